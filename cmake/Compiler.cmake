@@ -1,0 +1,24 @@
+# Language level, warnings, sanitizers, compiler cache.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+find_program(CACHET_CCACHE ccache)
+mark_as_advanced(CACHET_CCACHE)
+if(CACHET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CACHET_CCACHE})
+endif()
+
+# cachet_compile_options(target): what every target of ours is compiled with.
+function(cachet_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${CACHET_WARNINGS_AS_ERRORS}>:-Werror>)
+  if(CACHET_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${CACHET_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=${CACHET_SANITIZE})
+  endif()
+endfunction()

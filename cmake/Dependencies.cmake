@@ -1,0 +1,11 @@
+# Third-party parts besides LibTorch; tools/setup installs all of them.
+find_package(PNG REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(LibLZMA REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(tomlplusplus 3.3 REQUIRED)
+find_package(Threads REQUIRED)
+if(CACHET_BUILD_TESTS)
+  find_package(GTest 1.12 REQUIRED)
+endif()

@@ -1,0 +1,13 @@
+# What a builder may choose, and the defaults that the presets share.
+option(CACHET_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(CACHET_WARNINGS_AS_ERRORS "Stop at the first compiler warning (CI does)" OFF)
+option(CACHET_CUDA "Build GPU kernels beside the CPU ones; composite operators run on any device without it" OFF)
+set(CACHET_SANITIZE "" CACHE STRING "Sanitizers, as the compiler spells them, e.g. address,undefined")
+set(CACHET_UNITY_BATCH 8 CACHE STRING "Sources compiled as one where they include LibTorch; 0 compiles each alone")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+if(CACHET_CUDA)
+  message(FATAL_ERROR "CACHET_CUDA: there are no GPU kernels yet. Leave it OFF: the operators run on a GPU as compositions.")
+endif()
