@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+namespace cachet::data {
+
+/// Which decision a random number belongs to: decisions of different streams are independent under the same key.
+enum class RandomStream : uint64_t { augmentation, permutation, mixing, subset };
+
+/// Random numbers that are a function of (seed, stream, epoch, index) alone.
+///
+/// There is no state to hand on between samples, so it does not matter which thread draws for which sample, and a
+/// resumed run draws what the uninterrupted one would have drawn. SplitMix64 (Steele, Lea, Flood 2014) started at a
+/// hash of the key; all distributions are our own, since those of <random> differ between standard libraries.
+class CounterRandom {
+ public:
+  CounterRandom(uint64_t seed, RandomStream stream, uint64_t epoch, uint64_t index);
+
+  uint64_t next() { return scramble(state_ += kGolden); }
+
+  /// Uniform on [0, 1), in steps of 2^-53.
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  double uniform(double least, double most) { return least + (most - least) * uniform(); }
+
+  /// Uniform on 0 … bound − 1, without modulo bias. bound >= 1.
+  uint64_t below(uint64_t bound);
+
+  bool chance(double probability) { return uniform() < probability; }
+
+  double normal();                  // mean 0, deviation 1
+  double gamma(double shape);       // scale 1, shape > 0
+  double beta(double a, double b);  // a, b > 0
+
+ private:
+  static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
+  static uint64_t scramble(uint64_t x);
+
+  uint64_t state_;
+};
+
+inline uint64_t CounterRandom::scramble(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+}  // namespace cachet::data

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cachet::data {
+
+struct SamplerOptions {
+  int64_t batch_size = 128;
+  bool shuffle = true;    // false: the order of the data set, as in evaluation
+  bool drop_last = true;  // leave out the last batch of an epoch when it is not full
+  uint64_t seed = 0;
+};
+
+/// Which samples form which batch: a function of (seed, epoch, batch number), so that any batch can be asked for
+/// without replaying those before it.
+class Sampler {
+ public:
+  /// Throws std::invalid_argument for a negative size or a batch size below 1.
+  Sampler(int64_t size, SamplerOptions options);
+
+  int64_t size() const { return size_; }
+  int64_t batches() const;  // of one epoch
+  const SamplerOptions& options() const { return options_; }
+
+  /// The samples of an epoch in the order they are visited.
+  std::vector<int64_t> order(int64_t epoch) const;
+
+  /// The samples of one batch, a part of order(epoch); the last one may be smaller. 0 <= number < batches().
+  std::span<const int64_t> batch(std::span<const int64_t> order, int64_t number) const;
+
+ private:
+  int64_t size_;
+  SamplerOptions options_;
+};
+
+/// A permutation of 0 … size − 1 (Fisher–Yates), a function of its arguments alone.
+std::vector<int64_t> permutation(int64_t size, uint64_t seed, int64_t epoch);
+
+}  // namespace cachet::data

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachet/data/vision/dataset_options.h"
+
+namespace cachet::data {
+
+enum class CifarKind { cifar10, cifar100 };
+
+/// A view of one binary CIFAR file: records of one label byte (cifar10) or a coarse and a fine one (cifar100), then
+/// 3 · 32 · 32 pixels, channel by channel (https://www.cs.toronto.edu/~kriz/cifar.html).
+struct CifarRecords {
+  std::span<const uint8_t> bytes;
+  int64_t count = 0;
+  int64_t label_bytes = 1;
+
+  int64_t label(int64_t record) const;  // the fine one
+  std::span<const uint8_t> pixels(int64_t record) const;
+};
+
+/// Parses the bytes of one file. Nothing is copied. Throws std::runtime_error that starts with `name` and says which
+/// record is wrong and how.
+CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::string_view name);
+
+/// Parses a list of class names, one a line; empty lines at the end are passed over.
+std::vector<std::string> parse_class_names(std::string_view text, int64_t expected, std::string_view name);
+
+/// Reads data_batch_1 … 5.bin or test_batch.bin (cifar10), train.bin or test.bin (cifar100), plain, .gz or .xz, and the
+/// names of batches.meta.txt or fine_label_names.txt where that file exists: (N, 3, 32, 32).
+StoredImages read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split);
+
+}  // namespace cachet::data

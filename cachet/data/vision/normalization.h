@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/data/vision/dataset_options.h"
+
+namespace cachet::data {
+
+/// Per channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std.
+struct Normalization {
+  std::vector<double> mean, std;
+
+  /// The statistics of all pixels of a data set, exact (sums of integers).
+  static Normalization from_data(const ImageDataset& dataset);
+  /// Those of the full training set of a known kind; none for idx.
+  static std::optional<Normalization> known(DatasetKind kind);
+};
+
+/// Where mean and deviation come from: `automatic` takes known ones, else the data's.
+enum class NormalizationSource { automatic, data, none };
+
+struct NormalizationOptions {
+  NormalizationSource source = NormalizationSource::automatic;
+  std::vector<double> mean, std;  // when given, they win over source; one value a channel, or one for all
+};
+
+/// Reads source, mean and std.
+NormalizationOptions read_normalization_options(const config::View& view);
+
+/// Throws std::invalid_argument when the number of values does not match the channels. `training_images` is read only
+/// when statistics of the data are asked for.
+Normalization make_normalization(const NormalizationOptions& options, DatasetKind kind,
+                                 const ImageDataset& training_images);
+
+/// The whole data set as a matrix (N, C·H·W) float32, normalised: the input of a linear baseline.
+at::Tensor flattened_images(const ImageDataset& dataset, const Normalization& normalization);
+/// (N) int64.
+at::Tensor all_labels(const ImageDataset& dataset);
+
+}  // namespace cachet::data
