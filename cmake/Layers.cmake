@@ -4,6 +4,10 @@
 function(cachet_layer name)
   cmake_parse_arguments(arg "PLAIN;SHARED" "" "USES;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cachet/${name}/*.cpp)
+  if(NOT sources)  # a layer that nobody has moved into yet
+    set(sources ${PROJECT_BINARY_DIR}/empty.cpp)
+    file(TOUCH ${sources})
+  endif()
   set(target cachet_${name})
   if(arg_SHARED)
     add_library(${target} SHARED ${sources})
