@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cachet/io/safetensors.h"
+#include "cachet/train/train_state.h"
+
+namespace cachet::train {
+
+/// All that a run needs to go on as if it had never stopped. A checkpoint is taken between two optimizer steps, so that
+/// no half-accumulated gradient is part of it.
+struct Checkpoint {
+  io::TensorMap model;      // parameters and buffers
+  io::TensorMap optimizer;  // "<parameter>.exp_avg", …
+  io::TensorMap ema;        // averaged parameters, copied buffers; empty without averaging
+  io::TensorMap random;     // states of the generators: "cpu", "cuda:0"
+  io::TensorMap stream;     // what the task carries between batches; mostly empty
+  TrainState state;
+};
+
+/// A checkpoint that is not whole. what() names the folder, the file and what is wrong with it.
+class DamagedCheckpoint : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Writes a folder that is either whole or absent, whatever happens meanwhile: the files go to a hidden folder beside
+/// it, each is flushed to the disk, manifest.json with their sizes and SHA-256 comes last, then the folder gets its
+/// name and its parent is flushed. Throws io errors that name path and bytes; then nothing is left behind.
+void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id);
+
+/// Reads a folder whose every file matches the manifest. Throws DamagedCheckpoint.
+Checkpoint read_checkpoint(const std::filesystem::path& folder);
+
+/// Only the weights of a checkpoint: the averaged ones where it has them and `averaged` asks for them. Verifies the
+/// file it reads. Throws DamagedCheckpoint.
+io::TensorMap read_weights(const std::filesystem::path& folder, bool averaged = true);
+
+/// The checkpoint folder meant by a run folder (its best, else its last checkpoint) or by itself. Throws
+/// std::runtime_error that says where it looked.
+std::filesystem::path find_checkpoint(const std::filesystem::path& run_or_checkpoint);
+
+}  // namespace cachet::train

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cachet::train {
+
+/// Named numbers in the order in which they were first set: "loss", "top1", "perplexity".
+class Metrics {
+ public:
+  Metrics() = default;
+  Metrics(std::initializer_list<std::pair<std::string, double>> values);
+
+  void set(std::string_view name, double value);
+  std::optional<double> find(std::string_view name) const;
+  bool empty() const { return values_.empty(); }
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
+  bool operator==(const Metrics&) const = default;
+
+ private:
+  std::vector<std::pair<std::string, double>> values_;
+};
+
+/// Means under way: a total and the count it is to be divided by.
+struct MetricSum {
+  std::string name;  // "top1"
+  double total = 0;  // right answers
+  double count = 0;  // answers
+};
+
+/// Which metric of an evaluation decides what "best" means.
+struct Objective {
+  std::string metric = "loss";
+  bool higher_is_better = false;
+
+  bool better(double candidate, double incumbent) const {
+    return higher_is_better ? candidate > incumbent : candidate < incumbent;
+  }
+};
+
+/// Numbers of one moment that belong together: σ(λ) of a layer's heads, the filtered steps of a norm.
+struct Series {
+  std::string name;  // "share/blocks.0.attn"
+  std::vector<double> values;
+};
+
+}  // namespace cachet::train

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cachet/config/view.h"
+
+namespace cachet::train {
+
+/// The folder of one run, laid out as docs/training.md shows.
+class RunFolder {
+ public:
+  /// Makes the folder and points `latest` beside it to it. `recipe` is the text of the recipe as written, `document`
+  /// what was read from it. Nothing that exists is touched.
+  /// Throws std::runtime_error when the folder exists or cannot be written.
+  static RunFolder create(const std::filesystem::path& path, const std::string& recipe,
+                          const config::Document& document, const std::vector<std::string>& command);
+
+  /// Opens an existing run to resume it. Compares what was read now with what the run was made with: changes that do
+  /// not alter what was trained so far are kept in the folder, all others are refused with a diff (std::runtime_error).
+  static RunFolder resume(const std::filesystem::path& path, const config::Document& document,
+                          const std::vector<std::string>& command);
+
+  /// Opens a run to read it: for reports, comparisons, evaluation.
+  static RunFolder open(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path summary() const { return path_ / "summary.csv"; }
+  std::filesystem::path log() const { return path_ / "log.txt"; }
+  std::filesystem::path report() const { return path_ / "report.html"; }
+  std::filesystem::path recipe() const { return path_ / "recipe.toml"; }
+  std::filesystem::path resolved() const { return path_ / "resolved.toml"; }
+
+  const std::string& id() const { return id_; }                         // distinguishes runs; in every manifest
+  const std::string& config_hash() const { return config_hash_; }       // of what may not change on resume
+  const std::vector<std::string>& changes() const { return changes_; }  // on this resume: "train.epochs: 10 -> 20"
+
+ private:
+  std::filesystem::path path_;
+  std::string id_, config_hash_;
+  std::vector<std::string> changes_;
+};
+
+/// `<root>/<date>-<name>`, with a number behind it when that is taken.
+std::filesystem::path new_run_path(const std::filesystem::path& root, const std::string& name);
+
+}  // namespace cachet::train

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cachet/config/view.h"
+
+namespace cachet::train {
+
+/// A stretch of training: "500 steps" or "3 epochs".
+struct Span {
+  enum class Unit { steps, epochs };
+  int64_t count = 0;
+  Unit unit = Unit::steps;
+
+  int64_t steps(int64_t steps_per_epoch) const;  // saturating
+  std::string text() const;                      // "500 steps", "1 epoch"
+  bool operator==(const Span&) const = default;
+};
+
+/// Reads "500 steps", "1 epoch"; anything else, or a count below `least`, is a problem of the view.
+Span read_span(const config::View& view, std::string_view key, Span fallback, int64_t least = 1);
+
+}  // namespace cachet::train

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/io/safetensors.h"
+#include "cachet/train/metrics.h"
+
+namespace cachet::train {
+
+class RunFolder;
+
+/// What a forward pass over one micro-batch gives.
+struct StepResult {
+  at::Tensor loss;                 // scalar, its gradient attached; the mean over the micro-batch
+  int64_t samples = 0;             // images, sentences, tokens: what "samples/s" counts
+  std::vector<MetricSum> metrics;  // beside the loss, which the trainer sums up itself
+};
+
+/// The micro-batches of one epoch, from the one it was opened at to the last.
+class TrainingStream {
+ public:
+  virtual ~TrainingStream() = default;
+
+  /// Waits for the next micro-batch; false after the last. The trainer counts this time as waiting for data.
+  virtual bool fetch() = 0;
+
+  /// Runs the model over the fetched micro-batch. Autocast and training mode are set by the trainer.
+  virtual StepResult forward() = 0;
+
+  /// What is carried from batch to batch and is no weight, such as a language model's memory. Saved in checkpoints and
+  /// given back, before the first fetch, to the stream that goes on from there.
+  virtual io::TensorMap state() const { return {}; }
+  virtual void restore(const io::TensorMap& /*state*/) {}
+};
+
+/// How a run came to its end.
+enum class Ending {
+  finished,     // all epochs, or the limit
+  early_stop,   // no better objective for `patience` evaluations
+  out_of_time,  // max_hours
+  interrupted,  // SIGINT, SIGTERM
+  not_finite,   // NaN or infinity in loss, gradient or weights
+  failed,       // any other error
+};
+const char* to_string(Ending ending);  // "finished", "early stop", …
+
+/// Where a run stands when its report is to be rewritten.
+struct Status {
+  bool running = true;
+  Ending ending = Ending::finished;  // where running is false
+  std::string message;               // of the ending: what was not finite, what failed
+  int64_t step = 0, total_steps = 0;
+  int64_t epoch = 0, epochs = 0;
+};
+
+/// Called with the share of the evaluation that is done. It may throw to leave the evaluation (Ctrl-C): let it pass.
+using EvaluationProgress = std::function<void(int64_t done, int64_t total)>;
+
+/// A model, its data, its loss and its metrics: what the trainer trains. Nothing here knows what the data are.
+///
+/// All that forward() and evaluate() draw at random comes from (seed, epoch, batch) or from torch's generators, which
+/// the trainer saves; then a resumed run is the uninterrupted one, bit by bit.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  virtual torch::nn::Module& model() = 0;
+
+  /// Parameters that take no weight decay beside those that the trainer knows (1-D ones, position tables, λ): parts of
+  /// their names.
+  virtual std::vector<std::string> without_decay() const { return {}; }
+
+  virtual int64_t batches_per_epoch() const = 0;  // micro-batches
+
+  /// Micro-batches of an epoch from `first_batch` on; the same as if those before it had been read.
+  virtual std::unique_ptr<TrainingStream> training_stream(int64_t epoch, int64_t first_batch) = 0;
+
+  /// Metrics over the evaluation data, the objective's among them. The trainer has set evaluation mode and switched
+  /// gradients off; the weights are the averaged ones where there are any.
+  virtual Metrics evaluate(const EvaluationProgress& progress) = 0;
+  virtual Objective objective() const = 0;
+
+  /// What else is worth a curve, asked for with every step line and every evaluation.
+  virtual std::vector<Series> observe() { return {}; }
+
+  /// Rewrites the report: called after each evaluation and at every kind of ending. The folder's metrics are on disk.
+  virtual void write_report(const RunFolder& /*folder*/, const Status& /*status*/) {}
+};
+
+}  // namespace cachet::train

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/train/metrics.h"
+
+namespace cachet::train {
+
+/// The numbers of a checkpoint: where the run stands and what it was made with.
+struct TrainState {
+  int64_t step = 0;         // optimizer steps done
+  int64_t epoch = 0;        // epoch that the next micro-batch belongs to
+  int64_t batch = 0;        // its number within that epoch: the sampler's cursor
+  int64_t micro_batch = 0;  // within an accumulation: 0, as checkpoints lie between steps
+  int64_t samples = 0;      // seen in training
+  bool evaluated = false;   // whether the evaluation due at this step is done
+  double seconds = 0;       // of training, over all parts of the run
+
+  std::optional<double> best;  // objective's best value
+  int64_t best_step = 0;
+  int64_t evaluations_since_best = 0;
+
+  std::vector<MetricSum> running;  // means under way since the last step line
+  int64_t running_steps = 0;
+  double running_norm = 0;  // of their gradient norms
+
+  uint64_t seed = 0;        // of the sampler, whose order is a function of it and the epoch
+  std::string config_hash;  // of what may not change on resume
+  int64_t world_size = 1;
+  int64_t threads = 0;
+  std::string cachet_version, torch_version;
+};
+
+/// One JSON object, numbers to the last bit. from_json throws std::runtime_error naming the field.
+std::string to_json(const TrainState& state);
+TrainState train_state_from_json(const std::string& text);
+
+}  // namespace cachet::train

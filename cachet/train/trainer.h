@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cachet/train/options.h"
+#include "cachet/train/task.h"
+
+namespace cachet::report {
+class ProgressBar;
+}
+
+namespace cachet::train {
+
+class RunFolder;
+
+/// How Trainer::run() ended.
+struct Outcome {
+  Ending ending = Ending::finished;
+  std::string message;  // for not_finite and failed: a line or two for the user
+  int64_t step = 0;
+  Metrics metrics;     // of the last evaluation
+  double seconds = 0;  // of training in this process, without evaluations
+
+  int exit_code() const;  // 0; 1 for not_finite; 130 for interrupted
+};
+
+/// Trains a task in a run folder: accumulation, clipping, averaging, schedule, step lines, evaluations, checkpoints.
+///
+/// Between two optimizer steps it looks for what is due, in this order: a step line, an evaluation, a checkpoint, an
+/// ending. SIGINT and SIGTERM end the run after the step under way (see signals.h).
+class Trainer {
+ public:
+  /// The folder's newest whole checkpoint, if it has one, is where training goes on. `progress` may be null.
+  Trainer(Task& task, const Options& options, RunFolder& folder, report::ProgressBar* progress);
+  ~Trainer();
+
+  /// Throws what the task throws and std::system_error for a disk that fails, after the report is rewritten.
+  Outcome run();
+
+  int64_t total_steps() const;
+
+ private:
+  class Loop;
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace cachet::train
