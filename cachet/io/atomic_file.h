@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "cachet/io/error.h"
+#include "cachet/io/file_system.h"
+
+namespace cachet::io {
+
+/// Replaces the file at `path` by these bytes so that a reader, a crash or a power cut sees the old file or the whole
+/// new one: a temporary name (`.<name>.tmp-…`) in the same folder, fsync, rename, fsync of the folder. On failure the
+/// temporary file is removed, `path` is as before, and io::Error names the path, the step, the number of bytes and the
+/// reason (only a failure of the last fsync comes after the rename: then the new file is seen, but may not outlive a
+/// power cut).
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                           FileSystem& file_system = FileSystem::real());
+void write_file_atomically(const std::filesystem::path& path, std::string_view text,
+                           FileSystem& file_system = FileSystem::real());
+
+/// Writes a new file and fsyncs it, without the rename: for files inside a folder that is renamed as a whole. Refuses a
+/// path that exists; the folder is not synced.
+void write_new_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                    FileSystem& file_system = FileSystem::real());
+
+/// Renames a file or folder over `to` and fsyncs the folder that holds it.
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to,
+                    FileSystem& file_system = FileSystem::real());
+
+/// Makes the entries of a folder outlive a power cut.
+void sync_directory(const std::filesystem::path& path, FileSystem& file_system = FileSystem::real());
+
+/// Bytes that may still be written on the file system that holds `path` (an existing file or folder).
+uint64_t free_space(const std::filesystem::path& path, FileSystem& file_system = FileSystem::real());
+
+/// Throws io::Error unless `bytes` fit: "<path>: needs 1.2 GB, but 300 MB are free on this file system".
+void require_free_space(const std::filesystem::path& path, uint64_t bytes,
+                        FileSystem& file_system = FileSystem::real());
+
+/// True for the names of temporary files that write_file_atomically leaves behind when the process is killed.
+bool is_temporary_file(const std::filesystem::path& path);
+
+}  // namespace cachet::io

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace cachet::io {
+
+/// A file's contents, decompressed where its first bytes say gzip or xz (members and streams that follow each other are
+/// joined); any other file as it is. Throws io::Error naming the file when it is truncated, corrupt, followed by
+/// something else, needs more than 128 MiB to decompress, or holds more than `max_bytes`.
+std::vector<uint8_t> read_decompressed(const std::filesystem::path& path, uint64_t max_bytes);
+
+/// The same from memory; `name` begins the messages.
+std::vector<uint8_t> decompress(std::span<const uint8_t> bytes, uint64_t max_bytes, std::string_view name);
+
+}  // namespace cachet::io

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace cachet::io {
+
+/// The SHA-256 of bytes that come in pieces (FIPS 180-4), by the processor's SHA instructions where it has them.
+class Sha256 {
+ public:
+  using Digest = std::array<uint8_t, 32>;
+
+  Sha256();
+  void update(std::span<const std::byte> bytes);
+  /// Ends the message; the object starts a new one.
+  Digest finish();
+
+ private:
+  std::array<uint32_t, 8> state_;
+  std::array<uint8_t, 64> block_;  // bytes of a block that is not full yet
+  uint64_t length_ = 0;            // bytes so far
+};
+
+Sha256::Digest sha256(std::span<const std::byte> bytes);
+std::string hex(const Sha256::Digest& digest);  // 64 lower-case digits
+std::string sha256_hex(std::span<const std::byte> bytes);
+
+/// The digest of a regular file, read in pieces. Throws io::Error.
+std::string sha256_file(const std::filesystem::path& path);
+
+}  // namespace cachet::io

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cachet/io/tensor_map.h"
+
+namespace torch::nn {
+class Module;
+}
+
+namespace cachet::io {
+
+/// Parameters and buffers of a module and all below it by name. The tensors are detached and share storage with the
+/// module.
+TensorMap state_dict(const torch::nn::Module& module);
+
+/// What load_state_dict accepts. The default takes equal sets of names, shapes and types only.
+struct LoadPolicy {
+  enum class Conversion {
+    kNone,   // the same type only
+    kExact,  // a type that holds every value of the file's: float32 into float64, bfloat16 into float32
+    kAny,    // rounding too
+  };
+  Conversion conversion = Conversion::kExact;
+  bool allow_missing = false;     // names of the module that the file lacks keep their values
+  bool allow_unexpected = false;  // names of the file that the module lacks are left out
+};
+
+struct LoadReport {
+  std::vector<std::string> loaded, missing, unexpected;
+  std::vector<std::string> converted;  // "weight: float16 -> float32"
+};
+
+/// Copies the tensors into the module's parameters and buffers, under no-grad. Nothing is changed when it throws:
+/// io::Error whose lines are all missing, unexpected, wrongly shaped and wrongly typed names, with the closest names
+/// suggested.
+LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, const LoadPolicy& policy = {});
+
+}  // namespace cachet::io
