@@ -1,0 +1,54 @@
+#include "cachet/ops/resize_tokens.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/argsort.h>
+#include <ATen/ops/gather.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/where.h>
+#include <torch/library.h>
+
+#include "cachet/ops/dispatch.h"
+
+namespace cachet::ops {
+namespace {
+
+using at::Tensor;
+
+void check(const Tensor& tokens, int64_t length, const std::optional<Tensor>& padding) {
+  TORCH_CHECK(tokens.dim() == 3 && tokens.size(1) > 0, "resize_tokens: tokens must be (B, L, C) with L >= 1, got ",
+              tokens.sizes());
+  TORCH_CHECK(length >= 1, "resize_tokens: length must be at least 1, got ", length);
+  if (!padding) return;
+  TORCH_CHECK(padding->sizes() == tokens.sizes().slice(0, 2) && padding->scalar_type() == at::kBool,
+              "resize_tokens: padding must be a bool (B, L) = ", tokens.sizes().slice(0, 2), ", got ",
+              padding->scalar_type(), " ", padding->sizes());
+}
+
+Tensor resize_tokens_composite(const Tensor& tokens, int64_t length, const std::optional<Tensor>& padding) {
+  check(tokens, length, padding);
+  const Tensor target = at::arange(length, tokens.options().dtype(at::kLong).requires_grad(false));
+  if (!padding) {
+    if (length == tokens.size(1)) return tokens.alias();
+    return at::index_select(tokens, 1, (target * tokens.size(1)).floor_divide(length));
+  }
+  // A stable sort puts the valid tokens first, in their order; no branch depends on how many there are.
+  const Tensor valid_first = at::argsort(padding->to(at::kByte), /*stable=*/true, /*dim=*/1);
+  const Tensor count = padding->logical_not().sum(1, /*keepdim=*/true);
+  const Tensor source = valid_first.gather(1, (target * count).floor_divide(length));
+  const Tensor index = source.unsqueeze(2).expand({tokens.size(0), length, tokens.size(2)});
+  const Tensor any = (count > 0).unsqueeze(2);
+  return at::where(any, tokens.gather(1, index), at::Scalar(0));
+}
+
+}  // namespace
+
+Tensor resize_tokens(const Tensor& tokens, int64_t length, const std::optional<Tensor>& padding) {
+  static const auto op = operator_handle<decltype(resize_tokens)>("cachet::resize_tokens");
+  return op.call(tokens, length, padding);
+}
+
+TORCH_LIBRARY_FRAGMENT(cachet, m) { m.def("resize_tokens(Tensor tokens, int length, Tensor? padding=None) -> Tensor"); }
+TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) { m.impl("resize_tokens", resize_tokens_composite); }
+
+}  // namespace cachet::ops

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+namespace cachet::ops {
+
+/// Nearest-neighbour interpolation of a token sequence to another length: out_i = tokens_⌊i·T/length⌋, with T the
+/// sample's number of valid tokens, so that padding never enters (Cached Transformers, arXiv 2312.12742, Sec. 3.2).
+///
+/// tokens (B, L, C); padding (B, L) bool, true = padding, the valid tokens keep their order wherever the padding lies.
+/// Returns (B, length, C); a sample without valid tokens gives zeros. Differentiable in tokens.
+/// Throws c10::Error for other ranks or dtypes, length < 1, or L < 1.
+at::Tensor resize_tokens(const at::Tensor& tokens, int64_t length, const std::optional<at::Tensor>& padding = {});
+
+}  // namespace cachet::ops

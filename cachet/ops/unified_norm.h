@@ -1,0 +1,56 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+namespace cachet::ops {
+
+/// How unified normalization counts, averages and filters (Unified Normalization, arXiv 2208.01313).
+struct UnifiedNormSettings {
+  int64_t forward_window = 4;    // M: steps in the geometric mean of the statistic
+  int64_t backward_window = 4;   // steps in the arithmetic mean of the gradient's statistic
+  double forward_momentum = 0.9;   // α of the running statistic
+  double backward_momentum = 0.9;  // α of ψ; 0 takes the window's mean as it is
+  double eps = 1e-5;
+  int64_t warmup = 4000;        // steps on the batch's own statistic
+  bool filter_outliers = true;  // drop all averages for a step whose window is too uneven
+  bool geometric_mean = true;   // false: σ̂² = σ²_t in the forward pass (the paper's ablation)
+  bool official = false;        // the published code's counting and its factor r in the backward pass
+};
+
+/// The state of one layer, in two tensors.
+///   statistics (2 + M + M_b, C), float32 or wider, rows: running σ², ψ, the ring of M statistics, the ring of M_b
+///              gradient statistics
+///   counters   (4) int64: steps, filtered steps, steps on window statistics, whether the last step was filtered
+struct UnifiedNormState {
+  at::Tensor statistics, counters;
+
+  static constexpr int64_t kRunning = 0, kGradientMean = 1, kForwardRing = 2;         // rows
+  static constexpr int64_t kSteps = 0, kFiltered = 1, kOnWindow = 2, kLastFiltered = 3;  // counters
+};
+
+/// The state before the first step: running σ² = 1, everything else 0.
+UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormSettings& settings,
+                                            const at::TensorOptions& options = {});
+
+/// Training form of unified normalization, without a mean:  σ²_t = mean of x² over the valid tokens,
+///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b
+/// and backward, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
+/// (Eq. 4–10; the outlier filter Eq. 11–13). On a filtered step both averages give way to the step's own values.
+///
+/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: kept out of the statistic, and in the paper's
+/// form out of the gradient's statistic too (the published code leaves it in). Returns y in the dtype of input;
+/// arithmetic is in the dtype of the statistics. The forward pass replaces the forward half of the state, the backward
+/// pass the rest, in the slot that belongs to its forward: several forward passes may precede a backward.
+/// Nothing branches on a tensor's value. Not differentiable twice.
+/// Throws c10::Error when shapes or dtypes do not agree.
+at::Tensor unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
+                        const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
+                        const UnifiedNormState& state, const UnifiedNormSettings& settings);
+
+/// Inference form: y = x·w/√(σ²_running + ε) + b, an affine map without statistics of its input.
+at::Tensor unified_norm_inference(const at::Tensor& input, const std::optional<at::Tensor>& weight,
+                                  const std::optional<at::Tensor>& bias, const at::Tensor& running, double eps);
+
+}  // namespace cachet::ops
