@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/data/ordered_prefetch.h"
 #include "cachet/data/sampler.h"
 #include "cachet/data/vision/image_dataset.h"
 #include "cachet/data/vision/transforms.h"
@@ -29,23 +31,17 @@ struct LoaderOptions {
 /// Reads workers and prefetch.
 LoaderOptions read_loader_options(const config::View& view);
 
-/// One epoch's batches, in order. Destroying it early stops the workers.
+/// One epoch's batches, in order: next() gives the next one, nothing after the last; waited_seconds() is the time spent
+/// in next(). A sample that cannot be read makes next() throw a std::runtime_error that names it, whichever thread read
+/// it. Destroying the stream early stops its workers.
 class BatchStream {
  public:
-  struct Worker;
-  explicit BatchStream(std::unique_ptr<Worker> worker);
-  BatchStream(BatchStream&&) noexcept;
-  BatchStream& operator=(BatchStream&&) noexcept;
-  ~BatchStream();
-
-  /// The next batch, nothing after the last. Throws std::runtime_error naming the sample that failed, when one did; the
-  /// stream ends there.
-  std::optional<Batch> next();
-  /// Seconds spent inside next() so far: the time the consumer waited for data.
-  double waited_seconds() const;
+  explicit BatchStream(std::unique_ptr<OrderedPrefetch<Batch>> batches) : batches_(std::move(batches)) {}
+  std::optional<Batch> next() { return batches_->next(); }
+  double waited_seconds() const { return batches_->waited_seconds(); }
 
  private:
-  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<OrderedPrefetch<Batch>> batches_;
 };
 
 /// Makes batches of a data set. What a batch holds is a function of (seed, epoch, batch number), whatever the number of
@@ -59,7 +55,8 @@ class Loader {
   int64_t batches() const { return sampler_.batches(); }  // of one epoch
   const ImageDataset& dataset() const { return *dataset_; }
 
-  /// The batches of an epoch from `first_batch` on, without work for those before it. The loader must outlive it.
+  /// The batches of an epoch from `first_batch` on, without work for those before it. Throws
+  /// std::out_of_range unless 0 <= first_batch <= batches().
   BatchStream stream(int64_t epoch, int64_t first_batch = 0) const;
 
  private:

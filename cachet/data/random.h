@@ -5,7 +5,7 @@
 namespace cachet::data {
 
 /// Which decision a random number belongs to: decisions of different streams are independent under the same key.
-enum class RandomStream : uint64_t { augmentation, permutation, mixing, subset };
+enum class RandomStream : uint64_t { augmentation, permutation, mixing, partners, subset };
 
 /// Random numbers that are a function of (seed, stream, epoch, index) alone.
 ///

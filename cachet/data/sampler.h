@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "cachet/data/random.h"
+
 namespace cachet::data {
 
 struct SamplerOptions {
@@ -35,7 +37,7 @@ class Sampler {
   SamplerOptions options_;
 };
 
-/// A permutation of 0 … size − 1 (Fisher–Yates), a function of its arguments alone.
-std::vector<int64_t> permutation(int64_t size, uint64_t seed, int64_t epoch);
+/// A permutation of 0 … size − 1 (Fisher–Yates).
+std::vector<int64_t> permutation(int64_t size, CounterRandom random);
 
 }  // namespace cachet::data

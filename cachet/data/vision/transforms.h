@@ -51,7 +51,6 @@ class ImageTransform {
 
  private:
   ImageShape input_;
-  Normalization normalization_;
   AugmentationOptions augmentation_;
   ResizeOptions resize_;
   std::vector<float> scale_, shift_;  // a channel's x · scale + shift

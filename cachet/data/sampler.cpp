@@ -1,0 +1,48 @@
+#include "cachet/data/sampler.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace cachet::data {
+
+Sampler::Sampler(int64_t size, SamplerOptions options) : size_(size), options_(options) {
+  if (size < 0) throw std::invalid_argument("a data set cannot have " + std::to_string(size) + " samples");
+  if (options.batch_size < 1) {
+    throw std::invalid_argument("the batch size is " + std::to_string(options.batch_size) + "; it must be 1 or more");
+  }
+}
+
+int64_t Sampler::batches() const {
+  const int64_t whole = size_ / options_.batch_size;
+  return whole + (!options_.drop_last && size_ % options_.batch_size != 0 ? 1 : 0);
+}
+
+std::vector<int64_t> Sampler::order(int64_t epoch) const {
+  if (options_.shuffle) {
+    return permutation(size_, {options_.seed, RandomStream::permutation, static_cast<uint64_t>(epoch), 0});
+  }
+  std::vector<int64_t> order(static_cast<size_t>(size_));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+std::span<const int64_t> Sampler::batch(std::span<const int64_t> order, int64_t number) const {
+  if (number < 0 || number >= batches()) {
+    throw std::out_of_range("batch " + std::to_string(number) + " of an epoch of " + std::to_string(batches()));
+  }
+  const int64_t first = number * options_.batch_size;
+  const int64_t count = std::min(options_.batch_size, size_ - first);
+  return order.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
+}
+
+std::vector<int64_t> permutation(int64_t size, CounterRandom random) {
+  std::vector<int64_t> order(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  for (size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
+  return order;
+}
+
+}  // namespace cachet::data

@@ -1,0 +1,109 @@
+#include "cachet/data/vision/dataset_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "cachet/data/sampler.h"
+#include "cachet/data/vision/cifar.h"
+#include "cachet/data/vision/idx.h"
+
+namespace cachet::data {
+namespace {
+
+constexpr std::array<config::Choice<DatasetKind>, 5> kDatasetKinds{{
+    {"idx", DatasetKind::idx},
+    {"mnist", DatasetKind::mnist},
+    {"fashion_mnist", DatasetKind::fashion_mnist},
+    {"cifar10", DatasetKind::cifar10},
+    {"cifar100", DatasetKind::cifar100},
+}};
+
+std::string expected_files(DatasetKind kind) {
+  switch (kind) {
+    case DatasetKind::cifar10:
+      return "data_batch_1.bin to data_batch_5.bin and test_batch.bin";
+    case DatasetKind::cifar100:
+      return "train.bin and test.bin";
+    default:
+      return "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte";
+  }
+}
+
+std::vector<std::string> idx_class_names(const DatasetOptions& options) {
+  if (options.kind == DatasetKind::fashion_mnist) {
+    return {"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"};
+  }
+  const int64_t classes = options.kind == DatasetKind::mnist ? 10 : options.classes;
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < classes; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+StoredImages read_split(const DatasetOptions& options, Split split, const std::filesystem::path& root) {
+  switch (options.kind) {
+    case DatasetKind::cifar10:
+      return read_cifar(CifarKind::cifar10, root, split);
+    case DatasetKind::cifar100:
+      return read_cifar(CifarKind::cifar100, root, split);
+    default:
+      return read_idx(root, split, idx_class_names(options));
+  }
+}
+
+int64_t kept_images(const DatasetOptions& options, Split split, int64_t size) {
+  int64_t kept = size;
+  if (split == Split::train) kept = std::max<int64_t>(1, std::llround(options.fraction * static_cast<double>(size)));
+  if (options.limit > 0) kept = std::min(kept, options.limit);
+  return kept;
+}
+
+}  // namespace
+
+DatasetOptions read_dataset_options(const config::View& data) {
+  DatasetOptions options;
+  options.kind = data.choice("kind", options.kind, kDatasetKinds);
+  options.root = data.required_text("root");
+  options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});
+  options.limit = data.integer("limit", options.limit, {.least = 0});
+  options.subset_seed = static_cast<uint64_t>(data.integer("subset_seed", 0, {.least = 0}));
+  if (options.kind == DatasetKind::idx) {
+    options.classes = data.integer("classes", options.classes, {.least = 1, .most = 256});
+  } else if (data.has("classes")) {
+    options.classes = data.integer("classes", options.classes);
+    data.problem("classes", "is for kind = \"idx\" only; the other kinds know their classes");
+  }
+  return options;
+}
+
+std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder) {
+  std::vector<std::filesystem::path> candidates{working_folder / options.root};  // the root itself when it is absolute
+  const char* search_root = std::getenv("CACHET_DATA");
+  const bool searches = options.root.is_relative() && search_root != nullptr && *search_root != '\0';
+  if (searches) candidates.push_back(std::filesystem::path(search_root) / options.root);
+  for (const auto& candidate : candidates) {
+    std::error_code unreadable;
+    if (std::filesystem::is_directory(candidate, unreadable)) return candidate.lexically_normal();
+  }
+  std::string message = "data.root: there is no folder " + candidates[0].lexically_normal().string();
+  if (searches) message += " or " + candidates[1].lexically_normal().string();
+  message += "; it should hold " + expected_files(options.kind) + " (plain, .gz or .xz).";
+  if (options.root.is_relative() && !searches) message += " CACHET_DATA may name a folder to look in too.";
+  throw std::runtime_error(message);
+}
+
+StoredImages open_dataset(const DatasetOptions& options, Split split, const std::filesystem::path& working_folder) {
+  StoredImages all = read_split(options, split, find_dataset_root(options, working_folder));
+  const int64_t kept = kept_images(options, split, all.size());
+  if (kept == all.size()) return all;
+  // A prefix of one permutation, in the order of the file: a smaller share is part of a larger one.
+  const auto epoch = static_cast<uint64_t>(split == Split::train ? 0 : 1);
+  std::vector<int64_t> indices = permutation(all.size(), {options.subset_seed, RandomStream::subset, epoch, 0});
+  indices.resize(static_cast<size_t>(kept));
+  std::ranges::sort(indices);
+  return all.subset(indices);
+}
+
+}  // namespace cachet::data

@@ -1,0 +1,116 @@
+#include "cachet/data/vision/normalization.h"
+
+#include <ATen/ops/empty.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "cachet/data/vision/transforms.h"
+
+namespace cachet::data {
+
+Normalization Normalization::from_data(const ImageDataset& dataset) {
+  const ImageShape shape = dataset.shape();
+  const int64_t area = shape.height * shape.width;
+  std::vector<uint64_t> sum(static_cast<size_t>(shape.channels)), squares(sum.size());
+  for (int64_t i = 0; i < dataset.size(); ++i) {
+    const at::Tensor image = dataset.image(i);
+    const uint8_t* pixel = image.const_data_ptr<uint8_t>();
+    for (size_t c = 0; c < sum.size(); ++c) {
+      for (int64_t p = 0; p < area; ++p, ++pixel) {
+        sum[c] += *pixel;
+        squares[c] += uint64_t{*pixel} * *pixel;
+      }
+    }
+  }
+  const double count = static_cast<double>(dataset.size() * area);
+  if (count == 0) throw std::invalid_argument("an empty data set has no mean and deviation");
+  Normalization result;
+  for (size_t c = 0; c < sum.size(); ++c) {
+    const double mean = static_cast<double>(sum[c]) / count;
+    const double variance = static_cast<double>(squares[c]) / count - mean * mean;
+    result.mean.push_back(mean / 255);
+    result.std.push_back(variance > 0 ? std::sqrt(variance) / 255 : 1);  // a channel of one colour stays finite
+  }
+  return result;
+}
+
+std::optional<Normalization> Normalization::known(DatasetKind kind) {
+  switch (kind) {
+    case DatasetKind::idx:
+      return std::nullopt;
+    case DatasetKind::mnist:
+      return Normalization{{0.1307}, {0.3081}};
+    case DatasetKind::fashion_mnist:
+      return Normalization{{0.2860}, {0.3530}};
+    case DatasetKind::cifar10:
+      return Normalization{{0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}};
+    case DatasetKind::cifar100:
+      return Normalization{{0.5071, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2762}};
+  }
+  return std::nullopt;
+}
+
+NormalizationOptions read_normalization_options(const config::View& view) {
+  static constexpr std::array<config::Choice<NormalizationSource>, 3> kSources{{
+      {"automatic", NormalizationSource::automatic},
+      {"data", NormalizationSource::data},
+      {"none", NormalizationSource::none},
+  }};
+  NormalizationOptions options;
+  options.source = view.choice("source", options.source, kSources);
+  options.mean = view.reals("mean", options.mean);
+  options.std = view.reals("std", options.std, {.least = 0, .least_excluded = true});
+  if (options.mean.empty() != options.std.empty()) {
+    view.problem(options.mean.empty() ? "std" : "mean", "mean and std are given together or not at all");
+  } else if (options.mean.size() != options.std.size()) {
+    view.problem("std", "mean has " + std::to_string(options.mean.size()) + " values and std " +
+                            std::to_string(options.std.size()) + "; one for each channel, or one for all");
+  }
+  return options;
+}
+
+Normalization make_normalization(const NormalizationOptions& options, DatasetKind kind,
+                                 const ImageDataset& training_images) {
+  const auto channels = static_cast<size_t>(training_images.shape().channels);
+  if (!options.mean.empty()) {
+    Normalization given{options.mean, options.std};
+    if (given.mean.size() == 1) given.mean.resize(channels, given.mean.front());
+    if (given.std.size() == 1) given.std.resize(channels, given.std.front());
+    if (given.mean.size() != channels || given.std.size() != channels) {
+      throw std::invalid_argument("mean has " + std::to_string(options.mean.size()) + " values and std " +
+                                  std::to_string(options.std.size()) + ", but the images have " +
+                                  std::to_string(channels) + " channels");
+    }
+    return given;
+  }
+  if (options.source == NormalizationSource::none) {
+    return {std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0)};
+  }
+  const std::optional<Normalization> known = Normalization::known(kind);
+  if (options.source == NormalizationSource::automatic && known) return *known;
+  return Normalization::from_data(training_images);
+}
+
+at::Tensor flattened_images(const ImageDataset& dataset, const Normalization& normalization) {
+  const ImageTransform transform(dataset.shape(), normalization);
+  const int64_t columns = dataset.shape().numel();
+  at::Tensor matrix = at::empty({dataset.size(), columns}, at::kFloat);
+  auto* out = matrix.mutable_data_ptr<float>();
+  const CounterRandom unused(0, RandomStream::augmentation, 0, 0);
+  for (int64_t i = 0; i < dataset.size(); ++i, out += columns) {
+    const at::Tensor image = dataset.image(i);
+    transform.apply(image.const_data_ptr<uint8_t>(), unused, out);
+  }
+  return matrix;
+}
+
+at::Tensor all_labels(const ImageDataset& dataset) {
+  at::Tensor labels = at::empty({dataset.size()}, at::kLong);
+  auto* out = labels.mutable_data_ptr<int64_t>();
+  for (int64_t i = 0; i < dataset.size(); ++i) out[i] = dataset.label(i);
+  return labels;
+}
+
+}  // namespace cachet::data
