@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cachet/report/content.h"
+
+namespace cachet::report {
+
+struct Metric {
+  std::string name;
+  Cell cell;
+  Better better = Better::neither;
+};
+
+/// A curve and the chart that it is drawn in together with the other runs' curves of the same name.
+struct Curve {
+  std::string chart, x_label, y_label;
+  Series series;
+};
+
+struct ComparedRun {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> recipe;  // resolved keys and values
+  std::vector<Metric> metrics;
+  std::vector<Curve> curves;
+};
+
+/// A row for each run, a column for each metric that any of them has, the best of each column marked.
+Table results_table(const std::vector<ComparedRun>& runs);
+
+/// A row for each recipe key that is not the same in all runs, a column for each run.
+Table differing_keys_table(const std::vector<ComparedRun>& runs);
+
+/// Both tables and the merged curves. A chart with several curves a run names them "run · curve".
+Page comparison_page(const std::vector<ComparedRun>& runs, const std::string& title);
+
+}  // namespace cachet::report

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "cachet/report/content.h"
+
+namespace cachet::report {
+
+/// The page as one HTML file that needs nothing else: drawings as SVG, numbers as JSON, style and script inside. It is
+/// whole without JavaScript, which adds a read-out under the pointer and switches for series and scale. Never fails on
+/// content: wrong UTF-8 is replaced, numbers that are not finite are left out and marked.
+std::string render_html(const Page& page);
+
+}  // namespace cachet::report

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cachet::report {
+
+enum class ProgressMode {
+  automatic,  // a bar on a terminal, plain lines elsewhere
+  bar,        // one line redrawn in place, at most ten times a second
+  plain,      // a line every few seconds and at the end of a phase
+  none,       // nothing but log lines
+};
+
+struct ProgressOptions {
+  ProgressMode mode = ProgressMode::automatic;
+  double plain_interval_seconds = 10;
+  int descriptor = 2;  // standard error: standard output belongs to results
+};
+
+/// Where a run stands. Values that are absent are not shown; the time left is worked out by Progress.
+struct ProgressState {
+  std::string phase = "train";           // "train", "eval", …
+  int64_t epoch = 0, epochs = 0;         // epoch counts from 1; 0 of 0 shows none
+  int64_t step = 0, steps = 0;           // finished steps of this phase in this epoch
+  bool counts = true;                    // does the phase advance the run? (evaluations do not)
+  std::optional<double> loss, accuracy;  // accuracy in [0, 1]
+  std::optional<double> learning_rate, gradient_norm;
+  std::optional<double> images_per_second;
+  std::optional<double> data_wait;  // share of the time spent waiting for data, in [0, 1]
+  std::optional<int64_t> memory_bytes;
+};
+
+/// The live line of a run. Safe from several threads, never throws, never writes to standard output, survives a closed
+/// pipe, and leaves the terminal as it was.
+class Progress {
+ public:
+  explicit Progress(const ProgressOptions& options = {}) noexcept;
+  ~Progress();  // finish()
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Cheap when it is too early to draw again: call it at every step.
+  void update(const ProgressState& state) noexcept;
+
+  /// Prints a line (in every mode), above the bar where there is one.
+  void log(std::string_view line) noexcept;
+
+  /// Draws the last state once more and leaves the line. Further updates start a new one.
+  void finish() noexcept;
+
+  /// What `automatic` became.
+  ProgressMode mode() const noexcept { return mode_; }
+
+ private:
+  struct Impl;
+  ProgressMode mode_ = ProgressMode::none;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cachet::report
