@@ -1,0 +1,26 @@
+# The installed form: lib/libcachet*.so, include/cachet, bin/cachet, share/cachet/recipes and the package that
+# find_package(cachet) reads. It can be moved; LibTorch stays where it was at build time unless the user names another.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+set(cachet_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cachet)
+
+set_target_properties(cachet_ops PROPERTIES EXPORT_NAME ops)
+set_target_properties(cachet cachet_ops PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+  INSTALL_RPATH $ORIGIN INSTALL_RPATH_USE_LINK_PATH ON)
+file(RELATIVE_PATH cachet_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(cachet_command PROPERTIES
+  INSTALL_RPATH $ORIGIN/${cachet_bin_to_lib} INSTALL_RPATH_USE_LINK_PATH ON)
+
+install(TARGETS cachet cachet_ops EXPORT cachetTargets)
+install(TARGETS cachet_command)
+install(EXPORT cachetTargets NAMESPACE cachet:: DESTINATION ${cachet_package_dir})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/cachet TYPE INCLUDE FILES_MATCHING PATTERN *.h)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/cachet)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cachetConfig.cmake.in ${PROJECT_BINARY_DIR}/cachetConfig.cmake
+                              INSTALL_DESTINATION ${cachet_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cachetConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cachetConfig.cmake ${PROJECT_BINARY_DIR}/cachetConfigVersion.cmake
+        DESTINATION ${cachet_package_dir})

@@ -1,34 +1,32 @@
-# Finds LibTorch: the builder's own (Torch_DIR, CMAKE_PREFIX_PATH) first, else the active Python's, else the one that
-# tools/setup puts into .venv.
-set(cachet_minimum_torch 2.11)
-
-function(cachet_find_python_torch result)
-  foreach(python IN ITEMS $ENV{VIRTUAL_ENV}/bin/python python3 ${PROJECT_SOURCE_DIR}/.venv/bin/python)
-    execute_process(COMMAND ${python} -c "import torch; print(torch.utils.cmake_prefix_path)"
-                    OUTPUT_VARIABLE prefix OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
-    if(status EQUAL 0)
-      set(${result} ${prefix} PARENT_SCOPE)
-      return()
-    endif()
-  endforeach()
-endfunction()
+# Finds LibTorch: the builder's own (Torch_DIR, CMAKE_PREFIX_PATH) first, else what tools/find-torch finds.
+# Targets link ${CACHET_TORCH}: names of targets and not the files of TORCH_LIBRARIES, so that an installed Cachet
+# works with a LibTorch in another place.
+file(STRINGS ${PROJECT_SOURCE_DIR}/tools/versions cachet_minimum_torch REGEX ^LIBTORCH_MINIMUM=)
+string(REPLACE LIBTORCH_MINIMUM= "" cachet_minimum_torch ${cachet_minimum_torch})
+set(CACHET_TORCH torch torch_library c10)
 
 # The wheel's package warns at every configure that its static kineto library is missing; nothing here needs it.
-set(cachet_log_level ${CMAKE_MESSAGE_LOG_LEVEL})
-set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
-find_package(Torch QUIET)
+macro(cachet_find_torch_quietly)
+  set(cachet_log_level ${CMAKE_MESSAGE_LOG_LEVEL})
+  set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
+  find_package(Torch ${cachet_minimum_torch} QUIET)
+  set(CMAKE_MESSAGE_LOG_LEVEL ${cachet_log_level})
+endmacro()
+
+set(cachet_named_torch ${Torch_DIR})
+cachet_find_torch_quietly()
+if(NOT Torch_FOUND AND cachet_named_torch AND EXISTS ${cachet_named_torch})
+  message(FATAL_ERROR "Torch_DIR=${cachet_named_torch} holds no LibTorch >= ${cachet_minimum_torch}.")
+endif()
 if(NOT Torch_FOUND)
-  cachet_find_python_torch(cachet_torch_prefix)
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/find-torch
+                  OUTPUT_VARIABLE cachet_torch_prefix OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(cachet_torch_prefix)
     list(APPEND CMAKE_PREFIX_PATH ${cachet_torch_prefix})
-    find_package(Torch QUIET)
+    cachet_find_torch_quietly()
   endif()
 endif()
-set(CMAKE_MESSAGE_LOG_LEVEL ${cachet_log_level})
 if(NOT Torch_FOUND)
-  message(FATAL_ERROR "LibTorch was not found. Run tools/setup, or pass -DCMAKE_PREFIX_PATH=<libtorch>.")
-endif()
-if(Torch_VERSION VERSION_LESS cachet_minimum_torch)
-  message(FATAL_ERROR "LibTorch ${Torch_VERSION} in ${Torch_DIR} is older than ${cachet_minimum_torch}.")
+  message(FATAL_ERROR "No LibTorch >= ${cachet_minimum_torch} was found. Run tools/setup, or pass -DCMAKE_PREFIX_PATH=<libtorch>.")
 endif()
 message(STATUS "LibTorch ${Torch_VERSION}: ${Torch_DIR}")
