@@ -45,7 +45,8 @@ Tensor grc_update_composite(const Tensor& cache, const Tensor& tokens, const Ten
   check_linear("update_weight", update_weight, update_bias, width);
   check_linear("candidate_weight", candidate_weight, candidate_bias, width);
   TORCH_CHECK(reset_bias.has_value() == update_bias.has_value(), "grc_update: give both gates a bias, or neither");
-  TORCH_CHECK(norm_weight.has_value() == norm_bias.has_value(), "grc_update: give norm_weight and norm_bias, or neither");
+  TORCH_CHECK(norm_weight.has_value() == norm_bias.has_value(),
+              "grc_update: give norm_weight and norm_bias, or neither");
 
   const Tensor gate_weight = at::cat({reset_weight, update_weight});
   const OptionalTensor gate_bias = reset_bias ? OptionalTensor(at::cat({*reset_bias, *update_bias})) : std::nullopt;

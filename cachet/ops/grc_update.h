@@ -6,8 +6,8 @@
 
 namespace cachet::ops {
 
-/// A linear map of the concatenation [cache, tokens], kept whole: weight (N, 2·Dm), its first Dm columns meet the cache;
-/// bias (N) or none.
+/// A linear map of the concatenation [cache, tokens], kept whole: weight (N, 2·Dm), its first Dm columns meet the
+/// cache; bias (N) or none.
 struct GateWeights {
   at::Tensor weight;
   std::optional<at::Tensor> bias;
@@ -26,9 +26,8 @@ struct CandidateNorm {
 /// cache (1, Tm, Dm), shared by the batch, or (B, Tm, Dm); tokens X̄ (B, Tm, Dm). Returns the per-sample successor
 /// (B, Tm, Dm), in the wider of the two dtypes. Differentiable in everything.
 ///
-/// The half of each product that meets the cache does not depend on the sample: with a shared cache it is computed once,
-/// and the two gates share one product.
-/// Throws c10::Error when shapes do not agree.
+/// The half of each product that meets the cache does not depend on the sample: with a shared cache it is computed
+/// once, and the two gates share one product. Throws c10::Error when shapes do not agree.
 at::Tensor grc_update(const at::Tensor& cache, const at::Tensor& tokens, const GateWeights& reset,
                       const GateWeights& update, const GateWeights& candidate,
                       const std::optional<CandidateNorm>& norm = {});

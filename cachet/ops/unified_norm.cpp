@@ -39,12 +39,12 @@ void check(const Tensor& input, const OptionalTensor& weight, const OptionalTens
   for (const auto& [name, tensor] : {std::pair("weight", weight), std::pair("bias", bias)})
     TORCH_CHECK(!tensor || (tensor->dim() == 1 && tensor->size(0) == channels), "unified_norm: ", name,
                 " must be (C) = (", channels, "), got ", tensor->sizes());
-  TORCH_CHECK(!padding || (padding->scalar_type() == at::kBool &&
-                           padding->sizes() == input.sizes().slice(0, input.dim() - 1)),
-              "unified_norm: padding must be bool with the leading sizes of input ", input.sizes(), ", got ",
-              padding->scalar_type(), " ", padding->sizes());
-  TORCH_CHECK(window.size() == 2 && window[0] >= 1 && window[1] >= 1, "unified_norm: window must be two counts >= 1, got ",
-              window);
+  TORCH_CHECK(
+      !padding || (padding->scalar_type() == at::kBool && padding->sizes() == input.sizes().slice(0, input.dim() - 1)),
+      "unified_norm: padding must be bool with the leading sizes of input ", input.sizes(), ", got ",
+      padding->scalar_type(), " ", padding->sizes());
+  TORCH_CHECK(window.size() == 2 && window[0] >= 1 && window[1] >= 1,
+              "unified_norm: window must be two counts >= 1, got ", window);
   const int64_t rows = State::kForwardRing + window[0] + window[1];
   TORCH_CHECK(statistics.dim() == 2 && statistics.size(0) == rows && statistics.size(1) == channels,
               "unified_norm: statistics must be (2 + M + M_b, C) = (", rows, ", ", channels, "), got ",
@@ -179,13 +179,23 @@ struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
     const auto present = [](const Tensor& t) { return t.defined() ? OptionalTensor(t) : std::nullopt; };
     auto& data = ctx->saved_data;
     const Tensor dy = grads[0].defined() ? grads[0] : at::zeros_like(saved[0]);
-    const auto [dx, dw, db] =
-        op.call(dy, saved[0], present(saved[1]), present(saved[2]), saved[3], saved[4], data["statistics"].toTensor(),
-                data["window"].toIntVector(), data["momentum"].toDouble(), data["eps"].toDouble(),
-                data["official"].toBool());
+    const auto [dx, dw, db] = op.call(dy, saved[0], present(saved[1]), present(saved[2]), saved[3], saved[4],
+                                      data["statistics"].toTensor(), data["window"].toIntVector(),
+                                      data["momentum"].toDouble(), data["eps"].toDouble(), data["official"].toBool());
     const Tensor none;
-    return {dx,   saved[1].defined() ? dw.to(saved[1].scalar_type()) : none,
-            data["bias"].toBool() ? db : none, none, none, none, none, none, none, none, none, none, none};
+    return {dx,
+            saved[1].defined() ? dw.to(saved[1].scalar_type()) : none,
+            data["bias"].toBool() ? db : none,
+            none,
+            none,
+            none,
+            none,
+            none,
+            none,
+            none,
+            none,
+            none,
+            none};
   }
 };
 
@@ -221,11 +231,13 @@ UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormS
   return {statistics, at::zeros({4}, options.dtype(at::kLong))};
 }
 
-Tensor unified_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                    const OptionalTensor& padding, const UnifiedNormState& state, const UnifiedNormSettings& s) {
-  return std::get<0>(call_forward(input, weight, bias, padding, state.statistics, state.counters,
-                                  {s.forward_window, s.backward_window}, {s.forward_momentum, s.backward_momentum},
-                                  s.eps, s.warmup, s.filter_outliers, s.geometric_mean, s.official));
+UnifiedNormOutput unified_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                               const OptionalTensor& padding, const UnifiedNormState& state,
+                               const UnifiedNormSettings& s) {
+  const auto [output, scales, step] = call_forward(
+      input, weight, bias, padding, state.statistics, state.counters, {s.forward_window, s.backward_window},
+      {s.forward_momentum, s.backward_momentum}, s.eps, s.warmup, s.filter_outliers, s.geometric_mean, s.official);
+  return {output, scales.select(0, 0)};
 }
 
 Tensor unified_norm_inference(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
@@ -242,8 +254,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   m.def(
       "unified_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor? padding, Tensor scales, Tensor step, "
       "Tensor(a!) statistics, int[2] window, float momentum, float eps, bool official) -> (Tensor, Tensor, Tensor)");
-  m.def(
-      "unified_norm_inference(Tensor input, Tensor? weight, Tensor? bias, Tensor running, float eps) -> Tensor");
+  m.def("unified_norm_inference(Tensor input, Tensor? weight, Tensor? bias, Tensor running, float eps) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
   m.impl("unified_norm", unified_norm_forward);

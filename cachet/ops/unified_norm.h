@@ -8,8 +8,8 @@ namespace cachet::ops {
 
 /// How unified normalization counts, averages and filters (Unified Normalization, arXiv 2208.01313).
 struct UnifiedNormSettings {
-  int64_t forward_window = 4;    // M: steps in the geometric mean of the statistic
-  int64_t backward_window = 4;   // steps in the arithmetic mean of the gradient's statistic
+  int64_t forward_window = 4;      // M: steps in the geometric mean of the statistic
+  int64_t backward_window = 4;     // steps in the arithmetic mean of the gradient's statistic
   double forward_momentum = 0.9;   // α of the running statistic
   double backward_momentum = 0.9;  // α of ψ; 0 takes the window's mean as it is
   double eps = 1e-5;
@@ -26,7 +26,7 @@ struct UnifiedNormSettings {
 struct UnifiedNormState {
   at::Tensor statistics, counters;
 
-  static constexpr int64_t kRunning = 0, kGradientMean = 1, kForwardRing = 2;         // rows
+  static constexpr int64_t kRunning = 0, kGradientMean = 1, kForwardRing = 2;            // rows
   static constexpr int64_t kSteps = 0, kFiltered = 1, kOnWindow = 2, kLastFiltered = 3;  // counters
 };
 
@@ -34,20 +34,25 @@ struct UnifiedNormState {
 UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormSettings& settings,
                                             const at::TensorOptions& options = {});
 
+struct UnifiedNormOutput {
+  at::Tensor output;     // y, as input
+  at::Tensor statistic;  // σ̂² (C), what the step was normalised with
+};
+
 /// Training form of unified normalization, without a mean:  σ²_t = mean of x² over the valid tokens,
 ///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b
 /// and backward, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
 /// (Eq. 4–10; the outlier filter Eq. 11–13). On a filtered step both averages give way to the step's own values.
 ///
-/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: kept out of the statistic, and in the paper's
-/// form out of the gradient's statistic too (the published code leaves it in). Returns y in the dtype of input;
+/// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: kept out of the statistic, and in the
+/// paper's form out of the gradient's statistic too (the published code leaves it in). Returns y in the dtype of input;
 /// arithmetic is in the dtype of the statistics. The forward pass replaces the forward half of the state, the backward
 /// pass the rest, in the slot that belongs to its forward: several forward passes may precede a backward.
 /// Nothing branches on a tensor's value. Not differentiable twice.
 /// Throws c10::Error when shapes or dtypes do not agree.
-at::Tensor unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
-                        const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
-                        const UnifiedNormState& state, const UnifiedNormSettings& settings);
+UnifiedNormOutput unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
+                               const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
+                               const UnifiedNormState& state, const UnifiedNormSettings& settings);
 
 /// Inference form: y = x·w/√(σ²_running + ε) + b, an affine map without statistics of its input.
 at::Tensor unified_norm_inference(const at::Tensor& input, const std::optional<at::Tensor>& weight,

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include "cachet/nn/layout.h"
+#include "cachet/nn/observer.h"
+
+namespace cachet::nn {
+
+/// How queries meet keys and values, head by head. Owns feature maps or hashes where it has any, never projections.
+class AttentionFunction : public torch::nn::Module, public Observable {
+ public:
+  using torch::nn::Module::Module;
+
+  /// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e); k and v may have batch 1, shared by all samples.
+  /// Returns (B, H, Lq, e). Padded keys are not attended to; rows of padded queries are not defined.
+  torch::Tensor forward(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                        const AttentionLayout& layout) {
+    if (observed()) tell(Signal::attention_operands, q);
+    return attend(q, k, v, layout);
+  }
+
+ protected:
+  virtual torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                               const AttentionLayout& layout) = 0;
+};
+
+}  // namespace cachet::nn

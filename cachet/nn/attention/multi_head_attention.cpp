@@ -1,0 +1,85 @@
+#include "cachet/nn/attention/multi_head_attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/zeros.h>
+
+namespace cachet::nn {
+
+MultiHeadAttention::MultiHeadAttention(int64_t dim, int64_t num_heads, const AttentionOptions& options,
+                                       Projection projection)
+    : Attention("MultiHeadAttention"),
+      num_heads_(num_heads),
+      head_dim_(dim / num_heads),
+      projection_dropout_(options.projection_dropout) {
+  TORCH_CHECK(dim % num_heads == 0, "multi_head_attention: ", num_heads, " heads do not divide ", dim, " channels");
+  if (projection == Projection::fused) {
+    qkv_ = register_module("qkv", std::make_shared<Linear>(dim, 3 * dim, options.qkv_bias));
+  } else {
+    q_ = register_module("q", std::make_shared<Linear>(dim, dim, options.qkv_bias));
+    kv_ = register_module("kv", std::make_shared<Linear>(dim, 2 * dim, options.qkv_bias));
+  }
+  proj_ = register_module("proj", std::make_shared<Linear>(dim, dim));
+  function_ = register_module("function", make_attention_function(options.function, num_heads, head_dim_));
+}
+
+MultiHeadAttention::Heads MultiHeadAttention::project(const torch::Tensor& query, const torch::Tensor& context) const {
+  // (B, L, n·D) -> n tensors (B, H, L, d)
+  const auto split = [&](const torch::Tensor& x, int64_t n) {
+    return x.view({x.size(0), x.size(1), n, num_heads_, head_dim_}).permute({2, 0, 3, 1, 4}).unbind(0);
+  };
+  if (qkv_) {
+    TORCH_CHECK(query.is_same(context),
+                "multi_head_attention: fused projections serve self-attention only; make the "
+                "layer with Projection::separate for a context of its own");
+    const auto parts = split(qkv_->forward(query), 3);
+    return {parts[0], parts[1], parts[2]};
+  }
+  const auto parts = split(kv_->forward(context), 2);
+  return {split(q_->forward(query), 1)[0], parts[0], parts[1]};
+}
+
+// Puts the keys, values and padding of earlier segments before this one's.
+AttentionLayout MultiHeadAttention::remember(Heads& heads, const AttentionLayout& layout) const {
+  if (!layout.state) return layout;
+  auto& past = layout.state->tensors;
+  AttentionLayout whole = layout;
+  const bool padded = layout.context.padding.defined() || past.count("padding");
+  torch::Tensor padding = layout.context.padding;
+  if (padded && !padding.defined())
+    padding = at::zeros({heads.k.size(0), heads.k.size(2)}, heads.k.options().dtype(at::kBool).requires_grad(false));
+  if (past.count("keys")) {
+    const torch::Tensor before = past.count("padding")
+                                     ? past["padding"]
+                                     : at::zeros({heads.k.size(0), past["keys"].size(2)},
+                                                 heads.k.options().dtype(at::kBool).requires_grad(false));
+    heads.k = at::cat({past["keys"], heads.k}, 2);
+    heads.v = at::cat({past["values"], heads.v}, 2);
+    if (padded) padding = at::cat({before, padding}, 1);
+  }
+  past["keys"] = heads.k;
+  past["values"] = heads.v;
+  if (padded) past["padding"] = padding;
+  whole.context = {std::nullopt, 0, padding};
+  return whole;
+}
+
+torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
+                                          const AttentionLayout& layout) {
+  check_layout("multi_head_attention: query", query, layout.query);
+  check_layout("multi_head_attention: context", context, layout.context);
+  TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "multi_head_attention: context has batch ",
+              context.size(0), ", query ", query.size(0));
+  Heads heads = project(query, context);
+  const AttentionLayout whole = remember(heads, layout);
+  if (heads.k.size(0) != query.size(0)) {
+    heads.k = heads.k.expand({query.size(0), -1, -1, -1});
+    heads.v = heads.v.expand({query.size(0), -1, -1, -1});
+  }
+  const torch::Tensor mixed = function_->forward(heads.q, heads.k, heads.v, whole).transpose(1, 2);
+  const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
+  return zero_padding(at::dropout(out, projection_dropout_, is_training()), layout.query);
+}
+
+}  // namespace cachet::nn

@@ -1,0 +1,50 @@
+#include "cachet/nn/attention/softmax_attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/where.h>
+
+#include <limits>
+
+namespace cachet::nn {
+namespace {
+
+// Which keys each query may see, as bool broadcastable to (B, H, Lq, Lk); undefined where all see all.
+torch::Tensor visible_keys(const torch::Tensor& q, const torch::Tensor& k, const AttentionLayout& layout) {
+  torch::Tensor visible;
+  if (layout.context.padding.defined())
+    visible = layout.context.padding.logical_not().view({k.size(0), 1, 1, k.size(2)});
+  // A single query at the end of its keys sees all of them.
+  if (layout.causal && q.size(2) > 1) {
+    const int64_t lq = q.size(2), lk = k.size(2);
+    const torch::Tensor earlier = at::ones({lq, lk}, q.options().dtype(at::kBool)).tril(lk - lq);
+    visible = visible.defined() ? visible.logical_and(earlier) : earlier;
+  }
+  return visible;
+}
+
+}  // namespace
+
+SoftmaxAttention::SoftmaxAttention(const SoftmaxOptions& options)
+    : AttentionFunction("SoftmaxAttention"), options_(options) {}
+
+torch::Tensor SoftmaxAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                                       const AttentionLayout& layout) {
+  const double dropout = is_training() ? options_.dropout : 0.0;
+  // ATen aligns its causal mask to the first key, the layout's to the last: the same only for a square.
+  const bool square = layout.causal && q.size(2) == k.size(2);
+  const bool plain = !layout.context.padding.defined() && !layout.bias.defined();
+  if (plain && (square || !layout.causal)) return at::scaled_dot_product_attention(q, k, v, {}, dropout, square);
+
+  const torch::Tensor visible = visible_keys(q, k, layout);
+  torch::Tensor mask = layout.bias.defined() ? layout.bias.to(q.scalar_type()) : visible;
+  if (layout.bias.defined() && visible.defined())
+    mask = at::where(visible, mask, at::Scalar(-std::numeric_limits<double>::infinity()));
+  if (!mask.defined()) return at::scaled_dot_product_attention(q, k, v, {}, dropout);
+  const torch::Tensor out = at::scaled_dot_product_attention(q, k, v, mask, dropout);
+  if (!visible.defined()) return out;
+  return at::where(visible.any(-1, /*keepdim=*/true), out, at::Scalar(0));
+}
+
+}  // namespace cachet::nn

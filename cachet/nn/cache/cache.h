@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cachet/nn/attention/attention_state.h"
+#include "cachet/nn/layout.h"
+#include "cachet/nn/observer.h"
+#include "cachet/nn/state_module.h"
+
+namespace cachet::nn {
+
+/// What memory attention attends to.
+struct Memory {
+  torch::Tensor tokens;  // (B, Tm, Dm), or (1, Tm, Dm) when all samples share it
+  TokenLayout layout;
+};
+
+/// A fixed-length memory of earlier tokens beside an attention layer.
+class Cache : public StateModule {
+ public:
+  using StateModule::StateModule;
+
+  /// input (B, T, D), the layer's tokens; self_output (B, T, D), what its self-attention made of them. Returns what
+  /// memory attention attends to, and stores the successor: in model state, shared by all samples, in training alone;
+  /// in layout.state, one per lane, always.
+  virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) = 0;
+};
+
+}  // namespace cachet::nn

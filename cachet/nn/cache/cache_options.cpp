@@ -1,0 +1,88 @@
+#include "cachet/nn/cache/cache_options.h"
+
+#include <array>
+#include <cmath>
+
+#include "cachet/nn/cache/fifo_cache.h"
+#include "cachet/nn/cache/gated_recurrent_cache.h"
+
+namespace cachet::nn {
+namespace {
+
+enum class CacheKind { none, grc, fifo };
+using Variant = GatedRecurrentCacheVariant;
+
+constexpr std::array<config::Choice<CacheKind>, 3> kCacheKinds{
+    {{"none", CacheKind::none}, {"grc", CacheKind::grc}, {"fifo", CacheKind::fifo}}};
+constexpr std::array<config::Choice<Variant>, 2> kCacheVariants{
+    {{"paper", Variant::paper}, {"official", Variant::official}}};
+constexpr std::array<config::Choice<CacheScope>, 2> kScopes{
+    {{"batch_mean", CacheScope::batch_mean}, {"lane", CacheScope::lane}}};
+constexpr std::array<config::Choice<CacheAttend>, 2> kAttends{
+    {{"per_sample", CacheAttend::per_sample}, {"mean", CacheAttend::mean}}};
+constexpr std::array<config::Choice<CacheInference>, 2> kInferences{
+    {{"frozen", CacheInference::frozen}, {"per_sample", CacheInference::per_sample}}};
+constexpr std::array<config::Choice<CacheGradient>, 3> kGradients{
+    {{"recompute", CacheGradient::recompute}, {"detached", CacheGradient::detached}, {"carry", CacheGradient::carry}}};
+
+void read_layer_options(const config::View& table, CachedLayerOptions& options) {
+  options.ratio = table.real("ratio", options.ratio, {0.0, 1.0, /*least_excluded=*/true});
+  if (table.has("length")) options.length = table.integer("length", 64, {1, 1'000'000});
+  options.share_start = table.real("share_start", options.share_start, {-20.0, 20.0});
+  options.positional_convolution = table.boolean("positional_convolution", options.positional_convolution);
+  options.scope = table.choice("scope", options.scope, kScopes);
+}
+
+GatedRecurrentCacheOptions read_gated_recurrent(const config::View& table) {
+  auto options = GatedRecurrentCacheOptions::of(table.choice("variant", Variant::paper, kCacheVariants));
+  read_layer_options(table, options);
+  options.attend = table.choice("attend", options.attend, kAttends);
+  options.inference = table.choice("inference", options.inference, kInferences);
+  options.gradient = table.choice("gradient", options.gradient, kGradients);
+  options.pool = table.integer("pool", options.pool, {1, 64});
+  if (options.scope == CacheScope::lane && options.attend == CacheAttend::mean)
+    table.problem("attend", "'mean' would mix the lanes of scope = \"lane\"; use 'per_sample'");
+  return options;
+}
+
+}  // namespace
+
+GatedRecurrentCacheOptions GatedRecurrentCacheOptions::of(GatedRecurrentCacheVariant variant) {
+  GatedRecurrentCacheOptions options;
+  options.variant = variant;
+  if (variant == Variant::official) {
+    options.share_start = -1.0;
+    options.positional_convolution = true;
+    options.inference = CacheInference::per_sample;
+  }
+  return options;
+}
+
+CacheOptions read_cache_options(const config::View& table) {
+  switch (table.choice("kind", CacheKind::none, kCacheKinds)) {
+    case CacheKind::grc:
+      return read_gated_recurrent(table);
+    case CacheKind::fifo: {
+      FifoCacheOptions options;
+      read_layer_options(table, options);
+      return options;
+    }
+    case CacheKind::none:
+      break;
+  }
+  return NoCacheOptions{};
+}
+
+int64_t cache_dim(const CachedLayerOptions& options, int64_t dim) {
+  return static_cast<int64_t>(static_cast<double>(dim) * options.ratio);
+}
+
+std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout) {
+  if (const auto* grc = std::get_if<GatedRecurrentCacheOptions>(&options))
+    return std::make_shared<GatedRecurrentCache>(*grc, dim, tokens, layout);
+  if (const auto* fifo = std::get_if<FifoCacheOptions>(&options))
+    return std::make_shared<FifoCache>(*fifo, dim, tokens);
+  return nullptr;
+}
+
+}  // namespace cachet::nn

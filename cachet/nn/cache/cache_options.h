@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "cachet/config/view.h"
+#include "cachet/nn/cache/cache.h"
+
+namespace cachet::nn {
+
+/// Whose memory it is: one for all samples, averaged over the batch, or one per lane of a stream.
+enum class CacheScope { batch_mean, lane };
+
+/// What every cached layer has, whatever cache it holds.
+struct CachedLayerOptions {
+  double ratio = 0.5;                   // Dm = ratio·D, in (0, 1]
+  std::optional<int64_t> length;        // Tm; unset: the tokens of the model at its own input size
+  double share_start = 0.0;             // λ before training
+  bool positional_convolution = false;  // 3×3 over the grid, groups = Dm, added to the layer's output
+  CacheScope scope = CacheScope::batch_mean;
+};
+
+enum class GatedRecurrentCacheVariant { paper, official };
+enum class CacheAttend { per_sample, mean };              // attention reads each sample's C_t, or their mean
+enum class CacheInference { frozen, per_sample };         // evaluation reads C as stored, or updates a copy of it
+enum class CacheGradient { recompute, detached, carry };  // how gates learn when attention reads C_{t-1} (causal)
+
+/// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Sec. 3.2).
+struct GatedRecurrentCacheOptions : CachedLayerOptions {
+  GatedRecurrentCacheVariant variant = GatedRecurrentCacheVariant::paper;
+  CacheAttend attend = CacheAttend::per_sample;
+  CacheInference inference = CacheInference::frozen;
+  CacheGradient gradient = CacheGradient::recompute;
+  int64_t pool = 1;  // side of the average pooling of the grid before interpolation
+
+  /// The defaults of a variant: the published code starts λ at −1, adds the positional convolution, and runs its gates
+  /// at inference too.
+  static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
+};
+
+/// First in, first out: the last Tm tokens, without gates (as Transformer-XL's memory, arXiv 1901.02860).
+struct FifoCacheOptions : CachedLayerOptions {};
+
+struct NoCacheOptions {};
+
+using CacheOptions = std::variant<NoCacheOptions, GatedRecurrentCacheOptions, FifoCacheOptions>;
+
+/// Reads a `cache` table: kind = "none" | "grc" | "fifo", and the options of that kind.
+CacheOptions read_cache_options(const config::View& table);
+
+/// Channels of the memory for a layer of dim channels.
+int64_t cache_dim(const CachedLayerOptions& options, int64_t dim);
+
+/// `tokens` and `layout`: how many there are in the model at its own input size, and how they lie; they give the cache
+/// its length where options.length does not. Null for NoCacheOptions.
+std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout);
+
+}  // namespace cachet::nn

@@ -1,0 +1,54 @@
+#include "cachet/nn/cache/fifo_cache.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/argsort.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+namespace cachet::nn {
+
+FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model_tokens)
+    : Cache("FifoCache"), options_(options) {
+  const int64_t width = cache_dim(options, dim);
+  TORCH_CHECK(width >= 1, "fifo_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
+  tokens = register_buffer("tokens", at::zeros({1, options.length.value_or(model_tokens), width}));
+}
+
+// The last Tm of [cache, valid tokens], lane by lane. cache (B or 1, Tm, Dm), x (B, L, Dm) -> (B, Tm, Dm)
+torch::Tensor FifoCache::push(const torch::Tensor& cache, const torch::Tensor& x, const TokenLayout& layout) const {
+  const int64_t batch = x.size(0), length = cache.size(1), width = cache.size(2);
+  const torch::Tensor before = cache.expand({batch, length, width});
+  if (!layout.padding.defined()) return at::cat({before, x}, 1).narrow(1, x.size(1), length);
+
+  const torch::Tensor valid_first = at::argsort(layout.padding.to(at::kByte), /*stable=*/true, /*dim=*/1);
+  const torch::Tensor sorted = x.gather(1, valid_first.unsqueeze(2).expand({batch, x.size(1), width}));
+  const torch::Tensor count = layout.padding.logical_not().sum(1, /*keepdim=*/true);
+  const torch::Tensor kept = count + at::arange(length, count.options());
+  return at::cat({before, sorted}, 1).gather(1, kept.unsqueeze(2).expand({batch, length, width}));
+}
+
+Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionLayout& layout) {
+  const bool lane = options_.scope == CacheScope::lane;
+  TORCH_CHECK(!lane || layout.state,
+              "fifo_cache: scope = lane needs the stream's state in AttentionLayout::state (Attention::make_state)");
+  torch::Tensor previous = tokens.detach().clone();
+  if (lane) {
+    previous = previous.expand({input.size(0), -1, -1});
+    if (const auto held = layout.state->tensors.find("cache"); held != layout.state->tensors.end())
+      previous = held->second;
+  }
+  if (lane || is_training()) {
+    at::NoGradGuard no_grad;
+    const torch::Tensor x = input.narrow(2, 0, tokens.size(2)).to(tokens.scalar_type());
+    const torch::Tensor next = push(previous, x, layout.query);
+    if (lane)
+      layout.state->tensors["cache"] = next;
+    else
+      tokens.copy_(next.mean(0, /*keepdim=*/true));
+  }
+  return {previous, {}};
+}
+
+}  // namespace cachet::nn

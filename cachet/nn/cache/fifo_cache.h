@@ -1,0 +1,26 @@
+#pragma once
+
+#include "cachet/nn/cache/cache.h"
+#include "cachet/nn/cache/cache_options.h"
+
+namespace cachet::nn {
+
+/// First in, first out: memory attention reads the cache as it stood before this segment, then the first Dm channels of
+/// the segment's valid tokens push the oldest out, detached. It starts as zeros, which are attended to.
+/// scope = batch_mean keeps one cache, averaged over the batch, and rests in evaluation; scope = lane keeps one per
+/// lane in layout.state and moves in evaluation too. Buffer: tokens (1, Tm, Dm).
+class FifoCache : public Cache {
+ public:
+  FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens);
+
+  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
+
+  torch::Tensor tokens;  // the stored cache
+
+ private:
+  torch::Tensor push(const torch::Tensor& cache, const torch::Tensor& x, const TokenLayout& layout) const;
+
+  FifoCacheOptions options_;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,132 @@
+#include "cachet/nn/cache/gated_recurrent_cache.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/avg_pool2d.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+#include "cachet/ops/grc_update.h"
+#include "cachet/ops/resize_tokens.h"
+
+namespace cachet::nn {
+namespace {
+
+constexpr double kCandidateNormEps = 1e-5;
+
+ops::GateWeights weights_of(const Linear& linear) { return {linear.weight, linear.bias}; }
+
+// The grid after pooling; windows at the lower and right border may be cut.
+Grid pooled_grid(const Grid& grid, int64_t pool) {
+  return {(grid.height + pool - 1) / pool, (grid.width + pool - 1) / pool};
+}
+
+AttentionState& lanes(const AttentionLayout& layout, const char* why) {
+  TORCH_CHECK(layout.state, "gated_recurrent_cache: ", why,
+              " needs the stream's state in AttentionLayout::state "
+              "(Attention::make_state)");
+  return *layout.state;
+}
+
+}  // namespace
+
+GatedRecurrentCache::GatedRecurrentCache(const GatedRecurrentCacheOptions& options, int64_t dim, int64_t model_tokens,
+                                         const TokenLayout& layout)
+    : Cache("GatedRecurrentCache"), options_(options) {
+  const int64_t width = cache_dim(options, dim);
+  TORCH_CHECK(width >= 1, "gated_recurrent_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
+  TORCH_CHECK(options.pool == 1 || layout.grid, "gated_recurrent_cache: pooling needs tokens on a grid");
+  int64_t length = model_tokens;
+  if (options.length) {
+    length = *options.length;
+  } else if (layout.grid) {
+    memory_layout_ = {pooled_grid(*layout.grid, options.pool), layout.class_tokens, {}};
+    length = layout.class_tokens + memory_layout_.grid->tokens();
+  }
+  reset_gate_ = register_module("reset_gate", std::make_shared<Linear>(2 * width, width));
+  update_gate_ = register_module("update_gate", std::make_shared<Linear>(2 * width, width));
+  candidate_ = register_module("candidate", std::make_shared<Linear>(2 * width, width));
+  if (options.variant == GatedRecurrentCacheVariant::official)
+    norm_ = register_module("norm", std::make_shared<LayerNorm>(width, kCandidateNormEps));
+  tokens = register_buffer("tokens", at::zeros({1, length, width}));
+}
+
+torch::Tensor GatedRecurrentCache::compress(const torch::Tensor& source, const TokenLayout& layout) const {
+  torch::Tensor x = source.narrow(2, 0, tokens.size(2));
+  std::optional<torch::Tensor> padding;
+  if (layout.padding.defined()) padding = layout.padding;
+  if (options_.pool > 1) {
+    TORCH_CHECK(layout.grid && !padding, "gated_recurrent_cache: pooling needs tokens on a grid, without padding");
+    const torch::Tensor grid = x.slice(1, layout.class_tokens)
+                                   .transpose(1, 2)
+                                   .reshape({x.size(0), x.size(2), layout.grid->height, layout.grid->width});
+    const torch::Tensor pooled = at::avg_pool2d(grid, options_.pool, options_.pool, 0, /*ceil_mode=*/true);
+    x = at::cat({x.slice(1, 0, layout.class_tokens), pooled.flatten(2).transpose(1, 2)}, 1);
+  }
+  return ops::resize_tokens(x, tokens.size(1), padding);
+}
+
+torch::Tensor GatedRecurrentCache::update(const torch::Tensor& cache, const torch::Tensor& x) const {
+  std::optional<ops::CandidateNorm> norm;
+  if (norm_) norm = ops::CandidateNorm{norm_->weight, norm_->bias, kCandidateNormEps};
+  return ops::grc_update(cache, x, weights_of(*reset_gate_), weights_of(*update_gate_), weights_of(*candidate_), norm);
+}
+
+torch::Tensor GatedRecurrentCache::stored(const AttentionLayout& layout, int64_t batch) const {
+  const bool lane = options_.scope == CacheScope::lane;
+  const bool carried = layout.causal && options_.gradient == CacheGradient::carry;
+  if (lane || (carried && is_training())) {
+    auto& held = lanes(layout, lane ? "scope = lane" : "gradient = carry").tensors;
+    if (const auto found = held.find("cache"); found != held.end()) return found->second;
+    return lane ? tokens.detach().expand({batch, -1, -1}).clone() : tokens.detach().clone();
+  }
+  // A copy: the buffer is written below, and the backward pass needs what was read.
+  return tokens.detach().clone();
+}
+
+void GatedRecurrentCache::store(const torch::Tensor& next, const AttentionLayout& layout) {
+  const bool carried = layout.causal && options_.gradient == CacheGradient::carry && is_training();
+  if (options_.scope == CacheScope::lane) {
+    layout.state->tensors["cache"] = carried ? next : next.detach();
+    return;
+  }
+  if (carried) layout.state->tensors["cache"] = next.mean(0, /*keepdim=*/true);
+  at::NoGradGuard no_grad;
+  tokens.copy_(next.mean(0, /*keepdim=*/true));
+}
+
+torch::Tensor GatedRecurrentCache::causal_step(const torch::Tensor& previous, const torch::Tensor& x,
+                                               const AttentionLayout& layout) {
+  torch::Tensor attended = previous;
+  const bool recompute = options_.gradient == CacheGradient::recompute && is_training();
+  if (recompute) {
+    auto& held = lanes(layout, "gradient = recompute").tensors;
+    if (const auto last = held.find("last_tokens"); last != held.end()) {
+      attended = update(held.at("last_cache"), last->second);
+      if (options_.scope == CacheScope::batch_mean) attended = attended.mean(0, /*keepdim=*/true);
+    }
+    held["last_tokens"] = x.detach();
+    held["last_cache"] = previous.detach();
+  }
+  if (updates()) {
+    at::AutoGradMode with_graph(options_.gradient == CacheGradient::carry && at::GradMode::is_enabled());
+    store(update(previous, x), layout);
+  }
+  return attended;
+}
+
+Memory GatedRecurrentCache::step(const torch::Tensor& input, const torch::Tensor& self_output,
+                                 const AttentionLayout& layout) {
+  const torch::Tensor previous = stored(layout, input.size(0));
+  if (!updates() && (layout.causal || options_.inference == CacheInference::frozen)) return {previous, memory_layout_};
+  const bool from_input = options_.variant == GatedRecurrentCacheVariant::paper;
+  const torch::Tensor x = compress(from_input ? input : self_output, layout.query);
+  if (layout.causal) return {causal_step(previous, x, layout), memory_layout_};
+
+  torch::Tensor next = update(previous, x);
+  if (updates()) store(next, layout);
+  if (options_.attend == CacheAttend::mean) next = next.mean(0, /*keepdim=*/true);
+  return {next, memory_layout_};
+}
+
+}  // namespace cachet::nn

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "cachet/nn/cache/cache.h"
+#include "cachet/nn/cache/cache_options.h"
+#include "cachet/nn/linear.h"
+#include "cachet/nn/norm/layer_norm.h"
+
+namespace cachet::nn {
+
+/// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Algorithm 1; ops::grc_update has the equations).
+///
+/// X̄ is made of the first Dm channels of the layer's input (`paper`) or of its self-attention's output (`official`):
+/// its grid average-pooled if asked, its valid tokens interpolated to Tm. In training memory attention reads the
+/// updated C_t; the stored cache becomes its batch mean, detached. Causal layers read C_{t-1} and update afterwards, or
+/// the future would leak; CacheGradient says how the gates learn then (`recompute` and `carry` need a layout.state).
+///
+/// Parameters: reset_gate, update_gate, candidate ([cache, tokens] -> Dm), norm (`official`). Buffer: tokens (1, Tm,
+/// Dm).
+class GatedRecurrentCache : public Cache {
+ public:
+  GatedRecurrentCache(const GatedRecurrentCacheOptions& options, int64_t dim, int64_t tokens,
+                      const TokenLayout& layout);
+
+  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
+
+  torch::Tensor tokens;  // the stored cache
+
+ private:
+  torch::Tensor compress(const torch::Tensor& source, const TokenLayout& layout) const;
+  torch::Tensor update(const torch::Tensor& cache, const torch::Tensor& x) const;
+  torch::Tensor stored(const AttentionLayout& layout, int64_t batch) const;
+  void store(const torch::Tensor& next, const AttentionLayout& layout);
+  torch::Tensor causal_step(const torch::Tensor& previous, const torch::Tensor& x, const AttentionLayout& layout);
+  bool updates() const { return is_training() || options_.scope == CacheScope::lane; }
+
+  GatedRecurrentCacheOptions options_;
+  TokenLayout memory_layout_;
+  std::shared_ptr<Linear> reset_gate_, update_gate_, candidate_;
+  std::shared_ptr<LayerNorm> norm_;
+};
+
+}  // namespace cachet::nn

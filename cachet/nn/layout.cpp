@@ -1,0 +1,24 @@
+#include "cachet/nn/layout.h"
+
+#include <ATen/TensorOperators.h>
+
+namespace cachet::nn {
+
+void check_layout(const char* owner, const at::Tensor& tokens, const TokenLayout& layout) {
+  TORCH_CHECK(tokens.dim() == 3, owner, " must be (B, L, D), got ", tokens.sizes());
+  const int64_t length = tokens.size(1);
+  if (layout.grid)
+    TORCH_CHECK(layout.class_tokens + layout.grid->tokens() == length, owner, " has ", length, " tokens, but ",
+                layout.class_tokens, " class tokens and a grid of ", layout.grid->height, " x ", layout.grid->width,
+                " make ", layout.class_tokens + layout.grid->tokens());
+  if (layout.padding.defined())
+    TORCH_CHECK(layout.padding.scalar_type() == at::kBool && layout.padding.sizes() == tokens.sizes().slice(0, 2),
+                owner, ": padding must be bool (B, L) = ", tokens.sizes().slice(0, 2), ", got ",
+                layout.padding.scalar_type(), " ", layout.padding.sizes());
+}
+
+at::Tensor zero_padding(const at::Tensor& tokens, const TokenLayout& layout) {
+  return layout.padding.defined() ? tokens.masked_fill(layout.padding.unsqueeze(-1), 0) : tokens;
+}
+
+}  // namespace cachet::nn

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace cachet::nn {
+
+struct AttentionState;
+
+/// Height and width of tokens that lie on a grid, row by row.
+struct Grid {
+  int64_t height = 0, width = 0;
+  int64_t tokens() const { return height * width; }
+  bool operator==(const Grid&) const = default;
+};
+
+/// How a sequence of tokens lies.
+struct TokenLayout {
+  std::optional<Grid> grid;  // of the tokens behind the class tokens
+  int64_t class_tokens = 0;  // leading tokens that are off the grid
+  at::Tensor padding;        // (B, L) bool, true = padding; undefined = none
+};
+
+/// What an attention layer must know besides its tokens.
+struct AttentionLayout {
+  TokenLayout query, context;
+  at::Tensor bias;                  // additive, broadcastable to (B, H, Lq, Lk); undefined = none
+  bool causal = false;              // key j is visible to query i iff j <= i + (Lk - Lq)
+  AttentionState* state = nullptr;  // of a stream, held by the caller; none = the call stands alone
+
+  /// The layout of self-attention: context tokens are the query's.
+  static AttentionLayout self(const TokenLayout& tokens) { return {tokens, tokens, {}, false, nullptr}; }
+};
+
+/// Throws c10::Error unless the layout fits tokens (B, L, ·): grid and class tokens make L, padding is bool (B, L).
+/// `owner` opens the message: "cached_attention: query".
+void check_layout(const char* owner, const at::Tensor& tokens, const TokenLayout& layout);
+
+/// tokens (B, L, D) with zeros at the padding.
+at::Tensor zero_padding(const at::Tensor& tokens, const TokenLayout& layout);
+
+}  // namespace cachet::nn

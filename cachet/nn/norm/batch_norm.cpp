@@ -1,0 +1,60 @@
+#include "cachet/nn/norm/batch_norm.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/batch_norm.h>
+#include <ATen/ops/mean.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/var_mean.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+namespace cachet::nn {
+
+BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options) : Norm("BatchNorm"), options_(options) {
+  weight = register_parameter("weight", at::ones({channels}));
+  bias = register_parameter("bias", at::zeros({channels}));
+  running_mean = register_buffer("running_mean", at::zeros({channels}));
+  running_var = register_buffer("running_var", at::ones({channels}));
+  num_batches_tracked = register_buffer("num_batches_tracked", at::zeros({}, at::kLong));
+}
+
+std::optional<Affine> BatchNorm::inference_affine() const {
+  const torch::Tensor scale = weight * at::rsqrt(running_var + options_.eps);
+  return Affine{scale, bias - running_mean * scale};
+}
+
+torch::Tensor BatchNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
+  if (is_training()) return training_forward(x, token_mask);
+  const Affine affine = *inference_affine();
+  return x * affine.scale.to(x.scalar_type()) + affine.shift.to(x.scalar_type());
+}
+
+torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::Tensor& padding) {
+  const int64_t channels = weight.size(0);
+  const torch::Tensor flat = x.reshape({-1, channels});
+  TORCH_CHECK(flat.size(0) > 1, "batch_norm: training needs at least two tokens, got an input of ", x.sizes());
+  num_batches_tracked.add_(1);
+  if (!padding.defined() && !observed())
+    return at::batch_norm(flat, weight, bias, running_mean, running_var, /*training=*/true, options_.momentum,
+                          options_.eps, /*cudnn_enabled=*/false)
+        .view(x.sizes());
+
+  const torch::Tensor wide = flat.to(running_var.scalar_type());
+  const torch::Tensor valid = padding.defined() ? padding.reshape({-1, 1}).logical_not()
+                                                : at::ones({flat.size(0), 1}, flat.options().dtype(at::kBool));
+  const torch::Tensor count = valid.sum().clamp_min(2);
+  const auto mean_of = [&](const torch::Tensor& t) { return at::where(valid, t, at::Scalar(0)).sum(0) / count; };
+  const torch::Tensor mean = mean_of(wide), variance = mean_of((wide - mean).square());
+  {
+    at::NoGradGuard no_grad;
+    running_mean.lerp_(mean, options_.momentum);
+    running_var.lerp_(variance * count / (count - 1), options_.momentum);
+  }
+  tell(Signal::statistic, variance);
+  tell(Signal::used_statistic, variance);
+  return ((wide - mean) * at::rsqrt(variance + options_.eps) * weight + bias).to(x.scalar_type()).view(x.sizes());
+}
+
+}  // namespace cachet::nn

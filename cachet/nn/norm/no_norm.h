@@ -1,0 +1,18 @@
+#pragma once
+
+#include "cachet/nn/norm/norm.h"
+
+namespace cachet::nn {
+
+/// The identity, where a backbone expects a norm.
+class NoNorm : public Norm {
+ public:
+  explicit NoNorm(int64_t channels) : Norm("NoNorm"), channels_(channels) {}
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& = {}) override { return x; }
+  std::optional<Affine> inference_affine() const override;
+
+ private:
+  int64_t channels_;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,61 @@
+#include "cachet/nn/norm/unified_norm.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/zeros.h>
+
+namespace cachet::nn {
+namespace {
+
+using State = ops::UnifiedNormState;
+
+ops::UnifiedNormSettings settings_of(const UnifiedNormOptions& options) {
+  ops::UnifiedNormSettings settings = options.settings;
+  settings.official = options.variant == UnifiedNormVariant::official;
+  return settings;
+}
+
+}  // namespace
+
+UnifiedNorm::UnifiedNorm(int64_t channels, const UnifiedNormOptions& options)
+    : Norm("UnifiedNorm"), settings_(settings_of(options)) {
+  weight = register_parameter("weight", at::ones({channels}));
+  bias = register_parameter("bias", at::zeros({channels}));
+  const State state = ops::initial_unified_norm_state(channels, settings_);
+  statistics = register_buffer("statistics", state.statistics);
+  counters = register_buffer("counters", state.counters);
+}
+
+torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
+  if (!is_training())
+    return ops::unified_norm_inference(x, weight, bias, statistics.select(0, State::kRunning), settings_.eps);
+  const auto [y, used] =
+      ops::unified_norm(x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
+                        {statistics, counters}, settings_);
+  if (observed()) tell_statistics(x, used);
+  return y;
+}
+
+void UnifiedNorm::tell_statistics(const torch::Tensor& input, const torch::Tensor& used) {
+  // The ring's slot of this step holds the step's own statistic, or the running one where it was filtered.
+  const int64_t step = steps(), gradient_ring = State::kForwardRing + settings_.forward_window;
+  tell(Signal::statistic, statistics.select(0, State::kForwardRing + step % settings_.forward_window).clone());
+  tell(Signal::used_statistic, used);
+  if (!input.requires_grad()) return;
+  input.register_hook([this, row = gradient_ring + step % settings_.backward_window](const torch::Tensor& grad) {
+    tell(Signal::gradient_statistic, statistics.select(0, row).clone());
+    return grad;
+  });
+}
+
+std::optional<Affine> UnifiedNorm::inference_affine() const {
+  return Affine{weight * at::rsqrt(statistics.select(0, State::kRunning) + settings_.eps), bias.clone()};
+}
+
+int64_t UnifiedNorm::steps() const { return counters[State::kSteps].item<int64_t>(); }
+int64_t UnifiedNorm::steps_on_window() const { return counters[State::kOnWindow].item<int64_t>(); }
+int64_t UnifiedNorm::steps_filtered() const { return counters[State::kFiltered].item<int64_t>(); }
+void UnifiedNorm::restart_warmup() { counters.select(0, State::kSteps).zero_(); }
+
+}  // namespace cachet::nn

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "cachet/nn/norm/norm.h"
+#include "cachet/nn/norm/norm_options.h"
+
+namespace cachet::nn {
+
+/// Unified normalization (arXiv 2208.01313): see ops::unified_norm. In training each forward pass is one step of its
+/// state; at inference it is the affine map y = x·w/√(σ²_running + ε) + b.
+class UnifiedNorm : public Norm {
+ public:
+  UnifiedNorm(int64_t channels, const UnifiedNormOptions& options);
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
+  std::optional<Affine> inference_affine() const override;
+
+  int64_t steps() const;            // training steps so far
+  int64_t steps_on_window() const;  // of them, normalised with the window's mean
+  int64_t steps_filtered() const;   // of them, dropped by the outlier filter
+  /// Starts the warm-up again, for fine-tuning. Statistics stay.
+  void restart_warmup();
+
+  torch::Tensor weight, bias;          // (C)
+  torch::Tensor statistics, counters;  // ops::UnifiedNormState
+
+ private:
+  void tell_statistics(const torch::Tensor& input, const torch::Tensor& used);
+
+  ops::UnifiedNormSettings settings_;
+};
+
+}  // namespace cachet::nn
