@@ -7,10 +7,9 @@ set(cachet_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cachet)
 set_target_properties(cachet_ops PROPERTIES EXPORT_NAME ops)
 set_target_properties(cachet cachet_ops PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  INSTALL_RPATH $ORIGIN INSTALL_RPATH_USE_LINK_PATH ON)
+  INSTALL_RPATH "$ORIGIN;$<TARGET_FILE_DIR:torch>")
 file(RELATIVE_PATH cachet_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-set_target_properties(cachet_command PROPERTIES
-  INSTALL_RPATH $ORIGIN/${cachet_bin_to_lib} INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(cachet_command PROPERTIES INSTALL_RPATH "$ORIGIN/${cachet_bin_to_lib};$<TARGET_FILE_DIR:torch>")
 
 install(TARGETS cachet cachet_ops EXPORT cachetTargets)
 install(TARGETS cachet_command)

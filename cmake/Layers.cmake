@@ -37,6 +37,10 @@ function(cachet_library name)
   target_link_libraries(${name} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${whole}>" PUBLIC cachet_ops ${CACHET_TORCH})
   # The layers name one another without that feature; here each is taken whole.
   set_target_properties(${name} PROPERTIES LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${whole}")
+  # What is missing shows here and not in the programs of others. Sanitizers' symbols come from the program.
+  if(NOT CACHET_SANITIZE)
+    target_link_options(${name} PRIVATE LINKER:-z,defs)
+  endif()
   target_compile_definitions(${name} PRIVATE CACHET_VERSION="${PROJECT_VERSION}")
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_compile_features(${name} PUBLIC cxx_std_20)

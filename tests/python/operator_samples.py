@@ -1,0 +1,78 @@
+"""Sample inputs for every operator of torch.ops.cachet: small, of odd sizes, with and without the optional arguments."""
+import torch
+
+
+def grad(*sizes, dtype=torch.float32):
+    return torch.randn(*sizes, dtype=dtype, requires_grad=True)
+
+
+def strided(*sizes):
+    """A tensor whose last two dimensions lie transposed in memory."""
+    return torch.randn(*sizes).mT.contiguous().mT.requires_grad_()
+
+
+def last_tokens(batch, length, count):
+    """A mask (batch, length) that marks the last `count` tokens of every sample as padding."""
+    return (torch.arange(length) >= length - count).expand(batch, length)
+
+
+def grc_update():
+    length, width = 5, 3
+    gates = [grad(width, 2 * width), grad(width)]
+    shared, own = grad(1, length, width), grad(2, length, width)
+    tokens = grad(2, length, width)
+    yield shared, tokens, *gates, *gates, *gates
+    yield own, strided(2, length, width), *gates, *gates, *gates, grad(width), grad(width), 1e-6
+    yield shared, tokens, gates[0], None, gates[0], None, gates[0], None
+    yield tuple(t.detach().double().requires_grad_() for t in (shared, tokens, *gates, *gates, *gates))
+
+
+def mix_heads():
+    yield grad(2, 5, 3, 4), grad(2, 5, 3, 2), grad(3)
+    yield strided(2, 5, 3, 4), grad(2, 5, 3, 4), grad(3)
+    yield grad(2, 5, 3, 4, dtype=torch.float64), grad(2, 5, 3, 1, dtype=torch.float64), grad(3, dtype=torch.float64)
+
+
+def resize_tokens():
+    for length in (1, 3, 7, 11):
+        yield grad(2, 7, 3), length
+        yield strided(2, 7, 3), length, last_tokens(2, 7, 2)
+    yield grad(2, 7, 3), 4, torch.ones(2, 7, dtype=torch.bool)
+
+
+UN_WINDOW, UN_MOMENTUM, UN_EPS = [4, 3], [0.9, 0.8], 1e-5
+
+
+def un_state(channels, steps):
+    """State after `steps` steps, all on window statistics once the window is full."""
+    statistics = torch.rand(2 + sum(UN_WINDOW), channels) + 0.5
+    return statistics, torch.tensor([steps, 0, max(0, steps - UN_WINDOW[0]), 0])
+
+
+def unified_norm():
+    channels = 3
+    affine = grad(channels), grad(channels)
+    for official in (False, True):
+        for steps in (0, 20):
+            common = *un_state(channels, steps), UN_WINDOW, UN_MOMENTUM, UN_EPS, 10
+            yield grad(2, 5, channels), *affine, None, *common, True, True, official
+            yield strided(2, 5, channels), None, None, last_tokens(2, 5, 1), *common, False, False, official
+
+
+def unified_norm_backward():
+    channels = 3
+    scales, step = torch.rand(2, channels) + 0.5, torch.tensor([20, 0, 0])
+    for official in (False, True):
+        common = scales, step, un_state(channels, 20)[0], UN_WINDOW, UN_MOMENTUM[1], UN_EPS, official
+        yield torch.randn(2, 5, channels), torch.randn(2, 5, channels), torch.rand(channels), None, *common
+        yield torch.randn(2, 5, channels), torch.randn(2, 5, channels), None, last_tokens(2, 5, 1), *common
+
+
+def unified_norm_inference():
+    running = torch.rand(3) + 0.5
+    yield grad(2, 5, 3), grad(3), grad(3), running, UN_EPS
+    yield strided(2, 5, 3), None, None, running, UN_EPS
+
+
+SAMPLES = {make.__name__: make for make in (
+    grc_update, mix_heads, resize_tokens, unified_norm, unified_norm_backward, unified_norm_inference)}
