@@ -2,12 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
-#include "cachet/io/safetensors.h"
+#include "cachet/io/file_system.h"
+#include "cachet/io/tensor_map.h"
 #include "cachet/train/train_state.h"
 
 namespace cachet::train {
@@ -31,8 +30,9 @@ class DamagedCheckpoint : public std::runtime_error {
 
 /// Writes a folder that is either whole or absent, whatever happens meanwhile: the files go to a hidden folder beside
 /// it, each is flushed to the disk, manifest.json with their sizes and SHA-256 comes last, then the folder gets its
-/// name and its parent is flushed. Throws io errors that name path and bytes; then nothing is left behind.
-void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id);
+/// name and its parent is flushed. Throws io::Error naming path and bytes; then nothing is left behind.
+void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
+                      io::FileSystem& file_system = io::FileSystem::real());
 
 /// Reads a folder whose every file matches the manifest. Throws DamagedCheckpoint.
 Checkpoint read_checkpoint(const std::filesystem::path& folder);
@@ -41,8 +41,14 @@ Checkpoint read_checkpoint(const std::filesystem::path& folder);
 /// file it reads. Throws DamagedCheckpoint.
 io::TensorMap read_weights(const std::filesystem::path& folder, bool averaged = true);
 
-/// The checkpoint folder meant by a run folder (its best, else its last checkpoint) or by itself. Throws
-/// std::runtime_error that says where it looked.
-std::filesystem::path find_checkpoint(const std::filesystem::path& run_or_checkpoint);
+/// Removes a checkpoint folder: the files that its manifest lists, and the folder if nothing else is in it. It loses
+/// its name first, so that no half-removed checkpoint is ever taken for a whole one.
+void remove_checkpoint(const std::filesystem::path& folder, io::FileSystem& file_system = io::FileSystem::real());
+
+/// Removes what a killed process left of a checkpoint that it was writing or removing.
+void remove_remains(const std::filesystem::path& checkpoints, io::FileSystem& file_system = io::FileSystem::real());
+
+/// What a checkpoint takes on the disk, less than 1 % off.
+uint64_t checkpoint_bytes(const Checkpoint& checkpoint);
 
 }  // namespace cachet::train

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/io/safetensors.h"
+#include "cachet/io/tensor_map.h"
 #include "cachet/train/metrics.h"
 
 namespace cachet::train {
@@ -71,8 +71,8 @@ class Task {
 
   virtual torch::nn::Module& model() = 0;
 
-  /// Parameters that take no weight decay beside those that the trainer knows (1-D ones, position tables, λ): parts of
-  /// their names.
+  /// Parameters that take no weight decay beside those that the trainer knows (1-D ones, position tables, λ): whole
+  /// components of their dotted names, "cls_token".
   virtual std::vector<std::string> without_decay() const { return {}; }
 
   virtual int64_t batches_per_epoch() const = 0;  // micro-batches

@@ -7,7 +7,7 @@
 #include "cachet/train/task.h"
 
 namespace cachet::report {
-class ProgressBar;
+class Progress;
 }
 
 namespace cachet::train {
@@ -32,7 +32,7 @@ struct Outcome {
 class Trainer {
  public:
   /// The folder's newest whole checkpoint, if it has one, is where training goes on. `progress` may be null.
-  Trainer(Task& task, const Options& options, RunFolder& folder, report::ProgressBar* progress);
+  Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress);
   ~Trainer();
 
   /// Throws what the task throws and std::system_error for a disk that fails, after the report is rewritten.

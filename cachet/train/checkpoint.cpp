@@ -1,0 +1,206 @@
+#include "cachet/train/checkpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/error.h"
+#include "cachet/io/read_file.h"
+#include "cachet/io/safetensors.h"
+#include "cachet/io/sha256.h"
+#include "cachet/train/manifest.h"
+
+namespace cachet::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStateName = "state.json";
+constexpr std::string_view kPartial = ".partial";
+constexpr std::string_view kRemoved = ".removed";
+
+struct TensorFile {
+  std::string_view name;
+  io::TensorMap Checkpoint::*tensors;
+  bool may_lack;  // left out where it would be empty
+};
+
+constexpr std::array<TensorFile, 5> kTensorFiles{{{"model.safetensors", &Checkpoint::model, false},
+                                                  {"optimizer.safetensors", &Checkpoint::optimizer, false},
+                                                  {"ema.safetensors", &Checkpoint::ema, true},
+                                                  {"random.safetensors", &Checkpoint::random, false},
+                                                  {"stream.safetensors", &Checkpoint::stream, true}}};
+
+fs::path hidden_beside(const fs::path& folder, std::string_view suffix) {
+  return folder.parent_path() / ("." + folder.filename().string() + std::string(suffix));
+}
+
+bool is_remains(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with(".step-") && (name.ends_with(kPartial) || name.ends_with(kRemoved));
+}
+
+/// Removes the files that a checkpoint can have, and the folder where nothing else is in it.
+void remove_known_files(const fs::path& folder, io::FileSystem& file_system) {
+  for (const TensorFile& file : kTensorFiles) file_system.unlink(folder / file.name);
+  file_system.unlink(folder / kStateName);
+  file_system.unlink(folder / kManifestName);
+  file_system.rmdir(folder);
+}
+
+/// Writes the files of one checkpoint and notes each in the manifest.
+class CheckpointWriter {
+ public:
+  CheckpointWriter(fs::path folder, Manifest manifest, io::FileSystem& file_system)
+      : folder_(std::move(folder)), manifest_(std::move(manifest)), file_system_(file_system) {}
+
+  void add(std::string_view name, std::span<const std::byte> bytes) {
+    manifest_.files[std::string(name)] = {bytes.size(), io::sha256_hex(bytes)};
+    io::write_new_file(folder_ / name, bytes, file_system_);
+  }
+
+  void finish() {
+    const std::string text = to_json(manifest_);
+    io::write_new_file(folder_ / kManifestName, std::as_bytes(std::span(text)), file_system_);
+    io::sync_directory(folder_, file_system_);
+  }
+
+ private:
+  fs::path folder_;
+  Manifest manifest_;
+  io::FileSystem& file_system_;
+};
+
+void write_files(const fs::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
+                 io::FileSystem& file_system) {
+  CheckpointWriter writer(folder, {run_id, checkpoint.state.step, {}}, file_system);
+  for (const TensorFile& file : kTensorFiles) {
+    const io::TensorMap& tensors = checkpoint.*file.tensors;
+    if (!tensors.empty() || !file.may_lack) writer.add(file.name, io::serialize_safetensors(tensors));
+  }
+  const std::string state = to_json(checkpoint.state);
+  writer.add(kStateName, std::as_bytes(std::span(state)));
+  writer.finish();
+}
+
+/// The bytes of a file that the manifest lists. The digest is worked out beside `use`, whose result counts only when
+/// the digest is right.
+template <class Use>
+auto use_verified(const fs::path& folder, const Manifest& manifest, std::string_view name, Use use) {
+  const fs::path path = folder / name;
+  const auto listed = manifest.files.find(std::string(name));
+  if (listed == manifest.files.end()) throw DamagedCheckpoint(path.string() + ": the manifest does not list it");
+  try {
+    const std::vector<std::byte> bytes = io::read_file(path, listed->second.bytes);
+    auto digest = std::async(std::launch::async, [&] { return io::sha256_hex(bytes); });
+    std::exception_ptr failure;
+    decltype(use(bytes)) result;
+    try {
+      result = use(bytes);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (digest.get() != listed->second.sha256) {
+      throw DamagedCheckpoint(path.string() + ": its SHA-256 is not the one it was written with");
+    }
+    if (failure) std::rethrow_exception(failure);
+    return result;
+  } catch (const io::Error& error) {
+    throw DamagedCheckpoint(error.what());
+  }
+}
+
+io::TensorMap read_tensors(const fs::path& folder, const Manifest& manifest, std::string_view name) {
+  return use_verified(folder, manifest, name, [&](std::span<const std::byte> bytes) {
+    return io::parse_safetensors(bytes, (folder / name).string()).tensors;
+  });
+}
+
+TrainState read_state(const fs::path& folder, const Manifest& manifest) {
+  const std::string text = use_verified(folder, manifest, kStateName, [](std::span<const std::byte> bytes) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  });
+  try {
+    return train_state_from_json(text);
+  } catch (const std::runtime_error& error) {
+    throw DamagedCheckpoint((folder / kStateName).string() + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
+                      io::FileSystem& file_system) {
+  const fs::path partial = hidden_beside(folder, kPartial);
+  if (fs::exists(partial)) remove_known_files(partial, file_system);
+  if (file_system.mkdir(partial, 0777) != 0) {
+    throw io::Error(partial.string() + ": cannot be made for a checkpoint of " +
+                    std::to_string(checkpoint_bytes(checkpoint)) + " bytes: " + std::generic_category().message(errno));
+  }
+  try {
+    write_files(partial, checkpoint, run_id, file_system);
+    io::rename_durably(partial, folder, file_system);
+  } catch (...) {
+    if (fs::exists(partial)) remove_known_files(partial, file_system);
+    throw;
+  }
+}
+
+Checkpoint read_checkpoint(const fs::path& folder) {
+  const Manifest manifest = read_manifest(folder);
+  Checkpoint checkpoint;
+  checkpoint.state = read_state(folder, manifest);
+  for (const TensorFile& file : kTensorFiles) {
+    if (file.may_lack && !manifest.files.contains(std::string(file.name))) continue;
+    checkpoint.*file.tensors = read_tensors(folder, manifest, file.name);
+  }
+  return checkpoint;
+}
+
+io::TensorMap read_weights(const fs::path& folder, bool averaged) {
+  const Manifest manifest = read_manifest(folder);
+  const bool use_average = averaged && manifest.files.contains("ema.safetensors");
+  return read_tensors(folder, manifest, use_average ? "ema.safetensors" : "model.safetensors");
+}
+
+void remove_checkpoint(const fs::path& folder, io::FileSystem& file_system) {
+  const Manifest manifest = read_manifest(folder);
+  const fs::path removed = hidden_beside(folder, kRemoved);
+  if (file_system.rename(folder, removed) != 0) {
+    throw io::Error(folder.string() + ": cannot be removed: " + std::generic_category().message(errno));
+  }
+  for (const auto& [name, file] : manifest.files) {
+    if (file_system.unlink(removed / name) != 0) {
+      throw io::Error((removed / name).string() + ": cannot be removed (" + std::to_string(file.bytes) +
+                      " bytes): " + std::generic_category().message(errno));
+    }
+  }
+  file_system.unlink(removed / kManifestName);
+  file_system.rmdir(removed);  // fails, as it should, where somebody put a file of his own
+}
+
+void remove_remains(const fs::path& checkpoints, io::FileSystem& file_system) {
+  std::error_code error;
+  std::vector<fs::path> remains;
+  for (const fs::directory_entry& entry : fs::directory_iterator(checkpoints, error)) {
+    if (is_remains(entry.path())) remains.push_back(entry.path());
+    if (io::is_temporary_file(entry.path())) file_system.unlink(entry.path());
+  }
+  for (const fs::path& path : remains) remove_known_files(path, file_system);
+}
+
+uint64_t checkpoint_bytes(const Checkpoint& checkpoint) {
+  uint64_t bytes = 1 << 16;  // the state, the manifest, headers of small files
+  for (const TensorFile& file : kTensorFiles) {
+    for (const auto& [name, tensor] : checkpoint.*file.tensors) bytes += tensor.nbytes() + name.size() + 128;
+  }
+  return bytes;
+}
+
+}  // namespace cachet::train

@@ -1,0 +1,168 @@
+#include "cachet/train/checkpoint_store.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <utility>
+
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/error.h"
+#include "cachet/io/read_file.h"
+#include "cachet/train/manifest.h"
+
+namespace cachet::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder's place in the order of saving: `step-00000120`, or `step-00000120-r1` where the step was reached again.
+struct SaveOrder {
+  int64_t step = 0;
+  int64_t revision = 0;
+  auto operator<=>(const SaveOrder&) const = default;
+};
+
+bool take_number(std::string_view& text, int64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return false;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+std::optional<SaveOrder> save_order(const fs::path& path) {
+  const std::string name = path.filename().string();
+  std::string_view rest = name;
+  if (!rest.starts_with("step-")) return std::nullopt;
+  rest.remove_prefix(5);
+  SaveOrder order;
+  if (!take_number(rest, order.step)) return std::nullopt;
+  if (rest.starts_with("-r")) {
+    rest.remove_prefix(2);
+    if (!take_number(rest, order.revision)) return std::nullopt;
+  }
+  if (!rest.empty()) return std::nullopt;
+  return order;
+}
+
+/// Checkpoint folders by name, the newest first.
+std::vector<fs::path> newest_first(const fs::path& folder) {
+  std::vector<std::pair<SaveOrder, fs::path>> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (const auto order = save_order(entry.path())) found.emplace_back(*order, entry.path());
+  }
+  std::ranges::sort(found, std::greater<>());
+  std::vector<fs::path> paths;
+  for (auto& [order, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+std::optional<fs::path> read_pointer(const fs::path& folder, const char* pointer) {
+  try {
+    std::string name = io::read_text_file(folder / pointer, 256);
+    while (!name.empty() && name.back() == '\n') name.pop_back();
+    if (save_order(name) && fs::is_directory(folder / name)) return folder / name;
+  } catch (const io::Error&) {
+    // Not written yet, or lost: a pointer is a convenience.
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(fs::path folder, std::string run_id, int64_t keep, io::FileSystem& file_system)
+    : folder_(std::move(folder)), run_id_(std::move(run_id)), keep_(keep), file_system_(file_system) {}
+
+std::optional<CheckpointStore::Found> CheckpointStore::resume() {
+  remove_remains(folder_, file_system_);
+  for (const fs::path& path : newest_first(folder_)) {
+    try {
+      Found found{read_checkpoint(path), path};
+      repair_pointers(found);
+      return found;
+    } catch (const DamagedCheckpoint& error) {
+      refused_.emplace_back(error.what());
+      damaged_.push_back(path);
+    }
+  }
+  if (refused_.empty()) return std::nullopt;
+  std::string message = folder_.string() + ": no checkpoint is whole";
+  for (const std::string& reason : refused_) message += "\n  " + reason;
+  throw DamagedCheckpoint(message);
+}
+
+fs::path CheckpointStore::save(const Checkpoint& checkpoint, bool best) {
+  require_space(checkpoint_bytes(checkpoint));
+  const fs::path folder = free_name(checkpoint.state.step);
+  write_checkpoint(folder, checkpoint, run_id_, file_system_);
+  if (best) point("best", folder);
+  point("last", folder);
+  prune();
+  return folder;
+}
+
+void CheckpointStore::require_space(uint64_t bytes) const { io::require_free_space(folder_, bytes, file_system_); }
+
+std::optional<fs::path> CheckpointStore::pointed(const char* pointer) const { return read_pointer(folder_, pointer); }
+
+void CheckpointStore::point(const char* pointer, const fs::path& folder) {
+  io::write_file_atomically(folder_ / pointer, folder.filename().string() + "\n", file_system_);
+}
+
+void CheckpointStore::repair_pointers(const Found& found) {
+  // A process killed between the folder and its pointers leaves them at older checkpoints; a damaged checkpoint may
+  // still be pointed to.
+  if (last() != found.folder) point("last", found.folder);
+  const TrainState& state = found.checkpoint.state;
+  if (!state.best) return;
+  const std::optional<fs::path> now = best();
+  if (now && save_order(*now)->step == state.best_step && std::ranges::find(damaged_, *now) == damaged_.end()) return;
+  for (const fs::path& path : newest_first(folder_)) {
+    const bool whole = std::ranges::find(damaged_, path) == damaged_.end();
+    if (whole && save_order(path)->step == state.best_step) return point("best", path);
+  }
+}
+
+void CheckpointStore::prune() {
+  const std::optional<fs::path> kept_last = last(), kept_best = best();
+  int64_t newer = 0;
+  for (const fs::path& path : newest_first(folder_)) {
+    if (std::ranges::find(damaged_, path) != damaged_.end()) continue;
+    Manifest manifest;
+    try {
+      manifest = read_manifest(path);
+    } catch (const DamagedCheckpoint&) {
+      continue;  // not known to be ours, and no checkpoint to count on
+    }
+    if (manifest.run != run_id_) continue;
+    if (newer++ < keep_ || path == kept_last || path == kept_best) continue;
+    remove_checkpoint(path, file_system_);
+  }
+}
+
+fs::path CheckpointStore::free_name(int64_t step) const {
+  char name[32];
+  std::snprintf(name, sizeof name, "step-%08lld", static_cast<long long>(step));
+  fs::path path = folder_ / name;
+  for (int64_t revision = 1; fs::exists(path); ++revision) {
+    path = folder_ / (std::string(name) + "-r" + std::to_string(revision));
+  }
+  return path;
+}
+
+fs::path find_checkpoint(const fs::path& run_or_checkpoint) {
+  if (fs::exists(run_or_checkpoint / kManifestName)) return run_or_checkpoint;
+  fs::path folder = run_or_checkpoint / "checkpoints";
+  if (!fs::is_directory(folder)) folder = run_or_checkpoint;
+  for (const char* pointer : {"best", "last"}) {
+    if (auto path = read_pointer(folder, pointer)) return *path;
+  }
+  const std::vector<fs::path> all = newest_first(folder);
+  if (all.empty()) {
+    throw std::runtime_error(run_or_checkpoint.string() + ": no checkpoint (no " + kManifestName +
+                             " here, no step-… in " + folder.string() + ")");
+  }
+  return all.front();
+}
+
+}  // namespace cachet::train

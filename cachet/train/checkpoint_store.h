@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/train/checkpoint.h"
+
+namespace cachet::train {
+
+/// The checkpoints of a run: folders `step-<number>`, written once and never changed, and two small files, `last` and
+/// `best`, that hold the name of one of them. The pointers are plain files because those can be replaced atomically on
+/// every file system and copied with every tool. To resume they are not needed: the newest whole folder counts.
+class CheckpointStore {
+ public:
+  /// `keep` >= 1: how many of the newest checkpoints outlive a save, beside the best one.
+  CheckpointStore(std::filesystem::path folder, std::string run_id, int64_t keep,
+                  io::FileSystem& file_system = io::FileSystem::real());
+
+  struct Found {
+    Checkpoint checkpoint;
+    std::filesystem::path folder;
+  };
+  /// The newest checkpoint that is whole; damaged ones are passed over and named in refused(). Sets the pointers right
+  /// for what was found and removes what a killed process left half done. Throws DamagedCheckpoint, naming all, when
+  /// there are checkpoints but none is whole.
+  std::optional<Found> resume();
+  const std::vector<std::string>& refused() const { return refused_; }
+
+  /// Writes a checkpoint, then moves `last`, and `best` where it is, to it, then removes older ones. Nothing is removed
+  /// before the new one is on the disk. Throws io::Error.
+  std::filesystem::path save(const Checkpoint& checkpoint, bool best);
+
+  /// Throws io::Error unless a checkpoint of so many bytes fits on the disk.
+  void require_space(uint64_t bytes) const;
+
+  /// The folder that a pointer names, if it is there.
+  std::optional<std::filesystem::path> last() const { return pointed("last"); }
+  std::optional<std::filesystem::path> best() const { return pointed("best"); }
+
+ private:
+  std::optional<std::filesystem::path> pointed(const char* pointer) const;
+  void point(const char* pointer, const std::filesystem::path& folder);
+  void repair_pointers(const Found& found);
+  void prune();
+  std::filesystem::path free_name(int64_t step) const;
+
+  std::filesystem::path folder_;
+  std::string run_id_;
+  int64_t keep_;
+  io::FileSystem& file_system_;
+  std::vector<std::string> refused_;
+  std::vector<std::filesystem::path> damaged_;
+};
+
+/// The checkpoint folder meant by a run folder (its best, else its last, else its newest checkpoint) or by itself.
+/// Throws std::runtime_error that says where it looked.
+std::filesystem::path find_checkpoint(const std::filesystem::path& run_or_checkpoint);
+
+}  // namespace cachet::train

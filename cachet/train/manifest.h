@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace cachet::train {
+
+/// What a checkpoint folder consists of. The file that holds it, manifest.json, is written last and carries its own
+/// digest, so that no bit of a checkpoint can change unnoticed.
+struct Manifest {
+  struct File {
+    uint64_t bytes = 0;
+    std::string sha256;
+  };
+  std::string run;  // id of the run that wrote it
+  int64_t step = 0;
+  std::map<std::string, File> files;
+};
+
+inline constexpr const char* kManifestName = "manifest.json";
+
+std::string to_json(const Manifest& manifest);
+
+/// Throws std::runtime_error for a text that to_json would not have written: damaged, of another schema, or with file
+/// names that lead out of the folder.
+Manifest manifest_from_json(const std::string& text);
+
+/// The manifest of a folder, checked against itself and the sizes of the files, not their contents. Throws
+/// DamagedCheckpoint.
+Manifest read_manifest(const std::filesystem::path& folder);
+
+}  // namespace cachet::train

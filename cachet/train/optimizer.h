@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+
+#include "cachet/io/tensor_map.h"
+#include "cachet/train/optimizer_options.h"
+#include "cachet/train/parameter_groups.h"
+
+namespace cachet::train {
+
+/// Updates parameters by their gradients with LibTorch's fused operators. Parameters without a gradient in a step are
+/// passed over.
+///
+/// torch::optim is not used because it keys its state by the addresses of parameters and saves it as pickle; here the
+/// state is tensors named after the parameters.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  virtual void step(double learning_rate) = 0;
+
+  /// "<parameter>.<quantity>"; the tensors share storage with the optimizer. Parameters that never had a gradient are
+  /// absent.
+  virtual io::TensorMap state() const = 0;
+  /// Throws std::runtime_error naming the tensors that are missing, unexpected or of another shape.
+  virtual void load_state(const io::TensorMap& state) = 0;
+};
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, ParameterGroups groups);
+
+}  // namespace cachet::train

@@ -1,0 +1,67 @@
+#include "cachet/train/optimizer_options.h"
+
+#include <array>
+#include <vector>
+
+namespace cachet::train {
+namespace {
+
+constexpr std::array<config::Choice<OptimizerOptions::Kind>, 2> kOptimizerKinds{
+    {{"adamw", OptimizerOptions::Kind::adamw}, {"sgd", OptimizerOptions::Kind::sgd}}};
+
+constexpr std::array<config::Choice<ScheduleOptions::Kind>, 3> kScheduleKinds{
+    {{"cosine", ScheduleOptions::Kind::cosine},
+     {"linear", ScheduleOptions::Kind::linear},
+     {"constant", ScheduleOptions::Kind::constant}}};
+
+constexpr config::Range<double> kBelowOne{.least = 0, .most = 0x1.fffffffffffffp-1};
+constexpr config::Range<double> kNotNegative{.least = 0};
+constexpr config::Range<double> kPositive{.least = 0, .least_excluded = true};
+
+void read_adamw(const config::View& view, OptimizerOptions& options) {
+  const std::vector<double> betas = view.reals("betas", {options.beta1, options.beta2}, kBelowOne);
+  if (betas.size() == 2) {
+    options.beta1 = betas[0];
+    options.beta2 = betas[1];
+  } else {
+    view.problem("betas", "has " + std::to_string(betas.size()) + " numbers; AdamW takes two: [0.9, 0.999]");
+  }
+  options.epsilon = view.real("eps", options.epsilon, kPositive);
+}
+
+void read_sgd(const config::View& view, OptimizerOptions& options) {
+  options.momentum = view.real("momentum", options.momentum, kBelowOne);
+  options.nesterov = view.boolean("nesterov", options.nesterov);
+  if (options.nesterov && options.momentum == 0) {
+    view.problem("nesterov", "needs a momentum above 0; set `momentum` or leave it out");
+  }
+}
+
+}  // namespace
+
+OptimizerOptions read_optimizer_options(const config::View& view) {
+  OptimizerOptions options;
+  options.kind = view.choice("kind", options.kind, kOptimizerKinds);
+  options.learning_rate = view.real("lr", options.learning_rate, kPositive);
+  options.weight_decay = view.real("weight_decay", options.weight_decay, kNotNegative);
+  switch (options.kind) {
+    case OptimizerOptions::Kind::adamw:
+      read_adamw(view, options);
+      break;
+    case OptimizerOptions::Kind::sgd:
+      read_sgd(view, options);
+      break;
+  }
+  return options;
+}
+
+ScheduleOptions read_schedule_options(const config::View& view) {
+  ScheduleOptions options;
+  options.kind = view.choice("kind", options.kind, kScheduleKinds);
+  options.warmup = read_span(view, "warmup", options.warmup, 0);
+  options.warmup_start = view.real("warmup_from", options.warmup_start, kNotNegative);
+  options.minimum = view.real("minimum", options.minimum, kNotNegative);
+  return options;
+}
+
+}  // namespace cachet::train

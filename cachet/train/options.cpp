@@ -1,0 +1,57 @@
+#include "cachet/train/options.h"
+
+#include <array>
+
+namespace cachet::train {
+namespace {
+
+constexpr std::array<config::Choice<Precision>, 2> kPrecisions{
+    {{"fp32", Precision::float32}, {"bf16", Precision::bfloat16}}};
+
+constexpr config::Range<int64_t> kAtLeastOne{.least = 1, .most = int64_t{1} << 40};
+constexpr config::Range<double> kNoLessThanZero{.least = 0};
+
+void read_saving(const config::View& view, TrainOptions& options) {
+  options.log_every = read_span(view, "log_every", options.log_every);
+  options.evaluate_every = read_span(view, "evaluate_every", options.evaluate_every);
+  options.checkpoint_every = read_span(view, "checkpoint_every", options.checkpoint_every);
+  options.save_minutes = view.real("save_minutes", options.save_minutes, kNoLessThanZero);
+  options.keep = view.integer("keep", options.keep, {.least = 1, .most = 1'000'000});
+}
+
+void read_bounds(const config::View& view, TrainOptions& options) {
+  options.max_hours = view.real("max_hours", options.max_hours, kNoLessThanZero);
+  if (view.has("limit")) options.limit = read_span(view, "limit", {1, Span::Unit::steps});
+  if (view.has("patience")) options.patience = view.integer("patience", 1, kAtLeastOne);
+}
+
+}  // namespace
+
+TrainOptions read_train_options(const config::View& view) {
+  TrainOptions options;
+  options.epochs = view.integer("epochs", options.epochs, kAtLeastOne);
+  options.batch_size = view.integer("batch_size", options.batch_size, kAtLeastOne);
+  options.accumulate = view.integer("accumulate", options.accumulate, kAtLeastOne);
+  options.seed = static_cast<uint64_t>(view.integer("seed", static_cast<int64_t>(options.seed), {.least = 0}));
+  options.precision = view.choice("precision", options.precision, kPrecisions);
+  options.threads = view.integer("threads", options.threads, {.least = 0, .most = 4096});
+  options.deterministic = view.boolean("deterministic", options.deterministic);
+  options.clip_norm = view.real("clip_norm", options.clip_norm, kNoLessThanZero);
+  options.ema_decay = view.real("ema_decay", options.ema_decay, {.least = 0, .most = 0x1.fffffffffffffp-1});
+  read_saving(view, options);
+  read_bounds(view, options);
+  return options;
+}
+
+Options read_options(const config::View& root) {
+  Options options;
+  options.train = read_train_options(root.table("train"));
+  options.optimizer = read_optimizer_options(root.table("optimizer"));
+  options.schedule = read_schedule_options(root.table("schedule"));
+  if (options.schedule.minimum > options.optimizer.learning_rate) {
+    root.table("schedule").problem("minimum", "lies above the peak, optimizer.lr; lower it or raise optimizer.lr");
+  }
+  return options;
+}
+
+}  // namespace cachet::train

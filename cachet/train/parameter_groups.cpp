@@ -1,0 +1,53 @@
+#include "cachet/train/parameter_groups.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string_view>
+
+namespace cachet::train {
+namespace {
+
+bool names_position_table(std::string_view component) {
+  constexpr std::array<std::string_view, 2> kTables{"relative_position_bias_table", "position_table"};
+  return component.starts_with("pos_embed") || std::ranges::find(kTables, component) != kTables.end();
+}
+
+bool takes_no_decay(const std::string& name, const std::vector<std::string>& without_decay) {
+  std::string_view rest = name;
+  while (true) {
+    const size_t dot = rest.find('.');
+    const std::string_view component = rest.substr(0, dot);
+    if (component == "share" || names_position_table(component)) return true;
+    if (std::ranges::find(without_decay, component) != without_decay.end()) return true;
+    if (dot == std::string_view::npos) return false;
+    rest.remove_prefix(dot + 1);
+  }
+}
+
+std::string group_size(const std::vector<NamedParameter>& group) {
+  int64_t values = 0;
+  for (const NamedParameter& parameter : group) values += parameter.tensor.numel();
+  return std::to_string(group.size()) + " tensors, " + std::to_string(values) + " values";
+}
+
+}  // namespace
+
+std::string ParameterGroups::summary() const {
+  return "decay: " + group_size(decayed) + "; no decay: " + group_size(undecayed);
+}
+
+ParameterGroups parameter_groups(const torch::nn::Module& model, const std::vector<std::string>& without_decay) {
+  ParameterGroups groups;
+  for (const auto& item : model.named_parameters()) {
+    if (!item.value().requires_grad()) continue;
+    const bool undecayed = item.value().dim() <= 1 || takes_no_decay(item.key(), without_decay);
+    (undecayed ? groups.undecayed : groups.decayed).push_back({item.key(), item.value()});
+  }
+  if (groups.decayed.empty() && groups.undecayed.empty()) {
+    throw std::invalid_argument("the model has no trainable parameters");
+  }
+  return groups;
+}
+
+}  // namespace cachet::train

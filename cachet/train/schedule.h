@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/train/optimizer_options.h"
+
+namespace cachet::train {
+
+/// The learning rate as a function of the step: up to the peak in a straight line, then along
+///   minimum + (peak - minimum)·(1 + cos πp)/2    (cosine)
+///   minimum + (peak - minimum)·(1 - p)           (linear)
+///   peak                                         (constant)
+/// with p running from 0 at the end of the warm-up to 1 at the end of the run. It has no state: a longer run is another
+/// function of the same step.
+class Schedule {
+ public:
+  Schedule(const ScheduleOptions& options, double peak, int64_t total_steps, int64_t steps_per_epoch);
+
+  /// For the step that is the `step`-th of the run, from 0 on.
+  double learning_rate(int64_t step) const;
+
+  int64_t warmup_steps() const { return warmup_steps_; }
+
+ private:
+  ScheduleOptions options_;
+  double peak_;
+  int64_t total_steps_;
+  int64_t warmup_steps_;
+};
+
+}  // namespace cachet::train
