@@ -1,0 +1,60 @@
+# What there is to do in a clone, as short commands. Each sets up what it needs (tools/setup) and builds in build/release.
+# Options: JOBS=n compilers at once; CMAKE_FLAGS=-D... for the configuration; PREFIX=folder for install.
+JOBS ?= $(shell tools/jobs)
+PREFIX ?= /usr/local
+CMAKE_FLAGS ?=
+BUILD := build/release
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test robustness fuzz install format check-format check-layers ci clean
+
+help:  ## list these commands
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
+
+setup:  ## install what building needs and this machine lacks
+	@tools/setup --tests
+
+# The tests need more packages than the command does, so only those who test ask for them.
+build:  ## build the command, build/release/cachet
+	@tools/setup
+	cmake --preset release -DCACHET_BUILD_TESTS=OFF $(CMAKE_FLAGS)
+	cmake --build $(BUILD) --parallel $(JOBS) --target cachet_command
+
+demo: build  ## train a plain and a cached model on the images in data/ and compare them
+	tools/demo
+
+test: build-tests  ## build everything and run all tests
+	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+
+.PHONY: build-tests
+build-tests:
+	@tools/setup --tests
+	cmake --preset release -DCACHET_BUILD_TESTS=ON $(CMAKE_FLAGS)
+	cmake --build $(BUILD) --parallel $(JOBS)
+
+robustness: build-tests  ## run the robustness tests at their full size (hours)
+	CACHET_ROBUSTNESS=full ctest --test-dir $(BUILD) --output-on-failure --tests-regex Robustness --no-tests=error --timeout 0
+
+fuzz:  ## feed the readers of files malformed input: FUZZ_SECONDS=60 for each
+	@tools/setup --tests
+	tools/fuzz $(or $(FUZZ_SECONDS),60)
+
+install: build  ## install the command, the library and its CMake package to PREFIX
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+format:  ## format every C++ file
+	@tools/setup --format
+	tools/format
+
+check-format:  ## fail if a C++ file is not formatted
+	@tools/setup --format
+	tools/format --check
+
+check-layers:  ## fail if a layer includes what it may not know
+	tools/check-layers
+
+ci:  ## everything that a change has to pass
+	.ci/run
+
+clean:  ## remove what was built; .venv and runs stay
+	rm -rf build
