@@ -15,41 +15,41 @@ namespace cachet::report {
 /// One line of a chart. x must not decrease; a point whose x or y is not finite is left out and marked on the axis.
 /// Where the lengths differ, the shorter one counts.
 struct Series {
-  std::string name;
+  std::string name{};
   std::vector<double> x, y;
 };
 
 struct LineChart {
-  std::string title;
-  std::string x_label, y_label;
-  std::vector<Series> series;
+  std::string title{};
+  std::string x_label{}, y_label{};
+  std::vector<Series> series{};
   bool log_y = false;        // start on a logarithmic scale (readers can switch where all values are positive)
   bool y_from_zero = false;  // the linear scale includes zero
-  std::string note;          // a sentence below the chart
+  std::string note{};        // a sentence below the chart
 };
 
 /// Many small charts that share their series' names and, unless told otherwise, their vertical scale.
 struct SmallMultiples {
-  std::string title;
-  std::vector<LineChart> charts;
+  std::string title{};
+  std::vector<LineChart> charts{};
   bool shared_scale = true;
-  std::string note;
+  std::string note{};
 };
 
 struct HeatMap {
-  std::string title;
-  std::string x_label, y_label;
-  std::vector<std::string> columns, rows;
-  std::vector<double> values;         // rows × columns, row by row; missing or not finite ones are hatched
+  std::string title{};
+  std::string x_label{}, y_label{};
+  std::vector<std::string> columns{}, rows{};
+  std::vector<double> values{};       // rows × columns, row by row; missing or not finite ones are hatched
   std::optional<double> least, most;  // ends of the colour scale; the data's own where absent
-  std::string note;
+  std::string note{};
 };
 
 struct ConfusionMatrix {
-  std::string title;
-  std::vector<std::string> classes;
-  std::vector<int64_t> counts;  // classes × classes, a row for each true class
-  std::string note;
+  std::string title{};
+  std::vector<std::string> classes{};
+  std::vector<int64_t> counts{};  // classes × classes, a row for each true class
+  std::string note{};
 };
 
 struct Picture {
@@ -59,23 +59,23 @@ struct Picture {
 };
 
 struct ImageGrid {
-  std::string title;
-  std::vector<Picture> pictures;
-  std::string note;
+  std::string title{};
+  std::vector<Picture> pictures{};
+  std::string note{};
 };
 
 enum class Alignment { left, right };
 enum class Better { neither, higher, lower };
 
 struct Column {
-  std::string name;
+  std::string name{};
   Alignment alignment = Alignment::left;
   Better better = Better::neither;  // which value is marked as the column's best
 };
 
 /// A cell's text for people and, where it has one, its number for CSV files and for finding the best of a column.
 struct Cell {
-  std::string text;
+  std::string text{};
   double value = std::numeric_limits<double>::quiet_NaN();
   Cell() = default;
   Cell(std::string text) : text(std::move(text)) {}
@@ -84,39 +84,39 @@ struct Cell {
 };
 
 struct Table {
-  std::string title;
-  std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;  // short rows are filled with empty cells, long ones cut
-  std::string note;
+  std::string title{};
+  std::vector<Column> columns{};
+  std::vector<std::vector<Cell>> rows{};  // short rows are filled with empty cells, long ones cut
+  std::string note{};
 };
 
 struct CodeBlock {
-  std::string title;
-  std::string text;
+  std::string title{};
+  std::string text{};
 };
 
 using Block = std::variant<LineChart, SmallMultiples, HeatMap, ConfusionMatrix, ImageGrid, Table, CodeBlock>;
 
 struct Section {
-  std::string title;
-  std::vector<Block> blocks;
-  std::string note;
+  std::string title{};
+  std::vector<Block> blocks{};
+  std::string note{};
 };
 
 /// A figure of the page's head: "Top-1", "87.4 %", "epoch 15 of 15".
 struct Fact {
-  std::string label, value, detail;
+  std::string label{}, value{}, detail{};
 };
 
 enum class Status { running, finished, interrupted, failed };
 
 struct Page {
-  std::string title, subtitle;
+  std::string title{}, subtitle{};
   std::optional<Status> status;  // a comparison has none
-  std::string status_detail;     // the reason of a failure, where to resume
-  std::vector<Fact> facts;
-  std::vector<Section> sections;
-  std::string footer;  // what wrote the page, and when
+  std::string status_detail{};   // the reason of a failure, where to resume
+  std::vector<Fact> facts{};
+  std::vector<Section> sections{};
+  std::string footer{};  // what wrote the page, and when
 };
 
 }  // namespace cachet::report

@@ -1,0 +1,75 @@
+#include "cachet/report/axis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cachet::report {
+namespace {
+
+constexpr double kAir = 0.05;  // of the range, above and below the curves
+
+struct Span {
+  double least = std::numeric_limits<double>::infinity(), most = -std::numeric_limits<double>::infinity();
+  void add(double value) { least = std::min(least, value), most = std::max(most, value); }
+  bool empty() const { return least > most; }
+};
+
+// Where all values are equal, a span around them that doubles can still tell apart.
+Span widened(Span span) {
+  if (span.empty()) return {0, 1};
+  if (span.least < span.most) return span;
+  const double half = span.least == 0 ? 1 : std::abs(span.least) * 0.5;
+  return {span.least - half, span.most + half};
+}
+
+// Keeps differences of the ends finite.
+Axis bounded(double least, double most) {
+  constexpr double limit = std::numeric_limits<double>::max() / 4;
+  return {std::clamp(least, -limit, limit), std::clamp(most, -limit, limit)};
+}
+
+}  // namespace
+
+double Axis::at(double value) const {
+  const double share =
+      logarithmic ? std::log(value / least) / std::log(most / least) : (value - least) / (most - least);
+  return from + share * (to - from);
+}
+
+Ticks Axis::ticks(int count) const {
+  return logarithmic ? logarithmic_ticks(least, most, count) : linear_ticks(least, most, count);
+}
+
+Axis x_axis(const std::vector<DrawnSeries>& series) {
+  Span span;
+  for (const DrawnSeries& one : series) {
+    for (const Point& point : one.points) span.add(point.x);
+    for (double x : one.missing) span.add(x);
+  }
+  span = widened(span);
+  return bounded(span.least, span.most);
+}
+
+Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_zero) {
+  Span span;
+  for (const DrawnSeries& one : series) {
+    for (const Point& point : one.points) span.add(point.y);
+  }
+  if (logarithmic) {
+    if (span.empty()) span = {1, 10};
+    const double air = std::pow(span.most / span.least, kAir) * (span.least == span.most ? 2 : 1);
+    Axis axis = bounded(std::max(span.least / air, std::numeric_limits<double>::min()), span.most * air);
+    axis.logarithmic = true;
+    return axis;
+  }
+  if (from_zero && !span.empty()) span.add(0);
+  span = widened(span);
+  // Values of one sign keep a zero line at the frame rather than below it.
+  const double air = kAir * (span.most / 2 - span.least / 2) * 2;
+  const double least = span.least >= 0 && (from_zero || span.least < air) ? 0 : span.least - air;
+  const double most = span.most <= 0 && from_zero ? 0 : span.most + air;
+  return bounded(least, most);
+}
+
+}  // namespace cachet::report

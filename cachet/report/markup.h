@@ -1,0 +1,51 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cachet::report {
+
+/// Text made safe inside elements and quoted attributes, of HTML and XML alike: `&<>"'` become references, wrong UTF-8
+/// and the control characters that XML forbids become U+FFFD.
+std::string escaped(std::string_view text);
+
+/// A coordinate: two decimals at most, no trailing zeros, no exponent.
+std::string coordinate(double value);
+
+struct Attribute {
+  std::string_view name;
+  std::string value;
+  Attribute(std::string_view name, std::string value) : name(name), value(std::move(value)) {}
+  Attribute(std::string_view name, std::string_view value) : name(name), value(value) {}
+  Attribute(std::string_view name, const char* value) : name(name), value(value) {}
+  Attribute(std::string_view name, double value) : name(name), value(coordinate(value)) {}
+};
+
+/// Writes elements of HTML or SVG, well-formed as XML: what is opened must be closed, in order, all text is escaped.
+class Markup {
+ public:
+  using Attributes = std::initializer_list<Attribute>;
+
+  Markup& open(std::string_view tag, Attributes attributes = {});
+  Markup& close();
+  Markup& text(std::string_view text);
+  /// An element with nothing but text in it.
+  Markup& element(std::string_view tag, Attributes attributes, std::string_view text);
+  /// An element without content: <path …/>.
+  Markup& empty(std::string_view tag, Attributes attributes = {});
+  /// Text that is markup already.
+  Markup& raw(std::string_view markup);
+
+  /// What was written. Throws std::logic_error while an element is open.
+  const std::string& str() const;
+
+ private:
+  void start(std::string_view tag, Attributes attributes);
+
+  std::string markup_;
+  std::vector<std::string> open_;
+};
+
+}  // namespace cachet::report

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+namespace cachet::report {
+
+/// Guesses the time left from how fast the work went, recent work counting more. Pauses between updates (evaluations,
+/// checkpoints) count as work that goes on as before.
+class RemainingTime {
+ public:
+  /// `done` of `total` units at `now` (seconds of any clock). What was done before the first call (a resumed run) or
+  /// before `done` went back tells nothing about speed.
+  void update(double done, double total, double now);
+
+  /// Nothing until two updates say something.
+  std::optional<double> seconds(double now) const;
+
+ private:
+  bool started_ = false;
+  double begin_ = 0, last_time_ = 0, last_done_ = 0, left_ = 0;
+  double work_ = 0, time_ = 0;  // units and the seconds they took, fading
+};
+
+}  // namespace cachet::report

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+
+namespace cachet::report {
+
+/// Is the descriptor a terminal that understands cursor movements (TERM is set and not "dumb")?
+bool is_terminal(int descriptor) noexcept;
+
+/// Columns now, asked for anew each time; 80 where the terminal does not say.
+int terminal_columns(int descriptor) noexcept;
+
+/// May this process write there? A job in the background must not scribble over the shell.
+bool is_foreground(int descriptor) noexcept;
+
+/// Does the locale of the environment (LC_ALL, LC_CTYPE, LANG) encode text as UTF-8?
+bool has_utf8_locale() noexcept;
+
+/// Writes all of it. False where the other end is gone; SIGPIPE is not raised.
+bool write_fully(int descriptor, std::string_view text) noexcept;
+
+}  // namespace cachet::report
