@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,11 +8,13 @@
 
 namespace cachet::config {
 
-/// The names closest to a mistyped one, nearest first, at most `most`; none when nothing is near (Damerau-Levenshtein
-/// distance over a third of the length).
+/// The names closest to a mistyped one, nearest first, at most `most`; none when nothing is near.
+///
+/// Near is a Damerau-Levenshtein distance of at most a third of the longer name, or a name that begins with what was
+/// typed (three letters or more: "vit_small" for "vit_small_patch16_224"). Capitals, '-' and '_' make no difference.
 std::vector<std::string> near_names(std::string_view typed, std::span<const std::string> known, size_t most = 3);
 
-/// " (did you mean 'a' or 'b'?)", or an empty string: what an error message appends.
+/// " (did you mean 'a', 'b' or 'c'?)", or an empty string: what an error message appends.
 std::string suggestion(std::string_view typed, std::span<const std::string> known);
 
 }  // namespace cachet::config

@@ -1,49 +1,20 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <limits>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cachet/config/document.h"
+#include "cachet/config/problem.h"
+#include "cachet/config/range.h"
+
 namespace cachet::config {
-
-/// Where a value was written: a file and line, a `--set` option, or nowhere (a default).
-struct Origin {
-  std::string source;  // path of the recipe, "--set", or "default"
-  int64_t line = 0;    // 0 where the source has no lines
-  std::string text() const;  // "recipes/vision/base.toml:12", "--set", "default"
-};
-
-struct Problem {
-  Origin origin;
-  std::string key;      // whole path, "model.cache.ratio"
-  std::string message;  // what is wrong and what would be accepted
-};
-
-/// A recipe that cannot be used. what() has one line a problem, in the order of the file: `origin: key: message`.
-class Error : public std::runtime_error {
- public:
-  explicit Error(std::vector<Problem> problems);
-  const std::vector<Problem>& problems() const { return problems_; }
-
- private:
-  std::vector<Problem> problems_;
-};
-
-/// The inclusive range that a number must lie in.
-template <class Number>
-struct Range {
-  Number least = std::numeric_limits<Number>::lowest();
-  Number most = std::numeric_limits<Number>::max();
-  bool least_excluded = false;  // (0, 1] is {0, 1, true}
-};
 
 /// One word of a closed set and what it stands for.
 template <class Enum>
@@ -52,67 +23,26 @@ struct Choice {
   Enum value;
 };
 
-class View;
-
-/// A TOML table merged from a recipe, its bases and `--set` options, which knows where each value was written.
-///
-/// The layers read their options from it through View. Problems (wrong type, out of range, unknown word) do not throw
-/// where they are met: they are collected, so that a user sees all of them at once, and finish() throws them.
-class Document {
- public:
-  Document();  // empty: every value is its default
-  ~Document();
-  Document(Document&&) noexcept;
-  Document& operator=(Document&&) noexcept;
-
-  /// Reads a recipe. Its key `base` (a path or a list of paths, relative to the recipe) names recipes that it is merged
-  /// over, the last one nearest. Throws Error for files that are missing, over 1 MB, no UTF-8, no TOML, nested deeper
-  /// than 16 tables, or that name each other in a circle.
-  static Document from_file(const std::filesystem::path& path);
-  static Document from_text(std::string_view text, std::string_view source);
-
-  /// Overrides one value: "model.cache.ratio=0.25". The right side is TOML; a bare word is taken as a string.
-  void set(std::string_view assignment);
-
-  View root();
-
-  /// Adds a problem that no single read can see.
-  void problem(const std::string& key, const std::string& message);
-
-  /// Throws Error when any read met a problem, or when a key was written that nothing read (with the nearest known name).
-  void finish();
-
-  struct Value {
-    std::string key;   // "model.cache.ratio"
-    std::string toml;  // the value as TOML text: 0.25, "grc", [1, 2]
-    Origin origin;
-  };
-  /// Everything that was read, defaults included, in the order of reading.
-  std::vector<Value> resolved() const;
-  /// The same as one TOML file; with_origins adds `# origin` behind each value.
-  std::string resolved_toml(bool with_origins) const;
-
-  struct State;
-
- private:
-  std::shared_ptr<State> state_;
-};
-
-/// A table of a Document, by the path of its key. Cheap to copy; the Document must outlive it.
+/// A table of a Document, by the path of its key. Cheap to copy; it keeps what it reads from alive.
 ///
 /// Every read names its default, records key, value and origin for Document::resolved(), and on a problem records that
-/// and returns the default.
+/// and returns the default. A default is not held against its range: it is the program's own.
 class View {
  public:
+  /// Whether the key was written. The key counts as known to its table, but not as read.
   bool has(std::string_view key) const;
+  /// The table of that name, which need not be written. One that is written as something else is a problem.
   View table(std::string_view key) const;
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return path_; }  // "model.cache"; "" for the root
 
   bool boolean(std::string_view key, bool fallback) const;
   int64_t integer(std::string_view key, int64_t fallback, Range<int64_t> range = {}) const;
   double real(std::string_view key, double fallback, Range<double> range = {}) const;  // finite; integers are taken
   std::string text(std::string_view key, std::string_view fallback) const;
+  /// A text that has no default and must not be empty. Where it is not written, resolved() holds "" with the origin
+  /// "required", and finish() will throw.
   std::string required_text(std::string_view key) const;
+  // Of lists, the range is that of every item.
   std::vector<int64_t> integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range = {}) const;
   std::vector<double> reals(std::string_view key, std::vector<double> fallback, Range<double> range = {}) const;
   std::vector<std::string> texts(std::string_view key, std::vector<std::string> fallback) const;
@@ -129,12 +59,14 @@ class View {
     return choices[word_index(key, fallback_index, words)].value;
   }
 
-  /// Records a problem with a key of this table, at the place where it was written.
+  /// Records a problem with a key of this table, at the place where it was written, or else where the table was.
   void problem(std::string_view key, const std::string& message) const;
 
  private:
   friend class Document;
   View(std::shared_ptr<Document::State> state, std::string path) : state_(std::move(state)), path_(std::move(path)) {}
+  template <class T, class Read, class Write>
+  T settle(std::string_view key, T fallback, Read read, Write write) const;
   size_t word_index(std::string_view key, size_t fallback, std::span<const std::string_view> words) const;
 
   std::shared_ptr<Document::State> state_;

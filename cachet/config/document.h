@@ -1,0 +1,64 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachet/config/problem.h"
+
+namespace cachet::config {
+
+class View;
+
+/// A TOML table merged from a recipe, its bases and `--set` options, which knows where each value was written.
+///
+/// The layers read their options from it through View. Problems (wrong type, out of range, unknown word) do not throw
+/// where they are met: they are collected, so that a user sees all of them at once, and finish() throws them.
+/// Reading changes the document (it remembers what was read): one thread at a time.
+class Document {
+ public:
+  Document();  // empty: every value is its default, so that resolved() lists all keys that its readers know
+  ~Document();
+  Document(Document&&) noexcept;
+  Document& operator=(Document&&) noexcept;
+
+  /// Reads a recipe. Its key `base` (a path or a list of paths, relative to the recipe) names recipes that it is merged
+  /// over, the last one nearest. Throws Error for files that are missing, over 1 MB, no UTF-8, no TOML, nested deeper
+  /// than 16 tables, or that name each other in a circle.
+  static Document from_file(const std::filesystem::path& path);
+  /// The same for a text, which has no folder and so no bases. `source` names it in origins and errors.
+  static Document from_text(std::string_view text, std::string_view source);
+
+  /// Overrides one value: "model.cache.ratio=0.25". The right side is TOML; a bare word is taken as a string.
+  /// Throws Error for what is no assignment.
+  void set(std::string_view assignment);
+
+  View root();
+
+  /// Adds a problem that no single read can see. `key` is a whole path; the place is where it was written, or else the
+  /// nearest table around it that was.
+  void problem(const std::string& key, const std::string& message);
+
+  /// Throws Error when any read met a problem, or when a key was written that nothing read (with the nearest known
+  /// name).
+  void finish();
+
+  struct Value {
+    std::string key;   // "model.cache.ratio"
+    std::string toml;  // the value as TOML text: 0.25, "grc", [1, 2]
+    Origin origin;
+  };
+  /// Everything that was read, defaults included, in the order of reading.
+  std::vector<Value> resolved() const;
+  /// The same as one TOML file; with_origins adds `# origin` behind each value.
+  std::string resolved_toml(bool with_origins) const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace cachet::config

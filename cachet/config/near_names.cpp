@@ -1,0 +1,72 @@
+#include "cachet/config/near_names.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace cachet::config {
+namespace {
+
+constexpr size_t kLongestName = 80;  // beyond it nothing was mistyped, and the table of distances would grow
+constexpr size_t kLeastPrefix = 3;
+
+/// Capitals and hyphens are how people write the same word.
+std::string folded(std::string_view name) {
+  std::string result(name);
+  for (char& c : result) c = c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return result;
+}
+
+/// Optimal string alignment: insertions, deletions, substitutions, and swaps of neighbours, each at a cost of 1.
+size_t distance(std::string_view a, std::string_view b) {
+  const size_t width = b.size() + 1;
+  std::vector<size_t> rows(3 * width);
+  const auto cell = [&](size_t i, size_t j) -> size_t& { return rows[(i % 3) * width + j]; };
+  for (size_t j = 0; j < width; ++j) cell(0, j) = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    cell(i, 0) = i;
+    for (size_t j = 1; j < width; ++j) {
+      const size_t substitution = cell(i - 1, j - 1) + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cell(i, j) = std::min({cell(i - 1, j) + 1, cell(i, j - 1) + 1, substitution});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) cell(i, j) = std::min(cell(i, j), cell(i - 2, j - 2) + 1);
+    }
+  }
+  return cell(a.size(), b.size());
+}
+
+}  // namespace
+
+std::vector<std::string> near_names(std::string_view typed, std::span<const std::string> known, size_t most) {
+  if (typed.empty() || typed.size() > kLongestName) return {};
+  const std::string wanted = folded(typed);
+  // By distance; the longer names that a beginning stands for come behind the misspelled ones.
+  std::vector<std::tuple<bool, size_t, size_t>> candidates;
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i].empty() || known[i].size() > kLongestName) continue;
+    const std::string name = folded(known[i]);
+    const size_t apart = distance(wanted, name);
+    const size_t allowed = std::max(wanted.size(), name.size()) / 3;
+    const bool begins = wanted.size() >= kLeastPrefix && name.starts_with(wanted);
+    if (apart <= allowed || begins) candidates.emplace_back(apart > allowed, apart, i);
+  }
+  std::ranges::sort(candidates);
+  std::vector<std::string> names;
+  for (const auto& [prefix, apart, index] : candidates) {
+    if (names.size() == most) break;
+    if (std::ranges::find(names, known[index]) == names.end()) names.push_back(known[index]);
+  }
+  return names;
+}
+
+std::string suggestion(std::string_view typed, std::span<const std::string> known) {
+  const std::vector<std::string> names = near_names(typed, known);
+  if (names.empty()) return "";
+  std::string text = " (did you mean ";
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += '\'' + names[i] + '\'';
+  }
+  return text + "?)";
+}
+
+}  // namespace cachet::config

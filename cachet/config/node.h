@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "cachet/config/problem.h"
+
+namespace cachet::config {
+
+struct Node;
+using Table = std::map<std::string, Node, std::less<>>;
+using List = std::vector<Node>;
+struct DateOrTime {};  // TOML has them, recipes do not: known only to be refused by name
+
+/// A value of a TOML document and where it was written.
+struct Node {
+  std::variant<Table, List, bool, int64_t, double, std::string, DateOrTime> value;
+  Origin origin;
+  bool left_behind = false;  // belongs to a `kind` that a nearer recipe replaced: no error when nothing reads it
+
+  Table* table() { return std::get_if<Table>(&value); }
+  const Table* table() const { return std::get_if<Table>(&value); }
+};
+
+/// The node at a dotted path ("model.cache.ratio"; "" is the root itself), or null.
+const Node* find(const Node& root, std::string_view path);
+
+/// What a message calls a value: `0.5`, `the text "abc"`, `a table`; long texts are cut.
+std::string describe(const Node& node);
+
+/// "a.b" + "c" = "a.b.c"; "" + "c" = "c".
+std::string join_path(std::string_view table, std::string_view key);
+
+}  // namespace cachet::config

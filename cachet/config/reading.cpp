@@ -1,0 +1,68 @@
+#include "cachet/config/reading.h"
+
+#include <cmath>
+
+#include "cachet/config/near_names.h"
+#include "cachet/config/toml_text.h"
+
+namespace cachet::config {
+namespace {
+
+/// "must be at least 1", "must be above 0 and at most 1".
+template <class Number>
+std::string demand(const Range<Number>& range) {
+  const bool has_least = range.least_excluded || range.least > std::numeric_limits<Number>::lowest();
+  const bool has_most = range.most < std::numeric_limits<Number>::max();
+  std::string text = "must be ";
+  if (has_least) text += (range.least_excluded ? "above " : "at least ") + toml_text(range.least);
+  if (has_least && has_most) text += " and ";
+  if (has_most) text += "at most " + toml_text(range.most);
+  return text;
+}
+
+template <class Number>
+Reading<Number> within(Number value, const Range<Number>& range) {
+  if (range.contains(value)) return {value, ""};
+  return {std::nullopt, demand(range) + ", not " + toml_text(value)};
+}
+
+}  // namespace
+
+Reading<bool> read_boolean(const Node& node) {
+  if (const bool* value = std::get_if<bool>(&node.value)) return {*value, ""};
+  return {std::nullopt, "must be true or false, not " + describe(node)};
+}
+
+Reading<int64_t> read_integer(const Node& node, const Range<int64_t>& range) {
+  if (const int64_t* value = std::get_if<int64_t>(&node.value)) return within(*value, range);
+  return {std::nullopt, "must be an integer, not " + describe(node)};
+}
+
+Reading<double> read_real(const Node& node, const Range<double>& range) {
+  if (const int64_t* value = std::get_if<int64_t>(&node.value)) return within(static_cast<double>(*value), range);
+  const double* value = std::get_if<double>(&node.value);
+  if (value == nullptr) return {std::nullopt, "must be a number, not " + describe(node)};
+  if (!std::isfinite(*value)) return {std::nullopt, "must be a finite number, not " + describe(node)};
+  return within(*value, range);
+}
+
+Reading<std::string> read_text(const Node& node) {
+  if (const auto* value = std::get_if<std::string>(&node.value)) return {*value, ""};
+  const bool quotable = node.table() == nullptr && !std::holds_alternative<List>(node.value);
+  return {std::nullopt, "must be a text, not " + describe(node) + (quotable ? "; put it in quotes" : "")};
+}
+
+Reading<size_t> read_word(const Node& node, std::span<const std::string_view> words) {
+  const auto* word = std::get_if<std::string>(&node.value);
+  std::vector<std::string> known;
+  std::string list;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (word != nullptr && *word == words[i]) return {i, ""};
+    known.emplace_back(words[i]);
+    list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + toml_text(words[i]);
+  }
+  return {std::nullopt,
+          "must be " + list + ", not " + describe(node) + (word != nullptr ? suggestion(*word, known) : "")};
+}
+
+}  // namespace cachet::config

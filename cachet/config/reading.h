@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cachet/config/node.h"
+#include "cachet/config/range.h"
+
+namespace cachet::config {
+
+/// What a node holds as a value of a type, or why it is none: "must be an integer, not true".
+template <class T>
+struct Reading {
+  std::optional<T> value;
+  std::string complaint;
+};
+
+Reading<bool> read_boolean(const Node& node);
+Reading<int64_t> read_integer(const Node& node, const Range<int64_t>& range);
+Reading<double> read_real(const Node& node, const Range<double>& range);
+Reading<std::string> read_text(const Node& node);
+Reading<size_t> read_word(const Node& node, std::span<const std::string_view> words);  // its index
+
+/// A list, of which `read_item` reads every item.
+template <class T, class ReadItem>
+Reading<std::vector<T>> read_list(const Node& node, const char* items, ReadItem read_item) {
+  const List* list = std::get_if<List>(&node.value);
+  if (list == nullptr) return {std::nullopt, std::string("must be a list of ") + items + ", not " + describe(node)};
+  std::vector<T> values;
+  for (const Node& item : *list) {
+    Reading<T> reading = read_item(item);
+    if (!reading.value) {
+      return {std::nullopt, "item " + std::to_string(values.size() + 1) + " " + reading.complaint};
+    }
+    values.push_back(*std::move(reading.value));
+  }
+  return {std::move(values), ""};
+}
+
+}  // namespace cachet::config

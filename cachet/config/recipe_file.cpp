@@ -1,0 +1,104 @@
+#include "cachet/config/recipe_file.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cachet/config/merge.h"
+#include "cachet/config/text_file.h"
+#include "cachet/config/toml_parser.h"
+
+namespace cachet::config {
+namespace {
+
+[[noreturn]] void refuse_recipe(const Origin& origin, const std::string& key, const std::string& message) {
+  throw Error({Problem{origin, key, message}});
+}
+
+/// A path that a recipe names as a base, and the place where it does.
+struct BaseName {
+  std::string path;
+  Origin origin;
+};
+
+std::vector<BaseName> take_bases(Node& recipe) {
+  Table& table = *recipe.table();
+  const auto entry = table.find("base");
+  if (entry == table.end()) return {};
+  std::vector<BaseName> names;
+  const auto take = [&](const Node& node) {
+    const auto* path = std::get_if<std::string>(&node.value);
+    if (path == nullptr || path->empty() || path->find('\0') != std::string::npos) {
+      refuse_recipe(node.origin, "base", "must be a path or a list of paths, not " + describe(node));
+    }
+    names.push_back({*path, node.origin});
+  };
+  if (const List* list = std::get_if<List>(&entry->second.value)) {
+    std::ranges::for_each(*list, take);
+  } else {
+    take(entry->second);
+  }
+  table.erase(entry);
+  return names;
+}
+
+class RecipeReader {
+ public:
+  Node read(const std::filesystem::path& path, const BaseName* named_by) {
+    Node recipe = parse_toml(text_of(path, named_by), path.string());
+    std::error_code unresolvable;
+    const std::filesystem::path identity = std::filesystem::canonical(path, unresolvable);
+    chain_.push_back({unresolvable ? path : identity, path});
+    const std::vector<BaseName> bases = take_bases(recipe);
+    Node merged;
+    merged.value = Table{};
+    for (const BaseName& base : bases) merge_over(merged, read_base(path, base));
+    merge_over(merged, std::move(recipe));
+    chain_.pop_back();
+    return merged;
+  }
+
+ private:
+  struct Link {
+    std::filesystem::path identity, as_named;
+  };
+
+  Node read_base(const std::filesystem::path& recipe, const BaseName& base) {
+    const std::filesystem::path path = (recipe.parent_path() / base.path).lexically_normal();
+    std::error_code missing;
+    const std::filesystem::path identity = std::filesystem::canonical(path, missing);
+    if (!missing) refuse_circle(identity, path, base);
+    if (++count_ >= kMostRecipes) {
+      refuse_recipe(base.origin, "base", "more than " + std::to_string(kMostRecipes) + " recipes in all");
+    }
+    return read(path, &base);
+  }
+
+  void refuse_circle(const std::filesystem::path& identity, const std::filesystem::path& path, const BaseName& base) {
+    const auto first = std::ranges::find(chain_, identity, &Link::identity);
+    if (first == chain_.end()) return;
+    std::string circle;
+    for (auto link = first; link != chain_.end(); ++link) circle += link->as_named.string() + " -> ";
+    refuse_recipe(base.origin, "base", "recipes name each other in a circle: " + circle + path.string());
+  }
+
+  /// What is wrong with a base is told at the line that names it.
+  static std::string text_of(const std::filesystem::path& path, const BaseName* named_by) {
+    try {
+      return read_text_file(path, kMostRecipeBytes);
+    } catch (const UnreadableFile& error) {
+      if (named_by == nullptr) refuse_recipe({path.string(), 0}, "", error.what());
+      refuse_recipe(named_by->origin, "base", path.string() + ": " + error.what());
+    }
+  }
+
+  std::vector<Link> chain_;  // from the recipe to the base being read
+  int64_t count_ = 0;
+};
+
+}  // namespace
+
+Node read_recipe(const std::filesystem::path& path) { return RecipeReader().read(path, nullptr); }
+
+}  // namespace cachet::config

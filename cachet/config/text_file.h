@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace cachet::config {
+
+/// A file that cannot be read; what() says why, without its name.
+class UnreadableFile : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The bytes of a regular file of at most `most_bytes`. Never waits for a pipe or a device.
+std::string read_text_file(const std::filesystem::path& path, int64_t most_bytes);
+
+}  // namespace cachet::config

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cachet::config {
+
+// Values as TOML writes them. What is written here reads back as the same value of the same type.
+std::string toml_text(bool value);
+std::string toml_text(int64_t value);
+std::string toml_text(double value);  // shortest that reads back the same; never looks like an integer
+std::string toml_text(std::string_view value);
+std::string toml_text(const std::string& value);
+std::string toml_text(const char* value) = delete;  // would be a bool
+
+template <class Element>
+std::string toml_text(const std::vector<Element>& values) {
+  std::string text = "[";
+  for (const Element& value : values) {
+    if (text.size() > 1) text += ", ";
+    text += toml_text(value);
+  }
+  return text += ']';
+}
+
+/// A part of a key: bare where TOML allows it, else quoted.
+std::string toml_key(std::string_view key);
+
+}  // namespace cachet::config

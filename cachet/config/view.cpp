@@ -1,0 +1,104 @@
+#include "cachet/config/view.h"
+
+#include "cachet/config/document_state.h"
+#include "cachet/config/reading.h"
+#include "cachet/config/toml_text.h"
+
+namespace cachet::config {
+namespace {
+
+constexpr auto kAsToml = [](const auto& value) { return toml_text(value); };
+
+}  // namespace
+
+/// The value of a key that `read` finds in its node, else the default; recorded as `write` writes it.
+template <class T, class Read, class Write>
+T View::settle(std::string_view key, T fallback, Read read, Write write) const {
+  const std::string path = join_path(path_, key);
+  Origin origin{kDefaultSource, 0};
+  T value = std::move(fallback);
+  if (const Node* node = find(state_->root, path)) {
+    auto reading = read(*node);
+    if (reading.value) {
+      value = *std::move(reading.value);
+      origin = node->origin;
+    } else {
+      state_->add_problem(path, reading.complaint);
+    }
+  }
+  state_->record(path, write(value), std::move(origin));
+  return value;
+}
+
+bool View::has(std::string_view key) const {
+  const std::string path = join_path(path_, key);
+  state_->mentioned.insert(path);
+  return find(state_->root, path) != nullptr;
+}
+
+View View::table(std::string_view key) const {
+  std::string path = join_path(path_, key);
+  const Node* node = find(state_->root, path);
+  if (node != nullptr && node->table() == nullptr) {
+    state_->add_problem(path, "must be a table, not " + describe(*node) + "; set the keys in it");
+  }
+  state_->tables.insert(path);
+  return View(state_, std::move(path));
+}
+
+bool View::boolean(std::string_view key, bool fallback) const { return settle(key, fallback, read_boolean, kAsToml); }
+
+int64_t View::integer(std::string_view key, int64_t fallback, Range<int64_t> range) const {
+  return settle(
+      key, fallback, [&](const Node& node) { return read_integer(node, range); }, kAsToml);
+}
+
+double View::real(std::string_view key, double fallback, Range<double> range) const {
+  return settle(
+      key, fallback, [&](const Node& node) { return read_real(node, range); }, kAsToml);
+}
+
+std::string View::text(std::string_view key, std::string_view fallback) const {
+  return settle(key, std::string(fallback), read_text, kAsToml);
+}
+
+std::string View::required_text(std::string_view key) const {
+  const std::string path = join_path(path_, key);
+  const Node* node = find(state_->root, path);
+  if (node == nullptr) {
+    state_->add_problem(path, "is required: a text");
+    state_->record(path, toml_text(std::string()), {"required", 0});
+    return "";
+  }
+  std::string value = text(key, "");
+  if (value.empty() && read_text(*node).value) state_->add_problem(path, "must not be empty");
+  return value;
+}
+
+std::vector<int64_t> View::integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range) const {
+  const auto item = [&](const Node& node) { return read_integer(node, range); };
+  const auto read = [&](const Node& node) { return read_list<int64_t>(node, "integers", item); };
+  return settle(key, std::move(fallback), read, kAsToml);
+}
+
+std::vector<double> View::reals(std::string_view key, std::vector<double> fallback, Range<double> range) const {
+  const auto item = [&](const Node& node) { return read_real(node, range); };
+  const auto read = [&](const Node& node) { return read_list<double>(node, "numbers", item); };
+  return settle(key, std::move(fallback), read, kAsToml);
+}
+
+std::vector<std::string> View::texts(std::string_view key, std::vector<std::string> fallback) const {
+  const auto read = [](const Node& node) { return read_list<std::string>(node, "texts", read_text); };
+  return settle(key, std::move(fallback), read, kAsToml);
+}
+
+void View::problem(std::string_view key, const std::string& message) const {
+  state_->add_problem(join_path(path_, key), message);
+}
+
+size_t View::word_index(std::string_view key, size_t fallback, std::span<const std::string_view> words) const {
+  const auto read = [&](const Node& node) { return read_word(node, words); };
+  return settle(key, fallback, read, [&](size_t index) { return toml_text(words[index]); });
+}
+
+}  // namespace cachet::config
