@@ -2,9 +2,9 @@
 
 #include <array>
 #include <optional>
-#include <stdexcept>
 
 #include "cachet/io/compressed.h"
+#include "cachet/io/error.h"
 
 namespace cachet::data {
 namespace {
@@ -22,7 +22,7 @@ std::optional<std::filesystem::path> existing_data_file(const std::filesystem::p
 
 std::filesystem::path find_data_file(const std::filesystem::path& folder, const std::string& name) {
   if (auto path = existing_data_file(folder, name)) return *path;
-  throw std::runtime_error("there is no " + name + " (plain, .gz or .xz) in " + folder.string());
+  throw io::Error("there is no " + name + " (plain, .gz or .xz) in " + folder.string());
 }
 
 bool has_data_file(const std::filesystem::path& folder, const std::string& name) {

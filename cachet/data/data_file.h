@@ -9,7 +9,7 @@
 namespace cachet::data {
 
 /// The path of `name` in a folder: as it is, or with .gz or .xz behind it (looked for in this order).
-/// Throws std::runtime_error that names the folder and the file when there is none.
+/// Throws io::Error that names the folder and the file when there is none.
 std::filesystem::path find_data_file(const std::filesystem::path& folder, const std::string& name);
 bool has_data_file(const std::filesystem::path& folder, const std::string& name);
 
@@ -19,7 +19,7 @@ struct DataFile {
   std::vector<uint8_t> bytes;
 };
 
-/// Throws std::runtime_error that names the file when it is missing, damaged, or holds more than `max_bytes`.
+/// Throws io::Error that names the file when it is missing, damaged, or holds more than `max_bytes`.
 DataFile read_data_file(const std::filesystem::path& folder, const std::string& name, uint64_t max_bytes);
 
 }  // namespace cachet::data

@@ -4,10 +4,10 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "cachet/data/data_file.h"
+#include "cachet/io/error.h"
 
 namespace cachet::data {
 namespace {
@@ -59,9 +59,9 @@ CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::st
   const size_t record_bytes = layout.label_bytes + kPixelBytes;
   const size_t count = bytes.size() / record_bytes;
   const auto refuse = [name](size_t record, const std::string& problem) {
-    throw std::runtime_error(std::string(name) + ": record " + std::to_string(record) + ": " + problem);
+    throw io::Error(std::string(name) + ": record " + std::to_string(record) + ": " + problem);
   };
-  if (bytes.empty()) throw std::runtime_error(std::string(name) + ": the file is empty");
+  if (bytes.empty()) throw io::Error(std::string(name) + ": the file is empty");
   if (bytes.size() % record_bytes != 0) {
     refuse(count, "the file ends after " + std::to_string(bytes.size() % record_bytes) + " of its " +
                       std::to_string(record_bytes) + " bytes");
@@ -91,14 +91,14 @@ std::vector<std::string> parse_class_names(std::string_view text, int64_t expect
   }
   while (!names.empty() && names.back().empty()) names.pop_back();
   if (static_cast<int64_t>(names.size()) != expected) {
-    throw std::runtime_error(std::string(name) + ": " + std::to_string(names.size()) +
-                             " class names, one a line, where there are " + std::to_string(expected) + " classes");
+    throw io::Error(std::string(name) + ": " + std::to_string(names.size()) +
+                    " class names, one a line, where there are " + std::to_string(expected) + " classes");
   }
   for (size_t i = 0; i < names.size(); ++i) {
     const bool control = std::ranges::any_of(names[i], [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     if (names[i].empty() || names[i].size() > 100 || control) {
-      throw std::runtime_error(std::string(name) + ":" + std::to_string(i + 1) +
-                               ": a class name is 1 to 100 characters without control characters");
+      throw io::Error(std::string(name) + ":" + std::to_string(i + 1) +
+                      ": a class name is 1 to 100 characters without control characters");
     }
   }
   return names;

@@ -24,7 +24,7 @@ struct CifarRecords {
   std::span<const uint8_t> pixels(int64_t record) const;
 };
 
-/// Parses the bytes of one file. Nothing is copied. Throws std::runtime_error that starts with `name` and says which
+/// Parses the bytes of one file. Nothing is copied. Throws io::Error that starts with `name` and says which
 /// record is wrong and how.
 CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::string_view name);
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <stdexcept>
 #include <string>
 
 #include "cachet/data/sampler.h"
 #include "cachet/data/vision/cifar.h"
 #include "cachet/data/vision/idx.h"
+#include "cachet/io/error.h"
 
 namespace cachet::data {
 namespace {
@@ -91,7 +91,7 @@ std::filesystem::path find_dataset_root(const DatasetOptions& options, const std
   if (searches) message += " or " + candidates[1].lexically_normal().string();
   message += "; it should hold " + expected_files(options.kind) + " (plain, .gz or .xz).";
   if (options.root.is_relative() && !searches) message += " CACHET_DATA may name a folder to look in too.";
-  throw std::runtime_error(message);
+  throw io::Error(message);
 }
 
 StoredImages open_dataset(const DatasetOptions& options, Split split, const std::filesystem::path& working_folder) {

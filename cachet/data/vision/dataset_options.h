@@ -26,10 +26,10 @@ struct DatasetOptions {
 DatasetOptions read_dataset_options(const config::View& data);
 
 /// The folder that `root` means: itself when absolute, else below `working_folder`, else below $CACHET_DATA.
-/// Throws std::runtime_error that names the folders looked at and the files expected there.
+/// Throws io::Error that names the folders looked at and the files expected there.
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
-/// Reads one split. Throws std::runtime_error that names the file and the place in it.
+/// Reads one split. Throws io::Error that names the file and the place in it.
 StoredImages open_dataset(const DatasetOptions& options, Split split,
                           const std::filesystem::path& working_folder = std::filesystem::current_path());
 

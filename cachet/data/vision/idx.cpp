@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <utility>
 
 #include "cachet/data/data_file.h"
+#include "cachet/io/error.h"
 
 namespace cachet::data {
 namespace {
@@ -17,7 +17,7 @@ constexpr uint64_t kMaxIdxBytes = uint64_t{1} << 30;
 constexpr uint32_t kMaxSide = 4096;
 
 [[noreturn]] void refuse_idx(std::string_view name, size_t byte, const std::string& problem) {
-  throw std::runtime_error(std::string(name) + ": byte " + std::to_string(byte) + ": " + problem);
+  throw io::Error(std::string(name) + ": byte " + std::to_string(byte) + ": " + problem);
 }
 
 uint32_t big_endian(std::span<const uint8_t> bytes, size_t at) {
@@ -93,8 +93,8 @@ StoredImages read_idx(const std::filesystem::path& folder, Split split, std::vec
   const DataFile image_file = read_data_file(folder, prefix + "-images-idx3-ubyte", kMaxIdxBytes);
   const IdxImages images = parse_idx_images(image_file.bytes, image_file.path.string());
   if (images.count != static_cast<int64_t>(labels.size())) {
-    throw std::runtime_error(image_file.path.string() + " has " + std::to_string(images.count) + " images, but " +
-                             label_file.path.filename().string() + " has " + std::to_string(labels.size()) + " labels");
+    throw io::Error(image_file.path.string() + " has " + std::to_string(images.count) + " images, but " +
+                    label_file.path.filename().string() + " has " + std::to_string(labels.size()) + " labels");
   }
   at::Tensor pixels = at::empty({images.count, 1, images.height, images.width}, at::kByte);
   std::ranges::copy(images.pixels, pixels.mutable_data_ptr<uint8_t>());

@@ -23,7 +23,7 @@ enum class NormalizationSource { automatic, data, none };
 
 struct NormalizationOptions {
   NormalizationSource source = NormalizationSource::automatic;
-  std::vector<double> mean, std;  // when given, they win over source; one value a channel, or one for all
+  std::vector<double> mean{}, std{};  // when given, they win over source; one value a channel, or one for all
 };
 
 /// Reads source, mean and std.

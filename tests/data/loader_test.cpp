@@ -1,0 +1,156 @@
+#include "cachet/data/loader.h"
+
+#include <ATen/ops/randint.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cachet::data {
+namespace {
+
+constexpr ImageShape kLoaderShape{3, 8, 6};
+
+std::shared_ptr<const StoredImages> loader_images(int64_t count = 50) {
+  static const at::Tensor pixels = at::randint(0, 256, {200, 3, 8, 6}, at::kByte);
+  std::vector<int64_t> labels;
+  for (int64_t i = 0; i < count; ++i) labels.push_back(i % 7);
+  const std::vector<std::string> names(7, "class");
+  return std::make_shared<StoredImages>(pixels.narrow(0, 0, count), labels, names);
+}
+
+ImageTransform all_augmentations(ResizeOptions resize = {}) {
+  return {kLoaderShape, {{0.5, 0.4, 0.3}, {0.2, 0.3, 0.4}}, {.flip = 0.5, .crop_padding = 2, .erasing = 0.5}, resize};
+}
+
+std::vector<Batch> all_batches(const Loader& loader, int64_t epoch, int64_t first = 0) {
+  std::vector<Batch> batches;
+  BatchStream stream = loader.stream(epoch, first);
+  while (auto batch = stream.next()) batches.push_back(std::move(*batch));
+  return batches;
+}
+
+void expect_same(const std::vector<Batch>& left, const std::vector<Batch>& right) {
+  ASSERT_EQ(left.size(), right.size());
+  for (size_t i = 0; i < left.size(); ++i) {
+    EXPECT_EQ(left[i].number, right[i].number);
+    EXPECT_EQ(left[i].indices, right[i].indices);
+    EXPECT_TRUE(left[i].labels.equal(right[i].labels));
+    EXPECT_TRUE(left[i].images.equal(right[i].images));
+  }
+}
+
+TEST(Loader, BatchesAreTheSameForAnyNumberOfWorkers) {
+  for (const ResizeOptions& resize : {ResizeOptions{}, ResizeOptions{.image_size = 12}}) {
+    const auto loader = [&](int64_t workers) {
+      return Loader(loader_images(), all_augmentations(resize), {.batch_size = 4, .drop_last = false, .seed = 9},
+                    {.workers = workers});
+    };
+    const auto alone = all_batches(loader(0), 3);
+    EXPECT_EQ(alone.size(), 13u);
+    for (const int64_t workers : {1, 2, 5}) expect_same(all_batches(loader(workers), 3), alone);
+  }
+}
+
+TEST(Loader, StartsAtAnyBatch) {
+  const Loader loader(loader_images(), all_augmentations(), {.batch_size = 6, .seed = 1}, {.workers = 2});
+  const auto whole = all_batches(loader, 7);
+  for (int64_t first = 0; first <= loader.batches(); ++first) {
+    expect_same(all_batches(loader, 7, first), {whole.begin() + first, whole.end()});
+  }
+  EXPECT_THROW(loader.stream(0, loader.batches() + 1), std::out_of_range);
+  EXPECT_THROW(loader.stream(0, -1), std::out_of_range);
+}
+
+TEST(Loader, EpochsDifferInOrderAndAugmentation) {
+  const Loader loader(loader_images(), all_augmentations(), {.batch_size = 50, .seed = 1});
+  const Batch first = all_batches(loader, 0).front();
+  const Batch second = all_batches(loader, 1).front();
+  EXPECT_NE(first.indices, second.indices);
+  // Sample 0 looks different in the two, also where it stands elsewhere in the batch.
+  const auto place = [](const Batch& batch) { return std::ranges::find(batch.indices, 0) - batch.indices.begin(); };
+  EXPECT_FALSE(first.images[place(first)].equal(second.images[place(second)]));
+}
+
+TEST(Loader, EvaluatesEverySampleOnceInOrder) {
+  const auto images = loader_images(10);
+  const Normalization plain{{0, 0, 0}, {1, 1, 1}};
+  const Loader loader(images, {kLoaderShape, plain}, {.batch_size = 4, .shuffle = false, .drop_last = false});
+  const auto batches = all_batches(loader, 0);
+  ASSERT_EQ(batches.size(), 3u);
+  EXPECT_EQ(batches[2].indices, (std::vector<int64_t>{8, 9}));
+  EXPECT_EQ(batches[2].images.sizes(), (std::vector<int64_t>{2, 3, 8, 6}));
+  EXPECT_TRUE(batches[2].images[1].mul(255).round().to(at::kByte).equal(images->image(9)));
+  EXPECT_EQ(batches[2].labels[1].item<int64_t>(), 9 % 7);
+}
+
+TEST(Loader, StreamsOutliveTheLoader) {
+  auto loader = std::make_unique<Loader>(loader_images(), all_augmentations(), SamplerOptions{.batch_size = 5},
+                                         LoaderOptions{.workers = 2});
+  BatchStream stream = loader->stream(0);
+  loader.reset();
+  int batches = 0;
+  while (stream.next()) ++batches;
+  EXPECT_EQ(batches, 10);
+  EXPECT_GT(stream.waited_seconds(), 0);
+}
+
+// A data set with one image that cannot be read.
+class BrokenImages : public ImageDataset {
+ public:
+  explicit BrokenImages(bool throws) : throws_(throws) {}
+  int64_t size() const override { return images_->size(); }
+  ImageShape shape() const override { return images_->shape(); }
+  const std::vector<std::string>& class_names() const override { return images_->class_names(); }
+  int64_t label(int64_t index) const override { return images_->label(index); }
+  at::Tensor image(int64_t index) const override {
+    if (index != 13) return images_->image(index);
+    if (throws_) throw std::runtime_error("the disk is on fire");
+    return images_->image(index).narrow(1, 0, 4);
+  }
+
+ private:
+  std::shared_ptr<const StoredImages> images_ = loader_images();
+  bool throws_;
+};
+
+TEST(Loader, NamesTheSampleThatFailed) {
+  for (const int64_t workers : {0, 1, 3}) {
+    for (const bool throws : {true, false}) {
+      const Loader loader(std::make_shared<BrokenImages>(throws), all_augmentations(),
+                          {.batch_size = 5, .shuffle = false}, {.workers = workers});
+      BatchStream stream = loader.stream(4);
+      EXPECT_TRUE(stream.next());
+      EXPECT_TRUE(stream.next());
+      try {
+        stream.next();
+        FAIL() << "nothing was thrown";
+      } catch (const std::runtime_error& error) {
+        const std::string expected = throws ? "sample 13 (epoch 4, batch 2): the disk is on fire"
+                                            : "sample 13 (epoch 4, batch 2): the data set gave an image of another";
+        EXPECT_EQ(std::string(error.what()).substr(0, expected.size()), expected);
+      }
+      EXPECT_FALSE(stream.next());
+    }
+  }
+}
+
+TEST(Loader, RefusesAnotherShape) {
+  EXPECT_THROW(Loader(loader_images(), ImageTransform({3, 8, 8}, {{0, 0, 0}, {1, 1, 1}}), {}), std::invalid_argument);
+  EXPECT_THROW(Loader(loader_images(), all_augmentations(), {}, {.workers = -1}), std::invalid_argument);
+  EXPECT_THROW(Loader(loader_images(), all_augmentations(), {}, {.prefetch = 0}), std::invalid_argument);
+}
+
+TEST(LoaderOptions, AreReadFromARecipe) {
+  auto document = config::Document::from_text("workers = 3\nprefetch = 5", "recipe.toml");
+  const LoaderOptions options = read_loader_options(document.root());
+  document.finish();
+  EXPECT_EQ(options.workers, 3);
+  EXPECT_EQ(options.prefetch, 5);
+  auto bad = config::Document::from_text("workers = -1", "recipe.toml");
+  read_loader_options(bad.root());
+  EXPECT_THROW(bad.finish(), config::Error);
+}
+
+}  // namespace
+}  // namespace cachet::data

@@ -1,0 +1,175 @@
+#include "cachet/data/vision/dataset_options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cachet/data/vision/normalization.h"
+#include "cachet/io/error.h"
+#include "tests/data/vision/image_files.h"
+#include "tests/support/temporary_directory.h"
+
+namespace cachet::data {
+namespace {
+
+DatasetOptions options_of(const std::string& text) {
+  auto document = config::Document::from_text("[data]\n" + text, "recipe.toml");
+  const DatasetOptions options = read_dataset_options(document.root().table("data"));
+  document.finish();
+  return options;
+}
+
+std::string problems_of(const std::string& text) {
+  try {
+    options_of(text);
+  } catch (const config::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Sets CACHET_DATA, or unsets it, until the end of the scope.
+class SearchRoot {
+ public:
+  explicit SearchRoot(const std::string& value) {
+    if (const char* before = std::getenv("CACHET_DATA")) before_ = before;
+    set(value);
+  }
+  ~SearchRoot() { set(before_); }
+
+ private:
+  static void set(const std::string& value) {
+    value.empty() ? unsetenv("CACHET_DATA") : setenv("CACHET_DATA", value.c_str(), 1);
+  }
+  std::string before_;
+};
+
+// 100 training and 20 test images of two pixels; image i starts with pixel 7 i.
+void write_idx_folder(const std::filesystem::path& folder) {
+  test::write_bytes(folder / "train-images-idx3-ubyte", test::idx_images(100, 1, 2));
+  test::write_bytes(folder / "train-labels-idx1-ubyte", test::idx_labels(test::Bytes(100, 4)));
+  test::write_bytes(folder / "t10k-images-idx3-ubyte", test::idx_images(20, 1, 2));
+  test::write_bytes(folder / "t10k-labels-idx1-ubyte", test::idx_labels(test::Bytes(20, 4)));
+}
+
+std::vector<int64_t> first_pixels(const StoredImages& images) {
+  std::vector<int64_t> pixels;
+  for (int64_t i = 0; i < images.size(); ++i) pixels.push_back(images.image(i)[0][0][0].item<int64_t>());
+  return pixels;
+}
+
+TEST(DatasetOptions, AreReadFromARecipe) {
+  const DatasetOptions options =
+      options_of("kind = \"cifar100\"\nroot = \"cifar\"\nfraction = 0.5\nlimit = 1000\nsubset_seed = 4");
+  EXPECT_EQ(options.kind, DatasetKind::cifar100);
+  EXPECT_EQ(options.root, "cifar");
+  EXPECT_EQ(options.fraction, 0.5);
+  EXPECT_EQ(options.limit, 1000);
+  EXPECT_EQ(options.subset_seed, 4u);
+  EXPECT_EQ(options_of("root = \"x\"\nclasses = 26").classes, 26);
+}
+
+TEST(DatasetOptions, NameTheKeyThatIsWrong) {
+  EXPECT_NE(problems_of("kind = \"idx\"").find("data.root"), std::string::npos);
+  EXPECT_NE(problems_of("root = \"x\"\nkind = \"cifar\"").find("data.kind"), std::string::npos);
+  EXPECT_NE(problems_of("root = \"x\"\nfraction = 0").find("data.fraction"), std::string::npos);
+  EXPECT_NE(problems_of("root = \"x\"\nfraction = 1.1").find("data.fraction"), std::string::npos);
+  EXPECT_NE(problems_of("root = \"x\"\nlimit = -1").find("data.limit"), std::string::npos);
+  EXPECT_NE(problems_of("root = \"x\"\nclasses = 257").find("data.classes"), std::string::npos);
+  EXPECT_NE(problems_of("root = \"x\"\nkind = \"mnist\"\nclasses = 10").find("data.classes"), std::string::npos);
+}
+
+TEST(DatasetRoot, IsSearchedBelowTheWorkingFolderThenBelowCachetData) {
+  const test::TemporaryDirectory working, search;
+  const SearchRoot root(search.path().string());
+  const DatasetOptions options{.root = "images"};
+  std::filesystem::create_directory(search / "images");
+  EXPECT_EQ(find_dataset_root(options, working.path()), search / "images");
+  std::filesystem::create_directory(working / "images");
+  EXPECT_EQ(find_dataset_root(options, working.path()), working / "images");
+  EXPECT_EQ(find_dataset_root({.root = search.path()}, working.path()), search.path());
+}
+
+TEST(DatasetRoot, TellsWhereItLookedAndWhatItMissed) {
+  const test::TemporaryDirectory working;
+  const auto message = [&](const DatasetOptions& options) -> std::string {
+    try {
+      find_dataset_root(options, working.path());
+    } catch (const io::Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const SearchRoot none("");
+  EXPECT_EQ(message({.kind = DatasetKind::cifar10, .root = "c"}),
+            "data.root: there is no folder " + (working / "c").string() +
+                "; it should hold data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz). "
+                "CACHET_DATA may name a folder to look in too.");
+  const SearchRoot root("/elsewhere");
+  EXPECT_NE(message({.root = "m"}).find((working / "m").string() + " or /elsewhere/m; it should hold train-images"),
+            std::string::npos);
+  EXPECT_EQ(message({.root = "/nowhere"}).find("elsewhere"), std::string::npos);
+}
+
+TEST(OpenDataset, FractionConcernsTrainingAndLimitBoth) {
+  const test::TemporaryDirectory folder;
+  write_idx_folder(folder.path());
+  const auto size = [&](double fraction, int64_t limit, Split split) {
+    return open_dataset({.root = folder.path(), .fraction = fraction, .limit = limit}, split).size();
+  };
+  EXPECT_EQ(size(1, 0, Split::train), 100);
+  EXPECT_EQ(size(0.25, 0, Split::train), 25);
+  EXPECT_EQ(size(0.25, 0, Split::test), 20);
+  EXPECT_EQ(size(0.25, 8, Split::train), 8);
+  EXPECT_EQ(size(1, 8, Split::test), 8);
+  EXPECT_EQ(size(1, 1000, Split::test), 20);
+  EXPECT_EQ(size(1e-6, 0, Split::train), 1);
+}
+
+TEST(OpenDataset, SubsetsAreDrawnBySeedAndNested) {
+  const test::TemporaryDirectory folder;
+  write_idx_folder(folder.path());
+  const auto pixels = [&](double fraction, uint64_t seed) {
+    return first_pixels(open_dataset({.root = folder.path(), .fraction = fraction, .subset_seed = seed}, Split::train));
+  };
+  EXPECT_EQ(pixels(0.3, 1), pixels(0.3, 1));
+  EXPECT_NE(pixels(0.3, 1), pixels(0.3, 2));
+  auto all = pixels(1, 0);
+  EXPECT_NE(pixels(0.3, 1), std::vector<int64_t>(all.begin(), all.begin() + 30));
+  auto small = pixels(0.3, 1), large = pixels(0.6, 1);
+  std::ranges::sort(small);
+  std::ranges::sort(large);
+  EXPECT_TRUE(std::ranges::includes(large, small));
+}
+
+TEST(OpenDataset, KindsKnowTheirClasses) {
+  const test::TemporaryDirectory folder;
+  write_idx_folder(folder.path());
+  EXPECT_EQ(open_dataset({.kind = DatasetKind::fashion_mnist, .root = folder.path()}, Split::test).class_names()[9],
+            "ankle boot");
+  EXPECT_EQ(open_dataset({.root = folder.path(), .classes = 5}, Split::test).classes(), 5);
+  EXPECT_THROW(open_dataset({.root = folder.path(), .classes = 4}, Split::test), io::Error);
+}
+
+// The images that the repository carries.
+TEST(OpenDataset, ReadsTheFashionMnistSubset) {
+  const DatasetOptions options{.kind = DatasetKind::fashion_mnist,
+                               .root = std::filesystem::path(CACHET_TEST_DATA) / "../../data/fashion-mnist"};
+  const StoredImages train_images = open_dataset(options, Split::train);
+  const StoredImages test_images = open_dataset(options, Split::test);
+  EXPECT_EQ(train_images.shape(), (ImageShape{1, 28, 28}));
+  EXPECT_EQ(test_images.shape(), train_images.shape());
+  for (int64_t label = 0; label < 10; ++label) {
+    EXPECT_EQ(std::ranges::count(train_images.labels(), label), train_images.size() / 10);
+    EXPECT_EQ(std::ranges::count(test_images.labels(), label), test_images.size() / 10);
+  }
+  // A sample of the full set: its statistics are near the full set's.
+  const Normalization found = Normalization::from_data(train_images);
+  const Normalization known = *Normalization::known(DatasetKind::fashion_mnist);
+  EXPECT_NEAR(found.mean[0], known.mean[0], 0.01);
+  EXPECT_NEAR(found.std[0], known.std[0], 0.01);
+}
+
+}  // namespace
+}  // namespace cachet::data

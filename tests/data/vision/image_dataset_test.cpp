@@ -1,0 +1,57 @@
+#include "cachet/data/vision/image_dataset.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace cachet::data {
+namespace {
+
+StoredImages three_images() {
+  return {at::arange(3 * 2 * 4 * 5, at::kByte).view({3, 2, 4, 5}), {1, 0, 1}, {"cat", "dog"}};
+}
+
+TEST(StoredImages, TellsWhatItHolds) {
+  const StoredImages images = three_images();
+  EXPECT_EQ(images.size(), 3);
+  EXPECT_EQ(images.shape(), (ImageShape{2, 4, 5}));
+  EXPECT_EQ(images.shape().numel(), 40);
+  EXPECT_EQ(images.classes(), 2);
+  EXPECT_EQ(images.class_names()[1], "dog");
+  EXPECT_EQ(images.label(2), 1);
+}
+
+TEST(StoredImages, GivesViewsNotCopies) {
+  const StoredImages images = three_images();
+  const at::Tensor image = images.image(1);
+  EXPECT_EQ(image.sizes(), (std::vector<int64_t>{2, 4, 5}));
+  EXPECT_EQ(image.const_data_ptr<uint8_t>(), images.images().const_data_ptr<uint8_t>() + 40);
+}
+
+TEST(StoredImages, SubsetCopiesTheChosenInTheirOrder) {
+  const StoredImages images = three_images();
+  const StoredImages chosen = images.subset({2, 1});
+  ASSERT_EQ(chosen.size(), 2);
+  EXPECT_EQ(chosen.labels(), (std::vector<int64_t>{1, 0}));
+  EXPECT_TRUE(chosen.image(0).equal(images.image(2)));
+  EXPECT_TRUE(chosen.image(1).equal(images.image(1)));
+  EXPECT_EQ(chosen.class_names(), images.class_names());
+}
+
+TEST(StoredImages, RefusesWhatDoesNotFitTogether) {
+  const at::Tensor pixels = at::zeros({2, 1, 3, 3}, at::kByte);
+  EXPECT_THROW(StoredImages(pixels, {0}, {"a"}), std::invalid_argument);
+  EXPECT_THROW(StoredImages(pixels, {0, 1}, {"a"}), std::invalid_argument);
+  EXPECT_THROW(StoredImages(pixels, {0, -1}, {"a"}), std::invalid_argument);
+  EXPECT_THROW(StoredImages(pixels.to(at::kFloat), {0, 0}, {"a"}), std::invalid_argument);
+  EXPECT_THROW(StoredImages(pixels[0], {0}, {"a"}), std::invalid_argument);
+  EXPECT_THROW(StoredImages(at::Tensor(), {}, {"a"}), std::invalid_argument);
+  EXPECT_THROW(three_images().image(3), std::out_of_range);
+  EXPECT_THROW(three_images().image(-1), std::out_of_range);
+  EXPECT_THROW(three_images().label(3), std::out_of_range);
+}
+
+}  // namespace
+}  // namespace cachet::data

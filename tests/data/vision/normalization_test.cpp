@@ -1,0 +1,84 @@
+#include "cachet/data/vision/normalization.h"
+
+#include <ATen/ops/randint.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace cachet::data {
+namespace {
+
+StoredImages random_images(int64_t count, int64_t channels) {
+  return {at::randint(0, 256, {count, channels, 6, 5}, at::kByte),
+          std::vector<int64_t>(static_cast<size_t>(count), 0),
+          {"only"}};
+}
+
+TEST(Normalization, FromDataIsTheMeanAndDeviationOfAllPixels) {
+  const StoredImages images = random_images(20, 3);
+  const Normalization found = Normalization::from_data(images);
+  const at::Tensor pixels = images.images().to(at::kDouble).div(255).transpose(0, 1).reshape({3, -1});
+  for (int64_t c = 0; c < 3; ++c) {
+    const auto channel = static_cast<size_t>(c);
+    EXPECT_NEAR(found.mean[channel], pixels[c].mean().item<double>(), 1e-12);
+    EXPECT_NEAR(found.std[channel], pixels[c].std(false).item<double>(), 1e-12);
+  }
+}
+
+TEST(Normalization, OneColourDoesNotDivideByZero) {
+  const StoredImages black(at::zeros({2, 1, 3, 3}, at::kByte), {0, 0}, {"only"});
+  const Normalization found = Normalization::from_data(black);
+  EXPECT_EQ(found.mean, (std::vector<double>{0}));
+  EXPECT_EQ(found.std, (std::vector<double>{1}));
+}
+
+TEST(Normalization, TheSourceDecides) {
+  const StoredImages images = random_images(3, 1);
+  const auto make = [&](const NormalizationOptions& options, DatasetKind kind) {
+    return make_normalization(options, kind, images);
+  };
+  EXPECT_EQ(make({}, DatasetKind::mnist).mean, (std::vector<double>{0.1307}));
+  EXPECT_EQ(make({}, DatasetKind::idx).mean, Normalization::from_data(images).mean);
+  EXPECT_EQ(make({.source = NormalizationSource::data}, DatasetKind::mnist).mean,
+            Normalization::from_data(images).mean);
+  EXPECT_EQ(make({.source = NormalizationSource::none}, DatasetKind::mnist).std, (std::vector<double>{1}));
+  const NormalizationOptions given{.mean = {0.5}, .std = {0.25}};
+  EXPECT_EQ(make(given, DatasetKind::mnist).std, (std::vector<double>{0.25}));
+}
+
+TEST(Normalization, OneGivenValueServesAllChannels) {
+  const StoredImages images = random_images(3, 3);
+  EXPECT_EQ(make_normalization({.mean = {0.5}, .std = {0.25}}, DatasetKind::idx, images).std,
+            (std::vector<double>{0.25, 0.25, 0.25}));
+  EXPECT_THROW(make_normalization({.mean = {0.5, 0.5}, .std = {1, 1}}, DatasetKind::idx, images),
+               std::invalid_argument);
+}
+
+TEST(NormalizationOptions, AreReadFromARecipe) {
+  const auto read = [](const char* text) {
+    auto document = config::Document::from_text(text, "recipe.toml");
+    const NormalizationOptions options = read_normalization_options(document.root());
+    document.finish();
+    return options;
+  };
+  EXPECT_EQ(read("").source, NormalizationSource::automatic);
+  EXPECT_EQ(read("source = \"data\"").source, NormalizationSource::data);
+  EXPECT_EQ(read("mean = [0.5, 0.25, 0]\nstd = [1, 1, 0.5]").mean, (std::vector<double>{0.5, 0.25, 0}));
+  EXPECT_THROW(read("mean = [0.5]"), config::Error);
+  EXPECT_THROW(read("mean = [0.5]\nstd = [1, 1]"), config::Error);
+  EXPECT_THROW(read("mean = [0.5]\nstd = [0]"), config::Error);
+  EXPECT_THROW(read("source = \"dat\""), config::Error);
+}
+
+TEST(FlattenedImages, IsAMatrixOfTheNormalisedPixels) {
+  const StoredImages images = random_images(4, 2);
+  const at::Tensor matrix = flattened_images(images, {{0.5, 0.25}, {0.25, 0.5}});
+  ASSERT_EQ(matrix.sizes(), (std::vector<int64_t>{4, 60}));
+  const double pixel = images.image(3)[1][5][4].item<double>() / 255;
+  EXPECT_NEAR(matrix[3][59].item<double>(), (pixel - 0.25) / 0.5, 1e-6);
+  EXPECT_TRUE(all_labels(images).equal(at::zeros({4}, at::kLong)));
+}
+
+}  // namespace
+}  // namespace cachet::data

@@ -1,0 +1,188 @@
+#include "cachet/data/vision/transforms.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linspace.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/reflection_pad2d.h>
+#include <ATen/ops/zeros_like.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace cachet::data {
+namespace {
+
+constexpr ImageShape kShape{2, 9, 7};
+const Normalization kNormalization{{0.25, 0.5}, {0.5, 0.125}};
+
+at::Tensor noise_image(const ImageShape& shape = kShape) {
+  return at::randint(0, 256, {shape.channels, shape.height, shape.width}, at::kByte);
+}
+
+CounterRandom random_for(int64_t index) { return {5, RandomStream::augmentation, 3, static_cast<uint64_t>(index)}; }
+
+at::Tensor applied(const ImageTransform& transform, const at::Tensor& image, int64_t index) {
+  at::Tensor out = at::empty(image.sizes(), at::kFloat);
+  transform.apply(image.const_data_ptr<uint8_t>(), random_for(index), out.mutable_data_ptr<float>());
+  return out;
+}
+
+at::Tensor normalized(const at::Tensor& image) {
+  at::Tensor out = image.to(at::kDouble).div(255);
+  out[0].sub_(0.25).div_(0.5);
+  out[1].sub_(0.5).div_(0.125);
+  return out.to(at::kFloat);
+}
+
+// One multiply-add in float32 of values up to 8 against division in float64: a few units in the last place.
+constexpr double kNormalizationTolerance = 4e-6;
+
+TEST(ImageTransform, NormalisesAndDoesNothingElseByDefault) {
+  const at::Tensor image = noise_image();
+  const ImageTransform transform(kShape, kNormalization);
+  EXPECT_TRUE(applied(transform, image, 0).allclose(normalized(image), 0, kNormalizationTolerance));
+  EXPECT_TRUE(applied(transform, image, 0).equal(applied(transform, image, 1)));
+  EXPECT_EQ(transform.output_shape(), kShape);
+}
+
+// ATen's padding, slicing and flipping, fed with the same decisions, give the same image.
+TEST(ImageTransform, FlipsAndCropsLikeAten) {
+  for (const CropFill fill : {CropFill::zero, CropFill::reflect}) {
+    const AugmentationOptions options{.flip = 0.5, .crop_padding = 4, .crop_fill = fill};
+    const ImageTransform transform(kShape, kNormalization, options);
+    for (int64_t index = 0; index < 200; ++index) {
+      const at::Tensor image = noise_image();
+      CounterRandom random = random_for(index);
+      const bool mirrored = random.chance(0.5);
+      const auto top = static_cast<int64_t>(random.below(9));
+      const auto left = static_cast<int64_t>(random.below(9));
+      const at::Tensor padded = fill == CropFill::zero
+                                    ? at::constant_pad_nd(image, {4, 4, 4, 4}, 0)
+                                    : at::reflection_pad2d(image.to(at::kInt), {4, 4, 4, 4}).to(at::kByte);
+      at::Tensor expected = padded.narrow(1, top, kShape.height).narrow(2, left, kShape.width);
+      if (mirrored) expected = expected.flip({2});
+      ASSERT_TRUE(applied(transform, image, index).allclose(normalized(expected), 0, kNormalizationTolerance)) << index;
+    }
+  }
+}
+
+TEST(ImageTransform, FlipsAsOftenAsAsked) {
+  const at::Tensor image = at::arange(2 * 9 * 7, at::kByte).view({2, 9, 7});
+  const at::Tensor plain = applied(ImageTransform(kShape, kNormalization), image, 0);
+  for (const double probability : {0.0, 0.25, 1.0}) {
+    const ImageTransform transform(kShape, kNormalization, {.flip = probability});
+    int flips = 0;
+    for (int64_t index = 0; index < 2000; ++index) flips += !applied(transform, image, index).equal(plain);
+    EXPECT_NEAR(flips, 2000 * probability, 5 * std::sqrt(2000 * probability * (1 - probability)));
+  }
+}
+
+TEST(ImageTransform, ASampleDependsOnItsKeyAlone) {
+  const ImageTransform transform(kShape, kNormalization, {.flip = 0.5, .crop_padding = 3, .erasing = 0.5});
+  const at::Tensor image = noise_image();
+  const at::Tensor first = applied(transform, image, 8);
+  int differing = 0;
+  for (int64_t index = 9; index < 30; ++index) differing += !applied(transform, image, index).equal(first);
+  EXPECT_GT(differing, 15);
+  EXPECT_TRUE(applied(transform, image, 8).equal(first));
+}
+
+TEST(ImageTransform, ErasesARectangleOfTheAskedArea) {
+  constexpr ImageShape kLarge{2, 40, 40};
+  const ImageTransform transform(kLarge, kNormalization,
+                                 {.erasing = 1, .erasing_least_area = 0.1, .erasing_most_area = 0.3});
+  const at::Tensor image = noise_image(kLarge).fill_(255);
+  for (int64_t index = 0; index < 100; ++index) {
+    const at::Tensor erased = applied(transform, image, index).eq(0);
+    EXPECT_TRUE(erased[0].equal(erased[1]));
+    const at::Tensor places = erased[0].nonzero();
+    const at::Tensor sides = std::get<0>(places.max(0)).sub(std::get<0>(places.min(0))).add(1);
+    const int64_t area = sides.prod().item<int64_t>();
+    EXPECT_EQ(erased[0].sum().item<int64_t>(), area) << "not a rectangle";
+    // Both sides are rounded to whole pixels: at most half a pixel on sides of 7 and more.
+    EXPECT_GE(area, 0.1 * 1600 * 0.85);
+    EXPECT_LE(area, 0.3 * 1600 * 1.15);
+  }
+}
+
+TEST(ImageTransform, TurningErasingOnLeavesFlipAndCropAlone) {
+  const at::Tensor image = noise_image();
+  AugmentationOptions options{.flip = 0.5, .crop_padding = 3};
+  const ImageTransform without(kShape, kNormalization, options);
+  options.erasing = 1;
+  const ImageTransform with(kShape, kNormalization, options);
+  for (int64_t index = 0; index < 20; ++index) {
+    const at::Tensor erased = applied(with, image, index);
+    const at::Tensor kept = erased.ne(0);
+    EXPECT_TRUE(erased.masked_select(kept).equal(applied(without, image, index).masked_select(kept)));
+  }
+}
+
+TEST(ImageTransform, ResizesBatchesToTheModelsSize) {
+  const at::Tensor batch = at::linspace(0, 1, 7, at::kFloat).expand({3, 2, 9, 7}).contiguous();
+  const ImageTransform same(kShape, kNormalization);
+  EXPECT_TRUE(same.resize(batch).is_same(batch));
+  for (const Interpolation interpolation : {Interpolation::bilinear, Interpolation::bicubic}) {
+    const ImageTransform transform(kShape, kNormalization, {}, {.image_size = 14, .interpolation = interpolation});
+    EXPECT_EQ(transform.output_shape(), (ImageShape{2, 14, 14}));
+    const at::Tensor resized = transform.resize(batch);
+    EXPECT_EQ(resized.sizes(), (std::vector<int64_t>{3, 2, 14, 14}));
+    // Away from the border a ramp stays the same ramp: pixel x of 14 lies at (x + 0.5) / 2 − 0.5 of 7.
+    EXPECT_NEAR(resized[1][1][5][7].item<double>(), (7.5 / 2 - 0.5) / 6, 0.01);
+    EXPECT_TRUE(resized[0].equal(resized[2]));
+  }
+}
+
+TEST(ImageTransform, RefusesWhatCannotApply) {
+  EXPECT_THROW(ImageTransform({1, 9, 7}, kNormalization), std::invalid_argument);
+  EXPECT_THROW(ImageTransform(kShape, kNormalization, {.crop_padding = 7, .crop_fill = CropFill::reflect}),
+               std::invalid_argument);
+  EXPECT_NO_THROW(ImageTransform(kShape, kNormalization, {.crop_padding = 6, .crop_fill = CropFill::reflect}));
+}
+
+TEST(ImageTransform, CropsBeyondTheImageAreBlack) {
+  const ImageTransform transform(kShape, kNormalization, {.crop_padding = 100});
+  const at::Tensor image = noise_image().fill_(255);
+  const at::Tensor black = normalized(at::zeros_like(image));
+  int empty = 0;
+  for (int64_t index = 0; index < 50; ++index) {
+    empty += applied(transform, image, index).allclose(black, 0, kNormalizationTolerance);
+  }
+  EXPECT_GT(empty, 25);
+}
+
+TEST(AugmentationOptions, AreReadFromARecipe) {
+  auto document = config::Document::from_text(
+      "flip = 0.5\ncrop_padding = 4\ncrop_fill = \"reflect\"\nerasing = 0.25\nimage_size = 224\n"
+      "interpolation = \"bilinear\"",
+      "recipe.toml");
+  const AugmentationOptions options = read_augmentation_options(document.root());
+  const ResizeOptions resize = read_resize_options(document.root());
+  document.finish();
+  EXPECT_EQ(options.flip, 0.5);
+  EXPECT_EQ(options.crop_padding, 4);
+  EXPECT_EQ(options.crop_fill, CropFill::reflect);
+  EXPECT_EQ(options.erasing, 0.25);
+  EXPECT_EQ(options.erasing_least_area, 0.02);
+  EXPECT_EQ(resize.image_size, 224);
+  EXPECT_EQ(resize.interpolation, Interpolation::bilinear);
+}
+
+TEST(AugmentationOptions, ImpossibleValuesAreAllNamed) {
+  auto document = config::Document::from_text(
+      "flip = 1.5\ncrop_padding = -1\ncrop_fill = \"mirror\"\nerasing_least_area = 0.5\nerasing_most_area = 0.2",
+      "recipe.toml");
+  read_augmentation_options(document.root());
+  try {
+    document.finish();
+    FAIL();
+  } catch (const config::Error& error) {
+    EXPECT_EQ(error.problems().size(), 4u) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace cachet::data
