@@ -1,0 +1,89 @@
+#include "cachet/models/vision/vision_transformer.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/empty.h>
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "cachet/models/vision/position_table.h"
+#include "cachet/nn/initialization.h"
+
+namespace cachet::models {
+namespace {
+
+constexpr double kNormEps = 1e-6;  // of timm's vision transformers
+constexpr double kClassTokenSpread = 1e-6;
+
+}  // namespace
+
+VisionTransformer::VisionTransformer(const VisionTransformerOptions& options)
+    : ImageClassifier("VisionTransformer"), options_(options) {
+  const auto& o = options_;
+  TORCH_CHECK(o.image.height % o.patch_size == 0 && o.image.width % o.patch_size == 0,
+              "vision_transformer: patches of ", o.patch_size, " do not divide an image of ", o.image.height, " x ",
+              o.image.width);
+  if (o.class_token) cls_token_ = register_parameter("cls_token", at::empty({1, 1, o.embed_dim}));
+  if (o.distilled) dist_token_ = register_parameter("dist_token", at::empty({1, 1, o.embed_dim}));
+  pos_embed_ = register_parameter("pos_embed", at::empty({1, o.tokens(), o.embed_dim}));
+  patch_embed_ =
+      register_module("patch_embed", std::make_shared<PatchEmbedding>(o.image.channels, o.patch_size, o.embed_dim));
+
+  torch::nn::ModuleList blocks = register_module("blocks", torch::nn::ModuleList());
+  for (int64_t i = 0; i < o.depth; ++i) {
+    nn::TransformerBlockOptions block;
+    block.dim = o.embed_dim;
+    block.num_heads = o.num_heads;
+    block.mlp_ratio = o.mlp_ratio;
+    block.dropout = o.dropout;
+    if (i > 0) block.stochastic_depth = o.stochastic_depth * static_cast<double>(i) / static_cast<double>(o.depth - 1);
+    block.norm_eps = kNormEps;
+    block.tokens = o.tokens();
+    block.layout = {o.grid(), o.class_tokens(), {}};
+    blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins));
+    blocks->push_back(blocks_.back());
+  }
+  norm_ = register_module(o.pooling == Pooling::token ? "norm" : "fc_norm",
+                          nn::make_norm(o.plug_ins.norm, o.embed_dim, kNormEps));
+  head_ = register_module("head", std::make_shared<nn::Linear>(o.embed_dim, o.classes));
+  if (o.distilled) head_dist_ = register_module("head_dist", std::make_shared<nn::Linear>(o.embed_dim, o.classes));
+
+  at::NoGradGuard no_grad;
+  nn::truncated_normal_(pos_embed_);
+  for (torch::Tensor* token : {&cls_token_, &dist_token_})
+    if (token->defined()) token->normal_(0.0, kClassTokenSpread);
+}
+
+torch::Tensor VisionTransformer::embed(const torch::Tensor& images, const nn::Grid& grid) {
+  const int64_t batch = images.size(0);
+  std::vector<torch::Tensor> parts;
+  for (const torch::Tensor& token : {cls_token_, dist_token_})
+    if (token.defined()) parts.push_back(token.expand({batch, -1, -1}));
+  parts.push_back(patch_embed_->forward(images));
+  for (torch::Tensor& part : parts) part = part.to(parts.back().scalar_type());
+  const torch::Tensor table = resize_position_table(pos_embed_, options_.class_tokens(), options_.grid(), grid);
+  return at::dropout(at::cat(parts, 1) + table, options_.dropout, is_training());
+}
+
+torch::Tensor VisionTransformer::tokens(const torch::Tensor& images) {
+  const int64_t p = options_.patch_size;
+  TORCH_CHECK(images.dim() == 4 && images.size(1) == options_.image.channels && images.size(2) >= p &&
+                  images.size(3) >= p && images.size(2) % p == 0 && images.size(3) % p == 0,
+              "vision_transformer: images must be (B, ", options_.image.channels, ", H, W) with H and W multiples of ",
+              p, ", got ", images.sizes());
+  const nn::Grid grid{images.size(2) / p, images.size(3) / p};
+  const auto layout = nn::AttentionLayout::self({grid, options_.class_tokens(), {}});
+  torch::Tensor x = embed(images, grid);
+  for (const auto& block : blocks_) x = block->forward(x, layout);
+  return options_.pooling == Pooling::token ? norm_->forward(x) : x;
+}
+
+torch::Tensor VisionTransformer::forward(const torch::Tensor& images) {
+  const torch::Tensor x = tokens(images);
+  if (options_.pooling == Pooling::mean)
+    return head_->forward(norm_->forward(x.slice(1, options_.class_tokens()).mean(1)));
+  const torch::Tensor logits = head_->forward(x.select(1, 0));
+  return head_dist_ ? (logits + head_dist_->forward(x.select(1, 1))) / 2 : logits;
+}
+
+}  // namespace cachet::models

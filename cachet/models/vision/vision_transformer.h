@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "cachet/models/image_classifier.h"
+#include "cachet/models/vision/patch_embedding.h"
+#include "cachet/models/vision/vision_transformer_options.h"
+
+namespace cachet::models {
+
+/// The vision transformer under timm's parameter names: cls_token, dist_token, pos_embed, patch_embed, blocks, norm (or
+/// fc_norm behind mean pooling), head, head_dist. Takes images of any size that patch_size divides: the position table
+/// is interpolated to their grid.
+class VisionTransformer : public ImageClassifier {
+ public:
+  explicit VisionTransformer(const VisionTransformerOptions& options);
+
+  torch::Tensor forward(const torch::Tensor& images) override;
+  ImageShape image_shape() const override { return options_.image; }
+  int64_t classes() const override { return options_.classes; }
+
+  /// Tokens behind the last block and, with token pooling, its norm: (B, class tokens + grid, D).
+  torch::Tensor tokens(const torch::Tensor& images);
+
+ private:
+  torch::Tensor embed(const torch::Tensor& images, const nn::Grid& grid);
+
+  VisionTransformerOptions options_;
+  torch::Tensor cls_token_, dist_token_, pos_embed_;
+  std::shared_ptr<PatchEmbedding> patch_embed_;
+  std::vector<std::shared_ptr<nn::TransformerBlock>> blocks_;
+  std::shared_ptr<nn::Norm> norm_;
+  std::shared_ptr<nn::Linear> head_, head_dist_;
+};
+
+}  // namespace cachet::models

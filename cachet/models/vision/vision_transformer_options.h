@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/config/view.h"
+#include "cachet/models/image_classifier.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+enum class Pooling { token, mean };
+
+/// A vision transformer (Dosovitskiy et al., arXiv 2010.11929; DeiT: Touvron et al., arXiv 2012.12877).
+struct VisionTransformerOptions {
+  ImageShape image;
+  int64_t patch_size = 16;
+  int64_t classes = 1000;
+  int64_t embed_dim = 192, depth = 12, num_heads = 3;
+  double mlp_ratio = 4.0;
+  bool class_token = true;
+  bool distilled = false;  // a second class token with its own head; evaluation averages the two heads
+  Pooling pooling = Pooling::token;
+  double dropout = 0.0;           // behind the positions and in the feed-forward halves
+  double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
+  nn::PlugIns plug_ins;
+
+  nn::Grid grid() const { return {image.height / patch_size, image.width / patch_size}; }
+  int64_t class_tokens() const { return (class_token ? 1 : 0) + (distilled ? 1 : 0); }
+  int64_t tokens() const { return class_tokens() + grid().tokens(); }
+};
+
+/// Reads a `[model]` table over the defaults of a named model. Combinations that cannot be built are problems that name
+/// the key.
+VisionTransformerOptions read_vision_transformer_options(const config::View& table, VisionTransformerOptions defaults);
+
+}  // namespace cachet::models

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include "cachet/nn/attention/attention.h"
+#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/cache/cache_options.h"
+#include "cachet/nn/feed_forward.h"
+#include "cachet/nn/norm/norm_options.h"
+
+namespace cachet::nn {
+
+/// The three plug-ins of a backbone.
+struct PlugIns {
+  AttentionOptions attention;
+  CacheOptions cache;
+  NormOptions norm;
+};
+
+/// Reads the tables `attention`, `cache` and `norm`.
+PlugIns read_plug_ins(const config::View& table);
+
+struct TransformerBlockOptions {
+  int64_t dim = 0, num_heads = 0;
+  double mlp_ratio = 4.0;
+  double dropout = 0.0;           // in the feed-forward half
+  double stochastic_depth = 0.0;  // of both branches
+  double norm_eps = 1e-6;         // where the norm's options leave it open
+  int64_t tokens = 0;             // at the model's own input size
+  TokenLayout layout;             // of these
+};
+
+/// Pre-norm transformer block: x + attn(norm1(x)), then x + mlp(norm2(x)). Parts: norm1, attn, norm2, mlp.
+class TransformerBlock : public torch::nn::Module {
+ public:
+  TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
+  /// x (B, T, dim) -> (B, T, dim)
+  torch::Tensor forward(const torch::Tensor& x, const AttentionLayout& layout);
+
+ private:
+  double stochastic_depth_;
+  std::shared_ptr<Norm> norm1_, norm2_;
+  std::shared_ptr<Attention> attn_;
+  std::shared_ptr<FeedForward> mlp_;
+};
+
+}  // namespace cachet::nn
