@@ -36,7 +36,7 @@ void sync_directory(const std::filesystem::path& path, FileSystem& file_system =
 /// Bytes that may still be written on the file system that holds `path` (an existing file or folder).
 uint64_t free_space(const std::filesystem::path& path, FileSystem& file_system = FileSystem::real());
 
-/// Throws io::Error unless `bytes` fit: "<path>: needs 1.2 GB, but 300 MB are free on this file system".
+/// Throws io::Error unless `bytes` fit: "<path>: needs 1200 bytes, but only 300 bytes are free on its file system".
 void require_free_space(const std::filesystem::path& path, uint64_t bytes,
                         FileSystem& file_system = FileSystem::real());
 

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace cachet::io {
 
@@ -11,5 +12,13 @@ class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// A name as messages show it: 'weight'.
+inline std::string in_quotes(std::string_view name) {
+  std::string text(1, '\'');
+  text += name;
+  text += '\'';
+  return text;
+}
 
 }  // namespace cachet::io

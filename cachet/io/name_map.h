@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,29 +9,30 @@
 
 namespace cachet::io {
 
-/// How foreign tensors become ours: rules as data, applied forward to import and inverted to export. They work on any
-/// dictionary of tensors: parameters, gradients, moments.
-///
-/// A pattern matches a whole name. `*` stands for one or more characters, `#` for a number (digits); what they stand
-/// for is put, in order, where the other side has them. `**` stands for any number of characters, none included.
-/// Matching takes the longest possible text for each, from the left. A side with prefix "a.**" thus renames everything
-/// below "a.".
+// How foreign tensors become ours: rules as data, applied forward to import and inverted to export. They work on any
+// dictionary of tensors: parameters, gradients, moments.
+//
+// Names in rules are patterns that match whole names. `*` stands for one or more characters without a dot, `#` for a
+// number, `**` for any characters at all, none included; each for as many as the rest allows, from the left. Both sides
+// have the same wildcards in the same order: "block#.*.**" may become "stages.#.blocks.*.**".
+
+/// Another name. `add` is added to the number that the first `#` stands for; a sum below 0 is no match.
 struct Rename {
   std::string from;
   std::string to;
-  int64_t add = 0;  // added to the first `#` on the way, subtracted on the way back
+  int64_t add = 0;
 };
 
-/// Several tensors laid behind each other along a dimension: q (D rows) and kv (2 D rows) -> qkv (3 D rows). The
-/// inverse splits in proportion to `parts`.
+/// Several tensors laid behind each other along a dimension: q (D rows) and kv (2 D rows) become qkv (3 D rows). The
+/// sizes must be in the proportion of `parts`, {1, 2}, by which the inverse splits.
 struct Join {
   std::vector<std::string> from;
   std::string to;
-  std::vector<int64_t> parts;  // relative sizes, {1, 2}
+  std::vector<int64_t> parts;
   int64_t dim = 0;
 };
 
-/// One tensor cut along a dimension in proportion to `parts`; the inverse of Join.
+/// One tensor cut along a dimension in the proportion of `parts`: the inverse of Join.
 struct Split {
   std::string from;
   std::vector<std::string> to;
@@ -40,8 +40,7 @@ struct Split {
   int64_t dim = 0;
 };
 
-/// A renamed tensor with another shape; sizes are literal, 0 keeps the size of that dimension, -1 (once) is inferred.
-/// `back` is the shape for the inverse, by the same signs.
+/// Another name and shape; a size of -1 (once) is inferred. `back` is the shape for the inverse.
 struct Reshape {
   std::string from;
   std::string to;
@@ -49,41 +48,41 @@ struct Reshape {
   std::vector<int64_t> back;
 };
 
-/// A renamed tensor with permuted dimensions: dimension i of the result is dimension order[i] of the source.
+/// Another name and order of dimensions: dimension i of the result is dimension order[i] of the source.
 struct Permute {
   std::string from;
   std::string to;
   std::vector<int64_t> order;
 };
 
-/// A tensor that has no counterpart (a constant table, a count): left out, and absent from the inverse.
+/// Left out: a constant table, a count. The inverse does not bring it back.
 struct Drop {
   std::string from;
 };
 
 using NameRule = std::variant<Rename, Join, Split, Reshape, Permute, Drop>;
 
+/// A table of rules; of those that match a name the first takes it.
 class NameMap {
  public:
-  /// What to do with a name that no rule matches.
-  enum class Unmatched { kPass, kList };
+  /// What becomes of a tensor whose name no rule matches: it passes as it is, or is left out. It is listed either way.
+  enum class Unmatched { kPass, kLeaveOut };
   struct Result {
     TensorMap tensors;
-    std::vector<std::string> unmatched;  // names that no rule took; with kPass they are in `tensors` too
+    std::vector<std::string> unmatched;
   };
 
-  /// The first rule that matches a name takes it. Throws std::invalid_argument for rules that contradict themselves
-  /// (unequal wildcards, parts for another number of names).
+  /// Throws std::invalid_argument for a rule that contradicts itself: other wildcards on the two sides, another number
+  /// of parts than names, `add` without a `#`, an order that is no permutation.
   explicit NameMap(std::vector<NameRule> rules);
 
-  /// Renames only once. Throws io::Error when two tensors get one name, a Join lacks some of its parts, or sizes do not
-  /// divide; the message names the tensors.
+  /// Throws io::Error that names the tensors when two get one name, a Join lacks some of its parts, or sizes are out of
+  /// proportion. Results share memory with the sources where the rule allows.
   Result apply(const TensorMap& tensors, Unmatched unmatched = Unmatched::kPass) const;
 
   /// The map from ours to theirs.
   NameMap inverted() const;
 
-  /// This map first, then `next`.
   const std::vector<NameRule>& rules() const { return rules_; }
 
  private:

@@ -18,9 +18,9 @@ struct Safetensors {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads a regular file whole (never mapped: a file that shrinks meanwhile is an error, not a signal). The tensors
-/// share one buffer. Throws io::Error naming the file, the tensor and what is wrong; non-finite values are no error,
-/// see non_finite().
+/// Reads a regular file into memory (it is never mapped: a file that shrinks meanwhile is an error, not a signal); each
+/// tensor owns its bytes. Throws io::Error naming the file, the tensor and what is wrong. Non-finite values are no
+/// error, see non_finite().
 Safetensors read_safetensors(const std::filesystem::path& path);
 
 /// The same from memory, which may be released afterwards; `name` begins the messages.

@@ -10,24 +10,14 @@
 
 namespace cachet::io {
 
-/// The element types that the format names and that are known here; sub-byte ones are refused by name.
+/// The element types of the format that LibTorch has too; sub-byte ones are refused by name.
+// clang-format off
+// clang-format off
 enum class SafetensorsType {
-  kBool,
-  kU8,
-  kI8,
-  kF8E4M3,
-  kF8E5M2,
-  kU16,
-  kI16,
-  kF16,
-  kBF16,
-  kU32,
-  kI32,
-  kF32,
-  kU64,
-  kI64,
-  kF64
+  kBool, kU8, kI8, kF8E5M2, kF8E4M3, kF8E8M0, kF8E4M3FNUZ, kF8E5M2FNUZ,
+  kI16, kU16, kF16, kBF16, kI32, kU32, kF32, kC64, kF64, kI64, kU64
 };
+// clang-format on
 
 std::string_view type_name(SafetensorsType type);  // "F32"
 uint64_t type_bytes(SafetensorsType type);         // 1, 2, 4 or 8
@@ -44,22 +34,34 @@ struct SafetensorsEntry {
 struct SafetensorsHeader {
   std::vector<SafetensorsEntry> entries;  // in the order of their bytes, which they cover without gap or overlap
   std::map<std::string, std::string> metadata;
-  uint64_t data_begin = 0;  // offset of the tensors' bytes in the file
 };
 
-/// The limits that the reader adds to the format's own.
+/// The limits that the reader adds to the format's own, so that memory beyond the file's size is bounded.
 struct SafetensorsLimits {
-  uint64_t header_bytes = 100'000'000;  // the reference's own cap
-  size_t name_bytes = 1024;
-  size_t rank = 64;            // what LibTorch's dispatcher can hold
-  size_t tensors = 1'000'000;  // and as many metadata pairs
+  uint64_t header_bytes = 100'000'000;   // the reference's own cap
+  size_t name_bytes = 1024;              // of one name
+  size_t text_bytes = 16 * 1024 * 1024;  // of all names and metadata together
+  size_t rank = 16;
+  size_t entries = 100'000;  // tensors, and as many metadata pairs
 };
 
-/// Reads and checks the header of a safetensors file. `file` holds at least the eight length bytes and the header
-/// (the whole file does as well) and `file_size` is the size of the whole. Refuses with io::Error whatever is outside
-/// the subset that docs/file-formats.md writes down; `name` begins the message. Time and memory are linear in the
-/// header.
-SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file, uint64_t file_size, std::string_view name,
+/// The length bytes that a file begins with.
+constexpr uint64_t kSafetensorsPrefix = 8;
+
+/// Reads the length of the header from a file's first bytes and checks it against the size of the whole file.
+/// Throws io::Error; `name` begins the message.
+uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t file_size, std::string_view name,
+                                 const SafetensorsLimits& limits = {});
+
+/// Reads and checks the header itself (the bytes behind the prefix), for a file that has `data_size` bytes behind
+/// it. Refuses with io::Error whatever is outside the subset that docs/file-formats.md writes down. Time is n log n in
+/// the number of tensors and otherwise linear in the header.
+SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_size, std::string_view name,
                                            const SafetensorsLimits& limits = {});
+
+/// Throws io::Error unless a tensor may have this name: 1 ... name_bytes bytes of UTF-8 without control characters, and
+/// not
+/// `__metadata__`.
+void check_tensor_name(std::string_view tensor, std::string_view file, const SafetensorsLimits& limits = {});
 
 }  // namespace cachet::io

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cachet/io/error.h"
+
+namespace cachet::io {
+
+/// Where a decoder puts its bytes: memory that grows with what really comes out, never by what a file claims, up to a
+/// cap.
+class GrowingOutput {
+ public:
+  GrowingOutput(uint64_t max_bytes, std::string_view name) : max_bytes_(max_bytes), name_(name) {}
+
+  /// Room for more bytes. One byte beyond the cap is granted, so that filling it shows that the cap is passed.
+  std::span<uint8_t> room() {
+    if (used_ == bytes_.size()) bytes_.resize(std::min(max_bytes_ + 1, std::max<uint64_t>(kFirst, 2 * used_)));
+    return std::span(bytes_).subspan(used_);
+  }
+
+  /// `count` bytes of the room were filled.
+  void filled(size_t count) {
+    used_ += count;
+    if (used_ <= max_bytes_) return;
+    throw Error(std::string(name_) + ": holds more than " + std::to_string(max_bytes_) + " bytes when decompressed");
+  }
+
+  std::vector<uint8_t> take() {
+    bytes_.resize(used_);
+    return std::move(bytes_);
+  }
+
+ private:
+  static constexpr uint64_t kFirst = 64 * 1024;
+  uint64_t max_bytes_;
+  std::string_view name_;
+  std::vector<uint8_t> bytes_;
+  size_t used_ = 0;
+};
+
+}  // namespace cachet::io

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cachet::io {
+
+/// Walks JSON text piece by piece: strict (RFC 8259, valid UTF-8, no lone surrogates), without recursion and without
+/// memory beyond the strings it returns. A caller that knows the shape it expects thereby refuses every other, nesting
+/// and all. Everything throws io::Error: "<name>: header byte 17: expected ':'".
+class JsonCursor {
+ public:
+  JsonCursor(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  /// Skips white space, then takes `symbol` or fails.
+  void expect(char symbol);
+  /// Skips white space, then takes `symbol` if it is next.
+  bool take(char symbol);
+  /// A string of at most `most_bytes` after decoding; `what` names it in messages.
+  std::string string(std::string_view what, size_t most_bytes);
+  /// A plain integer 0 ... 2^63 - 1: no sign, fraction, exponent or leading zero.
+  int64_t natural(std::string_view what);
+  /// Fails unless only white space is left.
+  void end();
+
+  [[noreturn]] void fail(const std::string& message) const;
+
+ private:
+  void skip_space();
+  char next_in_string();
+  void append_escape(std::string& text);
+  uint32_t hex_digits();
+  void append_utf8_sequence(unsigned char lead, std::string& text);
+
+  std::string_view text_;
+  std::string name_;
+  size_t position_ = 0;
+};
+
+}  // namespace cachet::io

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cachet::io {
+
+/// A pattern over whole names, split at its wildcards: `*` is one or more characters without a dot, `#` digits, `**`
+/// any number of characters, none included.
+class NamePattern {
+ public:
+  explicit NamePattern(std::string_view text);
+
+  /// What the wildcards stand for, from the left, each as long as the rest allows; nothing when the name does not
+  /// match.
+  std::optional<std::vector<std::string>> match(std::string_view name) const;
+
+  /// The name that has these texts in place of the wildcards.
+  std::string fill(const std::vector<std::string>& texts) const;
+
+  /// The wildcards alone, in order: "#.**" has "#" and "**".
+  std::vector<std::string> wildcards() const;
+
+ private:
+  struct Piece {
+    enum class Kind { kLiteral, kSegment, kNumber, kRest } kind;
+    std::string text;
+  };
+  bool match_from(size_t piece, std::string_view name, std::vector<std::string>& texts) const;
+
+  std::vector<Piece> pieces_;
+};
+
+/// Adds to the first `#` among the texts of a match; false where the sum would be negative or is no int64.
+bool shift_number(const NamePattern& pattern, std::vector<std::string>& texts, int64_t add);
+
+}  // namespace cachet::io

@@ -1,0 +1,74 @@
+#include "cachet/io/read_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "cachet/io/error.h"
+
+namespace cachet::io {
+namespace {
+
+[[noreturn]] void fail_reading(const std::filesystem::path& path, const char* step) {
+  throw Error(path.string() + ": " + step + " failed: " + std::generic_category().message(errno));
+}
+
+template <class Bytes>
+Bytes read_whole(const std::filesystem::path& path, uint64_t max_bytes) {
+  InputFile file(path);
+  if (file.size() > max_bytes) {
+    throw Error(path.string() + ": has " + std::to_string(file.size()) + " bytes, the most that is read is " +
+                std::to_string(max_bytes));
+  }
+  Bytes bytes(file.size(), {});
+  file.read(std::as_writable_bytes(std::span(bytes)));
+  return bytes;
+}
+
+}  // namespace
+
+// O_NONBLOCK keeps a FIFO without a writer from blocking open(); on a regular file it means nothing.
+InputFile::InputFile(const std::filesystem::path& path)
+    : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+  if (file_ < 0) fail_reading(path_, "opening");
+  struct stat status;
+  const bool is_known = ::fstat(file_, &status) == 0;
+  if (!is_known || !S_ISREG(status.st_mode)) {
+    ::close(file_);
+    if (!is_known) fail_reading(path_, "fstat");
+    throw Error(path_.string() + ": is " + (S_ISDIR(status.st_mode) ? "a folder" : "not a regular file"));
+  }
+  size_ = static_cast<uint64_t>(status.st_size);
+}
+
+InputFile::~InputFile() { ::close(file_); }
+
+void InputFile::read(std::span<std::byte> bytes) {
+  constexpr size_t kMostAtOnce = size_t{1} << 30;  // Linux reads less than 2 GiB in one call
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count = ::read(file_, bytes.data() + done, std::min(bytes.size() - done, kMostAtOnce));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_reading(path_, "reading");
+    if (count == 0) {
+      throw Error(path_.string() + ": ends at byte " + std::to_string(position_) + " of " + std::to_string(size_) +
+                  ": it was changed while it was read");
+    }
+    done += static_cast<size_t>(count);
+    position_ += static_cast<uint64_t>(count);
+  }
+}
+
+std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes) {
+  return read_whole<std::vector<std::byte>>(path, max_bytes);
+}
+
+std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes) {
+  return read_whole<std::string>(path, max_bytes);
+}
+
+}  // namespace cachet::io
