@@ -5,12 +5,13 @@ namespace {
 
 const std::vector<NameRule> kGrcCacheRules = {
     Rename{"**attn_mem.**", "**memory_attention.**"},
-    Rename{"**linear_reset.**", "**reset_gate.**"},
-    Rename{"**linear_update.**", "**update_gate.**"},
-    Rename{"**linear_add.**", "**candidate.**"},
-    Rename{"**Norm1.*", "**candidate_norm.*"},
+    Rename{"**linear_reset.**", "**cache.reset_gate.**"},
+    Rename{"**linear_update.**", "**cache.update_gate.**"},
+    Rename{"**linear_add.**", "**cache.candidate.**"},
+    Rename{"**Norm1.*", "**cache.norm.*"},
     Rename{"**pos_emb.*", "**position.*"},
     Rename{"**lam", "**share"},
+    Rename{"**gr_cache", "**cache.tokens"},
     Rename{"**attn_self_func.**", "**self_attention.**"},
 };
 
