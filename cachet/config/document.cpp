@@ -36,11 +36,7 @@ Document Document::from_text(std::string_view text, std::string_view source) {
   return document;
 }
 
-void Document::set(std::string_view assignment) {
-  Origin origin = state_->root.origin;  // the root stays the recipe's
-  merge_over(state_->root, parse_assignment(assignment));
-  state_->root.origin = std::move(origin);
-}
+void Document::set(std::string_view assignment) { merge_over(state_->root, parse_assignment(assignment)); }
 
 View Document::root() { return View(state_, ""); }
 

@@ -39,7 +39,7 @@ void merge_over(Node& below, Node above) {
       merge_over(place->second, std::move(node));
     }
   }
-  below.origin = above.origin;
+  if (above.origin.source != kSetSource) below.origin = above.origin;  // an option adds to a table, a recipe writes one
   below.left_behind = false;
 }
 

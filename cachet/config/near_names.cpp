@@ -59,7 +59,10 @@ std::vector<std::string> near_names(std::string_view typed, std::span<const std:
 }
 
 std::string suggestion(std::string_view typed, std::span<const std::string> known) {
-  const std::vector<std::string> names = near_names(typed, known);
+  return did_you_mean(near_names(typed, known));
+}
+
+std::string did_you_mean(std::span<const std::string> names) {
   if (names.empty()) return "";
   std::string text = " (did you mean ";
   for (size_t i = 0; i < names.size(); ++i) {

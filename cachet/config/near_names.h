@@ -17,4 +17,7 @@ std::vector<std::string> near_names(std::string_view typed, std::span<const std:
 /// " (did you mean 'a', 'b' or 'c'?)", or an empty string: what an error message appends.
 std::string suggestion(std::string_view typed, std::span<const std::string> known);
 
+/// The same for names that are already chosen.
+std::string did_you_mean(std::span<const std::string> names);
+
 }  // namespace cachet::config

@@ -39,9 +39,11 @@ std::string near_files(const std::filesystem::path& missing) {
   const auto folder = missing.has_parent_path() ? missing.parent_path() : std::filesystem::path(".");
   for (std::filesystem::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored)) {
     if (ignored || names.size() == kMostLookedAt) break;
-    if (entry->path().extension() == ".toml") names.push_back(entry->path().filename().string());
+    if (entry->path().extension() == ".toml") names.push_back(entry->path().stem().string());
   }
-  return suggestion(missing.filename().string(), names);
+  std::vector<std::string> near = near_names(missing.stem().string(), names);
+  for (std::string& name : near) name += ".toml";
+  return did_you_mean(near);
 }
 
 }  // namespace

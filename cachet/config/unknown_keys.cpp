@@ -87,13 +87,12 @@ class Search {
     }
     const std::vector<std::string> near = near_names(key, names, 1);
     if (near.empty()) return "";
-    std::string text;
-    size_t count = 0;
+    std::vector<std::string> paths;
     for (const auto& [table, siblings] : siblings_) {
-      if (table == here || count == 3 || std::ranges::find(siblings, near[0]) == siblings.end()) continue;
-      text += (count++ > 0 ? " or '" : "'") + join_path(table, near[0]) + '\'';
+      const bool has_it = std::ranges::find(siblings, near[0]) != siblings.end();
+      if (has_it && table != here && paths.size() < 3) paths.push_back(join_path(table, near[0]));
     }
-    return " (did you mean " + text + "?)";
+    return did_you_mean(paths);
   }
 
   const Document::State& state_;

@@ -1,0 +1,106 @@
+#include "cachet/config/document.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "cachet/config/view.h"
+
+namespace cachet::config {
+namespace {
+
+void read_document_options(Document& document) {
+  const View root = document.root();
+  const View model = root.table("model");
+  model.text("name", "vit_tiny");
+  model.table("cache").real("ratio", 0.5);
+  model.table("cache").integer("length", 64);
+  root.table("train").integer("epochs", 10);
+  model.reals("drop", {0, 0.1});
+  root.text("title", "a \"demo\"\n");
+  root.table("model").boolean("class_token", true);
+  document.finish();
+}
+
+TEST(Document, ResolvesToEverythingThatWasReadWithItsOrigin) {
+  Document document = Document::from_text("[model]\ncache.ratio = 1\n", "r.toml");
+  document.set("train.epochs=3");
+  read_document_options(document);
+  EXPECT_EQ(document.resolved_toml(true),
+            "title = \"a \\\"demo\\\"\\n\"  # default\n"
+            "\n[model]\n"
+            "name = \"vit_tiny\"  # default\n"
+            "drop = [0.0, 0.1]  # default\n"
+            "class_token = true  # default\n"
+            "\n[model.cache]\n"
+            "ratio = 1.0  # r.toml:2\n"
+            "length = 64  # default\n"
+            "\n[train]\n"
+            "epochs = 3  # --set\n");
+  const auto values = document.resolved();
+  ASSERT_EQ(values.size(), 7u);
+  EXPECT_EQ(values[1].key, "model.cache.ratio");
+  EXPECT_EQ(values[1].toml, "1.0");
+  EXPECT_EQ(values[1].origin.line, 2);
+}
+
+TEST(Document, ReadsItsResolvedFormBack) {
+  Document document;
+  document.set("model.cache.ratio=0.1");
+  read_document_options(document);
+  Document again = Document::from_text(document.resolved_toml(true), "resolved.toml");
+  read_document_options(again);
+  EXPECT_EQ(again.resolved_toml(false), document.resolved_toml(false));
+  EXPECT_NE(again.resolved()[0].origin.source, "default");
+}
+
+TEST(Document, KeepsOriginsOnTheLineOfTheirComment) {
+  Document document = Document::from_text("title = 'x'", "a\nevil = 1 #\xFF.toml");
+  document.root().text("title", "");
+  EXPECT_EQ(document.resolved_toml(true), "title = \"x\"  # a?evil = 1 #?.toml:1\n");
+}
+
+TEST(Document, ListsAllKeysWhenNothingIsWritten) {
+  Document document;
+  document.root().table("data").required_text("root");
+  document.root().table("data").real("fraction", 1);
+  EXPECT_EQ(document.resolved_toml(true), "[data]\nroot = \"\"  # required\nfraction = 1.0  # default\n");
+}
+
+TEST(Document, TakesTheLastOfSeveralAssignments) {
+  Document document = Document::from_text("[train]\nepochs = 1", "r.toml");
+  document.set("train.epochs=2");
+  document.set("train.epochs=3");
+  EXPECT_EQ(document.root().table("train").integer("epochs", 0), 3);
+  EXPECT_EQ(document.resolved()[0].origin.text(), "--set");
+}
+
+TEST(Document, RefusesAnAssignmentWithoutChangingAnything) {
+  Document document = Document::from_text("[train]\nepochs = 1", "r.toml");
+  EXPECT_THROW(document.set("train.epochs"), Error);
+  EXPECT_THROW(document.set("train.epochs=[1"), Error);
+  EXPECT_EQ(document.root().table("train").integer("epochs", 0), 1);
+}
+
+TEST(Document, RefusesATextTooLargeOrWithABase) {
+  EXPECT_THROW(Document::from_text(std::string(1'000'001, '\n'), "t"), Error);
+  EXPECT_THROW(Document::from_text("base = 'x.toml'", "t"), Error);
+}
+
+TEST(Document, Moves) {
+  Document document = Document::from_text("a = 1", "t");
+  Document other;
+  other = std::move(document);
+  EXPECT_EQ(other.root().integer("a", 0), 1);
+}
+
+TEST(Document, FinishesAgainAfterAFailure) {
+  Document document = Document::from_text("a = 1", "t");
+  EXPECT_THROW(document.finish(), Error);
+  document.root().integer("a", 0);
+  EXPECT_NO_THROW(document.finish());
+}
+
+}  // namespace
+}  // namespace cachet::config
