@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ class RunFolder {
                           const config::Document& document, const std::vector<std::string>& command);
 
   /// Opens an existing run to resume it. Compares what was read now with what the run was made with: changes that do
-  /// not alter what was trained so far are kept in the folder, all others are refused with a diff (std::runtime_error).
+  /// not alter what was trained so far are kept in the folder, all others are refused with a diff
+  /// (std::runtime_error). Refuses a run that another process is training.
   static RunFolder resume(const std::filesystem::path& path, const config::Document& document,
                           const std::vector<std::string>& command);
 
@@ -39,9 +41,12 @@ class RunFolder {
   const std::vector<std::string>& changes() const { return changes_; }  // on this resume: "train.epochs: 10 -> 20"
 
  private:
+  RunFolder() = default;
+
   std::filesystem::path path_;
   std::string id_, config_hash_;
   std::vector<std::string> changes_;
+  std::shared_ptr<void> lock_;  // held while a run is trained; the kernel lets go of it when the process dies
 };
 
 /// `<root>/<date>-<name>`, with a number behind it when that is taken.

@@ -1,0 +1,48 @@
+#include "cachet/train/environment.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+#include <torch/headeronly/version.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace cachet::train {
+
+std::string cachet_version() { return CACHET_VERSION; }
+std::string torch_version() { return TORCH_VERSION; }
+
+Environment environment() {
+  Environment environment;
+  environment.cachet_version = cachet_version();
+  environment.commit = CACHET_COMMIT;
+  environment.compiler = CACHET_COMPILER;
+  environment.build_flags = CACHET_BUILD_FLAGS;
+  environment.torch_version = torch_version();
+  environment.cpu_capability = at::get_cpu_capability();
+  environment.threads = at::get_num_threads();
+  environment.hardware_threads = static_cast<int>(std::thread::hardware_concurrency());
+  return environment;
+}
+
+std::string to_json(const Environment& environment) {
+  const nlohmann::ordered_json json{{"schema", 1},
+                                    {"cachet", environment.cachet_version},
+                                    {"commit", environment.commit},
+                                    {"compiler", environment.compiler},
+                                    {"build_flags", environment.build_flags},
+                                    {"torch", environment.torch_version},
+                                    {"cpu_capability", environment.cpu_capability},
+                                    {"threads", environment.threads},
+                                    {"hardware_threads", environment.hardware_threads}};
+  return json.dump(2) + "\n";
+}
+
+std::string to_text(const Environment& environment) {
+  return "cachet " + environment.cachet_version + " (" + environment.commit + "), LibTorch " +
+         environment.torch_version + ", " + environment.cpu_capability + ", " + std::to_string(environment.threads) +
+         " of " + std::to_string(environment.hardware_threads) + " threads, " + environment.compiler + " " +
+         environment.build_flags;
+}
+
+}  // namespace cachet::train

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+namespace cachet::train {
+
+/// What a bug report needs: nothing of it names the machine or its user.
+struct Environment {
+  std::string cachet_version;
+  std::string commit;  // of the source this was built from; "unknown" outside a checkout
+  std::string compiler, build_flags;
+  std::string torch_version;
+  std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
+  int threads = 0;
+  int hardware_threads = 0;
+};
+
+Environment environment();
+
+std::string to_json(const Environment& environment);  // one object, with a schema number
+std::string to_text(const Environment& environment);  // one line
+std::string cachet_version();
+std::string torch_version();
+
+}  // namespace cachet::train

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cachet/train/checkpoint.h"
+#include "cachet/train/schedule.h"
+#include "cachet/train/task.h"
+#include "cachet/train/training_step.h"
+#include "cachet/train/weight_average.h"
+
+namespace cachet::train {
+
+/// A run as it lives in memory, between two optimizer steps: model, optimizer, averaged weights, generators, the stream
+/// of micro-batches, and the numbers of TrainState. What a checkpoint captures and brings back, and nothing else.
+class LiveRun {
+ public:
+  LiveRun(Task& task, const Options& options);
+
+  /// Takes the next step. Throws what TrainingStep::run() throws; the run is then of no further use.
+  TrainingStep::Result advance();
+
+  /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved.
+  Checkpoint capture() const;
+  /// Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe or other data.
+  void restore(const Checkpoint& checkpoint);
+
+  /// The task's metrics under evaluation mode, with the averaged weights where there are any. Draws of random numbers
+  /// in an evaluation leave training's as they were. Throws NotFinite for weights that are not.
+  Metrics evaluate(const EvaluationProgress& progress);
+
+  int64_t steps_per_epoch() const { return steps_per_epoch_; }
+  int64_t total_steps() const { return total_steps_; }
+  int64_t epoch_of(int64_t step) const { return step == 0 ? 1 : (step - 1) / steps_per_epoch_ + 1; }  // from 1 on
+  double learning_rate() const { return schedule_.learning_rate(state.step); }  // of the next step
+  const TrainingStep& training_step() const { return training_step_; }
+
+  TrainState state;
+
+ private:
+  void open_stream(const io::TensorMap& stream_state);
+  void move_cursor(int64_t micro_batches);
+
+  Task& task_;
+  Options options_;
+  TrainingStep training_step_;
+  int64_t batches_per_epoch_, steps_per_epoch_, total_steps_;
+  Schedule schedule_;
+  std::optional<WeightAverage> average_;
+  std::unique_ptr<TrainingStream> stream_;  // none between epochs
+};
+
+}  // namespace cachet::train

@@ -1,0 +1,68 @@
+#include "cachet/train/resume_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "cachet/io/sha256.h"
+
+namespace cachet::train {
+namespace {
+
+constexpr std::string_view kAbsent = "(absent)";
+
+constexpr std::array<std::string_view, 9> kFreeKeys{
+    "train.epochs", "train.log_every", "train.evaluate_every", "train.checkpoint_every", "train.save_minutes",
+    "train.keep",   "train.max_hours", "train.limit",          "train.patience"};
+constexpr std::array<std::string_view, 4> kFreeTables{"schedule.", "run.", "report.", "progress."};
+constexpr std::array<std::string_view, 2> kFreeLoaderKeys{".workers", ".prefetch"};
+
+std::string change_line(const std::string& key, std::string_view before, std::string_view now) {
+  return key + ": " + std::string(before) + " -> " + std::string(now);
+}
+
+}  // namespace
+
+RecipeValues recipe_values(const config::Document& document) {
+  RecipeValues values;
+  for (const config::Document::Value& value : document.resolved()) values[value.key] = value.toml;
+  return values;
+}
+
+bool may_change_on_resume(const std::string& key) {
+  if (std::ranges::find(kFreeKeys, key) != kFreeKeys.end()) return true;
+  if (std::ranges::any_of(kFreeTables, [&](std::string_view table) { return key.starts_with(table); })) return true;
+  return key.starts_with("data.") &&
+         std::ranges::any_of(kFreeLoaderKeys, [&](std::string_view last) { return key.ends_with(last); });
+}
+
+RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now) {
+  RecipeChanges changes;
+  const auto note = [&](const std::string& key, std::string_view old_value, std::string_view new_value) {
+    (may_change_on_resume(key) ? changes.allowed : changes.refused).push_back(change_line(key, old_value, new_value));
+  };
+  const RecipeValues values = recipe_values(now);
+  for (const config::Document::Value& value : now.resolved()) {
+    const auto found = before.find(value.key);
+    if (found != before.end()) {
+      if (found->second != value.toml) note(value.key, found->second, value.toml);
+    } else if (value.origin.source != "default") {
+      note(value.key, kAbsent, value.toml);  // an option that is newer than the run is at its default, which it had
+    }
+  }
+  for (const auto& [key, value] : before) {
+    if (!values.contains(key)) note(key, value, kAbsent);
+  }
+  return changes;
+}
+
+std::string config_hash(const RecipeValues& values) {
+  std::string text;
+  for (const auto& [key, value] : values) {
+    if (!may_change_on_resume(key)) text += key + " = " + value + "\n";
+  }
+  return io::sha256_hex(std::as_bytes(std::span(text)));
+}
+
+}  // namespace cachet::train

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cachet/config/view.h"
+
+namespace cachet::train {
+
+/// A run's recipe as it was read: the key of each value and the value as TOML.
+using RecipeValues = std::map<std::string, std::string>;
+
+RecipeValues recipe_values(const config::Document& document);
+
+/// Whether a value may change when a run is resumed: it says how long, how often or with what means to train, not what
+/// has been trained so far. These are the schedule, the run's length and bounds, its saving and logging, and the
+/// loader's workers.
+bool may_change_on_resume(const std::string& key);
+
+/// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20".
+struct RecipeChanges {
+  std::vector<std::string> allowed, refused;
+};
+RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now);
+
+/// SHA-256 over all values that may not change.
+std::string config_hash(const RecipeValues& values);
+
+}  // namespace cachet::train

@@ -1,0 +1,349 @@
+#include "cachet/train/trainer.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "cachet/report/format.h"
+#include "cachet/report/progress.h"
+#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/environment.h"
+#include "cachet/train/event_log.h"
+#include "cachet/train/interruption.h"
+#include "cachet/train/live_run.h"
+#include "cachet/train/run_folder.h"
+#include "cachet/train/run_log.h"
+#include "cachet/train/step_meter.h"
+
+namespace cachet::train {
+namespace {
+
+using WallClock = std::chrono::steady_clock;
+
+/// Thrown through an evaluation that is left for Ctrl-C.
+struct EvaluationLeft {};
+
+double seconds_from(WallClock::time_point start) {
+  return std::chrono::duration<double>(WallClock::now() - start).count();
+}
+
+}  // namespace
+
+const char* to_string(Ending ending) {
+  switch (ending) {
+    case Ending::finished:
+      return "finished";
+    case Ending::early_stop:
+      return "stopped early";
+    case Ending::out_of_time:
+      return "out of time";
+    case Ending::interrupted:
+      return "interrupted";
+    case Ending::not_finite:
+      return "not finite";
+    case Ending::failed:
+      return "failed";
+  }
+  return "";
+}
+
+int Outcome::exit_code() const {
+  switch (ending) {
+    case Ending::interrupted:
+      return 130;
+    case Ending::not_finite:
+    case Ending::failed:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+class Trainer::Loop {
+ public:
+  Loop(Task& task, const Options& options, RunFolder& folder, report::Progress* progress)
+      : task_(task),
+        options_(options),
+        folder_(folder),
+        progress_(progress),
+        live_(task, options),
+        store_(folder.checkpoints(), folder.id(), options.train.keep),
+        log_(folder.log(), progress) {}
+
+  int64_t total_steps() const { return live_.total_steps(); }
+
+  Outcome run() {
+    Outcome outcome;
+    try {
+      start();
+      outcome.ending = train();
+      outcome.message = farewell(outcome.ending);
+    } catch (const NotFinite& error) {
+      outcome.ending = Ending::not_finite;
+      outcome.message = not_finite_message(error.what());
+    } catch (const std::exception& error) {
+      end(Ending::failed, error.what());
+      throw;
+    }
+    end(outcome.ending, outcome.message);
+    outcome.step = live_.state.step;
+    outcome.metrics = evaluation_;
+    outcome.seconds = meter_.total_seconds();
+    return outcome;
+  }
+
+ private:
+  /// Goes on from the newest whole checkpoint, or begins.
+  void start() {
+    log_.note(to_text(environment()));
+    for (const std::string& change : folder_.changes()) log_.say("changed on resume: " + change);
+    const std::optional<CheckpointStore::Found> found = store_.resume();
+    for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
+    if (found) restore(*found);
+    const uint64_t cut = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
+    if (cut > 0) log_.note("cut " + std::to_string(cut) + " bytes of metrics behind the checkpoint");
+    events_.emplace(folder_.metrics());
+    for (const Event& event : read_events(folder_.metrics())) {
+      if (event.kind == Event::Kind::evaluation) evaluation_ = event.metrics;
+    }
+    const int copies = options_.train.ema_decay > 0 ? 4 : 3;  // weights, two moments, averages
+    store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));
+    log_.note("parameters with " + live_.training_step().group_summary());
+    wall_start_ = last_save_ = WallClock::now();
+    seconds_before_ = live_.state.seconds;
+  }
+
+  void restore(const CheckpointStore::Found& found) {
+    const TrainState& saved = found.checkpoint.state;
+    if (saved.config_hash != folder_.config_hash()) {
+      throw std::runtime_error(found.folder.string() + ": was made with another recipe than this run's");
+    }
+    live_.restore(found.checkpoint);
+    saved_step_ = saved.step;
+    saved_evaluated_ = saved.evaluated;
+    log_.say("resuming from " + found.folder.string() + " (step " + std::to_string(saved.step) + ")");
+    if (saved.torch_version != torch_version() || saved.cachet_version != cachet_version()) {
+      log_.say("the checkpoint was made with cachet " + saved.cachet_version + " and LibTorch " + saved.torch_version +
+               ": the run goes on, but not bit by bit as it would have");
+    }
+  }
+
+  Ending train() {
+    while (true) {
+      if (evaluation_due()) evaluate();
+      const std::optional<Ending> ending = due_ending();
+      if (ending || checkpoint_due()) save();
+      if (ending) return *ending;
+      step();
+    }
+  }
+
+  void step() {
+    meter_.begin_step();
+    const double rate = live_.learning_rate();
+    TrainingStep::Result result;
+    try {
+      result = live_.advance();
+    } catch (const NotFinite& error) {
+      const TrainState& state = live_.state;
+      throw NotFinite("step " + std::to_string(state.step + 1) + " (epoch " + std::to_string(state.epoch + 1) +
+                      ", batch " + std::to_string(state.batch + 1) + "): " + error.what());
+    }
+    meter_.end_step(result);
+    live_.state.seconds = seconds_before_ + seconds_from(wall_start_);
+    if (progress_ != nullptr) progress_->update(progress(rate, result.gradient_norm));
+    if (due(options_.train.log_every) || live_.state.step == total_steps()) log_step(rate);
+  }
+
+  void log_step(double rate) {
+    TrainState& state = live_.state;
+    Event event = new_event(Event::Kind::step, means(state.running));
+    event.metrics.set("lr", rate);
+    event.metrics.set("grad_norm", state.running_norm / static_cast<double>(state.running_steps));
+    event.machine = meter_.machine(state.seconds, total_steps() - state.step);
+    record(event);
+    state.running.clear();
+    state.running_norm = 0;
+    state.running_steps = 0;
+    meter_.reset();
+  }
+
+  bool evaluation_due() const {
+    const TrainState& state = live_.state;
+    if (state.step == 0 || state.evaluated) return false;
+    return due(options_.train.evaluate_every) || state.step >= total_steps();
+  }
+
+  void evaluate() {
+    const WallClock::time_point start = WallClock::now();
+    try {
+      evaluation_ = live_.evaluate([&](int64_t done, int64_t total) { show_evaluation(done, total); });
+    } catch (const EvaluationLeft&) {
+      return;  // still to be done, as the checkpoint will say
+    }
+    live_.state.evaluated = true;
+    judge();
+    Event event = new_event(Event::Kind::evaluation, evaluation_);
+    event.machine.set("evaluation_seconds", seconds_from(start));
+    record(event);
+    write_summary(folder_.summary(), read_events(folder_.metrics()));
+    write_report({.running = true});
+  }
+
+  void show_evaluation(int64_t done, int64_t total) {
+    if (interruption_.requested()) throw EvaluationLeft{};
+    if (progress_ == nullptr) return;
+    report::ProgressState state;
+    state.phase = "eval";
+    state.epoch = live_.epoch_of(live_.state.step);
+    state.epochs = live_.epoch_of(total_steps());
+    state.step = done;
+    state.steps = total;
+    state.counts = false;
+    progress_->update(state);
+  }
+
+  /// Compares the evaluation with the best one so far.
+  void judge() {
+    const Objective objective = task_.objective();
+    const std::optional<double> value = evaluation_.find(objective.metric);
+    if (!value)
+      throw std::runtime_error("the evaluation gave no \"" + objective.metric + "\", which decides what is best");
+    TrainState& state = live_.state;
+    const bool better = std::isfinite(*value) && (!state.best || objective.better(*value, *state.best));
+    if (better) {
+      state.best = *value;
+      state.best_step = state.step;
+    }
+    state.evaluations_since_best = better ? 0 : state.evaluations_since_best + 1;
+  }
+
+  std::optional<Ending> due_ending() const {
+    const TrainState& state = live_.state;
+    if (interruption_.requested()) return Ending::interrupted;
+    if (state.step >= total_steps()) return Ending::finished;
+    if (options_.train.patience && state.evaluations_since_best >= *options_.train.patience) return Ending::early_stop;
+    const double most = options_.train.max_hours * 3600;
+    if (most > 0 && seconds_before_ + seconds_from(wall_start_) >= most) return Ending::out_of_time;
+    return std::nullopt;
+  }
+
+  bool checkpoint_due() const {
+    const TrainState& state = live_.state;
+    if (state.step == 0) return false;
+    if (due(options_.train.checkpoint_every) || is_best()) return true;
+    const double most = options_.train.save_minutes * 60;
+    return most > 0 && seconds_from(last_save_) >= most;
+  }
+
+  bool is_best() const {
+    return live_.state.evaluated && live_.state.best && live_.state.best_step == live_.state.step;
+  }
+
+  void save() {
+    if (live_.state.step == saved_step_ && live_.state.evaluated == saved_evaluated_) return;
+    events_->sync();
+    Checkpoint checkpoint = live_.capture();
+    checkpoint.state.config_hash = folder_.config_hash();
+    const std::filesystem::path path = store_.save(checkpoint, is_best());
+    saved_step_ = live_.state.step;
+    saved_evaluated_ = live_.state.evaluated;
+    last_save_ = WallClock::now();
+    log_.note("saved " + path.string());
+  }
+
+  bool due(const Span& every) const { return live_.state.step % every.steps(live_.steps_per_epoch()) == 0; }
+
+  Event new_event(Event::Kind kind, Metrics metrics) {
+    const at::NoGradGuard no_grad;
+    return {kind, live_.state.step, live_.epoch_of(live_.state.step), std::move(metrics), task_.observe(), {}};
+  }
+
+  void record(const Event& event) {
+    events_->append(event);
+    log_.note(event_text(event, total_steps()));
+  }
+
+  report::ProgressState progress(double rate, double norm) const {
+    const int64_t per_epoch = live_.steps_per_epoch(), step = live_.state.step;
+    report::ProgressState state = progress_state(live_.state, task_.objective(), rate, norm, meter_);
+    state.epoch = live_.epoch_of(step);
+    state.epochs = live_.epoch_of(total_steps());
+    state.step = (step - 1) % per_epoch + 1;
+    state.steps = per_epoch;
+    return state;
+  }
+
+  std::string farewell(Ending ending) const {
+    const std::string at = "at step " + std::to_string(live_.state.step) + " of " + std::to_string(total_steps());
+    switch (ending) {
+      case Ending::interrupted:
+        return std::string("interrupted ") + at + "; go on with: cachet train " + folder_.path().string() + " --resume";
+      case Ending::early_stop:
+        return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
+               " evaluations without a better " + task_.objective().metric;
+      case Ending::out_of_time:
+        return "out of time " + at + " (train.max_hours); go on with: cachet train " + folder_.path().string() +
+               " --resume --set train.max_hours=…";
+      default:
+        return "";
+    }
+  }
+
+  std::string not_finite_message(const std::string& what) const {
+    const auto last = store_.last();
+    return what + "\nNothing after it was saved; " +
+           (last ? "the last good checkpoint is " + last->string() : std::string("there is no checkpoint yet")) +
+           ". Try a lower optimizer.lr, a longer schedule.warmup or train.clip_norm.";
+  }
+
+  /// At every kind of ending. Nothing here may hide why the run ends.
+  void end(Ending ending, const std::string& message) noexcept {
+    try {
+      if (progress_ != nullptr) progress_->finish();
+      log_.note(std::string(to_string(ending)) + (message.empty() ? "" : ": " + message));
+      write_report({.running = false, .ending = ending, .message = message});
+    } catch (...) {
+    }
+  }
+
+  void write_report(Status status) {
+    status.step = live_.state.step;
+    status.total_steps = total_steps();
+    status.epoch = live_.epoch_of(live_.state.step);
+    status.epochs = live_.epoch_of(total_steps());
+    try {
+      task_.write_report(folder_, status);
+    } catch (const std::exception& error) {
+      log_.say(std::string("the report could not be written: ") + error.what());
+    }
+  }
+
+  Task& task_;
+  Options options_;
+  RunFolder& folder_;
+  report::Progress* progress_;
+  LiveRun live_;
+  CheckpointStore store_;
+  RunLog log_;
+  std::optional<EventLog> events_;
+  StepMeter meter_;
+  Interruption interruption_;
+  Metrics evaluation_;
+  int64_t saved_step_ = 0;
+  bool saved_evaluated_ = false;
+  double seconds_before_ = 0;
+  WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();
+};
+
+Trainer::Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress)
+    : loop_(std::make_unique<Loop>(task, options, folder, progress)) {}
+
+Trainer::~Trainer() = default;
+
+Outcome Trainer::run() { return loop_->run(); }
+
+int64_t Trainer::total_steps() const { return loop_->total_steps(); }
+
+}  // namespace cachet::train
