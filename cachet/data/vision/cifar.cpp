@@ -4,9 +4,11 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "cachet/data/data_file.h"
+#include "cachet/data/vision/class_names.h"
 #include "cachet/io/error.h"
 
 namespace cachet::data {
@@ -31,15 +33,6 @@ CifarLayout cifar_layout(CifarKind kind) {
           "batches.meta.txt",
           {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
           "test_batch.bin"};
-}
-
-std::vector<std::string> default_class_names(CifarKind kind) {
-  if (kind == CifarKind::cifar10) {
-    return {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"};
-  }
-  std::vector<std::string> names(100);
-  for (size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(i);
-  return names;
 }
 
 }  // namespace
@@ -80,33 +73,30 @@ CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::st
   return records;
 }
 
-std::vector<std::string> parse_class_names(std::string_view text, int64_t expected, std::string_view name) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    names.emplace_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
+namespace {
+
+struct CifarPart {
+  at::Tensor images;  // (N, 3, 32, 32) uint8
+  std::vector<int64_t> labels;
+};
+
+CifarPart read_cifar_file(CifarKind kind, const std::filesystem::path& folder, const std::string& file_name) {
+  const DataFile file = read_data_file(folder, file_name, kMaxCifarBytes);
+  const CifarRecords records = parse_cifar(kind, file.bytes, file.path.string());
+  CifarPart part{at::empty({records.count, 3, 32, 32}, at::kByte), {}};
+  auto* out = part.images.mutable_data_ptr<uint8_t>();
+  for (int64_t i = 0; i < records.count; ++i) {
+    out = std::ranges::copy(records.pixels(i), out).out;
+    part.labels.push_back(records.label(i));
   }
-  while (!names.empty() && names.back().empty()) names.pop_back();
-  if (static_cast<int64_t>(names.size()) != expected) {
-    throw io::Error(std::string(name) + ": " + std::to_string(names.size()) +
-                    " class names, one a line, where there are " + std::to_string(expected) + " classes");
-  }
-  for (size_t i = 0; i < names.size(); ++i) {
-    const bool control = std::ranges::any_of(names[i], [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (names[i].empty() || names[i].size() > 100 || control) {
-      throw io::Error(std::string(name) + ":" + std::to_string(i + 1) +
-                      ": a class name is 1 to 100 characters without control characters");
-    }
-  }
-  return names;
+  return part;
 }
+
+}  // namespace
 
 StoredImages read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split) {
   const CifarLayout layout = cifar_layout(kind);
-  std::vector<std::string> names = default_class_names(kind);
+  auto names = kind == CifarKind::cifar10 ? cifar10_class_names() : numbered_class_names(layout.classes);
   if (has_data_file(folder, layout.names_file)) {
     const DataFile file = read_data_file(folder, layout.names_file, kMaxNameListBytes);
     const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
@@ -114,20 +104,19 @@ StoredImages read_cifar(CifarKind kind, const std::filesystem::path& folder, Spl
   }
   std::vector<std::string> file_names = layout.train_files;
   if (split == Split::test) file_names = {layout.test_file};
-  // One file at a time is held unpacked beside the images.
-  std::vector<at::Tensor> parts;
-  std::vector<int64_t> labels;
+  // Unpacking xz is most of the work, and the files are apart.
+  std::vector<std::future<CifarPart>> readers;
   for (const std::string& file_name : file_names) {
-    const DataFile file = read_data_file(folder, file_name, kMaxCifarBytes);
-    const CifarRecords records = parse_cifar(kind, file.bytes, file.path.string());
-    parts.push_back(at::empty({records.count, 3, 32, 32}, at::kByte));
-    uint8_t* out = parts.back().mutable_data_ptr<uint8_t>();
-    for (int64_t i = 0; i < records.count; ++i) {
-      out = std::ranges::copy(records.pixels(i), out).out;
-      labels.push_back(records.label(i));
-    }
+    readers.push_back(std::async(std::launch::async, [&] { return read_cifar_file(kind, folder, file_name); }));
   }
-  return {parts.size() == 1 ? parts.front() : at::cat(parts), std::move(labels), std::move(names)};
+  std::vector<at::Tensor> images;
+  std::vector<int64_t> labels;
+  for (auto& reader : readers) {
+    CifarPart part = reader.get();
+    images.push_back(std::move(part.images));
+    labels.insert(labels.end(), part.labels.begin(), part.labels.end());
+  }
+  return {images.size() == 1 ? images.front() : at::cat(images), std::move(labels), std::move(names)};
 }
 
 }  // namespace cachet::data

@@ -28,9 +28,6 @@ struct CifarRecords {
 /// record is wrong and how.
 CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::string_view name);
 
-/// Parses a list of class names, one a line; empty lines at the end are passed over.
-std::vector<std::string> parse_class_names(std::string_view text, int64_t expected, std::string_view name);
-
 /// Reads data_batch_1 … 5.bin or test_batch.bin (cifar10), train.bin or test.bin (cifar100), plain, .gz or .xz, and the
 /// names of batches.meta.txt or fine_label_names.txt where that file exists: (N, 3, 32, 32).
 StoredImages read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split);

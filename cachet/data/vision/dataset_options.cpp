@@ -7,6 +7,7 @@
 
 #include "cachet/data/sampler.h"
 #include "cachet/data/vision/cifar.h"
+#include "cachet/data/vision/class_names.h"
 #include "cachet/data/vision/idx.h"
 #include "cachet/io/error.h"
 
@@ -33,13 +34,8 @@ std::string expected_files(DatasetKind kind) {
 }
 
 std::vector<std::string> idx_class_names(const DatasetOptions& options) {
-  if (options.kind == DatasetKind::fashion_mnist) {
-    return {"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"};
-  }
-  const int64_t classes = options.kind == DatasetKind::mnist ? 10 : options.classes;
-  std::vector<std::string> names;
-  for (int64_t i = 0; i < classes; ++i) names.push_back(std::to_string(i));
-  return names;
+  if (options.kind == DatasetKind::fashion_mnist) return fashion_mnist_class_names();
+  return numbered_class_names(options.kind == DatasetKind::mnist ? 10 : options.classes);
 }
 
 StoredImages read_split(const DatasetOptions& options, Split split, const std::filesystem::path& root) {
