@@ -10,6 +10,12 @@
 
 namespace cachet::nn {
 
+/// What a stream is for.
+enum class StreamUse {
+  segments,  // segment after segment, each attending to itself; caches go on
+  decoding,  // token after token: the keys and values of all earlier calls stay visible
+};
+
 /// An attention layer: owns its projections.
 class Attention : public torch::nn::Module, public Observable {
  public:
@@ -21,10 +27,7 @@ class Attention : public torch::nn::Module, public Observable {
                                 const AttentionLayout& layout) = 0;
 
   /// The state of a stream of `batch` lanes before its first segment, for AttentionLayout::state.
-  virtual std::shared_ptr<AttentionState> make_state(int64_t batch) const {
-    static_cast<void>(batch);
-    return std::make_shared<AttentionState>();
-  }
+  virtual std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const = 0;
 };
 
 }  // namespace cachet::nn

@@ -50,6 +50,13 @@ torch::Tensor CachedAttention::positional_convolution(const torch::Tensor& x, co
   return at::cat({at::zeros({batch, layout.class_tokens, dim}, y.options().requires_grad(false)), y}, 1);
 }
 
+std::shared_ptr<AttentionState> CachedAttention::make_state(int64_t batch, StreamUse use) const {
+  auto state = std::make_shared<AttentionState>();
+  state->parts["self_attention"] = self_attention_->make_state(batch, use);
+  state->parts["cache"] = std::make_shared<AttentionState>();
+  return state;
+}
+
 torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
                                        const AttentionLayout& layout) {
   TORCH_CHECK(query.is_same(context),

@@ -20,6 +20,7 @@ class CachedAttention : public Attention {
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
 
   torch::Tensor share;  // λ (H)
 

@@ -40,28 +40,32 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const torch::Tensor& query
   return {split(q_->forward(query), 1)[0], parts[0], parts[1]};
 }
 
-// Puts the keys, values and padding of earlier segments before this one's.
-AttentionLayout MultiHeadAttention::remember(Heads& heads, const AttentionLayout& layout) const {
-  if (!layout.state) return layout;
-  auto& past = layout.state->tensors;
-  AttentionLayout whole = layout;
-  const bool padded = layout.context.padding.defined() || past.count("padding");
-  torch::Tensor padding = layout.context.padding;
-  if (padded && !padding.defined())
-    padding = at::zeros({heads.k.size(0), heads.k.size(2)}, heads.k.options().dtype(at::kBool).requires_grad(false));
-  if (past.count("keys")) {
-    const torch::Tensor before = past.count("padding")
-                                     ? past["padding"]
-                                     : at::zeros({heads.k.size(0), past["keys"].size(2)},
-                                                 heads.k.options().dtype(at::kBool).requires_grad(false));
-    heads.k = at::cat({past["keys"], heads.k}, 2);
-    heads.v = at::cat({past["values"], heads.v}, 2);
-    if (padded) padding = at::cat({before, padding}, 1);
+std::shared_ptr<AttentionState> MultiHeadAttention::make_state(int64_t batch, StreamUse use) const {
+  auto state = std::make_shared<AttentionState>();
+  if (use == StreamUse::decoding) {
+    const auto options = proj_->weight.options().requires_grad(false);
+    for (const char* name : {"keys", "values"})
+      state->tensors[name] = at::zeros({batch, num_heads_, 0, head_dim_}, options);
+    state->tensors["padding"] = at::zeros({batch, 0}, options.dtype(at::kBool));
   }
-  past["keys"] = heads.k;
-  past["values"] = heads.v;
-  if (padded) past["padding"] = padding;
-  whole.context = {std::nullopt, 0, padding};
+  return state;
+}
+
+// Puts the keys, values and padding of earlier calls before this one's.
+AttentionLayout MultiHeadAttention::remember(Heads& heads, const AttentionLayout& layout) const {
+  if (!layout.state || !layout.state->tensors.count("keys")) return layout;
+  auto& past = layout.state->tensors;
+  TORCH_CHECK(past["keys"].size(0) == heads.k.size(0), "multi_head_attention: the state has ", past["keys"].size(0),
+              " lanes, the context ", heads.k.size(0));
+  const torch::Tensor padding =
+      layout.context.padding.defined()
+          ? layout.context.padding
+          : at::zeros({heads.k.size(0), heads.k.size(2)}, past["padding"].options());
+  heads.k = past["keys"] = at::cat({past["keys"], heads.k}, 2);
+  heads.v = past["values"] = at::cat({past["values"], heads.v}, 2);
+  past["padding"] = at::cat({past["padding"], padding}, 1);
+  AttentionLayout whole = layout;
+  whole.context = {std::nullopt, 0, past["padding"]};
   return whole;
 }
 

@@ -11,7 +11,7 @@ enum class Projection { fused, separate };
 
 /// Multi-head attention: projections to heads, an attention function, a projection back.
 /// Parameters: qkv (fused) or q, kv (separate), proj.
-/// With a state, the keys and values of earlier segments stay visible.
+/// With a state made for decoding, the keys and values of earlier calls stay visible.
 class MultiHeadAttention : public Attention {
  public:
   /// dim: channels of query and context; throws c10::Error unless num_heads divides it.
@@ -20,6 +20,7 @@ class MultiHeadAttention : public Attention {
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
 
  private:
   struct Heads {
