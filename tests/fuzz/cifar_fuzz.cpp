@@ -1,43 +1,58 @@
-// Any bytes as CIFAR records and as a list of class names: refused with an io::Error, or taken with labels in range and
-// pixels inside the bytes. The first byte chooses.
-#include <cstddef>
-#include <cstdint>
+// CIFAR records and lists of class names: what is taken must have labels in range and pixels inside the file. The first
+// byte chooses the reader.
+#include <algorithm>
 #include <cstdlib>
 
 #include "cachet/data/vision/cifar.h"
 #include "cachet/data/vision/class_names.h"
 #include "cachet/io/error.h"
+#include "tests/fuzz/fuzz_target.h"
 
+namespace cachet::fuzz {
 namespace {
 
-void parse_fuzzed_records(cachet::data::CifarKind kind, std::span<const uint8_t> bytes) {
-  const auto records = cachet::data::parse_cifar(kind, bytes, "fuzz");
-  const int64_t classes = kind == cachet::data::CifarKind::cifar10 ? 10 : 100;
+constexpr int64_t kNames = 3;
+
+void read_records(data::CifarKind kind, int64_t classes, std::span<const uint8_t> bytes) {
+  const data::CifarRecords records = data::parse_cifar(kind, bytes, "input");
+  if (records.count < 1) std::abort();
   for (int64_t i = 0; i < records.count; ++i) {
     const auto pixels = records.pixels(i);
     if (records.label(i) >= classes || pixels.size() != 3072) std::abort();
     if (pixels.data() < bytes.data() || pixels.data() + pixels.size() > bytes.data() + bytes.size()) std::abort();
   }
-  if (records.count < 1) std::abort();
 }
 
-void parse_fuzzed_names(std::span<const uint8_t> bytes) {
+void read_names(std::span<const uint8_t> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  for (const auto& name : cachet::data::parse_class_names(text, 3, "fuzz")) {
-    if (name.empty() || name.find('\n') != std::string::npos) std::abort();
+  const auto names = data::parse_class_names(text, kNames, "input");
+  if (names.size() != kNames) std::abort();
+  for (const std::string& name : names) {
+    if (name.empty() || std::ranges::any_of(name, [](unsigned char c) { return c < 0x20; })) std::abort();
   }
 }
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
-  const std::span<const uint8_t> bytes(data + 1, size - 1);
+void read(std::span<const uint8_t> input) {
+  if (input.empty()) return;
+  const auto bytes = input.subspan(1);
   try {
-    if (data[0] % 3 == 0) parse_fuzzed_records(cachet::data::CifarKind::cifar10, bytes);
-    if (data[0] % 3 == 1) parse_fuzzed_records(cachet::data::CifarKind::cifar100, bytes);
-    if (data[0] % 3 == 2) parse_fuzzed_names(bytes);
-  } catch (const cachet::io::Error&) {
+    switch (input[0] % 3) {
+      case 0:
+        return read_records(data::CifarKind::cifar10, 10, bytes);
+      case 1:
+        return read_records(data::CifarKind::cifar100, 100, bytes);
+      default:
+        return read_names(bytes);
+    }
+  } catch (const io::Error&) {
   }
-  return 0;
 }
+
+std::vector<std::string> seeds() {
+  using namespace std::string_literals;
+  return {"\0"s + std::string(2 * 3073, '\3'), "\1"s + std::string(2 * 3074, '\4'), "\2cat\ndog\nship\n"s};
+}
+
+}  // namespace cachet::fuzz

@@ -1,27 +1,43 @@
-// Any bytes as an IDX file, of images or of labels: refused with an io::Error, or taken with sizes that add up.
-#include <cstddef>
-#include <cstdint>
+// IDX files of images and of labels: what is taken must have sizes that add up. The first byte chooses the reader.
+#include <algorithm>
 #include <cstdlib>
 
 #include "cachet/data/vision/idx.h"
 #include "cachet/io/error.h"
+#include "tests/fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  constexpr int64_t kClasses = 10;
-  const std::span<const uint8_t> bytes(data, size);
-  try {
-    const auto images = cachet::data::parse_idx_images(bytes, "fuzz");
-    const auto promised = static_cast<uint64_t>(images.count * images.height * images.width);
-    if (images.count < 1 || promised != images.pixels.size() || images.pixels.size() + 16 != size) std::abort();
-  } catch (const cachet::io::Error&) {
-  }
-  try {
-    const auto labels = cachet::data::parse_idx_labels(bytes, "fuzz", kClasses);
-    if (labels.size() + 8 != size) std::abort();
-    for (const uint8_t label : labels) {
-      if (label >= kClasses) std::abort();
-    }
-  } catch (const cachet::io::Error&) {
-  }
-  return 0;
+namespace cachet::fuzz {
+namespace {
+
+constexpr int64_t kClasses = 10;
+
+void read_images(std::span<const uint8_t> bytes) {
+  const data::IdxImages images = data::parse_idx_images(bytes, "input");
+  const auto promised = static_cast<uint64_t>(images.count * images.height * images.width);
+  if (promised != images.pixels.size() || promised == 0 || promised + 16 != bytes.size()) std::abort();
+  if (images.pixels.data() != bytes.data() + 16) std::abort();
 }
+
+void read_labels(std::span<const uint8_t> bytes) {
+  const auto labels = data::parse_idx_labels(bytes, "input", kClasses);
+  if (labels.empty() || labels.size() + 8 != bytes.size()) std::abort();
+  if (std::ranges::any_of(labels, [](uint8_t label) { return label >= kClasses; })) std::abort();
+}
+
+}  // namespace
+
+void read(std::span<const uint8_t> input) {
+  if (input.empty()) return;
+  try {
+    input[0] % 2 == 0 ? read_images(input.subspan(1)) : read_labels(input.subspan(1));
+  } catch (const io::Error&) {
+  }
+}
+
+std::vector<std::string> seeds() {
+  using namespace std::string_literals;
+  return {"\0\0\0\x08\x03\0\0\0\x02\0\0\0\x03\0\0\0\x04"s + std::string(24, '\1'),
+          "\1\0\0\x08\x01\0\0\0\x05"s + std::string(5, '\2')};
+}
+
+}  // namespace cachet::fuzz
