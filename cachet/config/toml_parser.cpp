@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cfloat>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -16,13 +18,22 @@
 #include "cachet/config/toml_text.h"
 #include "cachet/config/utf8.h"
 
-// The one file that knows toml++. Its symbols stay hidden, so that a program that links us may carry another version.
+// The one file that knows toml++. Its symbols stay hidden, so that a program that links us may carry another version;
+// what it includes of the C library comes before it, since hidden it would not be found.
+//
+// Some of its assertions fail for texts that it refuses a line later ("[" at the end of a line). Where they are active
+// they would end the program, and where NDEBUG is defined clang is told to take them for true: so they are made
+// nothing.
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES 32  // never reached: nesting.h looks first
+#define TOML_ASSERT(condition) static_assert(true)
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
 #pragma GCC visibility push(hidden)
 #include <toml++/toml.h>
 #pragma GCC visibility pop
+#pragma pop_macro("NDEBUG")
 
 namespace cachet::config {
 namespace {
