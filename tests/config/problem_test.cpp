@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace cachet::config {
 namespace {
 
@@ -12,12 +14,17 @@ TEST(Origin, NamesFileAndLineOnOneLine) {
 }
 
 TEST(Error, TellsAllProblemsInOrder) {
-  const Error error({{{"default", 0}, "m.heads", "e"},
-                     {{"--set", 0}, "a", "d"},
-                     {{"b.toml", 10}, "z", "c"},
-                     {{"b.toml", 9}, "y", "b"},
-                     {{"b.toml", 9}, "x", "b2"},
-                     {{"a.toml", 30}, "", "a"}});
+  std::vector<Problem> problems;
+  const auto add = [&](const char* source, int64_t line, const char* key, const char* message) {
+    problems.push_back(Problem{Origin{source, line}, key, message});
+  };
+  add("default", 0, "m.heads", "e");
+  add("--set", 0, "a", "d");
+  add("b.toml", 10, "z", "c");
+  add("b.toml", 9, "y", "b");
+  add("b.toml", 9, "x", "b2");
+  add("a.toml", 30, "", "a");
+  const Error error(problems);
   EXPECT_STREQ(error.what(),
                "a.toml:30: a\nb.toml:9: y: b\nb.toml:9: x: b2\nb.toml:10: z: c\n--set: a: d\n"
                "default: m.heads: e");
