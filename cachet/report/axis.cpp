@@ -23,10 +23,15 @@ Span widened(Span span) {
   return {span.least - half, span.most + half};
 }
 
-// Keeps differences of the ends finite.
+// Keeps differences of the ends finite, and the ends apart.
 Axis bounded(double least, double most) {
   constexpr double limit = std::numeric_limits<double>::max() / 4;
-  return {std::clamp(least, -limit, limit), std::clamp(most, -limit, limit)};
+  Axis axis{std::clamp(least, -limit, limit), std::clamp(most, -limit, limit)};
+  if (!(axis.least < axis.most)) {
+    axis.most = std::max(axis.least, axis.most);
+    axis.least = axis.most - std::abs(axis.most) / 2;
+  }
+  return axis;
 }
 
 }  // namespace

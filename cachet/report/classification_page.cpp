@@ -12,7 +12,24 @@ std::vector<Series> in_percent(std::vector<Series> all) {
   return all;
 }
 
-// Where training stands out of many panels: every layer's share, its end as a map.
+// A curve for each layer: the mean over its heads, at the steps that all of them have.
+LineChart mean_shares(const ClassificationRun& run) {
+  LineChart chart{"σ(λ), mean of a layer's heads", run.x_label, "σ(λ)"};
+  for (const LayerShares& layer : run.cache_shares) {
+    Series mean{layer.layer, {}, {}};
+    if (!layer.heads.empty()) mean.x = layer.heads[0].x;
+    for (const Series& head : layer.heads) mean.x.resize(std::min({mean.x.size(), head.x.size(), head.y.size()}));
+    for (size_t i = 0; i < mean.x.size(); ++i) {
+      double sum = 0;
+      for (const Series& head : layer.heads) sum += head.y[i];
+      mean.y.push_back(sum / static_cast<double>(layer.heads.size()));
+    }
+    chart.series.push_back(std::move(mean));
+  }
+  return chart;
+}
+
+// Every layer's shares over time, and where they ended as a map.
 Section cache_section(const ClassificationRun& run) {
   Section section{
       "Cache shares", {}, "σ(λ) is the share of memory attention in a head's output: 0 is self-attention alone."};
@@ -29,7 +46,7 @@ Section cache_section(const ClassificationRun& run) {
       final.values.push_back(known ? layer.heads[head].y.back() : std::numeric_limits<double>::quiet_NaN());
     }
   }
-  section.blocks = {std::move(over_time), std::move(final)};
+  section.blocks = {std::move(over_time), std::move(final), mean_shares(run)};
   return section;
 }
 

@@ -39,7 +39,7 @@ void draw_code_line(Markup& html, std::string_view line) {
 }  // namespace
 
 void draw(Markup& html, const CodeBlock& block) {
-  html.open("figure", {{"class", "code wide"}});
+  html.open("figure", {{"class", "code"}});
   if (!block.title.empty()) html.element("figcaption", {}, block.title);
   html.open("pre", {{"tabindex", "0"}}).open("code");
   std::string_view rest = block.text;

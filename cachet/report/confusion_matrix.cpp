@@ -64,7 +64,7 @@ void draw_matrix_row(Markup& svg, const ConfusionMatrix& matrix, size_t truth, d
         .close();
     if (count == 0 || matrix.classes.size() > kMostTextClasses) continue;
     svg.element("text",
-                {{"class", opacity > 0.6 ? "in-cell on-heat" : "in-cell"},
+                {{"class", opacity > 0.68 ? "in-cell on-heat" : "in-cell"},
                  {"x", x + cell * 0.47},
                  {"y", top + cell * 0.47},
                  {"dy", "0.35em"},

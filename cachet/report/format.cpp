@@ -18,10 +18,8 @@ std::string without_trailing_zeros(std::string text) {
   return text;
 }
 
-// Three significant digits of a value in [1, 1024).
-std::string three_digits(double value) {
-  return without_trailing_zeros(format_fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0));
-}
+// Three significant digits of a value in [1, 1000).
+std::string three_digits(double value) { return format_fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0); }
 
 std::string two_figures(int64_t value) { return (value < 10 ? "0" : "") + std::to_string(value); }
 
@@ -77,8 +75,8 @@ std::string format_duration(double seconds) {
   if (!std::isfinite(seconds)) return csv_number(seconds);
   if (seconds < 0) return "-" + format_duration(-seconds);
   if (seconds == 0) return "0 s";
-  if (seconds < 0.9995e-3) return three_digits(seconds * 1e6) + " µs";
-  if (seconds < 0.9995) return three_digits(seconds * 1e3) + " ms";
+  if (seconds < 0.9995e-3) return without_trailing_zeros(three_digits(seconds * 1e6)) + " µs";
+  if (seconds < 0.9995) return without_trailing_zeros(three_digits(seconds * 1e3)) + " ms";
   if (seconds < 59.95) return format_fixed(seconds, 1) + " s";
   if (seconds > 1e15) return format_number(seconds / 86400, 3) + " d";
   const int64_t whole = std::llround(seconds), minutes = std::llround(seconds / 60),

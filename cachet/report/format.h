@@ -6,7 +6,7 @@
 /// Numbers for people. Never depends on the locale. Values that are not finite give "nan", "inf" or "-inf".
 namespace cachet::report {
 
-/// Three significant digits and a decimal prefix: 950, 22.1 M, 1.86 G.
+/// Three significant digits and a decimal prefix: 950, 3.00 M, 22.1 M, 1.86 G.
 std::string format_count(double count);
 
 /// Binary prefixes: 512 B, 4.7 GiB.

@@ -11,8 +11,8 @@ namespace cachet::report {
 namespace {
 
 constexpr size_t kMostCells = 20'000;
-constexpr double kFaintest = 0.06;       // the least value is still a cell
-constexpr double kDarkBackground = 0.6;  // from this opacity on, text is drawn in the light colour
+constexpr double kFaintest = 0.06;        // the least value is still a cell
+constexpr double kDarkBackground = 0.68;  // from this opacity on, text is drawn in the light colour
 constexpr double kCellHeight = 28, kHead = 22, kScale = 40, kWidth = 560;
 
 struct HeatScale {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostDirectLabels = 4;
 constexpr int kLongestDirectLabel = 16;
-constexpr double kLetter = 6.6, kLine = 14;  // of a direct label
+constexpr double kLetter = 7.4, kLine = 14;  // of a direct label
 
 bool has_direct_labels(const LineChart& chart, const PlotSize& size) {
   return size.direct_labels && chart.series.size() >= 2 && chart.series.size() <= kMostDirectLabels;
@@ -42,18 +42,29 @@ void draw_axes(Markup& svg, const LineChart& chart, const PlotFrame& frame, cons
   svg.close();
 }
 
+std::string place(const Point& point, const Axis& x, const Axis& y) {
+  return coordinate(x.at(point.x)) + " " + coordinate(y.at(point.y));
+}
+
+std::string curve_path(const std::vector<Point>& points, const Axis& x, const Axis& y) {
+  std::string path;
+  for (const Point& point : points) path.append(point.starts ? "M" : "L").append(place(point, x, y));
+  return path;
+}
+
 void draw_curve(Markup& svg, size_t index, const DrawnSeries& series, const PlotFrame& frame, const Axis& x,
                 const Axis& y) {
-  std::string line, dots;
+  const std::string line = curve_path(series.points, x, y);
+  std::string dots;
   for (size_t i = 0; i < series.points.size(); ++i) {
     const Point& point = series.points[i];
-    const std::string at = coordinate(x.at(point.x)) + " " + coordinate(y.at(point.y));
     const bool alone = point.starts && (i + 1 == series.points.size() || series.points[i + 1].starts);
-    if (alone) dots += "M" + at + "h0";  // round caps make a dot of it
-    line += (point.starts ? "M" : "L") + at;
+    // Round caps make a dot of it.
+    if (alone) dots.append("M").append(place(point, x, y)).append("h0");
   }
   svg.open("g", {{"class", series_class(index)}, {"data-series", std::to_string(index)}});
-  if (!line.empty()) svg.empty("path", {{"class", "curve"}, {"d", line}});
+  if (!line.empty()) svg.empty("path", {{"class", series.trend.empty() ? "curve" : "curve noise"}, {"d", line}});
+  if (!series.trend.empty()) svg.empty("path", {{"class", "curve"}, {"d", curve_path(series.trend, x, y)}});
   if (!dots.empty()) svg.empty("path", {{"class", "dots"}, {"d", dots}});
   std::string crosses;
   for (double missing : series.missing) {
@@ -105,7 +116,7 @@ PlotFrame plot_frame(const LineChart& chart, const PlotSize& size) {
     for (const Series& series : chart.series) letters = std::max(letters, display_width(series.name));
     right = 14 + kLetter * std::min(letters, kLongestDirectLabel);
   }
-  return {size.axis_titles ? 54.0 : 40.0, size.axis_titles ? 26.0 : 8.0, size.width - right,
+  return {size.axis_titles ? 54.0 : 40.0, size.axis_titles && !chart.y_label.empty() ? 30.0 : 10.0, size.width - right,
           size.height - (size.axis_titles ? 44 : 24)};
 }
 

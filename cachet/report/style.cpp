@@ -41,7 +41,7 @@ h4 { font: 600 13px/1.3 var(--sans); margin: 0 0 4px; color: var(--soft); }
 .facts > div { padding: 14px 18px 13px; box-shadow: 1px 1px 0 0 var(--line); }
 .facts dt { font-size: 12.5px; color: var(--soft); }
 .facts dd { margin: 0; }
-.facts .value { font: 600 25px/1.25 var(--serif); overflow-wrap: anywhere; }
+.facts .value { font: 600 22px/1.3 var(--serif); overflow-wrap: anywhere; }
 .facts .detail { font-size: 12.5px; color: var(--faint); overflow-wrap: anywhere; }
 nav { position: sticky; top: 0; z-index: 5; margin-top: 26px; background: var(--paper); border-bottom: 1px solid var(--line); }
 nav ul { max-width: 1200px; margin: 0 auto; padding: 0 28px; list-style: none; display: flex; gap: 24px; overflow-x: auto; white-space: nowrap; scrollbar-width: none; }
@@ -72,7 +72,8 @@ svg.plot .axis-title { fill: var(--faint); } svg.plot .nothing { fill: var(--fai
 .grid { stroke: var(--grid); } .base, .tick { stroke: var(--faint); stroke-opacity: 0.6; }
 .s0 { --c: var(--s0); } .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); }
 .curve, .dots, .missing { fill: none; stroke: var(--c); stroke-linejoin: round; stroke-linecap: round; }
-.curve { stroke-width: 1.9; } .panel .curve { stroke-width: 1.5; } .dots { stroke-width: 5; } .missing { stroke-width: 1.3; }
+.curve { stroke-width: 1.9; } .panel .curve { stroke-width: 1.5; } .panel .noise { stroke-width: 0.8; } .dots { stroke-width: 5; } .missing { stroke-width: 1.3; }
+.noise { stroke-width: 1; stroke-opacity: 0.38; }
 .d1 .curve { stroke-dasharray: 6 4; } .d2 .curve { stroke-dasharray: 1.5 4; }
 svg.plot .direct { fill: var(--c); font-weight: 600; }
 .off { display: none; }
@@ -92,6 +93,7 @@ table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
 th { font-weight: 500; color: var(--soft); font-size: 12.5px; border-bottom: 1px solid var(--faint); vertical-align: bottom; }
 th, td { padding: 6px 14px 6px 0; text-align: left; }
 td { border-bottom: 1px solid var(--grid); vertical-align: top; overflow-wrap: break-word; }
+th:first-child, td:first-child { min-width: 6em; }
 th:last-child, td:last-child { padding-right: 0; }
 tr:last-child td { border-bottom: 0; }
 .number { text-align: right; white-space: nowrap; }
@@ -99,11 +101,11 @@ td strong { color: var(--accent); font-weight: 700; }
 details { margin-top: 8px; font-size: 13px; }
 summary { cursor: pointer; color: var(--faint); width: fit-content; font-size: 12.5px; }
 summary:hover { color: var(--accent); }
-.pictures ul { list-style: none; margin: 6px 0 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(88px, 1fr)); gap: 16px 14px; }
+.pictures ul { list-style: none; margin: 6px 0 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(76px, 1fr)); gap: 16px 14px; }
 .picture { display: flex; flex-direction: column; font-size: 12.5px; line-height: 1.35; min-width: 0; overflow-wrap: anywhere; }
 .picture img, .no-picture { width: 100%; aspect-ratio: 1; object-fit: contain; image-rendering: pixelated; border-radius: 5px; background: #000; margin-bottom: 5px; }
 .no-picture { display: grid; place-items: center; background: var(--grid); color: var(--faint); }
-.predicted { font-weight: 600; } .predicted small { font-weight: 400; color: var(--faint); }
+.predicted { font-weight: 600; } .predicted small { white-space: nowrap; font-weight: 400; color: var(--faint); }
 .is-wrong .predicted { color: var(--miss); } .truth { color: var(--soft); }
 pre { margin: 0; overflow-x: auto; font: 12.5px/1.6 var(--mono); tab-size: 4; }
 code { font: inherit; } code b { color: var(--accent); font-weight: 600; } code i { color: var(--ink); font-style: normal; font-weight: 500; } code s { color: var(--faint); text-decoration: none; }

@@ -62,7 +62,7 @@ void draw_rows(Markup& html, const Table& table) {
 }
 
 void draw(Markup& html, const Table& table) {
-  html.open("figure", {{"class", "table wide"}});
+  html.open("figure", {{"class", table.columns.size() > 2 ? "table wide" : "table"}});
   if (!table.title.empty()) html.element("figcaption", {}, table.title);
   draw_rows(html, table);
   if (!table.note.empty()) html.element("p", {{"class", "note"}}, table.note);

@@ -17,6 +17,7 @@ struct DrawnSeries {
   std::vector<Point> points;    // finite
   std::vector<double> missing;  // some of the x (finite) where y is not finite
   size_t missing_count = 0;     // all points that were left out
+  std::vector<Point> trend;     // means of neighbours, where the points are many and noisy; else empty
 };
 
 /// At most `bound` points (4 at least) of the series' finite ones: ends, and the least and greatest of each bucket of

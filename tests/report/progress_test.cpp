@@ -1,0 +1,249 @@
+#include "cachet/report/progress.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "cachet/report/progress_line.h"
+#include "tests/report/screen.h"
+
+namespace cachet::report {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Sets a variable for the length of a test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    const char* before = std::getenv(name);
+    if (before != nullptr) before_ = before;
+    value == nullptr ? unsetenv(name) : setenv(name, value, 1);
+  }
+  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+// Two connected descriptors: what is written to `inner` is read from `outer`.
+struct Channel {
+  int outer = -1, inner = -1;
+  ~Channel() {
+    close(inner);
+    if (outer >= 0) close(outer);
+  }
+  void start_reading() const { fcntl(outer, F_SETFL, O_NONBLOCK); }
+  std::string read_all() const {
+    std::string text;
+    char part[4096];
+    for (ssize_t n; (n = ::read(outer, part, sizeof part)) > 0;) text.append(part, static_cast<size_t>(n));
+    return text;
+  }
+};
+
+struct Terminal : Channel {
+  explicit Terminal(int columns) {
+    winsize size{24, static_cast<unsigned short>(columns), 0, 0};
+    if (openpty(&outer, &inner, nullptr, nullptr, &size) != 0) throw std::runtime_error("no pseudo-terminal");
+    start_reading();
+  }
+  void resize(int columns) {
+    const winsize size{24, static_cast<unsigned short>(columns), 0, 0};
+    ioctl(outer, TIOCSWINSZ, &size);
+  }
+};
+
+struct Pipe : Channel {
+  Pipe() {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+    outer = ends[0], inner = ends[1];
+    start_reading();
+  }
+};
+
+class ProgressTest : public testing::Test {
+ private:
+  Variable term_{"TERM", "xterm"}, locale_{"LC_ALL", "C.UTF-8"}, colour_{"NO_COLOR", nullptr};
+};
+
+ProgressState a_state(int64_t step) {
+  ProgressState state;
+  state.epoch = 3, state.epochs = 15, state.step = step, state.steps = 391;
+  state.loss = 0.5123, state.accuracy = 0.831, state.learning_rate = 9.8e-4, state.gradient_norm = 1.23;
+  state.images_per_second = 1310, state.data_wait = 0.02, state.memory_bytes = 1'288'490'188;
+  return state;
+}
+
+TEST_F(ProgressTest, TheBarFitsEveryWidth) {
+  for (int columns : {1, 5, 20, 80, 200}) {
+    const Terminal terminal(columns);
+    test::Screen screen(columns);
+    Progress progress({ProgressMode::automatic, 10, terminal.inner});
+    ASSERT_EQ(progress.mode(), ProgressMode::bar);
+    progress.update(a_state(120));
+    screen.feed(terminal.read_all());
+    ASSERT_EQ(screen.rows().size(), 1u) << columns;
+    EXPECT_LT(display_width(screen.rows()[0]), std::max(columns, 2));
+  }
+}
+
+TEST_F(ProgressTest, FieldsGoByImportance) {
+  const std::string narrow = bar_line(a_state(120), 42.0, {79, true, false});
+  EXPECT_NE(narrow.find("train 3/15"), std::string::npos);
+  EXPECT_NE(narrow.find("120/391"), std::string::npos);
+  EXPECT_NE(narrow.find("loss 0.5123"), std::string::npos);
+  EXPECT_NE(narrow.find("42.0 s left"), std::string::npos);
+  EXPECT_EQ(narrow.find("GiB"), std::string::npos);
+  const std::string wide = bar_line(a_state(120), 42.0, {199, true, false});
+  for (const char* field : {"acc 83.1 %", "lr 0.00098", "grad 1.23", "1.31 k img/s", "wait 2 %", "1.2 GiB"}) {
+    EXPECT_NE(wide.find(field), std::string::npos) << field;
+  }
+  EXPECT_EQ(bar_line(a_state(120), 42.0, {199, false, false}).find("━"), std::string::npos);
+  for (int columns = 0; columns < 220; ++columns) {
+    EXPECT_LE(display_width(bar_line(a_state(120), 42.0, {columns, true, false})), columns);
+  }
+}
+
+TEST_F(ProgressTest, ItIsRedrawnInPlaceAndLeftAtItsEnd) {
+  const Terminal terminal(100);
+  test::Screen screen(100);
+  {
+    Progress progress({ProgressMode::automatic, 10, terminal.inner});
+    progress.update(a_state(1));
+    std::this_thread::sleep_for(120ms);
+    progress.update(a_state(200));
+    progress.log("checkpoint saved");
+    progress.update(a_state(391));
+  }
+  const std::string output = terminal.read_all();
+  EXPECT_EQ(output.find("\033[?25l"), std::string::npos);  // a cursor that is never hidden needs no restoring
+  screen.feed(output);
+  const auto rows = screen.rows();
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0], "checkpoint saved");
+  EXPECT_NE(rows[1].find("391/391"),
+            std::string::npos);  // the last state, though it came too early to be drawn at once
+  EXPECT_EQ(rows[2], "");
+}
+
+TEST_F(ProgressTest, AtMostTenUpdatesASecond) {
+  const Terminal terminal(80);
+  Progress progress({ProgressMode::automatic, 10, terminal.inner});
+  const auto begin = std::chrono::steady_clock::now();
+  size_t frames = 0;
+  for (int64_t step = 1; std::chrono::steady_clock::now() - begin < 350ms; ++step) {
+    progress.update(a_state(step % 391));
+    frames += terminal.read_all().find("train 3/15") != std::string::npos;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_GE(frames, 2u);
+  EXPECT_LE(static_cast<double>(frames), seconds * 10 + 2);
+}
+
+TEST_F(ProgressTest, ANarrowedTerminalKeepsNoRemains) {
+  Terminal terminal(120);
+  test::Screen screen(120);
+  Progress progress({ProgressMode::automatic, 10, terminal.inner});
+  progress.log("above");
+  progress.update(a_state(1));
+  screen.feed(terminal.read_all());
+  terminal.resize(40);
+  screen.resize(40);
+  ASSERT_GT(screen.rows().size(), 2u);  // the bar is broken
+  std::this_thread::sleep_for(120ms);
+  progress.update(a_state(2));
+  screen.feed(terminal.read_all());
+  ASSERT_EQ(screen.rows().size(), 2u);
+  EXPECT_EQ(screen.rows()[0], "above");
+  EXPECT_NE(screen.rows()[1].find("2/391"), std::string::npos);
+}
+
+TEST_F(ProgressTest, PlainLinesElsewhere) {
+  const Pipe pipe;
+  Progress progress({ProgressMode::automatic, 1000, pipe.inner});
+  ASSERT_EQ(progress.mode(), ProgressMode::plain);
+  for (int64_t step = 1; step <= 391; ++step) progress.update(a_state(step));
+  progress.log("saved");
+  ProgressState evaluation;
+  evaluation.phase = "eval";
+  evaluation.counts = false;
+  evaluation.step = 7, evaluation.steps = 9;
+  progress.update(evaluation);
+  progress.finish();
+  const std::string output = pipe.read_all();
+  EXPECT_EQ(output.find('\033'), std::string::npos);
+  EXPECT_EQ(output.find('\r'), std::string::npos);
+  EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 4);  // first step, last step, log, end of evaluation
+  EXPECT_NE(output.find("train epoch 3/15, step 391/391, loss 0.5123, acc 83.1 %"), std::string::npos);
+  EXPECT_NE(output.find("eval step 7/9\n"), std::string::npos);
+}
+
+TEST_F(ProgressTest, ADumbTerminalGetsPlainLines) {
+  const Variable dumb("TERM", "dumb");
+  const Terminal terminal(80);
+  EXPECT_EQ(Progress({ProgressMode::automatic, 10, terminal.inner}).mode(), ProgressMode::plain);
+}
+
+TEST_F(ProgressTest, PlainLinesComeAtTheirInterval) {
+  const Pipe pipe;
+  Progress progress({ProgressMode::plain, 0.05, pipe.inner});
+  progress.update(a_state(1));
+  progress.update(a_state(2));
+  std::this_thread::sleep_for(60ms);
+  progress.update(a_state(3));
+  const std::string output = pipe.read_all();
+  EXPECT_NE(output.find("step 1/391"), std::string::npos);
+  EXPECT_NE(output.find("step 3/391"), std::string::npos);
+}
+
+TEST_F(ProgressTest, NoneIsSilentButForLogLines) {
+  const Terminal terminal(80);
+  Progress progress({ProgressMode::none, 0, terminal.inner});
+  progress.update(a_state(1));
+  progress.log("a line");
+  progress.finish();
+  EXPECT_EQ(terminal.read_all(), "a line\r\n");
+}
+
+TEST_F(ProgressTest, AClosedPipeIsSurvived) {
+  Pipe pipe;
+  close(pipe.outer);
+  pipe.outer = -1;
+  Progress progress({ProgressMode::plain, 0, pipe.inner});
+  progress.update(a_state(1));  // SIGPIPE would end the test here
+  progress.log("nobody listens");
+  Progress nowhere({ProgressMode::bar, 0, -1});
+  nowhere.update(a_state(1));
+}
+
+TEST_F(ProgressTest, NoColorIsRespected) {
+  const Variable refusal("NO_COLOR", "1");
+  const Terminal terminal(80);
+  Progress progress({ProgressMode::automatic, 10, terminal.inner});
+  progress.update(a_state(100));
+  EXPECT_EQ(terminal.read_all().find("\033["), std::string::npos);
+}
+
+TEST_F(ProgressTest, ThreadsMayLogWhileTheBarMoves) {
+  const Pipe pipe;
+  Progress progress({ProgressMode::plain, 0, pipe.inner});
+  std::thread logger([&] {
+    for (int i = 0; i < 100; ++i) progress.log("log");
+  });
+  for (int64_t step = 1; step <= 100; ++step) progress.update(a_state(step));
+  logger.join();
+  const std::string output = pipe.read_all();
+  EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 200);
+}
+
+}  // namespace
+}  // namespace cachet::report
