@@ -63,7 +63,7 @@ void give_up_on_slow_input(int) {
 }
 
 void give_up_on_abort(int) {
-  std::cerr << "what the reader accepted breaks a promise\n";
+  std::cerr << "the reader aborted\n";
   save_find();
   _exit(1);
 }
