@@ -27,8 +27,11 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
   static std::atomic<uint64_t> count = 0;
-  const std::string suffix = std::to_string(getpid()) + "-" + std::to_string(count++);
-  return folder_of(path) / ("." + path.filename().string() + std::string(kTemporaryMark) + suffix);
+  std::string name(1, '.');
+  name += path.filename().string();
+  name += kTemporaryMark;
+  name += std::to_string(getpid()) + "-" + std::to_string(count++);
+  return folder_of(path) / name;
 }
 
 void write_all(FileSystem& file_system, int file, std::span<const std::byte> bytes, const std::filesystem::path& path) {

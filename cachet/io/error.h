@@ -13,10 +13,14 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A name as messages show it: 'weight'.
+/// A name as messages show it: 'weight'. Control characters, which a hostile file could steer a terminal with, become
+/// '?'.
 inline std::string in_quotes(std::string_view name) {
   std::string text(1, '\'');
-  text += name;
+  for (const char symbol : name) {
+    const auto byte = static_cast<unsigned char>(symbol);
+    text += byte < 0x20 || byte == 0x7F ? '?' : symbol;
+  }
   text += '\'';
   return text;
 }

@@ -1,5 +1,7 @@
 #include <lzma.h>
 
+#include <algorithm>
+#include <array>
 #include <new>
 #include <string>
 
@@ -13,8 +15,6 @@ std::string xz_problem(lzma_ret status) {
   switch (status) {
     case LZMA_BUF_ERROR:
       return "truncated: the xz data end in the middle";
-    case LZMA_FORMAT_ERROR:
-      return "something else follows the xz data";
     case LZMA_MEMLIMIT_ERROR:
       return "the xz data need more than 128 MiB of memory to decompress";
     case LZMA_OPTIONS_ERROR:
@@ -25,34 +25,55 @@ std::string xz_problem(lzma_ret status) {
   }
 }
 
-struct XzStream {
-  lzma_stream stream = LZMA_STREAM_INIT;
-  XzStream() = default;
-  XzStream(const XzStream&) = delete;
-  XzStream& operator=(const XzStream&) = delete;
-  ~XzStream() { lzma_end(&stream); }
+class XzDecoder {
+ public:
+  XzDecoder() = default;
+  XzDecoder(const XzDecoder&) = delete;
+  XzDecoder& operator=(const XzDecoder&) = delete;
+  ~XzDecoder() { lzma_end(&stream_); }
+
+  /// Decodes one stream and returns the number of bytes that it took.
+  size_t stream(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name) {
+    constexpr uint64_t kMostMemory = uint64_t{128} << 20;
+    // A check that liblzma cannot verify would let corrupt bytes pass.
+    if (lzma_stream_decoder(&stream_, kMostMemory, LZMA_TELL_UNSUPPORTED_CHECK) != LZMA_OK) throw std::bad_alloc();
+    stream_.next_in = bytes.data();
+    stream_.avail_in = bytes.size();
+    while (true) {
+      const std::span<uint8_t> room = output.room();
+      stream_.next_out = room.data();
+      stream_.avail_out = room.size();
+      const lzma_ret status = lzma_code(&stream_, LZMA_FINISH);
+      output.filled(room.size() - stream_.avail_out);
+      if (status == LZMA_STREAM_END) return bytes.size() - stream_.avail_in;
+      if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
+      if (status != LZMA_OK) throw Error(std::string(name) + ": " + xz_problem(status));
+    }
+  }
+
+ private:
+  lzma_stream stream_ = LZMA_STREAM_INIT;
 };
+
+// Zeros, four at a time, may follow each stream.
+std::span<const uint8_t> behind_padding(std::span<const uint8_t> bytes) {
+  constexpr std::array<uint8_t, 4> kPadding = {};
+  while (bytes.size() >= 4 && std::equal(kPadding.begin(), kPadding.end(), bytes.begin())) bytes = bytes.subspan(4);
+  return bytes;
+}
 
 }  // namespace
 
 std::vector<uint8_t> decompress_xz(std::span<const uint8_t> bytes, uint64_t max_bytes, std::string_view name) {
-  constexpr uint64_t kMostMemory = uint64_t{128} << 20;
-  XzStream xz;
-  // A check that liblzma cannot verify would let corrupt bytes pass.
-  constexpr uint32_t kFlags = LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK;
-  if (lzma_stream_decoder(&xz.stream, kMostMemory, kFlags) != LZMA_OK) throw std::bad_alloc();
-  xz.stream.next_in = bytes.data();
-  xz.stream.avail_in = bytes.size();
+  XzDecoder decoder;
   GrowingOutput output(max_bytes, name);
   while (true) {
-    const std::span<uint8_t> room = output.room();
-    xz.stream.next_out = room.data();
-    xz.stream.avail_out = room.size();
-    const lzma_ret status = lzma_code(&xz.stream, LZMA_FINISH);
-    output.filled(room.size() - xz.stream.avail_out);
-    if (status == LZMA_STREAM_END) return output.take();
-    if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
-    if (status != LZMA_OK) throw Error(std::string(name) + ": " + xz_problem(status));
+    bytes = behind_padding(bytes.subspan(decoder.stream(bytes, output, name)));
+    if (bytes.empty()) return output.take();
+    if (bytes[0] != 0xFD) {
+      throw Error(std::string(name) + ": " + std::to_string(bytes.size()) +
+                  " bytes of something else follow the xz data");
+    }
   }
 }
 

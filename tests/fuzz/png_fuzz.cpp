@@ -17,7 +17,7 @@ void read(std::span<const uint8_t> input) {
 std::vector<std::string> seeds() {
   std::vector<std::string> images;
   for (const int64_t channels : {1, 3}) {
-    const auto bytes = io::encode_png(at::full({channels, 3, 5}, 100, at::kByte));
+    const auto bytes = io::encode_png(at::full({3, 5, channels}, 100, at::kByte));
     images.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   return images;

@@ -38,7 +38,7 @@ std::vector<std::string> seeds() {
   return {text(io::serialize_safetensors({})),
           text(io::serialize_safetensors({{"scalar", at::ones({})}, {"empty", at::zeros({0, 4})}}, {{"format", "pt"}})),
           text(io::serialize_safetensors(
-              {{"a.weight", integers}, {"b", integers.to(at::kBFloat16)}, {"\"c\\\n", integers.to(at::kBool)}}))};
+              {{"a.weight", integers}, {"b", integers.to(at::kBFloat16)}, {"\"c\\é", integers.to(at::kBool)}}))};
 }
 
 }  // namespace cachet::fuzz
