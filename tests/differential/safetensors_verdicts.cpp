@@ -21,9 +21,9 @@ std::string verdict(std::string_view file) {
   const SafetensorsHeader header = parse_safetensors_header(json, file.size() - kSafetensorsPrefix - size, "f");
   std::string text = "+";
   for (const SafetensorsEntry& entry : header.entries) {
-    text += " " + std::string(type_name(entry.type));
-    for (const int64_t size_of_dim : entry.shape) text += ":" + std::to_string(size_of_dim);
-    text += "@" + std::to_string(entry.end - entry.begin);
+    (text += ' ') += type_name(entry.type);
+    for (const int64_t dimension : entry.shape) (text += ':') += std::to_string(dimension);
+    (text += '@') += std::to_string(entry.end - entry.begin);
   }
   return text;
 }

@@ -26,7 +26,7 @@ struct Outer : torch::nn::Module {
   Outer() {
     inner = register_module("inner", std::make_shared<Inner>());
     scale = register_parameter("scale", at::zeros({3}));
-    absent = register_parameter("absent", at::Tensor());
+    absent = register_parameter("absent", at::Tensor(), false);
   }
   std::shared_ptr<Inner> inner;
   at::Tensor scale, absent;
