@@ -1,0 +1,43 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+/// The `cachet` command: one file a subcommand, each of which registers itself.
+namespace cachet::app {
+
+/// What the process ends with, whatever the subcommand.
+enum ExitCode : int { kDone = 0, kFailed = 1, kWrongUsage = 2, kInterrupted = 130 };
+
+/// Arguments that parse but make no sense. what() is a line or two that says what to do; the process ends with 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Where `cachet --help` lists a subcommand.
+enum class Topic { runs, models, machine };
+
+/// Runs a subcommand whose arguments are read. Returns an ExitCode; failures are exceptions (failure.h).
+using Action = std::function<int()>;
+
+struct Command {
+  Topic topic;
+  std::string_view name;                   // "summary"
+  std::string_view summary;                // one line, no full stop
+  std::vector<std::string_view> examples;  // whole command lines for --help; the tests run each
+  Action (*declare)(CLI::App& app);        // adds the arguments; what it returns owns the variables they are read into
+};
+
+/// Adds a subcommand, from a constant at the end of its file.
+struct Registration {
+  explicit Registration(const Command& command);
+};
+
+/// All of them, by topic and name.
+std::vector<Command> commands();
+
+}  // namespace cachet::app

@@ -1,0 +1,89 @@
+#include "app/command_line.h"
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "app/command.h"
+#include "app/failure.h"
+#include "app/usage.h"
+#include "cachet/cachet.h"
+
+namespace cachet::app {
+namespace {
+
+std::string topic_title(Topic topic) {
+  switch (topic) {
+    case Topic::runs:
+      return "Train and use";
+    case Topic::models:
+      return "Look at models";
+    case Topic::machine:
+      return "This machine";
+  }
+  return {};
+}
+
+std::string examples_text(const Command& command) {
+  std::string text = "Examples:";
+  for (const std::string_view example : command.examples) text += "\n  " + std::string(example);
+  return text;
+}
+
+/// The parser and, by subcommand, what to run once it has parsed.
+struct Parser {
+  CLI::App app{"Cachet: transformers that remember across samples, on LibTorch.", "cachet"};
+  std::map<const CLI::App*, Action> actions;
+
+  Parser() {
+    app.set_version_flag("--version", std::string("cachet ") + version(), "Print the version and leave");
+    app.set_help_flag("-h,--help", "Print this and leave");
+    app.require_subcommand(1);
+    app.footer("`cachet COMMAND --help` shows a command's options and examples.");
+    for (const Command& command : commands()) {
+      CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+      sub->group(topic_title(command.topic));
+      sub->footer(examples_text(command));
+      actions[sub] = command.declare(*sub);
+    }
+  }
+};
+
+/// Runs it and makes sure that what it printed has arrived: a full disk behind `> file` is a failure.
+int run_action(const std::string& name, const Action& action) {
+  try {
+    const int code = action();
+    if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output; is the disk full?");
+    return code;
+  } catch (...) {
+    return report_failure("cachet " + name);
+  }
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  Parser parser;
+  if (argc <= 1) {
+    std::cerr << parser.app.help();
+    return kWrongUsage;
+  }
+  if (const auto complaint = unknown_verb(parser.app, argv[1])) {
+    std::cerr << *complaint;
+    return kWrongUsage;
+  }
+  try {
+    parser.app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return parser.app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << usage_complaint(parser.app, error);
+    return kWrongUsage;
+  }
+  const CLI::App* chosen = parser.app.get_subcommands().front();
+  return run_action(chosen->get_name(), parser.actions.at(chosen));
+}
+
+}  // namespace cachet::app

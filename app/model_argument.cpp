@@ -1,0 +1,34 @@
+#include "app/model_argument.h"
+
+#include <algorithm>
+
+#include "app/command.h"
+#include "cachet/config/document.h"
+#include "cachet/config/near_names.h"
+
+namespace cachet::app {
+
+void add_settings_option(CLI::App& app, std::vector<std::string>& settings) {
+  app.add_option("--set", settings, "Change a key of the model, as in a recipe: model.cache.kind=grc (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);  // one value behind each --set, so that an argument may follow
+}
+
+void add_model_argument(CLI::App& app, ModelArgument& argument) {
+  app.add_option("MODEL", argument.name, "A name that `cachet models` lists")->required()->type_name("");
+  add_settings_option(app, argument.settings);
+}
+
+models::ImageClassifierPlan read_model(const ModelArgument& argument, const models::ImageDefaults& defaults) {
+  const auto& names = models::model_names();
+  if (std::ranges::find(names, argument.name) == names.end())
+    throw UsageError("there is no model '" + argument.name + "'" + config::suggestion(argument.name, names) +
+                     "; `cachet models` lists them");
+  config::Document document;
+  for (const std::string& setting : argument.settings) document.set(setting);
+  const auto plan = models::read_image_classifier(argument.name, document.root().table("model"), defaults);
+  document.finish();
+  return plan;
+}
+
+}  // namespace cachet::app

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "cachet/models/registry.h"
+
+namespace cachet::app {
+
+/// A model as a command line names it: its name and what `--set model.KEY=VALUE` changes of it.
+struct ModelArgument {
+  std::string name;
+  std::vector<std::string> settings;
+};
+
+/// Adds the option --set alone, for commands whose MODEL is something else.
+void add_settings_option(CLI::App& app, std::vector<std::string>& settings);
+
+/// Adds the argument MODEL and the option --set. `argument` must outlive the parsing.
+void add_model_argument(CLI::App& app, ModelArgument& argument);
+
+/// The model that it describes, not built yet. Throws UsageError for an unknown name (with the nearest), config::Error
+/// for settings that are wrong, all at once. `defaults`: what takes the place of the model's own image and classes.
+models::ImageClassifierPlan read_model(const ModelArgument& argument, const models::ImageDefaults& defaults = {});
+
+}  // namespace cachet::app
