@@ -46,6 +46,10 @@ bool is_remains(const fs::path& path) {
   return name.starts_with(".step-") && (name.ends_with(kPartial) || name.ends_with(kRemoved));
 }
 
+[[noreturn]] void fail_removal(const fs::path& path) {
+  throw io::Error(path.string() + ": cannot be removed: " + std::generic_category().message(errno));
+}
+
 /// Removes the files that a checkpoint can have, and the folder where nothing else is in it.
 void remove_known_files(const fs::path& folder, io::FileSystem& file_system) {
   for (const TensorFile& file : kTensorFiles) file_system.unlink(folder / file.name);
@@ -172,17 +176,14 @@ io::TensorMap read_weights(const fs::path& folder, bool averaged) {
 void remove_checkpoint(const fs::path& folder, io::FileSystem& file_system) {
   const Manifest manifest = read_manifest(folder);
   const fs::path removed = hidden_beside(folder, kRemoved);
-  if (file_system.rename(folder, removed) != 0) {
-    throw io::Error(folder.string() + ": cannot be removed: " + std::generic_category().message(errno));
+  if (file_system.rename(folder, removed) != 0) fail_removal(folder);
+  std::vector<std::string> names{kManifestName};
+  for (const auto& [name, file] : manifest.files) names.push_back(name);
+  for (const std::string& name : names) {
+    if (file_system.unlink(removed / name) != 0) fail_removal(removed / name);
   }
-  for (const auto& [name, file] : manifest.files) {
-    if (file_system.unlink(removed / name) != 0) {
-      throw io::Error((removed / name).string() + ": cannot be removed (" + std::to_string(file.bytes) +
-                      " bytes): " + std::generic_category().message(errno));
-    }
-  }
-  file_system.unlink(removed / kManifestName);
-  file_system.rmdir(removed);  // fails, as it should, where somebody put a file of his own
+  // Somebody's own file in it is a reason to leave the folder, not to fail.
+  if (file_system.rmdir(removed) != 0 && errno != ENOTEMPTY && errno != EEXIST) fail_removal(removed);
 }
 
 void remove_remains(const fs::path& checkpoints, io::FileSystem& file_system) {

@@ -92,12 +92,18 @@ std::optional<CheckpointStore::Found> CheckpointStore::resume() {
 }
 
 fs::path CheckpointStore::save(const Checkpoint& checkpoint, bool best) {
-  require_space(checkpoint_bytes(checkpoint));
+  const uint64_t bytes = checkpoint_bytes(checkpoint);
   const fs::path folder = free_name(checkpoint.state.step);
-  write_checkpoint(folder, checkpoint, run_id_, file_system_);
-  if (best) point("best", folder);
-  point("last", folder);
-  prune();
+  try {
+    require_space(bytes);
+    write_checkpoint(folder, checkpoint, run_id_, file_system_);
+    if (best) point("best", folder);
+    point("last", folder);
+    prune();
+  } catch (const io::Error& error) {
+    throw io::Error("the checkpoint " + folder.string() + " of about " + std::to_string(bytes) +
+                    " bytes could not be saved; earlier ones are untouched\n  " + error.what());
+  }
   return folder;
 }
 

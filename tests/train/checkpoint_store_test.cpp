@@ -1,0 +1,93 @@
+#include "cachet/train/checkpoint_store.h"
+
+#include <ATen/ops/full.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/temporary_directory.h"
+
+namespace cachet::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+Checkpoint stored(int64_t step) {
+  Checkpoint checkpoint;
+  checkpoint.model = {{"weight", at::full({4}, step)}};
+  checkpoint.optimizer = {{"weight.step", at::full({}, step)}};
+  checkpoint.random = {{"cpu", at::full({4}, 1).to(at::kByte)}};
+  checkpoint.state.step = step;
+  return checkpoint;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST(CheckpointStore, KeepsTheNewestAndTheBest) {
+  const test::TemporaryDirectory folder;
+  CheckpointStore store(folder.path(), "run", 2);
+  EXPECT_FALSE(store.resume());
+  for (int64_t step = 1; step <= 5; ++step) store.save(stored(step), /*best=*/step == 2);
+  EXPECT_EQ(names_in(folder.path()),
+            (std::vector<std::string>{"best", "last", "step-00000002", "step-00000004", "step-00000005"}));
+  EXPECT_EQ(store.best()->filename(), "step-00000002");
+  EXPECT_EQ(store.last()->filename(), "step-00000005");
+  EXPECT_EQ(store.resume()->checkpoint.state.step, 5);
+  EXPECT_EQ(find_checkpoint(folder.path()), store.best());
+  EXPECT_TRUE(read_weights(*store.best()).at("weight").equal(at::full({4}, 2)));
+}
+
+TEST(CheckpointStore, RemovesNothingThatTheRunDidNotWrite) {
+  const test::TemporaryDirectory folder;
+  CheckpointStore other(folder.path(), "another run", 1);
+  other.save(stored(1), false);
+  fs::create_directory(folder / "step-00000002");
+  std::ofstream(folder / "step-00000002" / "notes.txt") << "mine";
+  CheckpointStore store(folder.path(), "run", 1);
+  store.save(stored(3), false);
+  std::ofstream(folder / "step-00000003" / "notes.txt") << "mine";
+  store.save(stored(4), false);
+  EXPECT_TRUE(fs::exists(folder / "step-00000001" / "manifest.json"));
+  EXPECT_TRUE(fs::exists(folder / "step-00000002" / "notes.txt"));
+  EXPECT_TRUE(fs::exists(folder / ".step-00000003.removed" / "notes.txt")) << "a file of the user's was deleted";
+  EXPECT_FALSE(fs::exists(folder / ".step-00000003.removed" / "model.safetensors"));
+}
+
+TEST(CheckpointStore, AStepThatIsReachedAgainGetsANameOfItsOwn) {
+  const test::TemporaryDirectory folder;
+  CheckpointStore store(folder.path(), "run", 9);
+  store.save(stored(7), false);
+  EXPECT_EQ(store.save(stored(7), false).filename(), "step-00000007-r1");
+  EXPECT_EQ(store.resume()->folder.filename(), "step-00000007-r1");
+}
+
+TEST(CheckpointStore, SetsPointersRightThatAKilledProcessLeftBehind) {
+  const test::TemporaryDirectory folder;
+  CheckpointStore store(folder.path(), "run", 2);
+  store.save(stored(1), /*best=*/true);
+  Checkpoint better = stored(2);
+  better.state.best = 0.9;
+  better.state.best_step = 2;
+  write_checkpoint(folder / "step-00000002", better, "run");
+  EXPECT_EQ(store.resume()->checkpoint.state.step, 2);
+  EXPECT_EQ(store.last()->filename(), "step-00000002");
+  EXPECT_EQ(store.best()->filename(), "step-00000002");
+}
+
+TEST(CheckpointStore, SaysWhereItLookedForACheckpoint) {
+  const test::TemporaryDirectory folder;
+  try {
+    find_checkpoint(folder.path());
+    FAIL() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find(folder.path().string()), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace cachet::train

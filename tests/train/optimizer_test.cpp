@@ -1,0 +1,172 @@
+#include "cachet/train/optimizer.h"
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "cachet/train/gradients.h"
+#include "cachet/train/weight_average.h"
+
+namespace cachet::train {
+namespace {
+
+class GroupedModel : public torch::nn::Module {
+ public:
+  GroupedModel() {
+    register_parameter("weight", at::full({2, 2}, 1.0));
+    register_parameter("bias", at::full({2}, 1.0));
+    register_parameter("share", at::full({1, 2, 1}, 1.0));
+    register_parameter("pos_embed", at::full({1, 3, 2}, 1.0));
+    register_parameter("cls_token", at::full({1, 1, 2}, 1.0));
+    register_parameter("frozen", at::full({2, 2}, 1.0), /*requires_grad=*/false);
+    register_buffer("count", at::full({}, 3.0));
+  }
+  at::Tensor& at_name(const std::string& name) { return named_parameters()[name]; }
+};
+
+void set_gradients(GroupedModel& model, double value) {
+  for (at::Tensor& parameter : model.parameters()) {
+    if (parameter.requires_grad()) parameter.mutable_grad() = at::full(parameter.sizes(), value);
+  }
+}
+
+double first_of(const at::Tensor& tensor) { return tensor.flatten()[0].item<double>(); }
+
+TEST(ParameterGroups, SparesWhatTakesNoDecay) {
+  const GroupedModel model;
+  const auto names = [](const std::vector<NamedParameter>& group) {
+    std::vector<std::string> list;
+    for (const NamedParameter& parameter : group) list.push_back(parameter.name);
+    return list;
+  };
+  ParameterGroups groups = parameter_groups(model);
+  EXPECT_EQ(names(groups.decayed), (std::vector<std::string>{"weight", "cls_token"}));
+  EXPECT_EQ(names(groups.undecayed), (std::vector<std::string>{"bias", "share", "pos_embed"}));
+  EXPECT_EQ(groups.summary(), "decay: 2 tensors, 6 values; no decay: 3 tensors, 10 values");
+  groups = parameter_groups(model, {"cls_token"});
+  EXPECT_EQ(names(groups.decayed), (std::vector<std::string>{"weight"}));
+}
+
+TEST(AdamW, FollowsItsEquations) {
+  GroupedModel model;
+  OptimizerOptions options;
+  options.weight_decay = 0.1;
+  const auto optimizer = make_optimizer(options, parameter_groups(model));
+  double decayed = 1, undecayed = 1, m = 0, v = 0;
+  for (int step = 1; step <= 3; ++step) {
+    const double gradient = 0.5 * step, rate = 0.01 * step;
+    set_gradients(model, gradient);
+    optimizer->step(rate);
+    m = 0.9 * m + 0.1 * gradient;
+    v = 0.999 * v + 0.001 * gradient * gradient;
+    const double update = rate * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
+    decayed = decayed * (1 - rate * 0.1) - update;
+    undecayed -= update;
+  }
+  EXPECT_NEAR(first_of(model.at_name("weight")), decayed, 1e-6);
+  EXPECT_NEAR(first_of(model.at_name("bias")), undecayed, 1e-6);
+  EXPECT_EQ(first_of(model.at_name("frozen")), 1);
+}
+
+TEST(Sgd, FollowsItsEquations) {
+  for (const bool nesterov : {false, true}) {
+    GroupedModel model;
+    OptimizerOptions options;
+    options.kind = OptimizerOptions::Kind::sgd;
+    options.weight_decay = 0;
+    options.nesterov = nesterov;
+    const auto optimizer = make_optimizer(options, parameter_groups(model));
+    double value = 1, momentum = 0;
+    for (int step = 1; step <= 3; ++step) {
+      set_gradients(model, step);
+      optimizer->step(0.1);
+      momentum = 0.9 * momentum + step;
+      value -= 0.1 * (nesterov ? step + 0.9 * momentum : momentum);
+    }
+    EXPECT_NEAR(first_of(model.at_name("weight")), value, 1e-5);
+  }
+}
+
+TEST(Optimizer, GoesOnFromItsState) {
+  for (const auto kind : {OptimizerOptions::Kind::adamw, OptimizerOptions::Kind::sgd}) {
+    OptimizerOptions options;
+    options.kind = kind;
+    GroupedModel whole, cut;
+    const auto straight = make_optimizer(options, parameter_groups(whole));
+    const auto before = make_optimizer(options, parameter_groups(cut));
+    set_gradients(whole, 0.3);
+    set_gradients(cut, 0.3);
+    straight->step(0.1);
+    before->step(0.1);
+    const auto after = make_optimizer(options, parameter_groups(cut));
+    after->load_state(before->state());
+    set_gradients(whole, -0.7);
+    set_gradients(cut, -0.7);
+    straight->step(0.1);
+    after->step(0.1);
+    EXPECT_TRUE(whole.at_name("weight").equal(cut.at_name("weight")));
+    EXPECT_FALSE(straight->state().empty());
+
+    io::TensorMap state = before->state();
+    state.emplace("other.exp_avg", at::ones({1}));
+    EXPECT_THROW(after->load_state(state), std::runtime_error);
+    state = before->state();
+    state.begin()->second = at::ones({9, 9});
+    EXPECT_THROW(after->load_state(state), std::runtime_error);
+  }
+}
+
+TEST(Optimizer, PassesOverParametersWithoutAGradient) {
+  GroupedModel model;
+  const auto optimizer = make_optimizer({}, parameter_groups(model));
+  model.at_name("bias").mutable_grad() = at::ones({2});
+  optimizer->step(0.1);
+  EXPECT_EQ(first_of(model.at_name("weight")), 1);
+  EXPECT_NE(first_of(model.at_name("bias")), 1);
+  EXPECT_EQ(optimizer->state().size(), 3U);
+}
+
+TEST(Gradients, AreMeasuredAndClippedTogether) {
+  GroupedModel model;
+  set_gradients(model, 2);  // 4 + 2 + 2 + 6 + 2 = 16 values
+  const ParameterGroups groups = parameter_groups(model);
+  std::vector<NamedParameter> all = groups.decayed;
+  all.insert(all.end(), groups.undecayed.begin(), groups.undecayed.end());
+  EXPECT_NEAR(gradient_norm(all), 8, 1e-6);
+  clip_gradients(all, 8, 10);
+  EXPECT_NEAR(gradient_norm(all), 8, 1e-6);
+  clip_gradients(all, 8, 1);
+  EXPECT_NEAR(gradient_norm(all), 1, 1e-6);
+  EXPECT_FALSE(first_non_finite_gradient(all));
+  model.at_name("share").mutable_grad().fill_(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(first_non_finite_gradient(all), "share");
+  EXPECT_FALSE(std::isfinite(gradient_norm(all)));
+}
+
+TEST(WeightAverage, AveragesParametersAndCopiesState) {
+  GroupedModel model;
+  WeightAverage average(model, 0.75);
+  const at::NoGradGuard no_grad;
+  model.at_name("weight").fill_(5);
+  model.named_buffers()["count"].fill_(9);
+  average.update();
+  {
+    const WeightAverage::Applied applied(average);
+    EXPECT_EQ(first_of(model.at_name("weight")), 0.75 * 1 + 0.25 * 5);
+    EXPECT_EQ(first_of(model.named_buffers()["count"]), 9);
+  }
+  EXPECT_EQ(first_of(model.at_name("weight")), 5);
+  const io::TensorMap state = average.state();
+  EXPECT_EQ(first_of(state.at("weight")), 2);
+  EXPECT_EQ(first_of(state.at("count")), 9);
+  WeightAverage other(model, 0.75);
+  other.load_state(state);
+  EXPECT_EQ(first_of(other.state().at("weight")), 2);
+  EXPECT_THROW(other.load_state({}), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace cachet::train

@@ -1,0 +1,95 @@
+#include "cachet/train/options.h"
+
+#include <gtest/gtest.h>
+
+#include "cachet/train/schedule.h"
+#include "tests/support/thrown_message.h"
+
+namespace cachet::train {
+namespace {
+
+Options options_of(const std::string& recipe) {
+  config::Document document = config::Document::from_text(recipe, "r.toml");
+  const Options options = read_options(document.root());
+  document.finish();
+  return options;
+}
+
+TEST(TrainOptions, AreReadFromTheirTables) {
+  const Options options = options_of(R"(
+[train]
+epochs = 7
+accumulate = 3
+precision = "bf16"
+log_every = "10 steps"
+evaluate_every = "2 epochs"
+limit = "500 steps"
+patience = 4
+[optimizer]
+kind = "sgd"
+lr = 0.5
+nesterov = true
+[schedule]
+kind = "linear"
+warmup = "1 epoch"
+)");
+  EXPECT_EQ(options.train.epochs, 7);
+  EXPECT_EQ(options.train.accumulate, 3);
+  EXPECT_EQ(options.train.precision, Precision::bfloat16);
+  EXPECT_EQ(options.train.log_every, (Span{10, Span::Unit::steps}));
+  EXPECT_EQ(options.train.evaluate_every, (Span{2, Span::Unit::epochs}));
+  EXPECT_EQ(options.train.limit, (Span{500, Span::Unit::steps}));
+  EXPECT_EQ(options.train.patience, 4);
+  EXPECT_EQ(options.optimizer.kind, OptimizerOptions::Kind::sgd);
+  EXPECT_TRUE(options.optimizer.nesterov);
+  EXPECT_EQ(options.schedule.kind, ScheduleOptions::Kind::linear);
+  EXPECT_EQ(options.schedule.warmup.steps(40), 40);
+}
+
+TEST(TrainOptions, NameWhatIsWrong) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"[train]\nbatch_size = 0", "train.batch_size"},
+      {"[train]\nbatch_size = -1", "train.batch_size"},
+      {"[train]\nepochs = 1.5", "train.epochs"},
+      {"[train]\nprecision = \"fp16\"", "train.precision"},
+      {"[train]\nlog_every = \"5\"", "train.log_every"},
+      {"[train]\nlog_every = \"0 steps\"", "train.log_every"},
+      {"[train]\nlimit = \"3 weeks\"", "train.limit"},
+      {"[train]\nema_decay = 1.0", "train.ema_decay"},
+      {"[train]\nepoch = 3", "train.epoch"},
+      {"[optimizer]\nlr = 0", "optimizer.lr"},
+      {"[optimizer]\nlr = nan", "optimizer.lr"},
+      {"[optimizer]\nbetas = [0.9]", "optimizer.betas"},
+      {"[optimizer]\nbetas = [0.9, 1.0]", "optimizer.betas"},
+      {"[optimizer]\nkind = \"sgd\"\nmomentum = 0\nnesterov = true", "optimizer.nesterov"},
+      {"[optimizer]\nmomentum = 0.9", "optimizer.momentum"},
+      {"[schedule]\nminimum = 1.0", "schedule.minimum"}};
+  for (const auto& [recipe, key] : cases) {
+    const std::string message = test::thrown_message<config::Error>([&] { options_of(recipe); });
+    EXPECT_NE(message.find(key), std::string::npos) << recipe << "\n" << message;
+    EXPECT_NE(message.find("r.toml"), std::string::npos) << recipe << "\n" << message;
+  }
+}
+
+TEST(Schedule, WarmsUpAndDescends) {
+  const Schedule cosine({ScheduleOptions::Kind::cosine, {10, Span::Unit::steps}, 0.1, 0.2}, 1.2, 110, 50);
+  EXPECT_DOUBLE_EQ(cosine.learning_rate(0), 0.1 + 1.1 / 10);
+  EXPECT_DOUBLE_EQ(cosine.learning_rate(9), 1.2);
+  EXPECT_DOUBLE_EQ(cosine.learning_rate(10), 1.2);
+  EXPECT_DOUBLE_EQ(cosine.learning_rate(60), 0.7);
+  EXPECT_DOUBLE_EQ(cosine.learning_rate(110), 0.2);
+  EXPECT_DOUBLE_EQ(cosine.learning_rate(1000), 0.2);
+  const Schedule linear({ScheduleOptions::Kind::linear, {1, Span::Unit::epochs}, 0, 0}, 1, 100, 20);
+  EXPECT_EQ(linear.warmup_steps(), 20);
+  EXPECT_DOUBLE_EQ(linear.learning_rate(40), 0.75);
+  const Schedule constant({ScheduleOptions::Kind::constant, {0, Span::Unit::steps}, 0, 0}, 0.3, 100, 20);
+  EXPECT_DOUBLE_EQ(constant.learning_rate(99), 0.3);
+}
+
+TEST(Schedule, AWarmUpLongerThanTheRunIsOnlyClimbed) {
+  const Schedule schedule({ScheduleOptions::Kind::cosine, {10, Span::Unit::steps}, 0, 0}, 1, 5, 5);
+  for (int64_t step = 1; step < 5; ++step) EXPECT_GT(schedule.learning_rate(step), schedule.learning_rate(step - 1));
+}
+
+}  // namespace
+}  // namespace cachet::train

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/zeros.h>
+#include <torch/nn/module.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cachet/data/loader.h"
+#include "cachet/train/task.h"
+
+namespace cachet::test {
+
+/// A small classifier with all that makes resuming hard: dropout, a state that each forward pass moves, a counter.
+class ToyModel : public torch::nn::Module {
+ public:
+  ToyModel() {
+    filter_ = register_parameter("filter", at::randn({4, 1, 3, 3}) * 0.3);
+    weight_ = register_parameter("head_weight", at::randn({3, 4 * 6 * 6}) * 0.1);
+    bias_ = register_parameter("head_bias", at::zeros({3}));
+    memory_ = register_buffer("memory", at::zeros({4 * 6 * 6}));
+    forwards_ = register_buffer("forwards", at::zeros({}, at::kLong));
+  }
+
+  at::Tensor forward(const at::Tensor& images) {
+    at::Tensor features = at::relu(at::conv2d(images, filter_, {}, 1, 1)).flatten(1);
+    features = at::dropout(features, 0.2, is_training()) + 0.1 * memory_;
+    if (is_training()) {
+      const at::NoGradGuard no_grad;
+      memory_.mul_(0.9).add_(features.mean(0).to(at::kFloat), 0.1);
+      forwards_.add_(1);
+    }
+    return at::linear(features, weight_, bias_);
+  }
+
+  at::Tensor filter_, weight_, bias_, memory_, forwards_;
+};
+
+struct ToyHooks {
+  std::function<void(int64_t epoch, int64_t batch)> before_forward = [](int64_t, int64_t) {};
+  std::function<void()> before_evaluation = [] {};
+  std::function<void()> after_evaluation = [] {};
+  std::function<at::Tensor(at::Tensor)> loss = [](at::Tensor loss) { return loss; };
+  std::function<void(const train::Status&)> report = [](const train::Status&) {};
+};
+
+/// 58 images of noise in three classes, by which third of the rows is brighter; 7 micro-batches of 8.
+class ToyTask : public train::Task {
+ public:
+  explicit ToyTask(int64_t workers = 0, ToyHooks hooks = {}, int64_t batch_size = 8)
+      : hooks_(std::move(hooks)),
+        model_(std::make_shared<ToyModel>()),
+        dataset_(images()),
+        loader_(dataset_, data::ImageTransform(dataset_->shape(), {{0.5}, {0.3}}, {.flip = 0.5, .crop_padding = 1}),
+                {.batch_size = batch_size, .seed = 5}, {.workers = workers}) {}
+
+  torch::nn::Module& model() override { return *model_; }
+  ToyModel& toy() { return *model_; }
+  int64_t batches_per_epoch() const override { return loader_.batches(); }
+  train::Objective objective() const override { return {"top1", true}; }
+
+  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override {
+    return std::make_unique<Stream>(*this, epoch, first_batch);
+  }
+
+  train::Metrics evaluate(const train::EvaluationProgress& progress) override {
+    hooks_.before_evaluation();
+    double right = 0, loss = 0;
+    const int64_t size = dataset_->size();
+    for (int64_t i = 0; i < size; ++i) {
+      progress(i, size);
+      const at::Tensor image = dataset_->image(i).to(at::kFloat).div(255).sub(0.5).div(0.3).unsqueeze(0);
+      const at::Tensor scores = model_->forward(image).to(at::kFloat);
+      const at::Tensor label = at::zeros({1}, at::kLong) + dataset_->label(i);
+      loss += at::cross_entropy_loss(scores, label).item<double>();
+      right += scores.argmax().item<int64_t>() == dataset_->label(i) ? 1 : 0;
+      at::rand({3});  // an evaluation that draws must not shift training's dropout
+    }
+    hooks_.after_evaluation();
+    const auto count = static_cast<double>(size);
+    return {{"loss", loss / count}, {"top1", right / count}};
+  }
+
+  std::vector<train::Series> observe() override {
+    return {{"memory", {model_->memory_.sum().item<double>(), model_->memory_.abs().max().item<double>()}}};
+  }
+
+  void write_report(const train::RunFolder&, const train::Status& status) override { hooks_.report(status); }
+
+ private:
+  static std::shared_ptr<const data::StoredImages> images() {
+    // Its own generator: the data must not depend on what was drawn before.
+    std::vector<uint8_t> pixels;
+    data::CounterRandom random(1, data::RandomStream::subset, 0, 0);
+    std::vector<int64_t> labels;
+    for (int64_t i = 0; i < 58; ++i) {
+      labels.push_back(i % 3);
+      for (int64_t pixel = 0; pixel < 36; ++pixel) {
+        pixels.push_back(static_cast<uint8_t>(random.below(128) + (pixel / 12 == i % 3 ? 100 : 0)));
+      }
+    }
+    at::Tensor tensor = at::zeros({58, 1, 6, 6}, at::kByte);
+    std::copy(pixels.begin(), pixels.end(), tensor.data_ptr<uint8_t>());
+    return std::make_shared<data::StoredImages>(tensor, labels, std::vector<std::string>{"a", "b", "c"});
+  }
+
+  class Stream : public train::TrainingStream {
+   public:
+    Stream(ToyTask& task, int64_t epoch, int64_t first)
+        : task_(task), epoch_(epoch), stream_(task.loader_.stream(epoch, first)) {}
+
+    bool fetch() override {
+      batch_ = stream_.next();
+      return batch_.has_value();
+    }
+
+    train::StepResult forward() override {
+      task_.hooks_.before_forward(epoch_, batch_->number);
+      const at::Tensor scores = task_.model_->forward(batch_->images);
+      const at::Tensor loss = at::cross_entropy_loss(scores.to(at::kFloat), batch_->labels);
+      const auto count = static_cast<double>(batch_->labels.numel());
+      const auto right = scores.argmax(1).eq(batch_->labels).sum().item<double>();
+      return {task_.hooks_.loss(loss), batch_->labels.numel(), {{"top1", right, count}}};
+    }
+
+   private:
+    ToyTask& task_;
+    int64_t epoch_;
+    data::BatchStream stream_;
+    std::optional<data::Batch> batch_;
+  };
+
+  ToyHooks hooks_;
+  std::shared_ptr<ToyModel> model_;
+  std::shared_ptr<const data::StoredImages> dataset_;
+  data::Loader loader_;
+};
+
+}  // namespace cachet::test
