@@ -14,7 +14,7 @@ void Observable::tell(Signal signal, const at::Tensor& value) const {
 }
 
 Observation::Observation(torch::nn::Module& root, const Listener& listener) {
-  for (const auto& item : root.named_modules("", /*include_self=*/false)) {
+  for (const auto& item : root.named_modules("", /*include_self=*/true)) {
     auto* observable = dynamic_cast<Observable*>(item.value().get());
     if (!observable) continue;
     observable->listen(item.key(), listener);

@@ -13,6 +13,7 @@ enum class Signal {
   share,               // σ(λ) (H)
   self_output,         // o_self (B, T, D)
   memory_output,       // o_mem (B, T, Dm)
+  memory_tokens,       // what memory attention attends to (B or 1, Tm, Dm)
   statistic,           // a norm's own statistic of the step, before any averaging (C)
   used_statistic,      // the one it normalised with (C)
   gradient_statistic,  // the step's own mean of g·z, seen in the backward pass (C)

@@ -8,11 +8,15 @@ void StateModule::keep_state(torch::Dtype dtype, const std::function<void()>& co
   std::vector<torch::Tensor> before;
   for (const auto& buffer : buffers(/*recurse=*/false)) before.push_back(buffer.detach().clone());
   convert();
-  if (c10::elementSize(dtype) >= c10::elementSize(at::kFloat)) return;
+  const bool narrow = c10::elementSize(dtype) < c10::elementSize(at::kFloat);
   size_t i = 0;
   for (auto& buffer : buffers(/*recurse=*/false)) {
     const auto& kept = before[i++];
-    if (kept.is_floating_point()) buffer.set_data(kept.to(buffer.device(), at::kFloat));
+    // torch::nn::Module converts counters like anything else.
+    if (!kept.is_floating_point())
+      buffer.set_data(kept.to(buffer.device()));
+    else if (narrow)
+      buffer.set_data(kept.to(buffer.device(), at::kFloat));
   }
 }
 

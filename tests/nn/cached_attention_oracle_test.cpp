@@ -111,8 +111,13 @@ TEST_P(CachedAttentionOracle, EveryStepIsReproduced) {
     at::Tensor x = oracle.step(i, "x").requires_grad_();
     nn::AttentionLayout layout = layout_of(oracle, x, step);
     layout.state = oracle.metadata.value("cache_scope", "") == "lane" ? state.get() : nullptr;
+    at::Tensor memory;
+    const nn::Observation observation(*layer, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
+      if (signal == nn::Signal::memory_tokens) memory = value;
+    });
     const at::Tensor y = layer->forward(x, x, layout);
     (y * oracle.step(i, "dy")).sum().backward();
+    if (oracle.has(step + "cache_sample")) compare.close(memory, oracle[step + "cache_sample"], step + "cache_sample");
     compare.close(y, oracle.step(i, "y"), step + "y");
     compare.close(x.grad(), oracle.step(i, "dx"), step + "dx");
     compare.close(stored_cache(*layer, *state), oracle.step(i, "cache"), step + "cache");

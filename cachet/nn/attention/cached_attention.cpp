@@ -77,6 +77,7 @@ torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::
     tell(Signal::share, share.sigmoid());
     tell(Signal::self_output, self_output);
     tell(Signal::memory_output, memory_output);
+    tell(Signal::memory_tokens, memory.tokens);
   }
   const auto heads = [&](const torch::Tensor& x) {
     return x.view({x.size(0), x.size(1), num_heads_, x.size(2) / num_heads_});
