@@ -158,7 +158,8 @@ TEST(Safetensors, HostileHeadersCostLittleMoreMemoryThanTheFile) {
   const auto repeat = [](const std::string& text) {
     std::string all = "{";
     for (size_t i = 0; all.size() + text.size() + 20 < 20'000'000; ++i) {
-      all += "\"" + std::to_string(i) + "\":" + text + ",";
+      all += '"';
+      all += std::to_string(i) + "\":" + text + ",";
     }
     return all + "\"z\":1}";
   };
