@@ -15,7 +15,8 @@
 
 namespace cachet::testing {
 
-/// A fixture of numbers to reproduce: tensors by name, and its configuration as metadata (tests/data/oracles/README.md).
+/// A fixture of numbers to reproduce: tensors by name, and its configuration as metadata
+/// (tests/data/oracles/README.md).
 struct Oracle {
   std::string name;
   io::TensorMap tensors;
@@ -63,7 +64,8 @@ std::vector<std::string> oracles_where(const std::vector<std::string>& prefixes,
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(oracle_folder())) {
     const std::string name = entry.path().stem().string();
-    const bool wanted = std::any_of(prefixes.begin(), prefixes.end(), [&](const auto& p) { return name.starts_with(p); });
+    const bool wanted =
+        std::any_of(prefixes.begin(), prefixes.end(), [&](const auto& p) { return name.starts_with(p); });
     if (wanted && entry.path().extension() == ".safetensors" && keep(load_oracle(name))) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
@@ -74,14 +76,15 @@ inline std::vector<std::string> oracles(const std::vector<std::string>& prefixes
   return oracles_where(prefixes, [](const Oracle&) { return true; });
 }
 
-/// Holds results to a fixture at its tolerance, |a − b| ≤ 1e-9 · max(1, max|b|), which the fixtures' README gives as the
-/// distance of float64 implementations that order their sums differently. Prints the largest error seen.
+/// Holds results to a fixture at its tolerance, |a − b| ≤ 1e-9 · max(1, max|b|), which the fixtures' README gives as
+/// the distance of float64 implementations that order their sums differently. Prints the largest error seen.
 class Comparison {
  public:
   explicit Comparison(std::string name) : name_(std::move(name)) {}
   ~Comparison() {
     std::cout << "[  oracle  ] " << std::left << std::setw(26) << name_ << " largest error " << std::scientific
-              << std::setprecision(1) << largest_ << " over " << compared_ << " tensors" << std::defaultfloat << std::endl;
+              << std::setprecision(1) << largest_ << " over " << compared_ << " tensors" << std::defaultfloat
+              << std::endl;
     EXPECT_GT(compared_, 0) << name_ << " compared nothing";
   }
 
