@@ -2,9 +2,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/argsort.h>
+#include <ATen/ops/div.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/gather.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/sort.h>
 #include <ATen/ops/where.h>
 #include <torch/library.h>
 
@@ -30,15 +32,21 @@ Tensor resize_tokens_composite(const Tensor& tokens, int64_t length, const std::
   const Tensor target = at::arange(length, tokens.options().dtype(at::kLong).requires_grad(false));
   if (!padding) {
     if (length == tokens.size(1)) return tokens.alias();
-    return at::index_select(tokens, 1, (target * tokens.size(1)).floor_divide(length));
+    return at::index_select(tokens, 1, at::div(target * tokens.size(1), at::Scalar(length), "floor"));
   }
   // A stable sort puts the valid tokens first, in their order; no branch depends on how many there are.
-  const Tensor valid_first = at::argsort(padding->to(at::kByte), /*stable=*/true, /*dim=*/1);
+  const Tensor valid_first =
+      std::get<1>(at::sort(padding->to(at::kByte), /*stable=*/std::optional<bool>(true), /*dim=*/1));
   const Tensor count = padding->logical_not().sum(1, /*keepdim=*/true);
-  const Tensor source = valid_first.gather(1, (target * count).floor_divide(length));
+  const Tensor source = valid_first.gather(1, at::div(target * count, at::Scalar(length), "floor"));
   const Tensor index = source.unsqueeze(2).expand({tokens.size(0), length, tokens.size(2)});
   const Tensor any = (count > 0).unsqueeze(2);
   return at::where(any, tokens.gather(1, index), at::Scalar(0));
+}
+
+Tensor resize_tokens_meta(const Tensor& tokens, int64_t length, const std::optional<Tensor>& padding) {
+  check(tokens, length, padding);
+  return at::empty({tokens.size(0), length, tokens.size(2)}, tokens.options());
 }
 
 }  // namespace
@@ -50,5 +58,6 @@ Tensor resize_tokens(const Tensor& tokens, int64_t length, const std::optional<T
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) { m.def("resize_tokens(Tensor tokens, int length, Tensor? padding=None) -> Tensor"); }
 TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) { m.impl("resize_tokens", resize_tokens_composite); }
+TORCH_LIBRARY_IMPL(cachet, Meta, m) { m.impl("resize_tokens", resize_tokens_meta); }
 
 }  // namespace cachet::ops

@@ -2,12 +2,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/clamp.h>
-#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/stack.h>
-#include <ATen/ops/var.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
@@ -58,8 +57,13 @@ void check(const Tensor& input, const OptionalTensor& weight, const OptionalTens
 // Mean over the valid tokens of x (N, C); noise at the padding never enters, not even NaN.
 Tensor token_mean(const Tensor& x, const OptionalTensor& padding) {
   if (!padding) return x.mean(0);
-  const Tensor valid = padding->reshape({-1, 1}).logical_not();
+  const Tensor valid = padding->reshape({-1, 1}).bitwise_not();
   return at::where(valid, x, at::Scalar(0)).sum(0) / valid.sum().clamp_min(1);
+}
+
+// Unbiased, over all elements.
+Tensor variance(const Tensor& x) {
+  return (x - x.mean()).square().sum() / static_cast<double>(std::max<int64_t>(x.numel() - 1, 1));
 }
 
 // --- forward ---------------------------------------------------------------------------------------------------------
@@ -83,23 +87,23 @@ Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, 
   // The published code counts its warm-up exclusively and asks the ring to be full; the paper counts inclusively.
   const Tensor warming = official ? step < warmup : step <= warmup;
   const Tensor filling = official ? step <= length : step < length;
-  const Tensor uneven = (arithmetic - geometric > ring.sqrt().var(/*unbiased=*/true) * length).any();
-  const Tensor filtered = filter_outliers ? uneven.logical_and(warming.logical_not()) : at::zeros_like(warming);
+  const Tensor uneven = (arithmetic - geometric > variance(ring.sqrt()) * length).any();
+  const Tensor filtered = filter_outliers ? uneven.bitwise_and(warming.bitwise_not()) : at::zeros_like(warming);
   // A window of one has nothing to smooth: the published code then treats each step as a filtered one.
   const Tensor on_own = official && length == 1 ? at::ones_like(filtered) : filtered;
-  const Tensor on_batch = warming.logical_or(filling).logical_or(on_own);
+  const Tensor on_batch = warming.bitwise_or(filling).bitwise_or(on_own);
   const Tensor used = at::where(on_batch, own, geometric_mean ? geometric : own);
 
   Tensor r = at::ones_like(used);
   if (official) {
-    const Tensor late = (step > std::max<int64_t>(1000, warmup)).logical_and(on_own.logical_not());
+    const Tensor late = (step > std::max<int64_t>(1000, warmup)).bitwise_and(on_own.bitwise_not());
     r = at::where(late, ((used + eps).sqrt() / (running + eps).sqrt()).clamp(0.2, 5.0), r);
   }
 
   ring.index_copy_(0, slot, at::where(filtered, running, own).unsqueeze(0));
   statistics.select(0, State::kRunning).copy_(momentum[0] * running + (1 - momentum[0]) * used);
   const Tensor count = filtered.to(at::kLong);
-  counters.add_(at::stack({at::ones_like(count), count, on_batch.logical_not().to(at::kLong),
+  counters.add_(at::stack({at::ones_like(count), count, on_batch.bitwise_not().to(at::kLong),
                            count - counters.select(0, State::kLastFiltered)}));
 
   Tensor y = x * at::rsqrt(used + eps);
@@ -107,7 +111,7 @@ Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, 
   if (bias) y = y + *bias;
 
   const Tensor psi_filling = official ? step <= window[1] : step < window[1];
-  const Tensor psi_on_batch = warming.logical_or(psi_filling).logical_or(on_own);
+  const Tensor psi_on_batch = warming.bitwise_or(psi_filling).bitwise_or(on_own);
   return {y.to(input.scalar_type()).view(input.sizes()), at::stack({used, r}),
           at::stack({step, psi_on_batch.to(at::kLong), on_own.to(at::kLong)})};
 }
@@ -137,6 +141,23 @@ Backward unified_norm_backward(const Tensor& grad, const Tensor& input, const Op
   const Tensor psi = at::where(on_own, mean, next);
   const Tensor dx = ((g - psi * z) * inverse).to(input.scalar_type()).view(input.sizes());
   return {dx, (dy * z * r).sum(0), dy.sum(0)};
+}
+
+// --- shapes ----------------------------------------------------------------------------------------------------------
+
+Forward unified_norm_meta(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                          const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
+                          at::ArrayRef<double>, double, int64_t, bool, bool, bool) {
+  check(input, weight, bias, padding, statistics, counters, window);
+  return {at::empty(input.sizes(), input.options()), at::empty({2, input.size(-1)}, statistics.options()),
+          at::empty({3}, counters.options())};
+}
+
+Backward unified_norm_backward_meta(const Tensor&, const Tensor& input, const OptionalTensor&, const OptionalTensor&,
+                                    const Tensor&, const Tensor&, Tensor statistics, at::IntArrayRef, double, double,
+                                    bool) {
+  const auto channels = [&] { return at::empty({input.size(-1)}, statistics.options()); };
+  return {at::empty(input.sizes(), input.options()), channels(), channels()};
 }
 
 // --- gradient --------------------------------------------------------------------------------------------------------
@@ -259,6 +280,10 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
 TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
   m.impl("unified_norm", unified_norm_forward);
   m.impl("unified_norm_backward", unified_norm_backward);
+}
+TORCH_LIBRARY_IMPL(cachet, Meta, m) {
+  m.impl("unified_norm", unified_norm_meta);
+  m.impl("unified_norm_backward", unified_norm_backward_meta);
 }
 TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) {
   m.impl("unified_norm_inference", unified_norm_inference_composite);

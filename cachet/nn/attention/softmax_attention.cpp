@@ -14,12 +14,12 @@ namespace {
 torch::Tensor visible_keys(const torch::Tensor& q, const torch::Tensor& k, const AttentionLayout& layout) {
   torch::Tensor visible;
   if (layout.context.padding.defined())
-    visible = layout.context.padding.logical_not().view({k.size(0), 1, 1, k.size(2)});
+    visible = layout.context.padding.bitwise_not().view({k.size(0), 1, 1, k.size(2)});
   // A single query at the end of its keys sees all of them.
   if (layout.causal && q.size(2) > 1) {
     const int64_t lq = q.size(2), lk = k.size(2);
     const torch::Tensor earlier = at::ones({lq, lk}, q.options().dtype(at::kBool)).tril(lk - lq);
-    visible = visible.defined() ? visible.logical_and(earlier) : earlier;
+    visible = visible.defined() ? visible.bitwise_and(earlier) : earlier;
   }
   return visible;
 }

@@ -2,8 +2,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/argsort.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/sort.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
@@ -22,9 +22,10 @@ torch::Tensor FifoCache::push(const torch::Tensor& cache, const torch::Tensor& x
   const torch::Tensor before = cache.expand({batch, length, width});
   if (!layout.padding.defined()) return at::cat({before, x}, 1).narrow(1, x.size(1), length);
 
-  const torch::Tensor valid_first = at::argsort(layout.padding.to(at::kByte), /*stable=*/true, /*dim=*/1);
+  const torch::Tensor valid_first =
+      std::get<1>(at::sort(layout.padding.to(at::kByte), /*stable=*/std::optional<bool>(true), /*dim=*/1));
   const torch::Tensor sorted = x.gather(1, valid_first.unsqueeze(2).expand({batch, x.size(1), width}));
-  const torch::Tensor count = layout.padding.logical_not().sum(1, /*keepdim=*/true);
+  const torch::Tensor count = layout.padding.bitwise_not().sum(1, /*keepdim=*/true);
   const torch::Tensor kept = count + at::arange(length, count.options());
   return at::cat({before, sorted}, 1).gather(1, kept.unsqueeze(2).expand({batch, length, width}));
 }

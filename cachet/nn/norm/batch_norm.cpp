@@ -42,7 +42,7 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
         .view(x.sizes());
 
   const torch::Tensor wide = flat.to(running_var.scalar_type());
-  const torch::Tensor valid = padding.defined() ? padding.reshape({-1, 1}).logical_not()
+  const torch::Tensor valid = padding.defined() ? padding.reshape({-1, 1}).bitwise_not()
                                                 : at::ones({flat.size(0), 1}, flat.options().dtype(at::kBool));
   const torch::Tensor count = valid.sum().clamp_min(2);
   const auto mean_of = [&](const torch::Tensor& t) { return at::where(valid, t, at::Scalar(0)).sum(0) / count; };

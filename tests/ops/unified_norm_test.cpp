@@ -1,0 +1,146 @@
+#include "cachet/ops/unified_norm.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+using testing::expect_refused;
+using State = ops::UnifiedNormState;
+
+constexpr int64_t kChannels = 3;
+
+// The reference values themselves are held by the fixtures, in tests/nn/unified_norm_oracle_test.cpp.
+
+TEST(UnifiedNormOperator, OnBatchStatisticsTheGradientIsExact) {
+  // In the warm-up, and with no momentum backward, smoothing is off: the formula is the derivative of batch RMS norm.
+  ops::UnifiedNormSettings settings;
+  settings.warmup = 1'000'000;
+  settings.backward_momentum = 0;
+  const at::Tensor weight = at::randn({2, 4, kChannels}, at::kDouble);
+  const at::Tensor padding = at::tensor({0, 0, 1, 0, 0, 0, 0, 1}).view({2, 4}).to(at::kBool);
+  for (const auto& mask : {std::optional<at::Tensor>(), std::optional<at::Tensor>(padding)}) {
+    const at::Tensor kept = mask ? weight.masked_fill(mask->unsqueeze(2), 0) : weight;
+    testing::expect_gradients(
+        [&](const auto& in) {
+          const auto state = ops::initial_unified_norm_state(kChannels, settings, at::kDouble);
+          const at::Tensor x = mask ? in[0].masked_fill(mask->unsqueeze(2), 0) : in[0];
+          const at::Tensor y = ops::unified_norm(x, in[1], in[2], mask, state, settings).output;
+          return (y * kept).sum();
+        },
+        {at::randn({2, 4, kChannels}), at::randn({kChannels}), at::randn({kChannels})});
+  }
+}
+
+TEST(UnifiedNormOperator, TwoForwardsBeforeABackwardUseTheirOwnSlots) {
+  ops::UnifiedNormSettings settings;
+  settings.warmup = 0;
+  settings.filter_outliers = false;
+  const auto options = at::TensorOptions(at::kDouble);
+  const at::Tensor a = at::randn({5, kChannels}, options).requires_grad_(),
+                   b = at::randn({5, kChannels}, options).requires_grad_();
+  const auto run = [&](bool together) {
+    const auto state = ops::initial_unified_norm_state(kChannels, settings, options);
+    const auto norm = [&](const at::Tensor& x) {
+      return ops::unified_norm(x, {}, {}, {}, state, settings).output.pow(3).sum();
+    };
+    if (together) {
+      const at::Tensor first = norm(a), second = norm(b);
+      first.backward();
+      second.backward();
+    } else {
+      norm(a).backward();
+      norm(b).backward();
+    }
+    return state.statistics;
+  };
+  EXPECT_TRUE(at::equal(run(true), run(false)));
+}
+
+TEST(UnifiedNormOperator, PaddedNoiseNeverMatters) {
+  const ops::UnifiedNormSettings settings;
+  const at::Tensor padding = at::tensor({0, 1, 0, 0, 1, 1}).view({2, 3}).to(at::kBool);
+  const at::Tensor x = at::randn({2, 3, kChannels});
+  at::Tensor results[2];
+  for (const bool noisy : {false, true}) {
+    const auto state = ops::initial_unified_norm_state(kChannels, settings);
+    const at::Tensor in = x.masked_fill(padding.unsqueeze(2), noisy ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+    results[noisy] =
+        ops::unified_norm(in, {}, {}, padding, state, settings).output.masked_fill(padding.unsqueeze(2), 0);
+    EXPECT_TRUE(state.statistics.isfinite().all().item<bool>());
+  }
+  EXPECT_TRUE(at::equal(results[0], results[1]));
+}
+
+TEST(UnifiedNormOperator, NarrowInputsAreAveragedInTheStatesType) {
+  const ops::UnifiedNormSettings settings;
+  const auto state = ops::initial_unified_norm_state(kChannels, settings);
+  const at::Tensor x = at::randn({64, kChannels}).to(at::kBFloat16).requires_grad_();
+  const auto [y, statistic] = ops::unified_norm(x, at::ones({kChannels}), at::zeros({kChannels}), {}, state, settings);
+  y.sum().backward();
+  EXPECT_EQ(y.scalar_type(), at::kBFloat16);
+  EXPECT_EQ(x.grad().scalar_type(), at::kBFloat16);
+  EXPECT_TRUE(at::allclose(statistic, x.detach().to(at::kFloat).square().mean(0), 1e-6, 1e-6));
+}
+
+TEST(UnifiedNormOperator, CountsStepsOnTheWindowAndFilteredOnes) {
+  ops::UnifiedNormSettings settings;
+  settings.warmup = 6;
+  const auto state = ops::initial_unified_norm_state(kChannels, settings);
+  at::manual_seed(1);
+  const auto step = [&](double scale) {
+    ops::unified_norm(scale * at::randn({4000, kChannels}), {}, {}, {}, state, settings);
+  };
+  for (int i = 0; i < 9; ++i) step(1.0);
+  EXPECT_EQ(state.counters[State::kOnWindow].item<int64_t>(), 3);
+  step(30.0);
+  EXPECT_EQ(state.counters[State::kFiltered].item<int64_t>(), 1);
+  EXPECT_EQ(state.counters[State::kLastFiltered].item<int64_t>(), 1);
+  step(1.0);
+  EXPECT_EQ(state.counters[State::kOnWindow].item<int64_t>(), 4);
+  EXPECT_EQ(state.counters[State::kLastFiltered].item<int64_t>(), 0);
+}
+
+TEST(UnifiedNormOperator, AnswersShapesOnTheMetaDevice) {
+  const ops::UnifiedNormSettings settings;
+  const auto state = ops::initial_unified_norm_state(kChannels, settings, at::kMeta);
+  const at::Tensor x = at::empty({2, 4, kChannels}, at::kMeta).requires_grad_();
+  const at::Tensor y = ops::unified_norm(x, {}, {}, {}, state, settings).output;
+  EXPECT_EQ(y.sizes(), x.sizes());
+  y.sum().backward();
+  EXPECT_EQ(x.grad().sizes(), x.sizes());
+}
+
+TEST(UnifiedNormOperator, RefusesASecondDerivative) {
+  const ops::UnifiedNormSettings settings;
+  const auto state = ops::initial_unified_norm_state(kChannels, settings);
+  const at::Tensor x = at::randn({4, kChannels}).requires_grad_();
+  const at::Tensor y = ops::unified_norm(x, {}, {}, {}, state, settings).output;
+  const auto first = torch::autograd::grad({y.pow(2).sum()}, {x}, {}, true, /*create_graph=*/true);
+  EXPECT_THROW(first[0].sum().backward(), c10::Error);
+}
+
+TEST(UnifiedNormOperator, NamesWhatItRefuses) {
+  const ops::UnifiedNormSettings settings;
+  const auto state = ops::initial_unified_norm_state(kChannels, settings);
+  const at::Tensor x = at::randn({2, 4, kChannels});
+  const auto run = [&](const at::Tensor& input, const State& s, const std::optional<at::Tensor>& weight = {},
+                       const std::optional<at::Tensor>& padding = {}) {
+    return [=] { ops::unified_norm(input, weight, {}, padding, s, settings); };
+  };
+  expect_refused(run(at::randn({3}), state), "input must be (..., C)");
+  expect_refused(run(x, state, at::ones({4})), "weight must be (C) = (3), got [4]");
+  expect_refused(run(x, state, {}, at::zeros({2, 3}, at::kBool)),
+                 "padding must be bool with the leading sizes of input");
+  expect_refused(run(at::randn({2, 5}), state), "statistics must be (2 + M + M_b, C) = (10, 5), got [10, 3]");
+  expect_refused(run(x, {state.statistics.to(at::kBFloat16), state.counters}), "float32 or float64, got BFloat16");
+  expect_refused(run(x, {state.statistics, state.counters.to(at::kFloat)}), "counters must be (4) int64, got Float");
+  expect_refused([&] { ops::unified_norm_inference(x, at::ones({2}), {}, at::ones({3}), 1e-5); },
+                 "unified_norm_inference: weight must be (C) = (3), got [2]");
+}
+
+}  // namespace
+}  // namespace cachet
