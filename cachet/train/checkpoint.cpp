@@ -38,7 +38,7 @@ constexpr std::array<TensorFile, 5> kTensorFiles{{{"model.safetensors", &Checkpo
                                                   {"stream.safetensors", &Checkpoint::stream, true}}};
 
 fs::path hidden_beside(const fs::path& folder, std::string_view suffix) {
-  return folder.parent_path() / ("." + folder.filename().string() + std::string(suffix));
+  return folder.parent_path() / std::string(".").append(folder.filename().string()).append(suffix);
 }
 
 bool is_remains(const fs::path& path) {

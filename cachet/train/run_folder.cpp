@@ -132,7 +132,7 @@ RunFolder RunFolder::create(const fs::path& path, const std::string& recipe, con
   const RunIdentity run{random_id(), utc_now("%Y-%m-%dT%H:%M:%SZ"), recipe_values(document)};
   // Filled under another name, so that a folder by this name is a run that can be resumed.
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path fresh = parent / ("." + path.filename().string() + "-" + run.id);
+  const fs::path fresh = parent / std::string(".").append(path.filename().string()).append("-").append(run.id);
   RunFolder folder;
   try {
     fs::create_directories(parent);

@@ -188,7 +188,7 @@ class Trainer::Loop {
     event.machine.set("evaluation_seconds", seconds_from(start));
     record(event);
     write_summary(folder_.summary(), read_events(folder_.metrics()));
-    write_report({.running = true});
+    write_report({});
   }
 
   void show_evaluation(int64_t done, int64_t total) {
