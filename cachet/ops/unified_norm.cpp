@@ -88,7 +88,9 @@ Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, 
   const Tensor warming = official ? step < warmup : step <= warmup;
   const Tensor filling = official ? step <= length : step < length;
   const Tensor uneven = (arithmetic - geometric > variance(ring.sqrt()) * length).any();
-  const Tensor filtered = filter_outliers ? uneven.bitwise_and(warming.bitwise_not()) : at::zeros_like(warming);
+  // The published filter acts on a ring that is still filling too, and then always finds it uneven.
+  const Tensor judging = (official ? warming : warming.bitwise_or(filling)).bitwise_not();
+  const Tensor filtered = filter_outliers ? uneven.bitwise_and(judging) : at::zeros_like(judging);
   // A window of one has nothing to smooth: the published code then treats each step as a filtered one.
   const Tensor on_own = official && length == 1 ? at::ones_like(filtered) : filtered;
   const Tensor on_batch = warming.bitwise_or(filling).bitwise_or(on_own);

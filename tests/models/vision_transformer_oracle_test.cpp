@@ -55,7 +55,8 @@ TEST_P(VisionTransformerOracle, NamesOutputsAndGradientsAreReproduced) {
     for (const auto& [name, expected] : oracle.below(step + "grad."))
       compare.close(parameters[name].grad(), expected, step + name);
     std::vector<at::Tensor> norms;
-    for (const auto& name : oracle.metadata.at("parameters").get<std::vector<std::string>>()) norms.push_back(parameters[name].grad().norm());
+    for (const auto& name : oracle.metadata.at("parameters").get<std::vector<std::string>>())
+      norms.push_back(parameters[name].grad().norm());
     compare.close(at::stack(norms), oracle.step(i, "gradnorm"), step + "gradnorm");
   }
 

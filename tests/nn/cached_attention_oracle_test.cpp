@@ -31,7 +31,7 @@ nn::CacheOptions cache_options_of(const Oracle& oracle) {
     return fifo;
   }
   auto grc = nn::GatedRecurrentCacheOptions::of(is_official(oracle) ? nn::GatedRecurrentCacheVariant::official
-                                                                     : nn::GatedRecurrentCacheVariant::paper);
+                                                                    : nn::GatedRecurrentCacheVariant::paper);
   grc.gradient = nn::CacheGradient::detached;
   common(grc);
   return grc;
@@ -126,8 +126,11 @@ TEST_P(CachedAttentionOracle, EveryStepIsReproduced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, CachedAttentionOracle,
-                         ::testing::ValuesIn(testing::oracles_where(
-                             {"grc_"}, [](const Oracle& o) { return o.metadata.value("attention", "mhsa") == "mhsa"; })),
+                         ::testing::ValuesIn(testing::oracles_where({"grc_"},
+                                                                    [](const Oracle& o) {
+                                                                      return o.metadata.value("attention", "mhsa") ==
+                                                                             "mhsa";
+                                                                    })),
                          [](const auto& info) { return info.param; });
 
 // The training segments as one graph: what gates learn when the cache carries its graph from segment to segment.

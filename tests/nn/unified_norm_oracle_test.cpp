@@ -48,12 +48,9 @@ void compare_state(const nn::UnifiedNorm& norm, const Oracle& oracle, int64_t i,
   const int64_t M = options.settings.forward_window, Mb = options.settings.backward_window;
   const int64_t ring = State::kForwardRing, step = norm.steps();
   const std::map<std::string, at::Tensor> ours{
-      {"running_var", norm.statistics[State::kRunning]},
-      {"ema_gz", norm.statistics[State::kGradientMean]},
-      {"buffer_x2", norm.statistics.narrow(0, ring, M)},
-      {"buffer_gz", norm.statistics.narrow(0, ring + M, Mb)},
-      {"omega", norm.statistics[ring + step % M]},
-      {"gz", norm.statistics[ring + M + step % Mb]},
+      {"running_var", norm.statistics[State::kRunning]}, {"ema_gz", norm.statistics[State::kGradientMean]},
+      {"buffer_x2", norm.statistics.narrow(0, ring, M)}, {"buffer_gz", norm.statistics.narrow(0, ring + M, Mb)},
+      {"omega", norm.statistics[ring + step % M]},       {"gz", norm.statistics[ring + M + step % Mb]},
   };
   for (const auto& [name, tensor] : ours)
     for (const std::string& key : {name, "state." + name})

@@ -13,20 +13,28 @@
 #include "cachet/ops/mix_heads.h"
 
 namespace cachet::nn {
+namespace {
+
+void check_memory_heads(int64_t dim, int64_t num_heads, const CachedLayerOptions& options) {
+  const int64_t width = cache_dim(options, dim);
+  TORCH_CHECK(width >= 1 && width % num_heads == 0, "cached_attention: ", num_heads,
+              " heads do not divide the memory's ", width, " channels (ratio ", options.ratio, " of ", dim, ")");
+}
+
+}  // namespace
 
 CachedAttention::CachedAttention(int64_t dim, int64_t num_heads, const CachedLayerOptions& options,
                                  std::shared_ptr<Attention> self, std::shared_ptr<Attention> memory,
                                  std::shared_ptr<Cache> cache)
     : Attention("CachedAttention"), num_heads_(num_heads) {
-  const int64_t width = cache_dim(options, dim);
-  TORCH_CHECK(width % num_heads == 0, "cached_attention: ", num_heads, " heads do not divide the memory's ", width,
-              " channels (ratio ", options.ratio, " of ", dim, ")");
+  check_memory_heads(dim, num_heads, options);
   self_attention_ = register_module("self_attention", std::move(self));
   memory_attention_ = register_module("memory_attention", std::move(memory));
   cache_ = register_module("cache", std::move(cache));
   share = register_parameter("share", at::full({num_heads}, options.share_start, at::kFloat));
   if (!options.positional_convolution) return;
 
+  const int64_t width = cache_dim(options, dim);
   TORCH_CHECK(dim % width == 0, "cached_attention: the positional convolution has one group a memory channel, and ",
               width, " does not divide ", dim, "; choose another ratio or positional_convolution = false");
   position_ = register_module("position", std::make_shared<torch::nn::Module>("PositionalConvolution"));
@@ -92,6 +100,7 @@ std::shared_ptr<Attention> make_self_attention(const AttentionOptions& attention
                                                const TokenLayout& layout) {
   auto self = std::make_shared<MultiHeadAttention>(dim, num_heads, attention, Projection::fused);
   const auto cached = [&](const CachedLayerOptions& options) -> std::shared_ptr<Attention> {
+    check_memory_heads(dim, num_heads, options);
     auto memory =
         std::make_shared<MultiHeadAttention>(cache_dim(options, dim), num_heads, attention, Projection::separate);
     return std::make_shared<CachedAttention>(dim, num_heads, options, self, memory,

@@ -57,10 +57,9 @@ AttentionLayout MultiHeadAttention::remember(Heads& heads, const AttentionLayout
   auto& past = layout.state->tensors;
   TORCH_CHECK(past["keys"].size(0) == heads.k.size(0), "multi_head_attention: the state has ", past["keys"].size(0),
               " lanes, the context ", heads.k.size(0));
-  const torch::Tensor padding =
-      layout.context.padding.defined()
-          ? layout.context.padding
-          : at::zeros({heads.k.size(0), heads.k.size(2)}, past["padding"].options());
+  const torch::Tensor padding = layout.context.padding.defined()
+                                    ? layout.context.padding
+                                    : at::zeros({heads.k.size(0), heads.k.size(2)}, past["padding"].options());
   heads.k = past["keys"] = at::cat({past["keys"], heads.k}, 2);
   heads.v = past["values"] = at::cat({past["values"], heads.v}, 2);
   past["padding"] = at::cat({past["padding"], padding}, 1);

@@ -1,0 +1,189 @@
+#include "cachet/nn/attention/cached_attention.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+using testing::expect_refused;
+using Grc = nn::GatedRecurrentCacheOptions;
+
+// The numbers themselves are held by the fixtures, in cached_attention_oracle_test.cpp.
+
+std::shared_ptr<nn::Attention> make_cached(const nn::CacheOptions& cache, int64_t dim = 8, int64_t heads = 2,
+                                           int64_t tokens = 4, const nn::TokenLayout& layout = {}) {
+  auto layer = nn::make_self_attention({}, cache, dim, heads, tokens, layout);
+  layer->to(at::kDouble);
+  return layer;
+}
+
+at::Tensor run(nn::Attention& layer, const at::Tensor& x, const nn::AttentionLayout& layout = {}) {
+  return layer.forward(x, x, layout);
+}
+
+at::Tensor stored_tokens(const nn::Attention& layer) { return layer.named_buffers()["cache.tokens"].clone(); }
+
+at::Tensor gate_gradient(const nn::Attention& layer) {
+  return layer.named_parameters()["cache.update_gate.weight"].grad();
+}
+
+TEST(CachedAttention, EvaluationNeverWritesTheModelsState) {
+  for (const nn::CacheOptions& options :
+       {nn::CacheOptions(Grc{}), nn::CacheOptions(Grc::of(nn::GatedRecurrentCacheVariant::official)),
+        nn::CacheOptions(nn::FifoCacheOptions{})}) {
+    nn::TokenLayout grid{nn::Grid{2, 2}, 0, {}};
+    const auto layer = make_cached(options, 8, 2, 4, grid);
+    const at::Tensor x = at::randn({2, 4, 8}, at::kDouble);
+    run(*layer, x, nn::AttentionLayout::self(grid));
+    const at::Tensor before = stored_tokens(*layer);
+    EXPECT_GT(before.abs().sum().item<double>(), 0) << "training did not store anything";
+    layer->eval();
+    run(*layer, x, nn::AttentionLayout::self(grid));
+    EXPECT_TRUE(at::equal(before, stored_tokens(*layer)));
+  }
+}
+
+TEST(CachedAttention, TwoForwardsBeforeABackwardAreLegal) {
+  const at::Tensor a = at::randn({2, 4, 8}, at::kDouble), b = at::randn({2, 4, 8}, at::kDouble);
+  at::Tensor gradients[2];
+  for (const bool together : {false, true}) {
+    at::manual_seed(3);
+    const auto layer = make_cached(Grc{});
+    if (together) {
+      const at::Tensor first = run(*layer, a).sum(), second = run(*layer, b).pow(2).sum();
+      first.backward();
+      second.backward();
+    } else {
+      run(*layer, a).sum().backward();
+      run(*layer, b).pow(2).sum().backward();
+    }
+    gradients[together] = gate_gradient(*layer).clone();
+  }
+  EXPECT_TRUE(at::equal(gradients[0], gradients[1]));
+}
+
+TEST(CachedAttention, RecomputingTrainsTheGatesOfACausalLayer) {
+  const at::Tensor first = at::randn({2, 4, 8}, at::kDouble), second = at::randn({2, 4, 8}, at::kDouble);
+  std::map<nn::CacheGradient, std::pair<at::Tensor, at::Tensor>> seen;  // output, gate gradient of the second segment
+  for (const auto gradient : {nn::CacheGradient::recompute, nn::CacheGradient::detached, nn::CacheGradient::carry}) {
+    Grc options;
+    options.gradient = gradient;
+    at::manual_seed(5);
+    const auto layer = make_cached(options);
+    const auto state = layer->make_state(2, nn::StreamUse::segments);
+    nn::AttentionLayout layout;
+    layout.causal = true;
+    layout.state = state.get();
+    run(*layer, first, layout);
+    const at::Tensor y = run(*layer, second, layout);
+    y.sum().backward();
+    const at::Tensor grad = gate_gradient(*layer);
+    seen[gradient] = {y.detach(), grad.defined() ? grad.clone() : at::zeros({4, 8}, at::kDouble)};
+  }
+  const auto& recompute = seen[nn::CacheGradient::recompute];
+  const auto& detached = seen[nn::CacheGradient::detached];
+  const auto& carry = seen[nn::CacheGradient::carry];
+  EXPECT_TRUE(at::allclose(recompute.first, detached.first, 1e-12, 1e-12)) << "the same numbers forward";
+  EXPECT_EQ(detached.second.abs().sum().item<double>(), 0);
+  EXPECT_GT(recompute.second.abs().sum().item<double>(), 0);
+  // One segment back, what is recomputed is what would have been carried.
+  EXPECT_TRUE(at::allclose(recompute.second, carry.second, 1e-10, 1e-14));
+}
+
+TEST(CachedAttention, LanesDoNotMix) {
+  Grc options;
+  options.scope = nn::CacheScope::lane;
+  const auto layer = make_cached(options);
+  const at::Tensor x = at::randn({3, 2, 4, 8}, at::kDouble);  // three segments of two lanes
+  const auto stream = [&](const at::Tensor& segments) {
+    const auto state = layer->make_state(segments.size(1), nn::StreamUse::segments);
+    nn::AttentionLayout layout;
+    layout.state = state.get();
+    at::Tensor last;
+    for (int64_t i = 0; i < 3; ++i) last = run(*layer, segments[i], layout);
+    return last;
+  };
+  const at::Tensor both = stream(x);
+  EXPECT_TRUE(at::allclose(both.slice(0, 1, 2), stream(x.slice(1, 1, 2)), 1e-10, 1e-12));
+  EXPECT_EQ(stored_tokens(*layer).abs().sum().item<double>(), 0) << "lanes live in the caller's state";
+}
+
+TEST(CachedAttention, AttendingToTheMeanGivesEverySampleTheStoredCache) {
+  Grc mean;
+  mean.attend = nn::CacheAttend::mean;
+  at::Tensor memory;
+  const auto layer = make_cached(mean);
+  const nn::Observation observation(*layer, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
+    if (signal == nn::Signal::memory_tokens) memory = value;
+  });
+  run(*layer, at::randn({3, 4, 8}, at::kDouble));
+  EXPECT_TRUE(at::allclose(memory, stored_tokens(*layer), 1e-12, 1e-14));
+}
+
+TEST(CachedAttention, PoolsTheGridAndKeepsTheClassToken) {
+  Grc options;
+  options.pool = 2;
+  const nn::TokenLayout layout{nn::Grid{5, 4}, 1, {}};
+  const auto layer = make_cached(options, 8, 2, 21, layout);
+  EXPECT_EQ(stored_tokens(*layer).sizes(), at::IntArrayRef({1, 1 + 3 * 2, 4}));
+  run(*layer, at::randn({2, 21, 8}, at::kDouble), nn::AttentionLayout::self(layout));
+}
+
+TEST(CachedAttention, GradientEqualsFiniteDifferences) {
+  const nn::TokenLayout layout{nn::Grid{2, 2}, 1, {}};
+  for (const auto variant : {nn::GatedRecurrentCacheVariant::paper, nn::GatedRecurrentCacheVariant::official}) {
+    const auto layer = make_cached(Grc::of(variant), 4, 2, 5, layout);
+    run(*layer, at::randn({2, 5, 4}, at::kDouble), nn::AttentionLayout::self(layout));
+    const at::Tensor start = stored_tokens(*layer);
+    testing::expect_gradients(
+        [&](const auto& in) {
+          {
+            at::NoGradGuard no_grad;  // each evaluation of the function begins from the same cache
+            layer->named_buffers()["cache.tokens"].copy_(start);
+          }
+          return run(*layer, in[0], nn::AttentionLayout::self(layout)).pow(2).sum();
+        },
+        {at::randn({2, 5, 4})});
+  }
+}
+
+TEST(CachedAttention, StateStaysWideInANarrowModel) {
+  const auto layer = nn::make_self_attention({}, Grc{}, 8, 2, 4, {});
+  layer->to(at::kBFloat16);
+  EXPECT_EQ(stored_tokens(*layer).scalar_type(), at::kFloat);
+  const at::Tensor y = run(*layer, at::randn({2, 4, 8}).to(at::kBFloat16));
+  EXPECT_EQ(y.scalar_type(), at::kBFloat16);
+  EXPECT_EQ(stored_tokens(*layer).scalar_type(), at::kFloat);
+}
+
+TEST(CachedAttention, NamesWhatItRefuses) {
+  const nn::TokenLayout grid{nn::Grid{2, 2}, 0, {}};
+  Grc odd;
+  odd.ratio = 0.4;
+  expect_refused([&] { make_cached(odd, 8, 2); }, "2 heads do not divide the memory's 3 channels (ratio 0.4 of 8)");
+  Grc convolution = Grc::of(nn::GatedRecurrentCacheVariant::official);
+  convolution.ratio = 0.75;
+  expect_refused([&] { make_cached(convolution, 8, 2, 4, grid); }, "6 does not divide 8");
+  Grc lane;
+  lane.scope = nn::CacheScope::lane;
+  const at::Tensor x = at::randn({2, 4, 8}, at::kDouble);
+  expect_refused([&] { run(*make_cached(lane), x); }, "scope = lane needs the stream's state");
+  nn::AttentionLayout causal;
+  causal.causal = true;
+  expect_refused([&] { run(*make_cached(Grc{}), x, causal); }, "gradient = recompute needs the stream's state");
+  expect_refused(
+      [&] {
+        make_cached(Grc{})->forward(x, at::randn({2, 4, 8}, at::kDouble), {});
+      },
+      "pass the query as context");
+  expect_refused([&] { run(*make_cached(Grc::of(nn::GatedRecurrentCacheVariant::official), 8, 2, 4, grid), x); },
+                 "the positional convolution needs tokens on a grid");
+}
+
+}  // namespace
+}  // namespace cachet

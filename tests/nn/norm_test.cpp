@@ -1,0 +1,135 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cachet/nn/norm/batch_norm.h"
+#include "cachet/nn/norm/norm_options.h"
+#include "cachet/nn/norm/unified_norm.h"
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+const std::vector<std::pair<std::string, nn::NormOptions>>& all_norms() {
+  static const std::vector<std::pair<std::string, nn::NormOptions>> norms{{"layer", nn::LayerNormOptions{}},
+                                                                          {"rms", nn::RMSNormOptions{}},
+                                                                          {"batch", nn::BatchNormOptions{}},
+                                                                          {"un", nn::UnifiedNormOptions{}},
+                                                                          {"none", nn::NoNormOptions{}}};
+  return norms;
+}
+
+TEST(Norms, KeepShapeAndTypeAndNeverReadThePadding) {
+  const at::Tensor padding = at::tensor({0, 0, 1, 0, 1, 1}).view({2, 3}).to(at::kBool);
+  for (const auto dtype : {at::kFloat, at::kBFloat16})
+    for (const auto& [name, options] : all_norms()) {
+      at::Tensor results[2];
+      for (const bool noisy : {false, true}) {
+        const auto norm = nn::make_norm(options, 4);
+        norm->to(dtype);
+        at::manual_seed(2);
+        const at::Tensor x = at::randn({2, 3, 4}).to(dtype).masked_fill(padding.unsqueeze(2), noisy ? 1e30 : 0.0);
+        const at::Tensor y = norm->forward(x, padding);
+        EXPECT_EQ(y.sizes(), x.sizes()) << name;
+        EXPECT_EQ(y.scalar_type(), dtype) << name;
+        results[noisy] = y.masked_fill(padding.unsqueeze(2), 0);
+      }
+      EXPECT_TRUE(at::equal(results[0], results[1])) << name;
+    }
+}
+
+TEST(Norms, OfflineOnesAreTheAffineMapThatTheyAnswer) {
+  for (const auto& [name, options] : all_norms()) {
+    const auto norm = nn::make_norm(options, 4);
+    norm->to(at::kDouble);
+    for (int i = 0; i < 5; ++i) norm->forward(at::randn({6, 4}, at::kDouble) * 3 + 1);
+    norm->eval();
+    const auto affine = norm->inference_affine();
+    EXPECT_EQ(affine.has_value(), name != "layer" && name != "rms") << name;
+    if (!affine) continue;
+    const at::Tensor x = at::randn({2, 3, 4}, at::kDouble);
+    EXPECT_TRUE(at::allclose(norm->forward(x), x * affine->scale + affine->shift, 1e-10, 1e-12)) << name;
+  }
+}
+
+TEST(Norms, StatisticsStayFloat32InANarrowModel) {
+  for (const auto& [name, options] : all_norms()) {
+    const auto norm = nn::make_norm(options, 4);
+    norm->to(at::kBFloat16);
+    for (const auto& buffer : norm->named_buffers())
+      EXPECT_TRUE(buffer.value().scalar_type() == at::kFloat || buffer.value().scalar_type() == at::kLong)
+          << name << ' ' << buffer.key();
+  }
+}
+
+TEST(Norms, GradientsEqualFiniteDifferences) {
+  // Unified normalization smooths its gradient on purpose: its operator's test has the case where it is exact.
+  const at::Tensor weight = at::randn({2, 3, 4}, at::kDouble);
+  const at::Tensor padding = at::tensor({0, 0, 0, 0, 1, 1}).view({2, 3}).to(at::kBool);
+  for (const auto& [name, options] : all_norms()) {
+    if (name == "un") continue;
+    for (const auto& mask : {at::Tensor(), padding}) {
+      const auto norm = nn::make_norm(options, 4);
+      norm->to(at::kDouble);
+      const at::Tensor kept = mask.defined() ? weight.masked_fill(mask.unsqueeze(2), 0) : weight;
+      SCOPED_TRACE(name);
+      testing::expect_gradients([&](const auto& in) { return (norm->forward(in[0], mask) * kept).sum(); },
+                                {at::randn({2, 3, 4})});
+    }
+  }
+}
+
+TEST(BatchNorm, MaskedStatisticsEqualThoseOfTheValidTokensAlone) {
+  const at::Tensor padding = at::tensor({0, 0, 1, 0, 0, 1}).view({2, 3}).to(at::kBool);
+  const at::Tensor x = at::randn({2, 3, 4}, at::kDouble), valid = x.index({padding.logical_not()});
+  nn::BatchNorm masked(4, {}), plain(4, {});
+  masked.to(at::kDouble);
+  plain.to(at::kDouble);
+  const at::Tensor y = masked.forward(x, padding).index({padding.logical_not()});
+  EXPECT_TRUE(at::allclose(y, plain.forward(valid), 1e-10, 1e-12));
+  EXPECT_TRUE(at::allclose(masked.running_var, plain.running_var, 1e-10, 1e-12));
+  EXPECT_TRUE(at::allclose(masked.running_mean, plain.running_mean, 1e-10, 1e-12));
+}
+
+TEST(BatchNorm, RefusesToTrainOnOneToken) {
+  nn::BatchNorm norm(4, {});
+  testing::expect_refused([&] { norm.forward(at::randn({1, 4})); }, "training needs at least two tokens");
+  norm.eval();
+  EXPECT_EQ(norm.forward(at::randn({1, 4})).size(0), 1);
+}
+
+TEST(UnifiedNorm, TakesABatchOfOneToken) {
+  nn::UnifiedNorm norm(4, {});
+  EXPECT_TRUE(norm.forward(at::randn({1, 1, 4})).isfinite().all().item<bool>());
+  EXPECT_EQ(norm.steps(), 1);
+}
+
+TEST(UnifiedNorm, IsObservedForwardAndBackward) {
+  nn::UnifiedNormOptions options;
+  options.settings.warmup = 0;
+  const auto norm = std::make_shared<nn::UnifiedNorm>(4, options);
+  std::map<nn::Signal, at::Tensor> seen;
+  const at::Tensor x = at::randn({6, 4}).requires_grad_();
+  {
+    const nn::Observation observation(*norm,
+                                      [&](const std::string&, nn::Signal s, const at::Tensor& v) { seen[s] = v; });
+    norm->forward(x).pow(3).sum().backward();
+  }
+  EXPECT_TRUE(at::allclose(seen.at(nn::Signal::statistic), x.detach().square().mean(0), 1e-6, 1e-6));
+  EXPECT_TRUE(seen.count(nn::Signal::used_statistic));
+  EXPECT_GT(seen.at(nn::Signal::gradient_statistic).abs().sum().item<double>(), 0);
+  seen.clear();
+  norm->forward(x);
+  EXPECT_TRUE(seen.empty()) << "nobody listens any more";
+}
+
+TEST(UnifiedNorm, WarmsUpAgainForFineTuning) {
+  nn::UnifiedNorm norm(4, {});
+  norm.forward(at::randn({6, 4}));
+  const at::Tensor statistics = norm.statistics.clone();
+  norm.restart_warmup();
+  EXPECT_EQ(norm.steps(), 0);
+  EXPECT_TRUE(at::equal(statistics, norm.statistics));
+}
+
+}  // namespace
+}  // namespace cachet

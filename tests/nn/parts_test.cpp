@@ -1,0 +1,65 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cachet/nn/feed_forward.h"
+#include "cachet/nn/initialization.h"
+#include "cachet/nn/stochastic_depth.h"
+#include "cachet/nn/transformer_block.h"
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+TEST(StochasticDepth, DropsWholeSamplesAndKeepsTheMean) {
+  at::manual_seed(1);
+  const at::Tensor y = nn::stochastic_depth(at::ones({4000, 3, 2}), 0.25, true);
+  const at::Tensor kept = y.flatten(1).select(1, 0) > 0;
+  EXPECT_TRUE(at::allclose(y, (kept.to(at::kFloat) / 0.75).view({-1, 1, 1}).expand_as(y)));
+  // Four standard deviations of a mean of 4,000 draws.
+  EXPECT_NEAR(y.mean().item<double>(), 1.0, 4 * std::sqrt(0.25 / 0.75 / 4000));
+  EXPECT_TRUE(at::equal(nn::stochastic_depth(y, 0.25, false), y));
+}
+
+TEST(TruncatedNormal, HasItsSpreadAndItsCuts) {
+  at::manual_seed(1);
+  at::Tensor narrow = at::empty({20000}), wide = at::empty({20000});
+  nn::truncated_normal_(narrow, 0.02);
+  nn::truncated_normal_(wide, 5.0);
+  EXPECT_NEAR(narrow.std().item<double>(), 0.02, 0.02 * 4 / std::sqrt(2.0 * 20000));
+  EXPECT_LE(wide.abs().max().item<double>(), 2.0);
+  EXPECT_GT(wide.std().item<double>(), 1.0) << "nearly uniform between the cuts";
+}
+
+TEST(FeedForward, GradientEqualsFiniteDifferences) {
+  nn::FeedForward mlp(3, 5, 0.0);
+  mlp.to(at::kDouble);
+  testing::expect_gradients([&](const auto& in) { return mlp.forward(in[0]).pow(2).sum(); }, {at::randn({2, 3})});
+}
+
+TEST(TransformerBlock, TakesEveryCombinationOfPlugIns) {
+  nn::TransformerBlockOptions options;
+  options.dim = 8;
+  options.num_heads = 2;
+  options.tokens = 5;
+  options.layout = {nn::Grid{2, 2}, 1, {}};
+  const std::vector<nn::CacheOptions> caches{
+      nn::NoCacheOptions{}, nn::GatedRecurrentCacheOptions{},
+      nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official), nn::FifoCacheOptions{}};
+  const std::vector<nn::NormOptions> norms{nn::LayerNormOptions{}, nn::RMSNormOptions{}, nn::BatchNormOptions{},
+                                           nn::UnifiedNormOptions{}, nn::NoNormOptions{}};
+  for (const auto& cache : caches)
+    for (const auto& norm : norms) {
+      nn::TransformerBlock block(options, {{}, cache, norm});
+      const at::Tensor x = at::randn({3, 5, 8}).requires_grad_();
+      const at::Tensor y = block.forward(x, nn::AttentionLayout::self(options.layout));
+      EXPECT_EQ(y.sizes(), x.sizes());
+      y.sum().backward();
+      EXPECT_TRUE(x.grad().isfinite().all().item<bool>()) << cache.index() << ' ' << norm.index();
+      for (const auto& parameter : block.named_parameters()) {
+        EXPECT_TRUE(parameter.value().grad().defined()) << parameter.key() << " is never trained";
+      }
+    }
+}
+
+}  // namespace
+}  // namespace cachet

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet {
+namespace {
+
+nn::PlugIns read(const std::string& toml) {
+  auto document = config::Document::from_text(toml, "recipe.toml");
+  const nn::PlugIns plug_ins = nn::read_plug_ins(document.root());
+  document.finish();
+  return plug_ins;
+}
+
+void expect_problem(const std::string& toml, const std::string& text) {
+  try {
+    read(toml);
+    FAIL() << "accepted: " << toml;
+  } catch (const config::Error& error) {
+    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+  }
+}
+
+TEST(PlugInOptions, DefaultsArePlainAttentionWithLayerNorm) {
+  const nn::PlugIns plug_ins = read("");
+  EXPECT_TRUE(std::holds_alternative<nn::NoCacheOptions>(plug_ins.cache));
+  EXPECT_TRUE(std::holds_alternative<nn::LayerNormOptions>(plug_ins.norm));
+  EXPECT_TRUE(std::holds_alternative<nn::SoftmaxOptions>(plug_ins.attention.function));
+}
+
+TEST(PlugInOptions, EveryKeyArrives) {
+  const nn::PlugIns plug_ins = read(R"(
+    attention = {kind = "softmax", dropout = 0.1, projection_dropout = 0.2, qkv_bias = false}
+    [cache]
+    kind = "grc"
+    variant = "official"
+    ratio = 0.25
+    length = 49
+    share_start = 0.5
+    positional_convolution = false
+    scope = "batch_mean"
+    attend = "mean"
+    inference = "frozen"
+    gradient = "carry"
+    pool = 2
+    [norm]
+    kind = "un"
+    variant = "official"
+    window = 5
+    backward_window = 3
+    momentum = 0.8
+    backward_momentum = 0.7
+    eps = 1e-4
+    warmup = 10
+    filter_outliers = false
+    forward_mean = "none"
+  )");
+  EXPECT_EQ(std::get<nn::SoftmaxOptions>(plug_ins.attention.function).dropout, 0.1);
+  EXPECT_EQ(plug_ins.attention.projection_dropout, 0.2);
+  EXPECT_FALSE(plug_ins.attention.qkv_bias);
+  const auto& grc = std::get<nn::GatedRecurrentCacheOptions>(plug_ins.cache);
+  EXPECT_EQ(grc.variant, nn::GatedRecurrentCacheVariant::official);
+  EXPECT_EQ(grc.ratio, 0.25);
+  EXPECT_EQ(grc.length, 49);
+  EXPECT_EQ(grc.share_start, 0.5);
+  EXPECT_FALSE(grc.positional_convolution);
+  EXPECT_EQ(grc.attend, nn::CacheAttend::mean);
+  EXPECT_EQ(grc.inference, nn::CacheInference::frozen);
+  EXPECT_EQ(grc.gradient, nn::CacheGradient::carry);
+  EXPECT_EQ(grc.pool, 2);
+  const auto& un = std::get<nn::UnifiedNormOptions>(plug_ins.norm);
+  EXPECT_EQ(un.variant, nn::UnifiedNormVariant::official);
+  EXPECT_EQ(un.settings.forward_window, 5);
+  EXPECT_EQ(un.settings.backward_window, 3);
+  EXPECT_EQ(un.settings.forward_momentum, 0.8);
+  EXPECT_EQ(un.settings.backward_momentum, 0.7);
+  EXPECT_EQ(un.settings.eps, 1e-4);
+  EXPECT_EQ(un.settings.warmup, 10);
+  EXPECT_FALSE(un.settings.filter_outliers);
+  EXPECT_FALSE(un.settings.geometric_mean);
+}
+
+TEST(PlugInOptions, VariantsBringTheirOwnDefaults) {
+  const auto official =
+      std::get<nn::GatedRecurrentCacheOptions>(read(R"(cache = {kind = "grc", variant = "official"})").cache);
+  EXPECT_EQ(official.share_start, -1.0);
+  EXPECT_TRUE(official.positional_convolution);
+  EXPECT_EQ(official.inference, nn::CacheInference::per_sample);
+  const auto paper = std::get<nn::GatedRecurrentCacheOptions>(read(R"(cache = {kind = "grc"})").cache);
+  EXPECT_EQ(paper.share_start, 0.0);
+  EXPECT_FALSE(paper.positional_convolution);
+  EXPECT_EQ(paper.inference, nn::CacheInference::frozen);
+}
+
+TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
+  expect_problem(R"(cache = {kind = "gcr"})", "grc");
+  expect_problem(R"(cache = {kind = "grc", ratio = 0})", "cache.ratio");
+  expect_problem(R"(cache = {kind = "grc", ratio = 1.5})", "cache.ratio");
+  expect_problem(R"(cache = {kind = "grc", length = 0})", "cache.length");
+  expect_problem(R"(cache = {kind = "grc", scope = "lane", attend = "mean"})", "would mix the lanes");
+  expect_problem(R"(norm = {kind = "un", window = 0})", "norm.window");
+  expect_problem(R"(norm = {kind = "layernorm"})", "layer");
+  expect_problem(R"(norm = {kind = "layer", warmup = 3})", "norm.warmup");
+  expect_problem(R"(attention = {dropout = 1.0})", "attention.dropout");
+}
+
+}  // namespace
+}  // namespace cachet

@@ -1,0 +1,70 @@
+#include "cachet/nn/attention/softmax_attention.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace cachet {
+namespace {
+
+// softmax(q kᵀ/√d + bias) v with every rule of visibility written out.
+at::Tensor dense_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                           const nn::AttentionLayout& layout) {
+  const int64_t lq = q.size(2), lk = k.size(2);
+  at::Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(q.size(3)));
+  if (layout.bias.defined()) scores = scores + layout.bias;
+  at::Tensor hidden = at::zeros({q.size(0), 1, lq, lk}, at::kBool);
+  if (layout.context.padding.defined()) hidden = hidden.logical_or(layout.context.padding.view({-1, 1, 1, lk}));
+  if (layout.causal)
+    for (int64_t i = 0; i < lq; ++i)
+      for (int64_t j = std::max<int64_t>(0, i + lk - lq + 1); j < lk; ++j) hidden.select(2, i).select(2, j).fill_(true);
+  const at::Tensor weights = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity()).softmax(-1);
+  return at::matmul(weights.nan_to_num(0.0), v);
+}
+
+TEST(SoftmaxAttention, EqualsTheDenseFormForEveryLayout) {
+  nn::SoftmaxAttention attention(nn::SoftmaxOptions{});
+  attention.eval();
+  for (const auto& [lq, lk] : {std::pair{5, 5}, {3, 7}, {1, 6}, {6, 2}})
+    for (const bool causal : {false, true})
+      for (const bool padded : {false, true})
+        for (const bool biased : {false, true}) {
+          const auto d = at::kDouble;
+          const at::Tensor q = at::randn({2, 3, lq, 4}, d), k = at::randn({2, 3, lk, 4}, d),
+                           v = at::randn({2, 3, lk, 6}, d);
+          nn::AttentionLayout layout;
+          layout.causal = causal;
+          if (padded) {
+            layout.context.padding = at::zeros({2, lk}, at::kBool);
+            layout.context.padding[0][lk - 1].fill_(true);
+            layout.context.padding[1].fill_(true);  // a sample without any key
+          }
+          if (biased) layout.bias = at::randn({1, 3, lq, lk}, d);
+          const at::Tensor out = attention.forward(q, k, v, layout);
+          EXPECT_TRUE(at::allclose(out, dense_attention(q, k, v, layout), 1e-10, 1e-12))
+              << lq << 'x' << lk << " causal " << causal << " padded " << padded << " biased " << biased;
+        }
+}
+
+TEST(SoftmaxAttention, GradientsStayFiniteWhereNoKeyIsVisible) {
+  nn::SoftmaxAttention attention(nn::SoftmaxOptions{});
+  const at::Tensor q = at::randn({2, 1, 3, 4}).requires_grad_(), k = at::randn({2, 1, 3, 4}).requires_grad_();
+  nn::AttentionLayout layout;
+  layout.context.padding = at::tensor({1, 1, 1, 0, 0, 1}).view({2, 3}).to(at::kBool);
+  attention.forward(q, k, k, layout).sum().backward();
+  EXPECT_TRUE(q.grad().isfinite().all().item<bool>());
+  EXPECT_TRUE(k.grad().isfinite().all().item<bool>());
+}
+
+TEST(SoftmaxAttention, DropsWeightsInTrainingOnly) {
+  nn::SoftmaxAttention attention(nn::SoftmaxOptions{0.5});
+  const at::Tensor q = at::randn({1, 1, 8, 4}), v = at::ones({1, 1, 8, 4});
+  EXPECT_FALSE(at::allclose(attention.forward(q, q, v, {}), v));
+  attention.eval();
+  EXPECT_TRUE(at::allclose(attention.forward(q, q, v, {}), v, 1e-5, 1e-5));
+}
+
+}  // namespace
+}  // namespace cachet
