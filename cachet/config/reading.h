@@ -29,7 +29,11 @@ Reading<size_t> read_word(const Node& node, std::span<const std::string_view> wo
 template <class T, class ReadItem>
 Reading<std::vector<T>> read_list(const Node& node, const char* items, ReadItem read_item) {
   const List* list = std::get_if<List>(&node.value);
-  if (list == nullptr) return {std::nullopt, std::string("must be a list of ") + items + ", not " + describe(node)};
+  if (list == nullptr) {
+    Reading<T> single = read_item(node);  // one value stands for a list of one
+    if (single.value) return {std::vector<T>{*std::move(single.value)}, ""};
+    return {std::nullopt, std::string("must be a list of ") + items + ", not " + describe(node)};
+  }
   std::vector<T> values;
   for (const Node& item : *list) {
     Reading<T> reading = read_item(item);

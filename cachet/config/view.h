@@ -43,6 +43,7 @@ class View {
   /// "required", and finish() will throw.
   std::string required_text(std::string_view key) const;
   // Of lists, the range is that of every item.
+  /// Lists; one value stands for a list of one.
   std::vector<int64_t> integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range = {}) const;
   std::vector<double> reals(std::string_view key, std::vector<double> fallback, Range<double> range = {}) const;
   std::vector<std::string> texts(std::string_view key, std::vector<std::string> fallback) const;

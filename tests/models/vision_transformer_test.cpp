@@ -1,0 +1,151 @@
+#include "cachet/models/vision/vision_transformer.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cachet/models/registry.h"
+#include "cachet/models/vision/position_table.h"
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+using models::VisionTransformerOptions;
+
+VisionTransformerOptions small_options() {
+  VisionTransformerOptions o;
+  o.image = {3, 16, 16};
+  o.patch_size = 4;
+  o.classes = 5;
+  o.embed_dim = 8;
+  o.depth = 2;
+  o.num_heads = 2;
+  return o;
+}
+
+std::set<std::string> parameter_names(const torch::nn::Module& module) {
+  std::set<std::string> names;
+  for (const auto& item : module.named_parameters()) names.insert(item.key());
+  return names;
+}
+
+TEST(VisionTransformer, TakesImagesOfOtherSizesAndShapes) {
+  VisionTransformerOptions o = small_options();
+  o.plug_ins.cache = nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official);
+  models::VisionTransformer model(o);
+  for (const auto& [h, w] : {std::pair{16, 16}, {32, 16}, {8, 24}, {4, 4}})
+    EXPECT_EQ(model.forward(at::randn({2, 3, h, w})).sizes(), at::IntArrayRef({2, 5}));
+  EXPECT_EQ(model.forward(at::randn({0, 3, 16, 16})).sizes(), at::IntArrayRef({0, 5})) << "an empty batch";
+}
+
+TEST(VisionTransformer, MeanPoolingLeavesTheClassTokenOutAndNormsBehind) {
+  VisionTransformerOptions o = small_options();
+  o.pooling = models::Pooling::mean;
+  models::VisionTransformer model(o);
+  const auto names = parameter_names(model);
+  EXPECT_TRUE(names.count("fc_norm.weight"));
+  EXPECT_FALSE(names.count("norm.weight"));
+  const at::Tensor images = at::randn({2, 3, 16, 16});
+  EXPECT_EQ(model.tokens(images).sizes(), at::IntArrayRef({2, 17, 8}));
+  o.class_token = false;
+  models::VisionTransformer without(o);
+  EXPECT_FALSE(parameter_names(without).count("cls_token"));
+  EXPECT_EQ(without.tokens(images).sizes(), at::IntArrayRef({2, 16, 8}));
+}
+
+TEST(VisionTransformer, TheDistilledFormAveragesItsTwoHeads) {
+  VisionTransformerOptions o = small_options();
+  o.distilled = true;
+  models::VisionTransformer model(o);
+  model.eval();
+  const auto parameters = model.named_parameters();
+  const at::Tensor images = at::randn({2, 3, 16, 16}), tokens = model.tokens(images);
+  const at::Tensor head = at::linear(tokens.select(1, 0), parameters["head.weight"], parameters["head.bias"]);
+  const at::Tensor dist = at::linear(tokens.select(1, 1), parameters["head_dist.weight"], parameters["head_dist.bias"]);
+  EXPECT_TRUE(at::allclose(model.forward(images), (head + dist) / 2, 1e-5, 1e-6));
+  EXPECT_TRUE(parameters.contains("dist_token"));
+}
+
+TEST(VisionTransformer, NamesWhatItRefuses) {
+  models::VisionTransformer model(small_options());
+  for (const at::Tensor& images :
+       {at::randn({3, 16, 16}), at::randn({1, 1, 16, 16}), at::randn({1, 3, 18, 16}), at::randn({1, 3, 0, 16})})
+    testing::expect_refused([&] { model.forward(images); }, "images must be (B, 3, H, W) with H and W multiples of 4");
+}
+
+TEST(PositionTable, KeepsItsClassRowsAndAConstantGrid) {
+  const at::Tensor table = at::cat({at::full({1, 1, 2}, 7.0), at::full({1, 9, 2}, 3.0)}, 1);
+  const at::Tensor resized = models::resize_position_table(table, 1, {3, 3}, {5, 2});
+  EXPECT_EQ(resized.sizes(), at::IntArrayRef({1, 11, 2}));
+  EXPECT_TRUE(at::allclose(resized.slice(1, 0, 1), table.slice(1, 0, 1)));
+  EXPECT_TRUE(at::allclose(resized.slice(1, 1), at::full({1, 10, 2}, 3.0), 1e-5, 1e-5))
+      << "weights of a resize sum to 1";
+  EXPECT_TRUE(models::resize_position_table(table, 1, {3, 3}, {3, 3}).is_same(table));
+  testing::expect_refused(
+      [&] {
+        models::resize_position_table(table, 2, {3, 3}, {5, 2});
+      },
+      "table must be (1, 2 + 3 x 3, D)");
+}
+
+TEST(ModelRegistry, BuildsEveryNameWithTimmsParameterCount) {
+  // Counts of timm 1.0: the distilled ones have a token, a position row and a head more.
+  const std::map<std::string, int64_t> counts{{"vit_tiny_patch16_224", 5717416},
+                                              {"vit_small_patch16_224", 22050664},
+                                              {"vit_base_patch16_224", 86567656},
+                                              {"deit_tiny_patch16_224", 5717416},
+                                              {"deit_small_patch16_224", 22050664},
+                                              {"deit_base_patch16_224", 86567656},
+                                              {"deit_tiny_distilled_patch16_224", 5910800},
+                                              {"deit_small_distilled_patch16_224", 22436432},
+                                              {"deit_base_distilled_patch16_224", 87338192}};
+  for (const std::string& name : models::model_names()) {
+    config::Document document;
+    const auto plan = models::read_image_classifier(name, document.root());
+    document.finish();
+    const auto model = plan.build();
+    int64_t count = 0;
+    for (const at::Tensor& parameter : model->parameters()) count += parameter.numel();
+    ASSERT_TRUE(counts.count(name)) << name;
+    EXPECT_EQ(count, counts.at(name)) << name;
+    EXPECT_EQ(model->classes(), 1000);
+  }
+}
+
+TEST(ModelRegistry, ReadsARecipesTableOverTheDataSetsDefaults) {
+  auto document = config::Document::from_text(
+      "[model]\nname = \"vit_tiny_patch16_224\"\npatch_size = 4\nembed_dim = 24\ncache.kind = \"grc\"\n", "r.toml");
+  models::ImageDefaults defaults{models::ImageShape{1, 28, 28}, 10};
+  const auto plan = models::read_image_classifier(document.root().table("model"), defaults);
+  document.finish();
+  EXPECT_EQ(plan.build()->forward(at::randn({2, 1, 28, 28})).sizes(), at::IntArrayRef({2, 10}));
+}
+
+TEST(ModelRegistry, ImpossibleModelsAreProblemsThatNameTheKey) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"name = \"vit_tiny_patch16_244\"", "did you mean 'vit_tiny_patch16_224'"},
+      {"name = \"vit_tiny_patch16_224\"\nnum_heads = 5", "model.num_heads: 5 heads do not divide embed_dim 192"},
+      {"name = \"vit_tiny_patch16_224\"\nimage_size = 30", "model.patch_size: 16 does not divide the image of 30 x 30"},
+      {"name = \"vit_tiny_patch16_224\"\nimage_size = [32, 32, 32]", "takes one number or two"},
+      {"name = \"vit_tiny_patch16_224\"\nclass_token = false", "model.pooling: 'token' needs class_token = true"},
+      {"name = \"vit_tiny_patch16_224\"\ndistilled = true\npooling = \"mean\"", "model.distilled: needs a class token"},
+      {"name = \"vit_tiny_patch16_224\"\ncache = {kind = \"grc\", ratio = 0.3}",
+       "model.cache.ratio: gives a memory of 57 channels"},
+      {"name = \"vit_tiny_patch16_224\"\ncache = {kind = \"grc\", variant = \"official\", ratio = 0.75}",
+       "must divide embed_dim 192"},
+      {"name = \"vit_tiny_patch16_224\"\npath_size = 4", "patch_size"},
+  };
+  for (const auto& [toml, text] : cases) {
+    auto document = config::Document::from_text("[model]\n" + toml + "\n", "r.toml");
+    try {
+      models::read_image_classifier(document.root().table("model"));
+      document.finish();
+      ADD_FAILURE() << "accepted: " << toml;
+    } catch (const config::Error& error) {
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cachet
