@@ -1,5 +1,31 @@
 #pragma once
 
+/// All public headers of Cachet. Link cachet::cachet (find_package(cachet)).
+
+#include "cachet/config/view.h"
+#include "cachet/io/name_map.h"
+#include "cachet/io/published_names.h"
+#include "cachet/io/safetensors.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/models/registry.h"
+#include "cachet/models/vision/vision_transformer.h"
+#include "cachet/nn/attention/cached_attention.h"
+#include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/nn/attention/softmax_attention.h"
+#include "cachet/nn/cache/fifo_cache.h"
+#include "cachet/nn/cache/gated_recurrent_cache.h"
+#include "cachet/nn/norm/batch_norm.h"
+#include "cachet/nn/norm/layer_norm.h"
+#include "cachet/nn/norm/no_norm.h"
+#include "cachet/nn/norm/rms_norm.h"
+#include "cachet/nn/norm/unified_norm.h"
+#include "cachet/nn/observer.h"
+#include "cachet/nn/transformer_block.h"
+#include "cachet/ops/grc_update.h"
+#include "cachet/ops/mix_heads.h"
+#include "cachet/ops/resize_tokens.h"
+#include "cachet/ops/unified_norm.h"
+
 namespace cachet {
 
 /// Semantic version of the library, "major.minor.patch".
