@@ -30,7 +30,7 @@ std::string_view script() {
   const share = (value, [least, most], log) =>
     log ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
 
-  function readout(box, figure) {
+  function readout(box) {
     const data = JSON.parse(box.querySelector("script").textContent);
     const views = [...box.querySelectorAll("svg.plot")];
     const note = document.createElement("div");
@@ -122,7 +122,7 @@ std::string_view script() {
   document.documentElement.classList.add("js");
   for (const figure of document.querySelectorAll("figure")) {
     const boxes = [...figure.querySelectorAll(".plot-box")];
-    const clears = boxes.map(box => readout(box, figure));
+    const clears = boxes.map(box => readout(box));
     for (const key of figure.querySelectorAll(".key")) {
       key.addEventListener("click", () => {
         const on = key.getAttribute("aria-pressed") !== "true";

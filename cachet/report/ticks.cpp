@@ -11,6 +11,8 @@ namespace {
 
 // A range is drawn in pixels: what lies this share of it outside is still inside.
 constexpr double kSlack = 1e-9;
+constexpr double kLeastRange = 1e-12;      // of the greatest value
+constexpr double kSmallestRange = 1e-300;  // smaller steps would be denormal or zero
 
 // Decimals that a step needs: 0.25 needs two. A step has at most two significant digits.
 int decimals_of(double step) {
@@ -42,14 +44,13 @@ double nice_step(double rough) {
 Ticks linear_ticks(double least, double most, int count) {
   Ticks ticks;
   if (!std::isfinite(most - least) || !(least < most) || count < 1) return ticks;
-  const double range = most - least;
+  const double range = most - least, greatest = std::max(std::abs(least), std::abs(most));
+  // Labels could not tell such values apart, and multiples of the step would be no exact integers.
+  if (range < kLeastRange * greatest || range < kSmallestRange) return ticks;
   double step = nice_step(range / count);
   const auto first = [&] { return std::ceil((least - kSlack * range) / step); };
   const auto last = [&] { return std::floor((most + kSlack * range) / step); };
   while (last() - first() + 1 > count) step = nice_step(step * 1.01);
-  // Where neighbours are no different doubles there is nothing to tell apart.
-  if (first() + 1 == first() && last() > first()) return ticks;
-  const double greatest = std::max(std::abs(least), std::abs(most));
   for (double k = first(); k <= last(); ++k) {
     ticks.positions.push_back(std::clamp(k * step, least, most));
     ticks.labels.push_back(tick_label(k * step, step, greatest));

@@ -184,7 +184,7 @@ TEST_F(ProgressTest, PlainLinesElsewhere) {
   EXPECT_EQ(output.find('\r'), std::string::npos);
   EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 4);  // first step, last step, log, end of evaluation
   EXPECT_NE(output.find("train epoch 3/15, step 391/391, loss 0.5123, acc 83.1 %"), std::string::npos);
-  EXPECT_NE(output.find("eval step 7/9\n"), std::string::npos);
+  EXPECT_NE(output.find("\neval step 7/9"), std::string::npos);
 }
 
 TEST_F(ProgressTest, ADumbTerminalGetsPlainLines) {
