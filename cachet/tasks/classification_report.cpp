@@ -1,0 +1,160 @@
+#include "cachet/tasks/classification_report.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cachet/io/png.h"
+#include "cachet/io/read_file.h"
+#include "cachet/report/format.h"
+#include "cachet/train/environment.h"
+#include "cachet/train/event_log.h"
+
+namespace cachet::tasks {
+namespace {
+
+using report::Series;
+using train::Event;
+
+constexpr uint64_t kMostRecipeBytes = 1 << 20;
+
+// The curve of one metric over the events of a kind.
+Series curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric, const std::string& name) {
+  Series series{name, {}, {}};
+  for (const Event& event : events) {
+    if (event.kind != kind) continue;
+    auto value = event.metrics.find(metric);
+    if (!value) value = event.machine.find(metric);
+    if (!value) continue;
+    series.x.push_back(static_cast<double>(event.step));
+    series.y.push_back(*value);
+  }
+  return series;
+}
+
+void add_curve(std::vector<Series>& curves, Series series) {
+  if (!series.x.empty()) curves.push_back(std::move(series));
+}
+
+// σ(λ): a chart a layer, a line a head. The events name the layers in the order of the model.
+void add_shares(const std::vector<Event>& events, report::ClassificationRun& run) {
+  const std::string prefix = "share/";
+  std::map<std::string, size_t> index;
+  for (const Event& event : events)
+    for (const auto& series : event.series) {
+      if (!series.name.starts_with(prefix)) continue;
+      const auto [found, added] = index.emplace(series.name, run.cache_shares.size());
+      if (added) {
+        run.cache_shares.push_back({series.name.substr(prefix.size()), {}});
+        for (size_t head = 0; head < series.values.size(); ++head)
+          run.cache_shares.back().heads.push_back({"head " + std::to_string(head), {}, {}});
+      }
+      auto& heads = run.cache_shares[found->second].heads;
+      for (size_t head = 0; head < std::min(heads.size(), series.values.size()); ++head) {
+        heads[head].x.push_back(static_cast<double>(event.step));
+        heads[head].y.push_back(series.values[head]);
+      }
+    }
+}
+
+// Steps of unified normalization, as [training steps, on window statistics, filtered].
+void add_window_statistics(const std::vector<Event>& events, report::ClassificationRun& run) {
+  const std::string prefix = "un/";
+  std::map<std::string, size_t> index;
+  for (const Event& event : events)
+    for (const auto& series : event.series) {
+      if (!series.name.starts_with(prefix) || series.values.size() != 3) continue;
+      const auto [found, added] = index.emplace(series.name, run.window_statistics.size());
+      if (added) run.window_statistics.push_back({series.name.substr(prefix.size()), {}, {}});
+      auto& layer = run.window_statistics[found->second];
+      for (auto& [curve, value] : {std::pair<Series&, double>(layer.window, series.values[1]),
+                                   std::pair<Series&, double>(layer.filtered, series.values[2])}) {
+        curve.x.push_back(static_cast<double>(event.step));
+        curve.y.push_back(value);
+      }
+    }
+}
+
+report::Status status_of(const train::Status& status) {
+  if (status.running) return report::Status::running;
+  switch (status.ending) {
+    case train::Ending::interrupted:
+      return report::Status::interrupted;
+    case train::Ending::not_finite:
+    case train::Ending::failed:
+      return report::Status::failed;
+    default:
+      return report::Status::finished;
+  }
+}
+
+std::vector<report::Picture> pictures(const std::vector<ClassifiedImage>& images, const data::ImageDataset& dataset) {
+  std::vector<report::Picture> all;
+  const auto& names = dataset.class_names();
+  for (const ClassifiedImage& image : images) {
+    const at::Tensor pixels = dataset.image(image.index).permute({1, 2, 0}).contiguous();
+    const auto png = io::encode_png(pixels);
+    all.push_back({std::string(reinterpret_cast<const char*>(png.data()), png.size()),
+                   names.at(static_cast<size_t>(image.label)), names.at(static_cast<size_t>(image.predicted)),
+                   image.probability});
+  }
+  return all;
+}
+
+void add_curves(const std::vector<Event>& events, report::ClassificationRun& run) {
+  const auto step = Event::Kind::step, evaluation = Event::Kind::evaluation;
+  add_curve(run.loss, curve(events, step, "loss", "training"));
+  add_curve(run.loss, curve(events, evaluation, "loss", "test"));
+  add_curve(run.accuracy, curve(events, step, "top1", "training"));
+  add_curve(run.accuracy, curve(events, evaluation, "top1", "test"));
+  add_curve(run.learning_rate, curve(events, step, "lr", "learning rate"));
+  add_curve(run.gradient_norm, curve(events, step, "grad_norm", "gradient norm"));
+  add_curve(run.images_per_second, curve(events, step, "samples_per_second", "images/s"));
+  add_curve(run.data_wait, curve(events, step, "data_wait", "waiting for data"));
+}
+
+void add_facts(const train::Status& status, const DescribedModel& model, const std::vector<Event>& events,
+               report::ClassificationRun& run) {
+  const Series top1 = curve(events, Event::Kind::evaluation, "top1", "");
+  const Series error = curve(events, Event::Kind::evaluation, "top1_stderr", "");
+  if (!top1.y.empty()) {
+    const std::string spread = error.y.empty() ? "" : "± " + report::format_percent(error.y.back());
+    run.facts.push_back({"Top-1", report::format_percent(top1.y.back()), spread});
+    const double best = *std::max_element(top1.y.begin(), top1.y.end());
+    run.facts.push_back({"Best top-1", report::format_percent(best), ""});
+  }
+  run.facts.push_back({"Parameters", report::format_count(static_cast<double>(model.summary.parameters)), ""});
+  run.facts.push_back({"MACs", report::format_count(static_cast<double>(model.summary.macs.linear_convolution)),
+                       "linear and convolution, an image"});
+  run.facts.push_back({"Epoch", std::to_string(status.epoch) + " of " + std::to_string(status.epochs),
+                       "step " + std::to_string(status.step) + " of " + std::to_string(status.total_steps)});
+}
+
+}  // namespace
+
+report::ClassificationRun classification_run(const train::RunFolder& folder, const train::Status& status,
+                                             const DescribedModel& model, const ImageEvaluation& evaluation,
+                                             const data::ImageDataset& test_images) {
+  const std::vector<Event> events = train::read_events(folder.metrics());
+  report::ClassificationRun run;
+  run.name = folder.path().filename().string();
+  run.subtitle = model.name;
+  run.status = status_of(status);
+  run.status_detail = status.message;
+  add_facts(status, model, events, run);
+  add_curves(events, run);
+  add_shares(events, run);
+  add_window_statistics(events, run);
+  if (!evaluation.confusion.empty())
+    run.confusion = {"", test_images.class_names(), evaluation.confusion,
+                     "The last evaluation, " + std::to_string(evaluation.images) + " test images."};
+  run.right = pictures(evaluation.right, test_images);
+  run.wrong = pictures(evaluation.wrong, test_images);
+  run.recipe = io::read_text_file(folder.recipe(), kMostRecipeBytes);
+  const auto environment = nlohmann::json::parse(train::to_json(train::environment()));
+  for (const auto& [key, value] : environment.items())
+    if (key != "schema") run.environment.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+  run.footer = "Cachet " + train::cachet_version();
+  return run;
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,132 @@
+#include "cachet/tasks/image_classification.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/log_softmax.h>
+
+#include <stdexcept>
+
+#include "cachet/analysis/observations.h"
+#include "cachet/io/atomic_file.h"
+#include "cachet/report/html.h"
+#include "cachet/tasks/classification_report.h"
+#include "cachet/train/run_folder.h"
+
+namespace cachet::tasks {
+namespace {
+
+std::string text_of(int64_t channels, int64_t height, int64_t width) {
+  return std::to_string(channels) + " x " + std::to_string(height) + " x " + std::to_string(width);
+}
+
+void check_fit(const data::ImageTransform& transform, const data::ImageDataset& images,
+               const models::ImageClassifierPlan& model) {
+  const data::ImageShape shape = transform.output_shape();
+  if (shape.channels != model.image.channels || shape.height != model.image.height || shape.width != model.image.width)
+    throw std::invalid_argument("the images are " + text_of(shape.channels, shape.height, shape.width) +
+                                ", the model takes " +
+                                text_of(model.image.channels, model.image.height, model.image.width) +
+                                "; set data.resize.image_size, or model.image_size and model.channels");
+  if (images.classes() != model.classes)
+    throw std::invalid_argument("the data has " + std::to_string(images.classes()) + " classes, the model " +
+                                std::to_string(model.classes) + "; leave model.classes out");
+}
+
+class ImageStream : public train::TrainingStream {
+ public:
+  ImageStream(models::ImageClassifier& model, data::BatchStream batches, const data::MixingOptions& mixing,
+              uint64_t seed, int64_t epoch)
+      : model_(model), batches_(std::move(batches)), mixing_(mixing), seed_(seed), epoch_(epoch) {}
+
+  bool fetch() override {
+    batch_ = batches_.next();
+    return batch_.has_value();
+  }
+
+  train::StepResult forward() override {
+    const int64_t classes = model_.classes();
+    const data::MixedBatch mixed =
+        data::mix_batch(batch_->images, batch_->labels, classes, mixing_, seed_, epoch_, batch_->number);
+    const at::Tensor log_probabilities = model_.forward(mixed.images).to(at::kFloat).log_softmax(1);
+    train::StepResult result;
+    result.loss = -(mixed.targets * log_probabilities).sum(1).mean();
+    result.samples = mixed.images.size(0);
+    const int64_t right = (log_probabilities.detach().argmax(1) == mixed.targets.argmax(1)).sum().item<int64_t>();
+    result.metrics.push_back({"top1", static_cast<double>(right), static_cast<double>(result.samples)});
+    return result;
+  }
+
+ private:
+  models::ImageClassifier& model_;
+  data::BatchStream batches_;
+  const data::MixingOptions& mixing_;
+  uint64_t seed_;
+  int64_t epoch_;
+  std::optional<data::Batch> batch_;
+};
+
+}  // namespace
+
+ImageClassification::ImageClassification(const ImageClassificationOptions& options, const train::TrainOptions& training,
+                                         Splits splits)
+    : options_(options), training_options_(training) {
+  const auto open = [&](data::Split split) {
+    return std::make_shared<data::StoredImages>(data::open_dataset(options.dataset, split));
+  };
+  test_ = open(data::Split::test);
+  // Known statistics need no training images.
+  const bool own_statistics = options.normalization.mean.empty() &&
+                              options.normalization.source != data::NormalizationSource::none &&
+                              (options.normalization.source == data::NormalizationSource::data ||
+                               !data::Normalization::known(options.dataset.kind));
+  if (splits == Splits::both || own_statistics) training_ = open(data::Split::train);
+  normalization_ =
+      data::make_normalization(options.normalization, options.dataset.kind, training_ ? *training_ : *test_);
+
+  const data::ImageTransform plain(test_->shape(), normalization_, {}, options.resize);
+  check_fit(plain, *test_, options.model);
+  test_loader_.emplace(test_, plain, data::SamplerOptions{training.batch_size, false, false, 0}, options.loader);
+  if (splits == Splits::both) {
+    const data::ImageTransform augmented(training_->shape(), normalization_, options.augmentation, options.resize);
+    training_loader_.emplace(training_, augmented, data::SamplerOptions{training.batch_size, true, true, training.seed},
+                             options.loader);
+    if (training_loader_->batches() == 0)
+      throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
+                                  std::to_string(training_->size()) + " training images");
+  }
+  model_ = options.model.build();
+}
+
+int64_t ImageClassification::batches_per_epoch() const { return training_loader_->batches(); }
+
+std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int64_t epoch, int64_t first_batch) {
+  return std::make_unique<ImageStream>(*model_, training_loader_->stream(epoch, first_batch), options_.mixing,
+                                       training_options_.seed, epoch);
+}
+
+const ImageEvaluation& ImageClassification::evaluate_each(const train::EvaluationProgress& progress,
+                                                          const SeenBatch& seen) {
+  return evaluation_ = evaluate_images(*model_, *test_loader_, progress, seen);
+}
+
+train::Metrics ImageClassification::evaluate(const train::EvaluationProgress& progress) {
+  return evaluate_each(progress, {}).metrics();
+}
+
+std::vector<train::Series> ImageClassification::observe() {
+  std::vector<train::Series> all;
+  for (const auto& layer : analysis::cache_shares(*model_)) all.push_back({"share/" + layer.layer, layer.shares});
+  for (const auto& layer : analysis::unified_norm_steps(*model_))
+    all.push_back({"un/" + layer.layer,
+                   {static_cast<double>(layer.steps), static_cast<double>(layer.on_window),
+                    static_cast<double>(layer.filtered)}});
+  return all;
+}
+
+void ImageClassification::write_report(const train::RunFolder& folder, const train::Status& status) {
+  if (!summary_) summary_ = analysis::summarize(options_.model, analysis::Pass::inference, /*depth=*/0);
+  const report::ClassificationRun run =
+      classification_run(folder, status, {options_.model.name, *summary_}, evaluation_, *test_);
+  io::write_file_atomically(folder.report(), report::render_html(report::classification_page(run)));
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,31 @@
+#include "cachet/tasks/recipe.h"
+
+#include <array>
+
+#include "cachet/train/runtime.h"
+
+namespace cachet::tasks {
+namespace {
+
+enum class TaskKind { image_classification };
+constexpr std::array<config::Choice<TaskKind>, 1> kTaskKinds{
+    {{"image_classification", TaskKind::image_classification}}};
+
+}  // namespace
+
+std::unique_ptr<ImageClassification> RecipePlan::build(Splits splits) const {
+  train::prepare_process(training.train);
+  return std::make_unique<ImageClassification>(images, training.train, splits);
+}
+
+RecipePlan read_recipe(config::Document& document) {
+  const config::View root = document.root();
+  root.table("task").choice("kind", TaskKind::image_classification, kTaskKinds);
+  RecipePlan plan;
+  plan.images = read_image_classification_options(root);
+  plan.training = train::read_options(root);
+  document.finish();
+  return plan;
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/tasks/image_classification.h"
+#include "cachet/train/options.h"
+
+namespace cachet::tasks {
+
+/// A recipe as it is understood, before anything is opened or built.
+struct RecipePlan {
+  train::Options training;
+  ImageClassificationOptions images;
+
+  /// Sets up the process (threads, seed) and builds the task.
+  std::unique_ptr<ImageClassification> build(Splits splits = Splits::both) const;
+};
+
+/// Reads all tables of a recipe: [task] kind = "image_classification", [model], [data], [train], [optimizer],
+/// [schedule]. Throws config::Error with all problems at once.
+RecipePlan read_recipe(config::Document& document);
+
+}  // namespace cachet::tasks
