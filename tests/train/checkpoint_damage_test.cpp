@@ -8,6 +8,7 @@
 #include <random>
 
 #include "cachet/train/checkpoint_store.h"
+#include "tests/support/robustness.h"
 #include "tests/support/temporary_directory.h"
 
 namespace cachet::train {
@@ -55,15 +56,9 @@ struct Damage {
   int times;  // at full size
 };
 
-/// The share of the full number of cases that is run: CACHET_ROBUSTNESS_SCALE, 1 for all of them.
-int scaled(int times) {
-  const char* scale = std::getenv("CACHET_ROBUSTNESS_SCALE");
-  return std::max(20, static_cast<int>(times * (scale != nullptr ? std::atof(scale) : 0.1)));
-}
+class CheckpointDamageRobustness : public testing::TestWithParam<Damage> {};
 
-class CheckpointDamage : public testing::TestWithParam<Damage> {};
-
-TEST_P(CheckpointDamage, IsRefusedByNameAndTheOlderCheckpointLoads) {
+TEST_P(CheckpointDamageRobustness, IsRefusedByNameAndTheOlderCheckpointLoads) {
   const Damage damage = GetParam();
   const test::TemporaryDirectory folder;
   CheckpointStore writer(folder.path(), "run", 2);
@@ -75,7 +70,8 @@ TEST_P(CheckpointDamage, IsRefusedByNameAndTheOlderCheckpointLoads) {
   ASSERT_EQ(files.size(), 7U);
 
   std::mt19937 chance(11);
-  for (int i = 0; i < scaled(damage.times); ++i) {
+  const int cases = test::robustness_cases(damage.times, /*share=*/0.1, /*least=*/20);
+  for (int i = 0; i < cases; ++i) {
     const fs::path path = files[static_cast<size_t>(i) % files.size()];
     const std::string good = damage_read(path);
     std::string bad = good;
@@ -95,13 +91,13 @@ TEST_P(CheckpointDamage, IsRefusedByNameAndTheOlderCheckpointLoads) {
   EXPECT_EQ(store.resume()->checkpoint.state.step, 2) << "what was put right again is whole";
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, CheckpointDamage,
+INSTANTIATE_TEST_SUITE_P(Kinds, CheckpointDamageRobustness,
                          testing::Values(Damage{"BitFlip", damage_flip_bit, 1000},
                                          Damage{"Truncation", damage_truncate, 200},
                                          Damage{"ZeroedPage", damage_zero_page, 200}),
                          [](const auto& info) { return info.param.name; });
 
-TEST(CheckpointDamage, WithoutAWholeCheckpointAllAreNamed) {
+TEST(CheckpointDamageRobustness, WithoutAWholeCheckpointAllAreNamed) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 2);
   const fs::path first = store.save(damage_checkpoint(1), false), second = store.save(damage_checkpoint(2), false);

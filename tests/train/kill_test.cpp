@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/support/robustness.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/train/toy_run.h"
 
@@ -104,19 +105,14 @@ bool kill_at_random(TrainingProcess& process, const fs::path& run, uintmax_t log
   return process.wait() == -SIGKILL;
 }
 
-int kills_wanted() {
-  const char* scale = std::getenv("CACHET_ROBUSTNESS_SCALE");
-  return std::max(6, static_cast<int>(200 * (scale != nullptr ? std::atof(scale) : 0.03)));
-}
-
-TEST(Kill, AtAnyMomentTheSameCommandGoesOnBitByBit) {
+TEST(KillRobustness, AtAnyMomentTheSameCommandGoesOnBitByBit) {
   const test::TemporaryDirectory folder;
   const KillClock::time_point start = KillClock::now();
   test::train_toy(folder / "whole", {}, kKilledSettings);
   const double seconds = std::chrono::duration<double>(KillClock::now() - start).count();
 
   std::mt19937 chance(3);
-  const int wanted = kills_wanted();
+  const int wanted = test::robustness_cases(200, /*share=*/0.03, /*least=*/6);
   int kills = 0, runs = 0;
   while (kills < wanted) {
     ASSERT_LT(runs, 20 * wanted) << "the runs end before they can be killed";
@@ -144,7 +140,7 @@ TEST(Kill, AtAnyMomentTheSameCommandGoesOnBitByBit) {
   RecordProperty("kills", kills);
 }
 
-TEST(Kill, ASecondInterruptLeavesAtOnce) {
+TEST(KillRobustness, ASecondInterruptLeavesAtOnce) {
   const test::TemporaryDirectory folder;
   setenv(kSlowStep, "1", 1);
   TrainingProcess process(folder / "run");
