@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cachet/analysis/statistics.h"
+#include "cachet/models/image_classifier.h"
+
+namespace cachet::analysis {
+
+enum class BenchmarkMode {
+  inference,  // forward, evaluation, no gradients
+  training,   // forward, cross-entropy, backward, one AdamW step
+};
+
+enum class BenchmarkPrecision {
+  float32,
+  bfloat16,  // inference: weights stored in bfloat16; training: float32 weights under autocast
+};
+
+struct BenchmarkOptions {
+  BenchmarkMode mode = BenchmarkMode::inference;
+  BenchmarkPrecision precision = BenchmarkPrecision::float32;
+  int64_t batch = 1;
+  int threads = 0;     // 0 = as they are
+  double seconds = 2;  // of measurement, behind the warm-up
+  int64_t least_repetitions = 5;
+};
+
+struct BenchmarkResult {
+  Quartiles milliseconds;         // of one step
+  double samples_per_second = 0;  // at the median
+  int64_t peak_memory_bytes = 0;  // of live tensors above the loaded model; the optimizer's state counts in training
+  int64_t repetitions = 0;
+};
+
+/// Times `step` for about `seconds` of measurement, `least` times at least, after a warm-up of two calls and a tenth of
+/// that time. Milliseconds a call, in their order.
+std::vector<double> time_calls(const std::function<void()>& step, double seconds, int64_t least);
+
+/// Measures a model on random images, on its own device. Training changes its weights and state; bfloat16 inference
+/// converts it. Gives the thread count back. Throws std::invalid_argument for a batch, time or thread count that makes
+/// no sense; what LibTorch throws when memory is short is recognised by is_out_of_memory().
+BenchmarkResult benchmark(models::ImageClassifier& model, const BenchmarkOptions& options);
+
+/// Inside a catch block: whether the exception says that memory was short.
+bool is_out_of_memory();
+
+}  // namespace cachet::analysis

@@ -1,0 +1,69 @@
+#include "cachet/analysis/operator_rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cachet::analysis {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+
+int64_t rows(const at::Tensor& x) { return x.size(-1) == 0 ? 0 : x.numel() / x.size(-1); }
+
+// x (…, K), weight (N, K)
+std::vector<Product> linear(const Tensors& t, const at::Tensor&) { return {{t[0].numel() * t[1].size(0), {t[1]}}}; }
+
+// weight (N, K / groups, …): each value of the output is a product over one row of it
+std::vector<Product> convolution(const Tensors& t, const at::Tensor& output) {
+  const int64_t row = t[1].size(0) == 0 ? 0 : t[1].numel() / t[1].size(0);
+  return {{output.numel() * row, {t[1]}}};
+}
+
+// a (…, K) with b
+std::vector<Product> matrix_product(const Tensors& t, const at::Tensor& output) {
+  return {{output.numel() * t[0].size(-1), {t[0], t[1]}, /*of_activations=*/true}};
+}
+
+// c + a·b
+std::vector<Product> added_matrix_product(const Tensors& t, const at::Tensor& output) {
+  return {{output.numel() * t[1].size(-1), {t[1], t[2]}, /*of_activations=*/true}};
+}
+
+// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e): q·kᵀ and weights·v
+std::vector<Product> scaled_dot_product_attention(const Tensors& t, const at::Tensor&) {
+  return {{rows(t[0]) * t[1].size(-2) * (t[0].size(-1) + t[2].size(-1)), {}, /*of_activations=*/true}};
+}
+
+// W[C, X̄] of both gates and W[r⊙C, X̄] of the candidate, each for every sample, as the published layer computes them:
+// that ours computes the half of a shared cache once is its own affair.
+std::vector<Product> grc_update(const Tensors& t, const at::Tensor& output) {
+  std::vector<Product> products;
+  for (const size_t weight : {2, 4, 6}) products.push_back({rows(output) * t[weight].numel(), {t[weight]}});
+  return products;
+}
+
+constexpr std::array<OperatorRule, 14> kRules{{
+    {"aten::linear", linear},
+    {"aten::conv1d", convolution},
+    {"aten::conv2d", convolution},
+    {"aten::conv3d", convolution},
+    {"aten::convolution", convolution},
+    {"aten::matmul", matrix_product},
+    {"aten::mm", matrix_product},
+    {"aten::bmm", matrix_product},
+    {"aten::mv", matrix_product},
+    {"aten::addmm", added_matrix_product},
+    {"aten::addmv", added_matrix_product},
+    {"aten::baddbmm", added_matrix_product},
+    {"aten::scaled_dot_product_attention", scaled_dot_product_attention},
+    {"cachet::grc_update", grc_update},
+}};
+
+}  // namespace
+
+const OperatorRule* find_operator_rule(std::string_view name) {
+  const auto* rule = std::ranges::find(kRules, name, &OperatorRule::name);
+  return rule == kRules.end() ? nullptr : rule;
+}
+
+}  // namespace cachet::analysis

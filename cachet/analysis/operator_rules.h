@@ -1,0 +1,28 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace cachet::analysis {
+
+/// One product of an operator.
+struct Product {
+  int64_t macs = 0;
+  std::vector<at::Tensor> weights;  // operands that may be a parameter
+  bool of_activations = false;      // attention's, unless one of `weights` is a parameter
+};
+
+/// An operator that multiplies. What it calls inside is not looked at.
+struct OperatorRule {
+  std::string_view name;  // "aten::linear"
+  /// `tensors`: its tensor arguments in their order, those that were not given undefined; `output`: its first result.
+  std::vector<Product> (*products)(const std::vector<at::Tensor>& tensors, const at::Tensor& output);
+};
+
+/// The rule of an operator, or null for one that does not multiply or is made of others.
+const OperatorRule* find_operator_rule(std::string_view name);
+
+}  // namespace cachet::analysis
