@@ -4,6 +4,7 @@
 
 #include "app/command.h"
 #include "cachet/config/document.h"
+#include "cachet/config/glob.h"
 #include "cachet/config/near_names.h"
 
 namespace cachet::app {
@@ -17,6 +18,14 @@ void add_settings_option(CLI::App& app, std::vector<std::string>& settings) {
 void add_model_argument(CLI::App& app, ModelArgument& argument) {
   app.add_option("MODEL", argument.name, "A name that `cachet models` lists")->required()->type_name("");
   add_settings_option(app, argument.settings);
+}
+
+std::vector<std::string> matching_models(const std::string& glob) {
+  std::vector<std::string> names = config::glob_filter(glob, models::model_names());
+  if (names.empty())
+    throw UsageError("no model matches '" + glob + "'" + config::suggestion(glob, models::model_names()) +
+                     "; `cachet models` lists all");
+  return names;
 }
 
 models::ImageClassifierPlan read_model(const ModelArgument& argument, const models::ImageDefaults& defaults) {

@@ -24,4 +24,7 @@ void add_model_argument(CLI::App& app, ModelArgument& argument);
 /// for settings that are wrong, all at once. `defaults`: what takes the place of the model's own image and classes.
 models::ImageClassifierPlan read_model(const ModelArgument& argument, const models::ImageDefaults& defaults = {});
 
+/// The names that a glob matches; all for an empty one. Throws UsageError when there is none, with the nearest names.
+std::vector<std::string> matching_models(const std::string& glob);
+
 }  // namespace cachet::app

@@ -1,0 +1,164 @@
+#include <c10/util/Exception.h>
+
+#include <iostream>
+#include <memory>
+
+#include "app/bench_case.h"
+#include "app/command.h"
+#include "app/json.h"
+#include "cachet/report/format.h"
+#include "cachet/report/text_table.h"
+
+namespace cachet::app {
+namespace {
+
+using analysis::BenchmarkMode;
+using analysis::BenchmarkPrecision;
+
+struct BenchArguments {
+  ModelArgument model;
+  std::string mode = "both";
+  std::vector<std::string> precisions{"fp32"};
+  std::vector<int64_t> batches{1};
+  std::vector<int> threads{0};
+  double seconds = 2;
+  bool json = false;
+};
+
+std::vector<BenchmarkMode> modes_of(const BenchArguments& arguments) {
+  if (arguments.mode == "both") return {BenchmarkMode::inference, BenchmarkMode::training};
+  return {arguments.mode == "infer" ? BenchmarkMode::inference : BenchmarkMode::training};
+}
+
+bool is_glob(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
+
+// All settings are read before anything is measured, so that a mistake costs no time.
+std::vector<BenchCase> cases_of(const BenchArguments& arguments) {
+  std::vector<std::string> names{arguments.model.name};
+  if (is_glob(arguments.model.name)) names = matching_models(arguments.model.name);
+  std::vector<BenchCase> cases;
+  for (const std::string& name : names) {
+    const ModelArgument model{name, arguments.model.settings};
+    read_model(model);
+    for (const BenchmarkMode mode : modes_of(arguments))
+      for (const std::string& precision : arguments.precisions)
+        for (const int64_t batch : arguments.batches)
+          for (const int threads : arguments.threads)
+            cases.push_back({model,
+                             {mode, precision == "fp32" ? BenchmarkPrecision::float32 : BenchmarkPrecision::bfloat16,
+                              batch, threads, arguments.seconds}});
+  }
+  return cases;
+}
+
+BenchRow measure(const BenchCase& bench, bool apart) {
+  if (apart) return measure_apart(bench);
+  try {
+    return measure_here(bench);
+  } catch (const c10::Error& error) {
+    return error_row(bench, std::string(error.what_without_backtrace()));
+  } catch (const std::exception& error) {
+    return error_row(bench, error.what());
+  }
+}
+
+std::vector<report::Cell> table_row(const BenchRow& row) {
+  std::vector<report::Cell> cells{row["model"].get<std::string>(), row["mode"].get<std::string>(),
+                                  row["precision"].get<std::string>(), std::to_string(row["batch"].get<int64_t>()),
+                                  std::to_string(row["threads"].get<int>())};
+  if (row.contains("error")) {
+    cells.push_back("failed: " + row["error"].get<std::string>());
+    return cells;
+  }
+  const auto milliseconds = [](const BenchRow& value) { return report::format_number(value.get<double>()); };
+  cells.push_back(milliseconds(row["median_ms"]));
+  cells.push_back(milliseconds(row["quartiles_ms"][0]) + " - " + milliseconds(row["quartiles_ms"][1]));
+  cells.push_back(report::format_number(row["samples_per_second"].get<double>()));
+  cells.push_back(report::format_bytes(row["peak_memory_bytes"].get<int64_t>()));
+  return cells;
+}
+
+void print_table(const std::vector<BenchRow>& rows) {
+  using report::Alignment;
+  report::Table table;
+  table.columns = {{"model"},
+                   {"mode"},
+                   {"precision"},
+                   {"batch", Alignment::right},
+                   {"threads", Alignment::right},
+                   {"median ms", Alignment::right},
+                   {"quartiles", Alignment::right},
+                   {"samples/s", Alignment::right},
+                   {"peak memory", Alignment::right}};
+  for (const BenchRow& row : rows) table.rows.push_back(table_row(row));
+  std::cout << report::text_table(table);
+}
+
+// One measurement is an object of its own; several are the list `results`.
+nlohmann::ordered_json to_json(const std::vector<BenchRow>& rows) {
+  nlohmann::ordered_json json{{"schema", kSchema}};
+  if (rows.size() == 1)
+    json.update(rows.front());
+  else
+    json["results"] = rows;
+  return json;
+}
+
+int run_bench(const BenchArguments& arguments) {
+  const std::vector<BenchCase> cases = cases_of(arguments);
+  const bool apart = is_glob(arguments.model.name);
+  std::vector<BenchRow> rows;
+  for (const BenchCase& bench : cases) {
+    rows.push_back(measure(bench, apart));
+    if (rows.back().value("error", "") == "interrupted") return kInterrupted;
+  }
+  if (arguments.json)
+    std::cout << to_json(rows).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  else
+    print_table(rows);
+  int code = kDone;
+  for (const BenchRow& row : rows) {
+    if (!row.contains("error")) continue;
+    std::cerr << "cachet bench: " << row["model"].get<std::string>() << ": " << row["error"].get<std::string>() << '\n';
+    code = kFailed;
+  }
+  return code;
+}
+
+Action declare_bench(CLI::App& app) {
+  auto arguments = std::make_shared<BenchArguments>();
+  app.add_option("MODEL", arguments->model.name, "A name that `cachet models` lists, or a pattern such as 'deit*'")
+      ->required()
+      ->type_name("");
+  add_settings_option(app, arguments->model.settings);
+  app.add_option("--mode", arguments->mode, "infer, train or both (both)")
+      ->check(CLI::IsMember({"infer", "train", "both"}))
+      ->type_name("MODE");
+  const auto list = [](CLI::Option* option, const char* type) {
+    option->delimiter(',')->allow_extra_args(false)->type_name(type);
+    return option;
+  };
+  list(app.add_option("--precision", arguments->precisions, "fp32, bf16 or both: fp32,bf16 (fp32)"), "LIST")
+      ->check(CLI::IsMember({"fp32", "bf16"}));
+  list(app.add_option("--batch", arguments->batches, "Samples in a batch, such as 1,8,32 (1)"), "LIST")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  list(app.add_option("--threads", arguments->threads, "Threads, such as 1,2,4 (all)"), "LIST")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--seconds", arguments->seconds, "Time of each measurement behind its warm-up (2)")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->type_name("S");
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  return [arguments] { return run_bench(*arguments); };
+}
+
+const Registration registered_bench(
+    {Topic::models,
+     "bench",
+     "Time inference and training of models",
+     {"cachet bench vit_tiny_patch16_224 --mode infer",
+      "cachet bench deit_tiny_patch16_224 --set model.cache.kind=grc --batch 1,8 --json",
+      "cachet bench 'vit_t*' --mode infer --precision fp32,bf16 --threads 1,2"},
+     declare_bench});
+
+}  // namespace
+}  // namespace cachet::app

@@ -1,0 +1,108 @@
+#include "app/bench_case.h"
+
+#include <ATen/Parallel.h>
+#include <signal.h>
+
+#include <iostream>
+
+#include "app/command.h"
+#include "app/subprocess.h"
+#include "cachet/report/format.h"
+
+namespace cachet::app {
+namespace {
+
+using analysis::BenchmarkMode;
+using analysis::BenchmarkPrecision;
+
+// Halves the batch and says so. False at 1.
+bool halve_batch(BenchCase& bench) {
+  int64_t& batch = bench.options.batch;
+  if (batch == 1) return false;
+  std::cerr << "cachet bench: a batch of " << batch << " does not fit for " << bench.model.name << "; taking "
+            << batch / 2 << '\n';
+  batch /= 2;
+  return true;
+}
+
+std::vector<std::string> arguments_of(const BenchCase& bench) {
+  const auto& o = bench.options;
+  std::vector<std::string> words{"bench",
+                                 bench.model.name,
+                                 "--json",
+                                 "--mode",
+                                 std::string(word(o.mode)),
+                                 "--precision",
+                                 std::string(word(o.precision)),
+                                 "--batch",
+                                 std::to_string(o.batch),
+                                 "--seconds",
+                                 report::format_number(o.seconds, 9)};
+  if (o.threads > 0) words.insert(words.end(), {"--threads", std::to_string(o.threads)});
+  for (const std::string& setting : bench.model.settings) words.insert(words.end(), {"--set", setting});
+  return words;
+}
+
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const size_t end = text.rfind('\n');
+  return end == std::string::npos ? text : text.substr(end + 1);
+}
+
+BenchRow case_fields(const BenchCase& bench) {
+  const auto& o = bench.options;
+  return {{"model", bench.model.name},
+          {"mode", word(o.mode)},
+          {"precision", word(o.precision)},
+          {"batch", o.batch},
+          {"threads", o.threads > 0 ? o.threads : at::get_num_threads()}};
+}
+
+}  // namespace
+
+std::string_view word(BenchmarkMode mode) { return mode == BenchmarkMode::inference ? "infer" : "train"; }
+std::string_view word(BenchmarkPrecision p) { return p == BenchmarkPrecision::float32 ? "fp32" : "bf16"; }
+
+BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& result) {
+  BenchRow row = case_fields(bench);
+  row["median_ms"] = result.milliseconds.median;
+  row["quartiles_ms"] = {result.milliseconds.lower, result.milliseconds.upper};
+  row["samples_per_second"] = result.samples_per_second;
+  row["peak_memory_bytes"] = result.peak_memory_bytes;
+  return row;
+}
+
+BenchRow error_row(const BenchCase& bench, const std::string& error) {
+  BenchRow row = case_fields(bench);
+  row["error"] = error;
+  return row;
+}
+
+BenchRow measure_here(BenchCase bench) {
+  while (true) {
+    try {
+      const auto model = read_model(bench.model).build();
+      return bench_row(bench, analysis::benchmark(*model, bench.options));
+    } catch (...) {
+      if (!analysis::is_out_of_memory() || !halve_batch(bench)) throw;
+    }
+  }
+}
+
+BenchRow measure_apart(BenchCase bench) {
+  while (true) {
+    const Finished child = run_again(arguments_of(bench));
+    if (child.signal == SIGINT) return error_row(bench, "interrupted");
+    if (child.signal == SIGKILL && halve_batch(bench)) continue;  // the kernel's way to say out of memory
+    if (child.signal != 0)
+      return error_row(bench, child.signal == SIGKILL ? "out of memory (killed)"
+                                                      : "ended by signal " + std::to_string(child.signal));
+    if (child.code != kDone) return error_row(bench, last_line(child.errors));
+    BenchRow row = BenchRow::parse(child.output, nullptr, /*allow_exceptions=*/false);
+    if (row.is_discarded() || !row.contains("median_ms")) return error_row(bench, "the process printed no result");
+    row.erase("schema");
+    return row;
+  }
+}
+
+}  // namespace cachet::app

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/model_argument.h"
+#include "cachet/analysis/benchmark.h"
+
+namespace cachet::app {
+
+/// One row of `cachet bench`: what is measured, and how.
+struct BenchCase {
+  ModelArgument model;
+  analysis::BenchmarkOptions options;
+};
+
+std::string_view word(analysis::BenchmarkMode mode);            // "infer", "train"
+std::string_view word(analysis::BenchmarkPrecision precision);  // "fp32", "bf16"
+
+/// A row's fields: model, mode, precision, batch and threads, then median_ms, quartiles_ms, samples_per_second and
+/// peak_memory_bytes, or error. The batch is the one that was measured.
+using BenchRow = nlohmann::ordered_json;
+BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& result);
+BenchRow error_row(const BenchCase& bench, const std::string& error);
+
+/// Measures in this process. Where memory is short the batch is halved, down to 1; other failures throw.
+BenchRow measure_here(BenchCase bench);
+
+/// Measures in a process of its own, which may be killed for its memory: then the batch is halved. Whatever goes wrong
+/// there becomes an error row.
+BenchRow measure_apart(BenchCase bench);
+
+}  // namespace cachet::app

@@ -1,0 +1,81 @@
+#include <iostream>
+#include <memory>
+
+#include "app/command.h"
+#include "app/json.h"
+#include "app/model_argument.h"
+#include "cachet/analysis/model_summary.h"
+#include "cachet/report/format.h"
+#include "cachet/report/text_table.h"
+
+namespace cachet::app {
+namespace {
+
+struct ModelsArguments {
+  std::string glob;
+  std::vector<std::string> settings;
+  bool json = false;
+};
+
+struct Listed {
+  models::ImageClassifierPlan plan;
+  analysis::ModelSummary summary;
+};
+
+void print_table(const std::vector<Listed>& list) {
+  using report::Alignment;
+  report::Table table;
+  table.columns = {{"model"},
+                   {"parameters", Alignment::right},
+                   {"linear + conv MACs", Alignment::right},
+                   {"attention MACs", Alignment::right},
+                   {"image", Alignment::right}};
+  for (const auto& [plan, summary] : list)
+    table.rows.push_back({plan.name, report::format_count(static_cast<double>(summary.parameters)),
+                          report::format_count(static_cast<double>(summary.macs.linear_convolution)),
+                          report::format_count(static_cast<double>(summary.macs.attention)),
+                          std::to_string(plan.image.height) + " x " + std::to_string(plan.image.width)});
+  std::cout << report::text_table(table);
+}
+
+nlohmann::ordered_json to_json(const std::vector<Listed>& list) {
+  nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+  for (const auto& [plan, summary] : list)
+    entries.push_back(
+        {{"name", plan.name},
+         {"parameters", summary.parameters},
+         {"macs", macs_json(summary.macs)},
+         {"image", {{"channels", plan.image.channels}, {"height", plan.image.height}, {"width", plan.image.width}}}});
+  return {{"schema", kSchema}, {"models", entries}};
+}
+
+int run_models(const ModelsArguments& arguments) {
+  std::vector<Listed> list;
+  for (const std::string& name : matching_models(arguments.glob)) {
+    auto plan = read_model({name, arguments.settings});
+    auto summary = analysis::summarize(plan, analysis::Pass::training, /*depth=*/0);
+    list.push_back({std::move(plan), std::move(summary)});
+  }
+  if (arguments.json)
+    std::cout << to_json(list).dump(2) << '\n';
+  else
+    print_table(list);
+  return kDone;
+}
+
+Action declare_models(CLI::App& app) {
+  auto arguments = std::make_shared<ModelsArguments>();
+  app.add_option("GLOB", arguments->glob, "Names to list, such as 'deit*'; all without it")->type_name("");
+  add_settings_option(app, arguments->settings);
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  return [arguments] { return run_models(*arguments); };
+}
+
+const Registration registered_models({Topic::models,
+                                      "models",
+                                      "Names of models, with parameters and multiply-accumulates",
+                                      {"cachet models", "cachet models 'deit*'", "cachet models '*tiny*' --json"},
+                                      declare_models});
+
+}  // namespace
+}  // namespace cachet::app

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cachet::app {
+
+/// How a process ended and what it wrote.
+struct Finished {
+  int code = 0;    // its exit code
+  int signal = 0;  // or what ended it
+  std::string output, errors;
+};
+
+/// Runs this program again, with other arguments, and waits for it. Throws std::runtime_error where that cannot be.
+Finished run_again(const std::vector<std::string>& arguments);
+
+}  // namespace cachet::app

@@ -1,0 +1,99 @@
+#include <iostream>
+#include <memory>
+
+#include "app/command.h"
+#include "app/json.h"
+#include "app/model_argument.h"
+#include "cachet/analysis/model_summary.h"
+#include "cachet/report/format.h"
+#include "cachet/report/text_table.h"
+
+namespace cachet::app {
+namespace {
+
+struct SummaryArguments {
+  ModelArgument model;
+  int64_t depth = analysis::kAllDepths;
+  bool inference = false, json = false;
+};
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text;
+  for (const int64_t size : shape) text += (text.empty() ? "" : " x ") + std::to_string(size);
+  return text;
+}
+
+report::Cell count_cell(int64_t count) {
+  const auto value = static_cast<double>(count);
+  return {count == 0 ? "" : report::format_count(value), value};
+}
+
+std::vector<report::Cell> row(const std::string& name, const std::string& kind, const std::string& shape,
+                              int64_t parameters, const analysis::Products& macs) {
+  return {name, kind, shape, count_cell(parameters), count_cell(macs.linear_convolution), count_cell(macs.attention)};
+}
+
+void print_table(const std::string& name, const models::ImageShape& image, const analysis::ModelSummary& summary) {
+  using report::Alignment;
+  report::Table table;
+  table.columns = {{"layer"},
+                   {"kind"},
+                   {"output"},
+                   {"parameters", Alignment::right},
+                   {"linear + conv MACs", Alignment::right},
+                   {"attention MACs", Alignment::right}};
+  for (const auto& layer : summary.layers)
+    table.rows.push_back(row(layer.path.empty() ? "(model)" : layer.path, layer.kind, shape_text(layer.output_shape),
+                             layer.parameters, layer.macs));
+  table.rows.push_back(row("total", "", "", summary.parameters, summary.macs));
+  std::cout << name << ", one image of " << shape_text({image.channels, image.height, image.width}) << "\n\n"
+            << report::text_table(table);
+}
+
+nlohmann::ordered_json to_json(const std::string& name, const analysis::ModelSummary& summary) {
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  for (const auto& layer : summary.layers)
+    layers.push_back({{"path", layer.path},
+                      {"kind", layer.kind},
+                      {"output_shape", layer.output_shape},
+                      {"parameters", layer.parameters},
+                      {"macs", macs_json(layer.macs)}});
+  return {{"schema", kSchema},
+          {"model", name},
+          {"parameters", summary.parameters},
+          {"macs", macs_json(summary.macs)},
+          {"layers", layers}};
+}
+
+int run_summary(const SummaryArguments& arguments) {
+  const auto plan = read_model(arguments.model);
+  const auto pass = arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
+  const auto summary = analysis::summarize(plan, pass, arguments.depth);
+  if (arguments.json)
+    std::cout << to_json(plan.name, summary).dump(2) << '\n';
+  else
+    print_table(plan.name, plan.image, summary);
+  return kDone;
+}
+
+Action declare_summary(CLI::App& app) {
+  auto arguments = std::make_shared<SummaryArguments>();
+  add_model_argument(app, arguments->model);
+  app.add_option("--depth", arguments->depth, "Levels of modules to show; 0 shows the model alone")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  app.add_flag("--inference", arguments->inference, "Count evaluation's pass, where a frozen cache runs no gates");
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  return [arguments] { return run_summary(*arguments); };
+}
+
+const Registration registered_summary({Topic::models,
+                                       "summary",
+                                       "A model's layers: shapes, parameters, multiply-accumulates",
+                                       {"cachet summary vit_tiny_patch16_224 --depth 2",
+                                        "cachet summary deit_small_patch16_224 --set model.cache.kind=grc",
+                                        "cachet summary vit_base_patch16_224 --set model.norm.kind=un --json"},
+                                       declare_summary});
+
+}  // namespace
+}  // namespace cachet::app
