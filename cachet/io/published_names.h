@@ -6,8 +6,8 @@ namespace cachet::io {
 
 /// The layer of the published gated recurrent cache (annosubmission/GRC-Cache) with plain attention on each side,
 /// wherever in a model it stands: `attn_self_func.q` and `.kv` joined into `self_attention.qkv`, `attn_mem` as
-/// `memory_attention`, `linear_reset/update/add`, `Norm1` and `gr_cache` as the parts of `cache`, `pos_emb` as `position`,
-/// `lam` as `share`.
+/// `memory_attention`, `linear_reset/update/add`, `Norm1` and `gr_cache` as the parts of `cache`, `pos_emb` as
+/// `position`, `lam` as `share`.
 NameMap published_grc();
 
 /// The same where both attentions reduce their context (PVT's spatial reduction): query and context differ, so that `q`
