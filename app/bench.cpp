@@ -1,5 +1,3 @@
-#include <c10/util/Exception.h>
-
 #include <iostream>
 #include <memory>
 
@@ -51,17 +49,6 @@ std::vector<BenchCase> cases_of(const BenchArguments& arguments) {
   return cases;
 }
 
-BenchRow measure(const BenchCase& bench, bool apart) {
-  if (apart) return measure_apart(bench);
-  try {
-    return measure_here(bench);
-  } catch (const c10::Error& error) {
-    return error_row(bench, std::string(error.what_without_backtrace()));
-  } catch (const std::exception& error) {
-    return error_row(bench, error.what());
-  }
-}
-
 std::vector<report::Cell> table_row(const BenchRow& row) {
   std::vector<report::Cell> cells{row["model"].get<std::string>(), row["mode"].get<std::string>(),
                                   row["precision"].get<std::string>(), std::to_string(row["batch"].get<int64_t>()),
@@ -108,10 +95,7 @@ int run_bench(const BenchArguments& arguments) {
   const std::vector<BenchCase> cases = cases_of(arguments);
   const bool apart = is_glob(arguments.model.name);
   std::vector<BenchRow> rows;
-  for (const BenchCase& bench : cases) {
-    rows.push_back(measure(bench, apart));
-    if (rows.back().value("error", "") == "interrupted") return kInterrupted;
-  }
+  for (const BenchCase& bench : cases) rows.push_back(apart ? measure_apart(bench) : measure_here(bench));
   if (arguments.json)
     std::cout << to_json(rows).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
   else

@@ -1,6 +1,7 @@
 #include "app/bench_case.h"
 
 #include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
 #include <signal.h>
 
 #include <iostream>
@@ -43,6 +44,13 @@ std::vector<std::string> arguments_of(const BenchCase& bench) {
   return words;
 }
 
+// LibTorch's messages carry the stack behind the first line.
+std::string message_of(const std::exception& error) {
+  const auto* torch = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = torch ? torch->what_without_backtrace() : error.what();
+  return text.substr(0, text.find('\n'));
+}
+
 std::string last_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const size_t end = text.rfind('\n');
@@ -83,8 +91,9 @@ BenchRow measure_here(BenchCase bench) {
     try {
       const auto model = read_model(bench.model).build();
       return bench_row(bench, analysis::benchmark(*model, bench.options));
-    } catch (...) {
-      if (!analysis::is_out_of_memory() || !halve_batch(bench)) throw;
+    } catch (const std::exception& error) {
+      if (!analysis::is_out_of_memory()) return error_row(bench, message_of(error));
+      if (!halve_batch(bench)) return error_row(bench, "out of memory");
     }
   }
 }
@@ -92,14 +101,14 @@ BenchRow measure_here(BenchCase bench) {
 BenchRow measure_apart(BenchCase bench) {
   while (true) {
     const Finished child = run_again(arguments_of(bench));
-    if (child.signal == SIGINT) return error_row(bench, "interrupted");
-    if (child.signal == SIGKILL && halve_batch(bench)) continue;  // the kernel's way to say out of memory
-    if (child.signal != 0)
-      return error_row(bench, child.signal == SIGKILL ? "out of memory (killed)"
-                                                      : "ended by signal " + std::to_string(child.signal));
-    if (child.code != kDone) return error_row(bench, last_line(child.errors));
+    if (child.signal == SIGKILL) {  // the kernel's way to say out of memory
+      if (halve_batch(bench)) continue;
+      return error_row(bench, "out of memory");
+    }
+    if (child.signal != 0) return error_row(bench, "ended by signal " + std::to_string(child.signal));
     BenchRow row = BenchRow::parse(child.output, nullptr, /*allow_exceptions=*/false);
-    if (row.is_discarded() || !row.contains("median_ms")) return error_row(bench, "the process printed no result");
+    if (row.is_discarded() || !row.is_object()) return error_row(bench, last_line(child.errors));
+    if (!row.contains("error")) std::cerr << child.errors;  // which batches did not fit
     row.erase("schema");
     return row;
   }

@@ -26,11 +26,10 @@ using BenchRow = nlohmann::ordered_json;
 BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& result);
 BenchRow error_row(const BenchCase& bench, const std::string& error);
 
-/// Measures in this process. Where memory is short the batch is halved, down to 1; other failures throw.
+/// Measures in this process. Where memory is short the batch is halved, down to 1; what fails then is an error row.
 BenchRow measure_here(BenchCase bench);
 
-/// Measures in a process of its own, which may be killed for its memory: then the batch is halved. Whatever goes wrong
-/// there becomes an error row.
+/// The same in a process of its own, which the kernel may kill for its memory.
 BenchRow measure_apart(BenchCase bench);
 
 }  // namespace cachet::app

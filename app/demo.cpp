@@ -187,7 +187,7 @@ Action declare_demo(CLI::App& app) {
 const Registration registered_demo({Topic::runs,
                                     "demo",
                                     "Train a plain vision transformer and its cached twin, and compare them",
-                                    {"cachet demo --smoke --run demo-run"},
+                                    {"cachet demo", "cachet demo --smoke --run demo-run"},
                                     declare_demo});
 
 }  // namespace

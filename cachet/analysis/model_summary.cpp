@@ -8,6 +8,8 @@
 
 #include "cachet/analysis/meta_model.h"
 #include "cachet/analysis/product_trace.h"
+#include "cachet/nn/initialization.h"
+#include "cachet/nn/norm/norm.h"
 
 namespace cachet::analysis {
 namespace {
@@ -102,13 +104,23 @@ ModelSummary summarize(torch::nn::Module& model, const std::function<at::Tensor(
 }
 
 ModelSummary summarize(const models::ImageClassifierPlan& plan, Pass pass, int64_t depth) {
-  const auto model = build_on_meta(plan);
-  model->train(pass == Pass::training);
   at::NoGradGuard no_grad;
-  const at::Tensor image =
-      at::empty({1, plan.image.channels, plan.image.height, plan.image.width}, at::TensorOptions(at::kMeta));
-  return summarize(
-      *model, [&] { return model->forward(image); }, depth);
+  const auto count = [&](models::ImageClassifier& model, c10::DeviceType device) {
+    model.train(pass == Pass::training);
+    // Norms multiply nothing either way; in evaluation they also take a batch of one token.
+    for (const auto& module : model.modules())
+      if (dynamic_cast<nn::Norm*>(module.get())) module->eval();
+    const std::vector<int64_t> shape{1, plan.image.channels, plan.image.height, plan.image.width};
+    const at::Tensor image = at::empty(shape, at::TensorOptions(device));
+    return summarize(
+        model, [&] { return model.forward(image); }, depth);
+  };
+  try {
+    return count(*build_on_meta(plan), at::kMeta);
+  } catch (const c10::NotImplementedError&) {  // some operator of it has no shape function
+    const nn::WithoutInitialization no_values;
+    return count(*plan.build(), at::kCPU);
+  }
 }
 
 }  // namespace cachet::analysis

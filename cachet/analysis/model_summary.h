@@ -35,8 +35,8 @@ enum class Pass { training, inference };
 /// How deep a summary's rows go: the model is 0, "blocks" 1, "blocks.0" 2. What lies deeper is added to the row above.
 inline constexpr int64_t kAllDepths = std::numeric_limits<int64_t>::max();
 
-/// Counts what `forward` multiplies, in one call of it; `model` is what its weights belong to. Works on any device; on
-/// the meta device it costs nothing.
+/// Counts what `forward` multiplies, in one call of it; `model` is what its weights belong to, held by a shared_ptr as
+/// LibTorch asks of modules that are walked. Works on any device; on the meta device it costs nothing.
 ///
 /// MACs are those of the published modules, so that tables of the papers are met: linear layers and convolutions in one
 /// column (W[C, X̄] of a cached layer's gates and candidate counts over 2·Dm inputs for every sample, although the half
@@ -45,8 +45,8 @@ inline constexpr int64_t kAllDepths = std::numeric_limits<int64_t>::max();
 ModelSummary summarize(torch::nn::Module& model, const std::function<at::Tensor()>& forward,
                        int64_t depth = kAllDepths);
 
-/// The same for one image of the model's own size, without the memory or the time of a real forward pass: the model has
-/// shapes and no values.
+/// The same for one image of the model's own size, without the memory or the time of a real forward pass where LibTorch
+/// can do without (all models of ours): the model has shapes and no values.
 ModelSummary summarize(const models::ImageClassifierPlan& plan, Pass pass = Pass::training, int64_t depth = kAllDepths);
 
 }  // namespace cachet::analysis

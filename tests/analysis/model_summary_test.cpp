@@ -1,0 +1,218 @@
+#include "cachet/analysis/model_summary.h"
+
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cachet/config/document.h"
+#include "cachet/models/vision/vision_transformer.h"
+
+namespace cachet::analysis {
+namespace {
+
+models::ImageClassifierPlan plan(std::string_view name, const std::vector<std::string>& settings = {}) {
+  config::Document document;
+  for (const std::string& setting : settings) document.set(setting);
+  auto made = models::read_image_classifier(name, document.root().table("model"));
+  document.finish();
+  return made;
+}
+
+struct NamedCount {
+  const char* name;
+  int64_t parameters;
+};
+
+class PublishedParameters : public ::testing::TestWithParam<NamedCount> {};
+
+// timm's counts at 1000 classes.
+TEST_P(PublishedParameters, AreMet) { EXPECT_EQ(summarize(plan(GetParam().name)).parameters, GetParam().parameters); }
+INSTANTIATE_TEST_SUITE_P(
+    VisionTransformers, PublishedParameters,
+    ::testing::Values(NamedCount{"vit_tiny_patch16_224", 5'717'416}, NamedCount{"vit_small_patch16_224", 22'050'664},
+                      NamedCount{"vit_base_patch16_224", 86'567'656}, NamedCount{"deit_tiny_patch16_224", 5'717'416},
+                      NamedCount{"deit_small_patch16_224", 22'050'664}, NamedCount{"deit_base_patch16_224", 86'567'656},
+                      NamedCount{"deit_tiny_distilled_patch16_224", 5'910'800},
+                      NamedCount{"deit_small_distilled_patch16_224", 22'436'432},
+                      NamedCount{"deit_base_distilled_patch16_224", 87'338'192}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// The sizes that the closed forms below are made of.
+struct Sizes {
+  int64_t dim = 192, depth = 12, tokens = 197, patches = 196, patch = 16, channels = 3, hidden = 768, classes = 1000;
+};
+
+Products plain(const Sizes& s) {
+  const int64_t block = s.tokens * (4 * s.dim * s.dim + 2 * s.dim * s.hidden);
+  const int64_t patches = s.patches * s.dim * s.channels * s.patch * s.patch;
+  return {s.depth * block + patches + s.dim * s.classes, s.depth * 2 * s.tokens * s.tokens * s.dim};
+}
+
+// What memory attention of Dm channels over Tm tokens adds to each block, and what its gates do.
+Products memory_of(const Sizes& s, int64_t width, int64_t length) {
+  return {s.depth * (2 * s.tokens + 2 * length) * width * width, s.depth * 2 * s.tokens * length * width};
+}
+int64_t gates_of(const Sizes& s, int64_t width, int64_t length) { return s.depth * 3 * length * 2 * width * width; }
+
+TEST(ModelSummary, PlainModelsMeetTheClosedForm) {
+  EXPECT_EQ(summarize(plan("vit_tiny_patch16_224")).macs, plain({}));
+  const Sizes base{.dim = 768, .hidden = 3072};
+  EXPECT_EQ(summarize(plan("vit_base_patch16_224")).macs, plain(base));
+  const Sizes small{
+      .dim = 96, .depth = 3, .tokens = 17, .patches = 16, .patch = 8, .channels = 1, .hidden = 192, .classes = 10};
+  EXPECT_EQ(summarize(plan("vit_tiny_patch16_224",
+                           {"model.embed_dim=96", "model.depth=3", "model.image_size=32", "model.patch_size=8",
+                            "model.channels=1", "model.mlp_ratio=2", "model.classes=10"}))
+                .macs,
+            plain(small));
+}
+
+struct CachedCase {
+  double ratio;
+  std::optional<int64_t> length;
+};
+
+class CachedSummary : public ::testing::TestWithParam<CachedCase> {};
+
+TEST_P(CachedSummary, CountsTheCacheAsPublished) {
+  const Sizes s;
+  const auto [ratio, length] = GetParam();
+  const auto width = static_cast<int64_t>(ratio * static_cast<double>(s.dim));
+  const int64_t tm = length.value_or(s.tokens);
+  std::vector<std::string> settings{"model.cache.kind=grc", "model.cache.ratio=" + std::to_string(ratio)};
+  if (length) settings.push_back("model.cache.length=" + std::to_string(*length));
+
+  Products expected = plain(s);
+  expected += memory_of(s, width, tm);
+  const auto inference = summarize(plan("vit_tiny_patch16_224", settings), Pass::inference);
+  EXPECT_EQ(inference.macs.attention, expected.attention);
+  EXPECT_EQ(inference.macs.linear_convolution, expected.linear_convolution);  // a frozen cache runs no gates
+  expected.linear_convolution += gates_of(s, width, tm);
+  EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", settings)).macs, expected);
+
+  settings.push_back("model.cache.variant=official");
+  expected.linear_convolution += s.depth * s.patches * s.dim * (s.dim / width) * 9;
+  for (const Pass pass : {Pass::training, Pass::inference})  // the published code always runs its gates
+    EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", settings), pass).macs, expected);
+
+  const int64_t cached = 4 * width * width + 4 * width + 3 * (2 * width * width + width) + 3;
+  const int64_t published = cached + 2 * width + s.dim * (s.dim / width) * 9 + s.dim;
+  EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", settings)).parameters, 5'717'416 + s.depth * published);
+  settings.back() = "model.cache.variant=paper";
+  EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", settings)).parameters, 5'717'416 + s.depth * cached);
+}
+INSTANTIATE_TEST_SUITE_P(Options, CachedSummary,
+                         ::testing::Values(CachedCase{0.5, {}}, CachedCase{0.25, {}}, CachedCase{1.0, {}},
+                                           CachedCase{0.5, 64}));
+
+TEST(ModelSummary, FifoHasNoGates) {
+  const Sizes s;
+  Products expected = plain(s);
+  expected += memory_of(s, 96, s.tokens);
+  EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", {"model.cache.kind=fifo"})).macs, expected);
+}
+
+TEST(ModelSummary, TheNormCountsNothing) {
+  for (const char* kind : {"layer", "rms", "batch", "un", "none"})
+    EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", {std::string("model.norm.kind=") + kind})).macs, plain({}))
+        << kind;
+}
+
+TEST(ModelSummary, BatchNormBehindPoolingSeesOneToken) {
+  const auto pooled = plan("vit_tiny_patch16_224", {"model.norm.kind=batch", "model.pooling=mean"});
+  EXPECT_EQ(summarize(pooled).macs, plain({}));
+}
+
+TEST(ModelSummary, RowsAddUpAtEveryDepth) {
+  const auto model = plan("deit_tiny_distilled_patch16_224",
+                          {"model.cache.kind=grc", "model.cache.variant=official", "model.norm.kind=un"});
+  const auto whole = summarize(model);
+  for (const int64_t depth : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{3}, kAllDepths}) {
+    const auto summary = summarize(model, Pass::training, depth);
+    ModelSummary sum;
+    std::set<std::string> paths;
+    for (const auto& layer : summary.layers) {
+      sum.parameters += layer.parameters;
+      sum.macs += layer.macs;
+      EXPECT_TRUE(paths.insert(layer.path).second) << layer.path;
+      EXPECT_LT(std::count(layer.path.begin(), layer.path.end(), '.'), std::max<int64_t>(depth, 1));
+    }
+    EXPECT_EQ(sum.parameters, whole.parameters);
+    EXPECT_EQ(sum.macs, whole.macs);
+    EXPECT_EQ(summary.parameters, whole.parameters);
+    EXPECT_EQ(summary.macs, whole.macs);
+  }
+}
+
+const LayerSummary& layer(const ModelSummary& summary, std::string_view path) {
+  for (const auto& found : summary.layers)
+    if (found.path == path) return found;
+  throw std::runtime_error("no row " + std::string(path));
+}
+
+TEST(ModelSummary, LayersHaveTheirKindShapeAndProducts) {
+  const auto summary = summarize(plan("vit_tiny_patch16_224", {"model.cache.kind=grc"}));
+  using Shape = std::vector<int64_t>;
+  const auto& patches = layer(summary, "patch_embed.proj");
+  EXPECT_EQ(patches.kind, "Conv2d");
+  EXPECT_EQ(patches.output_shape, (Shape{1, 192, 14, 14}));
+  EXPECT_EQ(patches.parameters, 192 * 3 * 256 + 192);
+  const auto& gate = layer(summary, "blocks.3.attn.cache.reset_gate");
+  EXPECT_EQ(gate.kind, "Linear");
+  EXPECT_EQ(gate.output_shape, (Shape{1, 197, 96}));
+  EXPECT_EQ(gate.macs, (Products{197 * 192 * 96, 0}));
+  const auto& function = layer(summary, "blocks.3.attn.memory_attention.function");
+  EXPECT_EQ(function.kind, "SoftmaxAttention");
+  EXPECT_EQ(function.macs, (Products{0, 2 * 197 * 197 * 96}));
+  EXPECT_EQ(layer(summary, "blocks.3.attn").output_shape, (Shape{1, 197, 3, 64}));
+  EXPECT_EQ(layer(summary, "").output_shape, (Shape{1, 1000}));
+  EXPECT_EQ(layer(summary, "").kind, "VisionTransformer");
+  EXPECT_EQ(layer(summarize(plan("vit_tiny_patch16_224"), Pass::training, 2), "blocks.7").output_shape,
+            (Shape{1, 197, 192}));
+}
+
+TEST(ModelSummary, RealTensorsGiveTheSameNumbersAndKeepTheirValues) {
+  const auto small = plan("vit_tiny_patch16_224", {"model.depth=2", "model.image_size=64", "model.cache.kind=grc"});
+  const auto model = small.build();
+  model->eval();
+  const at::Tensor before = model->named_parameters()["head.weight"].detach().clone();
+  at::NoGradGuard no_grad;
+  const at::Tensor image = at::randn({1, 3, 64, 64});
+  const auto real = summarize(*model, [&] { return model->forward(image); });
+  const auto meta = summarize(small, Pass::inference);
+  EXPECT_EQ(real.macs, meta.macs);
+  EXPECT_EQ(real.parameters, meta.parameters);
+  EXPECT_TRUE(before.equal(model->named_parameters()["head.weight"]));
+}
+
+// A module whose products are written out, each in another way.
+struct WrittenOut : torch::nn::Module {
+  WrittenOut() { weight = register_parameter("weight", at::randn({4, 6})); }
+  at::Tensor weight;
+};
+
+TEST(ModelSummary, AViewOfAWeightIsItsModulesAndActivationsAreAttention) {
+  const auto model = std::make_shared<WrittenOut>();
+  at::NoGradGuard no_grad;
+  const at::Tensor x = at::randn({5, 4}), batch = at::randn({2, 5, 4});
+  const auto summary = summarize(*model, [&] {
+    at::matmul(x, model->weight.narrow(1, 0, 3));  // 5 · 4 · 3
+    at::matmul(model->weight.t(), x.t());          // 6 · 4 · 5
+    return at::bmm(batch, batch.transpose(1, 2));  // 2 · 5 · 4 · 5
+  });
+  EXPECT_EQ(summary.macs, (Products{60 + 120, 200}));
+  ASSERT_EQ(summary.layers.size(), 1u);
+  EXPECT_EQ(summary.layers[0].parameters, 24);
+}
+
+TEST(ModelSummary, AFailingForwardLeavesNothingBehind) {
+  const auto model = std::make_shared<WrittenOut>();
+  EXPECT_THROW(summarize(*model, []() -> at::Tensor { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_EQ(summarize(*model, [&] { return at::matmul(at::randn({5, 4}), model->weight); }).macs, (Products{120, 0}));
+}
+
+}  // namespace
+}  // namespace cachet::analysis

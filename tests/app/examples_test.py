@@ -1,0 +1,50 @@
+"""Every subcommand's --help has examples, and each of them runs."""
+import re
+import shlex
+import tempfile
+
+import command
+
+# What keeps an example small. Commands whose examples read data or runs have tests of their own, with such data.
+QUICK = {"summary": [], "models": [], "env": [], "bench": ["--seconds", "0.001", "--set", "model.depth=2"]}
+
+
+def subcommands():
+    text = command.run("--help").stdout
+    return re.findall(r"^  ([a-z]+)  +\S", text, re.MULTILINE)
+
+
+def examples(name):
+    text = command.run(name, "--help").stdout
+    return [line.strip() for line in text.partition("Examples:")[2].splitlines() if line.strip()]
+
+
+class Examples(command.CommandTest):
+    def test_every_subcommand_has_two_or_three(self):
+        names = subcommands()
+        self.assertLessEqual(set(QUICK), set(names))
+        for name in names:
+            with self.subTest(name):
+                lines = examples(name)
+                self.assertIn(len(lines), (2, 3))
+                for line in lines:
+                    self.assertEqual(shlex.split(line)[:2], ["cachet", name])
+
+    def test_each_runs(self):
+        for name, quick in QUICK.items():
+            for line in examples(name):
+                with self.subTest(line), tempfile.TemporaryDirectory() as folder:
+                    done = self.succeed(*shlex.split(line)[1:], *quick, cwd=folder)
+                    self.assertNotEqual(done.stdout, "")
+                    self.assertEqual(done.stderr, "")
+
+    def test_all_examples_parse(self):
+        """No example names an option or a subcommand that does not exist."""
+        for name in subcommands():
+            for line in examples(name):
+                with self.subTest(line):
+                    self.succeed(*shlex.split(line)[1:], "--help")
+
+
+if __name__ == "__main__":
+    command.main()

@@ -1,0 +1,101 @@
+"""Machine output: one object, exactly the promised keys, numbers that agree with one another."""
+import command
+
+BENCH_KEYS = ["schema", "model", "mode", "precision", "batch", "threads", "median_ms", "quartiles_ms",
+              "samples_per_second", "peak_memory_bytes"]
+SMALL = ["--set", "model.depth=1", "--set", "model.image_size=32", "--seconds", "0.01"]
+
+
+class Summary(command.CommandTest):
+    def test_keys_and_totals(self):
+        summary = self.json_of("summary", "vit_tiny_patch16_224", "--json")
+        self.assertEqual(list(summary), ["schema", "model", "parameters", "macs", "layers"])
+        self.assertEqual((summary["schema"], summary["model"]), (1, "vit_tiny_patch16_224"))
+        self.assertEqual(summary["parameters"], 5_717_416)
+        for layer in summary["layers"]:
+            self.assertEqual(list(layer), ["path", "kind", "output_shape", "parameters", "macs"])
+        for kind in ("linear_convolution", "attention"):
+            self.assertEqual(sum(layer["macs"][kind] for layer in summary["layers"]), summary["macs"][kind])
+        self.assertEqual(sum(layer["parameters"] for layer in summary["layers"]), summary["parameters"])
+
+    def test_settings_change_the_model(self):
+        words = ["summary", "vit_tiny_patch16_224", "--json", "--depth", "0"]
+        plain = self.json_of(*words)
+        cached = self.json_of(*words, "--set", "model.cache.kind=grc", "--set", "model.cache.ratio=0.25")
+        self.assertEqual(len(plain["layers"]), 1)
+        self.assertGreater(cached["parameters"], plain["parameters"])
+        frozen = self.json_of(*words, "--set", "model.cache.kind=grc", "--set", "model.cache.ratio=0.25", "--inference")
+        self.assertLess(frozen["macs"]["linear_convolution"], cached["macs"]["linear_convolution"])
+
+
+class Models(command.CommandTest):
+    def test_keys_and_filter(self):
+        listed = self.json_of("models", "deit*distilled*", "--json")
+        self.assertEqual(list(listed), ["schema", "models"])
+        self.assertEqual([model["name"] for model in listed["models"]],
+                         [f"deit_{size}_distilled_patch16_224" for size in ("base", "small", "tiny")])
+        for model in listed["models"]:
+            self.assertEqual(list(model), ["name", "parameters", "macs", "image"])
+            self.assertEqual(list(model["macs"]), ["linear_convolution", "attention"])
+            self.assertEqual(model["image"], {"channels": 3, "height": 224, "width": 224})
+        self.assertEqual(listed["models"][0]["parameters"], 87_338_192)
+
+
+class Bench(command.CommandTest):
+    def test_one_measurement_is_one_object(self):
+        for mode in ("infer", "train"):
+            for precision in ("fp32", "bf16"):
+                row = self.json_of("bench", "vit_tiny_patch16_224", "--mode", mode, "--precision", precision, "--batch",
+                                   "2", "--threads", "1", "--json", *SMALL)
+                self.assertEqual(list(row), BENCH_KEYS)
+                self.assertEqual([row[key] for key in BENCH_KEYS[:6]],
+                                 [1, "vit_tiny_patch16_224", mode, precision, 2, 1])
+                lower, upper = row["quartiles_ms"]
+                self.assertTrue(0 < lower <= row["median_ms"] <= upper)
+                self.assertAlmostEqual(row["samples_per_second"] * row["median_ms"], 2000, places=6)
+                self.assertGreater(row["peak_memory_bytes"], 0)
+
+    def test_sweeps_are_lists(self):
+        bench = self.json_of("bench", "vit_tiny_patch16_224", "--mode", "both", "--batch", "1,2", "--json", *SMALL)
+        self.assertEqual(list(bench), ["schema", "results"])
+        self.assertEqual([(row["mode"], row["batch"]) for row in bench["results"]],
+                         [("infer", 1), ("infer", 2), ("train", 1), ("train", 2)])
+        for row in bench["results"]:
+            self.assertEqual(list(row), BENCH_KEYS[1:])
+
+    def test_patterns_measure_each_model_apart(self):
+        bench = self.json_of("bench", "*t_tiny_patch16*", "--mode", "infer", "--json", *SMALL)
+        self.assertEqual([row["model"] for row in bench["results"]], ["deit_tiny_patch16_224", "vit_tiny_patch16_224"])
+
+    # Images of 48 MiB and nearly no weights, in a process that may have 4 GiB of addresses.
+    HEAVY = ["bench", "vit_tiny_patch16_224", "--mode", "infer", "--threads", "1", "--seconds", "0.001", "--json", "--set",
+             "model.patch_size=512", "--set", "model.embed_dim=3", "--set", "model.depth=1"]
+
+    def test_a_batch_that_does_not_fit_is_halved(self):
+        done = command.run(*self.HEAVY, "--set", "model.image_size=2048", "--batch", "1024", address_space=4 << 30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        row = command.json.loads(done.stdout)
+        self.assertEqual(list(row), BENCH_KEYS)
+        self.assertIn("a batch of 1024 does not fit for vit_tiny_patch16_224; taking 512\n", done.stderr)
+        self.assertLess(row["batch"], 128)
+        self.assertIn(f"taking {row['batch']}\n", done.stderr)
+
+    def test_a_model_that_never_fits_is_an_error_row(self):
+        done = command.run(*self.HEAVY, "--set", "model.image_size=16384", "--batch", "2", address_space=3 << 30)
+        self.assertEqual(done.returncode, 1)
+        row = command.json.loads(done.stdout)
+        self.assertEqual(list(row), BENCH_KEYS[:6] + ["error"])
+        self.assertEqual(row["batch"], 1)
+        self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
+
+
+class Env(command.CommandTest):
+    def test_keys(self):
+        env = self.json_of("env", "--json")
+        for key in ("schema", "cachet", "commit", "compiler", "build_flags", "torch", "cpu_capability", "threads",
+                    "hardware_threads", "os", "torch_parallel"):
+            self.assertIn(key, env)
+
+
+if __name__ == "__main__":
+    command.main()

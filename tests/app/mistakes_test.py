@@ -1,0 +1,85 @@
+"""Wrong usage: exit code 2, a line or two that say what to do, the nearest names."""
+import command
+
+TINY = "vit_tiny_patch16_224"
+
+
+class Words(command.CommandTest):
+    def test_commands(self):
+        self.assertIn("did you mean 'summary'?", self.refused("sumary", TINY))
+        self.assertIn("did you mean 'models'?", self.refused("model"))
+        self.assertIn("there is no command 'xyzzy'", self.refused("xyzzy"))
+
+    def test_no_command_prints_the_list(self):
+        done = command.run()
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("summary", done.stderr)
+
+    def test_options(self):
+        self.assertIn("there is no option --jsn (did you mean '--json'?)", self.refused("models", "--jsn"))
+        self.assertIn("did you mean '--batch'?", self.refused("bench", TINY, "--bacth", "4"))
+        self.assertIn("unexpected argument 'vit_two'", self.refused("summary", TINY, "vit_two"))
+
+    def test_all_mistakes_at_once(self):
+        said = self.refused("summary", "--jsn", "--dpth", lines=4)
+        for part in ("--jsn", "--dpth", "MODEL is required", "--help"):
+            self.assertIn(part, said)
+
+    def test_values(self):
+        self.assertIn("--depth", self.refused("summary", TINY, "--depth", "-1"))
+        self.assertIn("--depth", self.refused("summary", TINY, "--depth", "two"))
+        self.assertIn("--precision", self.refused("bench", TINY, "--precision", "fp64"))
+        self.assertIn("--batch", self.refused("bench", TINY, "--batch", "0"))
+        self.assertIn("--seconds", self.refused("bench", TINY, "--seconds", "0"))
+        self.refused("env", "--json", "--cmake-dir")
+
+    def test_help_and_version_succeed(self):
+        for words in (["--help"], ["-h"], ["summary", "--help"], ["--version"]):
+            done = self.succeed(*words)
+            self.assertNotEqual(done.stdout, "")
+            self.assertEqual(done.stderr, "")
+
+
+class Models(command.CommandTest):
+    def test_names(self):
+        for verb in ("summary", "bench"):
+            self.assertIn(f"did you mean '{TINY}'", self.refused(verb, "vit_tinny_patch16_224"))
+        self.assertIn("no model matches 'resnet*'", self.refused("models", "resnet*"))
+        self.assertIn("no model matches 'resnet*'", self.refused("bench", "resnet*"))
+
+    def test_settings(self):
+        said = self.refused("summary", TINY, "--set", "model.cahce.kind=grc")
+        self.assertIn("model.cahce", said)
+        self.assertIn("cache", said)
+        self.assertIn("model.cache.kind", self.refused("summary", TINY, "--set", "model.cache.kind=gcr"))
+        self.assertIn("model.cache.ratio",
+                      self.refused("summary", TINY, "--set", "model.cache.kind=grc", "--set", "model.cache.ratio=0"))
+        self.assertIn("KEY=VALUE", self.refused("summary", TINY, "--set", "model.depth"))
+        self.assertIn("did you mean 'model.cache'?", self.refused("summary", TINY, "--set", "cache.kind=grc"))
+
+    def test_all_settings_at_once(self):
+        said = self.refused("summary", TINY, "--set", "model.depth=0", "--set", "model.num_heads=5", "--set",
+                            "model.norm.kind=um", lines=3)
+        for key in ("model.depth", "model.num_heads", "model.norm.kind"):
+            self.assertIn(key, said)
+
+    def test_a_sweep_is_checked_before_anything_is_measured(self):
+        self.assertIn("model.patch_size", self.refused("bench", "vit*", "--set", "model.patch_size=15", "--seconds",
+                                                       "1000", timeout=60))
+
+
+class Failures(command.CommandTest):
+    def test_a_full_disk_behind_the_output_is_a_failure(self):
+        with open("/dev/full", "w") as full:
+            done = command.subprocess.run([command.COMMAND, "models"], stdout=full, stderr=command.subprocess.PIPE,
+                                          text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output", done.stderr)
+
+    def test_a_command_that_is_not_installed_says_so(self):
+        self.assertIn("cmake --install", self.refused("env", "--cmake-dir", code=1))
+
+
+if __name__ == "__main__":
+    command.main()

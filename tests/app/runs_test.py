@@ -1,0 +1,304 @@
+"""Training and what is done with runs: train, eval, predict, compare, recipes."""
+import json
+import os
+import pathlib
+import shlex
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import tomllib
+import zlib
+
+import command
+from examples_test import examples
+
+RECIPE = """
+[data]
+root = "images"
+kind = "idx"
+classes = 4
+[model]
+name = "vit_tiny_patch16_224"
+image_size = 8
+patch_size = 4
+embed_dim = 16
+depth = 1
+num_heads = 2
+[model.cache]
+kind = "grc"
+[model.norm]
+kind = "un"
+warmup = 4
+[train]
+epochs = 3
+batch_size = 8
+threads = 1
+log_every = "2 steps"
+checkpoint_every = "4 steps"
+"""
+
+
+def pixels(index):
+    """Noise of no library, a brighter quarter for each class."""
+    label = index % 4
+    return bytes((index * 31 + y * 17 + x * 13) % 100 + (120 if (y // 4) * 2 + x // 4 == label else 0)
+                 for y in range(8) for x in range(8))
+
+
+def write_images(folder):
+    folder.mkdir()
+    for prefix, count in (("train", 96), ("t10k", 33)):
+        data = b"".join(pixels(index) for index in range(count))
+        (folder / f"{prefix}-images-idx3-ubyte").write_bytes(struct.pack(">4I", 0x803, count, 8, 8) + data)
+        labels = bytes(index % 4 for index in range(count))
+        (folder / f"{prefix}-labels-idx1-ubyte").write_bytes(struct.pack(">2I", 0x801, count) + labels)
+
+
+def write_png(path, width, height, rows):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    lines = b"".join(b"\0" + rows[y * width:(y + 1) * width] for y in range(height))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", width, height, 8, 0, 0, 0, 0)) +
+                     chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+
+
+class RunTest(command.CommandTest):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        write_images(self.folder / "images")
+        (self.folder / "tiny.toml").write_text(RECIPE)
+
+    def cachet(self, *words):
+        return self.succeed(*words, cwd=self.folder)
+
+    def train(self, run, *words):
+        return self.cachet("train", "tiny.toml", "--run", run, "--progress", "none", *words)
+
+    def events(self, run):
+        return [json.loads(line) for line in (self.folder / run / "metrics.jsonl").read_text().splitlines()]
+
+    def weights(self, run):
+        checkpoints = self.folder / run / "checkpoints"
+        return (checkpoints / (checkpoints / "last").read_text().strip() / "model.safetensors").read_bytes()
+
+    def started(self, run, *words, step=4):
+        """A training that is under way and has reached a step."""
+        process = subprocess.Popen([command.COMMAND, "train", "tiny.toml", "--run", run, "--progress", "none", *words],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 200
+        while not ((self.folder / run / "metrics.jsonl").exists() and
+                   any(event["step"] >= step for event in self.events(run))):
+            self.assertIsNone(process.poll(), "it ended before it was to be stopped")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        return process
+
+
+class Train(RunTest):
+    def test_leaves_a_run_and_says_where(self):
+        done = self.train("run")
+        self.assertRegex(done.stdout, r"step 36, .* of training, top-1 [0-9.]+ % ± ")
+        self.assertEqual(done.stdout.splitlines()[-1], "run/report.html")
+        for name in ("recipe.toml", "resolved.toml", "command.txt", "environment.json", "log.txt", "metrics.jsonl",
+                     "summary.csv", "report.html"):
+            self.assertTrue((self.folder / "run" / name).is_file(), name)
+        self.assertEqual((self.folder / "run" / "command.txt").read_text(),
+                         "cachet train tiny.toml --run run --progress none\n")
+
+    def test_print_shows_values_and_where_they_stand(self):
+        text = self.cachet("train", "tiny.toml", "--print", "--set", "train.epochs=7", "--seed", "5").stdout
+        values = tomllib.loads(text)
+        self.assertEqual((values["train"]["epochs"], values["train"]["seed"]), (7, 5))
+        self.assertIn('kind = "grc"  # tiny.toml:13', text)
+        self.assertIn("epochs = 7  # --set", text)
+        self.assertIn("ratio = 0.5  # default", text)
+        self.assertFalse((self.folder / "runs").exists())
+
+    def test_dry_run_estimates_and_leaves_nothing(self):
+        text = self.cachet("train", "tiny.toml", "--dry-run").stdout
+        self.assertEqual([line.split("  ")[0] for line in text.splitlines()],
+                         ["model", "a step", "evaluation", "checkpoint", "memory", "whole run"])
+        self.assertIn("36 steps, 3 evaluations", text)
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
+
+    def test_nothing_that_exists_is_written_over(self):
+        self.train("run", "--set", "train.limit=4 steps")
+        before = self.weights("run")
+        said = self.refused("train", "tiny.toml", "--run", "run", cwd=self.folder, code=1)
+        self.assertIn("exists already", said)
+        self.assertIn("--resume", self.refused("train", "run", cwd=self.folder))
+        self.assertEqual(self.weights("run"), before)
+
+    def test_runs_are_dated_and_the_newest_is_resumed(self):
+        words = ["train", "tiny.toml", "--runs", "many", "--progress", "none"]
+        for _ in range(2):
+            self.cachet(*words, "--set", "train.limit=2 steps")
+        first, second = sorted(path for path in (self.folder / "many").iterdir() if not path.is_symlink())
+        self.assertRegex(first.name, r"^[0-9]{8}-tiny$")
+        self.assertEqual(second.name, first.name + "-2")
+        self.cachet(*words, "--resume", "--set", "train.limit=4 steps")
+        self.assertEqual(self.events(second)[-1]["step"], 4)
+        self.assertEqual(self.events(first)[-1]["step"], 2)
+
+    def test_extends_on_resume_and_refuses_another_model(self):
+        self.train("run")
+        self.cachet("train", "run", "--resume", "--set", "train.epochs=4", "--progress", "none")
+        self.assertEqual(self.events("run")[-1]["step"], 48)
+        self.assertIn("train.epochs: 3 -> 4", (self.folder / "run" / "changes.txt").read_text())
+        said = self.refused("train", "run", "--resume", "--set", "model.depth=2", cwd=self.folder, code=1, lines=4)
+        self.assertIn("model.depth: 1 -> 2", said)
+
+    def test_ctrl_c_saves_and_says_how_to_go_on(self):
+        process = self.started("run")
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=200)
+        self.assertEqual((process.returncode, output), (130, ""), errors)
+        self.assertIn("cachet train run --resume", errors)
+        self.assertIn("--resume", (self.folder / "run" / "report.html").read_text())
+        self.cachet("train", "run", "--resume", "--progress", "none")
+        self.assertEqual(self.events("run")[-1]["step"], 36)
+
+    def test_the_same_command_goes_on_after_a_kill_bit_by_bit(self):
+        self.train("whole")
+        process = self.started("run", "--resume", step=6)  # --resume begins a run that is not there
+        process.kill()
+        process.communicate()
+        self.train("run", "--resume")
+        self.assertEqual(self.weights("run"), self.weights("whole"))
+        strip = lambda events: [{key: event[key] for key in ("kind", "step", "metrics", "series")} for event in events]
+        self.assertEqual(strip(self.events("run")), strip(self.events("whole")))
+
+    def test_a_loss_that_is_not_finite_ends_the_run(self):
+        said = self.refused("train", "tiny.toml", "--run", "run", "--progress", "none", "--set", "optimizer.lr=1e30",
+                            cwd=self.folder, code=1, lines=3)
+        self.assertRegex(said, r"step \d+ .*(loss|gradient|weight)")
+        self.assertTrue((self.folder / "run" / "report.html").is_file())
+
+    def test_mistakes(self):
+        self.assertIn("did you mean 'vision/demo_plain'", self.refused("train", "vision/demo_plane"))
+        self.assertIn("'demo_plain'", self.refused("train", "demo_plian"))
+        said = self.refused("train", "tiny.toml", "--set", "train.epohcs=3", "--set", "model.norm.kind=um",
+                            cwd=self.folder)
+        self.assertIn("did you mean 'epochs'", said)
+        self.assertIn("model.norm.kind", said)
+        self.assertIn("data.root", self.refused("train", "tiny.toml", "--set", "data.root=nowhere", cwd=self.folder, code=1))
+        self.assertIn("no run folder", self.refused("train", "images", "--resume", cwd=self.folder, code=1))
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
+
+
+class Use(RunTest):
+    def setUp(self):
+        super().setUp()
+        self.train("run", "--set", "train.keep=9")
+
+    def test_eval_gives_the_metrics_of_the_training(self):
+        result = self.json_of("eval", "run", "--json", cwd=self.folder)
+        self.assertEqual(list(result), ["schema", "checkpoint", "images", "metrics"])
+        step = int(pathlib.Path(result["checkpoint"]).name.removeprefix("step-"))
+        event, = [event for event in self.events("run") if event["kind"] == "evaluation" and event["step"] == step]
+        self.assertEqual(result["metrics"], event["metrics"])
+        self.assertEqual(result["images"], 33)
+        last = self.json_of("eval", "run/checkpoints/step-00000036", "--set", "data.limit=10", "--json", cwd=self.folder)
+        self.assertEqual(last["images"], 10)
+        self.assertIn("top1", self.cachet("eval", "run").stdout)
+
+    def test_eval_of_nothing(self):
+        self.refused("eval", "nowhere", cwd=self.folder, code=1)
+        self.refused("eval", "images", cwd=self.folder, code=1)
+
+    def test_predictions_agree_with_the_evaluation_and_go_on(self):
+        lines = self.cachet("predict", "run", "--top", "2").stdout.splitlines()
+        self.assertEqual(len(lines), 33)
+        predictions = [json.loads(line) for line in lines]
+        right = sum(prediction["label"] == prediction["predicted"] for prediction in predictions) / 33
+        self.assertAlmostEqual(right, self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]["top1"])
+        self.assertEqual([len(prediction["top"]) for prediction in predictions], [2] * 33)
+        part = self.folder / "part.jsonl"
+        part.write_text("\n".join(lines[:11]) + "\n" + lines[11][:9])
+        done = self.cachet("predict", "run", "--top", "2", "-o", "part.jsonl")
+        self.assertIn("holds 11 of 33", done.stderr)
+        self.assertEqual(part.read_text().splitlines(), lines)
+
+    def test_predictions_of_files(self):
+        write_png(self.folder / "one.png", 8, 8, pixels(1))
+        write_png(self.folder / "large.png", 16, 16, bytes(range(256)))
+        first, second = map(json.loads, self.cachet("predict", "run", "--images", "one.png", "large.png").stdout.splitlines())
+        self.assertEqual((first["file"], second["file"]), ("one.png", "large.png"))
+        self.assertEqual(first["predicted"], json.loads(self.cachet("predict", "run").stdout.splitlines()[1])["predicted"])
+        self.assertIn("tiny.toml", self.refused("predict", "run", "--images", "tiny.toml", cwd=self.folder, code=1))
+
+    def test_comparisons(self):
+        self.train("other", "--set", "model.cache.kind=none", "--seed", "3")
+        result = self.json_of("compare", "run", "other", "--json", cwd=self.folder)
+        self.assertEqual([row["name"] for row in result["runs"]], ["run", "other"])
+        self.assertEqual(result["runs"][0]["differing"]["train.seed"], "0")
+        self.assertEqual(result["runs"][1]["differing"]["model.cache.kind"], '"none"')
+        self.assertNotIn("model.depth", result["runs"][0]["differing"])
+        self.assertLess(result["runs"][1]["metrics"]["parameters"], result["runs"][0]["metrics"]["parameters"])
+        text = self.cachet("compare", "run", "other", "-o", "comparison.html").stdout
+        for part in ("top-1", "UN filtered", "model.cache.kind", "standard error"):
+            self.assertIn(part, text)
+        self.assertIn("<svg", (self.folder / "comparison.html").read_text())
+        self.assertIn("| --- |", self.cachet("compare", "run", "other", "--format", "md").stdout.replace("---:", "---"))
+        self.assertEqual(len(self.cachet("compare", "run", "other", "--format", "csv").stdout.splitlines()), 3)
+        self.refused("compare", "run", "images", cwd=self.folder, code=1)
+
+    def test_a_damaged_checkpoint_is_refused(self):
+        file = self.folder / "run/checkpoints/step-00000036/model.safetensors"
+        data = bytearray(file.read_bytes())
+        data[len(data) // 2] ^= 1
+        file.write_bytes(data)
+        self.assertIn("model.safetensors", self.refused("eval", "run/checkpoints/step-00000036", cwd=self.folder, code=1))
+
+
+class Recipes(RunTest):
+    def test_all_are_listed_and_whole(self):
+        listed = self.json_of("recipes", "--json")["recipes"]
+        self.assertIn("vision/demo_plain", [recipe["name"] for recipe in listed])
+        for recipe in listed:
+            with self.subTest(recipe["name"]):
+                self.assertGreater(len(recipe["summary"]), 20, "a recipe opens with a comment on what it is")
+                self.succeed("train", recipe["name"], "--print")
+
+    def test_pattern(self):
+        names = [recipe["name"] for recipe in self.json_of("recipes", "cifar10*", "--json")["recipes"]]
+        self.assertEqual(names, [f"vision/cifar10_{kind}" for kind in ("bn", "cached", "fifo", "plain", "rms", "un")])
+        self.refused("recipes", "imagenet22k*")
+
+    def test_a_copy_stands_alone_and_says_the_same(self):
+        self.cachet("recipes", "cp", "demo_cached", "mine.toml")
+        mine = (self.folder / "mine.toml").read_text()
+        self.assertNotIn("base", tomllib.loads(mine))
+        self.assertTrue(mine.startswith("# The demo"))
+        values = lambda name: tomllib.loads(self.cachet("train", name, "--print").stdout)
+        self.assertEqual(values("mine.toml"), values("demo_cached"))
+        self.refused("recipes", "cp", "demo_plain", "mine.toml", cwd=self.folder)
+
+    def test_folder_of_ones_own(self):
+        os.environ["CACHET_RECIPES"] = str(self.folder)
+        self.addCleanup(os.environ.pop, "CACHET_RECIPES")
+        self.assertIn("tiny", [recipe["name"] for recipe in self.json_of("recipes", "--json")["recipes"]])
+        self.succeed("train", "tiny", "--print")
+
+
+class Examples(RunTest):
+    def test_each_runs_in_turn(self):
+        os.environ["CACHET_DATA"] = str(command.ROOT)  # the demo's images lie in data/ of the source tree
+        self.addCleanup(os.environ.pop, "CACHET_DATA")
+        for name in ("boot", "bag"):
+            write_png(self.folder / f"{name}.png", 28, 28, bytes(index % 251 for index in range(784)))
+        for name in ("recipes", "train", "eval", "predict", "compare"):
+            if name == "compare":
+                self.cachet("train", "demo_cached", "--set", "train.limit=2 steps", "--run", "other-run")
+            for line in examples(name):
+                with self.subTest(line):
+                    self.cachet(*shlex.split(line)[1:])
+
+
+if __name__ == "__main__":
+    command.main()
