@@ -75,6 +75,7 @@ Table differing_keys_table(const std::vector<ComparedRun>& runs) {
   OrderedNames keys;
   std::vector<std::map<std::string, std::string>> recipes;
   for (const ComparedRun& run : runs) {
+    if (run.recipe.empty()) continue;  // a baseline
     table.columns.push_back({run.name});
     recipes.emplace_back(run.recipe.begin(), run.recipe.end());
     for (const auto& [key, value] : run.recipe) keys.add(key);

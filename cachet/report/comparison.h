@@ -30,7 +30,7 @@ struct ComparedRun {
 /// A row for each run, a column for each metric that any of them has, the best of each column marked.
 Table results_table(const std::vector<ComparedRun>& runs);
 
-/// A row for each recipe key that is not the same in all runs, a column for each run.
+/// A row for each recipe key that is not the same in all runs, a column for each run that has a recipe.
 Table differing_keys_table(const std::vector<ComparedRun>& runs);
 
 /// Both tables and the merged curves. A chart with several curves a run names them "run · curve".

@@ -1,11 +1,14 @@
 #include "cachet/tasks/classification_report.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "cachet/io/png.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
+#include "cachet/tasks/run_curves.h"
+#include "cachet/tasks/series_names.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/event_log.h"
 
@@ -17,34 +20,19 @@ using train::Event;
 
 constexpr uint64_t kMostRecipeBytes = 1 << 20;
 
-// The curve of one metric over the events of a kind.
-Series curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric, const std::string& name) {
-  Series series{name, {}, {}};
-  for (const Event& event : events) {
-    if (event.kind != kind) continue;
-    auto value = event.metrics.find(metric);
-    if (!value) value = event.machine.find(metric);
-    if (!value) continue;
-    series.x.push_back(static_cast<double>(event.step));
-    series.y.push_back(*value);
-  }
-  return series;
-}
-
 void add_curve(std::vector<Series>& curves, Series series) {
   if (!series.x.empty()) curves.push_back(std::move(series));
 }
 
 // σ(λ): a chart a layer, a line a head. The events name the layers in the order of the model.
 void add_shares(const std::vector<Event>& events, report::ClassificationRun& run) {
-  const std::string prefix = "share/";
   std::map<std::string, size_t> index;
   for (const Event& event : events)
     for (const auto& series : event.series) {
-      if (!series.name.starts_with(prefix)) continue;
+      if (!series.name.starts_with(kShareSeries)) continue;
       const auto [found, added] = index.emplace(series.name, run.cache_shares.size());
       if (added) {
-        run.cache_shares.push_back({series.name.substr(prefix.size()), {}});
+        run.cache_shares.push_back({series.name.substr(kShareSeries.size()), {}});
         for (size_t head = 0; head < series.values.size(); ++head)
           run.cache_shares.back().heads.push_back({"head " + std::to_string(head), {}, {}});
       }
@@ -58,13 +46,12 @@ void add_shares(const std::vector<Event>& events, report::ClassificationRun& run
 
 // Steps of unified normalization, as [training steps, on window statistics, filtered].
 void add_window_statistics(const std::vector<Event>& events, report::ClassificationRun& run) {
-  const std::string prefix = "un/";
   std::map<std::string, size_t> index;
   for (const Event& event : events)
     for (const auto& series : event.series) {
-      if (!series.name.starts_with(prefix) || series.values.size() != 3) continue;
+      if (!series.name.starts_with(kUnifiedNormSeries) || series.values.size() != 3) continue;
       const auto [found, added] = index.emplace(series.name, run.window_statistics.size());
-      if (added) run.window_statistics.push_back({series.name.substr(prefix.size()), {}, {}});
+      if (added) run.window_statistics.push_back({series.name.substr(kUnifiedNormSeries.size()), {}, {}});
       auto& layer = run.window_statistics[found->second];
       for (auto& [curve, value] : {std::pair<Series&, double>(layer.window, series.values[1]),
                                    std::pair<Series&, double>(layer.filtered, series.values[2])}) {
@@ -117,8 +104,8 @@ void add_facts(const train::Status& status, const DescribedModel& model, const s
   const Series top1 = curve(events, Event::Kind::evaluation, "top1", "");
   const Series error = curve(events, Event::Kind::evaluation, "top1_stderr", "");
   if (!top1.y.empty()) {
-    const std::string spread = error.y.empty() ? "" : "± " + report::format_percent(error.y.back());
-    run.facts.push_back({"Top-1", report::format_percent(top1.y.back()), spread});
+    const std::string spread = error.y.empty() ? "" : " ± " + report::format_percent(error.y.back());
+    run.facts.push_back({"Top-1", report::format_percent(top1.y.back()), "of the test images" + spread});
     const double best = *std::max_element(top1.y.begin(), top1.y.end());
     run.facts.push_back({"Best top-1", report::format_percent(best), ""});
   }

@@ -1,7 +1,7 @@
 #include "cachet/tasks/image_classification.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/log_softmax.h>
+#include <ATen/core/grad_mode.h>
 
 #include <stdexcept>
 
@@ -9,7 +9,9 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
 #include "cachet/tasks/classification_report.h"
+#include "cachet/tasks/series_names.h"
 #include "cachet/train/run_folder.h"
+#include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
 namespace {
@@ -30,6 +32,19 @@ void check_fit(const data::ImageTransform& transform, const data::ImageDataset& 
     throw std::invalid_argument("the data has " + std::to_string(images.classes()) + " classes, the model " +
                                 std::to_string(model.classes) + "; leave model.classes out");
 }
+
+/// Puts the generators back to where they stood.
+class RandomDrawsUndone {
+ public:
+  explicit RandomDrawsUndone(const torch::nn::Module& model) : model_(model), state_(train::random_state(model)) {}
+  RandomDrawsUndone(const RandomDrawsUndone&) = delete;
+  RandomDrawsUndone& operator=(const RandomDrawsUndone&) = delete;
+  ~RandomDrawsUndone() { train::set_random_state(model_, state_); }
+
+ private:
+  const torch::nn::Module& model_;
+  io::TensorMap state_;
+};
 
 class ImageStream : public train::TrainingStream {
  public:
@@ -103,27 +118,33 @@ std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int6
                                        training_options_.seed, epoch);
 }
 
-const ImageEvaluation& ImageClassification::evaluate_each(const train::EvaluationProgress& progress,
-                                                          const SeenBatch& seen) {
-  return evaluation_ = evaluate_images(*model_, *test_loader_, progress, seen);
+train::Metrics ImageClassification::evaluate(const train::EvaluationProgress& progress) {
+  evaluation_ = evaluate_images(*model_, *test_loader_, progress);
+  return evaluation_.metrics();
 }
 
-train::Metrics ImageClassification::evaluate(const train::EvaluationProgress& progress) {
-  return evaluate_each(progress, {}).metrics();
+void ImageClassification::predict_test(int64_t first, const SeenBatch& seen) {
+  const at::NoGradGuard no_grad;
+  data::BatchStream stream = test_loader_->stream(/*epoch=*/0, first / training_options_.batch_size);
+  while (const auto batch = stream.next()) seen(*batch, model_->forward(batch->images).to(at::kFloat).softmax(1).cpu());
 }
 
 std::vector<train::Series> ImageClassification::observe() {
   std::vector<train::Series> all;
-  for (const auto& layer : analysis::cache_shares(*model_)) all.push_back({"share/" + layer.layer, layer.shares});
+  for (const auto& layer : analysis::cache_shares(*model_))
+    all.push_back({std::string(kShareSeries) + layer.layer, layer.shares});
   for (const auto& layer : analysis::unified_norm_steps(*model_))
-    all.push_back({"un/" + layer.layer,
+    all.push_back({std::string(kUnifiedNormSeries) + layer.layer,
                    {static_cast<double>(layer.steps), static_cast<double>(layer.on_window),
                     static_cast<double>(layer.filtered)}});
   return all;
 }
 
 void ImageClassification::write_report(const train::RunFolder& folder, const train::Status& status) {
-  if (!summary_) summary_ = analysis::summarize(options_.model, analysis::Pass::inference, /*depth=*/0);
+  if (!summary_) {
+    const RandomDrawsUndone undone(*model_);  // of another model's constructors: a resumed run must not see them
+    summary_ = analysis::summarize(options_.model, analysis::Pass::inference, /*depth=*/0);
+  }
   const report::ClassificationRun run =
       classification_run(folder, status, {options_.model.name, *summary_}, evaluation_, *test_);
   io::write_file_atomically(folder.report(), report::render_html(report::classification_page(run)));

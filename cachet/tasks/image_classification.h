@@ -39,8 +39,10 @@ class ImageClassification : public train::Task {
   std::vector<train::Series> observe() override;
   void write_report(const train::RunFolder& folder, const train::Status& status) override;
 
-  /// Evaluates like evaluate(), and hands every batch's probabilities to `seen`.
-  const ImageEvaluation& evaluate_each(const train::EvaluationProgress& progress, const SeenBatch& seen);
+  /// Runs the model over batches of test images, in order, from the one that holds image `first` on, and hands each to
+  /// `seen` with its probabilities (B, classes). The caller has set evaluation mode.
+  using SeenBatch = std::function<void(const data::Batch& batch, const at::Tensor& probabilities)>;
+  void predict_test(int64_t first, const SeenBatch& seen);
 
   models::ImageClassifier& classifier() { return *model_; }
   const data::ImageDataset& test_images() const { return *test_; }

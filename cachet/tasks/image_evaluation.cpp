@@ -48,7 +48,7 @@ train::Metrics ImageEvaluation::metrics() const {
 }
 
 ImageEvaluation evaluate_images(models::ImageClassifier& model, const data::Loader& loader,
-                                const train::EvaluationProgress& progress, const SeenBatch& seen) {
+                                const train::EvaluationProgress& progress) {
   at::NoGradGuard no_grad;
   const int64_t classes = model.classes();
   ImageEvaluation result;
@@ -74,7 +74,6 @@ ImageEvaluation evaluate_images(models::ImageClassifier& model, const data::Load
       right += labels[i] == guesses[i];
       book.add({batch->indices[static_cast<size_t>(i)], labels[i], guesses[i], sure[i]}, result);
     }
-    if (seen) seen(*batch, probabilities);
     result.images += labels.size(0);
     progress(++done, loader.batches());
   }

@@ -29,9 +29,7 @@ struct ImageEvaluation {
 };
 
 /// Runs a model over all batches of a loader, without gradients; the caller has set evaluation mode and precision.
-/// `seen`, if given, gets each batch's images' indices, labels and probabilities (B, classes), in order.
-using SeenBatch = std::function<void(const data::Batch& batch, const at::Tensor& probabilities)>;
 ImageEvaluation evaluate_images(models::ImageClassifier& model, const data::Loader& loader,
-                                const train::EvaluationProgress& progress, const SeenBatch& seen = {});
+                                const train::EvaluationProgress& progress);
 
 }  // namespace cachet::tasks

@@ -1,0 +1,66 @@
+#include <ATen/core/grad_mode.h>
+
+#include <iostream>
+#include <memory>
+
+#include "app/command.h"
+#include "app/json.h"
+#include "app/recipe_argument.h"
+#include "cachet/report/format.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/train/runtime.h"
+
+namespace cachet::app {
+namespace {
+
+struct EvalArguments {
+  std::string path;
+  std::vector<std::string> settings;
+  bool json = false;
+};
+
+void print_metrics(const std::string& checkpoint, const train::Metrics& metrics, int64_t images) {
+  std::cout << checkpoint << ", " << images << " images\n";
+  for (const auto& [name, value] : metrics)
+    std::cout << "  " << name << std::string(14 - std::min<size_t>(13, name.size()), ' ')
+              << report::format_number(value, 5) << '\n';
+}
+
+int run_eval(const EvalArguments& arguments) {
+  const tasks::SavedRun saved = tasks::open_saved_run(arguments.path, arguments.settings);
+  const auto task = tasks::load(saved);
+  const at::NoGradGuard no_grad;
+  const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  const train::Metrics metrics = task->evaluate([](int64_t, int64_t) {});
+  if (!arguments.json) {
+    print_metrics(saved.checkpoint.string(), metrics, task->test_images().size());
+    return kDone;
+  }
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : metrics) values[name] = value;
+  const nlohmann::ordered_json json{{"schema", kSchema},
+                                    {"checkpoint", saved.checkpoint.string()},
+                                    {"images", task->test_images().size()},
+                                    {"metrics", std::move(values)}};
+  std::cout << json.dump(2) << '\n';
+  return kDone;
+}
+
+Action declare_eval(CLI::App& app) {
+  auto arguments = std::make_shared<EvalArguments>();
+  app.add_option("RUN", arguments->path, "A run's folder, whose best checkpoint counts, or a checkpoint's")
+      ->required()
+      ->type_name("");
+  add_recipe_settings(app, arguments->settings);
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  return [arguments] { return run_eval(*arguments); };
+}
+
+const Registration registered_eval({Topic::runs,
+                                    "eval",
+                                    "Evaluate a trained model on the test images",
+                                    {"cachet eval my-run", "cachet eval my-run --set data.limit=200 --json"},
+                                    declare_eval});
+
+}  // namespace
+}  // namespace cachet::app

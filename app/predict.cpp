@@ -1,0 +1,89 @@
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "app/command.h"
+#include "app/recipe_argument.h"
+#include "cachet/tasks/predictions.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/train/runtime.h"
+
+namespace cachet::app {
+namespace {
+
+struct PredictArguments {
+  std::string path, output;
+  std::vector<std::string> settings, images;
+  int64_t top = 5;
+  bool data = false;  // says what is done without --images, too
+};
+
+/// Lines to a file that grows, or to standard output.
+class PredictionLines {
+ public:
+  explicit PredictionLines(const std::string& path) : path_(path) {
+    if (path.empty()) return;
+    done_ = tasks::resume_predictions(path);
+    file_.open(path, std::ios::app | std::ios::binary);
+  }
+
+  int64_t done() const { return done_; }
+
+  void write(const std::string& line) {
+    std::ostream& out = path_.empty() ? std::cout : file_;
+    if (!(out << line << std::flush))
+      throw std::runtime_error((path_.empty() ? "standard output" : path_) + ": cannot be written");
+  }
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+  int64_t done_ = 0;
+};
+
+int run_predict(const PredictArguments& arguments) {
+  const tasks::SavedRun saved = tasks::open_saved_run(arguments.path, arguments.settings);
+  PredictionLines lines(arguments.output);
+  const auto task = tasks::load(saved);
+  const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  const auto all =
+      arguments.images.empty() ? task->test_images().size() : static_cast<int64_t>(arguments.images.size());
+  if (lines.done() > 0)
+    std::cerr << arguments.output << " holds " << lines.done() << " of " << all << " predictions; going on\n";
+  const auto write = [&](const tasks::Prediction& prediction) {
+    lines.write(tasks::to_json_line(prediction, task->test_images().class_names()));
+  };
+  if (lines.done() >= all) return kDone;
+  if (arguments.images.empty())
+    tasks::predict_test_images(*task, lines.done(), arguments.top, write);
+  else
+    tasks::predict_files(*task, {arguments.images.begin(), arguments.images.end()}, lines.done(), arguments.top, write);
+  return kDone;
+}
+
+Action declare_predict(CLI::App& app) {
+  auto arguments = std::make_shared<PredictArguments>();
+  app.add_option("RUN", arguments->path, "A run's folder, whose best checkpoint counts, or a checkpoint's")
+      ->required()
+      ->type_name("");
+  auto* images =
+      app.add_option("--images", arguments->images, "PNG files, instead of the test images")->type_name("FILE...");
+  app.add_flag("--data", arguments->data, "Predict the test images of the recipe's data (the default)")->excludes(images);
+  app.add_option("--top", arguments->top, "Classes to name for each image (5)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1000}))
+      ->type_name("K");
+  app.add_option("-o,--output", arguments->output, "A file of JSON lines; what it holds already is not done again")
+      ->type_name("FILE");
+  add_recipe_settings(app, arguments->settings);
+  return [arguments] { return run_predict(*arguments); };
+}
+
+const Registration registered_predict({Topic::runs,
+                                       "predict",
+                                       "Classify images with a trained model, a JSON line each",
+                                       {"cachet predict my-run -o predictions.jsonl --top 3",
+                                        "cachet predict my-run --images boot.png bag.png"},
+                                       declare_predict});
+
+}  // namespace
+}  // namespace cachet::app

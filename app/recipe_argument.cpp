@@ -1,0 +1,106 @@
+#include "app/recipe_argument.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <system_error>
+
+#include "app/command.h"
+#include "cachet/config/near_names.h"
+
+namespace cachet::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSuffix = ".toml";
+
+std::vector<fs::path> recipe_folders() {
+  std::vector<fs::path> folders;
+  const char* named = std::getenv("CACHET_RECIPES");
+  if (named != nullptr && *named != '\0') folders.emplace_back(named);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (!error) {
+    folders.push_back(program / "../share/cachet/recipes");  // <prefix>/bin/cachet
+    folders.push_back(program / "../../recipes");            // build/<preset>/cachet of a source tree
+  }
+  std::erase_if(folders, [](const fs::path& folder) {
+    std::error_code unreadable;
+    return !fs::is_directory(folder, unreadable);
+  });
+  return folders;
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code unreadable;
+  return fs::is_regular_file(path, unreadable);
+}
+
+std::string last_part(const std::string& name) { return name.substr(name.rfind('/') + 1); }
+
+std::string without_suffix(const std::string& name) {
+  return name.ends_with(kSuffix) ? name.substr(0, name.size() - std::string_view(kSuffix).size()) : name;
+}
+
+[[noreturn]] void refuse_unknown(const std::string& word, const std::vector<NamedRecipe>& recipes) {
+  std::vector<std::string> known;
+  for (const NamedRecipe& recipe : recipes) known.push_back(recipe.name);
+  std::string near = config::suggestion(without_suffix(word), known);
+  if (near.empty()) {
+    std::vector<std::string> last;
+    for (const std::string& name : known) last.push_back(last_part(name));
+    near = config::suggestion(last_part(without_suffix(word)), last);
+  }
+  throw UsageError("there is no recipe '" + word + "'" + near + "; `cachet recipes` lists those that come with Cachet");
+}
+
+}  // namespace
+
+std::vector<NamedRecipe> named_recipes() {
+  std::map<std::string, fs::path> found;
+  for (const fs::path& folder : recipe_folders()) {
+    std::error_code error;
+    for (auto entry = fs::recursive_directory_iterator(folder, error); !error && entry != fs::end(entry);
+         entry.increment(error)) {
+      const fs::path& path = entry->path();
+      if (path.extension() != kSuffix) continue;
+      const std::string name = without_suffix(path.lexically_relative(folder).generic_string());
+      found.emplace(name, fs::weakly_canonical(path));
+    }
+  }
+  std::vector<NamedRecipe> recipes;
+  for (const auto& [name, path] : found) recipes.push_back({name, path});
+  return recipes;
+}
+
+fs::path find_recipe(const std::string& word) {
+  for (const fs::path& path : {fs::path(word), fs::path(word + kSuffix)})
+    if (is_file(path)) return path;
+  const std::vector<NamedRecipe> recipes = named_recipes();
+  const std::string name = without_suffix(word);
+  std::vector<NamedRecipe> ending;
+  for (const NamedRecipe& recipe : recipes) {
+    if (recipe.name == name) return recipe.path;
+    if (recipe.name.ends_with("/" + name)) ending.push_back(recipe);
+  }
+  if (ending.size() == 1) return ending.front().path;
+  if (ending.empty()) refuse_unknown(word, recipes);
+  std::string message = "several recipes are called '" + word + "':";
+  for (const NamedRecipe& recipe : ending) message += " " + recipe.name;
+  throw UsageError(message);
+}
+
+void add_recipe_settings(CLI::App& app, std::vector<std::string>& settings) {
+  app.add_option("--set", settings, "Change a key of the recipe: train.epochs=20, model.cache.kind=grc (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+config::Document read_document(const fs::path& recipe, const std::vector<std::string>& settings) {
+  config::Document document = config::Document::from_file(recipe);
+  for (const std::string& setting : settings) document.set(setting);
+  return document;
+}
+
+}  // namespace cachet::app

@@ -1,0 +1,112 @@
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "app/command.h"
+#include "app/json.h"
+#include "app/recipe_argument.h"
+#include "cachet/config/glob.h"
+#include "cachet/config/near_names.h"
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/read_file.h"
+#include "cachet/report/text_table.h"
+#include "cachet/tasks/recipe.h"
+
+namespace cachet::app {
+namespace {
+
+struct RecipesArguments {
+  std::string glob, name, file;
+  bool json = false;
+};
+
+/// The comment that a recipe opens with, without its marks.
+std::string opening_comment(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string text, line;
+  while (std::getline(file, line) && line.starts_with('#')) {
+    line.erase(0, line.find_first_not_of("# "));
+    text += (text.empty() ? "" : " ") + line;
+  }
+  return text;
+}
+
+std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }
+
+std::vector<NamedRecipe> matching_recipes(const std::string& glob) {
+  std::vector<NamedRecipe> recipes = named_recipes();
+  std::vector<std::string> names;
+  for (const NamedRecipe& recipe : recipes) names.push_back(recipe.name);
+  std::erase_if(recipes, [&](const NamedRecipe& recipe) {
+    return !glob.empty() && !config::glob_matches(glob, recipe.name) && !config::glob_matches("*/" + glob, recipe.name);
+  });
+  if (recipes.empty())
+    throw UsageError("no recipe matches '" + glob + "'" + config::suggestion(glob, names) +
+                     "; `cachet recipes` lists all");
+  return recipes;
+}
+
+int list_recipes(const RecipesArguments& arguments) {
+  const std::vector<NamedRecipe> recipes = matching_recipes(arguments.glob);
+  if (arguments.json) {
+    nlohmann::ordered_json json{{"schema", kSchema}, {"recipes", nlohmann::ordered_json::array()}};
+    for (const NamedRecipe& recipe : recipes)
+      json["recipes"].push_back(
+          {{"name", recipe.name}, {"path", recipe.path.string()}, {"summary", opening_comment(recipe.path)}});
+    std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    return kDone;
+  }
+  report::Table table;
+  table.columns = {{"recipe"}, {"what it is"}};
+  for (const NamedRecipe& recipe : recipes)
+    table.rows.push_back({recipe.name, first_sentence(opening_comment(recipe.path))});
+  std::cout << report::text_table(table);
+  return kDone;
+}
+
+/// A recipe without bases that says what this one and its bases say.
+std::string standalone(const std::filesystem::path& path) {
+  config::Document document = config::Document::from_file(path);
+  tasks::read_recipe(document);
+  std::vector<std::pair<std::string, std::string>> tables;  // header, lines; in the order of reading
+  for (const auto& value : document.resolved()) {
+    if (value.origin.source == config::kDefaultSource) continue;
+    const size_t dot = value.key.rfind('.');
+    const std::string table = dot == std::string::npos ? "" : value.key.substr(0, dot);
+    auto found = std::find_if(tables.begin(), tables.end(), [&](const auto& t) { return t.first == table; });
+    if (found == tables.end()) found = tables.insert(tables.end(), {table, ""});
+    found->second += value.key.substr(dot + 1) + " = " + value.toml + "\n";
+  }
+  std::string text = "# " + opening_comment(path) + "\n";
+  for (const auto& [table, lines] : tables) text += "\n[" + table + "]\n" + lines;
+  return text;
+}
+
+int copy_recipe(const RecipesArguments& arguments) {
+  const std::filesystem::path from = find_recipe(arguments.name), to = arguments.file;
+  if (std::filesystem::exists(std::filesystem::symlink_status(to)))
+    throw UsageError(to.string() + " exists already; choose another name");
+  io::write_file_atomically(to, standalone(from));
+  std::cout << to.string() << '\n';
+  return kDone;
+}
+
+Action declare_recipes(CLI::App& app) {
+  auto arguments = std::make_shared<RecipesArguments>();
+  app.add_option("GLOB", arguments->glob, "Names to list, such as 'cifar10*'; all without it")->type_name("");
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  CLI::App* copy = app.add_subcommand("cp", "Copy a recipe, its bases merged into it, to edit it");
+  copy->add_option("NAME", arguments->name, "A recipe's name or file")->required()->type_name("");
+  copy->add_option("FILE", arguments->file, "The file to write, which must not exist")->required()->type_name("");
+  return [arguments, copy] { return copy->parsed() ? copy_recipe(*arguments) : list_recipes(*arguments); };
+}
+
+const Registration registered_recipes({Topic::runs,
+                                       "recipes",
+                                       "Recipes that come with Cachet; copy one to edit it",
+                                       {"cachet recipes", "cachet recipes 'cifar10*' --json",
+                                        "cachet recipes cp demo_cached my-recipe.toml"},
+                                       declare_recipes});
+
+}  // namespace
+}  // namespace cachet::app

@@ -1,0 +1,95 @@
+#include "cachet/tasks/dry_run.h"
+
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "cachet/train/checkpoint.h"
+#include "cachet/train/live_run.h"
+#include "cachet/train/runtime.h"
+
+namespace cachet::tasks {
+namespace {
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "cachet-dry-run-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made in the place of " + name);
+    path_ = name;
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Thrown through an evaluation behind its first batch.
+struct FirstBatchDone {
+  int64_t batches;
+};
+
+double whole_evaluation_seconds(train::LiveRun& live) {
+  const Stopwatch watch;
+  try {
+    live.evaluate([](int64_t done, int64_t total) {
+      if (done > 0) throw FirstBatchDone{total};
+    });
+  } catch (const FirstBatchDone& left) {
+    return watch.seconds() * static_cast<double>(left.batches);
+  }
+  return watch.seconds();
+}
+
+int64_t times_due(const train::Span& every, const train::LiveRun& live) {
+  const int64_t steps = every.steps(live.steps_per_epoch());
+  return (live.total_steps() + steps - 1) / steps;  // the end counts too
+}
+
+}  // namespace
+
+double DryRun::total_seconds() const {
+  return static_cast<double>(total_steps) * step_seconds + static_cast<double>(evaluations) * evaluation_seconds +
+         static_cast<double>(checkpoints) * checkpoint_seconds;
+}
+
+DryRun dry_run(train::Task& task, const train::Options& options) {
+  train::LiveRun live(task, options);
+  live.advance();
+  DryRun result;
+  const Stopwatch step;
+  result.step_samples = live.advance().samples;
+  result.step_seconds = step.seconds();
+  result.evaluation_seconds = whole_evaluation_seconds(live);
+
+  const ScratchFolder scratch;
+  const Stopwatch saving;
+  const train::Checkpoint checkpoint = live.capture();
+  train::write_checkpoint(scratch.path() / "step-00000002", checkpoint, "dry run");
+  result.checkpoint_seconds = saving.seconds();
+  result.checkpoint_bytes = train::checkpoint_bytes(checkpoint);
+  result.memory_bytes = train::resident_bytes();
+  result.total_steps = live.total_steps();
+  result.evaluations = times_due(options.train.evaluate_every, live);
+  result.checkpoints = times_due(options.train.checkpoint_every, live);
+  return result;
+}
+
+}  // namespace cachet::tasks

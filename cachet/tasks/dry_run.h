@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/train/options.h"
+#include "cachet/train/task.h"
+
+namespace cachet::tasks {
+
+/// What a whole run will cost, from trying one of each.
+struct DryRun {
+  double step_seconds = 0;
+  int64_t step_samples = 0;
+  double evaluation_seconds = 0;  // of a whole evaluation, from its first batch
+  double checkpoint_seconds = 0;
+  uint64_t checkpoint_bytes = 0;
+  int64_t memory_bytes = 0;  // resident, after all of that
+  int64_t total_steps = 0, evaluations = 0, checkpoints = 0;
+
+  double total_seconds() const;
+};
+
+/// Takes two optimizer steps (the first to warm up), evaluates one batch and writes a checkpoint to a temporary folder.
+/// The task's model is changed by it. Throws what training would throw.
+DryRun dry_run(train::Task& task, const train::Options& options);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,225 @@
+#include "cachet/tasks/image_classification.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <csignal>
+#include <stdexcept>
+
+#include "cachet/io/read_file.h"
+#include "cachet/tasks/compared_run.h"
+#include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/train/checkpoint.h"
+#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/event_log.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
+#include "tests/tasks/tiny_images.h"
+
+namespace cachet::tasks {
+namespace {
+
+using test::TemporaryDirectory;
+using test::train_tiny;
+using Names = std::vector<std::string>;
+
+class ImageClassificationTest : public testing::Test {
+ protected:
+  ImageClassificationTest() { test::write_tiny_images(images()); }
+  std::filesystem::path images() const { return folder_ / "images"; }
+  std::filesystem::path run(const std::string& name = "run") const { return folder_ / name; }
+  std::string report(const std::string& name = "run") const {
+    return io::read_text_file(run(name) / "report.html", 64 << 20);
+  }
+  std::unique_ptr<ImageClassification> task(const Names& settings = {}) const {
+    config::Document document = test::tiny_document(images(), settings);
+    return read_recipe(document).build();
+  }
+
+  TemporaryDirectory folder_;
+};
+
+train::Checkpoint newest(const std::filesystem::path& run) {
+  return train::read_checkpoint(*train::CheckpointStore(run / "checkpoints", "", 1).last());
+}
+
+void expect_same(const io::TensorMap& left, const io::TensorMap& right) {
+  ASSERT_EQ(left.size(), right.size());
+  for (const auto& [name, tensor] : left) EXPECT_TRUE(tensor.equal(right.at(name))) << name;
+}
+
+TEST_F(ImageClassificationTest, Learns) {
+  const train::Outcome outcome = train_tiny(images(), run());
+  EXPECT_EQ(outcome.ending, train::Ending::finished);
+  EXPECT_EQ(outcome.step, 72);
+  EXPECT_GT(outcome.metrics.find("top1").value(), 0.9);
+  EXPECT_FALSE(outcome.metrics.find("top5")) << "there are no more than five classes";
+}
+
+// Stopped within an epoch, gone on with by another number of workers.
+TEST_F(ImageClassificationTest, ResumesBitByBitWhateverTheWorkers) {
+  train_tiny(images(), run("whole"));
+  train_tiny(images(), run(), {"train.limit=17 steps", "data.workers=2"});
+  EXPECT_EQ(newest(run()).state.step, 17);
+  train_tiny(images(), run());
+  const train::Checkpoint whole = newest(run("whole")), resumed = newest(run());
+  EXPECT_EQ(resumed.state.step, 72);
+  expect_same(whole.model, resumed.model);
+  expect_same(whole.optimizer, resumed.optimizer);
+  expect_same(whole.random, resumed.random);
+}
+
+TEST_F(ImageClassificationTest, ObservesSharesAndNormSteps) {
+  const auto cached = task();
+  const auto series = cached->observe();
+  Names names;
+  for (const train::Series& one : series) names.push_back(one.name);
+  EXPECT_EQ(names, (Names{"share/blocks.0.attn", "share/blocks.1.attn", "un/blocks.0.norm1", "un/blocks.0.norm2",
+                          "un/blocks.1.norm1", "un/blocks.1.norm2", "un/norm"}));
+  EXPECT_EQ(series[0].values, (std::vector<double>{0.5, 0.5})) << "sigmoid of 0 for each of two heads";
+  EXPECT_EQ(series[2].values, (std::vector<double>{0, 0, 0}));
+  EXPECT_TRUE(task({"model.cache.kind=none", "model.norm.kind=layer"})->observe().empty());
+}
+
+TEST_F(ImageClassificationTest, TrainsOnWindowStatisticsBehindTheWarmUp) {
+  train_tiny(images(), run(), {"train.limit=2 epochs"});
+  const auto events = train::read_events(run() / "metrics.jsonl");
+  for (const train::Series& series : events.back().series) {
+    if (!series.name.starts_with("un/")) continue;
+    EXPECT_EQ(series.values[0], 24) << series.name;
+    EXPECT_EQ(series.values[1] + series.values[2], 20) << series.name << ": all but four steps of warm-up";
+    EXPECT_GT(series.values[1], 0) << series.name;
+  }
+}
+
+TEST_F(ImageClassificationTest, EvaluatesEveryTestImageOnce) {
+  const auto plain = task({"data.classes=6", "model.classes=6"});
+  plain->model().eval();
+  int64_t last_done = 0, batches = 0;
+  const train::Metrics metrics = plain->evaluate([&](int64_t done, int64_t total) {
+    last_done = done;
+    batches = total;
+  });
+  EXPECT_EQ(batches, 5) << "33 images in batches of 8";
+  EXPECT_EQ(last_done, 5);
+  const double top1 = metrics.find("top1").value();
+  EXPECT_NEAR(metrics.find("top1_stderr").value(), std::sqrt(top1 * (1 - top1) / 33), 1e-12);
+  EXPECT_GE(metrics.find("top5").value(), top1);
+  EXPECT_GT(metrics.find("loss").value(), 0);
+}
+
+TEST_F(ImageClassificationTest, ReportsAFinishedRun) {
+  train_tiny(images(), run(), {"train.limit=2 epochs"});
+  const std::string page = report();
+  for (const char* part :
+       {"finished", "Top-1", "blocks.1.attn", "blocks.0.norm2", "data:image/png;base64,", "<svg", "num_heads"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+class InterruptedTask : public ImageClassification {
+ public:
+  using ImageClassification::ImageClassification;
+  std::vector<train::Series> observe() override {
+    std::raise(SIGINT);
+    return ImageClassification::observe();
+  }
+};
+
+class FailingTask : public ImageClassification {
+ public:
+  using ImageClassification::ImageClassification;
+  std::vector<train::Series> observe() override { throw std::runtime_error("the disk is on fire"); }
+};
+
+TEST_F(ImageClassificationTest, ReportsEveryEnding) {
+  EXPECT_EQ(train_tiny<InterruptedTask>(images(), run("stopped")).ending, train::Ending::interrupted);
+  EXPECT_NE(report("stopped").find("--resume"), std::string::npos) << "the report says how to go on";
+  EXPECT_EQ(train_tiny(images(), run("blown"), {"optimizer.lr=1e30", "train.clip_norm=0"}).ending,
+            train::Ending::not_finite);
+  EXPECT_NE(report("blown").find("failed"), std::string::npos);
+  EXPECT_THROW(train_tiny<FailingTask>(images(), run("failed")), std::runtime_error);
+  EXPECT_NE(report("failed").find("the disk is on fire"), std::string::npos);
+}
+
+TEST_F(ImageClassificationTest, RefusesImagesThatDoNotFit) {
+  EXPECT_NE(test::thrown_message<std::invalid_argument>([&] {
+              task({"model.image_size=12"});
+            }).find("the images are 1 x 8 x 8, the model takes 1 x 12 x 12"),
+            std::string::npos);
+  EXPECT_NE(test::thrown_message<std::invalid_argument>([&] { task({"model.classes=7"}); }).find("4 classes"),
+            std::string::npos);
+  EXPECT_NE(test::thrown_message<std::invalid_argument>([&] { task({"train.batch_size=97"}); }).find("96 training"),
+            std::string::npos);
+}
+
+TEST_F(ImageClassificationTest, SaysAllProblemsOfARecipeAtOnce) {
+  config::Document document =
+      test::tiny_document(images(), {"task.kind=image_clasification", "model.cahce.ratio=0.5", "train.epochs=-1"});
+  const std::string message = test::thrown_message<config::Error>([&] { read_recipe(document); });
+  for (const char* part : {"did you mean 'image_classification'", "model.cahce", "train.epochs"})
+    EXPECT_NE(message.find(part), std::string::npos) << part << " in\n" << message;
+}
+
+TEST_F(ImageClassificationTest, GivesTheSameMetricsFromTheFile) {
+  const train::Outcome outcome = train_tiny(images(), run(), {"train.limit=2 epochs", "train.keep=5"});
+  const auto last = train::CheckpointStore(run() / "checkpoints", "", 5).last();
+  const SavedRun saved = open_saved_run(*last);
+  EXPECT_EQ(saved.run, run());
+  EXPECT_TRUE(load(saved)->evaluate([](int64_t, int64_t) {}) == outcome.metrics);
+  EXPECT_EQ(load(open_saved_run(run(), {"data.limit=5"}))->test_images().size(), 5);
+}
+
+TEST_F(ImageClassificationTest, DryRunTriesOneOfEach) {
+  config::Document document = test::tiny_document(images());
+  const RecipePlan plan = read_recipe(document);
+  const auto tried = plan.build();
+  const DryRun dry = dry_run(*tried, plan.training);
+  EXPECT_EQ(dry.total_steps, 72);
+  EXPECT_EQ(dry.step_samples, 8);
+  EXPECT_EQ(dry.evaluations, 6);
+  EXPECT_GT(dry.step_seconds, 0);
+  EXPECT_GT(dry.checkpoint_bytes, 1000U);
+  EXPECT_GE(dry.total_seconds(), 72 * dry.step_seconds);
+  EXPECT_EQ(tried->observe()[2].values[0], 2) << "two steps, and the evaluation trains nothing";
+}
+
+TEST_F(ImageClassificationTest, ComparesRuns) {
+  for (const char* seed : {"0", "1"})
+    train_tiny(images(), run(seed), {"train.limit=2 epochs", std::string("train.seed=") + seed});
+  train_tiny(images(), run("plain"), {"train.limit=2 epochs", "model.cache.kind=none", "model.norm.kind=layer"});
+  const std::vector<ComparedResult> results{compared_run(run("0")), compared_run(run("1")), compared_run(run("plain"))};
+  const auto metric = [](const ComparedResult& result, const std::string& name) {
+    for (const report::Metric& metric : result.shown.metrics)
+      if (metric.name == name) return metric.cell.text;
+    return std::string("absent");
+  };
+  EXPECT_EQ(results[0].shown.name, "0");
+  EXPECT_NE(metric(results[0], "UN steps on window").find(" of 24"), std::string::npos);
+  EXPECT_NE(metric(results[0], "UN filtered").find("in 5 layers"), std::string::npos);
+  EXPECT_EQ(metric(results[2], "UN filtered"), "absent");
+  EXPECT_NE(metric(results[2], "parameters"), metric(results[0], "parameters"));
+  for (const char* name : {"top-1", "loss", "MACs", "training images/s", "training time"})
+    EXPECT_NE(metric(results[2], name), "absent") << name;
+
+  const auto averages = seed_averages(results);
+  ASSERT_EQ(averages.size(), 1U);
+  EXPECT_NE(averages[0].shown.name.find("2 seeds"), std::string::npos);
+  EXPECT_NEAR(averages[0].top1, (results[0].top1 + results[1].top1) / 2, 1e-12);
+  EXPECT_NEAR(averages[0].top1_stderr, std::abs(results[0].top1 - results[1].top1) / std::sqrt(2.0), 1e-12);
+}
+
+TEST(AccuracyDifferences, SayWhetherTheyAreMoreThanChance) {
+  const auto result = [](const std::string& name, double top1) {
+    ComparedResult one{{}, top1, 0.01};
+    one.shown.name = name;
+    return one;
+  };
+  EXPECT_EQ(accuracy_differences({result("a", 0.8), result("b", 0.85), result("c", 0.79)}),
+            "b is 5.0 points above a, more than twice the standard error of 1.4. "
+            "c is 1.0 points below a, no more than twice the standard error of 1.4.");
+  EXPECT_EQ(accuracy_differences({result("a", 0.8)}), "");
+}
+
+}  // namespace
+}  // namespace cachet::tasks
