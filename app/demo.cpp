@@ -7,12 +7,10 @@
 #include "app/command.h"
 #include "app/recipe_argument.h"
 #include "cachet/analysis/benchmark.h"
-#include "cachet/analysis/model_summary.h"
-#include "cachet/analysis/observations.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/read_file.h"
-#include "cachet/report/format.h"
 #include "cachet/report/comparison.h"
+#include "cachet/report/format.h"
 #include "cachet/report/html.h"
 #include "cachet/report/progress.h"
 #include "cachet/report/text_table.h"
@@ -47,48 +45,10 @@ class PhaseClock {
 
 /// One model of the demo, trained and measured.
 struct DemoRun {
-  fs::path folder;
   train::Outcome outcome;
-  std::vector<report::Cell> cells;  // of its row
+  report::ComparedRun shown;
   double training_seconds = 0, measuring_seconds = 0;
 };
-
-const std::vector<report::Column>& demo_columns() {
-  using report::Alignment;
-  using report::Better;
-  static const std::vector<report::Column> columns{{"model"},
-                                                   {"top-1", Alignment::right, Better::higher},
-                                                   {"parameters", Alignment::right},
-                                                   {"MACs", Alignment::right},
-                                                   {"training images/s", Alignment::right},
-                                                   {"inference images/s", Alignment::right},
-                                                   {"UN steps on window", Alignment::right},
-                                                   {"UN steps filtered", Alignment::right}};
-  return columns;
-}
-
-report::Cell accuracy_cell(double top1, double error) {
-  return {report::format_percent(top1) + " ± " + report::format_percent(error), top1};
-}
-
-report::Cell count_cell(double count) { return {report::format_count(count), count}; }
-
-/// Means over the norms of a model: each counts its own steps.
-std::vector<report::Cell> window_cells(const torch::nn::Module& model) {
-  const auto layers = analysis::unified_norm_steps(model);
-  if (layers.empty()) return {"", ""};
-  double steps = 0, on_window = 0, filtered = 0;
-  for (const auto& layer : layers) {
-    steps += static_cast<double>(layer.steps);
-    on_window += static_cast<double>(layer.on_window);
-    filtered += static_cast<double>(layer.filtered);
-  }
-  const auto of = [&](double part) {
-    return report::format_percent(steps > 0 ? part / steps : 0) + " of " +
-           report::format_number(steps / static_cast<double>(layers.size()));
-  };
-  return {of(on_window), of(filtered)};
-}
 
 double inference_rate(models::ImageClassifier& model, const train::TrainOptions& training, double seconds) {
   analysis::BenchmarkOptions options;
@@ -106,71 +66,66 @@ DemoRun run_model(const std::string& recipe, const fs::path& folder, bool smoke)
   const tasks::RecipePlan plan = tasks::read_recipe(document);
   PhaseClock clock;
   const auto task = plan.build();
-  DemoRun run{folder / file.stem(), {}, {}};
-  auto run_folder =
-      train::RunFolder::create(run.folder, io::read_text_file(file, 1 << 20), document, {"cachet", "demo"});
+  const fs::path path = folder / file.stem();
+  auto run_folder = train::RunFolder::create(path, io::read_text_file(file, 1 << 20), document, {"cachet", "demo"});
   report::Progress progress;
-  progress.log("training " + file.stem().string() + " in " + run.folder.string());
+  progress.log("training " + file.stem().string() + " in " + path.string());
+  DemoRun run;
   run.outcome = train::Trainer(*task, plan.training, run_folder, &progress).run();
   progress.finish();
   run.training_seconds = clock.lap();
   if (run.outcome.exit_code() != kDone) return run;
 
-  const auto summary = analysis::summarize(plan.images.model, analysis::Pass::inference, /*depth=*/0);
-  const double samples =
-      static_cast<double>(run.outcome.step * plan.training.train.batch_size * plan.training.train.accumulate);
-  const auto windows = window_cells(task->model());
-  run.cells = {
-      file.stem().string(),
-      accuracy_cell(run.outcome.metrics.find("top1").value_or(0), run.outcome.metrics.find("top1_stderr").value_or(0)),
-      count_cell(static_cast<double>(summary.parameters)),
-      count_cell(static_cast<double>(summary.macs.linear_convolution)), count_cell(samples / run.outcome.seconds)};
-  run.cells.push_back(count_cell(inference_rate(task->classifier(), plan.training.train, smoke ? 0.1 : 3)));
-  run.cells.insert(run.cells.end(), windows.begin(), windows.end());
+  const double rate = inference_rate(task->classifier(), plan.training.train, smoke ? 0.1 : 3);
+  run.shown = tasks::compared_run(path).shown;
+  run.shown.metrics.push_back({"inference images/s", {report::format_number(rate, 3), rate}, report::Better::higher});
   run.measuring_seconds = clock.lap();
   return run;
 }
 
-std::vector<report::Cell> linear_row(const tasks::LogisticRegression& linear) {
+report::ComparedRun linear_run(const tasks::LogisticRegression& linear) {
   const auto weights = static_cast<double>(linear.parameters);
-  return {"logistic regression", accuracy_cell(linear.top1, linear.top1_stderr), count_cell(weights),
-          count_cell(weights), count_cell(static_cast<double>(linear.images_seen) / linear.seconds)};
+  const double rate = static_cast<double>(linear.images_seen) / linear.seconds;
+  const std::string accuracy = report::format_percent(linear.top1) + " ± " + report::format_percent(linear.top1_stderr);
+  report::ComparedRun run;
+  run.name = "logistic regression";
+  run.metrics = {{"top-1", {accuracy, linear.top1}, report::Better::higher},
+                 {"parameters", {report::format_count(weights), weights}},
+                 {"MACs", {report::format_count(weights), weights}},
+                 {"training images/s", {report::format_number(rate, 3), rate}, report::Better::higher}};
+  return run;
 }
 
 int run_demo(const DemoArguments& arguments) {
   const fs::path folder =
       arguments.folder.empty() ? train::new_run_path(arguments.runs, "demo") : fs::path(arguments.folder);
-  report::Table table{"", demo_columns(), {}, ""};
-  report::Table phases{"", {{"phase"}, {"time", report::Alignment::right}}, {}, ""};
+  report::Table phases{"Time", {{"phase"}, {"time", report::Alignment::right}}, {}, ""};
   const auto add_phase = [&](const std::string& name, double seconds) {
     phases.rows.push_back({name, {report::format_duration(seconds), seconds}});
   };
 
   PhaseClock clock;
   config::Document document = read_document(find_recipe("demo_plain"), {});
-  const tasks::RecipePlan plan = tasks::read_recipe(document);
-  const auto task = plan.build();
-  table.rows.push_back(
-      linear_row(tasks::logistic_regression(*task->training_images(), task->test_images(), task->normalization())));
+  const auto task = tasks::read_recipe(document).build();
+  std::vector<report::ComparedRun> runs{
+      linear_run(tasks::logistic_regression(*task->training_images(), task->test_images(), task->normalization()))};
   add_phase("logistic regression", clock.lap());
-
-  std::vector<report::ComparedRun> compared;
   for (const char* recipe : {"demo_plain", "demo_cached"}) {
     const DemoRun run = run_model(recipe, folder, arguments.smoke);
     if (run.outcome.exit_code() != kDone) {
       std::cerr << run.outcome.message << '\n';
       return run.outcome.exit_code();
     }
-    table.rows.push_back(run.cells);
     add_phase(std::string("training ") + recipe, run.training_seconds);
     add_phase(std::string("measuring ") + recipe, run.measuring_seconds);
-    compared.push_back(tasks::compared_run(run.folder).shown);
+    runs.push_back(run.shown);
   }
-  report::Page page = report::comparison_page(compared, "A vision transformer and its cached twin");
-  page.sections.insert(page.sections.begin(), report::Section{"Results", {table, phases}, ""});
+  report::Page page = report::comparison_page(runs, "A vision transformer and its cached twin");
+  page.sections.push_back({"Time", {phases}, ""});
   const fs::path file = folder / "report.html";
   io::write_file_atomically(file, report::render_html(page));
-  std::cout << report::text_table(table) << '\n' << report::text_table(phases) << "\nreport: " << file.string() << '\n';
+  std::cout << report::text_table(report::results_table(runs)) << '\n'
+            << report::text_table(phases) << "\nreport: " << file.string() << '\n';
   return kDone;
 }
 
