@@ -68,7 +68,8 @@ Action declare_predict(CLI::App& app) {
       ->type_name("");
   auto* images =
       app.add_option("--images", arguments->images, "PNG files, instead of the test images")->type_name("FILE...");
-  app.add_flag("--data", arguments->data, "Predict the test images of the recipe's data (the default)")->excludes(images);
+  app.add_flag("--data", arguments->data, "Predict the test images of the recipe's data (the default)")
+      ->excludes(images);
   app.add_option("--top", arguments->top, "Classes to name for each image (5)")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->type_name("K");
