@@ -66,6 +66,16 @@ TEST(VisionTransformer, TheDistilledFormAveragesItsTwoHeads) {
   EXPECT_TRUE(parameters.contains("dist_token"));
 }
 
+TEST(VisionTransformer, SpreadsThePositionTableAsAsked) {
+  VisionTransformerOptions o = small_options();
+  o.embed_dim = 512;
+  for (const double spread : {0.02, 0.5}) {
+    o.position_std = spread;
+    // Of 8704 values; a cut at 2 takes nothing off 0.5 that could be seen.
+    EXPECT_NEAR(models::VisionTransformer(o).named_parameters()["pos_embed"].std().item<double>(), spread, spread / 20);
+  }
+}
+
 TEST(VisionTransformer, NamesWhatItRefuses) {
   models::VisionTransformer model(small_options());
   for (const at::Tensor& images :

@@ -49,7 +49,7 @@ VisionTransformer::VisionTransformer(const VisionTransformerOptions& options)
   if (o.distilled) head_dist_ = register_module("head_dist", std::make_shared<nn::Linear>(o.embed_dim, o.classes));
 
   at::NoGradGuard no_grad;
-  nn::truncated_normal_(pos_embed_);
+  nn::truncated_normal_(pos_embed_, o.position_std);
   for (torch::Tensor* token : {&cls_token_, &dist_token_})
     if (token->defined()) token->normal_(0.0, kClassTokenSpread);
 }

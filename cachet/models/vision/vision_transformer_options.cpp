@@ -65,6 +65,7 @@ VisionTransformerOptions read_vision_transformer_options(const config::View& tab
   o.pooling = table.choice("pooling", o.pooling, kPoolings);
   o.dropout = table.real("dropout", o.dropout, {0.0, 0.99});
   o.stochastic_depth = table.real("stochastic_depth", o.stochastic_depth, {0.0, 0.99});
+  o.position_std = table.real("position_std", o.position_std, {0.0, 10.0, /*least_excluded=*/true});
   o.plug_ins = nn::read_plug_ins(table);
   check_combination(table, o);
   return o;

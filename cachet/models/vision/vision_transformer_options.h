@@ -22,6 +22,7 @@ struct VisionTransformerOptions {
   Pooling pooling = Pooling::token;
   double dropout = 0.0;           // behind the positions and in the feed-forward halves
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
+  double position_std = 0.02;     // of the position table at the start; more tells small data sets sooner what is where
   nn::PlugIns plug_ins;
 
   nn::Grid grid() const { return {image.height / patch_size, image.width / patch_size}; }
