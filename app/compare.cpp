@@ -58,7 +58,9 @@ std::string rendered(const std::vector<tasks::ComparedResult>& results, const st
   }
   const report::Table table = report::results_table(runs), keys = report::differing_keys_table(runs);
   if (format == "csv") return report::csv_table(table);
-  const auto text = format == "md" ? report::markdown_table : report::text_table;
+  const auto text = [&](const report::Table& shown_table) {
+    return format == "md" ? report::markdown_table(shown_table) : report::text_table(shown_table);
+  };
   std::string all = text(table) + "\n";
   if (!differences.empty()) all += differences + "\n\n";
   return all + (keys.rows.empty() ? keys.note + "\n" : text(keys));

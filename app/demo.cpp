@@ -92,6 +92,7 @@ report::ComparedRun linear_run(const tasks::LogisticRegression& linear) {
   run.metrics = {{"top-1", {accuracy, linear.top1}, report::Better::higher},
                  {"parameters", {report::format_count(weights), weights}},
                  {"MACs", {report::format_count(weights), weights}},
+                 {"attention MACs", {"0", 0}},
                  {"training images/s", {report::format_number(rate, 3), rate}, report::Better::higher}};
   return run;
 }

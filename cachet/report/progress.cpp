@@ -88,10 +88,7 @@ void Progress::update(const ProgressState& state) noexcept try {
   if (mode_ == ProgressMode::plain && another && impl_->pending) impl_->draw(mode_, now);
   impl_->state = state;
   impl_->pending = true;
-  if (state.counts && state.epochs > 0 && state.steps > 0) {
-    const double epochs = static_cast<double>(std::max<int64_t>(state.epoch - 1, 0));
-    impl_->remaining.update(epochs + static_cast<double>(state.step) / state.steps, state.epochs, now);
-  }
+  if (state.run_done) impl_->remaining.update(*state.run_done, 1, now);
   const double interval = mode_ == ProgressMode::bar ? kRedrawSeconds : impl_->options.plain_interval_seconds;
   if (now - impl_->last_drawn >= interval || (mode_ == ProgressMode::plain && complete)) impl_->draw(mode_, now);
 } catch (...) {

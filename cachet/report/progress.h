@@ -26,7 +26,7 @@ struct ProgressState {
   std::string phase = "train";           // "train", "eval", …
   int64_t epoch = 0, epochs = 0;         // epoch counts from 1; 0 of 0 shows none
   int64_t step = 0, steps = 0;           // finished steps of this phase in this epoch
-  bool counts = true;                    // does the phase advance the run? (evaluations do not)
+  std::optional<double> run_done;        // share of the whole run, in [0, 1]; none in phases that do not advance it
   std::optional<double> loss, accuracy;  // accuracy in [0, 1]
   std::optional<double> learning_rate, gradient_norm;
   std::optional<double> images_per_second;

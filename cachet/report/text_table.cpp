@@ -12,6 +12,8 @@ namespace {
 
 using TextRow = std::vector<std::string>;
 
+constexpr int kGap = 2;  // blanks between columns
+
 // A cell has one line here: what would break it becomes a blank.
 std::string on_one_line(std::string text) {
   std::replace_if(
@@ -33,6 +35,25 @@ std::string aligned(const std::string& text, int width, Alignment alignment) {
   return alignment == Alignment::right ? blanks + text : text + blanks;
 }
 
+/// The texts of a table, its head first.
+struct TextGrid {
+  std::vector<TextRow> lines;
+  std::vector<Alignment> alignments;  // of the columns
+
+  std::vector<int> widths() const {
+    std::vector<int> widths(alignments.size(), 0);
+    for (const TextRow& line : lines)
+      for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], display_width(line[i]));
+    return widths;
+  }
+
+  int width() const {
+    int sum = 0;
+    for (const int width : widths()) sum += width + kGap;
+    return sum - kGap;
+  }
+};
+
 std::string without_trailing_blanks(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
@@ -44,36 +65,62 @@ TextRow column_names(const Table& table) {
   return names;
 }
 
-}  // namespace
-
-std::string text_table(const Table& table) {
+TextGrid grid_of(const Table& table) {
   const TableMarks best(table);
-  std::vector<TextRow> lines(1);
-  for (const std::string& name : column_names(table)) lines[0].push_back(on_one_line(name));
+  TextGrid grid;
+  grid.lines.emplace_back();
+  for (const Column& column : table.columns) {
+    grid.lines[0].push_back(on_one_line(column.name));
+    grid.alignments.push_back(column.alignment);
+  }
   for (size_t row = 0; row < table.rows.size(); ++row) {
-    lines.emplace_back();
+    grid.lines.emplace_back();
     for (size_t column = 0; column < table.columns.size(); ++column) {
       std::string text = on_one_line(cell_at(table, row, column).text);
       // Every cell of a column with a mark has room for it, so that its numbers stay aligned.
       if (best.in_column(column)) text += best.is_best(row, column) ? "*" : " ";
-      lines.back().push_back(text);
+      grid.lines.back().push_back(text);
     }
   }
-  std::vector<int> widths(table.columns.size(), 0);
-  for (size_t column = 0; column < widths.size(); ++column) {
-    for (const TextRow& line : lines) widths[column] = std::max(widths[column], display_width(line[column]));
+  return grid;
+}
+
+/// Lines become columns. What stands in one column then is of many kinds, so only its place is common: the right.
+TextGrid turned_grid(const TextGrid& grid) {
+  TextGrid turned;
+  turned.lines.resize(grid.alignments.size());
+  for (const TextRow& line : grid.lines) {
+    for (size_t i = 0; i < line.size(); ++i) turned.lines[i].push_back(line[i]);
+    turned.alignments.push_back(turned.alignments.empty() ? Alignment::left : Alignment::right);
   }
-  std::string text = table.title.empty() ? "" : on_one_line(table.title) + "\n";
-  for (size_t i = 0; i < lines.size(); ++i) {
+  return turned;
+}
+
+std::string drawn(const TextGrid& grid) {
+  const std::vector<int> widths = grid.widths();
+  std::string text;
+  for (size_t i = 0; i < grid.lines.size(); ++i) {
     std::string line, rule;
     for (size_t column = 0; column < widths.size(); ++column) {
-      line += (column > 0 ? "  " : "") + aligned(lines[i][column], widths[column], table.columns[column].alignment);
-      rule += column > 0 ? "  " : "";
+      const std::string gap(column > 0 ? kGap : 0, ' ');
+      line += gap + aligned(grid.lines[i][column], widths[column], grid.alignments[column]);
+      rule += gap;
       for (int k = 0; k < widths[column]; ++k) rule += "─";
     }
     text += without_trailing_blanks(line) + "\n";
     if (i == 0) text += rule + "\n";
   }
+  return text;
+}
+
+}  // namespace
+
+std::string text_table(const Table& table, int columns) {
+  const TextGrid upright = grid_of(table);
+  const TextGrid turned = turned_grid(upright);
+  const bool turn = upright.width() > columns && turned.width() < upright.width();
+  std::string text = table.title.empty() ? "" : on_one_line(table.title) + "\n";
+  text += drawn(turn ? turned : upright);
   return table.note.empty() ? text : text + on_one_line(table.note) + "\n";
 }
 

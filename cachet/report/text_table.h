@@ -6,8 +6,9 @@
 
 namespace cachet::report {
 
-/// For a terminal: columns aligned by display width, a rule below the head, `*` behind the best of a column.
-std::string text_table(const Table& table);
+/// For a terminal: columns aligned by display width, a rule below the head, `*` behind the best of a column. A table
+/// wider than `columns` is turned, a line for each of its columns, if that is narrower.
+std::string text_table(const Table& table, int columns = 100);
 
 /// GitHub's table syntax, the best of a column in bold; pipes and line breaks are escaped.
 std::string markdown_table(const Table& table);

@@ -53,6 +53,7 @@ void add_model(const models::ImageClassifierPlan& plan, report::ComparedRun& run
   };
   run.metrics.push_back({"parameters", count(summary.parameters)});
   run.metrics.push_back({"MACs", count(summary.macs.linear_convolution)});
+  run.metrics.push_back({"attention MACs", count(summary.macs.attention)});
 }
 
 void add_speed(const std::vector<Event>& events, report::ComparedRun& run) {

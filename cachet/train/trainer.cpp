@@ -200,7 +200,6 @@ class Trainer::Loop {
     state.epochs = live_.epoch_of(total_steps());
     state.step = done;
     state.steps = total;
-    state.counts = false;
     progress_->update(state);
   }
 
@@ -271,7 +270,8 @@ class Trainer::Loop {
     state.epoch = live_.epoch_of(step);
     state.epochs = live_.epoch_of(total_steps());
     state.step = (step - 1) % per_epoch + 1;
-    state.steps = per_epoch;
+    state.steps = std::min(per_epoch, total_steps() - (state.epoch - 1) * per_epoch);  // the run may end in mid-epoch
+    state.run_done = static_cast<double>(step) / static_cast<double>(total_steps());
     return state;
   }
 

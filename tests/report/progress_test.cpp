@@ -78,6 +78,7 @@ class ProgressTest : public testing::Test {
 ProgressState a_state(int64_t step) {
   ProgressState state;
   state.epoch = 3, state.epochs = 15, state.step = step, state.steps = 391;
+  state.run_done = (2 + step / 391.0) / 15;
   state.loss = 0.5123, state.accuracy = 0.831, state.learning_rate = 9.8e-4, state.gradient_norm = 1.23;
   state.images_per_second = 1310, state.data_wait = 0.02, state.memory_bytes = 1'288'490'188;
   return state;
@@ -175,7 +176,6 @@ TEST_F(ProgressTest, PlainLinesElsewhere) {
   progress.log("saved");
   ProgressState evaluation;
   evaluation.phase = "eval";
-  evaluation.counts = false;
   evaluation.step = 7, evaluation.steps = 9;
   progress.update(evaluation);
   progress.finish();

@@ -25,6 +25,22 @@ TEST(TextTableTest, ColumnsAreAlignedByWhatIsSeen) {
             "σ|λ    87.4 %*  10.5\n");
 }
 
+TEST(TextTableTest, AWideTableIsTurned) {
+  Table table = two_models();
+  table.columns.push_back({"parameters"});
+  for (auto& row : table.rows) row.push_back("2.1 M");
+  EXPECT_EQ(text_table(table, 33), text_table(table));  // it just fits
+  EXPECT_EQ(text_table(table, 32),
+            "Results\n"
+            "model         plain      σ|λ\n"
+            "──────────  ───────  ───────\n"
+            "top-1       86.1 %   87.4 %*\n"
+            "ms             4.2*    10.5\n"
+            "parameters    2.1 M    2.1 M\n");
+  table.rows.assign(9, table.rows[0]);
+  EXPECT_EQ(text_table(table, 32), text_table(table));  // turned, it would be wider still
+}
+
 TEST(TextTableTest, MarkdownEscapesAndMarks) {
   EXPECT_EQ(markdown_table(two_models()),
             "| model | top-1 | ms |\n"
