@@ -9,6 +9,7 @@
 
 #include "cachet/io/error.h"
 #include "tests/support/bytes.h"
+#include "tests/support/cheap_refusal.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 
@@ -62,7 +63,9 @@ std::string changed(std::string text, size_t place, char by = 1) {
   return text;
 }
 
-std::string expand(const std::string& bytes, uint64_t max_bytes = 10'000'000) {
+constexpr uint64_t kCap = 10'000'000;
+
+std::string expand(const std::string& bytes, uint64_t max_bytes = kCap) {
   const auto out = decompress({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, max_bytes, "f");
   return {out.begin(), out.end()};
 }
@@ -156,7 +159,11 @@ const std::vector<BadCompressed>& bad_compressed() {
 TEST(Compressed, RefusesEveryBadFileWithItsReason) {
   EXPECT_GE(bad_compressed().size(), 30u);
   for (const BadCompressed& bad : bad_compressed()) {
-    const std::string message = test::thrown_message<Error>([&] { expand(bad.bytes); });
+    SCOPED_TRACE(bad.why);
+    // What is packed may be read up to the cap before it is refused.
+    const bool read_to_the_cap = std::string(bad.message).starts_with("holds more than");
+    const uint64_t read = read_to_the_cap ? kCap : bad.bytes.size();
+    const std::string message = test::cheap_refusal<Error>(read, [&] { expand(bad.bytes); });
     EXPECT_TRUE(message.starts_with("f: ")) << bad.why << ": " << message;
     EXPECT_NE(message.find(bad.message), std::string::npos) << bad.why << ": " << message;
   }

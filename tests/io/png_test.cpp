@@ -12,6 +12,7 @@
 
 #include "cachet/io/error.h"
 #include "tests/support/bytes.h"
+#include "tests/support/cheap_refusal.h"
 #include "tests/support/thrown_message.h"
 
 namespace cachet::io {
@@ -140,7 +141,8 @@ TEST(Png, RefusesEveryBadFileWithItsReason) {
       {"two images", good + good, "bytes of something else follow the PNG image"},
   };
   for (const BadPng& bad : cases) {
-    const std::string message = test::thrown_message<Error>([&] { decoded(bad.bytes); });
+    SCOPED_TRACE(bad.why);
+    const std::string message = test::cheap_refusal<Error>(bad.bytes.size(), [&] { decoded(bad.bytes); });
     EXPECT_TRUE(message.starts_with("f.png: ")) << bad.why << ": " << message;
     EXPECT_NE(message.find(bad.message), std::string::npos) << bad.why << ": " << message;
   }

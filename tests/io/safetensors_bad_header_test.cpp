@@ -9,6 +9,7 @@
 #include "cachet/io/error.h"
 #include "cachet/io/safetensors_header.h"
 #include "tests/support/bytes.h"
+#include "tests/support/cheap_refusal.h"
 #include "tests/support/thrown_message.h"
 
 namespace cachet::io {
@@ -162,8 +163,9 @@ const std::vector<BadHeader> kBadHeaders = {
 TEST(SafetensorsHeader, RefusesEveryBadHeaderWithItsReason) {
   EXPECT_GE(kBadHeaders.size(), 100u);
   for (const BadHeader& bad : kBadHeaders) {
-    const std::string message =
-        test::thrown_message<Error>([&] { parse_safetensors_header(bad.json, bad.data_size, "bad.safetensors"); });
+    SCOPED_TRACE(bad.why);
+    const std::string message = test::cheap_refusal<Error>(
+        bad.json.size(), [&] { parse_safetensors_header(bad.json, bad.data_size, "bad.safetensors"); });
     EXPECT_TRUE(message.starts_with("bad.safetensors: ")) << bad.why << ": " << message;
     EXPECT_NE(message.find(bad.message), std::string::npos) << bad.why << ": " << message;
   }

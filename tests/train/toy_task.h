@@ -49,6 +49,7 @@ class ToyModel : public torch::nn::Module {
 
 struct ToyHooks {
   std::function<void(int64_t epoch, int64_t batch)> before_forward = [](int64_t, int64_t) {};
+  std::function<void(at::Tensor& images, ToyModel& model)> spoil = [](at::Tensor&, ToyModel&) {};
   std::function<void()> before_evaluation = [] {};
   std::function<void()> after_evaluation = [] {};
   std::function<at::Tensor(at::Tensor)> loss = [](at::Tensor loss) { return loss; };
@@ -127,6 +128,7 @@ class ToyTask : public train::Task {
 
     train::StepResult forward() override {
       task_.hooks_.before_forward(epoch_, batch_->number);
+      task_.hooks_.spoil(batch_->images, *task_.model_);
       const at::Tensor scores = task_.model_->forward(batch_->images);
       const at::Tensor loss = at::cross_entropy_loss(scores.to(at::kFloat), batch_->labels);
       const auto count = static_cast<double>(batch_->labels.numel());

@@ -1,12 +1,7 @@
 #include "cachet/train/trainer.h"
 
-#include <ATen/ops/full_like.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-
-#include "cachet/train/gradients.h"
 #include "cachet/train/training_step.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/train/toy_run.h"
@@ -99,49 +94,6 @@ TEST(Trainer, TrainsInBfloat16WithFloat32Weights) {
                    .model.at("head_weight")
                    .equal(test::last_checkpoint(folder / "fp32").model.at("head_weight")))
       << "autocast was not on";
-}
-
-TEST(Trainer, StopsBeforeAnUpdateThatIsNotFinite) {
-  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
-  for (int64_t at = 0; at < 21; at += 4) {
-    for (const float value : {nan, infinity}) {
-      for (const bool in_gradient : {false, true}) {
-        const TemporaryDirectory folder;
-        int64_t forwards = 0;
-        ToyHooks hooks;
-        hooks.loss = [&](at::Tensor loss) {
-          if (forwards++ != at) return loss;
-          if (!in_gradient) return loss * value;
-          loss.register_hook([value](at::Tensor gradient) { return at::full_like(gradient, value); });
-          return loss * 1;
-        };
-        const Outcome outcome = train_toy(folder / "run", hooks, {"train.checkpoint_every=\"1 step\""});
-        SCOPED_TRACE(outcome.message);
-        EXPECT_EQ(outcome.ending, Ending::not_finite);
-        EXPECT_EQ(outcome.exit_code(), 1);
-        const int64_t step = at / 7 * 4 + at % 7 / 2 + 1;
-        EXPECT_NE(outcome.message.find("step " + std::to_string(step) + " "), std::string::npos);
-        EXPECT_NE(outcome.message.find(in_gradient ? "the gradient of " : "the loss"), std::string::npos);
-        if (step == 1) continue;
-        const Checkpoint checkpoint = test::last_checkpoint(folder / "run");
-        EXPECT_EQ(checkpoint.state.step, step - 1);
-        for (const auto* tensors : {&checkpoint.model, &checkpoint.optimizer, &checkpoint.ema}) {
-          EXPECT_FALSE(first_non_finite(*tensors));
-        }
-        EXPECT_NE(outcome.message.find("step-0"), std::string::npos) << "the last good checkpoint is not named";
-      }
-    }
-  }
-}
-
-TEST(Trainer, SavesNoWeightsThatAreNotFinite) {
-  const TemporaryDirectory folder;
-  // The rate overflows the weights in an update whose loss and gradient were finite.
-  const Outcome outcome = train_toy(folder / "run", {},
-                                    {"optimizer.lr=1e38", "optimizer.weight_decay=1e38", "schedule.warmup=\"0 steps\"",
-                                     "train.checkpoint_every=\"1 step\"", "train.epochs=1"});
-  EXPECT_EQ(outcome.ending, Ending::not_finite) << outcome.message;
-  EXPECT_FALSE(fs::exists(folder / "run" / "checkpoints" / "last"));
 }
 
 }  // namespace

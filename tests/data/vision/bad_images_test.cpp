@@ -8,6 +8,7 @@
 #include "cachet/data/vision/idx.h"
 #include "cachet/io/error.h"
 #include "tests/data/vision/image_files.h"
+#include "tests/support/cheap_refusal.h"
 #include "tests/support/temporary_directory.h"
 
 namespace cachet::data {
@@ -23,13 +24,12 @@ struct BadFiles {
 
 std::string refusal(const BadFiles& bad, const std::function<void(const std::filesystem::path&)>& read) {
   const test::TemporaryDirectory folder;
-  for (const auto& [name, content] : bad.files) test::write_bytes(folder / name, content);
-  try {
-    read(folder.path());
-  } catch (const io::Error& error) {
-    return error.what();
+  uint64_t size = 0;
+  for (const auto& [name, content] : bad.files) {
+    test::write_bytes(folder / name, content);
+    size += content.size();
   }
-  return "";
+  return test::cheap_refusal<io::Error>(size, [&] { read(folder.path()); });
 }
 
 void expect_refused(const std::vector<BadFiles>& corpus,
@@ -37,7 +37,6 @@ void expect_refused(const std::vector<BadFiles>& corpus,
   for (const BadFiles& bad : corpus) {
     SCOPED_TRACE(bad.name);
     const std::string message = refusal(bad, read);
-    EXPECT_FALSE(message.empty()) << "was accepted";
     for (const std::string& part : bad.message) EXPECT_NE(message.find(part), std::string::npos) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
