@@ -34,7 +34,6 @@ build-tests:
 
 robustness: build-tests  ## run the robustness tests at their full size (hours)
 	CACHET_ROBUSTNESS=full ctest --test-dir $(BUILD) --output-on-failure --tests-regex Robustness --no-tests=error --timeout 0
-	python3 tests/differential/safetensors_differential.py $(BUILD)/safetensors_verdicts --count 1000000
 	tools/fuzz 3600
 
 fuzz:  ## feed the readers of files malformed input: FUZZ_SECONDS=60 for each
