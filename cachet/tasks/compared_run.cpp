@@ -69,7 +69,7 @@ void add_unified_norm(const std::vector<Event>& events, report::ComparedRun& run
   const UnifiedNormUse use = unified_norm_use(events);
   if (use.layers == 0) return;
   const std::string of = " of " + report::format_number(use.steps, 6);
-  run.metrics.push_back({"UN steps on window", {report::format_number(use.on_window, 6) + of, use.on_window}});
+  run.metrics.push_back({"UN steps on window", {report::format_fixed(use.on_window, 0) + of, use.on_window}});
   run.metrics.push_back(
       {"UN filtered",
        {report::format_number(use.filtered, 6) + " in " + std::to_string(use.layers) + " layers", use.filtered}});
