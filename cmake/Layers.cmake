@@ -20,6 +20,7 @@ function(cachet_layer name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   list(TRANSFORM arg_USES PREPEND cachet_)
   target_link_libraries(${target} PUBLIC ${arg_USES} PRIVATE ${arg_LIBRARIES} Threads::Threads)
+  set_target_properties(${target} PROPERTIES CACHET_LIBRARIES "${arg_LIBRARIES}")
   if(NOT arg_PLAIN)
     target_link_libraries(${target} PUBLIC ${CACHET_TORCH})
     # Operators use per-operator headers, which compile fastest one by one; everything else goes in batches.
@@ -33,12 +34,14 @@ endfunction()
 # cachet_library(name layer...): the shared library that users link, made of whole layers. Nothing of it asks a user
 # for the libraries that its layers use inside.
 function(cachet_library name)
-  list(TRANSFORM ARGN PREPEND cachet_ OUTPUT_VARIABLE layers)
   add_library(${name} SHARED ${PROJECT_SOURCE_DIR}/cachet/cachet.cpp)
-  list(JOIN layers "," whole)
-  target_link_libraries(${name} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${whole}>" PUBLIC cachet_ops ${CACHET_TORCH})
-  # The layers name one another without that feature; here each is taken whole.
-  set_target_properties(${name} PROPERTIES LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${whole}")
+  target_link_libraries(${name} PUBLIC cachet_ops ${CACHET_TORCH} PRIVATE Threads::Threads)
+  # Their objects, not their archives: of those the linker would take only what is asked for.
+  foreach(layer IN LISTS ARGN)
+    get_target_property(libraries cachet_${layer} CACHET_LIBRARIES)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:cachet_${layer}>)
+    target_link_libraries(${name} PRIVATE ${libraries})
+  endforeach()
   # What is missing shows here and not in the programs of others. Sanitizers' symbols come from the program.
   if(NOT CACHET_SANITIZE)
     target_link_options(${name} PRIVATE LINKER:-z,defs)
