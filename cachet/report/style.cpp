@@ -91,11 +91,12 @@ svg.plot .in-cell { fill: var(--ink); pointer-events: none; } svg.plot .in-cell.
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
 th { font-weight: 500; color: var(--soft); font-size: 12.5px; border-bottom: 1px solid var(--faint); vertical-align: bottom; }
+th[scope="row"] { border-bottom-color: var(--grid); vertical-align: top; }
 th, td { padding: 6px 14px 6px 0; text-align: left; }
 td { border-bottom: 1px solid var(--grid); vertical-align: top; overflow-wrap: break-word; }
 th:first-child, td:first-child { min-width: 6em; }
 th:last-child, td:last-child { padding-right: 0; }
-tr:last-child td { border-bottom: 0; }
+tr:last-child td, tr:last-child th[scope="row"] { border-bottom: 0; }
 .number { text-align: right; white-space: nowrap; }
 td strong { color: var(--accent); font-weight: 700; }
 details { margin-top: 8px; font-size: 13px; }

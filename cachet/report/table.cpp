@@ -30,35 +30,82 @@ bool TableMarks::is_best(size_t row, size_t column) const {
   return best_[column] && cell_at(table_, row, column).value == *best_[column];
 }
 
+namespace {
+
+// A table of few rows and more columns than a page has room for is turned: each column becomes a row.
+constexpr size_t kMostUprightColumns = 8;
+
+bool is_turned(const Table& table) {
+  return table.columns.size() > kMostUprightColumns && table.rows.size() < kMostUprightColumns;
+}
+
+class RowsDrawing {
+ public:
+  RowsDrawing(Markup& html, const Table& table) : html_(html), table_(table), best_(table) {}
+
+  void upright() {
+    html_.open("thead").open("tr");
+    for (size_t column = 0; column < table_.columns.size(); ++column)
+      head("col", side(column), table_.columns[column].name);
+    html_.close().close().open("tbody");
+    for (size_t row = 0; row < table_.rows.size(); ++row) {
+      html_.open("tr");
+      for (size_t column = 0; column < table_.columns.size(); ++column) cell(row, column, side(column), "column");
+      html_.close();
+    }
+    html_.close();
+  }
+
+  void turned() {
+    html_.open("thead").open("tr");
+    head("col", "text", table_.columns[0].name);
+    for (size_t row = 0; row < table_.rows.size(); ++row) head("col", "number", cell_at(table_, row, 0).text);
+    html_.close().close().open("tbody");
+    for (size_t column = 1; column < table_.columns.size(); ++column) {
+      html_.open("tr");
+      head("row", "text", table_.columns[column].name);
+      for (size_t row = 0; row < table_.rows.size(); ++row) cell(row, column, "number", "row");
+      html_.close();
+    }
+    html_.close();
+  }
+
+ private:
+  const char* side(size_t column) const {
+    return table_.columns[column].alignment == Alignment::right ? "number" : "text";
+  }
+
+  void head(const char* scope, const char* side, const std::string& text) {
+    html_.element("th", {{"scope", scope}, {"class", side}}, text);
+  }
+
+  void cell(size_t row, size_t column, const char* side, const std::string& best_of) {
+    const std::string& text = cell_at(table_, row, column).text;
+    html_.open("td", {{"class", side}});
+    if (best_.is_best(row, column)) {
+      html_.element("strong", {{"title", "best of this " + best_of}}, text);
+    } else {
+      html_.text(text);
+    }
+    html_.close();
+  }
+
+  Markup& html_;
+  const Table& table_;
+  TableMarks best_;
+};
+
+}  // namespace
+
 void draw_rows(Markup& html, const Table& table) {
-  const TableMarks best(table);
-  const auto side = [&](size_t column) {
-    return table.columns[column].alignment == Alignment::right ? "number" : "text";
-  };
   html.open("div", {{"class", "scroll"},
                     {"tabindex", "0"},
                     {"role", "region"},
                     {"aria-label", table.title.empty() ? "Table" : table.title}});
-  html.open("table").open("thead").open("tr");
-  for (size_t column = 0; column < table.columns.size(); ++column) {
-    html.element("th", {{"scope", "col"}, {"class", side(column)}}, table.columns[column].name);
-  }
-  html.close().close().open("tbody");
-  for (size_t row = 0; row < table.rows.size(); ++row) {
-    html.open("tr");
-    for (size_t column = 0; column < table.columns.size(); ++column) {
-      const std::string& text = cell_at(table, row, column).text;
-      html.open("td", {{"class", side(column)}});
-      if (best.is_best(row, column)) {
-        html.element("strong", {{"title", "best of this column"}}, text);
-      } else {
-        html.text(text);
-      }
-      html.close();
-    }
-    html.close();
-  }
-  html.close().close().close();
+  html.open("table");
+  RowsDrawing drawing(html, table);
+  is_turned(table) ? drawing.turned() : drawing.upright();
+  html.close().close();
 }
 
 void draw(Markup& html, const Table& table) {

@@ -6,7 +6,6 @@
 #include <ATen/ops/zeros.h>
 #include <torch/optim/lbfgs.h>
 
-#include <chrono>
 #include <cmath>
 
 namespace cachet::tasks {
@@ -25,19 +24,16 @@ LogisticRegression logistic_regression(const data::ImageDataset& training, const
   at::Tensor bias = at::zeros({training.classes()}).requires_grad_();
   torch::optim::LBFGS optimizer({weight, bias},
                                 torch::optim::LBFGSOptions(1).max_iter(kIterations).line_search_fn("strong_wolfe"));
-  LogisticRegression result;
-  const auto start = std::chrono::steady_clock::now();
   optimizer.step([&] {
     optimizer.zero_grad();
     const at::Tensor chosen = at::linear(x, weight, bias).log_softmax(1).gather(1, labels.unsqueeze(1));
     const at::Tensor loss = kPenalty * weight.square().sum() - chosen.mean();
     loss.backward();
-    result.images_seen += x.size(0);
     return loss;
   });
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   const at::Tensor guesses = at::linear(data::flattened_images(test, normalization), weight, bias).argmax(1);
+  LogisticRegression result;
   const auto count = static_cast<double>(test.size());
   result.top1 = static_cast<double>((guesses == data::all_labels(test)).sum().item<int64_t>()) / count;
   result.top1_stderr = std::sqrt(result.top1 * (1 - result.top1) / count);

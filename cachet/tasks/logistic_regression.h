@@ -14,8 +14,6 @@ namespace cachet::tasks {
 struct LogisticRegression {
   double top1 = 0, top1_stderr = 0;  // on the test images
   int64_t parameters = 0;
-  double seconds = 0;       // of training
-  int64_t images_seen = 0;  // while training
 };
 
 /// Multinomial logistic regression with L2 penalty, trained by L-BFGS over all training images until its loss stands

@@ -7,6 +7,7 @@
 #include "cachet/report/image_grid.h"
 #include "cachet/report/line_chart.h"
 #include "cachet/report/small_multiples.h"
+#include "cachet/report/table.h"
 #include "tests/report/stored_png.h"
 #include "tests/report/well_formed.h"
 
@@ -100,6 +101,21 @@ TEST(HeatMapTest, ValuesAndHoles) {
   EXPECT_NE(html.find("b, 1: no value"), std::string::npos);  // beyond the values
   HeatMap large{"h", "", "", std::vector<std::string>(1000), std::vector<std::string>(1000), {}, {}, {}, ""};
   EXPECT_NE(block_drawing(large).find("Too many cells"), std::string::npos);
+}
+
+TEST(TableTest, OneOfFewRowsAndManyColumnsIsTurned) {
+  Table table{"t", {{"run"}}, {{"a"}, {"b"}}, ""};
+  for (int i = 1; i <= 9; ++i) {
+    table.columns.push_back({"m" + std::to_string(i), Alignment::right, Better::lower});
+    table.rows[0].push_back({"1", 1.0});
+    table.rows[1].push_back({"2", 2.0});
+  }
+  const std::string turned = block_drawing(table);
+  EXPECT_EQ(times(turned, "<tr>"), 1u + 9u);
+  EXPECT_EQ(times(turned, "scope=\"row\""), 9u);
+  EXPECT_EQ(times(turned, "best of this row"), 9u);
+  table.columns.resize(8);
+  EXPECT_EQ(times(block_drawing(table), "<tr>"), 1u + 2u);
 }
 
 TEST(CodeBlockTest, TextIsKeptAndSetApart) {

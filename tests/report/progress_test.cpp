@@ -37,7 +37,7 @@ class Variable {
 struct Channel {
   int outer = -1, inner = -1;
   ~Channel() {
-    close(inner);
+    if (inner >= 0) close(inner);
     if (outer >= 0) close(outer);
   }
   void start_reading() const { fcntl(outer, F_SETFL, O_NONBLOCK); }
@@ -75,6 +75,15 @@ class ProgressTest : public testing::Test {
   Variable term_{"TERM", "xterm"}, locale_{"LC_ALL", "C.UTF-8"}, colour_{"NO_COLOR", nullptr};
 };
 
+// Those that draw on a terminal. A container may have none to give: /dev/pts is not mounted everywhere.
+class ProgressOnTerminalTest : public ProgressTest {
+ protected:
+  void SetUp() override {
+    Channel channel;
+    if (openpty(&channel.outer, &channel.inner, nullptr, nullptr, nullptr) != 0) GTEST_SKIP() << "no pseudo-terminals";
+  }
+};
+
 ProgressState a_state(int64_t step) {
   ProgressState state;
   state.epoch = 3, state.epochs = 15, state.step = step, state.steps = 391;
@@ -84,7 +93,7 @@ ProgressState a_state(int64_t step) {
   return state;
 }
 
-TEST_F(ProgressTest, TheBarFitsEveryWidth) {
+TEST_F(ProgressOnTerminalTest, TheBarFitsEveryWidth) {
   for (int columns : {1, 5, 20, 80, 200}) {
     const Terminal terminal(columns);
     test::Screen screen(columns);
@@ -114,7 +123,7 @@ TEST_F(ProgressTest, FieldsGoByImportance) {
   }
 }
 
-TEST_F(ProgressTest, ItIsRedrawnInPlaceAndLeftAtItsEnd) {
+TEST_F(ProgressOnTerminalTest, ItIsRedrawnInPlaceAndLeftAtItsEnd) {
   const Terminal terminal(100);
   test::Screen screen(100);
   {
@@ -136,7 +145,7 @@ TEST_F(ProgressTest, ItIsRedrawnInPlaceAndLeftAtItsEnd) {
   EXPECT_EQ(rows[2], "");
 }
 
-TEST_F(ProgressTest, AtMostTenUpdatesASecond) {
+TEST_F(ProgressOnTerminalTest, AtMostTenUpdatesASecond) {
   const Terminal terminal(80);
   Progress progress({ProgressMode::automatic, 10, terminal.inner});
   const auto begin = std::chrono::steady_clock::now();
@@ -150,7 +159,7 @@ TEST_F(ProgressTest, AtMostTenUpdatesASecond) {
   EXPECT_LE(static_cast<double>(frames), seconds * 10 + 2);
 }
 
-TEST_F(ProgressTest, ANarrowedTerminalKeepsNoRemains) {
+TEST_F(ProgressOnTerminalTest, ANarrowedTerminalKeepsNoRemains) {
   Terminal terminal(120);
   test::Screen screen(120);
   Progress progress({ProgressMode::automatic, 10, terminal.inner});
@@ -187,7 +196,7 @@ TEST_F(ProgressTest, PlainLinesElsewhere) {
   EXPECT_NE(output.find("\neval step 7/9"), std::string::npos);
 }
 
-TEST_F(ProgressTest, ADumbTerminalGetsPlainLines) {
+TEST_F(ProgressOnTerminalTest, ADumbTerminalGetsPlainLines) {
   const Variable dumb("TERM", "dumb");
   const Terminal terminal(80);
   EXPECT_EQ(Progress({ProgressMode::automatic, 10, terminal.inner}).mode(), ProgressMode::plain);
@@ -205,7 +214,7 @@ TEST_F(ProgressTest, PlainLinesComeAtTheirInterval) {
   EXPECT_NE(output.find("step 3/391"), std::string::npos);
 }
 
-TEST_F(ProgressTest, NoneIsSilentButForLogLines) {
+TEST_F(ProgressOnTerminalTest, NoneIsSilentButForLogLines) {
   const Terminal terminal(80);
   Progress progress({ProgressMode::none, 0, terminal.inner});
   progress.update(a_state(1));
@@ -225,7 +234,7 @@ TEST_F(ProgressTest, AClosedPipeIsSurvived) {
   nowhere.update(a_state(1));
 }
 
-TEST_F(ProgressTest, NoColorIsRespected) {
+TEST_F(ProgressOnTerminalTest, NoColorIsRespected) {
   const Variable refusal("NO_COLOR", "1");
   const Terminal terminal(80);
   Progress progress({ProgressMode::automatic, 10, terminal.inner});
