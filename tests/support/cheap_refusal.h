@@ -26,7 +26,7 @@ inline double processor_milliseconds() {
 /// processor's, the best of three calls: the first may set tables up, and other work is not its fault. Sanitizers
 /// change both, so that nothing is checked under them; nor is memory where the kernel does not count it.
 template <class Exception, class Call>
-std::string cheap_refusal(uint64_t bytes, Call&& call) {
+std::string cheap_refusal([[maybe_unused]] uint64_t bytes, Call&& call) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return thrown_message<Exception>(call);
 #else
