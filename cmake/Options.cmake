@@ -3,6 +3,7 @@ option(CACHET_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(CACHET_BUILD_FUZZERS "Build the fuzz programs; sanitizers belong with them" OFF)
 option(CACHET_WARNINGS_AS_ERRORS "Stop at the first compiler warning (CI does)" OFF)
 option(CACHET_CUDA "Build GPU kernels beside the CPU ones; composite operators run on any device without it" OFF)
+option(CACHET_COVERAGE "Count the lines that run (tools/coverage)" OFF)
 set(CACHET_SANITIZE "" CACHE STRING "Sanitizers, as the compiler spells them, e.g. address,undefined")
 set(CACHET_UNITY_BATCH 8 CACHE STRING "Sources compiled as one where they include LibTorch; 0 compiles each alone")
 
