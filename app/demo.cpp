@@ -85,10 +85,9 @@ DemoRun run_model(const std::string& recipe, const fs::path& folder, bool smoke)
 
 report::ComparedRun linear_run(const tasks::LogisticRegression& linear) {
   const auto weights = static_cast<double>(linear.parameters);
-  const std::string accuracy = report::format_percent(linear.top1) + " ± " + report::format_percent(linear.top1_stderr);
   report::ComparedRun run;
   run.name = "logistic regression";
-  run.metrics = {{"top-1", {accuracy, linear.top1}, report::Better::higher},
+  run.metrics = {tasks::accuracy_metric("top-1", linear.top1, linear.top1_stderr),
                  {"parameters", {report::format_count(weights), weights}},
                  {"MACs", {report::format_count(weights), weights}},
                  {"attention MACs", {"0", 0}}};

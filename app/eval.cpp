@@ -48,9 +48,7 @@ int run_eval(const EvalArguments& arguments) {
 
 Action declare_eval(CLI::App& app) {
   auto arguments = std::make_shared<EvalArguments>();
-  app.add_option("RUN", arguments->path, "A run's folder, whose best checkpoint counts, or a checkpoint's")
-      ->required()
-      ->type_name("");
+  add_saved_run(app, arguments->path);
   add_recipe_settings(app, arguments->settings);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_eval(*arguments); };

@@ -63,9 +63,7 @@ int run_predict(const PredictArguments& arguments) {
 
 Action declare_predict(CLI::App& app) {
   auto arguments = std::make_shared<PredictArguments>();
-  app.add_option("RUN", arguments->path, "A run's folder, whose best checkpoint counts, or a checkpoint's")
-      ->required()
-      ->type_name("");
+  add_saved_run(app, arguments->path);
   auto* images =
       app.add_option("--images", arguments->images, "PNG files, instead of the test images")->type_name("FILE...");
   app.add_flag("--data", arguments->data, "Predict the test images of the recipe's data (the default)")

@@ -97,6 +97,12 @@ void add_recipe_settings(CLI::App& app, std::vector<std::string>& settings) {
       ->allow_extra_args(false);
 }
 
+void add_saved_run(CLI::App& app, std::string& path) {
+  app.add_option("RUN", path, "A run's folder, whose best checkpoint counts, or a checkpoint's")
+      ->required()
+      ->type_name("");
+}
+
 config::Document read_document(const fs::path& recipe, const std::vector<std::string>& settings) {
   config::Document document = config::Document::from_file(recipe);
   for (const std::string& setting : settings) document.set(setting);

@@ -27,6 +27,9 @@ std::filesystem::path find_recipe(const std::string& word);
 /// Adds the option --set for keys of a recipe.
 void add_recipe_settings(CLI::App& app, std::vector<std::string>& settings);
 
+/// Adds the argument RUN, a trained model: what tasks::open_saved_run takes.
+void add_saved_run(CLI::App& app, std::string& path);
+
 /// Reads a recipe and lays the settings over it.
 config::Document read_document(const std::filesystem::path& recipe, const std::vector<std::string>& settings);
 

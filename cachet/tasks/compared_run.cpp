@@ -19,11 +19,6 @@ using train::Event;
 
 constexpr const char* kTop1 = "top-1";
 
-Metric accuracy(const std::string& name, double value, double error = 0) {
-  const std::string spread = error > 0 ? " ± " + report::format_percent(error) : "";
-  return {name, {report::format_percent(value) + spread, value}, Better::higher};
-}
-
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
@@ -38,10 +33,10 @@ void add_evaluation(const std::vector<Event>& events, ComparedResult& result) {
   if (!top1.empty()) {
     result.top1 = top1.back();
     if (!error.empty()) result.top1_stderr = error.back();
-    run.metrics.push_back(accuracy(kTop1, top1.back(), error.empty() ? 0 : error.back()));
-    run.metrics.push_back(accuracy("best top-1", *std::ranges::max_element(top1)));
+    run.metrics.push_back(accuracy_metric(kTop1, top1.back(), error.empty() ? 0 : error.back()));
+    run.metrics.push_back(accuracy_metric("best top-1", *std::ranges::max_element(top1)));
   }
-  if (!top5.empty()) run.metrics.push_back(accuracy("top-5", top5.back()));
+  if (!top5.empty()) run.metrics.push_back(accuracy_metric("top-5", top5.back()));
   if (!loss.empty())
     run.metrics.push_back({"loss", {report::format_fixed(loss.back(), 3), loss.back()}, Better::lower});
 }
@@ -97,6 +92,11 @@ std::string recipe_without_seed(const report::ComparedRun& run) {
 
 }  // namespace
 
+Metric accuracy_metric(const std::string& name, double value, double error) {
+  const std::string spread = error > 0 ? " ± " + report::format_percent(error) : "";
+  return {name, {report::format_percent(value) + spread, value}, Better::higher};
+}
+
 ComparedResult compared_run(const std::filesystem::path& path) {
   const train::RunFolder folder = train::RunFolder::open(path);
   config::Document document = config::Document::from_file(folder.resolved());
@@ -128,7 +128,7 @@ std::vector<ComparedResult> seed_averages(const std::vector<ComparedResult>& res
     for (const ComparedResult* result : group) squares += std::pow(result->top1 - sum / count, 2);
     ComparedResult average{{}, sum / count, std::sqrt(squares / (count - 1))};
     average.shown.name = "mean of " + std::to_string(group.size()) + " seeds: " + group.front()->shown.name;
-    average.shown.metrics.push_back(accuracy(kTop1, average.top1, average.top1_stderr));
+    average.shown.metrics.push_back(accuracy_metric(kTop1, average.top1, average.top1_stderr));
     averages.push_back(std::move(average));
   }
   return averages;

@@ -15,6 +15,9 @@ struct ComparedResult {
   double top1 = std::numeric_limits<double>::quiet_NaN(), top1_stderr = top1;
 };
 
+/// "85.6 % ± 0.8 %", higher is better; without an error no ±.
+report::Metric accuracy_metric(const std::string& name, double value, double error = 0);
+
 /// What a comparison says of a run: its recipe, its last evaluation, the model's size, how fast it trained, its curves.
 /// Throws std::runtime_error for what is no run, config::Error for one whose recipe cannot be read any more.
 ComparedResult compared_run(const std::filesystem::path& run);
