@@ -16,6 +16,8 @@
 #include <tuple>
 
 #include "cachet/ops/dispatch.h"
+#include "cachet/ops/norm_checks.h"
+#include "cachet/ops/token_passes.h"
 
 namespace cachet::ops {
 namespace {
@@ -24,6 +26,11 @@ using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 using State = UnifiedNormState;
 
+// The schema's form of WindowMean.
+constexpr auto kGeometric = static_cast<int64_t>(WindowMean::geometric);
+constexpr auto kArithmetic = static_cast<int64_t>(WindowMean::arithmetic);
+constexpr auto kNone = static_cast<int64_t>(WindowMean::none);
+
 // What a forward pass leaves to its backward pass:
 //   scales (2, C): σ̂² and r;  step (3) int64: the step's number, whether ψ and dx take the step's own mean, and whether
 //   only the running value is recorded
@@ -31,34 +38,14 @@ using Forward = std::tuple<Tensor, Tensor, Tensor>;
 using Backward = std::tuple<Tensor, Tensor, Tensor>;
 
 void check(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias, const OptionalTensor& padding,
-           const Tensor& statistics, const Tensor& counters, at::IntArrayRef window) {
-  TORCH_CHECK(input.dim() >= 2, "unified_norm: input must be (..., C) with at least one leading dimension, got ",
-              input.sizes());
-  const int64_t channels = input.size(-1);
-  for (const auto& [name, tensor] : {std::pair("weight", weight), std::pair("bias", bias)})
-    TORCH_CHECK(!tensor || (tensor->dim() == 1 && tensor->size(0) == channels), "unified_norm: ", name,
-                " must be (C) = (", channels, "), got ", tensor->sizes());
-  TORCH_CHECK(
-      !padding || (padding->scalar_type() == at::kBool && padding->sizes() == input.sizes().slice(0, input.dim() - 1)),
-      "unified_norm: padding must be bool with the leading sizes of input ", input.sizes(), ", got ",
-      padding->scalar_type(), " ", padding->sizes());
+           const Tensor& statistics, const Tensor& counters, at::IntArrayRef window, int64_t forward_mean) {
+  check_norm_operands("unified_norm", input, weight, bias, padding);
   TORCH_CHECK(window.size() == 2 && window[0] >= 1 && window[1] >= 1,
               "unified_norm: window must be two counts >= 1, got ", window);
+  TORCH_CHECK(forward_mean >= kGeometric && forward_mean <= kNone,
+              "unified_norm: forward_mean must be 0 (geometric), 1 (arithmetic) or 2 (none), got ", forward_mean);
   const int64_t rows = State::kForwardRing + window[0] + window[1];
-  TORCH_CHECK(statistics.dim() == 2 && statistics.size(0) == rows && statistics.size(1) == channels,
-              "unified_norm: statistics must be (2 + M + M_b, C) = (", rows, ", ", channels, "), got ",
-              statistics.sizes());
-  TORCH_CHECK(statistics.scalar_type() == at::kFloat || statistics.scalar_type() == at::kDouble,
-              "unified_norm: statistics must be float32 or float64, got ", statistics.scalar_type());
-  TORCH_CHECK(counters.scalar_type() == at::kLong && counters.dim() == 1 && counters.size(0) == 4,
-              "unified_norm: counters must be (4) int64, got ", counters.scalar_type(), " ", counters.sizes());
-}
-
-// Mean over the valid tokens of x (N, C); noise at the padding never enters, not even NaN.
-Tensor token_mean(const Tensor& x, const OptionalTensor& padding) {
-  if (!padding) return x.mean(0);
-  const Tensor valid = padding->reshape({-1, 1}).bitwise_not();
-  return at::where(valid, x, at::Scalar(0)).sum(0) / valid.sum().clamp_min(1);
+  check_norm_state("unified_norm", input, statistics, rows, "2 + M + M_b", counters, 4);
 }
 
 // Unbiased, over all elements.
@@ -71,11 +58,11 @@ Tensor variance(const Tensor& x) {
 Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                              const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
                              at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
-                             bool geometric_mean, bool official) {
-  check(input, weight, bias, padding, statistics, counters, window);
-  const int64_t channels = input.size(-1), length = window[0];
-  const Tensor x = input.reshape({-1, channels}).to(statistics.scalar_type());
-  const Tensor own = token_mean(x.square(), padding);
+                             int64_t forward_mean, bool rescale, bool official) {
+  check(input, weight, bias, padding, statistics, counters, window, forward_mean);
+  const auto wide = statistics.scalar_type();
+  const int64_t length = window[0];
+  const Tensor own = passes::sum_of_squares(input, padding, wide) / passes::valid_tokens(input, padding, wide);
 
   const Tensor step = counters.select(0, State::kSteps) + 1;
   const Tensor running = statistics.select(0, State::kRunning).clone();
@@ -94,7 +81,8 @@ Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, 
   // A window of one has nothing to smooth: the published code then treats each step as a filtered one.
   const Tensor on_own = official && length == 1 ? at::ones_like(filtered) : filtered;
   const Tensor on_batch = warming.bitwise_or(filling).bitwise_or(on_own);
-  const Tensor used = at::where(on_batch, own, geometric_mean ? geometric : own);
+  const Tensor& of_window = forward_mean == kGeometric ? geometric : forward_mean == kArithmetic ? arithmetic : own;
+  const Tensor used = at::where(on_batch, own, of_window);
 
   Tensor r = at::ones_like(used);
   if (official) {
@@ -108,13 +96,12 @@ Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, 
   counters.add_(at::stack({at::ones_like(count), count, on_batch.bitwise_not().to(at::kLong),
                            count - counters.select(0, State::kLastFiltered)}));
 
-  Tensor y = x * at::rsqrt(used + eps);
-  if (weight) y = y * *weight;
-  if (bias) y = y + *bias;
-
+  Tensor scale = at::rsqrt(used + eps);
+  if (rescale) scale = scale * r;
+  if (weight) scale = scale * *weight;
   const Tensor psi_filling = official ? step <= window[1] : step < window[1];
   const Tensor psi_on_batch = warming.bitwise_or(psi_filling).bitwise_or(on_own);
-  return {y.to(input.scalar_type()).view(input.sizes()), at::stack({used, r}),
+  return {passes::scale_shift(input, scale.to(wide), bias), at::stack({used, r}),
           at::stack({step, psi_on_batch.to(at::kLong), on_own.to(at::kLong)})};
 }
 
@@ -123,14 +110,14 @@ Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, 
 Backward unified_norm_backward(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
                                const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
                                Tensor statistics, at::IntArrayRef window, double momentum, double eps, bool official) {
-  const int64_t channels = input.size(-1);
-  const auto dtype = statistics.scalar_type();
-  const Tensor dy = grad.reshape({-1, channels}).to(dtype);
+  const auto wide = statistics.scalar_type();
   const Tensor inverse = at::rsqrt(scales.select(0, 0) + eps), r = scales.select(0, 1);
-  const Tensor z = input.reshape({-1, channels}).to(dtype) * inverse;
-  const Tensor g = dy * (weight ? r * *weight : r);
+  const Tensor gain = weight ? r * *weight : r;  // g = dy·gain
+  const passes::GradientSums all = passes::gradient_sums(grad, input, {}, wide);
+  const OptionalTensor kept_out = official ? std::nullopt : padding;
+  const passes::GradientSums valid = kept_out ? passes::gradient_sums(grad, input, kept_out, wide) : all;
 
-  const Tensor own = token_mean(g * z, official ? std::nullopt : padding);
+  const Tensor own = valid.grad_input * gain * inverse / passes::valid_tokens(input, kept_out, wide);
   const Tensor on_batch = step.select(0, 1).to(at::kBool), on_own = step.select(0, 2).to(at::kBool);
   const Tensor smoothed = statistics.select(0, State::kGradientMean).clone();
   Tensor ring = statistics.narrow(0, State::kForwardRing + window[0], window[1]);
@@ -141,16 +128,16 @@ Backward unified_norm_backward(const Tensor& grad, const Tensor& input, const Op
   statistics.select(0, State::kGradientMean).copy_(next);
 
   const Tensor psi = at::where(on_own, mean, next);
-  const Tensor dx = ((g - psi * z) * inverse).to(input.scalar_type()).view(input.sizes());
-  return {dx, (dy * z * r).sum(0), dy.sum(0)};
+  const Tensor dx = passes::scale_subtract(grad, (gain * inverse).to(wide), input, psi * inverse.square());
+  return {dx, all.grad_input * inverse * r, all.grad};
 }
 
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
 Forward unified_norm_meta(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                           const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
-                          at::ArrayRef<double>, double, int64_t, bool, bool, bool) {
-  check(input, weight, bias, padding, statistics, counters, window);
+                          at::ArrayRef<double>, double, int64_t, bool, int64_t forward_mean, bool, bool) {
+  check(input, weight, bias, padding, statistics, counters, window, forward_mean);
   return {at::empty(input.sizes(), input.options()), at::empty({2, input.size(-1)}, statistics.options()),
           at::empty({3}, counters.options())};
 }
@@ -167,10 +154,10 @@ Backward unified_norm_backward_meta(const Tensor&, const Tensor& input, const Op
 Forward call_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                      const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
                      at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
-                     bool geometric_mean, bool official) {
+                     int64_t forward_mean, bool rescale, bool official) {
   static const auto op = operator_handle<decltype(unified_norm_forward)>("cachet::unified_norm");
   return op.call(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup, filter_outliers,
-                 geometric_mean, official);
+                 forward_mean, rescale, official);
 }
 
 struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
@@ -179,10 +166,11 @@ struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
                                                 const OptionalTensor& padding, const Tensor& statistics,
                                                 const Tensor& counters, at::IntArrayRef window,
                                                 at::ArrayRef<double> momentum, double eps, int64_t warmup,
-                                                bool filter_outliers, bool geometric_mean, bool official) {
+                                                bool filter_outliers, int64_t forward_mean, bool rescale,
+                                                bool official) {
     at::AutoDispatchBelowADInplaceOrView below;
     const auto [y, scales, step] = call_forward(input, weight, bias, padding, statistics, counters, window, momentum,
-                                                eps, warmup, filter_outliers, geometric_mean, official);
+                                                eps, warmup, filter_outliers, forward_mean, rescale, official);
     ctx->save_for_backward({input, weight.value_or(Tensor()), padding.value_or(Tensor()), scales, step});
     // The state is written by later passes too, so it is held as it is and not as a saved variable.
     ctx->saved_data["statistics"] = statistics;
@@ -218,6 +206,7 @@ struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
             none,
             none,
             none,
+            none,
             none};
   }
 };
@@ -225,23 +214,10 @@ struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
 Forward unified_norm_autograd(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                               const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
                               at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
-                              bool geometric_mean, bool official) {
+                              int64_t forward_mean, bool rescale, bool official) {
   const auto out = UnifiedNorm::apply(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
-                                      filter_outliers, geometric_mean, official);
+                                      filter_outliers, forward_mean, rescale, official);
   return {out[0], out[1], out[2]};
-}
-
-Tensor unified_norm_inference_composite(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                                        const Tensor& running, double eps) {
-  const int64_t channels = input.dim() > 0 ? input.size(-1) : -1;
-  for (const auto& [name, tensor] :
-       {std::pair("weight", weight), std::pair("bias", bias), std::pair("running", OptionalTensor(running))})
-    TORCH_CHECK(!tensor || (tensor->dim() == 1 && tensor->size(0) == channels), "unified_norm_inference: ", name,
-                " must be (C) = (", channels, "), got ", tensor->sizes());
-  Tensor scale = at::rsqrt(running + eps);
-  if (weight) scale = scale * *weight;
-  const Tensor y = input * scale.to(input.scalar_type());
-  return bias ? y + bias->to(input.scalar_type()) : y;
 }
 
 }  // namespace
@@ -257,27 +233,21 @@ UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormS
 UnifiedNormOutput unified_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                const OptionalTensor& padding, const UnifiedNormState& state,
                                const UnifiedNormSettings& s) {
-  const auto [output, scales, step] = call_forward(
-      input, weight, bias, padding, state.statistics, state.counters, {s.forward_window, s.backward_window},
-      {s.forward_momentum, s.backward_momentum}, s.eps, s.warmup, s.filter_outliers, s.geometric_mean, s.official);
+  const auto [output, scales, step] =
+      call_forward(input, weight, bias, padding, state.statistics, state.counters,
+                   {s.forward_window, s.backward_window}, {s.forward_momentum, s.backward_momentum}, s.eps, s.warmup,
+                   s.filter_outliers, static_cast<int64_t>(s.forward_mean), s.rescale, s.official);
   return {output, scales.select(0, 0)};
-}
-
-Tensor unified_norm_inference(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                              const Tensor& running, double eps) {
-  static const auto op = operator_handle<decltype(unified_norm_inference)>("cachet::unified_norm_inference");
-  return op.call(input, weight, bias, running, eps);
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
   m.def(
       "unified_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? padding, Tensor(a!) statistics, "
       "Tensor(b!) counters, int[2] window, float[2] momentum, float eps, int warmup, bool filter_outliers, "
-      "bool geometric_mean, bool official) -> (Tensor, Tensor, Tensor)");
+      "int forward_mean, bool rescale, bool official) -> (Tensor, Tensor, Tensor)");
   m.def(
       "unified_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor? padding, Tensor scales, Tensor step, "
       "Tensor(a!) statistics, int[2] window, float momentum, float eps, bool official) -> (Tensor, Tensor, Tensor)");
-  m.def("unified_norm_inference(Tensor input, Tensor? weight, Tensor? bias, Tensor running, float eps) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
   m.impl("unified_norm", unified_norm_forward);
@@ -286,9 +256,6 @@ TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
 TORCH_LIBRARY_IMPL(cachet, Meta, m) {
   m.impl("unified_norm", unified_norm_meta);
   m.impl("unified_norm_backward", unified_norm_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) {
-  m.impl("unified_norm_inference", unified_norm_inference_composite);
 }
 TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
   m.impl("unified_norm", unified_norm_autograd);

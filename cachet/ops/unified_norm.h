@@ -6,6 +6,9 @@
 
 namespace cachet::ops {
 
+/// What a window of statistics is reduced to; none: each step uses its own.
+enum class WindowMean : int64_t { geometric, arithmetic, none };
+
 /// How unified normalization counts, averages and filters (Unified Normalization, arXiv 2208.01313).
 struct UnifiedNormSettings {
   int64_t forward_window = 4;      // M: steps in the geometric mean of the statistic
@@ -15,8 +18,9 @@ struct UnifiedNormSettings {
   double eps = 1e-5;
   int64_t warmup = 4000;        // steps on the batch's own statistic
   bool filter_outliers = true;  // drop all averages for a step whose window is too uneven
-  bool geometric_mean = true;   // false: σ̂² = σ²_t in the forward pass (the paper's ablation)
-  bool official = false;        // the published code's counting and its factor r in the backward pass
+  WindowMean forward_mean = WindowMean::geometric;
+  bool official = false;  // the published code's counting and its factor r in the backward pass
+  bool rescale = false;   // r in the forward pass too, y = w·r·z + b, as moving average batch normalization has it
 };
 
 /// The state of one layer, in two tensors.
@@ -49,13 +53,10 @@ struct UnifiedNormOutput {
 /// arithmetic is in the dtype of the statistics. The forward pass replaces the forward half of the state, the backward
 /// pass the rest, in the slot that belongs to its forward: several forward passes may precede a backward.
 /// Nothing branches on a tensor's value. Not differentiable twice.
+/// Inference is an affine map without statistics of the input: scale_shift with w/√(σ²_running + ε) and b.
 /// Throws c10::Error when shapes or dtypes do not agree.
 UnifiedNormOutput unified_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                                const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding,
                                const UnifiedNormState& state, const UnifiedNormSettings& settings);
-
-/// Inference form: y = x·w/√(σ²_running + ε) + b, an affine map without statistics of its input.
-at::Tensor unified_norm_inference(const at::Tensor& input, const std::optional<at::Tensor>& weight,
-                                  const std::optional<at::Tensor>& bias, const at::Tensor& running, double eps);
 
 }  // namespace cachet::ops

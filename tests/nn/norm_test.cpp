@@ -3,6 +3,7 @@
 
 #include "cachet/nn/norm/batch_norm.h"
 #include "cachet/nn/norm/norm_options.h"
+#include "cachet/nn/norm/power_norm.h"
 #include "cachet/nn/norm/unified_norm.h"
 #include "tests/support/gradient_check.h"
 
@@ -14,6 +15,9 @@ const std::vector<std::pair<std::string, nn::NormOptions>>& all_norms() {
                                                                           {"rms", nn::RMSNormOptions{}},
                                                                           {"batch", nn::BatchNormOptions{}},
                                                                           {"un", nn::UnifiedNormOptions{}},
+                                                                          {"mabn", nn::MovingAverageBatchNormOptions{}},
+                                                                          {"pn", nn::PowerNormOptions{}},
+                                                                          {"pn_star", nn::PowerNormOptions{{}, false}},
                                                                           {"none", nn::NoNormOptions{}}};
   return norms;
 }
@@ -44,7 +48,7 @@ TEST(Norms, OfflineOnesAreTheAffineMapThatTheyAnswer) {
     for (int i = 0; i < 5; ++i) norm->forward(at::randn({6, 4}, at::kDouble) * 3 + 1);
     norm->eval();
     const auto affine = norm->inference_affine();
-    EXPECT_EQ(affine.has_value(), name != "layer" && name != "rms") << name;
+    EXPECT_EQ(affine.has_value(), name != "layer" && name != "rms" && name != "pn") << name;
     if (!affine) continue;
     const at::Tensor x = at::randn({2, 3, 4}, at::kDouble);
     EXPECT_TRUE(at::allclose(norm->forward(x), x * affine->scale + affine->shift, 1e-10, 1e-12)) << name;
@@ -62,11 +66,11 @@ TEST(Norms, StatisticsStayFloat32InANarrowModel) {
 }
 
 TEST(Norms, GradientsEqualFiniteDifferences) {
-  // Unified normalization smooths its gradient on purpose: its operator's test has the case where it is exact.
+  // UN and PN smooth their gradients on purpose: the operators' tests have the cases where they are exact.
   const at::Tensor weight = at::randn({2, 3, 4}, at::kDouble);
   const at::Tensor padding = at::tensor({0, 0, 0, 0, 1, 1}).view({2, 3}).to(at::kBool);
   for (const auto& [name, options] : all_norms()) {
-    if (name == "un") continue;
+    if (name == "un" || name == "mabn" || name.starts_with("pn")) continue;
     for (const auto& mask : {at::Tensor(), padding}) {
       const auto norm = nn::make_norm(options, 4);
       norm->to(at::kDouble);
@@ -98,15 +102,12 @@ TEST(BatchNorm, RefusesToTrainOnOneToken) {
 }
 
 TEST(UnifiedNorm, TakesABatchOfOneToken) {
-  nn::UnifiedNorm norm(4, {});
+  nn::UnifiedNorm norm(4, ops::UnifiedNormSettings{});
   EXPECT_TRUE(norm.forward(at::randn({1, 1, 4})).isfinite().all().item<bool>());
   EXPECT_EQ(norm.steps(), 1);
 }
 
-TEST(UnifiedNorm, IsObservedForwardAndBackward) {
-  nn::UnifiedNormOptions options;
-  options.settings.warmup = 0;
-  const auto norm = std::make_shared<nn::UnifiedNorm>(4, options);
+void expect_statistics_told(const std::shared_ptr<nn::Norm>& norm) {
   std::map<nn::Signal, at::Tensor> seen;
   const at::Tensor x = at::randn({6, 4}).requires_grad_();
   {
@@ -122,8 +123,18 @@ TEST(UnifiedNorm, IsObservedForwardAndBackward) {
   EXPECT_TRUE(seen.empty()) << "nobody listens any more";
 }
 
+TEST(UnifiedNorm, IsObservedForwardAndBackward) {
+  ops::UnifiedNormSettings settings;
+  settings.warmup = 0;
+  expect_statistics_told(std::make_shared<nn::UnifiedNorm>(4, settings));
+}
+
+TEST(PowerNorm, IsObservedForwardAndBackward) {
+  expect_statistics_told(std::make_shared<nn::PowerNorm>(4, nn::PowerNormOptions{{}, /*group_scaling=*/false}));
+}
+
 TEST(UnifiedNorm, WarmsUpAgainForFineTuning) {
-  nn::UnifiedNorm norm(4, {});
+  nn::UnifiedNorm norm(4, ops::UnifiedNormSettings{});
   norm.forward(at::randn({6, 4}));
   const at::Tensor statistics = norm.statistics.clone();
   norm.restart_warmup();

@@ -45,8 +45,13 @@ TEST(TransformerBlock, TakesEveryCombinationOfPlugIns) {
   const std::vector<nn::CacheOptions> caches{
       nn::NoCacheOptions{}, nn::GatedRecurrentCacheOptions{},
       nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official), nn::FifoCacheOptions{}};
-  const std::vector<nn::NormOptions> norms{nn::LayerNormOptions{}, nn::RMSNormOptions{}, nn::BatchNormOptions{},
-                                           nn::UnifiedNormOptions{}, nn::NoNormOptions{}};
+  const std::vector<nn::NormOptions> norms{nn::LayerNormOptions{},
+                                           nn::RMSNormOptions{},
+                                           nn::BatchNormOptions{},
+                                           nn::UnifiedNormOptions{},
+                                           nn::MovingAverageBatchNormOptions{},
+                                           nn::PowerNormOptions{},
+                                           nn::NoNormOptions{}};
   for (const auto& cache : caches)
     for (const auto& norm : norms) {
       nn::TransformerBlock block(options, {{}, cache, norm});

@@ -77,7 +77,7 @@ TEST(PlugInOptions, EveryKeyArrives) {
   EXPECT_EQ(un.settings.eps, 1e-4);
   EXPECT_EQ(un.settings.warmup, 10);
   EXPECT_FALSE(un.settings.filter_outliers);
-  EXPECT_FALSE(un.settings.geometric_mean);
+  EXPECT_EQ(un.settings.forward_mean, ops::WindowMean::none);
 }
 
 TEST(PlugInOptions, VariantsBringTheirOwnDefaults) {

@@ -131,15 +131,16 @@ TEST(UnifiedNormOperator, NamesWhatItRefuses) {
                        const std::optional<at::Tensor>& padding = {}) {
     return [=] { ops::unified_norm(input, weight, {}, padding, s, settings); };
   };
-  expect_refused(run(at::randn({3}), state), "input must be (..., C)");
+  expect_refused(run(at::randn({3}), state), "input must be floating (..., C)");
   expect_refused(run(x, state, at::ones({4})), "weight must be (C) = (3), got [4]");
   expect_refused(run(x, state, {}, at::zeros({2, 3}, at::kBool)),
                  "padding must be bool with the leading sizes of input");
   expect_refused(run(at::randn({2, 5}), state), "statistics must be (2 + M + M_b, C) = (10, 5), got [10, 3]");
   expect_refused(run(x, {state.statistics.to(at::kBFloat16), state.counters}), "float32 or float64, got BFloat16");
   expect_refused(run(x, {state.statistics, state.counters.to(at::kFloat)}), "counters must be (4) int64, got Float");
-  expect_refused([&] { ops::unified_norm_inference(x, at::ones({2}), {}, at::ones({3}), 1e-5); },
-                 "unified_norm_inference: weight must be (C) = (3), got [2]");
+  ops::UnifiedNormSettings no_window;
+  no_window.forward_window = 0;
+  expect_refused([&] { ops::unified_norm(x, {}, {}, {}, state, no_window); }, "window must be two counts >= 1");
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ def unified_norm():
     for official in (False, True):
         for steps in (0, 20):
             common = *un_state(channels, steps), UN_WINDOW, UN_MOMENTUM, UN_EPS, 10
-            yield grad(2, 5, channels), *affine, None, *common, True, True, official
-            yield strided(2, 5, channels), None, None, last_tokens(2, 5, 1), *common, False, False, official
+            yield grad(2, 5, channels), *affine, None, *common, True, 0, False, official
+            yield strided(2, 5, channels), None, None, last_tokens(2, 5, 1), *common, False, 1, True, official
 
 
 def unified_norm_backward():
@@ -68,11 +68,28 @@ def unified_norm_backward():
         yield torch.randn(2, 5, channels), torch.randn(2, 5, channels), None, last_tokens(2, 5, 1), *common
 
 
-def unified_norm_inference():
-    running = torch.rand(3) + 0.5
-    yield grad(2, 5, 3), grad(3), grad(3), running, UN_EPS
-    yield strided(2, 5, 3), None, None, running, UN_EPS
+def power_norm_state(channels):
+    return torch.rand(2, channels) + 0.5, torch.tensor([20])
+
+
+def power_norm():
+    for warmup in (10, 100):
+        settings = 0.9, 0.9, 1e-5, warmup
+        yield grad(2, 5, 3), grad(3), grad(3), None, *power_norm_state(3), *settings
+        yield strided(2, 5, 3), None, None, last_tokens(2, 5, 1), *power_norm_state(3), *settings
+
+
+def power_norm_backward():
+    scales = torch.rand(2, 3) + 0.5
+    for weight, padding in ((torch.rand(3), None), (None, last_tokens(2, 5, 1))):
+        yield torch.randn(2, 5, 3), torch.randn(2, 5, 3), weight, padding, scales, power_norm_state(3)[0], 0.9, 1e-5
+
+
+def scale_shift():
+    yield grad(2, 5, 3), grad(3), grad(3)
+    yield strided(2, 5, 3), torch.rand(3), None
 
 
 SAMPLES = {make.__name__: make for make in (
-    grc_update, mix_heads, resize_tokens, unified_norm, unified_norm_backward, unified_norm_inference)}
+    grc_update, mix_heads, power_norm, power_norm_backward, resize_tokens, scale_shift, unified_norm,
+    unified_norm_backward)}

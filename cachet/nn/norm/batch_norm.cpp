@@ -27,8 +27,7 @@ std::optional<Affine> BatchNorm::inference_affine() const {
 
 torch::Tensor BatchNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
   if (is_training()) return training_forward(x, token_mask);
-  const Affine affine = *inference_affine();
-  return x * affine.scale.to(x.scalar_type()) + affine.shift.to(x.scalar_type());
+  return inference_affine()->apply(x);
 }
 
 torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::Tensor& padding) {

@@ -13,6 +13,9 @@ namespace cachet::nn {
 /// linear layer.
 struct Affine {
   torch::Tensor scale, shift;  // (C)
+
+  /// x (…, C) through the map, in the dtype of x.
+  torch::Tensor apply(const torch::Tensor& x) const;
 };
 
 /// A normalisation over the channels of tokens. Own weight and bias, where a form has them, are called so.

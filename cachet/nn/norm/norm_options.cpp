@@ -5,18 +5,21 @@
 #include "cachet/nn/norm/batch_norm.h"
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/no_norm.h"
+#include "cachet/nn/norm/power_norm.h"
 #include "cachet/nn/norm/rms_norm.h"
 #include "cachet/nn/norm/unified_norm.h"
 
 namespace cachet::nn {
 namespace {
 
-enum class NormKind { layer, rms, batch, unified, none };
+enum class NormKind { layer, rms, batch, unified, moving_average, power, none };
 
-constexpr std::array<config::Choice<NormKind>, 5> kNormKinds{{{"layer", NormKind::layer},
+constexpr std::array<config::Choice<NormKind>, 7> kNormKinds{{{"layer", NormKind::layer},
                                                               {"rms", NormKind::rms},
                                                               {"batch", NormKind::batch},
                                                               {"un", NormKind::unified},
+                                                              {"mabn", NormKind::moving_average},
+                                                              {"pn", NormKind::power},
                                                               {"none", NormKind::none}}};
 constexpr std::array<config::Choice<UnifiedNormVariant>, 2> kVariants{
     {{"paper", UnifiedNormVariant::paper}, {"official", UnifiedNormVariant::official}}};
@@ -24,6 +27,7 @@ constexpr std::array<config::Choice<UnifiedNormVariant>, 2> kVariants{
 constexpr config::Range<double> kEps{0.0, 1.0, /*least_excluded=*/true};
 constexpr config::Range<double> kMomentum{0.0, 1.0};
 constexpr config::Range<int64_t> kWindow{1, 1024};
+constexpr config::Range<int64_t> kWarmup{0, 1'000'000'000};
 
 std::optional<double> read_eps(const config::View& table) {
   if (!table.has("eps")) return std::nullopt;
@@ -39,13 +43,33 @@ UnifiedNormOptions read_unified(const config::View& table) {
   s.forward_momentum = table.real("momentum", s.forward_momentum, kMomentum);
   s.backward_momentum = table.real("backward_momentum", s.forward_momentum, kMomentum);
   s.eps = table.real("eps", s.eps, kEps);
-  s.warmup = table.integer("warmup", s.warmup, {0, 1'000'000'000});
+  s.warmup = table.integer("warmup", s.warmup, kWarmup);
   s.filter_outliers = table.boolean("filter_outliers", s.filter_outliers);
-  enum class ForwardMean { geometric, none };
-  constexpr std::array<config::Choice<ForwardMean>, 2> means{
-      {{"geometric", ForwardMean::geometric}, {"none", ForwardMean::none}}};
-  s.geometric_mean = table.choice("forward_mean", ForwardMean::geometric, means) == ForwardMean::geometric;
+  constexpr std::array<config::Choice<ops::WindowMean>, 3> means{{{"geometric", ops::WindowMean::geometric},
+                                                                  {"arithmetic", ops::WindowMean::arithmetic},
+                                                                  {"none", ops::WindowMean::none}}};
+  s.forward_mean = table.choice("forward_mean", s.forward_mean, means);
   return options;
+}
+
+MovingAverageBatchNormOptions read_moving_average(const config::View& table) {
+  MovingAverageBatchNormOptions o;
+  o.window = table.integer("window", o.window, kWindow);
+  o.momentum = table.real("momentum", o.momentum, kMomentum);
+  o.eps = table.real("eps", o.eps, kEps);
+  o.warmup = table.integer("warmup", o.warmup, kWarmup);
+  return o;
+}
+
+PowerNormOptions read_power(const config::View& table) {
+  PowerNormOptions o;
+  ops::PowerNormSettings& s = o.settings;
+  s.forward_momentum = table.real("momentum", s.forward_momentum, kMomentum);
+  s.backward_momentum = table.real("backward_momentum", s.forward_momentum, kMomentum);
+  s.eps = table.real("eps", s.eps, kEps);
+  s.warmup = table.integer("warmup", s.warmup, kWarmup);
+  o.group_scaling = table.boolean("group_scaling", o.group_scaling);
+  return o;
 }
 
 template <class... Visitors>
@@ -54,6 +78,25 @@ struct NormVisitor : Visitors... {
 };
 
 }  // namespace
+
+ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options) {
+  ops::UnifiedNormSettings settings = options.settings;
+  settings.official = options.variant == UnifiedNormVariant::official;
+  return settings;
+}
+
+ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options) {
+  ops::UnifiedNormSettings settings;
+  settings.forward_window = settings.backward_window = options.window;
+  settings.forward_momentum = options.momentum;
+  settings.backward_momentum = 0;
+  settings.eps = options.eps;
+  settings.warmup = options.warmup;
+  settings.filter_outliers = false;
+  settings.forward_mean = ops::WindowMean::arithmetic;
+  settings.official = settings.rescale = true;
+  return settings;
+}
 
 NormOptions read_norm_options(const config::View& table) {
   switch (table.choice("kind", NormKind::layer, kNormKinds)) {
@@ -65,6 +108,10 @@ NormOptions read_norm_options(const config::View& table) {
       return BatchNormOptions{table.real("eps", 1e-5, kEps), table.real("momentum", 0.1, kMomentum)};
     case NormKind::unified:
       return read_unified(table);
+    case NormKind::moving_average:
+      return read_moving_average(table);
+    case NormKind::power:
+      return read_power(table);
     case NormKind::none:
       break;
   }
@@ -81,7 +128,13 @@ std::shared_ptr<Norm> make_norm(const NormOptions& options, int64_t channels, do
                           return std::make_shared<RMSNorm>(channels, o.eps.value_or(default_eps));
                         },
                         [&](const BatchNormOptions& o) -> Made { return std::make_shared<BatchNorm>(channels, o); },
-                        [&](const UnifiedNormOptions& o) -> Made { return std::make_shared<UnifiedNorm>(channels, o); },
+                        [&](const UnifiedNormOptions& o) -> Made {
+                          return std::make_shared<UnifiedNorm>(channels, unified_norm_settings(o));
+                        },
+                        [&](const MovingAverageBatchNormOptions& o) -> Made {
+                          return std::make_shared<UnifiedNorm>(channels, unified_norm_settings(o));
+                        },
+                        [&](const PowerNormOptions& o) -> Made { return std::make_shared<PowerNorm>(channels, o); },
                         [&](const NoNormOptions&) -> Made { return std::make_shared<NoNorm>(channels); },
                     },
                     options);

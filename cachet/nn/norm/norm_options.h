@@ -8,6 +8,7 @@
 
 #include "cachet/config/view.h"
 #include "cachet/nn/norm/norm.h"
+#include "cachet/ops/power_norm.h"
 #include "cachet/ops/unified_norm.h"
 
 namespace cachet::nn {
@@ -36,12 +37,32 @@ struct UnifiedNormOptions {
   ops::UnifiedNormSettings settings;
 };
 
+/// Moving average batch normalization (Yan et al., arXiv 2001.06838), as the code of unified normalization has it:
+/// ops::UnifiedNormSettings with an arithmetic window, r in the forward pass, no momentum backward, no filter.
+struct MovingAverageBatchNormOptions {
+  int64_t window = 16;     // steps in both means
+  double momentum = 0.98;  // α of the running statistic
+  double eps = 1e-5;
+  int64_t warmup = 100;  // steps on the batch's own statistic
+};
+
+/// Power normalization (Shen et al., arXiv 2003.07845); without group scaling it is the PN* of arXiv 2208.01313.
+struct PowerNormOptions {
+  ops::PowerNormSettings settings;
+  bool group_scaling = true;  // x / √(mean of x² over a token's channels + ε) first, at inference too
+};
+
 /// x as it is.
 struct NoNormOptions {};
 
-using NormOptions = std::variant<LayerNormOptions, RMSNormOptions, BatchNormOptions, UnifiedNormOptions, NoNormOptions>;
+using NormOptions = std::variant<LayerNormOptions, RMSNormOptions, BatchNormOptions, UnifiedNormOptions,
+                                 MovingAverageBatchNormOptions, PowerNormOptions, NoNormOptions>;
 
-/// Reads a `norm` table: kind = "layer" | "rms" | "batch" | "un" | "none", and the options of that kind.
+/// What the operator behind a UN or MABN layer is asked for.
+ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options);
+ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options);
+
+/// Reads a `norm` table: kind = "layer" | "rms" | "batch" | "un" | "mabn" | "pn" | "none", and that kind's options.
 NormOptions read_norm_options(const config::View& table);
 
 /// default_eps: what LayerNorm and RMSNorm use when their options leave it open.

@@ -6,20 +6,10 @@
 #include <ATen/ops/zeros.h>
 
 namespace cachet::nn {
-namespace {
-
 using State = ops::UnifiedNormState;
 
-ops::UnifiedNormSettings settings_of(const UnifiedNormOptions& options) {
-  ops::UnifiedNormSettings settings = options.settings;
-  settings.official = options.variant == UnifiedNormVariant::official;
-  return settings;
-}
-
-}  // namespace
-
-UnifiedNorm::UnifiedNorm(int64_t channels, const UnifiedNormOptions& options)
-    : Norm("UnifiedNorm"), settings_(settings_of(options)) {
+UnifiedNorm::UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings)
+    : Norm("UnifiedNorm"), settings_(settings) {
   weight = register_parameter("weight", at::ones({channels}));
   bias = register_parameter("bias", at::zeros({channels}));
   const State state = ops::initial_unified_norm_state(channels, settings_);
@@ -28,8 +18,7 @@ UnifiedNorm::UnifiedNorm(int64_t channels, const UnifiedNormOptions& options)
 }
 
 torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
-  if (!is_training())
-    return ops::unified_norm_inference(x, weight, bias, statistics.select(0, State::kRunning), settings_.eps);
+  if (!is_training()) return inference_affine()->apply(x);
   const auto [y, used] =
       ops::unified_norm(x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                         {statistics, counters}, settings_);

@@ -1,15 +1,16 @@
 #pragma once
 
 #include "cachet/nn/norm/norm.h"
-#include "cachet/nn/norm/norm_options.h"
+#include "cachet/ops/unified_norm.h"
 
 namespace cachet::nn {
 
-/// Unified normalization (arXiv 2208.01313): see ops::unified_norm. In training each forward pass is one step of its
-/// state; at inference it is the affine map y = x·w/√(σ²_running + ε) + b.
+/// Unified normalization (arXiv 2208.01313), and moving average batch normalization, which is the same operator with
+/// other settings: see ops::unified_norm. In training each forward pass is one step of its state; at inference it is
+/// the affine map y = x·w/√(σ²_running + ε) + b.
 class UnifiedNorm : public Norm {
  public:
-  UnifiedNorm(int64_t channels, const UnifiedNormOptions& options);
+  UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
 

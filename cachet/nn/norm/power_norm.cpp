@@ -1,0 +1,48 @@
+#include "cachet/nn/norm/power_norm.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rms_norm.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/zeros.h>
+
+namespace cachet::nn {
+
+PowerNorm::PowerNorm(int64_t channels, const PowerNormOptions& options) : Norm("PowerNorm"), options_(options) {
+  weight = register_parameter("weight", at::ones({channels}));
+  bias = register_parameter("bias", at::zeros({channels}));
+  const ops::PowerNormState state = ops::initial_power_norm_state(channels);
+  statistics = register_buffer("statistics", state.statistics);
+  counters = register_buffer("counters", state.counters);
+}
+
+torch::Tensor PowerNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
+  const torch::Tensor scaled =
+      options_.group_scaling ? at::rms_norm(x, {x.size(-1)}, std::nullopt, options_.settings.eps) : x;
+  if (!is_training()) return running_affine().apply(scaled);
+  const auto [y, used, own] =
+      ops::power_norm(scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
+                      {statistics, counters}, options_.settings);
+  if (observed()) {
+    tell(Signal::statistic, own);
+    tell(Signal::used_statistic, used);
+    if (scaled.requires_grad())
+      scaled.register_hook([this](const torch::Tensor& grad) {
+        tell(Signal::gradient_statistic, statistics.select(0, ops::PowerNormState::kGradientMean).clone());
+        return grad;
+      });
+  }
+  return y;
+}
+
+Affine PowerNorm::running_affine() const {
+  return {weight * at::rsqrt(statistics.select(0, ops::PowerNormState::kRunning) + options_.settings.eps),
+          bias.clone()};
+}
+
+std::optional<Affine> PowerNorm::inference_affine() const {
+  if (options_.group_scaling) return std::nullopt;
+  return running_affine();
+}
+
+}  // namespace cachet::nn

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "cachet/nn/norm/norm.h"
+#include "cachet/nn/norm/norm_options.h"
+
+namespace cachet::nn {
+
+/// Power normalization (arXiv 2003.07845), with group scaling or without (PN*): see ops::power_norm. In training each
+/// forward pass is one step of its state. Without group scaling inference is an affine map.
+class PowerNorm : public Norm {
+ public:
+  PowerNorm(int64_t channels, const PowerNormOptions& options);
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
+  std::optional<Affine> inference_affine() const override;
+
+  torch::Tensor weight, bias;          // (C)
+  torch::Tensor statistics, counters;  // ops::PowerNormState
+
+ private:
+  Affine running_affine() const;
+
+  PowerNormOptions options_;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+namespace cachet::ops {
+
+/// What every channel-wise norm asks of its operands: input (…, C) with a leading dimension, weight and bias (C),
+/// padding bool with the leading sizes. Throws c10::Error, opening with the operator's name.
+void check_norm_operands(const char* op, const at::Tensor& input, const std::optional<at::Tensor>& weight,
+                         const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& padding);
+
+/// statistics (rows, C) in float32 or float64, counters (count) in int64; `meaning` says what the rows are.
+void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
+                      const char* meaning, const at::Tensor& counters, int64_t count);
+
+}  // namespace cachet::ops

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+namespace cachet::ops::passes {
+
+// The passes over tokens x (…, C) that every channel-wise norm makes; what a norm does between them is on C numbers.
+// Results and coefficients are (C) in the dtype that sums are taken in, `wide`. Not differentiable.
+
+/// Number of valid tokens, at least 1: a scalar tensor.
+at::Tensor valid_tokens(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
+
+/// Σ x² over the valid tokens. What stands at padding never enters, not even NaN.
+at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
+
+struct GradientSums {
+  at::Tensor grad_input, grad;  // Σ dy·x, Σ dy
+};
+GradientSums gradient_sums(const at::Tensor& grad, const at::Tensor& x, const std::optional<at::Tensor>& padding,
+                           at::ScalarType wide);
+
+/// x·scale + shift in the dtype of x.
+at::Tensor scale_shift(const at::Tensor& x, const at::Tensor& scale, const std::optional<at::Tensor>& shift);
+
+/// dy·grad_scale − x·input_scale in the dtype of x.
+at::Tensor scale_subtract(const at::Tensor& grad, const at::Tensor& grad_scale, const at::Tensor& x,
+                          const at::Tensor& input_scale);
+
+}  // namespace cachet::ops::passes
