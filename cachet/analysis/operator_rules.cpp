@@ -42,7 +42,18 @@ std::vector<Product> grc_update(const Tensors& t, const at::Tensor& output) {
   return products;
 }
 
-constexpr std::array<OperatorRule, 14> kRules{{
+// φ's products for each query and key, then the sums over keys of n × (e + 1) and the queries' products with them: the
+// feature maps of our layers keep a head's width. t: q, k, v, weights (H, n, n_out)…, padding.
+std::vector<Product> kernel_attention(const Tensors& t, const at::Tensor&) {
+  const int64_t tokens = rows(t[0]) + rows(t[1]);
+  std::vector<Product> products;
+  for (size_t i = 3; i + 1 < t.size(); ++i)
+    products.push_back({tokens * t[i].size(1) * t[i].size(2), {t[i]}, false, /*of_function=*/true});
+  products.push_back({tokens * t[0].size(-1) * (t[2].size(-1) + 1), {}, /*of_activations=*/true});
+  return products;
+}
+
+constexpr std::array<OperatorRule, 15> kRules{{
     {"aten::linear", linear},
     {"aten::conv1d", convolution},
     {"aten::conv2d", convolution},
@@ -57,6 +68,7 @@ constexpr std::array<OperatorRule, 14> kRules{{
     {"aten::baddbmm", added_matrix_product},
     {"aten::scaled_dot_product_attention", scaled_dot_product_attention},
     {"cachet::grc_update", grc_update},
+    {"cachet::kernel_attention", kernel_attention},
 }};
 
 }  // namespace

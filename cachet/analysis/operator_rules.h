@@ -13,12 +13,14 @@ struct Product {
   int64_t macs = 0;
   std::vector<at::Tensor> weights;  // operands that may be a parameter
   bool of_activations = false;      // attention's, unless one of `weights` is a parameter
+  bool of_function = false;         // of an attention function's own weights, also where they were joined
 };
 
 /// An operator that multiplies. What it calls inside is not looked at.
 struct OperatorRule {
   std::string_view name;  // "aten::linear"
-  /// `tensors`: its tensor arguments in their order, those that were not given undefined; `output`: its first result.
+  /// `tensors`: its tensor arguments in their order, lists unrolled, those that were not given undefined; `output`: its
+  /// first result.
   std::vector<Product> (*products)(const std::vector<at::Tensor>& tensors, const at::Tensor& output);
 };
 

@@ -19,8 +19,11 @@ struct Call : at::ObserverContext {
 
 std::vector<at::Tensor> tensors_of(c10::ArrayRef<const c10::IValue> values) {
   std::vector<at::Tensor> tensors;
-  for (const c10::IValue& value : values)
+  for (const c10::IValue& value : values) {
     if (value.isTensor() || value.isNone()) tensors.push_back(value.isTensor() ? value.toTensor() : at::Tensor());
+    if (value.isTensorList())
+      for (const at::Tensor& tensor : value.toTensorVector()) tensors.push_back(tensor);
+  }
   return tensors;
 }
 
@@ -108,7 +111,8 @@ void ProductTrace::Recorder::note(const Call& call, const at::Tensor& output) {
     const bool attention = product.of_activations && !path;
     Products macs;
     (attention ? macs.attention : macs.linear_convolution) = product.macs;
-    uses.push_back({attention ? attention_path : path ? *path : last_path, output.sizes().vec(), macs});
+    const std::string& user = attention || product.of_function ? attention_path : path ? *path : last_path;
+    uses.push_back({user, output.sizes().vec(), macs});
   }
 }
 

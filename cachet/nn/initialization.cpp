@@ -1,6 +1,8 @@
 #include "cachet/nn/initialization.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/linalg_qr.h>
+#include <ATen/ops/randn.h>
 #include <c10/core/GradMode.h>
 
 #include <cmath>
@@ -19,6 +21,22 @@ at::Tensor& truncated_normal_(at::Tensor& tensor, double standard_deviation) {
   const double edge = std::erf(2.0 / standard_deviation / std::sqrt(2.0));
   tensor.uniform_(-edge, edge).erfinv_().mul_(standard_deviation * std::sqrt(2.0)).clamp_(-2.0, 2.0);
   return tensor;
+}
+
+at::Tensor& xavier_uniform_(at::Tensor& matrices) {
+  if (weights_are_left) return matrices;
+  at::NoGradGuard no_grad;
+  const double edge = std::sqrt(6.0 / static_cast<double>(matrices.size(-1) + matrices.size(-2)));
+  return matrices.uniform_(-edge, edge);
+}
+
+at::Tensor& orthogonal_(at::Tensor& matrices) {
+  if (weights_are_left) return matrices;
+  at::NoGradGuard no_grad;
+  const auto [q, r] = at::linalg_qr(at::randn(matrices.sizes(), matrices.options().dtype(at::kDouble)));
+  // With the signs of R's diagonal the distribution is uniform over all orthogonal matrices.
+  matrices.copy_(q * r.diagonal(0, -2, -1).sign().unsqueeze(-2));
+  return matrices;
 }
 
 WithoutInitialization::WithoutInitialization() : before_(weights_are_left) { weights_are_left = true; }

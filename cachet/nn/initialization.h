@@ -7,8 +7,15 @@ namespace cachet::nn {
 /// Fills a tensor in place from a normal distribution of mean 0, cut off at ±2, as vision transformers are initialised.
 at::Tensor& truncated_normal_(at::Tensor& tensor, double standard_deviation = 0.02);
 
-/// While it lives, truncated_normal_ of this thread leaves tensors as they are: for models whose weights are never
-/// looked at, or are replaced at once. Drawing them is what building a model takes its time for.
+/// Fills the matrices (…, rows, columns) in place from a uniform distribution of variance 2/(rows + columns)
+/// (Glorot & Bengio 2010).
+at::Tensor& xavier_uniform_(at::Tensor& matrices);
+
+/// Fills the square matrices (…, n, n) in place with random orthogonal ones (Saxe et al., arXiv 1312.6120).
+at::Tensor& orthogonal_(at::Tensor& matrices);
+
+/// While it lives, the functions above leave tensors of this thread tensors as they are: for models whose weights are
+/// never looked at, or are replaced at once. Drawing them is what building a model takes its time for.
 class WithoutInitialization {
  public:
   WithoutInitialization();

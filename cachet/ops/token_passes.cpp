@@ -36,12 +36,12 @@ GradientSums gradient_sums(const Tensor& grad, const Tensor& x, const std::optio
 Tensor scale_shift(const Tensor& x, const Tensor& scale, const std::optional<Tensor>& shift) {
   Tensor y = x.to(scale.scalar_type()) * scale;
   if (shift) y = y + *shift;
-  return y.to(x.scalar_type());
+  return y.to(x.scalar_type()).contiguous();
 }
 
 Tensor scale_subtract(const Tensor& grad, const Tensor& grad_scale, const Tensor& x, const Tensor& input_scale) {
   const auto wide = grad_scale.scalar_type();
-  return (grad.to(wide) * grad_scale - x.to(wide) * input_scale).to(x.scalar_type());
+  return (grad.to(wide) * grad_scale - x.to(wide) * input_scale).to(x.scalar_type()).contiguous();
 }
 
 }  // namespace cachet::ops::passes

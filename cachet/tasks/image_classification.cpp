@@ -7,6 +7,7 @@
 
 #include "cachet/analysis/observations.h"
 #include "cachet/io/atomic_file.h"
+#include "cachet/nn/regularizer.h"
 #include "cachet/report/html.h"
 #include "cachet/tasks/classification_report.h"
 #include "cachet/tasks/series_names.h"
@@ -64,6 +65,7 @@ class ImageStream : public train::TrainingStream {
     const at::Tensor log_probabilities = model_.forward(mixed.images).to(at::kFloat).log_softmax(1);
     train::StepResult result;
     result.loss = -(mixed.targets * log_probabilities).sum(1).mean();
+    if (const at::Tensor penalty = nn::total_penalty(model_); penalty.defined()) result.loss = result.loss + penalty;
     result.samples = mixed.images.size(0);
     const int64_t right = (log_probabilities.detach().argmax(1) == mixed.targets.argmax(1)).sum().item<int64_t>();
     result.metrics.push_back({"top1", static_cast<double>(right), static_cast<double>(result.samples)});

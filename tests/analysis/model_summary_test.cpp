@@ -115,8 +115,20 @@ TEST(ModelSummary, FifoHasNoGates) {
   EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", {"model.cache.kind=fifo"})).macs, expected);
 }
 
+TEST(ModelSummary, TrainedKernelsCountTheirMapAndTheirSums) {
+  // vit_tiny: 12 layers, 197 tokens, 3 heads of 64 channels; queries and keys go through both layers of the map.
+  const std::vector<std::string> kernel{"model.attention.kind=kernel", "model.attention.form=glu",
+                                        "model.attention.layers=2"};
+  const ModelSummary plain = summarize(plan("vit_tiny_patch16_224")),
+                     linear = summarize(plan("vit_tiny_patch16_224", kernel));
+  const int64_t rows = 12 * 2 * 197 * 3, map = 2 * 64 * 128;
+  EXPECT_EQ(linear.parameters - plain.parameters, 12 * 3 * map);
+  EXPECT_EQ(linear.macs.linear_convolution - plain.macs.linear_convolution, rows * map);
+  EXPECT_EQ(linear.macs.attention, rows * 64 * 65);
+}
+
 TEST(ModelSummary, TheNormCountsNothing) {
-  for (const char* kind : {"layer", "rms", "batch", "un", "none"})
+  for (const char* kind : {"layer", "rms", "batch", "un", "mabn", "pn", "none"})
     EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", {std::string("model.norm.kind=") + kind})).macs, plain({}))
         << kind;
 }

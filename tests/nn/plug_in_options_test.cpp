@@ -92,6 +92,37 @@ TEST(PlugInOptions, VariantsBringTheirOwnDefaults) {
   EXPECT_EQ(paper.inference, nn::CacheInference::frozen);
 }
 
+TEST(PlugInOptions, OtherNormsAndKernelsAreRead) {
+  const auto mabn = std::get<nn::MovingAverageBatchNormOptions>(
+      read(R"(norm = {kind = "mabn", window = 8, momentum = 0.9, eps = 1e-4, warmup = 7})").norm);
+  EXPECT_EQ(mabn.window, 8);
+  EXPECT_EQ(mabn.momentum, 0.9);
+  EXPECT_EQ(mabn.eps, 1e-4);
+  EXPECT_EQ(mabn.warmup, 7);
+  const auto power = std::get<nn::PowerNormOptions>(
+      read(R"(norm = {kind = "pn", group_scaling = false, momentum = 0.8, warmup = 7})").norm);
+  EXPECT_FALSE(power.group_scaling);
+  EXPECT_EQ(power.settings.forward_momentum, 0.8);
+  EXPECT_EQ(power.settings.backward_momentum, 0.8) << "follows the forward one";
+  EXPECT_EQ(power.settings.warmup, 7);
+
+  const auto function = [](const std::string& attention) {
+    return read("attention = {" + attention + "}").attention.function;
+  };
+  EXPECT_EQ(std::get<nn::EluOptions>(function(R"(kind = "elu", eps = 1e-3)")).eps, 1e-3);
+  const auto aoglu = std::get<nn::KernelOptions>(
+      function(R"(kind = "kernel", form = "aoglu", layers = 3, gate_rank = 5, penalty = 0.5, head_wise = false)"));
+  EXPECT_EQ(aoglu.form, nn::KernelForm::low_rank_glu);
+  EXPECT_EQ(aoglu.layers, 3);
+  EXPECT_EQ(aoglu.gate_rank, 5);
+  EXPECT_EQ(aoglu.penalty, 0.5);
+  EXPECT_FALSE(aoglu.head_wise);
+  const auto stack = std::get<nn::KernelOptions>(
+      function(R"(kind = "kernel", form = "feed_forward", layers = 2, activation = "sigmoid", norm = "layer")"));
+  EXPECT_EQ(stack.activation, nn::KernelActivation::sigmoid);
+  EXPECT_EQ(stack.between, nn::KernelBetween::layer_norm);
+}
+
 TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   expect_problem(R"(cache = {kind = "gcr"})", "grc");
   expect_problem(R"(cache = {kind = "grc", ratio = 0})", "cache.ratio");
@@ -101,7 +132,12 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   expect_problem(R"(norm = {kind = "un", window = 0})", "norm.window");
   expect_problem(R"(norm = {kind = "layernorm"})", "layer");
   expect_problem(R"(norm = {kind = "layer", warmup = 3})", "norm.warmup");
+  expect_problem(R"(norm = {kind = "pn", window = 4})", "norm.window");
   expect_problem(R"(attention = {dropout = 1.0})", "attention.dropout");
+  expect_problem(R"(attention = {kind = "kernel", form = "linear", layers = 2})", "attention.layers");
+  expect_problem(R"(attention = {kind = "kernel", form = "glu", penalty = 1})", "attention.penalty");
+  expect_problem(R"(attention = {kind = "kernel", form = "oglu", activation = "gelu"})", "attention.activation");
+  expect_problem(R"(attention = {kind = "elu", dropout = 0.1})", "attention.dropout");
 }
 
 }  // namespace

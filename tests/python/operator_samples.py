@@ -27,6 +27,24 @@ def grc_update():
     yield tuple(t.detach().double().requires_grad_() for t in (shared, tokens, *gates, *gates, *gates))
 
 
+def kernel_features():
+    x = grad(2, 3, 5, 4)
+    for unit, columns in ((1, 4), (2, 4), (3, 4), (4, 8), (5, 8)):
+        yield x, [grad(3, 4, columns)], [unit]
+    yield x, [], [0]
+    yield x, [grad(3, 4, 8), grad(1, 4, 8)], [4, 5]
+
+
+def kernel_attention():
+    heads = lambda length: grad(2, 3, length, 4)
+    glu2 = [grad(3, 4, 8), grad(3, 4, 8)], [4, 5]
+    yield heads(5), heads(7), heads(7), *glu2
+    yield heads(5), heads(7), heads(7), *glu2, last_tokens(2, 7, 2), False, 1e-6
+    yield heads(7), heads(7), heads(7), *glu2, None, True
+    yield heads(5), heads(7), heads(7), [], [0], None, True, 1e-6
+    yield heads(5), grad(1, 3, 7, 4), grad(1, 3, 7, 4), [], []
+
+
 def mix_heads():
     yield grad(2, 5, 3, 4), grad(2, 5, 3, 2), grad(3)
     yield strided(2, 5, 3, 4), grad(2, 5, 3, 4), grad(3)
@@ -91,5 +109,5 @@ def scale_shift():
 
 
 SAMPLES = {make.__name__: make for make in (
-    grc_update, mix_heads, power_norm, power_norm_backward, resize_tokens, scale_shift, unified_norm,
+    grc_update, kernel_attention, kernel_features, mix_heads, power_norm, power_norm_backward, resize_tokens, scale_shift, unified_norm,
     unified_norm_backward)}

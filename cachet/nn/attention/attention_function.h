@@ -2,6 +2,7 @@
 
 #include <torch/nn/module.h>
 
+#include "cachet/nn/attention/attention_state.h"
 #include "cachet/nn/layout.h"
 #include "cachet/nn/observer.h"
 
@@ -19,6 +20,12 @@ class AttentionFunction : public torch::nn::Module, public Observable {
     if (observed()) tell(Signal::attention_operands, q);
     return attend(q, k, v, layout);
   }
+
+  /// Whether a decoding stream of this function is a state of its own, in place of the keys and values of all earlier
+  /// calls. begin_stream puts the state of `batch` lanes into an AttentionState; attend() replaces it.
+  virtual bool keeps_stream() const { return false; }
+  virtual void begin_stream(AttentionState& /*state*/, int64_t /*batch*/,
+                            const torch::TensorOptions& /*options*/) const {}
 
  protected:
   virtual torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,

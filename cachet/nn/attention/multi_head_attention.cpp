@@ -44,6 +44,10 @@ std::shared_ptr<AttentionState> MultiHeadAttention::make_state(int64_t batch, St
   auto state = std::make_shared<AttentionState>();
   if (use == StreamUse::decoding) {
     const auto options = proj_->weight.options().requires_grad(false);
+    if (function_->keeps_stream()) {
+      function_->begin_stream(*state, batch, options);
+      return state;
+    }
     for (const char* name : {"keys", "values"})
       state->tensors[name] = at::zeros({batch, num_heads_, 0, head_dim_}, options);
     state->tensors["padding"] = at::zeros({batch, 0}, options.dtype(at::kBool));
@@ -76,10 +80,6 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
               context.size(0), ", query ", query.size(0));
   Heads heads = project(query, context);
   const AttentionLayout whole = remember(heads, layout);
-  if (heads.k.size(0) != query.size(0)) {
-    heads.k = heads.k.expand({query.size(0), -1, -1, -1});
-    heads.v = heads.v.expand({query.size(0), -1, -1, -1});
-  }
   const torch::Tensor mixed = function_->forward(heads.q, heads.k, heads.v, whole).transpose(1, 2);
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
   return zero_padding(at::dropout(out, projection_dropout_, is_training()), layout.query);

@@ -29,8 +29,9 @@ torch::Tensor visible_keys(const torch::Tensor& q, const torch::Tensor& k, const
 SoftmaxAttention::SoftmaxAttention(const SoftmaxOptions& options)
     : AttentionFunction("SoftmaxAttention"), options_(options) {}
 
-torch::Tensor SoftmaxAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+torch::Tensor SoftmaxAttention::attend(const torch::Tensor& q, const torch::Tensor& keys, const torch::Tensor& values,
                                        const AttentionLayout& layout) {
+  const torch::Tensor k = keys.expand({q.size(0), -1, -1, -1}), v = values.expand({q.size(0), -1, -1, -1});
   const double dropout = is_training() ? options_.dropout : 0.0;
   // ATen aligns its causal mask to the first key, the layout's to the last: the same only for a square.
   const bool square = layout.causal && q.size(2) == k.size(2);

@@ -1,0 +1,143 @@
+#include "cachet/nn/attention/kernel_attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/zeros.h>
+
+#include "cachet/nn/initialization.h"
+#include "cachet/nn/norm/layer_norm.h"
+
+namespace cachet::nn {
+namespace {
+
+constexpr double kNormEps = 1e-5;
+
+bool gated(KernelForm form) {
+  return form == KernelForm::glu || form == KernelForm::orthogonal_glu || form == KernelForm::low_rank_glu;
+}
+
+// Whose weight (of a gated unit, the half that is not the gate) is kept orthogonal. In the paper's AOGLU it is too.
+bool orthogonal(KernelForm form) {
+  return form == KernelForm::orthogonal_linear || form == KernelForm::orthogonal_glu ||
+         form == KernelForm::low_rank_glu;
+}
+
+ops::FeatureUnit hidden_unit(const KernelOptions& options) {
+  if (gated(options.form)) return ops::FeatureUnit::glu;
+  return options.activation == KernelActivation::gelu ? ops::FeatureUnit::gelu : ops::FeatureUnit::sigmoid;
+}
+
+ops::FeatureUnit output_unit(const KernelOptions& options) {
+  return gated(options.form) ? ops::FeatureUnit::softplus_glu : ops::FeatureUnit::softplus;
+}
+
+}  // namespace
+
+KernelAttention::KernelAttention(const EluOptions& options, int64_t num_heads, int64_t head_dim)
+    : AttentionFunction("EluAttention"), eps_(options.eps), num_heads_(num_heads), head_dim_(head_dim) {}
+
+KernelAttention::KernelAttention(const KernelOptions& options, int64_t num_heads, int64_t head_dim)
+    : AttentionFunction("KernelAttention"),
+      options_(options),
+      eps_(options.eps),
+      num_heads_(num_heads),
+      head_dim_(head_dim) {
+  TORCH_CHECK(options.layers >= 1, "kernel_attention: needs at least one layer, got ", options.layers);
+  TORCH_CHECK(options.gate_rank >= 0 && options.gate_rank <= head_dim,
+              "kernel_attention: gate_rank must be at most the ", head_dim, " channels of a head, got ",
+              options.gate_rank);
+  const int64_t heads = options.head_wise ? num_heads : 1;
+  const int64_t rank = options.gate_rank > 0 ? options.gate_rank : std::max<int64_t>(1, head_dim / 4);
+  const auto all = register_module("features", std::make_shared<torch::nn::Module>("FeatureMap"));
+  for (int64_t i = 0; i < options.layers; ++i) {
+    const bool last = i + 1 == options.layers;
+    const auto part = all->register_module(std::to_string(i), std::make_shared<torch::nn::Module>("FeatureLayer"));
+    const auto parameter = [&](const char* name, int64_t rows, int64_t columns) {
+      torch::Tensor weight = part->register_parameter(name, at::empty({heads, rows, columns}));
+      return xavier_uniform_(weight);
+    };
+    Layer layer;
+    layer.unit = last ? output_unit(options) : hidden_unit(options);
+    layer.weight = parameter("weight", head_dim, head_dim);
+    if (orthogonal(options.form)) orthogonal_(layer.weight);
+    if (options.form == KernelForm::low_rank_glu) {
+      layer.gate_down = parameter("gate_down", head_dim, rank);
+      layer.gate_up = parameter("gate_up", rank, head_dim);
+    } else if (gated(options.form)) {
+      layer.gate = parameter("gate", head_dim, head_dim);
+    }
+    if (!last && options.between == KernelBetween::layer_norm)
+      layer.norm = part->register_module("norm", std::make_shared<LayerNorm>(head_dim, kNormEps));
+    layers_.push_back(layer);
+  }
+}
+
+torch::Tensor KernelAttention::joined_weight(const Layer& layer) const {
+  if (!ops::is_gated(layer.unit)) return layer.weight;
+  const torch::Tensor gate = layer.gate.defined() ? layer.gate : at::matmul(layer.gate_down, layer.gate_up);
+  return at::cat({layer.weight, gate.to(layer.weight.scalar_type())}, 2);
+}
+
+ops::FeatureMap KernelAttention::map(size_t from, size_t to) const {
+  if (layers_.empty()) return {{}, {ops::FeatureUnit::elu_plus_one}};
+  ops::FeatureMap map;
+  for (size_t i = from; i < to; ++i) {
+    map.weights.push_back(joined_weight(layers_[i]));
+    map.units.push_back(layers_[i].unit);
+  }
+  return map;
+}
+
+torch::Tensor KernelAttention::features(const torch::Tensor& x) const {
+  if (!has_norms()) return ops::kernel_features(x, map(0, layers_.size()));
+  torch::Tensor y = x;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    y = ops::kernel_features(y, map(i, i + 1));
+    if (layers_[i].norm) y = layers_[i].norm->forward(y);
+  }
+  return y;
+}
+
+torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                                      const AttentionLayout& layout) {
+  TORCH_CHECK(!layout.bias.defined(),
+              "kernel_attention: an attention bias needs scores to add to, which linear attention does not have; use "
+              "attention.kind = \"softmax\"");
+  const torch::Tensor& mask = layout.context.padding;
+  const auto padding = mask.defined() ? std::optional(mask) : std::nullopt;
+  // Where norms stand between the layers, features are made first and attention has none of its own to apply.
+  const bool apart = has_norms();
+  const auto zeroed = [&](const torch::Tensor& x) {
+    return padding ? x.masked_fill(mask.view({-1, 1, mask.size(1), 1}), 0) : x;
+  };
+  const torch::Tensor queries = apart ? features(q) : q, keys = apart ? features(zeroed(k)) : k;
+  const torch::Tensor values = apart ? v.to(queries.scalar_type()) : v;
+  const ops::FeatureMap features = apart ? ops::FeatureMap{} : map(0, layers_.size());
+  if (!layout.state || !layout.state->tensors.count("sums"))
+    return ops::kernel_attention(queries, keys, values, features, padding, layout.causal, eps_);
+  torch::Tensor& sums = layout.state->tensors["sums"];
+  TORCH_CHECK(sums.size(0) == k.size(0), "kernel_attention: the state has ", sums.size(0), " lanes, the context ",
+              k.size(0));
+  return ops::kernel_attention_stream(queries, keys, values, features, padding, layout.causal, eps_, sums);
+}
+
+void KernelAttention::begin_stream(AttentionState& state, int64_t batch, const torch::TensorOptions& options) const {
+  const auto wide = c10::promoteTypes(c10::typeMetaToScalarType(options.dtype()), at::kFloat);
+  state.tensors["sums"] = at::zeros({batch, num_heads_, head_dim_, head_dim_ + 1}, options.dtype(wide));
+}
+
+torch::Tensor KernelAttention::penalty() const {
+  torch::Tensor total;
+  if (!orthogonal(options_.form) || options_.penalty == 0) return total;
+  for (const Layer& layer : layers_) {
+    const torch::Tensor gram = at::matmul(layer.weight, layer.weight.transpose(1, 2));
+    const torch::Tensor off = (gram - at::eye(head_dim_, gram.options())).square().sum();
+    total = total.defined() ? total + off : off;
+  }
+  return total * options_.penalty;
+}
+
+}  // namespace cachet::nn

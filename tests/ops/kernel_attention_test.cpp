@@ -1,0 +1,96 @@
+#include "cachet/ops/kernel_attention.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+using ops::FeatureUnit;
+
+// The reference values themselves are held by the fixtures, in tests/nn/kernel_attention_oracle_test.cpp.
+
+ops::FeatureMap random_map(const std::vector<FeatureUnit>& units, int64_t heads, int64_t width,
+                           at::TensorOptions options = {}) {
+  ops::FeatureMap map;
+  map.units = units;
+  for (const FeatureUnit unit : units)
+    if (unit != FeatureUnit::elu_plus_one)
+      map.weights.push_back(at::randn({heads, width, ops::is_gated(unit) ? 2 * width : width}, options) * 0.5);
+  return map;
+}
+
+TEST(KernelFeatures, EveryUnitIsItsFormula) {
+  const at::Tensor x = at::randn({2, 3, 5, 4}, at::kDouble);
+  const auto sigmoid = [](const at::Tensor& t) { return 1 / (1 + (-t).exp()); };
+  const auto softplus = [](const at::Tensor& t) { return (t.exp() + 1).log(); };
+  for (const FeatureUnit unit : {FeatureUnit::elu_plus_one, FeatureUnit::softplus, FeatureUnit::gelu,
+                                 FeatureUnit::sigmoid, FeatureUnit::glu, FeatureUnit::softplus_glu}) {
+    const auto map = random_map({unit}, 3, 4, at::kDouble);
+    const at::Tensor product = map.weights.empty() ? x : at::matmul(x, map.weights[0]);
+    const at::Tensor a = product.slice(3, 0, 4), g = product.slice(3, 4);
+    const at::Tensor expected = unit == FeatureUnit::elu_plus_one ? at::where(a > 0, a + 1, a.exp())
+                                : unit == FeatureUnit::softplus   ? softplus(a)
+                                : unit == FeatureUnit::gelu       ? a * 0.5 * (1 + (a / std::sqrt(2.0)).erf())
+                                : unit == FeatureUnit::sigmoid    ? sigmoid(a)
+                                : unit == FeatureUnit::glu        ? a * sigmoid(g)
+                                                                  : softplus(a) * sigmoid(g);
+    EXPECT_TRUE(at::allclose(ops::kernel_features(x, map), expected, 1e-12, 1e-12)) << static_cast<int>(unit);
+  }
+}
+
+TEST(KernelAttentionOperator, SumsOfNarrowInputsAreWide) {
+  // 4,096 keys of equal weight: a bfloat16 sum would stop growing at 256.
+  const at::Tensor q = at::zeros({1, 1, 2, 4}, at::kBFloat16), k = at::zeros({1, 1, 4096, 4}, at::kBFloat16),
+                   v = at::ones({1, 1, 4096, 4}, at::kBFloat16);
+  for (const bool causal : {false, true}) {
+    const at::Tensor y = ops::kernel_attention(q, k, v, {{}, {FeatureUnit::elu_plus_one}}, {}, causal);
+    EXPECT_EQ(y.scalar_type(), at::kBFloat16);
+    EXPECT_TRUE(at::allclose(y.to(at::kFloat), at::ones({1, 1, 2, 4}), 1e-2, 1e-2));
+  }
+}
+
+TEST(KernelAttentionOperator, TakesEmptySequences) {
+  const auto map = random_map({FeatureUnit::softplus}, 2, 4);
+  const at::Tensor none = at::randn({1, 2, 0, 4}), some = at::randn({1, 2, 3, 4});
+  for (const bool causal : {false, true}) {
+    EXPECT_EQ(ops::kernel_attention(none, some, some, map, {}, causal).sizes(), at::IntArrayRef({1, 2, 0, 4}));
+    EXPECT_TRUE(at::equal(ops::kernel_attention(some, none, none, map, {}, causal), at::zeros({1, 2, 3, 4})));
+  }
+}
+
+TEST(KernelAttentionOperator, ReadsStridedHeads) {
+  const auto map = random_map({FeatureUnit::glu, FeatureUnit::softplus_glu}, 2, 4);
+  const at::Tensor qkv = at::randn({3, 7, 3, 2, 4});
+  const auto parts = qkv.permute({2, 0, 3, 1, 4}).unbind(0);
+  const auto dense = [](const at::Tensor& t) { return t.contiguous(); };
+  for (const bool causal : {false, true})
+    EXPECT_TRUE(at::allclose(ops::kernel_attention(parts[0], parts[1], parts[2], map, {}, causal),
+                             ops::kernel_attention(dense(parts[0]), dense(parts[1]), dense(parts[2]), map, {}, causal),
+                             1e-5, 1e-6));
+}
+
+TEST(KernelAttentionOperator, NamesWhatItRefuses) {
+  const auto map = random_map({FeatureUnit::glu}, 2, 4);
+  const at::Tensor q = at::randn({1, 2, 3, 4});
+  const auto run = [&](const at::Tensor& k, const at::Tensor& v, const ops::FeatureMap& m,
+                       const std::optional<at::Tensor>& padding = {}) {
+    return [=] { ops::kernel_attention(q, k, v, m, padding); };
+  };
+  using testing::expect_refused;
+  expect_refused(run(q[0], q, map), "k must be (B or 1, H, Lk, n)");
+  expect_refused(run(q, at::randn({1, 2, 4, 4}), map), "v must be (B, H, Lk, e) with the B, H, Lk of k");
+  expect_refused(run(q.to(at::kDouble), q, map), "q is Float, k Double");
+  expect_refused(run(q, q, {{}, {FeatureUnit::glu}}), "1 units have a product, but there are 0 weights");
+  expect_refused(run(q, q, random_map({FeatureUnit::glu}, 3, 4)), "weight 0 must be (H, n_in, n_out) with H = 2 or 1");
+  expect_refused(run(q, q, {{at::randn({2, 4, 3})}, {FeatureUnit::glu}}), "even number of columns");
+  expect_refused(run(q, q, map, at::zeros({1, 2}, at::kBool)), "padding must be bool (B, Lk) = (1, 3)");
+  at::Tensor sums = at::zeros({1, 2, 4, 4});
+  expect_refused([&] { ops::kernel_attention_stream(q, q, q, map, {}, true, 0, sums); },
+                 "sums must be (B, H, m, e + 1)");
+}
+
+}  // namespace
+}  // namespace cachet
