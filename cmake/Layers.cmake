@@ -19,6 +19,12 @@ function(cachet_layer name)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_compile_features(${target} PUBLIC cxx_std_20)
   list(TRANSFORM arg_USES PREPEND cachet_)
+  if(arg_SHARED)
+    # at::parallel_for is serial without the flag; the run time of OpenMP is LibTorch's, not a second one.
+    target_compile_options(${target} PRIVATE ${OpenMP_CXX_FLAGS})
+    cachet_take_in(${target} ${arg_USES})
+    set(arg_USES "")
+  endif()
   target_link_libraries(${target} PUBLIC ${arg_USES} PRIVATE ${arg_LIBRARIES} Threads::Threads)
   set_target_properties(${target} PROPERTIES CACHET_LIBRARIES "${arg_LIBRARIES}")
   if(NOT arg_PLAIN)
@@ -31,17 +37,23 @@ function(cachet_layer name)
   cachet_compile_options(${target})
 endfunction()
 
+# cachet_take_in(target layer_target...): makes whole layers part of a shared library. Their objects, not their archives:
+# of those the linker would take only what is asked for.
+function(cachet_take_in target)
+  foreach(layer IN LISTS ARGN)
+    get_target_property(libraries ${layer} CACHET_LIBRARIES)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${layer}>)
+    target_link_libraries(${target} PRIVATE ${libraries})
+  endforeach()
+endfunction()
+
 # cachet_library(name layer...): the shared library that users link, made of whole layers. Nothing of it asks a user
 # for the libraries that its layers use inside.
 function(cachet_library name)
   add_library(${name} SHARED ${PROJECT_SOURCE_DIR}/cachet/cachet.cpp)
   target_link_libraries(${name} PUBLIC cachet_ops ${CACHET_TORCH} PRIVATE Threads::Threads)
-  # Their objects, not their archives: of those the linker would take only what is asked for.
-  foreach(layer IN LISTS ARGN)
-    get_target_property(libraries cachet_${layer} CACHET_LIBRARIES)
-    target_sources(${name} PRIVATE $<TARGET_OBJECTS:cachet_${layer}>)
-    target_link_libraries(${name} PRIVATE ${libraries})
-  endforeach()
+  list(TRANSFORM ARGN PREPEND cachet_ OUTPUT_VARIABLE layers)
+  cachet_take_in(${name} ${layers})
   # What is missing shows here and not in the programs of others. Sanitizers' symbols come from the program.
   if(NOT CACHET_SANITIZE)
     target_link_options(${name} PRIVATE LINKER:-z,defs)

@@ -1,47 +1,119 @@
 #include "cachet/ops/token_passes.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include "cachet/kernels/token_passes.h"
+#include "cachet/ops/fused.h"
 
 namespace cachet::ops::passes {
 namespace {
 
 using at::Tensor;
+using OptionalTensor = std::optional<Tensor>;
+
+// Tokens are summed up in chunks of this size and the chunks' sums in order, whatever the number of threads: the result
+// does not depend on it, and no float32 sum is longer.
+constexpr int64_t kChunk = 128;
 
 // x (…, C) as (N, C) in a wide type, zero at the padding.
-Tensor valid_rows(const Tensor& x, const std::optional<Tensor>& padding, at::ScalarType wide) {
+Tensor valid_rows(const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {
   const Tensor rows = x.reshape({-1, x.size(-1)}).to(wide);
   return padding ? at::where(padding->reshape({-1, 1}), at::Scalar(0), rows) : rows;
 }
 
+int64_t tokens_of(const Tensor& x) { return x.size(-1) > 0 ? x.numel() / x.size(-1) : 0; }
+
+// The sum over all tokens of what add(first, padding, sums (rows, C), tokens) adds for those of a chunk: (rows, C).
+template <class Add>
+Tensor chunk_sums(const Tensor& x, int64_t rows, const OptionalTensor& padding, const Add& add) {
+  const int64_t tokens = tokens_of(x), channels = x.size(-1), chunks = (tokens + kChunk - 1) / kChunk;
+  const Tensor mask = padding ? padding->contiguous() : Tensor();
+  const Tensor parts = at::zeros({chunks, rows, channels}, x.options().dtype(at::kFloat));
+  parallel(chunks, kChunk * channels, [&](int64_t from, int64_t to) {
+    for (int64_t chunk = from; chunk < to; ++chunk) {
+      const int64_t first = chunk * kChunk;
+      add(first, mask.defined() ? mask.const_data_ptr<bool>() + first : nullptr,
+          mutable_data<float>(parts) + chunk * rows * channels,
+          kernels::Tokens{std::min(kChunk, tokens - first), channels});
+    }
+  });
+  return parts.sum(0, /*keepdim=*/false, at::kDouble).to(at::kFloat);
+}
+
 }  // namespace
 
-Tensor valid_tokens(const Tensor& x, const std::optional<Tensor>& padding, at::ScalarType wide) {
+Tensor valid_tokens(const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {
   if (padding) return padding->bitwise_not().sum().clamp_min(1).to(wide);
-  const int64_t tokens = x.size(-1) > 0 ? x.numel() / x.size(-1) : 0;
-  return at::scalar_tensor(static_cast<double>(std::max<int64_t>(tokens, 1)), x.options().dtype(wide));
+  return at::scalar_tensor(static_cast<double>(std::max<int64_t>(tokens_of(x), 1)), x.options().dtype(wide));
 }
 
-Tensor sum_of_squares(const Tensor& x, const std::optional<Tensor>& padding, at::ScalarType wide) {
-  return valid_rows(x, padding, wide).square().sum(0);
+Tensor sum_of_squares(const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {
+  if (!may_fuse(x) || wide != at::kFloat) return valid_rows(x, padding, wide).square().sum(0);
+  const Tensor dense = x.contiguous();
+  Tensor sums;
+  for_type_of(x, [&]<class T>(T*) {
+    sums = chunk_sums(x, 1, padding, [&](int64_t first, const bool* mask, float* out, kernels::Tokens shape) {
+      kernels::sum_of_squares(data<T>(dense) + first * shape.channels, mask, out, shape);
+    });
+  });
+  return sums[0];
 }
 
-GradientSums gradient_sums(const Tensor& grad, const Tensor& x, const std::optional<Tensor>& padding,
-                           at::ScalarType wide) {
-  const Tensor dy = valid_rows(grad, padding, wide);
-  return {(dy * valid_rows(x, padding, wide)).sum(0), dy.sum(0)};
+GradientSums gradient_sums(const Tensor& grad, const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {
+  if (!may_fuse(x) || wide != at::kFloat || grad.scalar_type() != x.scalar_type()) {
+    const Tensor dy = valid_rows(grad, padding, wide);
+    return {(dy * valid_rows(x, padding, wide)).sum(0), dy.sum(0)};
+  }
+  const Tensor dense = x.contiguous(), dy = grad.contiguous();
+  Tensor sums;
+  for_type_of(x, [&]<class T>(T*) {
+    sums = chunk_sums(x, 2, padding, [&](int64_t first, const bool* mask, float* out, kernels::Tokens shape) {
+      const int64_t offset = first * shape.channels;
+      kernels::gradient_sums(data<T>(dy) + offset, data<T>(dense) + offset, mask, out, out + shape.channels, shape);
+    });
+  });
+  return {sums[0], sums[1]};
 }
 
-Tensor scale_shift(const Tensor& x, const Tensor& scale, const std::optional<Tensor>& shift) {
-  Tensor y = x.to(scale.scalar_type()) * scale;
-  if (shift) y = y + *shift;
-  return y.to(x.scalar_type()).contiguous();
+Tensor scale_shift(const Tensor& x, const Tensor& scale, const OptionalTensor& shift) {
+  if (!may_fuse(x) || scale.scalar_type() != at::kFloat) {
+    Tensor y = x.to(scale.scalar_type()) * scale;
+    if (shift) y = y + *shift;
+    return y.to(x.scalar_type()).contiguous();
+  }
+  const Tensor dense = x.contiguous(), factor = scale.contiguous(),
+               addend = shift ? shift->to(at::kFloat).contiguous() : Tensor();
+  const Tensor y = at::empty(x.sizes(), x.options());
+  const int64_t channels = x.size(-1);
+  for_type_of(x, [&]<class T>(T*) {
+    parallel(tokens_of(x), channels, [&](int64_t from, int64_t to) {
+      kernels::scale_shift(data<T>(dense) + from * channels, data<float>(factor), shift ? data<float>(addend) : nullptr,
+                           mutable_data<T>(y) + from * channels, {to - from, channels});
+    });
+  });
+  return y;
 }
 
 Tensor scale_subtract(const Tensor& grad, const Tensor& grad_scale, const Tensor& x, const Tensor& input_scale) {
   const auto wide = grad_scale.scalar_type();
-  return (grad.to(wide) * grad_scale - x.to(wide) * input_scale).to(x.scalar_type()).contiguous();
+  if (!may_fuse(x) || wide != at::kFloat || grad.scalar_type() != x.scalar_type())
+    return (grad.to(wide) * grad_scale - x.to(wide) * input_scale).to(x.scalar_type()).contiguous();
+  const Tensor dense = x.contiguous(), dy = grad.contiguous();
+  const Tensor a = grad_scale.contiguous(), b = input_scale.to(at::kFloat).contiguous();
+  const Tensor out = at::empty(x.sizes(), x.options());
+  const int64_t channels = x.size(-1);
+  for_type_of(x, [&]<class T>(T*) {
+    parallel(tokens_of(x), channels, [&](int64_t from, int64_t to) {
+      const int64_t offset = from * channels;
+      kernels::scale_subtract(data<T>(dy) + offset, data<float>(a), data<T>(dense) + offset, data<float>(b),
+                              mutable_data<T>(out) + offset, {to - from, channels});
+    });
+  });
+  return out;
 }
 
 }  // namespace cachet::ops::passes

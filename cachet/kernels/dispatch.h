@@ -1,0 +1,34 @@
+#pragma once
+
+// How a kernel written once as a template over its type of numbers is compiled for every instruction set, and found at
+// run time. In a kernel's source:
+//   inside HWY_NAMESPACE   template <class T> void AddRows(const T* a, …) {…}   CACHET_KERNEL(AddRows);
+//   under HWY_ONCE         CACHET_EXPORT(AddRows);
+//                          template <class T> void add_rows(const T* a, …) { CACHET_DISPATCH(AddRows, T)(a, …); }
+//   and, after the scalar twins, a macro of explicit instantiations handed to CACHET_INSTANTIATE.
+
+#include <type_traits>
+
+#include "cachet/kernels/bfloat16.h"
+#include "hwy/highway.h"
+
+// Names for the two instances: Highway's tables hold names.
+#define CACHET_KERNEL(Name)                \
+  constexpr auto& Name##F32 = Name<float>; \
+  constexpr auto& Name##BF16 = Name<BFloat16>
+
+#define CACHET_EXPORT(Name) \
+  HWY_EXPORT(Name##F32);    \
+  HWY_EXPORT(Name##BF16)
+
+/// The instance of Name<T> for this processor.
+#define CACHET_DISPATCH(Name, T)                \
+  [] {                                          \
+    if constexpr (std::is_same_v<T, float>)     \
+      return &HWY_DYNAMIC_DISPATCH(Name##F32);  \
+    else                                        \
+      return &HWY_DYNAMIC_DISPATCH(Name##BF16); \
+  }()
+
+/// Instantiates a file's kernels and their scalar twins for both types.
+#define CACHET_INSTANTIATE(Forms) Forms(, float) Forms(, BFloat16) Forms(scalar::, float) Forms(scalar::, BFloat16)

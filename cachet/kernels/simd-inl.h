@@ -1,0 +1,115 @@
+// What all SIMD kernels share. Compiled once per instruction set: include it behind foreach_target.h.
+#if defined(CACHET_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CACHET_KERNELS_SIMD_INL_H_
+#undef CACHET_KERNELS_SIMD_INL_H_
+#else
+#define CACHET_KERNELS_SIMD_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "cachet/kernels/bfloat16.h"
+#include "hwy/contrib/math/math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cachet::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Wide = hn::ScalableTag<float>;
+using One = hn::CappedTag<float, 1>;
+
+/// Calls step(tag, i) for whole vectors of float32, then for single elements, until all `count` are seen.
+template <class Step>
+HWY_INLINE void ForEachVector(int64_t count, const Step& step) {
+  const Wide d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) step(d, i);
+  const One one;
+  for (; i < count; ++i) step(one, i);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloat(D d, const float* from) {
+  return hn::LoadU(d, from);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloat(D d, const BFloat16* from) {
+  const hn::Rebind<uint16_t, D> narrow;
+  const hn::RebindToUnsigned<D> wide;
+  const auto bits = hn::LoadU(narrow, reinterpret_cast<const uint16_t*>(from));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, bits)));
+}
+
+template <class D>
+HWY_INLINE void StoreFloat(hn::Vec<D> value, D d, float* to) {
+  hn::StoreU(value, d, to);
+}
+
+/// Rounds to nearest, ties to even; NaN stays NaN.
+template <class D>
+HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
+  const hn::Rebind<uint16_t, D> narrow;
+  const hn::RebindToUnsigned<D> wide;
+  const hn::RebindToSigned<D> wide_signed;
+  const auto bits = hn::BitCast(wide, value);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(wide, 1));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(wide, 0x7FFF))));
+  const auto number = hn::RebindMask(wide, hn::Eq(value, value));
+  const auto kept = hn::IfThenElse(number, rounded, hn::Set(wide, 0x7FC0));
+  hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_signed, kept)), narrow, reinterpret_cast<uint16_t*>(to));
+}
+
+/// eˣ for x at most 88, NaN for NaN; larger x are taken as 88, which no caller tells from infinity.
+template <class D>
+HWY_INLINE hn::Vec<D> BoundedExp(D d, hn::Vec<D> x) {
+  // In this order x86 hands NaN through.
+  return hn::Exp(d, hn::Min(hn::Set(d, 88.0f), x));
+}
+
+/// σ(x) = 1 / (1 + e⁻ˣ)
+template <class D>
+HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {
+  const auto one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::Add(one, BoundedExp(d, hn::Neg(x))));
+}
+
+/// log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|)
+template <class D>
+HWY_INLINE hn::Vec<D> Softplus(D d, hn::Vec<D> x) {
+  return hn::Add(hn::Max(x, hn::Zero(d)), hn::Log1p(d, BoundedExp(d, hn::Neg(hn::Abs(x)))));
+}
+
+/// The error function to 1.5e-7, given e^(−x²) (Abramowitz & Stegun, 7.1.26).
+template <class D>
+HWY_INLINE hn::Vec<D> ErfGivenExp(D d, hn::Vec<D> x, hn::Vec<D> exp_of_minus_square) {
+  const auto one = hn::Set(d, 1.0f);
+  const auto t = hn::Div(one, hn::MulAdd(hn::Set(d, 0.3275911f), hn::Abs(x), one));
+  auto p = hn::Set(d, 1.061405429f);
+  p = hn::MulAdd(p, t, hn::Set(d, -1.453152027f));
+  p = hn::MulAdd(p, t, hn::Set(d, 1.421413741f));
+  p = hn::MulAdd(p, t, hn::Set(d, -0.284496736f));
+  p = hn::MulAdd(p, t, hn::Set(d, 0.254829592f));
+  return hn::CopySign(hn::NegMulAdd(hn::Mul(p, t), exp_of_minus_square, one), x);
+}
+
+template <class V>
+struct Gelu {
+  V value, slope;
+};
+
+/// x·Φ(x), and its derivative Φ(x) + x·e^(−x²/2)/√(2π)
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE Gelu<V> GeluAndSlope(D d, V x) {
+  const auto half = hn::Set(d, 0.5f);
+  const auto exp = BoundedExp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));
+  const auto erf = ErfGivenExp(d, hn::Mul(x, hn::Set(d, 0.70710678f)), exp);
+  const auto phi = hn::MulAdd(half, erf, half);
+  return {hn::Mul(x, phi), hn::MulAdd(hn::Mul(x, hn::Set(d, 0.39894228f)), exp, phi)};
+}
+
+}  // namespace cachet::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

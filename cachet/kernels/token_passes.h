@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/kernels/bfloat16.h"
+
+namespace cachet::kernels {
+
+// Passes over tokens (tokens, channels), dense, row by row, as channel-wise norms make them. Sums and coefficients are
+// (channels). T is float or BFloat16.
+
+struct Tokens {
+  int64_t tokens, channels;
+};
+
+/// sums += Σ_t x²; tokens whose padding is true are passed over. padding (tokens), or null.
+template <class T>
+void sum_of_squares(const T* x, const bool* padding, float* sums, Tokens shape);
+
+/// products += Σ_t dy·x, totals += Σ_t dy
+template <class T>
+void gradient_sums(const T* dy, const T* x, const bool* padding, float* products, float* totals, Tokens shape);
+
+/// y = x·scale + shift; shift may be null.
+template <class T>
+void scale_shift(const T* x, const float* scale, const float* shift, T* y, Tokens shape);
+
+/// out = dy·grad_scale − x·input_scale
+template <class T>
+void scale_subtract(const T* dy, const float* grad_scale, const T* x, const float* input_scale, T* out, Tokens shape);
+
+namespace scalar {
+
+// The same, one element at a time: what the kernels above are tested against.
+template <class T>
+void sum_of_squares(const T* x, const bool* padding, float* sums, Tokens shape);
+template <class T>
+void gradient_sums(const T* dy, const T* x, const bool* padding, float* products, float* totals, Tokens shape);
+template <class T>
+void scale_shift(const T* x, const float* scale, const float* shift, T* y, Tokens shape);
+template <class T>
+void scale_subtract(const T* dy, const float* grad_scale, const T* x, const float* input_scale, T* out, Tokens shape);
+
+}  // namespace scalar
+}  // namespace cachet::kernels
