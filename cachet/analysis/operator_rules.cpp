@@ -6,37 +6,35 @@
 namespace cachet::analysis {
 namespace {
 
-using Tensors = std::vector<at::Tensor>;
-
 int64_t rows(const at::Tensor& x) { return x.size(-1) == 0 ? 0 : x.numel() / x.size(-1); }
 
 // x (…, K), weight (N, K)
-std::vector<Product> linear(const Tensors& t, const at::Tensor&) { return {{t[0].numel() * t[1].size(0), {t[1]}}}; }
+std::vector<Product> linear(const Operands& t, const at::Tensor&) { return {{t[0].numel() * t[1].size(0), {t[1]}}}; }
 
 // weight (N, K / groups, …): each value of the output is a product over one row of it
-std::vector<Product> convolution(const Tensors& t, const at::Tensor& output) {
+std::vector<Product> convolution(const Operands& t, const at::Tensor& output) {
   const int64_t row = t[1].size(0) == 0 ? 0 : t[1].numel() / t[1].size(0);
   return {{output.numel() * row, {t[1]}}};
 }
 
 // a (…, K) with b
-std::vector<Product> matrix_product(const Tensors& t, const at::Tensor& output) {
+std::vector<Product> matrix_product(const Operands& t, const at::Tensor& output) {
   return {{output.numel() * t[0].size(-1), {t[0], t[1]}, /*of_activations=*/true}};
 }
 
 // c + a·b
-std::vector<Product> added_matrix_product(const Tensors& t, const at::Tensor& output) {
+std::vector<Product> added_matrix_product(const Operands& t, const at::Tensor& output) {
   return {{output.numel() * t[1].size(-1), {t[1], t[2]}, /*of_activations=*/true}};
 }
 
 // q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, e): q·kᵀ and weights·v
-std::vector<Product> scaled_dot_product_attention(const Tensors& t, const at::Tensor&) {
+std::vector<Product> scaled_dot_product_attention(const Operands& t, const at::Tensor&) {
   return {{rows(t[0]) * t[1].size(-2) * (t[0].size(-1) + t[2].size(-1)), {}, /*of_activations=*/true}};
 }
 
 // W[C, X̄] of both gates and W[r⊙C, X̄] of the candidate, each for every sample, as the published layer computes them:
 // that ours computes the half of a shared cache once is its own affair.
-std::vector<Product> grc_update(const Tensors& t, const at::Tensor& output) {
+std::vector<Product> grc_update(const Operands& t, const at::Tensor& output) {
   std::vector<Product> products;
   for (const size_t weight : {2, 4, 6}) products.push_back({rows(output) * t[weight].numel(), {t[weight]}});
   return products;
@@ -44,7 +42,7 @@ std::vector<Product> grc_update(const Tensors& t, const at::Tensor& output) {
 
 // φ's products for each query and key, then the sums over keys of n × (e + 1) and the queries' products with them: the
 // feature maps of our layers keep a head's width. t: q, k, v, weights (H, n, n_out)…, padding.
-std::vector<Product> kernel_attention(const Tensors& t, const at::Tensor&) {
+std::vector<Product> kernel_attention(const Operands& t, const at::Tensor&) {
   const int64_t tokens = rows(t[0]) + rows(t[1]);
   std::vector<Product> products;
   for (size_t i = 3; i + 1 < t.size(); ++i)
@@ -53,7 +51,12 @@ std::vector<Product> kernel_attention(const Tensors& t, const at::Tensor&) {
   return products;
 }
 
-constexpr std::array<OperatorRule, 15> kRules{{
+// weight (D, D / groups, 3, 3); height, width, class tokens: the latter get no product
+std::vector<Product> token_convolution(const Operands& t, const at::Tensor& output) {
+  return {{output.size(0) * t.numbers[0] * t.numbers[1] * t[1].numel(), {t[1]}}};
+}
+
+constexpr std::array<OperatorRule, 16> kRules{{
     {"aten::linear", linear},
     {"aten::conv1d", convolution},
     {"aten::conv2d", convolution},
@@ -69,6 +72,7 @@ constexpr std::array<OperatorRule, 15> kRules{{
     {"aten::scaled_dot_product_attention", scaled_dot_product_attention},
     {"cachet::grc_update", grc_update},
     {"cachet::kernel_attention", kernel_attention},
+    {"cachet::token_convolution", token_convolution},
 }};
 
 }  // namespace

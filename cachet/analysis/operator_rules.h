@@ -16,12 +16,20 @@ struct Product {
   bool of_function = false;         // of an attention function's own weights, also where they were joined
 };
 
+/// What an operator was called with.
+struct Operands {
+  std::vector<at::Tensor> tensors;  // in their order, lists unrolled, those that were not given undefined
+  std::vector<int64_t> numbers;     // its integers, in their order
+
+  const at::Tensor& operator[](size_t i) const { return tensors[i]; }
+  size_t size() const { return tensors.size(); }
+};
+
 /// An operator that multiplies. What it calls inside is not looked at.
 struct OperatorRule {
   std::string_view name;  // "aten::linear"
-  /// `tensors`: its tensor arguments in their order, lists unrolled, those that were not given undefined; `output`: its
-  /// first result.
-  std::vector<Product> (*products)(const std::vector<at::Tensor>& tensors, const at::Tensor& output);
+  /// output: its first result.
+  std::vector<Product> (*products)(const Operands& operands, const at::Tensor& output);
 };
 
 /// The rule of an operator, or null for one that does not multiply or is made of others.

@@ -14,17 +14,19 @@ namespace {
 // One operator call, from its start to its end.
 struct Call : at::ObserverContext {
   const OperatorRule* rule = nullptr;
-  std::vector<at::Tensor> tensors;
+  Operands operands;
 };
 
-std::vector<at::Tensor> tensors_of(c10::ArrayRef<const c10::IValue> values) {
-  std::vector<at::Tensor> tensors;
+Operands operands_of(c10::ArrayRef<const c10::IValue> values) {
+  Operands operands;
   for (const c10::IValue& value : values) {
-    if (value.isTensor() || value.isNone()) tensors.push_back(value.isTensor() ? value.toTensor() : at::Tensor());
+    if (value.isTensor() || value.isNone())
+      operands.tensors.push_back(value.isTensor() ? value.toTensor() : at::Tensor());
     if (value.isTensorList())
-      for (const at::Tensor& tensor : value.toTensorVector()) tensors.push_back(tensor);
+      for (const at::Tensor& tensor : value.toTensorVector()) operands.tensors.push_back(tensor);
+    if (value.isInt()) operands.numbers.push_back(value.toInt());
   }
-  return tensors;
+  return operands;
 }
 
 }  // namespace
@@ -86,7 +88,7 @@ std::unique_ptr<at::ObserverContext> ProductTrace::Recorder::start(const at::Rec
   if (self.rules_open > 0) return nullptr;
   auto call = std::make_unique<Call>();
   call->rule = find_operator_rule(function.name());
-  call->tensors = tensors_of(function.inputs());
+  call->operands = operands_of(function.inputs());
   if (call->rule) ++self.rules_open;
   return call;
 }
@@ -101,10 +103,10 @@ void ProductTrace::Recorder::end(const at::RecordFunction& function, at::Observe
 }
 
 void ProductTrace::Recorder::note(const Call& call, const at::Tensor& output) {
-  for (const at::Tensor& tensor : call.tensors)
+  for (const at::Tensor& tensor : call.operands.tensors)
     if (const std::string* path = owner(tensor)) uses.push_back({last_path = *path, output.sizes().vec(), {}});
   if (!call.rule) return;
-  for (const Product& product : call.rule->products(call.tensors, output)) {
+  for (const Product& product : call.rule->products(call.operands, output)) {
     const std::string* path = nullptr;
     for (const at::Tensor& weight : product.weights)
       if (!path) path = owner(weight);

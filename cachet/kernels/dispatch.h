@@ -7,10 +7,11 @@
 //                          template <class T> void add_rows(const T* a, …) { CACHET_DISPATCH(AddRows, T)(a, …); }
 //   and, after the scalar twins, a macro of explicit instantiations handed to CACHET_INSTANTIATE.
 
+#include <hwy/highway.h>
+
 #include <type_traits>
 
 #include "cachet/kernels/bfloat16.h"
-#include "hwy/highway.h"
 
 // Names for the two instances: Highway's tables hold names.
 #define CACHET_KERNEL(Name)                \

@@ -6,11 +6,12 @@
 #define CACHET_KERNELS_SIMD_INL_H_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
 #include <cstdint>
 
 #include "cachet/kernels/bfloat16.h"
-#include "hwy/contrib/math/math-inl.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {

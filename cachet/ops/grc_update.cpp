@@ -1,19 +1,35 @@
 #include "cachet/ops/grc_update.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include <tuple>
+#include <vector>
+
+#include "cachet/kernels/grc_update.h"
 #include "cachet/ops/dispatch.h"
+#include "cachet/ops/fused.h"
 
 namespace cachet::ops {
 namespace {
 
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
+
+// samples, mean, and the products that the backward pass reads: X̄ with all weights (B, Tm, 3·Dm), C with those of the
+// gates, biases added (1 or B, Tm, 2·Dm), r ⊙ C with the candidate's (B, Tm, Dm)
+using Forward = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
 
 void check_linear(const char* name, const Tensor& weight, const OptionalTensor& bias, int64_t width) {
   TORCH_CHECK(weight.dim() == 2 && weight.size(0) == width && weight.size(1) == 2 * width, "grc_update: ", name,
@@ -22,24 +38,14 @@ void check_linear(const char* name, const Tensor& weight, const OptionalTensor& 
               " must be (Dm) = (", width, "), got ", bias->sizes());
 }
 
-void check(const Tensor& cache, const Tensor& tokens) {
+void check(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight, const OptionalTensor& reset_bias,
+           const Tensor& update_weight, const OptionalTensor& update_bias, const Tensor& candidate_weight,
+           const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight, const OptionalTensor& norm_bias) {
   TORCH_CHECK(tokens.dim() == 3, "grc_update: tokens must be (B, Tm, Dm), got ", tokens.sizes());
   TORCH_CHECK(cache.dim() == 3 && cache.sizes().slice(1) == tokens.sizes().slice(1) &&
                   (cache.size(0) == 1 || cache.size(0) == tokens.size(0)),
               "grc_update: cache must be (1, Tm, Dm) or (B, Tm, Dm) for tokens ", tokens.sizes(), ", got ",
               cache.sizes());
-}
-
-// The columns of a weight over [cache, tokens] that meet the one and the other.
-Tensor cache_half(const Tensor& weight) { return weight.narrow(1, 0, weight.size(1) / 2); }
-Tensor token_half(const Tensor& weight) { return weight.narrow(1, weight.size(1) / 2, weight.size(1) / 2); }
-
-Tensor grc_update_composite(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
-                            const OptionalTensor& reset_bias, const Tensor& update_weight,
-                            const OptionalTensor& update_bias, const Tensor& candidate_weight,
-                            const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
-                            const OptionalTensor& norm_bias, double norm_eps) {
-  check(cache, tokens);
   const int64_t width = tokens.size(2);
   check_linear("reset_weight", reset_weight, reset_bias, width);
   check_linear("update_weight", update_weight, update_bias, width);
@@ -47,37 +53,390 @@ Tensor grc_update_composite(const Tensor& cache, const Tensor& tokens, const Ten
   TORCH_CHECK(reset_bias.has_value() == update_bias.has_value(), "grc_update: give both gates a bias, or neither");
   TORCH_CHECK(norm_weight.has_value() == norm_bias.has_value(),
               "grc_update: give norm_weight and norm_bias, or neither");
+  for (const auto& [name, tensor] : {std::pair("norm_weight", norm_weight), std::pair("norm_bias", norm_bias)})
+    TORCH_CHECK(!tensor || (tensor->dim() == 1 && tensor->size(0) == width), "grc_update: ", name, " must be (Dm) = (",
+                width, "), got ", tensor->sizes());
+}
 
-  const Tensor gate_weight = at::cat({reset_weight, update_weight});
-  const OptionalTensor gate_bias = reset_bias ? OptionalTensor(at::cat({*reset_bias, *update_bias})) : std::nullopt;
-  // Products want one dtype; under autocast they choose it themselves, otherwise it is that of the weights.
-  const auto as_weight = [&](const Tensor& x) { return x.to(reset_weight.scalar_type()); };
-  const Tensor gates = (at::linear(as_weight(cache), cache_half(gate_weight), gate_bias) +
-                        at::linear(as_weight(tokens), token_half(gate_weight)))
-                           .sigmoid();
+// The columns of a weight over [cache, tokens] that meet the one and the other.
+Tensor cache_half(const Tensor& weight) { return weight.narrow(1, 0, weight.size(1) / 2); }
+Tensor token_half(const Tensor& weight) { return weight.narrow(1, weight.size(1) / 2, weight.size(1) / 2); }
+
+// What meets the tokens (3·Dm, Dm), in the order of token_products.
+Tensor token_weights(const Tensor& reset, const Tensor& update, const Tensor& candidate) {
+  return at::cat({token_half(reset), token_half(update), token_half(candidate)});
+}
+
+Tensor gate_weights(const Tensor& reset, const Tensor& update) {
+  return at::cat({cache_half(reset), cache_half(update)});
+}
+
+OptionalTensor gate_bias(const OptionalTensor& reset, const OptionalTensor& update, at::ScalarType dtype) {
+  if (!reset) return std::nullopt;
+  return at::cat({reset->to(dtype), update->to(dtype)});
+}
+
+at::ScalarType dtype_of_samples(const Tensor& cache, const Tensor& tokens) {
+  return cache.size(0) == 1 ? tokens.scalar_type() : c10::promoteTypes(cache.scalar_type(), tokens.scalar_type());
+}
+
+// --- composite -------------------------------------------------------------------------------------------------------
+
+Forward grc_update_composite(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                             const OptionalTensor& reset_bias, const Tensor& update_weight,
+                             const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                             const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                             const OptionalTensor& norm_bias, double norm_eps) {
+  check(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
+        norm_weight, norm_bias);
+  const int64_t width = tokens.size(2);
+  const auto dtype = reset_weight.scalar_type();  // products want one
+  const Tensor token_products =
+      at::linear(tokens.to(dtype), token_weights(reset_weight, update_weight, candidate_weight));
+  const Tensor cache_products =
+      at::linear(cache.to(dtype), gate_weights(reset_weight, update_weight), gate_bias(reset_bias, update_bias, dtype));
+  const Tensor gates = (cache_products + token_products.narrow(2, 0, 2 * width)).sigmoid();
   const Tensor reset = gates.narrow(2, 0, width), update = gates.narrow(2, width, width);
-  Tensor candidate = at::linear(as_weight(reset * cache), cache_half(candidate_weight)) +
-                     at::linear(as_weight(tokens), token_half(candidate_weight), candidate_bias);
-  if (norm_weight) candidate = at::layer_norm(at::gelu(candidate), {width}, norm_weight, norm_bias, norm_eps);
-  return (1 - update) * cache + update * candidate;
+  const Tensor reset_products = at::linear((reset * cache).to(dtype), cache_half(candidate_weight));
+
+  Tensor candidate = reset_products + token_products.narrow(2, 2 * width, width);
+  if (candidate_bias) candidate = candidate + *candidate_bias;
+  if (norm_weight)
+    candidate = at::layer_norm(at::gelu(candidate), {width}, norm_weight->to(candidate.scalar_type()),
+                               norm_bias->to(candidate.scalar_type()), norm_eps);
+  const Tensor next = (1 - update) * cache + update * candidate;
+  return {next.to(dtype_of_samples(cache, tokens)), next.mean(0, /*keepdim=*/true).to(cache.scalar_type()),
+          token_products, cache_products, reset_products};
+}
+
+// --- fused, CPU ------------------------------------------------------------------------------------------------------
+
+// Kernels read tokens and weights of one type and a float32 cache. A sample's own cache is stream state, whose
+// successors must not be rounded to bfloat16.
+bool fuses(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight, const Tensor& update_weight,
+           const Tensor& candidate_weight) {
+  const auto dtype = tokens.scalar_type();
+  return may_fuse(tokens) && cache.scalar_type() == at::kFloat && reset_weight.scalar_type() == dtype &&
+         update_weight.scalar_type() == dtype && candidate_weight.scalar_type() == dtype &&
+         (cache.size(0) == 1 || dtype == at::kFloat);
+}
+
+Tensor rows(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+
+Tensor as_float(const OptionalTensor& x) { return x ? x->to(at::kFloat).contiguous() : Tensor(); }
+const float* pointer(const Tensor& x) { return x.defined() ? data<float>(x) : nullptr; }
+
+// Rows of the cache that one call of a kernel takes: the threads' share, and the unit in which gradients are summed up,
+// so that sums do not depend on the number of threads.
+constexpr int64_t kRows = 8;
+
+template <class Body>
+void for_rows(const Tensor& tokens, const Body& body) {
+  const int64_t length = tokens.size(1), chunks = (length + kRows - 1) / kRows;
+  parallel(chunks, kRows * tokens.size(0) * tokens.size(2), [&](int64_t from, int64_t to) {
+    for (int64_t chunk = from; chunk < to; ++chunk)
+      body(chunk, kernels::GrcRows{chunk * kRows, std::min(length, (chunk + 1) * kRows)});
+  });
+}
+
+kernels::GrcShape shape_of(const Tensor& cache, const Tensor& tokens) {
+  return {tokens.size(0), tokens.size(1), tokens.size(2), cache.size(0) == 1};
+}
+
+// What the kernels read, kept alive.
+struct Operands {
+  Operands(const Tensor& held, const OptionalTensor& bias, const OptionalTensor& weight, const OptionalTensor& shift,
+           double norm_eps)
+      : cache(held.contiguous()),
+        candidate_bias(as_float(bias)),
+        norm_weight(as_float(weight)),
+        norm_bias(as_float(shift)),
+        eps(static_cast<float>(norm_eps)) {}
+
+  template <class T>
+  kernels::GrcInputs<T> inputs() const {
+    return {data<T>(token_products),
+            data<T>(cache_products),
+            reset_products.defined() ? data<T>(reset_products) : nullptr,
+            data<float>(cache),
+            pointer(candidate_bias),
+            pointer(norm_weight),
+            pointer(norm_bias),
+            eps};
+  }
+
+  Tensor cache, candidate_bias, norm_weight, norm_bias, token_products, cache_products, reset_products;
+  float eps;
+};
+
+Forward grc_update_cpu(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                       const OptionalTensor& reset_bias, const Tensor& update_weight, const OptionalTensor& update_bias,
+                       const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
+                       const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double norm_eps) {
+  if (!fuses(cache, tokens, reset_weight, update_weight, candidate_weight))
+    return grc_update_composite(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
+                                candidate_bias, norm_weight, norm_bias, norm_eps);
+  check(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
+        norm_weight, norm_bias);
+  const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
+  const auto dtype = tokens.scalar_type();
+  Operands in(cache, candidate_bias, norm_weight, norm_bias, norm_eps);
+  in.token_products = at::mm(rows(tokens), token_weights(reset_weight, update_weight, candidate_weight).t())
+                          .view({batch, length, 3 * width});
+  in.cache_products = at::linear(in.cache.to(dtype), gate_weights(reset_weight, update_weight),
+                                 gate_bias(reset_bias, update_bias, dtype));
+  const Tensor samples = at::empty({batch, length, width}, tokens.options());
+  const Tensor mean = at::empty({1, length, width}, cache.options());
+  const auto shape = shape_of(cache, tokens);
+  for_type_of(tokens, [&]<class T>(T*) {
+    // The samples' place serves r ⊙ C until they are there.
+    for_rows(tokens, [&](int64_t, kernels::GrcRows part) {
+      kernels::grc_reset(in.inputs<T>(), mutable_data<T>(samples), shape, part);
+    });
+    in.reset_products = at::mm(rows(samples), cache_half(candidate_weight).t()).view({batch, length, width});
+    for_rows(tokens, [&](int64_t, kernels::GrcRows part) {
+      std::vector<float> scratch(static_cast<size_t>(width));
+      kernels::grc_blend(in.inputs<T>(), mutable_data<T>(samples), mutable_data<float>(mean), scratch.data(), shape,
+                         part);
+    });
+  });
+  return {samples, mean, in.token_products, in.cache_products, in.reset_products};
+}
+
+// --- backward, fused -------------------------------------------------------------------------------------------------
+
+using Backward = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
+
+// Gradients of cache, tokens, the three weights, the gates' biases (2·Dm), the candidate's, and the norm's two. Those
+// of what is not there are empty.
+Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const OptionalTensor& d_mean, const Tensor& cache,
+                                 const Tensor& tokens, const Tensor& reset_weight, const Tensor& update_weight,
+                                 const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
+                                 const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double norm_eps,
+                                 const Tensor& token_products, const Tensor& cache_products,
+                                 const Tensor& reset_products) {
+  TORCH_CHECK(fuses(cache, tokens, reset_weight, update_weight, candidate_weight),
+              "grc_update_backward: serves float32 and bfloat16 on the CPU; elsewhere grc_update is a composition with "
+              "gradients of its own");
+  const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
+  const int64_t chunks = (length + kRows - 1) / kRows;
+  const bool shared = cache.size(0) == 1;
+  Operands in(cache, candidate_bias, norm_weight, norm_bias, norm_eps);
+  in.token_products = token_products;
+  in.cache_products = cache_products;
+  in.reset_products = reset_products;
+  const auto floats = cache.options();
+  const Tensor samples_grad = d_samples ? d_samples->contiguous() : Tensor();
+  const Tensor mean_grad = d_mean ? d_mean->contiguous() : Tensor();
+  const Tensor d_tokens_products = at::empty({batch * length, 3 * width}, tokens.options());
+  const Tensor d_gates = shared ? at::empty({length, 2 * width}, floats) : Tensor();
+  const Tensor d_cache = at::zeros(cache.sizes(), floats);
+  const Tensor d_norm = at::zeros({chunks, 2, norm_weight ? width : 0}, floats);
+  const Tensor reset_cache = at::empty({batch * length, width}, tokens.options());
+  const Tensor d_candidate = d_tokens_products.narrow(1, 2 * width, width);
+  const auto shape = shape_of(cache, tokens);
+
+  for_type_of(tokens, [&]<class T>(T*) {
+    const auto inputs = in.inputs<T>();
+    const auto gradients = [&](int64_t chunk) {
+      float* norm = norm_weight ? mutable_data<float>(d_norm) + chunk * 2 * width : nullptr;
+      return kernels::GrcGradients<T>{mutable_data<T>(d_tokens_products),
+                                      shared ? mutable_data<float>(d_gates) : nullptr, mutable_data<float>(d_cache),
+                                      norm, norm ? norm + width : nullptr};
+    };
+    for_rows(tokens, [&](int64_t chunk, kernels::GrcRows part) {
+      std::vector<float> scratch(static_cast<size_t>(3 * width));
+      kernels::grc_blend_backward(inputs, samples_grad.defined() ? data<T>(samples_grad) : nullptr, pointer(mean_grad),
+                                  gradients(chunk), scratch.data(), shape, part);
+    });
+    const Tensor d_reset_cache = at::mm(d_candidate, cache_half(candidate_weight));
+    for_rows(tokens, [&](int64_t chunk, kernels::GrcRows part) {
+      kernels::grc_reset_backward(inputs, data<T>(d_reset_cache), mutable_data<T>(reset_cache), gradients(chunk), shape,
+                                  part);
+    });
+  });
+
+  const Tensor of_gates = shared ? d_gates : d_tokens_products.narrow(1, 0, 2 * width);
+  const Tensor weights = token_weights(reset_weight, update_weight, candidate_weight);
+  const Tensor d_tokens = at::mm(d_tokens_products, weights).view(tokens.sizes());
+  const Tensor d_token_half = at::mm(d_tokens_products.t(), rows(tokens));
+  const Tensor d_gate_half = at::mm(of_gates.t(), rows(in.cache)).to(reset_weight.scalar_type());
+  const auto whole = [&](const Tensor& of_cache, int64_t part) {
+    return at::cat({of_cache, d_token_half.narrow(0, part * width, width)}, 1);
+  };
+  const Tensor d_held =
+      d_cache + at::mm(of_gates, gate_weights(reset_weight, update_weight).to(at::kFloat)).view(cache.sizes());
+  const Tensor d_norms = d_norm.sum(0);
+  return {d_held,
+          d_tokens,
+          whole(d_gate_half.narrow(0, 0, width), 0),
+          whole(d_gate_half.narrow(0, width, width), 1),
+          whole(at::mm(d_candidate.t(), reset_cache), 2),
+          of_gates.sum(0),
+          d_candidate.sum(0, /*keepdim=*/false, at::kFloat),
+          d_norms[0].clone(),
+          d_norms[1].clone()};
+}
+
+// --- shapes ----------------------------------------------------------------------------------------------------------
+
+Forward grc_update_meta(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                        const OptionalTensor& reset_bias, const Tensor& update_weight,
+                        const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                        const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                        const OptionalTensor& norm_bias, double) {
+  check(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
+        norm_weight, norm_bias);
+  const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
+  const auto products = tokens.options().dtype(reset_weight.scalar_type());
+  return {at::empty({batch, length, width}, tokens.options().dtype(dtype_of_samples(cache, tokens))),
+          at::empty({1, length, width}, cache.options()), at::empty({batch, length, 3 * width}, products),
+          at::empty({cache.size(0), length, 2 * width}, products), at::empty({batch, length, width}, products)};
+}
+
+Backward grc_update_backward_meta(const OptionalTensor&, const OptionalTensor&, const Tensor& cache,
+                                  const Tensor& tokens, const Tensor& reset_weight, const Tensor&, const Tensor&,
+                                  const OptionalTensor&, const OptionalTensor& norm_weight, const OptionalTensor&,
+                                  double, const Tensor&, const Tensor&, const Tensor&) {
+  const int64_t width = tokens.size(2);
+  const auto floats = [&](int64_t n) { return at::empty({n}, cache.options()); };
+  const auto weight = [&] { return at::empty(reset_weight.sizes(), reset_weight.options()); };
+  const int64_t norm = norm_weight ? width : 0;
+  const auto gates_dtype = cache.size(0) == 1 ? cache.scalar_type() : tokens.scalar_type();
+  return {at::empty(cache.sizes(), cache.options()),
+          at::empty(tokens.sizes(), tokens.options()),
+          weight(),
+          weight(),
+          weight(),
+          at::empty({2 * width}, cache.options().dtype(gates_dtype)),
+          floats(width),
+          floats(norm),
+          floats(norm)};
+}
+
+// --- gradient --------------------------------------------------------------------------------------------------------
+
+Forward call_forward(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                     const OptionalTensor& reset_bias, const Tensor& update_weight, const OptionalTensor& update_bias,
+                     const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
+                     const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double norm_eps) {
+  static const auto op = operator_handle<decltype(grc_update_composite)>("cachet::grc_update");
+  return op.call(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
+                 norm_weight, norm_bias, norm_eps);
+}
+
+struct GrcUpdate : torch::autograd::Function<GrcUpdate> {
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const Tensor& cache,
+                                                const Tensor& tokens, const Tensor& reset_weight,
+                                                const OptionalTensor& reset_bias, const Tensor& update_weight,
+                                                const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                                                const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                                                const OptionalTensor& norm_bias, double norm_eps) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    const auto [samples, mean, token_products, cache_products, reset_products] =
+        call_forward(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
+                     candidate_bias, norm_weight, norm_bias, norm_eps);
+    ctx->save_for_backward({cache, tokens, reset_weight, update_weight, candidate_weight,
+                            candidate_bias.value_or(Tensor()), norm_weight.value_or(Tensor()),
+                            norm_bias.value_or(Tensor()), token_products, cache_products, reset_products});
+    ctx->saved_data["eps"] = norm_eps;
+    ctx->saved_data["gate_bias"] = reset_bias.has_value();
+    ctx->mark_non_differentiable({token_products, cache_products, reset_products});
+    ctx->set_materialize_grads(false);
+    return {samples, mean, token_products, cache_products, reset_products};
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
+    static const auto op = operator_handle<decltype(grc_update_backward_cpu)>("cachet::grc_update_backward");
+    const auto saved = ctx->get_saved_variables();
+    const auto present = [](const Tensor& t) { return t.defined() ? OptionalTensor(t) : std::nullopt; };
+    const auto [d_cache, d_tokens, d_reset, d_update, d_candidate, d_gate_bias, d_candidate_bias, d_norm_weight,
+                d_norm_bias] = op.call(present(grads[0]), present(grads[1]), saved[0], saved[1], saved[2], saved[3],
+                                       saved[4], present(saved[5]), present(saved[6]), present(saved[7]),
+                                       ctx->saved_data["eps"].toDouble(), saved[8], saved[9], saved[10]);
+    const bool gate_bias = ctx->saved_data["gate_bias"].toBool(), norm = saved[6].defined();
+    const int64_t width = saved[1].size(2);
+    const Tensor none;
+    return {d_cache,
+            d_tokens,
+            d_reset,
+            gate_bias ? d_gate_bias.narrow(0, 0, width) : none,
+            d_update,
+            gate_bias ? d_gate_bias.narrow(0, width, width) : none,
+            d_candidate,
+            saved[5].defined() ? d_candidate_bias : none,
+            norm ? d_norm_weight : none,
+            norm ? d_norm_bias : none,
+            none};
+  }
+};
+
+Forward grc_update_autograd(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                            const OptionalTensor& reset_bias, const Tensor& update_weight,
+                            const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                            const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                            const OptionalTensor& norm_bias, double norm_eps) {
+  if (!fuses(cache, tokens, reset_weight, update_weight, candidate_weight))
+    return grc_update_composite(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
+                                candidate_bias, norm_weight, norm_bias, norm_eps);
+  const auto out = GrcUpdate::apply(cache, tokens, reset_weight, reset_bias, update_weight, update_bias,
+                                    candidate_weight, candidate_bias, norm_weight, norm_bias, norm_eps);
+  return {out[0], out[1], out[2], out[3], out[4]};
+}
+
+template <c10::DeviceType device, c10::DispatchKey autocast>
+Forward grc_update_autocast(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                            const OptionalTensor& reset_bias, const Tensor& update_weight,
+                            const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                            const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                            const OptionalTensor& norm_bias, double norm_eps) {
+  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
+  const auto dtype = at::autocast::get_autocast_dtype(device);
+  const auto narrow = [&](const Tensor& x) { return at::autocast::cached_cast(dtype, x, device); };
+  return call_forward(cache, narrow(tokens), narrow(reset_weight), reset_bias, narrow(update_weight), update_bias,
+                      narrow(candidate_weight), candidate_bias, norm_weight, norm_bias, norm_eps);
 }
 
 }  // namespace
 
-Tensor grc_update(const Tensor& cache, const Tensor& tokens, const GateWeights& reset, const GateWeights& update,
-                  const GateWeights& candidate, const std::optional<CandidateNorm>& norm) {
-  static const auto op = operator_handle<decltype(grc_update_composite)>("cachet::grc_update");
-  return op.call(cache, tokens, reset.weight, reset.bias, update.weight, update.bias, candidate.weight, candidate.bias,
-                 norm ? OptionalTensor(norm->weight) : std::nullopt, norm ? OptionalTensor(norm->bias) : std::nullopt,
-                 norm ? norm->eps : 1e-5);
+GrcUpdated grc_update(const Tensor& cache, const Tensor& tokens, const GateWeights& reset, const GateWeights& update,
+                      const GateWeights& candidate, const std::optional<CandidateNorm>& norm) {
+  const auto out = call_forward(cache, tokens, reset.weight, reset.bias, update.weight, update.bias, candidate.weight,
+                                candidate.bias, norm ? OptionalTensor(norm->weight) : std::nullopt,
+                                norm ? OptionalTensor(norm->bias) : std::nullopt, norm ? norm->eps : 1e-5);
+  return {std::get<0>(out), std::get<1>(out)};
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
   m.def(
       "grc_update(Tensor cache, Tensor tokens, Tensor reset_weight, Tensor? reset_bias, Tensor update_weight, "
       "Tensor? update_bias, Tensor candidate_weight, Tensor? candidate_bias, Tensor? norm_weight=None, "
-      "Tensor? norm_bias=None, float norm_eps=1e-05) -> Tensor");
+      "Tensor? norm_bias=None, float norm_eps=1e-05) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
+  m.def(
+      "grc_update_backward(Tensor? d_samples, Tensor? d_mean, Tensor cache, Tensor tokens, Tensor reset_weight, "
+      "Tensor update_weight, Tensor candidate_weight, Tensor? candidate_bias, Tensor? norm_weight, Tensor? norm_bias, "
+      "float norm_eps, Tensor token_products, Tensor cache_products, Tensor reset_products) "
+      "-> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
-TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) { m.impl("grc_update", grc_update_composite); }
+TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("grc_update", grc_update_composite); }
+TORCH_LIBRARY_IMPL(cachet, CPU, m) {
+  m.impl("grc_update", grc_update_cpu);
+  m.impl("grc_update_backward", grc_update_backward_cpu);
+}
+TORCH_LIBRARY_IMPL(cachet, Meta, m) {
+  m.impl("grc_update", grc_update_meta);
+  m.impl("grc_update_backward", grc_update_backward_meta);
+}
+TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
+  m.impl("grc_update", grc_update_autograd);
+  m.impl("grc_update_backward", torch::autograd::autogradNotImplementedFallback());
+}
+TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
+  m.impl("grc_update", grc_update_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
+}
+TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
+  m.impl("grc_update", grc_update_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
+}
 
 }  // namespace cachet::ops

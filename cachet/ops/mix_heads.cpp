@@ -3,9 +3,17 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include <tuple>
+
+#include "cachet/kernels/mix_heads.h"
 #include "cachet/ops/dispatch.h"
+#include "cachet/ops/fused.h"
 
 namespace cachet::ops {
 namespace {
@@ -29,7 +37,97 @@ Tensor mix_heads_composite(const Tensor& self, const Tensor& memory, const Tenso
   check(self, memory, logit);
   const Tensor share = logit.sigmoid().view({1, 1, -1, 1}).to(self.scalar_type());
   const Tensor wide = at::constant_pad_nd(memory, {0, self.size(3) - memory.size(3)});
-  return share * wide + (1 - share) * self;
+  return (share * wide + (1 - share) * self).contiguous();
+}
+
+// --- fused, CPU ------------------------------------------------------------------------------------------------------
+
+kernels::MixHeadsShape shape_of(const Tensor& self, const Tensor& memory) {
+  return {self.size(0) * self.size(1), self.size(2), self.size(3), memory.size(3)};
+}
+
+// Tokens that one call of a kernel takes when sums are taken: their order does not depend on the number of threads.
+constexpr int64_t kTokens = 64;
+
+Tensor mix_heads_cpu(const Tensor& self, const Tensor& memory, const Tensor& logit) {
+  if (!may_fuse(self)) return mix_heads_composite(self, memory, logit);
+  check(self, memory, logit);
+  const Tensor a = self.contiguous(), b = memory.contiguous();
+  const Tensor share = logit.to(at::kFloat).sigmoid().contiguous();
+  const Tensor out = at::empty(a.sizes(), a.options());
+  const auto whole = shape_of(a, b);
+  const int64_t self_row = whole.heads * whole.head_dim, memory_row = whole.heads * whole.memory_head_dim;
+  for_type_of(a, [&]<class T>(T*) {
+    parallel(whole.tokens, self_row, [&](int64_t from, int64_t to) {
+      auto part = whole;
+      part.tokens = to - from;
+      kernels::mix_heads(data<T>(a) + from * self_row, data<T>(b) + from * memory_row, data<float>(share),
+                         mutable_data<T>(out) + from * self_row, part);
+    });
+  });
+  return out;
+}
+
+// s = σ(λ):  ∂self = (1 − s)·g,  ∂memory = s·g[:m],  ∂λ = s(1 − s)·Σ (memory·g[:m] − self·g)
+std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_cpu(const Tensor& grad, const Tensor& self, const Tensor& memory,
+                                                          const Tensor& logit) {
+  TORCH_CHECK(may_fuse(self),
+              "mix_heads_backward: serves float32 and bfloat16 on the CPU; elsewhere mix_heads is a composition with "
+              "gradients of its own");
+  const Tensor g = grad.contiguous(), a = self.contiguous(), b = memory.contiguous();
+  const Tensor share = logit.to(at::kFloat).sigmoid().contiguous();
+  const Tensor d_self = at::empty(a.sizes(), a.options()), d_memory = at::empty(b.sizes(), b.options());
+  const auto whole = shape_of(a, b);
+  const int64_t self_row = whole.heads * whole.head_dim, memory_row = whole.heads * whole.memory_head_dim;
+  const int64_t chunks = (whole.tokens + kTokens - 1) / kTokens;
+  const Tensor d_shares = at::zeros({chunks, whole.heads}, a.options().dtype(at::kFloat));
+  for_type_of(a, [&]<class T>(T*) {
+    parallel(chunks, kTokens * self_row, [&](int64_t from, int64_t to) {
+      for (int64_t chunk = from; chunk < to; ++chunk) {
+        const int64_t first = chunk * kTokens, in_self = first * self_row, in_memory = first * memory_row;
+        auto part = whole;
+        part.tokens = std::min(kTokens, whole.tokens - first);
+        kernels::mix_heads_backward(data<T>(g) + in_self, data<T>(a) + in_self, data<T>(b) + in_memory,
+                                    data<float>(share), mutable_data<T>(d_self) + in_self,
+                                    mutable_data<T>(d_memory) + in_memory,
+                                    mutable_data<float>(d_shares) + chunk * whole.heads, part);
+      }
+    });
+  });
+  return {d_self, d_memory, (share * (1 - share) * d_shares.sum(0)).to(logit.scalar_type())};
+}
+
+Tensor mix_heads_meta(const Tensor& self, const Tensor& memory, const Tensor& logit) {
+  check(self, memory, logit);
+  return at::empty(self.sizes(), self.options());
+}
+
+std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_meta(const Tensor&, const Tensor& self, const Tensor& memory,
+                                                           const Tensor& logit) {
+  return {at::empty(self.sizes(), self.options()), at::empty(memory.sizes(), memory.options()),
+          at::empty(logit.sizes(), logit.options())};
+}
+
+// --- gradient --------------------------------------------------------------------------------------------------------
+
+struct MixHeads : torch::autograd::Function<MixHeads> {
+  static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& self, const Tensor& memory,
+                        const Tensor& logit) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    ctx->save_for_backward({self, memory, logit});
+    return mix_heads(self, memory, logit);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
+    static const auto op = operator_handle<decltype(mix_heads_backward_cpu)>("cachet::mix_heads_backward");
+    const auto saved = ctx->get_saved_variables();
+    const auto [d_self, d_memory, d_logit] = op.call(grads[0], saved[0], saved[1], saved[2]);
+    return {d_self, d_memory, d_logit};
+  }
+};
+
+Tensor mix_heads_autograd(const Tensor& self, const Tensor& memory, const Tensor& logit) {
+  return may_fuse(self) ? MixHeads::apply(self, memory, logit) : mix_heads_composite(self, memory, logit);
 }
 
 template <c10::DeviceType device, c10::DispatchKey autocast>
@@ -47,8 +145,23 @@ Tensor mix_heads(const Tensor& self, const Tensor& memory, const Tensor& logit) 
   return op.call(self, memory, logit);
 }
 
-TORCH_LIBRARY_FRAGMENT(cachet, m) { m.def("mix_heads(Tensor self, Tensor memory, Tensor logit) -> Tensor"); }
-TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) { m.impl("mix_heads", mix_heads_composite); }
+TORCH_LIBRARY_FRAGMENT(cachet, m) {
+  m.def("mix_heads(Tensor self, Tensor memory, Tensor logit) -> Tensor");
+  m.def("mix_heads_backward(Tensor grad, Tensor self, Tensor memory, Tensor logit) -> (Tensor, Tensor, Tensor)");
+}
+TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("mix_heads", mix_heads_composite); }
+TORCH_LIBRARY_IMPL(cachet, CPU, m) {
+  m.impl("mix_heads", mix_heads_cpu);
+  m.impl("mix_heads_backward", mix_heads_backward_cpu);
+}
+TORCH_LIBRARY_IMPL(cachet, Meta, m) {
+  m.impl("mix_heads", mix_heads_meta);
+  m.impl("mix_heads_backward", mix_heads_backward_meta);
+}
+TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
+  m.impl("mix_heads", mix_heads_autograd);
+  m.impl("mix_heads_backward", torch::autograd::autogradNotImplementedFallback());
+}
 TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
   m.impl("mix_heads", mix_heads_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
 }

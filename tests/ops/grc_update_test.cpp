@@ -26,7 +26,7 @@ GrcInputs random_inputs(int64_t batch, int64_t cache_batch, int64_t length, int6
 }
 
 at::Tensor run(const GrcInputs& in) {
-  return ops::grc_update(in.cache, in.tokens, in.reset, in.update, in.candidate, in.norm);
+  return ops::grc_update(in.cache, in.tokens, in.reset, in.update, in.candidate, in.norm).samples;
 }
 
 // Eq. 2-3 as the paper writes them: every product over the whole concatenation, sample by sample.
@@ -67,6 +67,14 @@ TEST(GrcUpdate, GradientEqualsFiniteDifferences) {
   }
 }
 
+TEST(GrcUpdate, TheMeanIsThatOfTheSamples) {
+  for (const int64_t cache_batch : {1, 3}) {
+    const GrcInputs in = random_inputs(3, cache_batch, 5, 4, true);
+    const auto [samples, mean] = ops::grc_update(in.cache, in.tokens, in.reset, in.update, in.candidate, in.norm);
+    EXPECT_TRUE(at::allclose(mean, samples.mean(0, true), 1e-12, 1e-12));
+  }
+}
+
 TEST(GrcUpdate, KeepsTheCachesPrecisionBesideNarrowWeights) {
   GrcInputs in = random_inputs(2, 1, 3, 4, true);
   const auto narrow = [](at::Tensor t) { return t.to(at::kBFloat16); };
@@ -74,7 +82,11 @@ TEST(GrcUpdate, KeepsTheCachesPrecisionBesideNarrowWeights) {
   in.norm = ops::CandidateNorm{narrow(in.norm->weight), narrow(in.norm->bias)};
   in.tokens = narrow(in.tokens);
   in.cache = in.cache.to(at::kFloat);
-  EXPECT_EQ(run(in).scalar_type(), at::kFloat);
+  const auto updated = [&] { return ops::grc_update(in.cache, in.tokens, in.reset, in.update, in.candidate, in.norm); };
+  EXPECT_EQ(updated().samples.scalar_type(), at::kBFloat16) << "attention reads them";
+  EXPECT_EQ(updated().mean.scalar_type(), at::kFloat) << "the next step reads it";
+  in.cache = in.cache.repeat({2, 1, 1});
+  EXPECT_EQ(updated().samples.scalar_type(), at::kFloat) << "each sample's next step reads its own";
 }
 
 TEST(GrcUpdate, NamesWhatItRefuses) {

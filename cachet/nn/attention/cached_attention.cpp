@@ -1,8 +1,6 @@
 #include "cachet/nn/attention/cached_attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
@@ -11,6 +9,7 @@
 
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/ops/mix_heads.h"
+#include "cachet/ops/token_convolution.h"
 
 namespace cachet::nn {
 namespace {
@@ -44,18 +43,11 @@ CachedAttention::CachedAttention(int64_t dim, int64_t num_heads, const CachedLay
   position_weight_.normal_(0.0, std::sqrt(2.0 / static_cast<double>(9 * (dim / width))));
 }
 
-torch::Tensor CachedAttention::positional_convolution(const torch::Tensor& x, const TokenLayout& layout) const {
+torch::Tensor CachedAttention::add_position(const torch::Tensor& mixed, const torch::Tensor& x,
+                                            const TokenLayout& layout) const {
   TORCH_CHECK(layout.grid, "cached_attention: the positional convolution needs tokens on a grid");
-  const int64_t batch = x.size(0), dim = x.size(2);
-  const torch::Tensor image =
-      x.slice(1, layout.class_tokens).transpose(1, 2).reshape({batch, dim, layout.grid->height, layout.grid->width});
-  const int64_t groups = dim / position_weight_.size(1);
-  const torch::Tensor y =
-      at::conv2d(image, position_weight_, position_bias_, /*stride=*/1, /*padding=*/1, /*dilation=*/1, groups)
-          .flatten(2)
-          .transpose(1, 2);
-  if (layout.class_tokens == 0) return y;
-  return at::cat({at::zeros({batch, layout.class_tokens, dim}, y.options().requires_grad(false)), y}, 1);
+  return ops::token_convolution(x, position_weight_, position_bias_,
+                                {layout.grid->height, layout.grid->width, layout.class_tokens}, mixed);
 }
 
 std::shared_ptr<AttentionState> CachedAttention::make_state(int64_t batch, StreamUse use) const {
@@ -92,7 +84,7 @@ torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::
   };
   const torch::Tensor mixed = ops::mix_heads(heads(self_output), heads(memory_output), share).view(query.sizes());
   if (!position_) return mixed;
-  return zero_padding(mixed + positional_convolution(query, layout.query), layout.query);
+  return zero_padding(add_position(mixed, query, layout.query), layout.query);
 }
 
 std::shared_ptr<Attention> make_self_attention(const AttentionOptions& attention, const CacheOptions& cache,

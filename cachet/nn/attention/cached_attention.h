@@ -25,7 +25,7 @@ class CachedAttention : public Attention {
   torch::Tensor share;  // λ (H)
 
  private:
-  torch::Tensor positional_convolution(const torch::Tensor& x, const TokenLayout& layout) const;
+  torch::Tensor add_position(const torch::Tensor& mixed, const torch::Tensor& x, const TokenLayout& layout) const;
 
   int64_t num_heads_;
   std::shared_ptr<Attention> self_attention_, memory_attention_;

@@ -6,7 +6,6 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
-#include "cachet/ops/grc_update.h"
 #include "cachet/ops/resize_tokens.h"
 
 namespace cachet::nn {
@@ -66,7 +65,7 @@ torch::Tensor GatedRecurrentCache::compress(const torch::Tensor& source, const T
   return ops::resize_tokens(x, tokens.size(1), padding);
 }
 
-torch::Tensor GatedRecurrentCache::update(const torch::Tensor& cache, const torch::Tensor& x) const {
+ops::GrcUpdated GatedRecurrentCache::update(const torch::Tensor& cache, const torch::Tensor& x) const {
   std::optional<ops::CandidateNorm> norm;
   if (norm_) norm = ops::CandidateNorm{norm_->weight, norm_->bias, kCandidateNormEps};
   return ops::grc_update(cache, x, weights_of(*reset_gate_), weights_of(*update_gate_), weights_of(*candidate_), norm);
@@ -84,15 +83,15 @@ torch::Tensor GatedRecurrentCache::stored(const AttentionLayout& layout, int64_t
   return tokens.detach().clone();
 }
 
-void GatedRecurrentCache::store(const torch::Tensor& next, const AttentionLayout& layout) {
+void GatedRecurrentCache::store(const ops::GrcUpdated& next, const AttentionLayout& layout) {
   const bool carried = layout.causal && options_.gradient == CacheGradient::carry && is_training();
   if (options_.scope == CacheScope::lane) {
-    layout.state->tensors["cache"] = carried ? next : next.detach();
+    layout.state->tensors["cache"] = carried ? next.samples : next.samples.detach();
     return;
   }
-  if (carried) layout.state->tensors["cache"] = next.mean(0, /*keepdim=*/true);
+  if (carried) layout.state->tensors["cache"] = next.mean;
   at::NoGradGuard no_grad;
-  tokens.copy_(next.mean(0, /*keepdim=*/true));
+  tokens.copy_(next.mean);
 }
 
 torch::Tensor GatedRecurrentCache::causal_step(const torch::Tensor& previous, const torch::Tensor& x,
@@ -102,8 +101,8 @@ torch::Tensor GatedRecurrentCache::causal_step(const torch::Tensor& previous, co
   if (recompute) {
     auto& held = lanes(layout, "gradient = recompute").tensors;
     if (const auto last = held.find("last_tokens"); last != held.end()) {
-      attended = update(held.at("last_cache"), last->second);
-      if (options_.scope == CacheScope::batch_mean) attended = attended.mean(0, /*keepdim=*/true);
+      const auto [samples, mean] = update(held.at("last_cache"), last->second);
+      attended = options_.scope == CacheScope::batch_mean ? mean : samples;
     }
     held["last_tokens"] = x.detach();
     held["last_cache"] = previous.detach();
@@ -123,10 +122,9 @@ Memory GatedRecurrentCache::step(const torch::Tensor& input, const torch::Tensor
   const torch::Tensor x = compress(from_input ? input : self_output, layout.query);
   if (layout.causal) return {causal_step(previous, x, layout), memory_layout_};
 
-  torch::Tensor next = update(previous, x);
+  const ops::GrcUpdated next = update(previous, x);
   if (updates()) store(next, layout);
-  if (options_.attend == CacheAttend::mean) next = next.mean(0, /*keepdim=*/true);
-  return {next, memory_layout_};
+  return {options_.attend == CacheAttend::mean ? next.mean : next.samples, memory_layout_};
 }
 
 }  // namespace cachet::nn

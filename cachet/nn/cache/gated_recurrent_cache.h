@@ -4,6 +4,7 @@
 #include "cachet/nn/cache/cache_options.h"
 #include "cachet/nn/linear.h"
 #include "cachet/nn/norm/layer_norm.h"
+#include "cachet/ops/grc_update.h"
 
 namespace cachet::nn {
 
@@ -27,9 +28,9 @@ class GatedRecurrentCache : public Cache {
 
  private:
   torch::Tensor compress(const torch::Tensor& source, const TokenLayout& layout) const;
-  torch::Tensor update(const torch::Tensor& cache, const torch::Tensor& x) const;
+  ops::GrcUpdated update(const torch::Tensor& cache, const torch::Tensor& x) const;
   torch::Tensor stored(const AttentionLayout& layout, int64_t batch) const;
-  void store(const torch::Tensor& next, const AttentionLayout& layout);
+  void store(const ops::GrcUpdated& next, const AttentionLayout& layout);
   torch::Tensor causal_step(const torch::Tensor& previous, const torch::Tensor& x, const AttentionLayout& layout);
   bool updates() const { return is_training() || options_.scope == CacheScope::lane; }
 

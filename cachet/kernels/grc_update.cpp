@@ -1,0 +1,389 @@
+#include "cachet/kernels/grc_update.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cachet/kernels/grc_update.cpp"
+#include <hwy/foreach_target.h>
+// Behind the one above.
+#include "cachet/kernels/dispatch.h"
+#include "cachet/kernels/simd-inl.h"
+
+#ifndef CACHET_GRC_UPDATE_ONCE
+#define CACHET_GRC_UPDATE_ONCE
+namespace cachet::kernels {
+
+/// Where one row of one sample lies.
+template <class T>
+struct GrcRow {
+  GrcRow(const GrcInputs<T>& in, const GrcShape& s, int64_t sample, int64_t t) {
+    const int64_t own = sample * s.length + t, held = s.shared ? t : own;
+    row = own;
+    cache_row = held;
+    token_reset = in.token_products + own * 3 * s.width;
+    token_update = token_reset + s.width;
+    token_candidate = token_update + s.width;
+    cache_reset = in.cache_products + held * 2 * s.width;
+    cache_update = cache_reset + s.width;
+    reset_product = in.reset_products ? in.reset_products + own * s.width : nullptr;
+    cache = in.cache + held * s.width;
+  }
+  int64_t row, cache_row;
+  const T *token_reset, *token_update, *token_candidate, *cache_reset, *cache_update, *reset_product;
+  const float* cache;
+};
+
+/// Mean and 1/√(variance + ε) of a row.
+struct Moments {
+  float mean, inverse_deviation;
+};
+
+}  // namespace cachet::kernels
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace cachet::kernels::HWY_NAMESPACE {
+
+template <class D, class T>
+HWY_INLINE hn::Vec<D> Gate(D d, const T* token_product, const T* cache_product) {
+  return Sigmoid(d, hn::Add(LoadFloat(d, token_product), LoadFloat(d, cache_product)));
+}
+
+/// The candidate's product, bias added.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> CandidateProduct(D d, const GrcInputs<T>& in, const GrcRow<T>& at, int64_t i) {
+  const auto sum = hn::Add(LoadFloat(d, at.token_candidate + i), LoadFloat(d, at.reset_product + i));
+  return in.candidate_bias ? hn::Add(sum, hn::LoadU(d, in.candidate_bias + i)) : sum;
+}
+
+/// Sum over a row of what term(tag, i) gives.
+template <class Term>
+HWY_INLINE float RowSum(int64_t width, const Term& term) {
+  const Wide d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto sum = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= width; i += lanes) sum = hn::Add(sum, term(d, i));
+  float total = hn::GetLane(hn::SumOfLanes(d, sum));
+  const One one;
+  for (; i < width; ++i) total += hn::GetLane(term(one, i));
+  return total;
+}
+
+HWY_INLINE Moments RowMoments(const float* row, int64_t width, float eps) {
+  const float mean =
+      RowSum(width, [&](auto d, int64_t i) { return hn::LoadU(d, row + i); }) / static_cast<float>(width);
+  const float variance = RowSum(width,
+                                [&](auto d, int64_t i) {
+                                  const auto off = hn::Sub(hn::LoadU(d, row + i), hn::Set(d, mean));
+                                  return hn::Mul(off, off);
+                                }) /
+                         static_cast<float>(width);
+  return {mean, 1.0f / std::sqrt(variance + eps)};
+}
+
+/// GELU of the candidate's product into a row, and the row's moments.
+template <class T>
+HWY_INLINE Moments ActivatedCandidate(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t width, float* row) {
+  ForEachVector(
+      width, [&](auto d, int64_t i) { hn::StoreU(GeluAndSlope(d, CandidateProduct(d, in, at, i)).value, d, row + i); });
+  return RowMoments(row, width, in.norm_eps);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> Normalized(D d, const float* row, const Moments& m, int64_t i) {
+  return hn::Mul(hn::Sub(hn::LoadU(d, row + i), hn::Set(d, m.mean)), hn::Set(d, m.inverse_deviation));
+}
+
+template <class T>
+void GrcReset(const GrcInputs<T>& in, T* reset_cache, const GrcShape& s, GrcRows rows) {
+  for (int64_t sample = 0; sample < s.batch; ++sample)
+    for (int64_t t = rows.from; t < rows.to; ++t) {
+      const GrcRow<T> at(in, s, sample, t);
+      T* out = reset_cache + at.row * s.width;
+      ForEachVector(s.width, [&](auto d, int64_t i) {
+        StoreFloat(hn::Mul(Gate(d, at.token_reset + i, at.cache_reset + i), hn::LoadU(d, at.cache + i)), d, out + i);
+      });
+    }
+}
+
+template <class T>
+void GrcBlend(const GrcInputs<T>& in, T* next, float* mean, float* scratch, const GrcShape& s, GrcRows rows) {
+  const float weight = 1.0f / static_cast<float>(s.batch);
+  for (int64_t t = rows.from; t < rows.to; ++t) {
+    float* average = mean + t * s.width;
+    ForEachVector(s.width, [&](auto d, int64_t i) { hn::StoreU(hn::Zero(d), d, average + i); });
+    for (int64_t sample = 0; sample < s.batch; ++sample) {
+      const GrcRow<T> at(in, s, sample, t);
+      T* out = next + at.row * s.width;
+      const auto blend = [&](auto d, int64_t i, auto candidate) {
+        const auto u = Gate(d, at.token_update + i, at.cache_update + i), c = hn::LoadU(d, at.cache + i);
+        const auto value = hn::MulAdd(u, hn::Sub(candidate, c), c);
+        StoreFloat(value, d, out + i);
+        hn::StoreU(hn::MulAdd(value, hn::Set(d, weight), hn::LoadU(d, average + i)), d, average + i);
+      };
+      if (in.norm_weight) {
+        const Moments m = ActivatedCandidate(in, at, s.width, scratch);
+        ForEachVector(s.width, [&](auto d, int64_t i) {
+          const auto z = Normalized(d, scratch, m, i);
+          blend(d, i, hn::MulAdd(z, hn::LoadU(d, in.norm_weight + i), hn::LoadU(d, in.norm_bias + i)));
+        });
+      } else {
+        ForEachVector(s.width, [&](auto d, int64_t i) { blend(d, i, CandidateProduct(d, in, at, i)); });
+      }
+    }
+  }
+}
+
+template <class T>
+void GrcBlendBackward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
+                      float* scratch, const GrcShape& s, GrcRows rows) {
+  const int64_t width = s.width;
+  const float weight = 1.0f / static_cast<float>(s.batch);
+  float *activated = scratch, *d_candidate = scratch + width;
+  for (int64_t t = rows.from; t < rows.to; ++t)
+    for (int64_t sample = 0; sample < s.batch; ++sample) {
+      const GrcRow<T> at(in, s, sample, t);
+      const T* grad = d_next ? d_next + at.row * width : nullptr;
+      const float* grad_of_mean = d_mean ? d_mean + t * width : nullptr;
+      T *d_update = out.token_products + at.row * 3 * width + width, *d_product = d_update + width;
+      float* d_cache = out.cache ? out.cache + at.cache_row * width : nullptr;
+      // What the blend gives to gate, candidate and cache; returns the candidate's.
+      const auto unblend = [&](auto d, int64_t i, auto candidate) {
+        auto g = grad ? LoadFloat(d, grad + i) : hn::Zero(d);
+        if (grad_of_mean) g = hn::MulAdd(hn::Set(d, weight), hn::LoadU(d, grad_of_mean + i), g);
+        const auto u = Gate(d, at.token_update + i, at.cache_update + i), c = hn::LoadU(d, at.cache + i);
+        const auto rest = hn::Sub(hn::Set(d, 1.0f), u);
+        StoreFloat(hn::Mul(hn::Mul(g, hn::Sub(candidate, c)), hn::Mul(u, rest)), d, d_update + i);
+        if (d_cache) hn::StoreU(hn::MulAdd(rest, g, hn::LoadU(d, d_cache + i)), d, d_cache + i);
+        return hn::Mul(g, u);
+      };
+      if (!in.norm_weight) {
+        ForEachVector(width, [&](auto d, int64_t i) {
+          StoreFloat(unblend(d, i, CandidateProduct(d, in, at, i)), d, d_product + i);
+        });
+        continue;
+      }
+      const Moments m = ActivatedCandidate(in, at, width, activated);
+      ForEachVector(width, [&](auto d, int64_t i) {
+        const auto z = Normalized(d, activated, m, i), w = hn::LoadU(d, in.norm_weight + i);
+        const auto g = unblend(d, i, hn::MulAdd(z, w, hn::LoadU(d, in.norm_bias + i)));
+        hn::StoreU(hn::MulAdd(g, z, hn::LoadU(d, out.norm_weight + i)), d, out.norm_weight + i);
+        hn::StoreU(hn::Add(g, hn::LoadU(d, out.norm_bias + i)), d, out.norm_bias + i);
+        hn::StoreU(hn::Mul(g, w), d, d_candidate + i);
+      });
+      // LayerNorm: (g − mean g − z·mean(g·z)) / deviation, then GELU.
+      const auto n = static_cast<float>(width);
+      const float mean_g = RowSum(width, [&](auto d, int64_t i) { return hn::LoadU(d, d_candidate + i); }) / n;
+      const float mean_gz = RowSum(width,
+                                   [&](auto d, int64_t i) {
+                                     return hn::Mul(hn::LoadU(d, d_candidate + i), Normalized(d, activated, m, i));
+                                   }) /
+                            n;
+      ForEachVector(width, [&](auto d, int64_t i) {
+        const auto z = Normalized(d, activated, m, i);
+        const auto centred = hn::Sub(hn::LoadU(d, d_candidate + i), hn::Set(d, mean_g));
+        const auto g = hn::Mul(hn::NegMulAdd(z, hn::Set(d, mean_gz), centred), hn::Set(d, m.inverse_deviation));
+        StoreFloat(hn::Mul(g, GeluAndSlope(d, CandidateProduct(d, in, at, i)).slope), d, d_product + i);
+      });
+    }
+}
+
+template <class T>
+void GrcResetBackward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset_cache, const GrcGradients<T>& out,
+                      const GrcShape& s, GrcRows rows) {
+  const int64_t width = s.width;
+  for (int64_t t = rows.from; t < rows.to; ++t) {
+    float* d_gates = out.cache_products ? out.cache_products + t * 2 * width : nullptr;
+    if (d_gates) ForEachVector(2 * width, [&](auto d, int64_t i) { hn::StoreU(hn::Zero(d), d, d_gates + i); });
+    for (int64_t sample = 0; sample < s.batch; ++sample) {
+      const GrcRow<T> at(in, s, sample, t);
+      const T* grad = d_reset_cache + at.row * width;
+      T *d_reset = out.token_products + at.row * 3 * width, *product = reset_cache + at.row * width;
+      float* d_cache = out.cache ? out.cache + at.cache_row * width : nullptr;
+      ForEachVector(width, [&](auto d, int64_t i) {
+        const auto g = LoadFloat(d, grad + i), c = hn::LoadU(d, at.cache + i);
+        const auto r = Gate(d, at.token_reset + i, at.cache_reset + i);
+        const auto slope = hn::Mul(r, hn::Sub(hn::Set(d, 1.0f), r));
+        const auto d_gate = hn::Mul(hn::Mul(g, c), slope);
+        StoreFloat(hn::Mul(r, c), d, product + i);
+        StoreFloat(d_gate, d, d_reset + i);
+        if (d_cache) hn::StoreU(hn::MulAdd(g, r, hn::LoadU(d, d_cache + i)), d, d_cache + i);
+        if (d_gates) hn::StoreU(hn::Add(d_gate, hn::LoadU(d, d_gates + i)), d, d_gates + i);
+      });
+      if (!d_gates) continue;
+      ForEachVector(width, [&](auto d, int64_t i) {
+        float* sum = d_gates + width + i;
+        hn::StoreU(hn::Add(LoadFloat(d, d_reset + width + i), hn::LoadU(d, sum)), d, sum);
+      });
+    }
+  }
+}
+
+CACHET_KERNEL(GrcReset);
+CACHET_KERNEL(GrcBlend);
+CACHET_KERNEL(GrcBlendBackward);
+CACHET_KERNEL(GrcResetBackward);
+
+}  // namespace cachet::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cachet::kernels {
+
+CACHET_EXPORT(GrcReset);
+CACHET_EXPORT(GrcBlend);
+CACHET_EXPORT(GrcBlendBackward);
+CACHET_EXPORT(GrcResetBackward);
+
+template <class T>
+void grc_reset(const GrcInputs<T>& in, T* reset_cache, const GrcShape& shape, GrcRows rows) {
+  CACHET_DISPATCH(GrcReset, T)(in, reset_cache, shape, rows);
+}
+template <class T>
+void grc_blend(const GrcInputs<T>& in, T* next, float* mean, float* scratch, const GrcShape& shape, GrcRows rows) {
+  CACHET_DISPATCH(GrcBlend, T)(in, next, mean, scratch, shape, rows);
+}
+template <class T>
+void grc_blend_backward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
+                        float* scratch, const GrcShape& shape, GrcRows rows) {
+  CACHET_DISPATCH(GrcBlendBackward, T)(in, d_next, d_mean, out, scratch, shape, rows);
+}
+template <class T>
+void grc_reset_backward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset_cache, const GrcGradients<T>& out,
+                        const GrcShape& shape, GrcRows rows) {
+  CACHET_DISPATCH(GrcResetBackward, T)(in, d_reset_cache, reset_cache, out, shape, rows);
+}
+
+namespace scalar {
+
+template <class T>
+float gate(const T* token_product, const T* cache_product, int64_t i) {
+  return 1.0f / (1.0f + std::exp(-(to_float(token_product[i]) + to_float(cache_product[i]))));
+}
+
+template <class T>
+float candidate_product(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t i) {
+  return to_float(at.token_candidate[i]) + to_float(at.reset_product[i]) +
+         (in.candidate_bias ? in.candidate_bias[i] : 0.0f);
+}
+
+inline float gelu(float x) { return x * 0.5f * (1.0f + std::erf(x * 0.70710678f)); }
+inline float gelu_slope(float x) {
+  return 0.5f * (1.0f + std::erf(x * 0.70710678f)) + x * 0.39894228f * std::exp(-0.5f * x * x);
+}
+
+template <class T>
+Moments activated_candidate(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t width, float* row) {
+  float sum = 0.0f, squares = 0.0f;
+  for (int64_t i = 0; i < width; ++i) sum += row[i] = gelu(candidate_product(in, at, i));
+  const float mean = sum / static_cast<float>(width);
+  for (int64_t i = 0; i < width; ++i) squares += (row[i] - mean) * (row[i] - mean);
+  return {mean, 1.0f / std::sqrt(squares / static_cast<float>(width) + in.norm_eps)};
+}
+
+template <class T>
+void grc_reset(const GrcInputs<T>& in, T* reset_cache, const GrcShape& s, GrcRows rows) {
+  for (int64_t sample = 0; sample < s.batch; ++sample)
+    for (int64_t t = rows.from; t < rows.to; ++t) {
+      const GrcRow<T> at(in, s, sample, t);
+      for (int64_t i = 0; i < s.width; ++i)
+        reset_cache[at.row * s.width + i] = from_float<T>(gate(at.token_reset, at.cache_reset, i) * at.cache[i]);
+    }
+}
+
+template <class T>
+void grc_blend(const GrcInputs<T>& in, T* next, float* mean, float* scratch, const GrcShape& s, GrcRows rows) {
+  for (int64_t t = rows.from; t < rows.to; ++t) {
+    for (int64_t i = 0; i < s.width; ++i) mean[t * s.width + i] = 0.0f;
+    for (int64_t sample = 0; sample < s.batch; ++sample) {
+      const GrcRow<T> at(in, s, sample, t);
+      Moments m{};
+      if (in.norm_weight) m = activated_candidate(in, at, s.width, scratch);
+      for (int64_t i = 0; i < s.width; ++i) {
+        const float z = (scratch[i] - m.mean) * m.inverse_deviation;
+        const float candidate = in.norm_weight ? z * in.norm_weight[i] + in.norm_bias[i] : candidate_product(in, at, i);
+        const float u = gate(at.token_update, at.cache_update, i);
+        const float value = (1.0f - u) * at.cache[i] + u * candidate;
+        next[at.row * s.width + i] = from_float<T>(value);
+        mean[t * s.width + i] += value / static_cast<float>(s.batch);
+      }
+    }
+  }
+}
+
+template <class T>
+void grc_blend_backward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
+                        float* scratch, const GrcShape& s, GrcRows rows) {
+  const auto n = static_cast<float>(s.width);
+  float* d_candidate = scratch + s.width;
+  for (int64_t t = rows.from; t < rows.to; ++t)
+    for (int64_t sample = 0; sample < s.batch; ++sample) {
+      const GrcRow<T> at(in, s, sample, t);
+      Moments m{};
+      if (in.norm_weight) m = activated_candidate(in, at, s.width, scratch);
+      float mean_g = 0.0f, mean_gz = 0.0f;
+      for (int64_t i = 0; i < s.width; ++i) {
+        const float z = (scratch[i] - m.mean) * m.inverse_deviation;
+        const float candidate = in.norm_weight ? z * in.norm_weight[i] + in.norm_bias[i] : candidate_product(in, at, i);
+        float g = d_next ? to_float(d_next[at.row * s.width + i]) : 0.0f;
+        if (d_mean) g += d_mean[t * s.width + i] / static_cast<float>(s.batch);
+        const float u = gate(at.token_update, at.cache_update, i);
+        out.token_products[at.row * 3 * s.width + s.width + i] =
+            from_float<T>(g * (candidate - at.cache[i]) * u * (1.0f - u));
+        if (out.cache) out.cache[at.cache_row * s.width + i] += (1.0f - u) * g;
+        d_candidate[i] = g * u;
+        if (!in.norm_weight) continue;
+        out.norm_weight[i] += d_candidate[i] * z;
+        out.norm_bias[i] += d_candidate[i];
+        d_candidate[i] *= in.norm_weight[i];
+        mean_g += d_candidate[i] / n;
+        mean_gz += d_candidate[i] * z / n;
+      }
+      for (int64_t i = 0; i < s.width; ++i) {
+        float g = d_candidate[i];
+        if (in.norm_weight) {
+          const float z = (scratch[i] - m.mean) * m.inverse_deviation;
+          g = (g - mean_g - z * mean_gz) * m.inverse_deviation * gelu_slope(candidate_product(in, at, i));
+        }
+        out.token_products[at.row * 3 * s.width + 2 * s.width + i] = from_float<T>(g);
+      }
+    }
+}
+
+template <class T>
+void grc_reset_backward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset_cache, const GrcGradients<T>& out,
+                        const GrcShape& s, GrcRows rows) {
+  for (int64_t t = rows.from; t < rows.to; ++t) {
+    float* d_gates = out.cache_products ? out.cache_products + t * 2 * s.width : nullptr;
+    for (int64_t i = 0; d_gates && i < 2 * s.width; ++i) d_gates[i] = 0.0f;
+    for (int64_t sample = 0; sample < s.batch; ++sample) {
+      const GrcRow<T> at(in, s, sample, t);
+      T* d_tokens = out.token_products + at.row * 3 * s.width;
+      for (int64_t i = 0; i < s.width; ++i) {
+        const float g = to_float(d_reset_cache[at.row * s.width + i]), r = gate(at.token_reset, at.cache_reset, i);
+        reset_cache[at.row * s.width + i] = from_float<T>(r * at.cache[i]);
+        d_tokens[i] = from_float<T>(g * at.cache[i] * r * (1.0f - r));
+        if (out.cache) out.cache[at.cache_row * s.width + i] += g * r;
+        if (!d_gates) continue;
+        d_gates[i] += g * at.cache[i] * r * (1.0f - r);
+        d_gates[s.width + i] += to_float(d_tokens[s.width + i]);
+      }
+    }
+  }
+}
+
+}  // namespace scalar
+
+#define CACHET_FORMS(space, T)                                                                                        \
+  template void space grc_reset(const GrcInputs<T>&, T*, const GrcShape&, GrcRows);                                   \
+  template void space grc_blend(const GrcInputs<T>&, T*, float*, float*, const GrcShape&, GrcRows);                   \
+  template void space grc_blend_backward(const GrcInputs<T>&, const T*, const float*, const GrcGradients<T>&, float*, \
+                                         const GrcShape&, GrcRows);                                                   \
+  template void space grc_reset_backward(const GrcInputs<T>&, const T*, T*, const GrcGradients<T>&, const GrcShape&,  \
+                                         GrcRows);
+CACHET_INSTANTIATE(CACHET_FORMS)
+#undef CACHET_FORMS
+
+}  // namespace cachet::kernels
+#endif

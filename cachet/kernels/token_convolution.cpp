@@ -1,0 +1,233 @@
+#include "cachet/kernels/token_convolution.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cachet/kernels/token_convolution.cpp"
+#include <hwy/foreach_target.h>
+// Behind the one above.
+#include "cachet/kernels/dispatch.h"
+#include "cachet/kernels/simd-inl.h"
+
+#ifndef CACHET_TOKEN_CONVOLUTION_ONCE
+#define CACHET_TOKEN_CONVOLUTION_ONCE
+namespace cachet::kernels {
+
+/// One of the nine taps at a place of the grid: how far away its input lies, in tokens.
+struct Tap {
+  int64_t number, offset;
+};
+
+/// Calls step(tap) for the taps whose input is on the grid.
+template <class Step>
+inline void for_each_tap(const ConvolutionShape& s, int64_t row, int64_t column, const Step& step) {
+  for (int64_t dy = -1; dy <= 1; ++dy)
+    for (int64_t dx = -1; dx <= 1; ++dx)
+      if (row + dy >= 0 && row + dy < s.height && column + dx >= 0 && column + dx < s.width)
+        step(Tap{(dy + 1) * 3 + dx + 1, dy * s.width + dx});
+}
+
+/// Where packed[tap][j][c] lies.
+inline int64_t packed_index(const ConvolutionShape& s, int64_t tap, int64_t j, int64_t c) {
+  return (tap * s.group + j) * s.channels + c;
+}
+
+}  // namespace cachet::kernels
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace cachet::kernels::HWY_NAMESPACE {
+
+/// Lane i of the result is lane i xor j.
+template <class V>
+HWY_INLINE V ExchangeLanes(Wide d, V v, int64_t j) {
+#if HWY_MAX_BYTES >= 32
+  if (j & 4) v = hn::Reverse4(d, hn::Reverse8(d, v));
+#endif
+#if HWY_MAX_BYTES >= 16
+  if (j & 2) v = hn::Reverse2(d, hn::Reverse4(d, v));
+  if (j & 1) v = hn::Reverse2(d, v);
+#endif
+  (void)d, (void)j;
+  return v;
+}
+
+/// How many channels from the first on are seen as whole vectors of whole groups.
+HWY_INLINE int64_t VectorChannels(int64_t channels, int64_t group) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Wide()));
+  return lanes % group == 0 ? channels / lanes * lanes : 0;
+}
+
+template <int64_t kGroup, class T>
+HWY_INLINE void ConvolvePlace(const T* x, const float* packed, const float* bias, const T* addend, T* out,
+                              const ConvolutionShape& s, int64_t row, int64_t column) {
+  const Wide d;
+  const int64_t place = (row * s.width + column) * s.channels, whole = VectorChannels(s.channels, kGroup);
+  int64_t c = 0;
+  for (; c < whole; c += static_cast<int64_t>(hn::Lanes(d))) {
+    auto sum = bias ? hn::LoadU(d, bias + c) : hn::Zero(d);
+    if (addend) sum = hn::Add(sum, LoadFloat(d, addend + place + c));
+    for_each_tap(s, row, column, [&](Tap tap) {
+      const auto value = LoadFloat(d, x + place + tap.offset * s.channels + c);
+      for (int64_t j = 0; j < kGroup; ++j) {
+        const auto weight = hn::LoadU(d, packed + (tap.number * kGroup + j) * s.channels + c);
+        sum = hn::MulAdd(ExchangeLanes(d, value, j), weight, sum);
+      }
+    });
+    StoreFloat(sum, d, out + place + c);
+  }
+  for (; c < s.channels; ++c) {
+    float sum = (bias ? bias[c] : 0.0f) + (addend ? to_float(addend[place + c]) : 0.0f);
+    for_each_tap(s, row, column, [&](Tap tap) {
+      for (int64_t j = 0; j < kGroup; ++j)
+        sum += to_float(x[place + tap.offset * s.channels + (c ^ j)]) * packed[packed_index(s, tap.number, j, c)];
+    });
+    out[place + c] = from_float<T>(sum);
+  }
+}
+
+template <int64_t kGroup, class T>
+HWY_INLINE void ConvolveRows(const T* x, const float* packed, const float* bias, const T* addend, T* out,
+                             const ConvolutionShape& s, int64_t first_row, int64_t last_row) {
+  for (int64_t row = first_row; row < last_row; ++row)
+    for (int64_t column = 0; column < s.width; ++column)
+      ConvolvePlace<kGroup>(x, packed, bias, addend, out, s, row, column);
+}
+
+template <class T>
+void ConvolveTokens(const T* x, const float* packed, const float* bias, const T* addend, T* out,
+                    const ConvolutionShape& s, int64_t first_row, int64_t last_row) {
+  switch (s.group) {
+    case 1:
+      return ConvolveRows<1>(x, packed, bias, addend, out, s, first_row, last_row);
+    case 2:
+      return ConvolveRows<2>(x, packed, bias, addend, out, s, first_row, last_row);
+    case 4:
+      return ConvolveRows<4>(x, packed, bias, addend, out, s, first_row, last_row);
+    default:
+      return ConvolveRows<8>(x, packed, bias, addend, out, s, first_row, last_row);
+  }
+}
+
+template <class T>
+void WeightGradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& s, int64_t first,
+                    int64_t last) {
+  const Wide d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t whole = first + VectorChannels(last - first, s.group);
+  for (int64_t tap = 0; tap < 9; ++tap) {
+    const int64_t dy = tap / 3 - 1, dx = tap % 3 - 1;
+    const int64_t top = dy < 0 ? 1 : 0, bottom = s.height - (dy > 0 ? 1 : 0);
+    const int64_t left = dx < 0 ? 1 : 0, right = s.width - (dx > 0 ? 1 : 0);
+    const int64_t offset = (dy * s.width + dx) * s.channels;
+    // Two products of a group at a time: both are sums over all places of what is loaded once.
+    for (int64_t j = 0; j < s.group; j += 2) {
+      const bool pair = j + 1 < s.group;
+      float *even = d_packed + packed_index(s, tap, j, 0), *odd = d_packed + packed_index(s, tap, pair ? j + 1 : j, 0);
+      for (int64_t c = first; c < whole; c += lanes) {
+        auto sum = hn::LoadU(d, even + c), other = hn::LoadU(d, odd + c);
+        for (int64_t row = top; row < bottom; ++row)
+          for (int64_t column = left; column < right; ++column) {
+            const int64_t place = (row * s.width + column) * s.channels + c;
+            const auto g = LoadFloat(d, grad + place);
+            const auto value = ExchangeLanes(d, LoadFloat(d, x + place + offset), j);
+            sum = hn::MulAdd(g, value, sum);
+            if (pair) other = hn::MulAdd(g, ExchangeLanes(d, value, 1), other);
+          }
+        hn::StoreU(sum, d, even + c);
+        if (pair) hn::StoreU(other, d, odd + c);
+      }
+    }
+    for (int64_t c = whole; c < last; ++c)
+      for (int64_t j = 0; j < s.group; ++j)
+        for (int64_t row = top; row < bottom; ++row)
+          for (int64_t column = left; column < right; ++column) {
+            const int64_t place = (row * s.width + column) * s.channels;
+            d_packed[packed_index(s, tap, j, c)] += to_float(grad[place + c]) * to_float(x[place + offset + (c ^ j)]);
+          }
+  }
+}
+
+CACHET_KERNEL(ConvolveTokens);
+CACHET_KERNEL(WeightGradient);
+
+}  // namespace cachet::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cachet::kernels {
+
+CACHET_EXPORT(ConvolveTokens);
+CACHET_EXPORT(WeightGradient);
+
+void pack_convolution(const float* weight, float* packed, const ConvolutionShape& s, bool transposed) {
+  for (int64_t tap = 0; tap < 9; ++tap)
+    for (int64_t j = 0; j < s.group; ++j)
+      for (int64_t c = 0; c < s.channels; ++c) {
+        // The gradient's convolution goes from outputs to inputs, and to the other side.
+        const int64_t out = transposed ? c ^ j : c, in = transposed ? c % s.group : (c % s.group) ^ j;
+        packed[packed_index(s, tap, j, c)] = weight[(out * s.group + in) * 9 + (transposed ? 8 - tap : tap)];
+      }
+}
+
+void unpack_convolution(const float* packed, float* weight, const ConvolutionShape& s) {
+  for (int64_t tap = 0; tap < 9; ++tap)
+    for (int64_t j = 0; j < s.group; ++j)
+      for (int64_t c = 0; c < s.channels; ++c)
+        weight[(c * s.group + ((c % s.group) ^ j)) * 9 + tap] = packed[packed_index(s, tap, j, c)];
+}
+
+template <class T>
+void convolve_tokens(const T* x, const float* packed, const float* bias, const T* addend, T* out,
+                     const ConvolutionShape& shape, int64_t first_row, int64_t last_row) {
+  CACHET_DISPATCH(ConvolveTokens, T)(x, packed, bias, addend, out, shape, first_row, last_row);
+}
+template <class T>
+void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& shape,
+                                     int64_t first, int64_t last) {
+  CACHET_DISPATCH(WeightGradient, T)(grad, x, d_packed, shape, first, last);
+}
+
+namespace scalar {
+
+template <class T>
+void convolve_tokens(const T* x, const float* packed, const float* bias, const T* addend, T* out,
+                     const ConvolutionShape& s, int64_t first_row, int64_t last_row) {
+  for (int64_t row = first_row; row < last_row; ++row)
+    for (int64_t column = 0; column < s.width; ++column)
+      for (int64_t c = 0; c < s.channels; ++c) {
+        const int64_t place = (row * s.width + column) * s.channels;
+        float sum = (bias ? bias[c] : 0.0f) + (addend ? to_float(addend[place + c]) : 0.0f);
+        for_each_tap(s, row, column, [&](Tap tap) {
+          for (int64_t j = 0; j < s.group; ++j)
+            sum += to_float(x[place + tap.offset * s.channels + (c ^ j)]) * packed[packed_index(s, tap.number, j, c)];
+        });
+        out[place + c] = from_float<T>(sum);
+      }
+}
+
+template <class T>
+void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& s,
+                                     int64_t first, int64_t last) {
+  for (int64_t row = 0; row < s.height; ++row)
+    for (int64_t column = 0; column < s.width; ++column)
+      for (int64_t c = first; c < last; ++c) {
+        const int64_t place = (row * s.width + column) * s.channels;
+        for_each_tap(s, row, column, [&](Tap tap) {
+          for (int64_t j = 0; j < s.group; ++j)
+            d_packed[packed_index(s, tap.number, j, c)] +=
+                to_float(grad[place + c]) * to_float(x[place + tap.offset * s.channels + (c ^ j)]);
+        });
+      }
+}
+
+}  // namespace scalar
+
+#define CACHET_FORMS(space, T)                                                                                      \
+  template void space convolve_tokens(const T*, const float*, const float*, const T*, T*, const ConvolutionShape&,  \
+                                      int64_t, int64_t);                                                            \
+  template void space convolve_tokens_weight_gradient(const T*, const T*, float*, const ConvolutionShape&, int64_t, \
+                                                      int64_t);
+CACHET_INSTANTIATE(CACHET_FORMS)
+#undef CACHET_FORMS
+
+}  // namespace cachet::kernels
+#endif

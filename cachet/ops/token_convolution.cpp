@@ -1,0 +1,250 @@
+#include "cachet/ops/token_convolution.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include <tuple>
+
+#include "cachet/kernels/token_convolution.h"
+#include "cachet/ops/dispatch.h"
+#include "cachet/ops/fused.h"
+
+namespace cachet::ops {
+namespace {
+
+using at::Tensor;
+using OptionalTensor = std::optional<Tensor>;
+using Backward = std::tuple<Tensor, Tensor, Tensor>;
+
+void check(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias, const OptionalTensor& addend,
+           int64_t height, int64_t width, int64_t class_tokens) {
+  TORCH_CHECK(tokens.dim() == 3 && tokens.is_floating_point(),
+              "token_convolution: tokens must be floating (B, L, D), got ", tokens.scalar_type(), " ", tokens.sizes());
+  TORCH_CHECK(height >= 1 && width >= 1 && class_tokens >= 0 && class_tokens + height * width == tokens.size(1),
+              "token_convolution: ", class_tokens, " class tokens and a grid of ", height, " x ", width,
+              " are not the ", tokens.size(1), " tokens");
+  const int64_t dim = tokens.size(2);
+  TORCH_CHECK(weight.dim() == 4 && weight.size(0) == dim && weight.size(1) >= 1 && dim % weight.size(1) == 0 &&
+                  weight.size(2) == 3 && weight.size(3) == 3,
+              "token_convolution: weight must be (D, D / groups, 3, 3) with D = ", dim, ", got ", weight.sizes());
+  TORCH_CHECK(weight.scalar_type() == tokens.scalar_type(), "token_convolution: tokens are ", tokens.scalar_type(),
+              ", weight ", weight.scalar_type());
+  TORCH_CHECK(!bias || (bias->dim() == 1 && bias->size(0) == dim), "token_convolution: bias must be (D) = (", dim,
+              "), got ", bias->sizes());
+  TORCH_CHECK(!addend || (addend->sizes() == tokens.sizes() && addend->scalar_type() == tokens.scalar_type()),
+              "token_convolution: addend must be as tokens, ", tokens.scalar_type(), " ", tokens.sizes(), ", got ",
+              addend->scalar_type(), " ", addend->sizes());
+}
+
+Tensor token_convolution_composite(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
+                                   const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens) {
+  check(tokens, weight, bias, addend, height, width, class_tokens);
+  const int64_t batch = tokens.size(0), dim = tokens.size(2);
+  const Tensor image = tokens.slice(1, class_tokens).transpose(1, 2).reshape({batch, dim, height, width});
+  const OptionalTensor shift = bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt;
+  Tensor y = at::conv2d(image, weight, shift, /*stride=*/1, /*padding=*/1, /*dilation=*/1, dim / weight.size(1))
+                 .flatten(2)
+                 .transpose(1, 2);
+  if (class_tokens > 0) y = at::cat({at::zeros({batch, class_tokens, dim}, y.options()), y}, 1);
+  return (addend ? *addend + y : y).contiguous();
+}
+
+// --- fused, CPU ------------------------------------------------------------------------------------------------------
+
+bool fuses(const Tensor& tokens, const Tensor& weight) {
+  const int64_t group = weight.dim() == 4 ? weight.size(1) : 0;
+  return may_fuse(tokens) && (group == 1 || group == 2 || group == 4 || group == 8);
+}
+
+kernels::ConvolutionShape shape_of(const Tensor& tokens, const Tensor& weight, int64_t height, int64_t width) {
+  return {height, width, tokens.size(2), weight.size(1)};
+}
+
+Tensor packed(const Tensor& weight, const kernels::ConvolutionShape& shape, bool transposed) {
+  const Tensor wide = weight.to(at::kFloat).contiguous();
+  const Tensor out = at::empty({9, shape.group, shape.channels}, wide.options());
+  kernels::pack_convolution(data<float>(wide), mutable_data<float>(out), shape, transposed);
+  return out;
+}
+
+// Convolves every sample of x (B, L, D) and writes all of out, class tokens too.
+void convolve(const Tensor& x, const Tensor& weights, const Tensor& bias, const Tensor& addend, const Tensor& out,
+              const kernels::ConvolutionShape& shape, int64_t class_tokens) {
+  const int64_t dim = shape.channels, sample = x.size(1) * dim, row = shape.width * dim;
+  if (class_tokens > 0) {
+    Tensor front = out.narrow(1, 0, class_tokens);
+    if (addend.defined())
+      front.copy_(addend.narrow(1, 0, class_tokens));
+    else
+      front.zero_();
+  }
+  for_type_of(x, [&]<class T>(T*) {
+    const int64_t off_grid = class_tokens * dim;
+    parallel(x.size(0) * shape.height, 9 * row, [&](int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i) {
+        const int64_t offset = i / shape.height * sample + off_grid;
+        kernels::convolve_tokens(data<T>(x) + offset, data<float>(weights),
+                                 bias.defined() ? data<float>(bias) : nullptr,
+                                 addend.defined() ? data<T>(addend) + offset : nullptr, mutable_data<T>(out) + offset,
+                                 shape, i % shape.height, i % shape.height + 1);
+      }
+    });
+  });
+}
+
+Tensor token_convolution_cpu(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
+                             const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens) {
+  if (!fuses(tokens, weight))
+    return token_convolution_composite(tokens, weight, bias, addend, height, width, class_tokens);
+  check(tokens, weight, bias, addend, height, width, class_tokens);
+  const auto shape = shape_of(tokens, weight, height, width);
+  const Tensor out = at::empty(tokens.sizes(), tokens.options());
+  convolve(tokens.contiguous(), packed(weight, shape, false), bias ? bias->to(at::kFloat).contiguous() : Tensor(),
+           addend ? addend->contiguous() : Tensor(), out, shape, class_tokens);
+  return out;
+}
+
+// Gradients of tokens, weight and bias; the addend's is grad itself.
+Backward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens, const Tensor& weight, int64_t height,
+                                        int64_t width, int64_t class_tokens) {
+  TORCH_CHECK(fuses(tokens, weight),
+              "token_convolution_backward: serves float32 and bfloat16 on the CPU; elsewhere token_convolution is a "
+              "composition with gradients of its own");
+  const auto shape = shape_of(tokens, weight, height, width);
+  const Tensor dy = grad.contiguous(), x = tokens.contiguous();
+  const Tensor d_tokens = at::empty(x.sizes(), x.options());
+  convolve(dy, packed(weight, shape, true), Tensor(), Tensor(), d_tokens, shape, class_tokens);
+  if (class_tokens > 0) d_tokens.narrow(1, 0, class_tokens).zero_();
+
+  const Tensor d_packed = at::zeros({9, shape.group, shape.channels}, x.options().dtype(at::kFloat));
+  constexpr int64_t kChannels = 64;  // whole vectors of whole groups, whatever the instruction set
+  const int64_t blocks = (shape.channels + kChannels - 1) / kChannels, sample = x.size(1) * shape.channels;
+  for_type_of(x, [&]<class T>(T*) {
+    parallel(blocks, 9 * kChannels * height * width, [&](int64_t from, int64_t to) {
+      for (int64_t block = from; block < to; ++block)
+        for (int64_t b = 0; b < x.size(0); ++b) {
+          const int64_t offset = b * sample + class_tokens * shape.channels;
+          kernels::convolve_tokens_weight_gradient(data<T>(dy) + offset, data<T>(x) + offset,
+                                                   mutable_data<float>(d_packed), shape, block * kChannels,
+                                                   std::min(shape.channels, (block + 1) * kChannels));
+        }
+    });
+  });
+  const Tensor d_weight = at::empty(weight.sizes(), d_packed.options());
+  kernels::unpack_convolution(data<float>(d_packed), mutable_data<float>(d_weight), shape);
+  const Tensor d_bias = dy.slice(1, class_tokens).sum({0, 1}, /*keepdim=*/false, at::kFloat);
+  return {d_tokens, d_weight.to(weight.scalar_type()), d_bias};
+}
+
+// --- shapes ----------------------------------------------------------------------------------------------------------
+
+Tensor token_convolution_meta(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
+                              const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens) {
+  check(tokens, weight, bias, addend, height, width, class_tokens);
+  return at::empty(tokens.sizes(), tokens.options());
+}
+
+Backward token_convolution_backward_meta(const Tensor&, const Tensor& tokens, const Tensor& weight, int64_t, int64_t,
+                                         int64_t) {
+  return {at::empty(tokens.sizes(), tokens.options()), at::empty(weight.sizes(), weight.options()),
+          at::empty({tokens.size(2)}, tokens.options().dtype(at::kFloat))};
+}
+
+// --- gradient --------------------------------------------------------------------------------------------------------
+
+Tensor call(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias, const OptionalTensor& addend,
+            int64_t height, int64_t width, int64_t class_tokens) {
+  static const auto op = operator_handle<decltype(token_convolution_composite)>("cachet::token_convolution");
+  return op.call(tokens, weight, bias, addend, height, width, class_tokens);
+}
+
+struct TokenConvolution : torch::autograd::Function<TokenConvolution> {
+  static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& tokens, const Tensor& weight,
+                        const OptionalTensor& bias, const OptionalTensor& addend, int64_t height, int64_t width,
+                        int64_t class_tokens) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    ctx->save_for_backward({tokens, weight});
+    ctx->saved_data["grid"] = std::vector<int64_t>{height, width, class_tokens};
+    ctx->saved_data["bias"] = bias.has_value();
+    ctx->saved_data["addend"] = addend.has_value();
+    return call(tokens, weight, bias, addend, height, width, class_tokens);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
+    static const auto op =
+        operator_handle<decltype(token_convolution_backward_cpu)>("cachet::token_convolution_backward");
+    const auto saved = ctx->get_saved_variables();
+    const auto grid = ctx->saved_data["grid"].toIntVector();
+    const auto [d_tokens, d_weight, d_bias] = op.call(grads[0], saved[0], saved[1], grid[0], grid[1], grid[2]);
+    const Tensor none;
+    return {d_tokens,
+            d_weight,
+            ctx->saved_data["bias"].toBool() ? d_bias : none,
+            ctx->saved_data["addend"].toBool() ? grads[0] : none,
+            none,
+            none,
+            none};
+  }
+};
+
+Tensor token_convolution_autograd(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
+                                  const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens) {
+  if (!fuses(tokens, weight))
+    return token_convolution_composite(tokens, weight, bias, addend, height, width, class_tokens);
+  return TokenConvolution::apply(tokens, weight, bias, addend, height, width, class_tokens);
+}
+
+template <c10::DeviceType device, c10::DispatchKey autocast>
+Tensor token_convolution_autocast(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
+                                  const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens) {
+  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
+  const auto narrow = [&](const Tensor& x) {
+    return at::autocast::cached_cast(at::autocast::get_autocast_dtype(device), x, device);
+  };
+  return call(narrow(tokens), narrow(weight), bias, addend ? OptionalTensor(narrow(*addend)) : addend, height, width,
+              class_tokens);
+}
+
+}  // namespace
+
+Tensor token_convolution(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias, const TokenGrid& grid,
+                         const OptionalTensor& addend) {
+  return call(tokens, weight, bias, addend, grid.height, grid.width, grid.class_tokens);
+}
+
+TORCH_LIBRARY_FRAGMENT(cachet, m) {
+  m.def(
+      "token_convolution(Tensor tokens, Tensor weight, Tensor? bias, Tensor? addend, int height, int width, "
+      "int class_tokens=0) -> Tensor");
+  m.def(
+      "token_convolution_backward(Tensor grad, Tensor tokens, Tensor weight, int height, int width, int class_tokens) "
+      "-> (Tensor, Tensor, Tensor)");
+}
+TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("token_convolution", token_convolution_composite); }
+TORCH_LIBRARY_IMPL(cachet, CPU, m) {
+  m.impl("token_convolution", token_convolution_cpu);
+  m.impl("token_convolution_backward", token_convolution_backward_cpu);
+}
+TORCH_LIBRARY_IMPL(cachet, Meta, m) {
+  m.impl("token_convolution", token_convolution_meta);
+  m.impl("token_convolution_backward", token_convolution_backward_meta);
+}
+TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
+  m.impl("token_convolution", token_convolution_autograd);
+  m.impl("token_convolution_backward", torch::autograd::autogradNotImplementedFallback());
+}
+TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
+  m.impl("token_convolution", token_convolution_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
+}
+TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
+  m.impl("token_convolution", token_convolution_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
+}
+
+}  // namespace cachet::ops
