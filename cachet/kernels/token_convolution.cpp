@@ -56,6 +56,21 @@ HWY_INLINE int64_t VectorChannels(int64_t channels, int64_t group) {
   return lanes % group == 0 ? channels / lanes * lanes : 0;
 }
 
+/// Channels [first, channels) of a place, one by one.
+template <int64_t kGroup, class T>
+HWY_INLINE void ConvolveChannels(const T* x, const float* packed, const float* bias, const T* addend, T* out,
+                                 const ConvolutionShape& s, int64_t row, int64_t column, int64_t first) {
+  const int64_t place = (row * s.width + column) * s.channels;
+  for (int64_t c = first; c < s.channels; ++c) {
+    float sum = (bias ? bias[c] : 0.0f) + (addend ? to_float(addend[place + c]) : 0.0f);
+    for_each_tap(s, row, column, [&](Tap tap) {
+      for (int64_t j = 0; j < kGroup; ++j)
+        sum += to_float(x[place + tap.offset * s.channels + (c ^ j)]) * packed[packed_index(s, tap.number, j, c)];
+    });
+    out[place + c] = from_float<T>(sum);
+  }
+}
+
 template <int64_t kGroup, class T>
 HWY_INLINE void ConvolvePlace(const T* x, const float* packed, const float* bias, const T* addend, T* out,
                               const ConvolutionShape& s, int64_t row, int64_t column) {
@@ -74,22 +89,62 @@ HWY_INLINE void ConvolvePlace(const T* x, const float* packed, const float* bias
     });
     StoreFloat(sum, d, out + place + c);
   }
-  for (; c < s.channels; ++c) {
-    float sum = (bias ? bias[c] : 0.0f) + (addend ? to_float(addend[place + c]) : 0.0f);
-    for_each_tap(s, row, column, [&](Tap tap) {
-      for (int64_t j = 0; j < kGroup; ++j)
-        sum += to_float(x[place + tap.offset * s.channels + (c ^ j)]) * packed[packed_index(s, tap.number, j, c)];
-    });
-    out[place + c] = from_float<T>(sum);
+  ConvolveChannels<kGroup>(x, packed, bias, addend, out, s, row, column, c);
+}
+
+/// The same for four places in a line, none of them in the first or last column: weights are loaded once for all four.
+template <int64_t kGroup, class T>
+HWY_INLINE void ConvolveFourPlaces(const T* x, const float* packed, const float* bias, const T* addend, T* out,
+                                   const ConvolutionShape& s, int64_t row, int64_t column) {
+  const Wide d;
+  const int64_t step = s.channels, place = (row * s.width + column) * step, whole = VectorChannels(step, kGroup);
+  const int64_t top = row == 0 ? 1 : 0, bottom = row + 1 == s.height ? 2 : 3;
+  for (int64_t c = 0; c < whole; c += static_cast<int64_t>(hn::Lanes(d))) {
+    const T* in = x + place + c;
+    auto sum0 = bias ? hn::LoadU(d, bias + c) : hn::Zero(d);
+    auto sum1 = sum0, sum2 = sum0, sum3 = sum0;
+    if (addend) {
+      const T* more = addend + place + c;
+      sum0 = hn::Add(sum0, LoadFloat(d, more));
+      sum1 = hn::Add(sum1, LoadFloat(d, more + step));
+      sum2 = hn::Add(sum2, LoadFloat(d, more + 2 * step));
+      sum3 = hn::Add(sum3, LoadFloat(d, more + 3 * step));
+    }
+    for (int64_t dy = top; dy < bottom; ++dy)
+      for (int64_t dx = 0; dx < 3; ++dx) {
+        const T* from = in + ((dy - 1) * s.width + dx - 1) * step;
+        const float* weights = packed + (dy * 3 + dx) * kGroup * step + c;
+        const auto v0 = LoadFloat(d, from), v1 = LoadFloat(d, from + step);
+        const auto v2 = LoadFloat(d, from + 2 * step), v3 = LoadFloat(d, from + 3 * step);
+        for (int64_t j = 0; j < kGroup; ++j) {
+          const auto weight = hn::LoadU(d, weights + j * step);
+          sum0 = hn::MulAdd(ExchangeLanes(d, v0, j), weight, sum0);
+          sum1 = hn::MulAdd(ExchangeLanes(d, v1, j), weight, sum1);
+          sum2 = hn::MulAdd(ExchangeLanes(d, v2, j), weight, sum2);
+          sum3 = hn::MulAdd(ExchangeLanes(d, v3, j), weight, sum3);
+        }
+      }
+    T* to = out + place + c;
+    StoreFloat(sum0, d, to);
+    StoreFloat(sum1, d, to + step);
+    StoreFloat(sum2, d, to + 2 * step);
+    StoreFloat(sum3, d, to + 3 * step);
   }
+  for (int64_t k = 0; k < 4; ++k) ConvolveChannels<kGroup>(x, packed, bias, addend, out, s, row, column + k, whole);
 }
 
 template <int64_t kGroup, class T>
 HWY_INLINE void ConvolveRows(const T* x, const float* packed, const float* bias, const T* addend, T* out,
                              const ConvolutionShape& s, int64_t first_row, int64_t last_row) {
   for (int64_t row = first_row; row < last_row; ++row)
-    for (int64_t column = 0; column < s.width; ++column)
-      ConvolvePlace<kGroup>(x, packed, bias, addend, out, s, row, column);
+    for (int64_t column = 0; column < s.width;) {
+      const bool four = column >= 1 && column + 4 < s.width;
+      if (four)
+        ConvolveFourPlaces<kGroup>(x, packed, bias, addend, out, s, row, column);
+      else
+        ConvolvePlace<kGroup>(x, packed, bias, addend, out, s, row, column);
+      column += four ? 4 : 1;
+    }
 }
 
 template <class T>

@@ -1,9 +1,11 @@
 #include "cachet/ops/scale_shift.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
+
+#include <tuple>
 
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/token_passes.h"
@@ -37,6 +39,18 @@ Tensor scale_shift_meta(const Tensor& input, const Tensor& scale, const Optional
 }
 
 // ∂x = dy·scale,  ∂scale = Σ dy·x,  ∂shift = Σ dy
+using Backward = std::tuple<Tensor, Tensor, Tensor>;
+
+Backward scale_shift_backward(const Tensor& grad, const Tensor& input, const Tensor& scale) {
+  const passes::GradientSums sums = passes::gradient_sums(grad, input, {}, scale.scalar_type());
+  return {passes::scale_shift(grad, scale, {}), sums.grad_input, sums.grad};
+}
+
+Backward scale_shift_backward_meta(const Tensor&, const Tensor& input, const Tensor& scale) {
+  const auto channels = [&] { return at::empty(scale.sizes(), scale.options()); };
+  return {at::empty(input.sizes(), input.options()), channels(), channels()};
+}
+
 struct ScaleShift : torch::autograd::Function<ScaleShift> {
   static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& input, const Tensor& scale,
                         const OptionalTensor& shift) {
@@ -47,13 +61,10 @@ struct ScaleShift : torch::autograd::Function<ScaleShift> {
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {
+    static const auto op = operator_handle<decltype(scale_shift_backward)>("cachet::scale_shift_backward");
     const auto saved = ctx->get_saved_variables();
-    const Tensor &input = saved[0], &scale = saved[1], &dy = grads[0];
-    const bool shift = ctx->saved_data["shift"].toBool();
-    passes::GradientSums sums;
-    if (ctx->needs_input_grad(1) || (shift && ctx->needs_input_grad(2)))
-      sums = passes::gradient_sums(dy, input, {}, scale.scalar_type());
-    return {passes::scale_shift(dy, scale, {}), sums.grad_input, shift ? sums.grad : Tensor()};
+    const auto [d_input, d_scale, d_shift] = op.call(grads[0], saved[0], saved[1]);
+    return {d_input, d_scale, ctx->saved_data["shift"].toBool() ? d_shift : Tensor()};
   }
 };
 
@@ -68,9 +79,21 @@ Tensor scale_shift(const Tensor& input, const Tensor& scale, const OptionalTenso
   return op.call(input, scale, shift);
 }
 
-TORCH_LIBRARY_FRAGMENT(cachet, m) { m.def("scale_shift(Tensor input, Tensor scale, Tensor? shift=None) -> Tensor"); }
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("scale_shift", scale_shift_kernel); }
-TORCH_LIBRARY_IMPL(cachet, Meta, m) { m.impl("scale_shift", scale_shift_meta); }
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) { m.impl("scale_shift", scale_shift_autograd); }
+TORCH_LIBRARY_FRAGMENT(cachet, m) {
+  m.def("scale_shift(Tensor input, Tensor scale, Tensor? shift=None) -> Tensor");
+  m.def("scale_shift_backward(Tensor grad, Tensor input, Tensor scale) -> (Tensor, Tensor, Tensor)");
+}
+TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
+  m.impl("scale_shift", scale_shift_kernel);
+  m.impl("scale_shift_backward", scale_shift_backward);
+}
+TORCH_LIBRARY_IMPL(cachet, Meta, m) {
+  m.impl("scale_shift", scale_shift_meta);
+  m.impl("scale_shift_backward", scale_shift_backward_meta);
+}
+TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
+  m.impl("scale_shift", scale_shift_autograd);
+  m.impl("scale_shift_backward", torch::autograd::autogradNotImplementedFallback());
+}
 
 }  // namespace cachet::ops

@@ -60,7 +60,7 @@ Tensor sum_of_squares(const Tensor& x, const OptionalTensor& padding, at::Scalar
       kernels::sum_of_squares(data<T>(dense) + first * shape.channels, mask, out, shape);
     });
   });
-  return sums[0];
+  return sums[0].clone();
 }
 
 GradientSums gradient_sums(const Tensor& grad, const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {
@@ -76,7 +76,7 @@ GradientSums gradient_sums(const Tensor& grad, const Tensor& x, const OptionalTe
       kernels::gradient_sums(data<T>(dy) + offset, data<T>(dense) + offset, mask, out, out + shape.channels, shape);
     });
   });
-  return {sums[0], sums[1]};
+  return {sums[0].clone(), sums[1].clone()};
 }
 
 Tensor scale_shift(const Tensor& x, const Tensor& scale, const OptionalTensor& shift) {

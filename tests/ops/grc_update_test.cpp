@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -87,6 +88,31 @@ TEST(GrcUpdate, KeepsTheCachesPrecisionBesideNarrowWeights) {
   EXPECT_EQ(updated().mean.scalar_type(), at::kFloat) << "the next step reads it";
   in.cache = in.cache.repeat({2, 1, 1});
   EXPECT_EQ(updated().samples.scalar_type(), at::kFloat) << "each sample's next step reads its own";
+}
+
+TEST(GrcUpdate, FusedEqualsComposite) {
+  using testing::Tensors;
+  for (const bool with_norm : {false, true})
+    for (const bool with_bias : {false, true})
+      for (const int64_t cache_batch : {1, 3})
+        for (const auto& [length, width] : {std::pair<int64_t, int64_t>{0, 4}, {1, 1}, {5, 16}, {17, 31}}) {
+          const auto weight = [w = width] { return at::randn({w, 2 * w}) * 0.5; };
+          const at::Tensor strided = at::randn({3, length, 2 * width}).narrow(2, 0, width);
+          Tensors inputs{at::randn({cache_batch, length, width}), strided, weight(), weight(), weight()};
+          for (int i = 0; i < 5; ++i) inputs.push_back(at::randn({width}));
+          testing::expect_fused_equals_composite(
+              [&](const Tensors& in) -> Tensors {
+                const auto bias = [&](size_t i) { return with_bias ? std::optional(in[i]) : std::nullopt; };
+                std::optional<ops::CandidateNorm> norm;
+                // A norm over few channels multiplies whatever is off; a wide ε keeps the comparison one of kernels.
+                if (with_norm) norm = ops::CandidateNorm{in[8], in[9], 1.0};
+                // The cache is float32 whatever the tokens are.
+                const auto [samples, mean] = ops::grc_update(in[0].to(at::kFloat), in[1], {in[2], bias(5)},
+                                                             {in[3], bias(6)}, {in[4], bias(7)}, norm);
+                return {samples.to(at::kFloat), mean};
+              },
+              inputs, "length " + std::to_string(length) + ", width " + std::to_string(width));
+        }
 }
 
 TEST(GrcUpdate, NamesWhatItRefuses) {

@@ -4,6 +4,7 @@
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -58,6 +59,17 @@ TEST(MixHeads, NamesWhatItRefuses) {
       "memory heads (8) are wider than self heads (4)");
   expect_refused([&] { ops::mix_heads(self, memory, at::randn({3})); }, "logit must be (H) = (2), got [3]");
   expect_refused([&] { ops::mix_heads(self, memory.to(at::kDouble), logit); }, "self is Float, memory Double");
+}
+
+TEST(MixHeads, FusedEqualsComposite) {
+  using testing::Tensors;
+  for (const int64_t tokens : {0, 1, 70})
+    for (const auto& [d, m] : {std::pair<int64_t, int64_t>{1, 1}, {64, 32}, {33, 7}, {16, 0}})
+      testing::expect_fused_equals_composite(
+          [](const Tensors& in) -> Tensors { return {ops::mix_heads(in[0], in[1], in[2])}; },
+          {at::randn({2, tokens, d, 3}).transpose(2, 3), at::randn({2, tokens, 3, 2 * m}).narrow(3, 0, m),
+           at::randn({3})},
+          "tokens " + std::to_string(tokens) + ", d " + std::to_string(d));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -51,6 +52,23 @@ TEST(PowerNormOperator, AnswersShapesOnTheMetaDevice) {
   EXPECT_EQ(y.sizes(), x.sizes());
   y.sum().backward();
   EXPECT_EQ(x.grad().sizes(), x.sizes());
+}
+
+TEST(PowerNormOperator, FusedEqualsComposite) {
+  using testing::Tensors;
+  for (const int64_t tokens : {1, 300})
+    for (const int64_t channels : {1, 67})
+      testing::expect_fused_equals_composite(
+          [&](const Tensors& in) -> Tensors {
+            ops::PowerNormSettings settings;
+            settings.warmup = 1;
+            const auto state = ops::initial_power_norm_state(channels);
+            Tensors out;
+            for (int i = 0; i < 4; ++i) out.push_back(ops::power_norm(in[0], in[1], in[2], {}, state, settings).output);
+            return out;
+          },
+          {at::randn({2, tokens, channels}), at::randn({channels}), at::randn({channels})},
+          "tokens " + std::to_string(tokens) + ", channels " + std::to_string(channels));
 }
 
 TEST(PowerNormOperator, NamesWhatItRefuses) {

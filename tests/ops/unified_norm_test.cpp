@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -121,6 +122,32 @@ TEST(UnifiedNormOperator, RefusesASecondDerivative) {
   const at::Tensor y = ops::unified_norm(x, {}, {}, {}, state, settings).output;
   const auto first = torch::autograd::grad({y.pow(2).sum()}, {x}, {}, true, /*create_graph=*/true);
   EXPECT_THROW(first[0].sum().backward(), c10::Error);
+}
+
+TEST(UnifiedNormOperator, FusedEqualsComposite) {
+  using testing::Tensors;
+  for (const bool official : {false, true})
+    for (const bool masked : {false, true})
+      for (const int64_t tokens : {1, 5, 300})
+        for (const int64_t channels : {1, 16, 67}) {
+          ops::UnifiedNormSettings settings;
+          settings.warmup = 2;
+          settings.official = settings.rescale = official;
+          at::Tensor padding = at::zeros({2, tokens}, at::kBool);
+          padding[1].fill_(masked);
+          testing::expect_fused_equals_composite(
+              [&](const Tensors& in) -> Tensors {
+                const auto state = ops::initial_unified_norm_state(channels, settings);
+                Tensors out;
+                for (int i = 0; i < 8; ++i)
+                  out.push_back(ops::unified_norm(in[0] * (1 + 0.1 * i), in[1], in[2],
+                                                  masked ? std::optional(padding) : std::nullopt, state, settings)
+                                    .output);
+                return out;
+              },
+              {at::randn({tokens, 2, channels}).transpose(0, 1), at::randn({channels}), at::randn({channels})},
+              "tokens " + std::to_string(tokens) + ", channels " + std::to_string(channels));
+        }
 }
 
 TEST(UnifiedNormOperator, NamesWhatItRefuses) {

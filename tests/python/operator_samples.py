@@ -45,6 +45,35 @@ def kernel_attention():
     yield heads(5), grad(1, 3, 7, 4), grad(1, 3, 7, 4), [], []
 
 
+def scale_shift_backward():
+    yield torch.randn(2, 5, 3), torch.randn(2, 5, 3), torch.rand(3)
+
+
+def grc_update_backward():
+    length, width = 5, 3
+    wide = lambda n, *lead: torch.randn(*lead, length, n * width)
+    for batch in (1, 2):  # a shared cache, and one a sample
+        saved = wide(3, 2), wide(2, batch), wide(1, 2)
+        weights = [torch.randn(width, 2 * width) for _ in range(3)]
+        common = torch.randn(batch, length, width), torch.randn(2, length, width), *weights
+        yield torch.randn(2, length, width), None, *common, torch.randn(width), None, None, 1e-5, *saved
+        yield (None, torch.randn(1, length, width), *common, None, torch.randn(width), torch.randn(width), 1e-5, *saved)
+
+
+def mix_heads_backward():
+    yield torch.randn(2, 5, 3, 4), torch.randn(2, 5, 3, 4), torch.randn(2, 5, 3, 2), torch.randn(3)
+
+
+def token_convolution():
+    yield grad(2, 7, 4), grad(4, 2, 3, 3), grad(4), grad(2, 7, 4), 2, 3, 1
+    yield strided(2, 6, 6), grad(6, 3, 3, 3), None, None, 2, 3
+    yield grad(2, 6, 4, dtype=torch.float64), grad(4, 1, 3, 3, dtype=torch.float64), None, None, 3, 2, 0
+
+
+def token_convolution_backward():
+    yield torch.randn(2, 7, 4), torch.randn(2, 7, 4), torch.randn(4, 2, 3, 3), 2, 3, 1
+
+
 def mix_heads():
     yield grad(2, 5, 3, 4), grad(2, 5, 3, 2), grad(3)
     yield strided(2, 5, 3, 4), grad(2, 5, 3, 4), grad(3)
@@ -109,5 +138,6 @@ def scale_shift():
 
 
 SAMPLES = {make.__name__: make for make in (
-    grc_update, kernel_attention, kernel_features, mix_heads, power_norm, power_norm_backward, resize_tokens, scale_shift, unified_norm,
+    grc_update, grc_update_backward, kernel_attention, kernel_features, mix_heads, mix_heads_backward, power_norm,
+    power_norm_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution, token_convolution_backward, unified_norm,
     unified_norm_backward)}
