@@ -66,8 +66,8 @@ HWY_INLINE void StoreFloat(hn::Vec<D> value, D, BFloat16* to) {
 /// eˣ for x at most 88, NaN for NaN; larger x are taken as 88, which no caller tells from infinity.
 template <class D>
 HWY_INLINE hn::Vec<D> BoundedExp(D d, hn::Vec<D> x) {
-  // In this order x86 hands NaN through.
-  return hn::Exp(d, hn::Min(hn::Set(d, 88.0f), x));
+  // Highway's own makes 0 of NaN.
+  return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, hn::Min(x, hn::Set(d, 88.0f))), x);
 }
 
 /// σ(x) = 1 / (1 + e⁻ˣ)
@@ -80,7 +80,9 @@ HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {
 /// log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|)
 template <class D>
 HWY_INLINE hn::Vec<D> Softplus(D d, hn::Vec<D> x) {
-  return hn::Add(hn::Max(x, hn::Zero(d)), hn::Log1p(d, BoundedExp(d, hn::Neg(hn::Abs(x)))));
+  // Not Max, which loses NaN.
+  const auto positive = hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
+  return hn::Add(positive, hn::Log1p(d, BoundedExp(d, hn::Neg(hn::Abs(x)))));
 }
 
 /// The error function to 1.5e-7, given e^(−x²) (Abramowitz & Stegun, 7.1.26).

@@ -6,15 +6,23 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/cumsum.h>
 #include <ATen/ops/elu.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/softplus.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "cachet/ops/dispatch.h"
+#include "cachet/ops/fused.h"
+#include "cachet/ops/kernel_attention_fused.h"
 
 namespace cachet::ops {
 namespace {
@@ -109,6 +117,71 @@ Tensor zero_rows(const Tensor& x, const OptionalTensor& padding) {
   return padding ? x.masked_fill(padding->unsqueeze(1).unsqueeze(3), 0) : x;
 }
 
+// --- fused, CPU ------------------------------------------------------------------------------------------------------
+
+bool fuses(const Tensor& q, const Tensor& k, at::IntArrayRef units, bool causal) {
+  // Elu + 1 has no product: the fused form takes it alone.
+  const auto elu = static_cast<int64_t>(FeatureUnit::elu_plus_one);
+  const bool mixed = units.size() > 1 && std::find(units.begin(), units.end(), elu) != units.end();
+  return may_fuse(q) && !mixed && (!causal || q.size(2) == k.size(2));
+}
+
+KernelAttentionCall call_of(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                            at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps) {
+  // Kernels read rows: their last dimension lies dense, whatever is before it.
+  const auto dense = [](const Tensor& x) { return x.stride(-1) == 1 || x.size(-1) <= 1 ? x : x.contiguous(); };
+  return {dense(q), dense(k), dense(v), weights.vec(), units.vec(), padding ? padding->contiguous() : Tensor(),
+          causal,   eps};
+}
+
+// y, the states and the divisors.
+using Fused = std::tuple<Tensor, Tensor, Tensor>;
+
+Fused kernel_attention_fused(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                             at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps) {
+  TORCH_CHECK(fuses(q, k, units, causal),
+              "kernel_attention_fused: serves float32 and bfloat16 on the CPU; call kernel_attention");
+  const auto [y, states, divisors] = kernel_attention_forward(call_of(q, k, v, weights, units, padding, causal, eps));
+  return {y, states, divisors};
+}
+
+// Gradients of q, k, v and the weights.
+std::vector<Tensor> kernel_attention_fused_backward(const Tensor& grad, const Tensor& q, const Tensor& k,
+                                                    const Tensor& v, at::TensorList weights, at::IntArrayRef units,
+                                                    const OptionalTensor& padding, bool causal, double eps,
+                                                    const Tensor& output, const Tensor& states,
+                                                    const Tensor& divisors) {
+  const auto gradients = kernel_attention_backward(call_of(q, k, v, weights, units, padding, causal, eps), grad,
+                                                   {output, states, divisors});
+  std::vector<Tensor> all{gradients.q, gradients.k, gradients.v};
+  all.insert(all.end(), gradients.weights.begin(), gradients.weights.end());
+  return all;
+}
+
+Tensor empty_side_by_side(const Tensor& x) {
+  return at::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
+}
+
+Fused kernel_attention_fused_meta(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                                  at::IntArrayRef units, const OptionalTensor&, bool causal, double eps) {
+  const KernelAttentionCall call{q, k, v, weights.vec(), units.vec(), {}, causal, eps};
+  return {at::empty({q.size(0), q.size(2), q.size(1), v.size(3)}, q.options()).transpose(1, 2),
+          at::empty({q.size(0), q.size(1), call.stored_states(), call.features(), v.size(3) + 1},
+                    q.options().dtype(at::kFloat)),
+          at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat))};
+}
+
+std::vector<Tensor> kernel_attention_fused_backward_meta(const Tensor&, const Tensor& q, const Tensor& k,
+                                                         const Tensor& v, at::TensorList weights, at::IntArrayRef,
+                                                         const OptionalTensor&, bool, double, const Tensor&,
+                                                         const Tensor&, const Tensor&) {
+  std::vector<Tensor> all{empty_side_by_side(q), empty_side_by_side(k), empty_side_by_side(v)};
+  for (const Tensor& weight : weights) all.push_back(at::empty(weight.sizes(), weight.options()));
+  return all;
+}
+
+// --- composite -------------------------------------------------------------------------------------------------------
+
 // Numerators and, in the last column, denominators of causal attention of equal lengths, in chunks.
 Tensor causal_sums(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& before) {
   const int64_t length = q.size(2), chunks = (length + kChunk - 1) / kChunk, fill = chunks * kChunk - length;
@@ -157,6 +230,9 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorLis
   return {y.masked_fill(empty, 0).to(q.scalar_type()), sums};
 }
 
+// The heads of a token side by side in memory, as the fused form writes them.
+Tensor side_by_side(const Tensor& y) { return y.transpose(1, 2).contiguous().transpose(1, 2); }
+
 Tensor kernel_features_composite(const Tensor& x, at::TensorList weights, at::IntArrayRef units) {
   check_map("kernel_features", x, weights, units);
   return features(x, weights, units);
@@ -165,7 +241,55 @@ Tensor kernel_features_composite(const Tensor& x, at::TensorList weights, at::In
 Tensor kernel_attention_composite(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
                                   at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps) {
   check_operands(q, k, v, weights, units, padding);
-  return attend(q, k, v, weights, units, padding, causal, eps, {}).output;
+  if (fuses(q, k, units, causal)) {
+    static const auto op = operator_handle<decltype(kernel_attention_fused)>("cachet::kernel_attention_fused");
+    // One context for all samples is read by each of them.
+    const auto own = [&](const Tensor& x) { return x.expand({q.size(0), -1, -1, -1}); };
+    const OptionalTensor mask =
+        padding ? OptionalTensor(padding->expand({q.size(0), padding->size(1)}).contiguous()) : std::nullopt;
+    return std::get<0>(op.call(q, own(k), own(v), weights, units, mask, causal, eps));
+  }
+  return side_by_side(attend(q, k, v, weights, units, padding, causal, eps, {}).output);
+}
+
+// --- gradient of the fused form --------------------------------------------------------------------------------------
+
+struct FusedFunction : torch::autograd::Function<FusedFunction> {
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const Tensor& q, const Tensor& k,
+                                                const Tensor& v, at::TensorList weights,
+                                                const std::vector<int64_t>& units, const OptionalTensor& padding,
+                                                bool causal, double eps) {
+    static const auto op = operator_handle<decltype(kernel_attention_fused)>("cachet::kernel_attention_fused");
+    at::AutoDispatchBelowADInplaceOrView below;
+    const auto [y, states, divisors] = op.call(q, k, v, weights, units, padding, causal, eps);
+    torch::autograd::variable_list saved{q, k, v, padding.value_or(Tensor()), y, states, divisors};
+    saved.insert(saved.end(), weights.begin(), weights.end());
+    ctx->save_for_backward(saved);
+    ctx->saved_data["units"] = units;
+    ctx->saved_data["causal"] = causal;
+    ctx->saved_data["eps"] = eps;
+    ctx->mark_non_differentiable({states, divisors});
+    return {y, states, divisors};
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
+    static const auto op =
+        operator_handle<decltype(kernel_attention_fused_backward)>("cachet::kernel_attention_fused_backward");
+    const auto saved = ctx->get_saved_variables();
+    const std::vector<Tensor> weights(saved.begin() + 7, saved.end());
+    const OptionalTensor padding = saved[3].defined() ? OptionalTensor(saved[3]) : std::nullopt;
+    std::vector<Tensor> gradients =
+        op.call(grads[0], saved[0], saved[1], saved[2], weights, ctx->saved_data["units"].toIntVector(), padding,
+                ctx->saved_data["causal"].toBool(), ctx->saved_data["eps"].toDouble(), saved[4], saved[5], saved[6]);
+    gradients.resize(gradients.size() + 4);  // units, padding, causal, eps
+    return gradients;
+  }
+};
+
+Fused kernel_attention_fused_autograd(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                                      at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps) {
+  const auto out = FusedFunction::apply(q, k, v, weights, units.vec(), padding, causal, eps);
+  return {out[0], out[1], out[2]};
 }
 
 std::vector<int64_t> numbers(const FeatureMap& map) {
@@ -231,10 +355,29 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   m.def(
       "kernel_attention(Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, Tensor? padding=None, "
       "bool causal=False, float eps=0.0) -> Tensor");
+  // The form that kernel_attention takes on the CPU, and the sums that its backward pass reads.
+  m.def(
+      "kernel_attention_fused(Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, Tensor? padding, "
+      "bool causal, float eps) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "kernel_attention_fused_backward(Tensor grad, Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, "
+      "Tensor? padding, bool causal, float eps, Tensor output, Tensor states, Tensor divisors) -> Tensor[]");
 }
 TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) {
   m.impl("kernel_features", kernel_features_composite);
   m.impl("kernel_attention", kernel_attention_composite);
+}
+TORCH_LIBRARY_IMPL(cachet, CPU, m) {
+  m.impl("kernel_attention_fused", kernel_attention_fused);
+  m.impl("kernel_attention_fused_backward", kernel_attention_fused_backward);
+}
+TORCH_LIBRARY_IMPL(cachet, Meta, m) {
+  m.impl("kernel_attention_fused", kernel_attention_fused_meta);
+  m.impl("kernel_attention_fused_backward", kernel_attention_fused_backward_meta);
+}
+TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
+  m.impl("kernel_attention_fused", kernel_attention_fused_autograd);
+  m.impl("kernel_attention_fused_backward", torch::autograd::autogradNotImplementedFallback());
 }
 TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
   m.impl("kernel_features", kernel_features_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -70,6 +71,73 @@ TEST(KernelAttentionOperator, ReadsStridedHeads) {
     EXPECT_TRUE(at::allclose(ops::kernel_attention(parts[0], parts[1], parts[2], map, {}, causal),
                              ops::kernel_attention(dense(parts[0]), dense(parts[1]), dense(parts[2]), map, {}, causal),
                              1e-5, 1e-6));
+}
+
+struct KernelCase {
+  std::string name;
+  std::vector<FeatureUnit> units;
+};
+
+const std::vector<KernelCase>& kernel_cases() {
+  using U = FeatureUnit;
+  static const std::vector<KernelCase> cases{{"features", {}},
+                                             {"elu", {U::elu_plus_one}},
+                                             {"linear", {U::softplus}},
+                                             {"glu", {U::softplus_glu}},
+                                             {"glu 3", {U::glu, U::glu, U::softplus_glu}},
+                                             {"stack", {U::gelu, U::sigmoid, U::softplus}}};
+  return cases;
+}
+
+TEST(KernelAttentionOperator, FusedEqualsComposite) {
+  using testing::Tensors;
+  const int64_t heads = 2, width = 16;
+  for (const auto& [name, units] : kernel_cases())
+    for (const bool causal : {false, true})
+      for (const bool masked : {false, true})
+        for (const int64_t weight_heads : {heads, int64_t{1}})
+          // Around the rows that meet one by one, and around a block of them.
+          for (const auto& [lq, lk] : {std::pair<int64_t, int64_t>{1, 1}, {63, 63}, {65, 65}, {300, 300}, {70, 40}}) {
+            if (causal && lq != lk) continue;
+            const auto map = random_map(units, weight_heads, width);
+            // Heads as a fused projection leaves them; features of no map must be positive.
+            const auto operand = [&](int64_t length, int64_t columns) {
+              const at::Tensor x = at::randn({2, length, 3, heads, columns}).select(2, 1).transpose(1, 2);
+              return units.empty() ? x.abs() : x;
+            };
+            Tensors inputs{operand(lq, width), operand(lk, width), operand(lk, 8)};
+            inputs.insert(inputs.end(), map.weights.begin(), map.weights.end());
+            at::Tensor padding = at::zeros({2, lk}, at::kBool);
+            padding[0][lk - 1].fill_(masked);
+            padding[1].slice(0, lk / 2).fill_(masked);
+            testing::expect_fused_equals_composite(
+                [&](const Tensors& in) -> Tensors {
+                  const ops::FeatureMap own{{in.begin() + 3, in.end()}, units};
+                  return {ops::kernel_attention(in[0], in[1], in[2], own,
+                                                masked ? std::optional(padding) : std::nullopt, causal, 1e-3)};
+                },
+                inputs, name + (causal ? ", causal " : ", ") + std::to_string(lq) + " x " + std::to_string(lk), 5e-5,
+                0.1);
+          }
+}
+
+TEST(KernelAttentionOperator, FusedNeverReadsThePaddingNotEvenNaN) {
+  const auto map = random_map({FeatureUnit::glu, FeatureUnit::softplus_glu}, 2, 4);
+  const at::Tensor padding = at::tensor({0, 0, 1, 0, 1, 1}).view({2, 3}).to(at::kBool);
+  const at::Tensor q = at::randn({2, 2, 3, 4}), k = at::randn({2, 2, 3, 4});
+  for (const bool causal : {false, true}) {
+    std::vector<at::Tensor> results[2];
+    for (const bool noisy : {false, true}) {
+      const at::Tensor keys =
+          k.masked_fill(padding.view({2, 1, 3, 1}), noisy ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+      results[noisy] = testing::outputs_and_gradients(
+          [&](const testing::Tensors& in) -> testing::Tensors {
+            return {ops::kernel_attention(q, in[0], in[0], {{in[1], in[2]}, map.units}, padding, causal, 1e-3)};
+          },
+          {keys, map.weights[0], map.weights[1]});
+    }
+    for (size_t i = 0; i < results[0].size(); ++i) EXPECT_TRUE(at::equal(results[0][i], results[1][i])) << i;
+  }
 }
 
 TEST(KernelAttentionOperator, NamesWhatItRefuses) {

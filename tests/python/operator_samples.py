@@ -49,6 +49,21 @@ def scale_shift_backward():
     yield torch.randn(2, 5, 3), torch.randn(2, 5, 3), torch.rand(3)
 
 
+def kernel_attention_fused():
+    heads = lambda length: grad(2, 3, length, 4)
+    for causal in (False, True):
+        yield heads(5), heads(5), heads(5), [grad(3, 4, 8), grad(1, 4, 8)], [4, 5], last_tokens(2, 5, 2), causal, 1e-3
+    yield heads(5), heads(7), heads(7), [], [0], None, False, 1e-6
+
+
+def kernel_attention_fused_backward():
+    x = torch.randn(2, 3, 5, 4)
+    weights = [torch.randn(3, 4, 8), torch.randn(1, 4, 8)]
+    for causal in (False, True):
+        arguments = x, x, x, weights, [4, 5], None, causal, 1e-3
+        yield torch.randn(2, 3, 5, 4), *arguments, *torch.ops.cachet.kernel_attention_fused(*arguments)
+
+
 def grc_update_backward():
     length, width = 5, 3
     wide = lambda n, *lead: torch.randn(*lead, length, n * width)
@@ -138,6 +153,7 @@ def scale_shift():
 
 
 SAMPLES = {make.__name__: make for make in (
-    grc_update, grc_update_backward, kernel_attention, kernel_features, mix_heads, mix_heads_backward, power_norm,
+    grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
+    kernel_attention_fused_backward, kernel_features, mix_heads, mix_heads_backward, power_norm,
     power_norm_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution, token_convolution_backward, unified_norm,
     unified_norm_backward)}

@@ -1,0 +1,136 @@
+#include "cachet/kernels/attention_rows.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cachet/kernels/attention_rows.cpp"
+#include <hwy/foreach_target.h>
+// Behind the one above.
+#include "cachet/kernels/dispatch.h"
+#include "cachet/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cachet::kernels::HWY_NAMESPACE {
+
+template <class T>
+void AppendOnes(const T* values, const bool* padding, float* with_ones, ValueRows s) {
+  for (int64_t row = 0; row < s.rows; ++row, values += s.stride, with_ones += s.width + 1) {
+    const bool padded = padding && padding[row];
+    ForEachVector(s.width, [&](auto d, int64_t i) {
+      hn::StoreU(padded ? hn::Zero(d) : LoadFloat(d, values + i), d, with_ones + i);
+    });
+    with_ones[s.width] = padded ? 0.0f : 1.0f;
+  }
+}
+
+template <class T>
+void DivideTotals(const float* totals, float eps, T* out, float* divisors, ValueRows s) {
+  for (int64_t row = 0; row < s.rows; ++row, totals += s.width + 1, out += s.stride) {
+    const float divisor = totals[s.width] + eps, inverse = divisor > 0 ? 1.0f / divisor : 0.0f;
+    divisors[row] = divisor > 0 ? divisor : 0.0f;
+    ForEachVector(s.width, [&](auto d, int64_t i) {
+      StoreFloat(hn::Mul(hn::LoadU(d, totals + i), hn::Set(d, inverse)), d, out + i);
+    });
+  }
+}
+
+template <class T>
+void DivideTotalsBackward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
+                          ValueRows s) {
+  const Wide d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t row = 0; row < s.rows; ++row, out += s.stride, grad += grad_stride, d_totals += s.width + 1) {
+    const float inverse = divisors[row] > 0 ? 1.0f / divisors[row] : 0.0f;
+    auto sums = hn::Zero(d);
+    int64_t i = 0;
+    for (; i + lanes <= s.width; i += lanes) {
+      const auto scaled = hn::Mul(LoadFloat(d, grad + i), hn::Set(d, inverse));
+      hn::StoreU(scaled, d, d_totals + i);
+      sums = hn::MulAdd(scaled, LoadFloat(d, out + i), sums);
+    }
+    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+    for (; i < s.width; ++i) {
+      d_totals[i] = to_float(grad[i]) * inverse;
+      sum += d_totals[i] * to_float(out[i]);
+    }
+    d_totals[s.width] = -sum;
+  }
+}
+
+CACHET_KERNEL(AppendOnes);
+CACHET_KERNEL(DivideTotals);
+CACHET_KERNEL(DivideTotalsBackward);
+
+}  // namespace cachet::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cachet::kernels {
+
+CACHET_EXPORT(AppendOnes);
+CACHET_EXPORT(DivideTotals);
+CACHET_EXPORT(DivideTotalsBackward);
+
+template <class T>
+void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape) {
+  CACHET_DISPATCH(AppendOnes, T)(values, padding, with_ones, shape);
+}
+template <class T>
+void divide_totals(const float* totals, float eps, T* out, float* divisors, ValueRows shape) {
+  CACHET_DISPATCH(DivideTotals, T)(totals, eps, out, divisors, shape);
+}
+template <class T>
+void divide_totals_backward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
+                            ValueRows shape) {
+  CACHET_DISPATCH(DivideTotalsBackward, T)(out, divisors, grad, grad_stride, d_totals, shape);
+}
+
+void clear_above_diagonal(float* square, int64_t size) {
+  for (int64_t row = 0; row < size; ++row) std::fill(square + row * size + row + 1, square + (row + 1) * size, 0.0f);
+}
+
+namespace scalar {
+
+template <class T>
+void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows s) {
+  for (int64_t row = 0; row < s.rows; ++row)
+    for (int64_t i = 0; i <= s.width; ++i) {
+      const float value = i < s.width ? to_float(values[row * s.stride + (i < s.width ? i : 0)]) : 1.0f;
+      with_ones[row * (s.width + 1) + i] = padding && padding[row] ? 0.0f : value;
+    }
+}
+
+template <class T>
+void divide_totals(const float* totals, float eps, T* out, float* divisors, ValueRows s) {
+  for (int64_t row = 0; row < s.rows; ++row) {
+    const float divisor = totals[row * (s.width + 1) + s.width] + eps;
+    divisors[row] = divisor > 0 ? divisor : 0.0f;
+    for (int64_t i = 0; i < s.width; ++i)
+      out[row * s.stride + i] = from_float<T>(divisor > 0 ? totals[row * (s.width + 1) + i] / divisor : 0.0f);
+  }
+}
+
+template <class T>
+void divide_totals_backward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
+                            ValueRows s) {
+  for (int64_t row = 0; row < s.rows; ++row) {
+    float* d_total = d_totals + row * (s.width + 1);
+    d_total[s.width] = 0.0f;
+    for (int64_t i = 0; i < s.width; ++i) {
+      d_total[i] = divisors[row] > 0 ? to_float(grad[row * grad_stride + i]) / divisors[row] : 0.0f;
+      d_total[s.width] -= d_total[i] * to_float(out[row * s.stride + i]);
+    }
+  }
+}
+
+}  // namespace scalar
+
+#define CACHET_FORMS(space, T)                                                   \
+  template void space append_ones(const T*, const bool*, float*, ValueRows);     \
+  template void space divide_totals(const float*, float, T*, float*, ValueRows); \
+  template void space divide_totals_backward(const T*, const float*, const T*, int64_t, float*, ValueRows);
+CACHET_INSTANTIATE(CACHET_FORMS)
+#undef CACHET_FORMS
+
+}  // namespace cachet::kernels
+#endif

@@ -1,0 +1,294 @@
+#include "cachet/kernels/feature_units.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cachet/kernels/feature_units.cpp"
+#include <hwy/foreach_target.h>
+// Behind the one above.
+#include "cachet/kernels/dispatch.h"
+#include "cachet/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cachet::kernels::HWY_NAMESPACE {
+
+// Each unit is a function of a, or of a and its gate g, and its derivatives; Value() and Slopes() are called with them.
+
+struct EluPlusOne {
+  static constexpr bool kGated = false;
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Value(D d, V a, V) {
+    const auto one = hn::Set(d, 1.0f);
+    // 0 + 1 on the positive side, so that large a never meet the exponential.
+    return hn::IfThenElse(hn::Gt(a, hn::Zero(d)), hn::Add(a, one), BoundedExp(d, hn::Min(hn::Zero(d), a)));
+  }
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Slope(D d, V a, V) {
+    return hn::IfThenElse(hn::Gt(a, hn::Zero(d)), hn::Set(d, 1.0f), BoundedExp(d, hn::Min(hn::Zero(d), a)));
+  }
+};
+
+struct SoftplusUnit {
+  static constexpr bool kGated = false;
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Value(D d, V a, V) {
+    return Softplus(d, a);
+  }
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Slope(D d, V a, V) {
+    return Sigmoid(d, a);
+  }
+};
+
+struct GeluUnit {
+  static constexpr bool kGated = false;
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Value(D d, V a, V) {
+    return GeluAndSlope(d, a).value;
+  }
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Slope(D d, V a, V) {
+    return GeluAndSlope(d, a).slope;
+  }
+};
+
+struct SigmoidUnit {
+  static constexpr bool kGated = false;
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Value(D d, V a, V) {
+    return Sigmoid(d, a);
+  }
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Slope(D d, V a, V) {
+    const auto s = Sigmoid(d, a);
+    return hn::Mul(s, hn::Sub(hn::Set(d, 1.0f), s));
+  }
+};
+
+/// f(a) ⊙ σ(g): derivatives f'(a)·σ(g) and f(a)·σ(g)(1 − σ(g)).
+template <class Inner>
+struct Gated {
+  static constexpr bool kGated = true;
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Value(D d, V a, V g) {
+    return hn::Mul(Inner::Value(d, a, g), Sigmoid(d, g));
+  }
+};
+
+struct Identity {
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Value(D, V a, V) {
+    return a;
+  }
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V Slope(D d, V, V) {
+    return hn::Set(d, 1.0f);
+  }
+};
+
+template <class Unit, class T, class Out>
+HWY_INLINE void Forward(const T* products, Out* features, UnitRows s) {
+  for (int64_t row = 0; row < s.rows; ++row, products += s.stride, features += s.width)
+    ForEachVector(s.width, [&](auto d, int64_t i) {
+      const auto a = LoadFloat(d, products + i);
+      if constexpr (Unit::kGated)
+        StoreFloat(Unit::Value(d, a, LoadFloat(d, products + s.width + i)), d, features + i);
+      else
+        StoreFloat(Unit::Value(d, a, a), d, features + i);
+    });
+}
+
+template <class Unit, class T, class In>
+HWY_INLINE void Backward(const T* products, const In* d_features, T* d_products, UnitRows s) {
+  for (int64_t row = 0; row < s.rows; ++row, products += s.stride, d_features += s.width, d_products += s.width)
+    ForEachVector(s.width, [&](auto d, int64_t i) {
+      const auto a = LoadFloat(d, products + i);
+      StoreFloat(hn::Mul(LoadFloat(d, d_features + i), Unit::Slope(d, a, a)), d, d_products + i);
+    });
+}
+
+template <class Inner, class T, class In>
+HWY_INLINE void GatedBackward(const T* products, const In* d_features, T* d_products, UnitRows s) {
+  for (int64_t row = 0; row < s.rows; ++row, products += s.stride, d_features += s.width, d_products += 2 * s.width)
+    ForEachVector(s.width, [&](auto d, int64_t i) {
+      const auto a = LoadFloat(d, products + i), share = Sigmoid(d, LoadFloat(d, products + s.width + i));
+      const auto gated = hn::Mul(LoadFloat(d, d_features + i), share);
+      StoreFloat(hn::Mul(gated, Inner::Slope(d, a, a)), d, d_products + i);
+      const auto rest = hn::Sub(hn::Set(d, 1.0f), share);
+      StoreFloat(hn::Mul(hn::Mul(gated, rest), Inner::Value(d, a, a)), d, d_products + s.width + i);
+    });
+}
+
+template <class T, class Out>
+HWY_INLINE void AnyForward(FeatureUnit unit, const T* products, Out* features, UnitRows s) {
+  switch (unit) {
+    case FeatureUnit::elu_plus_one:
+      return Forward<EluPlusOne>(products, features, s);
+    case FeatureUnit::softplus:
+      return Forward<SoftplusUnit>(products, features, s);
+    case FeatureUnit::gelu:
+      return Forward<GeluUnit>(products, features, s);
+    case FeatureUnit::sigmoid:
+      return Forward<SigmoidUnit>(products, features, s);
+    case FeatureUnit::glu:
+      return Forward<Gated<Identity>>(products, features, s);
+    case FeatureUnit::softplus_glu:
+      return Forward<Gated<SoftplusUnit>>(products, features, s);
+  }
+}
+
+template <class T, class In>
+HWY_INLINE void AnyBackward(FeatureUnit unit, const T* products, const In* d_features, T* d_products, UnitRows s) {
+  switch (unit) {
+    case FeatureUnit::elu_plus_one:
+      return Backward<EluPlusOne>(products, d_features, d_products, s);
+    case FeatureUnit::softplus:
+      return Backward<SoftplusUnit>(products, d_features, d_products, s);
+    case FeatureUnit::gelu:
+      return Backward<GeluUnit>(products, d_features, d_products, s);
+    case FeatureUnit::sigmoid:
+      return Backward<SigmoidUnit>(products, d_features, d_products, s);
+    case FeatureUnit::glu:
+      return GatedBackward<Identity>(products, d_features, d_products, s);
+    case FeatureUnit::softplus_glu:
+      return GatedBackward<SoftplusUnit>(products, d_features, d_products, s);
+  }
+}
+
+template <class T>
+void Unit(FeatureUnit unit, const T* products, T* features, UnitRows s) {
+  AnyForward(unit, products, features, s);
+}
+template <class T>
+void UnitWide(FeatureUnit unit, const T* products, float* features, UnitRows s) {
+  AnyForward(unit, products, features, s);
+}
+template <class T>
+void UnitBackward(FeatureUnit unit, const T* products, const T* d_features, T* d_products, UnitRows s) {
+  AnyBackward(unit, products, d_features, d_products, s);
+}
+template <class T>
+void UnitBackwardWide(FeatureUnit unit, const T* products, const float* d_features, T* d_products, UnitRows s) {
+  AnyBackward(unit, products, d_features, d_products, s);
+}
+
+CACHET_KERNEL(Unit);
+CACHET_KERNEL(UnitWide);
+CACHET_KERNEL(UnitBackward);
+CACHET_KERNEL(UnitBackwardWide);
+
+}  // namespace cachet::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cachet::kernels {
+
+CACHET_EXPORT(Unit);
+CACHET_EXPORT(UnitWide);
+CACHET_EXPORT(UnitBackward);
+CACHET_EXPORT(UnitBackwardWide);
+
+template <class T>
+void feature_unit(FeatureUnit unit, const T* products, T* features, UnitRows shape) {
+  CACHET_DISPATCH(Unit, T)(unit, products, features, shape);
+}
+template <class T>
+void feature_unit_wide(FeatureUnit unit, const T* products, float* features, UnitRows shape) {
+  CACHET_DISPATCH(UnitWide, T)(unit, products, features, shape);
+}
+template <class T>
+void feature_unit_backward(FeatureUnit unit, const T* products, const T* d_features, T* d_products, UnitRows shape) {
+  CACHET_DISPATCH(UnitBackward, T)(unit, products, d_features, d_products, shape);
+}
+template <class T>
+void feature_unit_backward_wide(FeatureUnit unit, const T* products, const float* d_features, T* d_products,
+                                UnitRows shape) {
+  CACHET_DISPATCH(UnitBackwardWide, T)(unit, products, d_features, d_products, shape);
+}
+
+namespace scalar {
+
+struct Point {
+  float value, to_a, to_g;  // the unit and its derivatives
+};
+
+inline float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+
+inline Point unit_at(FeatureUnit unit, float a, float g) {
+  const float softplus = std::fmax(a, 0.0f) + std::log1p(std::exp(-std::fabs(a))), s = sigmoid(a), share = sigmoid(g);
+  switch (unit) {
+    case FeatureUnit::elu_plus_one:
+      return {a > 0 ? a + 1 : std::exp(a), a > 0 ? 1.0f : std::exp(a), 0};
+    case FeatureUnit::softplus:
+      return {softplus, s, 0};
+    case FeatureUnit::gelu: {
+      const float phi = 0.5f * (1.0f + std::erf(a * 0.70710678f));
+      return {a * phi, phi + a * 0.39894228f * std::exp(-0.5f * a * a), 0};
+    }
+    case FeatureUnit::sigmoid:
+      return {s, s * (1 - s), 0};
+    case FeatureUnit::glu:
+      return {a * share, share, a * share * (1 - share)};
+    case FeatureUnit::softplus_glu:
+      break;
+  }
+  return {softplus * share, s * share, softplus * share * (1 - share)};
+}
+
+inline bool is_gated(FeatureUnit unit) { return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu; }
+
+template <class T>
+Point unit_at(FeatureUnit unit, const T* products, UnitRows s, int64_t row, int64_t i) {
+  const T* at = products + row * s.stride + i;
+  return unit_at(unit, to_float(at[0]), is_gated(unit) ? to_float(at[s.width]) : 0.0f);
+}
+
+template <class T, class Out>
+void forward(FeatureUnit unit, const T* products, Out* features, UnitRows s) {
+  for (int64_t row = 0; row < s.rows; ++row)
+    for (int64_t i = 0; i < s.width; ++i)
+      features[row * s.width + i] = from_float<Out>(unit_at(unit, products, s, row, i).value);
+}
+
+template <class T, class In>
+void backward(FeatureUnit unit, const T* products, const In* d_features, T* d_products, UnitRows s) {
+  const int64_t columns = is_gated(unit) ? 2 * s.width : s.width;
+  for (int64_t row = 0; row < s.rows; ++row)
+    for (int64_t i = 0; i < s.width; ++i) {
+      const Point at = unit_at(unit, products, s, row, i);
+      const float g = to_float(d_features[row * s.width + i]);
+      d_products[row * columns + i] = from_float<T>(g * at.to_a);
+      if (is_gated(unit)) d_products[row * columns + s.width + i] = from_float<T>(g * at.to_g);
+    }
+}
+
+template <class T>
+void feature_unit(FeatureUnit unit, const T* products, T* features, UnitRows shape) {
+  forward(unit, products, features, shape);
+}
+template <class T>
+void feature_unit_wide(FeatureUnit unit, const T* products, float* features, UnitRows shape) {
+  forward(unit, products, features, shape);
+}
+template <class T>
+void feature_unit_backward(FeatureUnit unit, const T* products, const T* d_features, T* d_products, UnitRows shape) {
+  backward(unit, products, d_features, d_products, shape);
+}
+template <class T>
+void feature_unit_backward_wide(FeatureUnit unit, const T* products, const float* d_features, T* d_products,
+                                UnitRows shape) {
+  backward(unit, products, d_features, d_products, shape);
+}
+
+}  // namespace scalar
+
+#define CACHET_FORMS(space, T)                                                              \
+  template void space feature_unit(FeatureUnit, const T*, T*, UnitRows);                    \
+  template void space feature_unit_wide(FeatureUnit, const T*, float*, UnitRows);           \
+  template void space feature_unit_backward(FeatureUnit, const T*, const T*, T*, UnitRows); \
+  template void space feature_unit_backward_wide(FeatureUnit, const T*, const float*, T*, UnitRows);
+CACHET_INSTANTIATE(CACHET_FORMS)
+#undef CACHET_FORMS
+
+}  // namespace cachet::kernels
+#endif

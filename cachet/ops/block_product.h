@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+namespace cachet::ops {
+
+/// A float32 matrix somewhere in memory: element (i, j) lies i·row_stride + j·column_stride numbers behind data. One of
+/// the strides is 1.
+struct Matrix {
+  float* data;
+  int64_t rows, columns, row_stride, column_stride;
+
+  static Matrix dense(float* data, int64_t rows, int64_t columns) { return {data, rows, columns, columns, 1}; }
+  Matrix t() const { return {data, columns, rows, column_stride, row_stride}; }
+  Matrix block_of_rows(int64_t first, int64_t count) const {
+    return {data + first * row_stride, count, columns, row_stride, column_stride};
+  }
+  Matrix block_of_columns(int64_t first, int64_t count) const {
+    return {data + first * column_stride, rows, count, row_stride, column_stride};
+  }
+};
+
+/// Products of small float32 matrices that lie in a core's cache, on the calling thread. They are ATen's: where the
+/// processor has AVX-512, the block products that ATen makes its own attention of, which cost a call little and suit
+/// every make of processor; at::mm elsewhere. One object a thread: it keeps scratch memory.
+class BlockProduct {
+ public:
+  /// out (M, N) = a (M, K) · b (K, N), or out += where `add`. out lies row by row.
+  void operator()(const Matrix& out, const Matrix& a, const Matrix& b, bool add = false);
+
+ private:
+  std::vector<float> transposed_a_, transposed_b_;
+};
+
+}  // namespace cachet::ops

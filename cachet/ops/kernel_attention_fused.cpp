@@ -1,0 +1,388 @@
+#include "cachet/ops/kernel_attention_fused.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+
+#include "cachet/kernels/attention_rows.h"
+#include "cachet/ops/block_features.h"
+#include "cachet/ops/block_product.h"
+#include "cachet/ops/fused.h"
+
+namespace cachet::ops {
+namespace {
+
+using at::Tensor;
+
+// Rows that go through the feature map together, and rows that meet each other one by one in causal attention.
+constexpr int64_t kBlock = 256, kInner = 64;
+
+int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
+
+/// What all heads of a call share, and the walk over them.
+struct Walk {
+  explicit Walk(const KernelAttentionCall& call)
+      : heads(call.q.size(1)),
+        tasks(call.q.size(0) * heads),
+        queries(call.q.size(2)),
+        keys(call.k.size(2)),
+        width(call.v.size(3)),
+        features(call.features()),
+        block(std::min(kBlock, rounded_up(std::max<int64_t>(1, std::max(queries, keys)), kInner))) {}
+
+  template <class Body>
+  void for_blocks(int64_t length, const Body& body) const {
+    for (int64_t first = 0; first < length; first += block) body(BlockRows{first, std::min(block, length - first)});
+  }
+
+  int64_t heads, tasks, queries, keys, width, features, block;
+};
+
+Tensor head_of(const Tensor& x, const Walk& walk, int64_t task) {
+  return x.select(0, task / walk.heads).select(0, task % walk.heads);
+}
+
+/// One head's operands.
+struct Head {
+  Head(const KernelAttentionCall& call, const Walk& walk, int64_t task)
+      : number(task % walk.heads),
+        q(head_of(call.q, walk, task)),
+        k(head_of(call.k, walk, task)),
+        v(head_of(call.v, walk, task)),
+        padding(call.padding.defined() ? call.padding.const_data_ptr<bool>() + task / walk.heads * walk.keys
+                                       : nullptr) {}
+  const bool* padding_of(BlockRows rows) const { return padding ? padding + rows.first : nullptr; }
+
+  int64_t number;
+  Tensor q, k, v;
+  const bool* padding;
+};
+
+Tensor heads_side_by_side(const Tensor& like, int64_t length, int64_t width) {
+  return at::empty({like.size(0), length, like.size(1), width}, like.options()).transpose(1, 2);
+}
+
+/// Numbers of a thread, reused from block to block.
+class Buffer {
+ public:
+  Buffer(int64_t rows, int64_t columns) : rows_(rows), columns_(columns), data_(static_cast<size_t>(rows * columns)) {}
+  float* data() { return data_.data(); }
+  Matrix matrix() { return Matrix::dense(data(), rows_, columns_); }
+  Matrix rows(int64_t first, int64_t count) { return matrix().block_of_rows(first, count); }
+  void clear_from(int64_t row) { std::fill(data_.begin() + static_cast<ptrdiff_t>(row * columns_), data_.end(), 0.0f); }
+
+ private:
+  int64_t rows_, columns_;
+  std::vector<float> data_;
+};
+
+/// [v, 1] of a block, zero at padding and behind the block's rows.
+template <class T>
+void load_values(const Head& head, BlockRows rows, Buffer& with_ones) {
+  const int64_t width = head.v.size(1), stride = head.v.stride(0);
+  kernels::append_ones(data<T>(head.v) + rows.first * stride, head.padding_of(rows), with_ones.data(),
+                       {rows.count, width, stride});
+  with_ones.clear_from(rows.count);
+}
+
+/// The sums Σ φ(k)[v, 1]ᵀ, or their gradients, before (or behind) each kInner rows of a block.
+class InnerSums {
+ public:
+  explicit InnerSums(const Walk& walk)
+      : count_(walk.block / kInner),
+        features_(walk.features),
+        width_(walk.width + 1),
+        sums_(count_ * features_, width_) {}
+
+  Matrix operator[](int64_t i) { return sums_.rows(i * features_, features_); }
+
+  /// Sets each to `state` and adds what left(j)ᵀ·right(j) give for all j before it; state becomes the sum of all.
+  template <class Left, class Right>
+  void before(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
+    for (int64_t i = 0; i < count_; ++i) step(product, state, i, left, right);
+  }
+  /// The same with all j behind it.
+  template <class Left, class Right>
+  void behind(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
+    for (int64_t i = count_; i-- > 0;) step(product, state, i, left, right);
+  }
+
+ private:
+  template <class Left, class Right>
+  void step(BlockProduct& product, Matrix state, int64_t i, const Left& left, const Right& right) {
+    std::copy_n(state.data, features_ * width_, (*this)[i].data);
+    product(state, left(i).t(), right(i), /*add=*/true);
+  }
+
+  int64_t count_, features_, width_;
+  Buffer sums_;
+};
+
+// --- forward ---------------------------------------------------------------------------------------------------------
+
+template <class T>
+class ForwardTask {
+ public:
+  ForwardTask(const KernelAttentionCall& call, const Walk& walk)
+      : call_(call),
+        walk_(walk),
+        queries_(call.weights, call.units, call.q, walk.block, walk.features),
+        keys_(call.weights, call.units, call.k, walk.block, walk.features),
+        values_(walk.block, walk.width + 1),
+        totals_(walk.block, walk.width + 1),
+        state_(walk.features, walk.width + 1),
+        meetings_(kInner, kInner),
+        before_(walk) {}
+
+  void run(int64_t task, const KernelAttended& out) {
+    const Head head(call_, walk_, task);
+    const Tensor y = head_of(out.output, walk_, task), states = head_of(out.states, walk_, task);
+    const Tensor divisors = head_of(out.divisors, walk_, task);
+    if (call_.causal)
+      causal(head, y, states, divisors);
+    else
+      bidirectional(head, y, states, divisors);
+  }
+
+ private:
+  void bidirectional(const Head& head, const Tensor& y, const Tensor& states, const Tensor& divisors) {
+    const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.features, walk_.width + 1);
+    std::fill_n(state.data, state.rows * state.columns, 0.0f);
+    walk_.for_blocks(walk_.keys, [&](BlockRows rows) {
+      const Matrix features = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
+      load_values<T>(head, rows, values_);
+      product_(state, features.t(), values_.matrix(), /*add=*/true);
+    });
+    walk_.for_blocks(walk_.queries, [&](BlockRows rows) {
+      product_(totals_.matrix(), queries_.compute(head.q, head.number, rows, nullptr), state);
+      divide(rows, y, divisors);
+    });
+  }
+
+  void causal(const Head& head, const Tensor& y, const Tensor& states, const Tensor& divisors) {
+    state_.clear_from(0);
+    float* stored = mutable_data<float>(states);
+    walk_.for_blocks(walk_.queries, [&](BlockRows rows) {
+      const Matrix q = queries_.compute(head.q, head.number, rows, nullptr);
+      const Matrix k = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
+      load_values<T>(head, rows, values_);
+      stored = std::copy_n(state_.data(), walk_.features * (walk_.width + 1), stored);
+      before_.before(
+          product_, state_.matrix(), [&](int64_t i) { return k.block_of_rows(i * kInner, kInner); },
+          [&](int64_t i) { return values_.rows(i * kInner, kInner); });
+      for (int64_t first = 0, i = 0; first < rows.count; first += kInner, ++i) {
+        const Matrix own = q.block_of_rows(first, kInner), totals = totals_.rows(first, kInner);
+        product_(meetings_.matrix(), own, k.block_of_rows(first, kInner).t());
+        kernels::clear_above_diagonal(meetings_.data(), kInner);
+        product_(totals, own, before_[i]);
+        product_(totals, meetings_.matrix(), values_.rows(first, kInner), /*add=*/true);
+      }
+      divide(rows, y, divisors);
+    });
+  }
+
+  void divide(BlockRows rows, const Tensor& y, const Tensor& divisors) {
+    kernels::divide_totals(totals_.data(), static_cast<float>(call_.eps), mutable_data<T>(y) + rows.first * y.stride(0),
+                           mutable_data<float>(divisors) + rows.first, {rows.count, walk_.width, y.stride(0)});
+  }
+
+  const KernelAttentionCall& call_;
+  const Walk& walk_;
+  BlockFeatures<T> queries_, keys_;
+  Buffer values_, totals_, state_, meetings_;
+  InnerSums before_;
+  BlockProduct product_;
+};
+
+// --- backward --------------------------------------------------------------------------------------------------------
+// With totals t_i = φ(q_i)ᵀS and their gradient τ_i, and D = Σ_i φ(q_i) τ_iᵀ over the queries that see key j:
+//   ∂φ(q_i) = S τ_i,  ∂φ(k_j) = D [v_j, 1],  ∂v_j = Dᵀφ(k_j)
+
+template <class T>
+class BackwardTask {
+ public:
+  BackwardTask(const KernelAttentionCall& call, const Walk& walk)
+      : call_(call),
+        walk_(walk),
+        queries_(call.weights, call.units, call.q, walk.block, walk.features),
+        keys_(call.weights, call.units, call.k, walk.block, walk.features),
+        values_(walk.block, walk.width + 1),
+        d_totals_(walk.block, walk.width + 1),
+        d_values_(walk.block, walk.width + 1),
+        d_queries_(walk.block, walk.features),
+        d_keys_(walk.block, walk.features),
+        state_(walk.features, walk.width + 1),
+        d_state_(walk.features, walk.width + 1),
+        meetings_(kInner, kInner),
+        d_meetings_(kInner, kInner),
+        before_(walk),
+        behind_(walk) {}
+
+  /// d_weights: of this task, zero before.
+  void run(int64_t task, const Tensor& grad, const KernelAttended& forward, const KernelAttentionGradients& out,
+           const std::vector<Tensor>& d_weights) {
+    const Head head(call_, walk_, task);
+    d_weights_ = d_weights;
+    dq_ = head_of(out.q, walk_, task), dk_ = head_of(out.k, walk_, task), dv_ = head_of(out.v, walk_, task);
+    grad_ = head_of(grad, walk_, task), y_ = head_of(forward.output, walk_, task);
+    divisors_ = head_of(forward.divisors, walk_, task);
+    d_state_.clear_from(0);
+    if (call_.causal)
+      causal(head, head_of(forward.states, walk_, task));
+    else
+      bidirectional(head, head_of(forward.states, walk_, task));
+  }
+
+ private:
+  void bidirectional(const Head& head, const Tensor& states) {
+    const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.features, walk_.width + 1);
+    walk_.for_blocks(walk_.queries, [&](BlockRows rows) {
+      const Matrix features = queries_.compute(head.q, head.number, rows, nullptr);
+      undivide(rows);
+      product_(d_state_.matrix(), features.t(), d_totals_.matrix(), /*add=*/true);
+      product_(d_queries_.matrix(), d_totals_.matrix(), state.t());
+      queries_.backward(d_queries_.data(), dq_, d_weights_);
+    });
+    walk_.for_blocks(walk_.keys, [&](BlockRows rows) {
+      const Matrix features = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
+      load_values<T>(head, rows, values_);
+      product_(d_keys_.matrix(), values_.matrix(), d_state_.matrix().t());
+      product_(d_values_.matrix(), features, d_state_.matrix());
+      finish_keys(head, rows);
+    });
+  }
+
+  // From the last block to the first, so that the gradient of each block's sums is there when its keys are reached.
+  void causal(const Head& head, const Tensor& states) {
+    const int64_t size = walk_.features * (walk_.width + 1);
+    for (int64_t number = states.size(0); number-- > 0;) {
+      const int64_t first_row = number * walk_.block;
+      const BlockRows rows{first_row, std::min(walk_.block, walk_.queries - first_row)};
+      const Matrix q = queries_.compute(head.q, head.number, rows, nullptr);
+      const Matrix k = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
+      load_values<T>(head, rows, values_);
+      undivide(rows);
+      std::copy_n(data<float>(states) + number * size, size, state_.data());
+      before_.before(
+          product_, state_.matrix(), [&](int64_t i) { return k.block_of_rows(i * kInner, kInner); },
+          [&](int64_t i) { return values_.rows(i * kInner, kInner); });
+      behind_.behind(
+          product_, d_state_.matrix(), [&](int64_t i) { return q.block_of_rows(i * kInner, kInner); },
+          [&](int64_t i) { return d_totals_.rows(i * kInner, kInner); });
+      for (int64_t first = 0, i = 0; first < rows.count; first += kInner, ++i) meet(q, k, first, i);
+      queries_.backward(d_queries_.data(), dq_, d_weights_);
+      finish_keys(head, rows);
+    }
+  }
+
+  // Gradients of kInner queries and keys, which meet one by one and meet all others through sums.
+  void meet(const Matrix& all_q, const Matrix& all_k, int64_t first, int64_t i) {
+    const Matrix q = all_q.block_of_rows(first, kInner), k = all_k.block_of_rows(first, kInner);
+    const Matrix v = values_.rows(first, kInner), d_totals = d_totals_.rows(first, kInner);
+    const Matrix d_queries = d_queries_.rows(first, kInner), d_keys = d_keys_.rows(first, kInner);
+    const Matrix d_values = d_values_.rows(first, kInner);
+    product_(meetings_.matrix(), q, k.t());
+    kernels::clear_above_diagonal(meetings_.data(), kInner);
+    product_(d_meetings_.matrix(), d_totals, v.t());
+    kernels::clear_above_diagonal(d_meetings_.data(), kInner);
+    product_(d_queries, d_totals, before_[i].t());
+    product_(d_queries, d_meetings_.matrix(), k, /*add=*/true);
+    product_(d_keys, v, behind_[i].t());
+    product_(d_keys, d_meetings_.matrix().t(), q, /*add=*/true);
+    product_(d_values, k, behind_[i]);
+    product_(d_values, meetings_.matrix().t(), d_totals, /*add=*/true);
+  }
+
+  void undivide(BlockRows rows) {
+    kernels::divide_totals_backward(data<T>(y_) + rows.first * y_.stride(0), data<float>(divisors_) + rows.first,
+                                    data<T>(grad_) + rows.first * grad_.stride(0), grad_.stride(0), d_totals_.data(),
+                                    {rows.count, walk_.width, y_.stride(0)});
+    d_totals_.clear_from(rows.count);
+  }
+
+  void finish_keys(const Head& head, BlockRows rows) {
+    const bool* padding = head.padding_of(rows);
+    for (int64_t row = 0; padding && row < rows.count; ++row)
+      if (padding[row]) std::fill_n(d_keys_.rows(row, 1).data, walk_.features, 0.0f);
+    keys_.backward(d_keys_.data(), dk_, d_weights_);
+    const int64_t stride = dv_.stride(0);
+    T* to = mutable_data<T>(dv_) + rows.first * stride;
+    for (int64_t row = 0; row < rows.count; ++row, to += stride)
+      for (int64_t i = 0; i < walk_.width; ++i) to[i] = kernels::from_float<T>(d_values_.rows(row, 1).data[i]);
+  }
+
+  const KernelAttentionCall& call_;
+  const Walk& walk_;
+  BlockFeatures<T> queries_, keys_;
+  Buffer values_, d_totals_, d_values_, d_queries_, d_keys_, state_, d_state_, meetings_, d_meetings_;
+  InnerSums before_, behind_;
+  BlockProduct product_;
+  std::vector<Tensor> d_weights_;
+  Tensor dq_, dk_, dv_, grad_, y_, divisors_;
+};
+
+}  // namespace
+
+int64_t KernelAttentionCall::features() const { return features_of(q.size(3), weights, units); }
+
+int64_t KernelAttentionCall::stored_states() const {
+  const Walk walk(*this);
+  return causal ? (walk.queries + walk.block - 1) / walk.block : 1;
+}
+
+KernelAttended kernel_attention_forward(const KernelAttentionCall& call) {
+  const Walk walk(call);
+  const auto floats = call.q.options().dtype(at::kFloat);
+  const KernelAttended out{
+      heads_side_by_side(call.q, walk.queries, walk.width),
+      at::empty({call.q.size(0), walk.heads, call.stored_states(), walk.features, walk.width + 1}, floats),
+      at::empty({call.q.size(0), walk.heads, walk.queries}, floats)};
+  for_type_of(call.q, [&]<class T>(T*) {
+    at::parallel_for(0, walk.tasks, 1, [&](int64_t from, int64_t to) {
+      const at::NoGradGuard no_grad;
+      ForwardTask<T> forward(call, walk);
+      for (int64_t task = from; task < to; ++task) forward.run(task, out);
+    });
+  });
+  return out;
+}
+
+KernelAttentionGradients kernel_attention_backward(const KernelAttentionCall& call, const Tensor& grad,
+                                                   const KernelAttended& forward) {
+  const Walk walk(call);
+  KernelAttentionGradients out{heads_side_by_side(call.q, walk.queries, call.q.size(3)),
+                               heads_side_by_side(call.k, walk.keys, call.k.size(3)),
+                               heads_side_by_side(call.v, walk.keys, walk.width),
+                               {}};
+  // One sum a head of a sample, added up in their order: the result does not depend on the number of threads.
+  std::vector<Tensor> parts;
+  for (const Tensor& weight : call.weights)
+    parts.push_back(at::zeros({walk.tasks, weight.size(1), weight.size(2)}, call.q.options().dtype(at::kFloat)));
+  const auto dense_rows = [](const Tensor& x) { return x.stride(3) == 1 ? x : x.contiguous(); };
+  const Tensor dy = dense_rows(grad);
+  const KernelAttended read{dense_rows(forward.output), forward.states.contiguous(), forward.divisors.contiguous()};
+  for_type_of(call.q, [&]<class T>(T*) {
+    at::parallel_for(0, walk.tasks, 1, [&](int64_t from, int64_t to) {
+      const at::NoGradGuard no_grad;
+      BackwardTask<T> backward(call, walk);
+      for (int64_t task = from; task < to; ++task) {
+        std::vector<Tensor> own;
+        for (const Tensor& part : parts) own.push_back(part.select(0, task));
+        backward.run(task, dy, read, out, own);
+      }
+    });
+  });
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Tensor& weight = call.weights[i];
+    const Tensor by_head = parts[i].view({call.q.size(0), walk.heads, weight.size(1), weight.size(2)});
+    const Tensor sum = weight.size(0) == 1 ? by_head.sum({0, 1}).unsqueeze(0) : by_head.sum(0);
+    out.weights.push_back(sum.to(weight.scalar_type()));
+  }
+  return out;
+}
+
+}  // namespace cachet::ops
