@@ -56,8 +56,10 @@ std::vector<Product> token_convolution(const Operands& t, const at::Tensor& outp
   return {{output.size(0) * t.numbers[0] * t.numbers[1] * t[1].numel(), {t[1]}}};
 }
 
-constexpr std::array<OperatorRule, 16> kRules{{
+constexpr std::array<OperatorRule, 18> kRules{{
     {"aten::linear", linear},
+    {"cachet::linear", linear},
+    {"cachet::linear_gelu", linear},
     {"aten::conv1d", convolution},
     {"aten::conv2d", convolution},
     {"aten::conv3d", convolution},

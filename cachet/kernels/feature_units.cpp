@@ -18,13 +18,11 @@ struct EluPlusOne {
   static constexpr bool kGated = false;
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE V Value(D d, V a, V) {
-    const auto one = hn::Set(d, 1.0f);
-    // 0 + 1 on the positive side, so that large a never meet the exponential.
-    return hn::IfThenElse(hn::Gt(a, hn::Zero(d)), hn::Add(a, one), BoundedExp(d, hn::Min(hn::Zero(d), a)));
+    return hn::IfThenElse(hn::Gt(a, hn::Zero(d)), hn::Add(a, hn::Set(d, 1.0f)), BoundedExp(d, a));
   }
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE V Slope(D d, V a, V) {
-    return hn::IfThenElse(hn::Gt(a, hn::Zero(d)), hn::Set(d, 1.0f), BoundedExp(d, hn::Min(hn::Zero(d), a)));
+    return hn::IfThenElse(hn::Gt(a, hn::Zero(d)), hn::Set(d, 1.0f), BoundedExp(d, a));
   }
 };
 

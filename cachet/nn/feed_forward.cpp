@@ -1,7 +1,8 @@
 #include "cachet/nn/feed_forward.h"
 
 #include <ATen/ops/dropout.h>
-#include <ATen/ops/gelu.h>
+
+#include "cachet/ops/linear.h"
 
 namespace cachet::nn {
 
@@ -12,7 +13,7 @@ FeedForward::FeedForward(int64_t dim, int64_t hidden_dim, double dropout)
 }
 
 torch::Tensor FeedForward::forward(const torch::Tensor& x) const {
-  const torch::Tensor hidden = at::dropout(at::gelu(fc1_->forward(x)), dropout_, is_training());
+  const torch::Tensor hidden = at::dropout(ops::linear_gelu(x, fc1_->weight, fc1_->bias), dropout_, is_training());
   return at::dropout(fc2_->forward(hidden), dropout_, is_training());
 }
 

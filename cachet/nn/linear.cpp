@@ -1,10 +1,10 @@
 #include "cachet/nn/linear.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
 
 #include "cachet/nn/initialization.h"
+#include "cachet/ops/linear.h"
 
 namespace cachet::nn {
 
@@ -15,7 +15,7 @@ Linear::Linear(int64_t inputs, int64_t outputs, bool with_bias) : torch::nn::Mod
 }
 
 torch::Tensor Linear::forward(const torch::Tensor& x) const {
-  return at::linear(x, weight, bias.defined() ? std::optional<torch::Tensor>(bias) : std::nullopt);
+  return ops::linear(x, weight, bias.defined() ? std::optional<torch::Tensor>(bias) : std::nullopt);
 }
 
 }  // namespace cachet::nn

@@ -20,6 +20,7 @@
 #include "cachet/kernels/grc_update.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/product.h"
 
 namespace cachet::ops {
 namespace {
@@ -181,10 +182,9 @@ Forward grc_update_cpu(const Tensor& cache, const Tensor& tokens, const Tensor& 
   const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
   const auto dtype = tokens.scalar_type();
   Operands in(cache, candidate_bias, norm_weight, norm_bias, norm_eps);
-  in.token_products = at::mm(rows(tokens), token_weights(reset_weight, update_weight, candidate_weight).t())
-                          .view({batch, length, 3 * width});
-  in.cache_products = at::linear(in.cache.to(dtype), gate_weights(reset_weight, update_weight),
-                                 gate_bias(reset_bias, update_bias, dtype));
+  in.token_products = product(tokens, token_weights(reset_weight, update_weight, candidate_weight));
+  in.cache_products =
+      product(in.cache.to(dtype), gate_weights(reset_weight, update_weight), gate_bias(reset_bias, update_bias, dtype));
   const Tensor samples = at::empty({batch, length, width}, tokens.options());
   const Tensor mean = at::empty({1, length, width}, cache.options());
   const auto shape = shape_of(cache, tokens);
@@ -193,7 +193,7 @@ Forward grc_update_cpu(const Tensor& cache, const Tensor& tokens, const Tensor& 
     for_rows(tokens, [&](int64_t, kernels::GrcRows part) {
       kernels::grc_reset(in.inputs<T>(), mutable_data<T>(samples), shape, part);
     });
-    in.reset_products = at::mm(rows(samples), cache_half(candidate_weight).t()).view({batch, length, width});
+    in.reset_products = product(samples, cache_half(candidate_weight));
     for_rows(tokens, [&](int64_t, kernels::GrcRows part) {
       std::vector<float> scratch(static_cast<size_t>(width));
       kernels::grc_blend(in.inputs<T>(), mutable_data<T>(samples), mutable_data<float>(mean), scratch.data(), shape,
@@ -249,7 +249,7 @@ Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const Optional
       kernels::grc_blend_backward(inputs, samples_grad.defined() ? data<T>(samples_grad) : nullptr, pointer(mean_grad),
                                   gradients(chunk), scratch.data(), shape, part);
     });
-    const Tensor d_reset_cache = at::mm(d_candidate, cache_half(candidate_weight));
+    const Tensor d_reset_cache = product(d_candidate, cache_half(candidate_weight).t());
     for_rows(tokens, [&](int64_t chunk, kernels::GrcRows part) {
       kernels::grc_reset_backward(inputs, data<T>(d_reset_cache), mutable_data<T>(reset_cache), gradients(chunk), shape,
                                   part);
@@ -258,8 +258,8 @@ Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const Optional
 
   const Tensor of_gates = shared ? d_gates : d_tokens_products.narrow(1, 0, 2 * width);
   const Tensor weights = token_weights(reset_weight, update_weight, candidate_weight);
-  const Tensor d_tokens = at::mm(d_tokens_products, weights).view(tokens.sizes());
-  const Tensor d_token_half = at::mm(d_tokens_products.t(), rows(tokens));
+  const Tensor d_tokens = product(d_tokens_products, weights.t()).view(tokens.sizes());
+  const Tensor d_token_half = transposed_product(d_tokens_products, rows(tokens));
   const Tensor d_gate_half = at::mm(of_gates.t(), rows(in.cache)).to(reset_weight.scalar_type());
   const auto whole = [&](const Tensor& of_cache, int64_t part) {
     return at::cat({of_cache, d_token_half.narrow(0, part * width, width)}, 1);
@@ -271,7 +271,7 @@ Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const Optional
           d_tokens,
           whole(d_gate_half.narrow(0, 0, width), 0),
           whole(d_gate_half.narrow(0, width, width), 1),
-          whole(at::mm(d_candidate.t(), reset_cache), 2),
+          whole(transposed_product(d_candidate, reset_cache), 2),
           of_gates.sum(0),
           d_candidate.sum(0, /*keepdim=*/false, at::kFloat),
           d_norms[0].clone(),

@@ -64,6 +64,26 @@ def kernel_attention_fused_backward():
         yield torch.randn(2, 3, 5, 4), *arguments, *torch.ops.cachet.kernel_attention_fused(*arguments)
 
 
+def linear():
+    yield grad(2, 5, 4), grad(3, 4), grad(3)
+    yield strided(2, 5, 4), grad(3, 4)
+    yield grad(5, 4, dtype=torch.float64), grad(3, 4, dtype=torch.float64), grad(3, dtype=torch.float64)
+
+
+def linear_backward():
+    yield torch.randn(2, 5, 3), torch.randn(2, 5, 4), torch.randn(3, 4)
+
+
+def linear_gelu():
+    yield grad(2, 5, 4), grad(3, 4), grad(3)
+    yield torch.randn(2, 5, 4), torch.randn(3, 4), torch.randn(3), False
+    yield grad(5, 4, dtype=torch.float64), grad(3, 4, dtype=torch.float64), grad(3, dtype=torch.float64)
+
+
+def linear_gelu_backward():
+    yield torch.randn(2, 5, 3), torch.randn(2, 5, 4), torch.randn(3, 4), torch.randn(3), torch.randn(2, 5, 3)
+
+
 def grc_update_backward():
     length, width = 5, 3
     wide = lambda n, *lead: torch.randn(*lead, length, n * width)
@@ -154,6 +174,7 @@ def scale_shift():
 
 SAMPLES = {make.__name__: make for make in (
     grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
-    kernel_attention_fused_backward, kernel_features, mix_heads, mix_heads_backward, power_norm,
+    kernel_attention_fused_backward, kernel_features, linear, linear_backward,
+    linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, power_norm,
     power_norm_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution, token_convolution_backward, unified_norm,
     unified_norm_backward)}

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/kernels/bfloat16.h"
+
+namespace cachet::kernels {
+
+struct BiasRows {
+  int64_t rows, width;
+};
+
+/// out = GELU(x + bias), x (rows, width) dense, bias (width); out may be x.
+template <class T>
+void bias_gelu(const T* x, const float* bias, T* out, BiasRows shape);
+
+/// d_x = grad · GELU'(x + bias), d_bias += Σ_rows d_x; d_x may be grad.
+template <class T>
+void bias_gelu_backward(const T* x, const float* bias, const T* grad, T* d_x, float* d_bias, BiasRows shape);
+
+namespace scalar {
+
+// The same, one element at a time: what the kernels above are tested against.
+template <class T>
+void bias_gelu(const T* x, const float* bias, T* out, BiasRows shape);
+template <class T>
+void bias_gelu_backward(const T* x, const float* bias, const T* grad, T* d_x, float* d_bias, BiasRows shape);
+
+}  // namespace scalar
+}  // namespace cachet::kernels

@@ -1,0 +1,261 @@
+#include "cachet/ops/linear.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include <tuple>
+
+#include "cachet/kernels/bias_gelu.h"
+#include "cachet/ops/dispatch.h"
+#include "cachet/ops/fused.h"
+#include "cachet/ops/product.h"
+
+namespace cachet::ops {
+namespace {
+
+using at::Tensor;
+using OptionalTensor = std::optional<Tensor>;
+
+void check(const char* op, const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  TORCH_CHECK(x.dim() >= 1 && x.is_floating_point(), op, ": x must be floating (..., K), got ", x.scalar_type(), " ",
+              x.sizes());
+  TORCH_CHECK(weight.dim() == 2 && weight.size(1) == x.size(-1), op, ": weight must be (N, K) with K = ", x.size(-1),
+              ", got ", weight.sizes());
+  TORCH_CHECK(weight.scalar_type() == x.scalar_type(), op, ": x is ", x.scalar_type(), ", weight ",
+              weight.scalar_type());
+  TORCH_CHECK(!bias || (bias->dim() == 1 && bias->size(0) == weight.size(0)), op, ": bias must be (N) = (",
+              weight.size(0), "), got ", bias->sizes());
+}
+
+Tensor rows(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+
+std::vector<int64_t> output_sizes(const Tensor& x, const Tensor& weight) {
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.back() = weight.size(0);
+  return sizes;
+}
+
+// Gradients of x and weight from that of their product.
+std::tuple<Tensor, Tensor> product_gradients(const Tensor& grad, const Tensor& x, const Tensor& weight) {
+  const Tensor dy = rows(grad);
+  return {product(dy, weight.t()).view(x.sizes()), transposed_product(dy, rows(x))};
+}
+
+// --- linear ----------------------------------------------------------------------------------------------------------
+
+Tensor linear_forward(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  check("linear", x, weight, bias);
+  return product(x, weight, bias).contiguous();
+}
+
+std::tuple<Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& x, const Tensor& weight) {
+  return product_gradients(grad, x, weight);
+}
+
+Tensor linear_meta(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  check("linear", x, weight, bias);
+  return at::empty(output_sizes(x, weight), x.options());
+}
+
+std::tuple<Tensor, Tensor> linear_backward_meta(const Tensor&, const Tensor& x, const Tensor& weight) {
+  return {at::empty(x.sizes(), x.options()), at::empty(weight.sizes(), weight.options())};
+}
+
+struct LinearFunction : torch::autograd::Function<LinearFunction> {
+  static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& x, const Tensor& weight,
+                        const OptionalTensor& bias) {
+    static const auto op = operator_handle<decltype(linear_forward)>("cachet::linear");
+    at::AutoDispatchBelowADInplaceOrView below;
+    ctx->save_for_backward({x, weight});
+    ctx->saved_data["bias"] = bias.has_value();
+    return op.call(x, weight, bias);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
+    static const auto op = operator_handle<decltype(linear_backward)>("cachet::linear_backward");
+    const auto saved = ctx->get_saved_variables();
+    const auto [d_x, d_weight] = op.call(grads[0], saved[0], saved[1]);
+    return {d_x, d_weight, ctx->saved_data["bias"].toBool() ? rows(grads[0]).sum(0) : Tensor()};
+  }
+};
+
+Tensor linear_autograd(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  return has_faster_product(x) ? LinearFunction::apply(x, weight, bias) : at::linear(x, weight, bias);
+}
+
+// --- linear and GELU -------------------------------------------------------------------------------------------------
+
+// The result, and the product without bias that the backward pass reads; the latter empty where nobody asked for it.
+using Forward = std::tuple<Tensor, Tensor>;
+
+Forward linear_gelu_composite(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+  check("linear_gelu", x, weight, bias);
+  const Tensor made = at::linear(x, weight);
+  return {at::gelu(made + bias.to(made.scalar_type())).contiguous(), keep_product ? made : at::empty({0}, x.options())};
+}
+
+// Rows that one call of a kernel takes when sums are taken: their order does not depend on the number of threads.
+constexpr int64_t kRows = 64;
+
+Forward linear_gelu_cpu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+  if (!may_fuse(x)) return linear_gelu_composite(x, weight, bias, keep_product);
+  check("linear_gelu", x, weight, bias);
+  if (!keep_product) return {product_gelu(x, weight, bias).contiguous(), at::empty({0}, x.options())};
+  const Tensor made = product(x, weight).contiguous(), out = at::empty(made.sizes(), made.options());
+  const Tensor shift = bias.to(at::kFloat).contiguous();
+  const int64_t width = weight.size(0), count = width == 0 ? 0 : made.numel() / width;
+  for_type_of(x, [&]<class T>(T*) {
+    parallel(count, width, [&](int64_t from, int64_t to) {
+      kernels::bias_gelu(data<T>(made) + from * width, data<float>(shift), mutable_data<T>(out) + from * width,
+                         {to - from, width});
+    });
+  });
+  return {out, made};
+}
+
+// Gradients of x, weight and bias.
+std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_cpu(const Tensor& grad, const Tensor& x, const Tensor& weight,
+                                                            const Tensor& bias, const Tensor& made) {
+  TORCH_CHECK(may_fuse(x),
+              "linear_gelu_backward: serves float32 and bfloat16 on the CPU; elsewhere linear_gelu is a composition "
+              "with gradients of its own");
+  const int64_t width = weight.size(0), count = width == 0 ? 0 : made.numel() / width;
+  const int64_t chunks = (count + kRows - 1) / kRows;
+  const Tensor dy = grad.contiguous(), shift = bias.to(at::kFloat).contiguous();
+  const Tensor d_made = at::empty(made.sizes(), made.options());
+  const Tensor d_bias = at::zeros({chunks, width}, shift.options());
+  for_type_of(x, [&]<class T>(T*) {
+    parallel(chunks, kRows * width, [&](int64_t from, int64_t to) {
+      for (int64_t chunk = from; chunk < to; ++chunk) {
+        const int64_t first = chunk * kRows * width;
+        kernels::bias_gelu_backward(data<T>(made) + first, data<float>(shift), data<T>(dy) + first,
+                                    mutable_data<T>(d_made) + first, mutable_data<float>(d_bias) + chunk * width,
+                                    {std::min(kRows, count - chunk * kRows), width});
+      }
+    });
+  });
+  const auto [d_x, d_weight] = product_gradients(d_made, x, weight);
+  return {d_x, d_weight, d_bias.sum(0)};
+}
+
+Forward linear_gelu_meta(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+  check("linear_gelu", x, weight, bias);
+  const auto sizes = output_sizes(x, weight);
+  return {at::empty(sizes, x.options()), keep_product ? at::empty(sizes, x.options()) : at::empty({0}, x.options())};
+}
+
+std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_meta(const Tensor&, const Tensor& x, const Tensor& weight,
+                                                             const Tensor& bias, const Tensor&) {
+  return {at::empty(x.sizes(), x.options()), at::empty(weight.sizes(), weight.options()),
+          at::empty(bias.sizes(), bias.options().dtype(at::kFloat))};
+}
+
+Forward call_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+  static const auto op = operator_handle<decltype(linear_gelu_composite)>("cachet::linear_gelu");
+  return op.call(x, weight, bias, keep_product);
+}
+
+struct LinearGeluFunction : torch::autograd::Function<LinearGeluFunction> {
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const Tensor& x,
+                                                const Tensor& weight, const Tensor& bias) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    const auto [y, made] = call_gelu(x, weight, bias, /*keep_product=*/true);
+    ctx->save_for_backward({x, weight, bias, made});
+    ctx->mark_non_differentiable({made});
+    return {y, made};
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
+    static const auto op = operator_handle<decltype(linear_gelu_backward_cpu)>("cachet::linear_gelu_backward");
+    const auto saved = ctx->get_saved_variables();
+    const auto [d_x, d_weight, d_bias] = op.call(grads[0], saved[0], saved[1], saved[2], saved[3]);
+    return {d_x, d_weight, d_bias};
+  }
+};
+
+Forward linear_gelu_autograd(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+  if (!may_fuse(x)) return linear_gelu_composite(x, weight, bias, keep_product);
+  const bool wanted =
+      at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
+  if (!wanted) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    return call_gelu(x, weight, bias, keep_product);
+  }
+  const auto out = LinearGeluFunction::apply(x, weight, bias);
+  return {out[0], out[1]};
+}
+
+// --- autocast --------------------------------------------------------------------------------------------------------
+
+template <c10::DeviceType device, c10::DispatchKey autocast>
+Forward linear_gelu_autocast(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
+  const auto dtype = at::autocast::get_autocast_dtype(device);
+  return call_gelu(at::autocast::cached_cast(dtype, x, device), at::autocast::cached_cast(dtype, weight, device), bias,
+                   keep_product);
+}
+
+template <c10::DispatchKey autocast>
+Tensor linear_autocast(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  return at::linear(x, weight, bias);  // its own rule
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  static const auto op = operator_handle<decltype(linear_forward)>("cachet::linear");
+  return has_faster_product(x) && weight.scalar_type() == x.scalar_type() ? op.call(x, weight, bias)
+                                                                          : at::linear(x, weight, bias);
+}
+
+Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const bool keep = at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
+  return std::get<0>(call_gelu(x, weight, bias, keep));
+}
+
+TORCH_LIBRARY_FRAGMENT(cachet, m) {
+  m.def("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor");
+  m.def("linear_backward(Tensor grad, Tensor x, Tensor weight) -> (Tensor, Tensor)");
+  m.def("linear_gelu(Tensor x, Tensor weight, Tensor bias, bool keep_product=True) -> (Tensor, Tensor)");
+  m.def(
+      "linear_gelu_backward(Tensor grad, Tensor x, Tensor weight, Tensor bias, Tensor product) "
+      "-> (Tensor, Tensor, Tensor)");
+}
+TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
+  m.impl("linear", linear_forward);
+  m.impl("linear_backward", linear_backward);
+  m.impl("linear_gelu", linear_gelu_composite);
+}
+TORCH_LIBRARY_IMPL(cachet, CPU, m) {
+  m.impl("linear_gelu", linear_gelu_cpu);
+  m.impl("linear_gelu_backward", linear_gelu_backward_cpu);
+}
+TORCH_LIBRARY_IMPL(cachet, Meta, m) {
+  m.impl("linear", linear_meta);
+  m.impl("linear_backward", linear_backward_meta);
+  m.impl("linear_gelu", linear_gelu_meta);
+  m.impl("linear_gelu_backward", linear_gelu_backward_meta);
+}
+TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
+  m.impl("linear", linear_autograd);
+  m.impl("linear_backward", torch::autograd::autogradNotImplementedFallback());
+  m.impl("linear_gelu", linear_gelu_autograd);
+  m.impl("linear_gelu_backward", torch::autograd::autogradNotImplementedFallback());
+}
+TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
+  m.impl("linear", linear_autocast<c10::DispatchKey::AutocastCPU>);
+  m.impl("linear_gelu", linear_gelu_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
+}
+TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
+  m.impl("linear", linear_autocast<c10::DispatchKey::AutocastCUDA>);
+  m.impl("linear_gelu", linear_gelu_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
+}
+
+}  // namespace cachet::ops

@@ -1,0 +1,80 @@
+#include "cachet/ops/product.h"
+
+#include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/mm.h>
+
+#include <string_view>
+
+#include "cachet/ops/fused.h"
+
+namespace cachet::ops {
+namespace {
+
+using at::Tensor;
+using OptionalTensor = std::optional<Tensor>;
+
+// ATen's operator for oneDNN's product with an epilogue: x, weight, bias, epilogue, its numbers, its algorithm.
+Tensor linear_pointwise(const Tensor& x, const Tensor& weight, const OptionalTensor& bias, std::string_view epilogue,
+                        c10::List<std::optional<at::Scalar>> scalars, std::optional<std::string_view> algorithm) {
+  using Signature = decltype(linear_pointwise);
+  static const auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Signature>();
+  return op.call(x, weight, bias, epilogue, std::move(scalars), algorithm);
+}
+
+bool has_linear_pointwise() {
+  static const bool has = c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""}).has_value();
+  return has;
+}
+
+bool onednn_outruns_mkl() {
+#ifdef __x86_64__
+  static const bool outruns = has_linear_pointwise() && __builtin_cpu_supports("avx512f") &&
+                              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                              __builtin_cpu_supports("avx512dq") && !__builtin_cpu_is("intel");
+  return outruns;
+#else
+  return false;
+#endif
+}
+
+bool makes_sense(const Tensor& x, const Tensor& weight) {
+  return x.dim() >= 2 && x.numel() > 0 && weight.numel() > 0 && weight.scalar_type() == x.scalar_type();
+}
+
+Tensor onednn(const Tensor& x, const Tensor& weight, const OptionalTensor& bias, bool gelu) {
+  const OptionalTensor shift = bias ? OptionalTensor(bias->to(x.scalar_type())) : std::nullopt;
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.back() = weight.size(0);
+  return linear_pointwise(x.reshape({-1, x.size(-1)}), weight, shift, gelu ? "gelu" : "none",
+                          c10::List<std::optional<at::Scalar>>(),
+                          gelu ? std::optional<std::string_view>("none") : std::nullopt)
+      .view(sizes);
+}
+
+}  // namespace
+
+bool has_faster_product(const Tensor& x) {
+  return x.scalar_type() == at::kFloat && may_fuse(x) && onednn_outruns_mkl();
+}
+
+Tensor product(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  if (has_faster_product(x) && makes_sense(x, weight)) return onednn(x, weight, bias, false);
+  return at::linear(x, weight, bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt);
+}
+
+Tensor transposed_product(const Tensor& a, const Tensor& b) {
+  return has_faster_product(a) ? product(a.t(), b.t()) : at::mm(a.t(), b);
+}
+
+Tensor product_gelu(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  const bool by_onednn =
+      x.scalar_type() == at::kBFloat16 ? may_fuse(x) && has_linear_pointwise() : has_faster_product(x);
+  if (by_onednn && makes_sense(x, weight)) return onednn(x, weight, bias, true);
+  return at::gelu(product(x, weight, bias));
+}
+
+}  // namespace cachet::ops

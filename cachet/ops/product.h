@@ -1,0 +1,24 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+namespace cachet::ops {
+
+/// x·weightᵀ + bias, x (…, K), weight (N, K), bias (N) or none, by one of the two libraries behind ATen. In float32
+/// that is at::linear's (MKL), unless the processor has AVX-512 and is not one that MKL was tuned for: there oneDNN
+/// takes less than half the time. In bfloat16 at::linear is oneDNN already. Not differentiable. CACHET_COMPOSITE=1
+/// selects at::linear.
+at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
+
+/// The same with GELU behind it; in one pass where oneDNN makes the product.
+at::Tensor product_gelu(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias);
+
+/// aᵀ·b, a (K, M), b (K, N): what the gradient of a weight is.
+at::Tensor transposed_product(const at::Tensor& a, const at::Tensor& b);
+
+/// Whether product() goes another way than at::linear for this operand.
+bool has_faster_product(const at::Tensor& x);
+
+}  // namespace cachet::ops
