@@ -6,7 +6,7 @@
 #include "benchmarks/pairs.h"
 #include "cachet/nn/attention/cached_attention.h"
 #include "cachet/nn/attention/multi_head_attention.h"
-#include "cachet/ops/fused.h"
+#include "cachet/ops/linear.h"
 
 namespace cachet::benchmarks {
 namespace {
@@ -53,16 +53,16 @@ struct AddedProducts {
     const auto heads = [](const at::Tensor& t) { return t.view({t.size(0), kTokens, kHeads, -1}).transpose(1, 2); };
     std::vector<at::Tensor> outs;
     if (!frozen) {
-      outs.push_back(at::linear(x, wx));
-      outs.push_back(at::linear(cache, wc));
-      outs.push_back(at::linear(x, wr));
+      outs.push_back(ops::linear(x, wx));
+      outs.push_back(ops::linear(cache, wc));
+      outs.push_back(ops::linear(x, wr));
     }
-    const at::Tensor q = at::linear(x, wq), kv = at::linear(frozen ? cache : x, wkv);
+    const at::Tensor q = ops::linear(x, wq), kv = ops::linear(frozen ? cache : x, wkv);
     at::Tensor k = kv.narrow(2, 0, kWidth), v = kv.narrow(2, kWidth, kWidth);
     const auto hk = heads(k.expand({kBatch, -1, -1}).reshape({kBatch, kTokens, kWidth})),
                hv = heads(v.expand({kBatch, -1, -1}).reshape({kBatch, kTokens, kWidth}));
     const at::Tensor o = at::scaled_dot_product_attention(heads(q), hk, hv);
-    outs.push_back(at::linear(o.transpose(1, 2).reshape({kBatch, kTokens, kWidth}), wp));
+    outs.push_back(ops::linear(o.transpose(1, 2).reshape({kBatch, kTokens, kWidth}), wp));
     return outs;
   }
 };
