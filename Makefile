@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test robustness fuzz install format check-format check-layers ci clean
+.PHONY: help setup build demo test robustness fuzz bench install format check-format check-layers ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -40,6 +40,12 @@ robustness: build-tests  ## run the robustness tests at their full size (days)
 fuzz:  ## feed the readers of files malformed input: FUZZ_SECONDS=60 for each
 	@tools/setup --tests
 	tools/fuzz $(or $(FUZZ_SECONDS),60)
+
+bench:  ## measure operators and models, write docs/performance.md (half an hour)
+	@tools/setup --bench
+	cmake --preset release -DCACHET_BUILD_BENCHMARKS=ON $(CMAKE_FLAGS)
+	cmake --build $(BUILD) --parallel $(JOBS) --target cachet_command ratios_benchmark operators_benchmark
+	tools/bench
 
 install: build  ## install the command, the library and its CMake package to PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -2,45 +2,32 @@
 
 #include <chrono>
 #include <functional>
-#include <iomanip>
-#include <iostream>
-#include <string>
 #include <vector>
 
 #include "cachet/analysis/statistics.h"
 
 namespace cachet::benchmarks {
 
-/// A against B, called in turns in one process, so that what slows both cancels in the ratio of each pair.
-struct Pair {
-  std::string name;
-  std::function<void()> a, b;
-};
+using Call = std::function<void()>;
 
-inline double milliseconds_of(const std::function<void()>& call) {
+inline double milliseconds_of(const Call& call) {
   const auto start = std::chrono::steady_clock::now();
   call();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-struct Measured {
-  analysis::Quartiles a, b, ratio;  // milliseconds, milliseconds, a / b
-};
-
-/// Runs both twice to warm up, then `pairs` times in turns.
-inline Measured measure(const Pair& pair, int pairs = 30) {
-  for (int i = 0; i < 2; ++i) {
-    pair.a();
-    pair.b();
-  }
-  std::vector<double> a, b;
-  for (int i = 0; i < pairs; ++i) {
-    // Each goes first as often as the other.
-    if (i % 2 == 0) a.push_back(milliseconds_of(pair.a));
-    b.push_back(milliseconds_of(pair.b));
-    if (i % 2 == 1) a.push_back(milliseconds_of(pair.a));
-  }
-  return {analysis::quartiles(a), analysis::quartiles(b), analysis::ratio_of_pairs(a, b)};
+/// Milliseconds of each of several calls, taken in turns in one process, so that what slows all of them cancels in the
+/// ratios of one turn: times[call][turn].
+inline std::vector<std::vector<double>> in_turns(const std::vector<Call>& calls, int turns) {
+  std::vector<std::vector<double>> times(calls.size());
+  for (int warm_up = 0; warm_up < 2; ++warm_up)
+    for (const Call& call : calls) call();
+  for (int turn = 0; turn < turns; ++turn)
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const size_t which = turn % 2 == 0 ? i : calls.size() - 1 - i;  // each goes first as often as last
+      times[which].push_back(milliseconds_of(calls[which]));
+    }
+  return times;
 }
 
 }  // namespace cachet::benchmarks

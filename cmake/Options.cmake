@@ -1,5 +1,6 @@
 # What a builder may choose, and the defaults that the presets share.
 option(CACHET_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(CACHET_BUILD_BENCHMARKS "Build the programs that measure operators" OFF)
 option(CACHET_BUILD_FUZZERS "Build the fuzz programs; sanitizers belong with them" OFF)
 option(CACHET_WARNINGS_AS_ERRORS "Stop at the first compiler warning (CI does)" OFF)
 option(CACHET_CUDA "Build GPU kernels beside the CPU ones; composite operators run on any device without it" OFF)

@@ -6,6 +6,7 @@
 #include <ATen/ops/mm.h>
 
 #include "cachet/kernels/transpose.h"
+#include "cachet/ops/processor.h"
 
 namespace cachet::ops {
 namespace {
@@ -15,10 +16,8 @@ namespace {
 constexpr int64_t kStep = 32;
 
 bool has_block_products() {
-#if defined(CPUBLAS_BRGEMM_F32F32F32) && defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-  return has;
+#ifdef CPUBLAS_BRGEMM_F32F32F32
+  return has_avx512();
 #else
   return false;
 #endif

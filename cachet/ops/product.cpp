@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cachet/ops/fused.h"
+#include "cachet/ops/processor.h"
 
 namespace cachet::ops {
 namespace {
@@ -30,16 +31,7 @@ bool has_linear_pointwise() {
   return has;
 }
 
-bool onednn_outruns_mkl() {
-#ifdef __x86_64__
-  static const bool outruns = has_linear_pointwise() && __builtin_cpu_supports("avx512f") &&
-                              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                              __builtin_cpu_supports("avx512dq") && !__builtin_cpu_is("intel");
-  return outruns;
-#else
-  return false;
-#endif
-}
+bool onednn_outruns_mkl() { return has_avx512() && !is_intel() && has_linear_pointwise(); }
 
 bool makes_sense(const Tensor& x, const Tensor& weight) {
   return x.dim() >= 2 && x.numel() > 0 && weight.numel() > 0 && weight.scalar_type() == x.scalar_type();

@@ -48,6 +48,20 @@ TEST(SoftmaxAttention, EqualsTheDenseFormForEveryLayout) {
         }
 }
 
+TEST(SoftmaxAttention, NarrowOnesEqualTheDenseFormInFloat32) {
+  nn::SoftmaxAttention attention(nn::SoftmaxOptions{});
+  attention.eval();
+  for (const int64_t length : {7, 520}) {  // composed where that is faster, fused beyond
+    const at::Tensor q = at::randn({2, 3, length, 16}).to(at::kBFloat16),
+                     k = at::randn({2, 3, length, 16}).to(at::kBFloat16);
+    const at::Tensor out = attention.forward(q, k, k, {});
+    EXPECT_EQ(out.scalar_type(), at::kBFloat16);
+    const auto wide = [](const at::Tensor& t) { return t.to(at::kFloat); };
+    // Scores, weights and result are rounded to eight bits.
+    EXPECT_TRUE(at::allclose(wide(out), dense_attention(wide(q), wide(k), wide(k), {}), 3e-2, 3e-2)) << length;
+  }
+}
+
 TEST(SoftmaxAttention, GradientsStayFiniteWhereNoKeyIsVisible) {
   nn::SoftmaxAttention attention(nn::SoftmaxOptions{});
   const at::Tensor q = at::randn({2, 1, 3, 4}).requires_grad_(), k = at::randn({2, 1, 3, 4}).requires_grad_();

@@ -1,0 +1,313 @@
+// What Cachet's operators and cached layer cost beside their arithmetic and beside ATen's neighbours, as ratios of
+// calls taken in turns. Prints Markdown tables: ratios [--quick]
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
+#include <cstring>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "benchmarks/autocast.h"
+#include "benchmarks/pairs.h"
+#include "cachet/analysis/live_memory.h"
+#include "cachet/nn/attention/cached_attention.h"
+#include "cachet/nn/attention/kernel_attention.h"
+#include "cachet/nn/attention/softmax_attention.h"
+#include "cachet/ops/fused.h"
+#include "cachet/ops/kernel_attention.h"
+#include "cachet/ops/linear.h"
+#include "cachet/ops/unified_norm.h"
+
+namespace cachet::benchmarks {
+namespace {
+
+using at::Tensor;
+using Tensors = std::vector<Tensor>;
+
+int turns = 31;
+
+std::string number(double value, int digits = 2) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
+
+std::string with_quartiles(const analysis::Quartiles& q) {
+  return number(q.median) + " (" + number(q.lower) + "–" + number(q.upper) + ")";
+}
+
+std::string median(const std::vector<double>& times) { return number(analysis::quartiles(times).median); }
+
+const char* name_of(at::ScalarType type) { return type == at::kBFloat16 ? "bf16" : "fp32"; }
+
+/// Forward, and backward to all operands that want a gradient.
+void step(const Tensors& outputs, const Tensors& inputs) {
+  Tensors grads;
+  for (const Tensor& output : outputs) grads.push_back(output.detach());
+  torch::autograd::grad(outputs, inputs, grads, {}, /*create_graph=*/false, /*allow_unused=*/true);
+}
+
+// --- what a cache costs a layer --------------------------------------------------------------------------------------
+
+constexpr int64_t kBatch = 8, kTokens = 197, kDim = 384, kHeads = 6, kWidth = 192;
+
+/// The products and the attention that a cache adds to a layer, and nothing else.
+class AddedProducts {
+ public:
+  AddedProducts(at::ScalarType type, bool training, bool frozen) : frozen_(frozen) {
+    const auto make = [&](std::vector<int64_t> sizes) {
+      operands_.push_back((at::randn(sizes) * 0.05).to(type).requires_grad_(training));
+      return operands_.back();
+    };
+    x_ = make({kBatch, kTokens, kWidth});
+    all_ = make({3 * kWidth, kWidth}), candidate_ = make({kWidth, kWidth});
+    query_ = make({kWidth, kWidth}), key_value_ = make({2 * kWidth, kWidth}), output_ = make({kWidth, kWidth});
+    gates_ = make({2 * kWidth, kWidth});
+    cache_ = (at::randn({1, kTokens, kWidth}) * 0.05).to(type);
+  }
+
+  Tensors forward() const {
+    const auto heads = [](const Tensor& x) { return x.view({x.size(0), kTokens, kHeads, -1}).transpose(1, 2); };
+    Tensors outputs;
+    if (!frozen_) outputs = {ops::linear(x_, all_), ops::linear(cache_, gates_), ops::linear(x_, candidate_)};
+    const Tensor keys_values = ops::linear(frozen_ ? cache_ : x_, key_value_).expand({kBatch, -1, -1});
+    const Tensor attended = at::scaled_dot_product_attention(heads(ops::linear(x_, query_)),
+                                                             heads(keys_values.narrow(2, 0, kWidth).contiguous()),
+                                                             heads(keys_values.narrow(2, kWidth, kWidth).contiguous()));
+    outputs.push_back(ops::linear(attended.transpose(1, 2).reshape({kBatch, kTokens, kWidth}), output_));
+    return outputs;
+  }
+  const Tensors& operands() const { return operands_; }
+
+ private:
+  bool frozen_;
+  Tensor x_, cache_, all_, gates_, candidate_, query_, key_value_, output_;
+  Tensors operands_;
+};
+
+struct LayerCase {
+  std::string name;
+  bool training;
+  nn::GatedRecurrentCacheOptions cache;
+  bool frozen;
+};
+
+void layer_row(const LayerCase& c, at::ScalarType type) {
+  const nn::TokenLayout tokens{nn::Grid{14, 14}, 1, {}};
+  const auto layout = nn::AttentionLayout::self(tokens);
+  const auto plain = nn::make_self_attention({}, nn::NoCacheOptions{}, kDim, kHeads, kTokens, tokens);
+  const auto cached = nn::make_self_attention({}, c.cache, kDim, kHeads, kTokens, tokens);
+  const bool narrow = type == at::kBFloat16;
+  // Training: float32 weights under autocast. Inference: weights stored in bfloat16.
+  for (const auto& layer : {plain, cached}) {
+    layer->train(c.training);
+    if (!c.training) layer->to(type);
+  }
+  const Tensor x = at::randn({kBatch, kTokens, kDim}).to(c.training ? at::kFloat : type).requires_grad_(c.training);
+  const auto run = [&](nn::Attention& layer) {
+    return [&layer, &x, &layout, &c, narrow] {
+      if (!c.training) {
+        const at::NoGradGuard no_grad;
+        layer.forward(x, x, layout);
+        return;
+      }
+      Tensor y;
+      {
+        const AutocastBFloat16 autocast(narrow);
+        y = layer.forward(x, x, layout);
+      }
+      Tensors inputs = layer.parameters();
+      inputs.push_back(x);
+      step({y}, inputs);
+    };
+  };
+  const AddedProducts added(type, c.training, c.frozen);
+  const auto products = [&] {
+    if (c.training) return step(added.forward(), added.operands());
+    const at::NoGradGuard no_grad;
+    added.forward();
+  };
+  const auto times = in_turns({run(*plain), run(*cached), products}, turns);
+  std::vector<double> ratios;
+  for (int i = 0; i < turns; ++i) ratios.push_back((times[1][i] - times[0][i]) / times[2][i]);
+  std::cout << "| " << c.name << " | " << name_of(type) << " | " << median(times[0]) << " | " << median(times[1])
+            << " | " << median(times[2]) << " | " << with_quartiles(analysis::quartiles(ratios)) << " |" << std::endl;
+}
+
+void layer_table() {
+  std::cout
+      << "## What the cache adds to a layer\n\nOne attention layer of ViT-S, batch 8 × 197 × 384, 6 heads, r = 0.5: "
+         "(cached − plain) ÷ the products and the attention that the cache adds, computed alone.\n\n"
+         "| layer | type | plain, ms | cached, ms | added products alone, ms | ratio (quartiles) |\n"
+         "|---|---|---:|---:|---:|---:|\n";
+  nn::GatedRecurrentCacheOptions frozen, paper;
+  paper.inference = nn::CacheInference::per_sample;
+  const auto official = nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official);
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    layer_row({"frozen, inference", false, frozen, true}, type);
+    layer_row({"paper, inference", false, paper, false}, type);
+    layer_row({"published form, inference", false, official, false}, type);
+    layer_row({"paper, training", true, paper, false}, type);
+    layer_row({"published form, training", true, official, false}, type);
+  }
+  std::cout << '\n';
+}
+
+// --- operators beside their neighbours -------------------------------------------------------------------------------
+
+void pair_row(const std::string& name, at::ScalarType type, const Call& ours, const Call& other, int count) {
+  const auto times = in_turns({ours, other}, count);
+  std::cout << "| " << name << " | " << name_of(type) << " | " << median(times[0]) << " | " << median(times[1]) << " | "
+            << with_quartiles(analysis::ratio_of_pairs(times[0], times[1])) << " |" << std::endl;
+}
+
+void norm_rows(at::ScalarType type) {
+  const Tensor x = at::randn({32, kTokens, kDim}).to(type).requires_grad_();
+  const Tensor weight = at::ones({kDim}).requires_grad_(), bias = at::zeros({kDim}).requires_grad_();
+  const Tensor narrow_weight = weight.detach().to(type).requires_grad_(),
+               narrow_bias = bias.detach().to(type).requires_grad_();
+  ops::UnifiedNormSettings settings;
+  settings.warmup = 0;
+  const auto state = ops::initial_unified_norm_state(kDim, settings);
+  const auto ours = [&] { step({ops::unified_norm(x, weight, bias, {}, state, settings).output}, {x, weight, bias}); };
+  pair_row(
+      "unified_norm ÷ at::layer_norm, training step, 32 × 197 × 384", type, ours,
+      [&] {
+        step({at::layer_norm(x, {kDim}, narrow_weight, narrow_bias)}, {x, narrow_weight, narrow_bias});
+      },
+      turns);
+  pair_row(
+      "unified_norm ÷ its composition", type, ours,
+      [&] {
+        const ops::CompositeOnly composite;
+        ours();
+      },
+      turns);
+}
+
+struct KernelOperands {
+  KernelOperands(int64_t length, at::ScalarType type, int64_t batch = 8, int64_t heads = 4) {
+    const auto part = [&] {
+      return at::randn({batch, length, heads, 64}).to(type).transpose(1, 2).detach().requires_grad_();
+    };
+    q = part(), k = part(), v = part();
+    map.units = {ops::FeatureUnit::glu, ops::FeatureUnit::softplus_glu};
+    for (int i = 0; i < 2; ++i) map.weights.push_back((at::randn({heads, 64, 128}) * 0.1).to(type).requires_grad_());
+  }
+  void attend(bool causal) const {
+    step({ops::kernel_attention(q, k, v, map, {}, causal)}, {q, k, v, map.weights[0], map.weights[1]});
+  }
+  void flash(bool causal = false) const {
+    step({at::scaled_dot_product_attention(q, k, v, {}, 0.0, causal)}, {q, k, v});
+  }
+  Tensor q, k, v;
+  ops::FeatureMap map;
+};
+
+void kernel_rows(at::ScalarType type, bool quick) {
+  for (const int64_t length : {1024, 8192}) {
+    const KernelOperands operands(length, type);
+    const int count = length > 1024 ? (quick ? 1 : 3) : turns;
+    pair_row(
+        "2×GLU kernel attention ÷ flash attention, forward + backward, " + std::to_string(length) + " tokens", type,
+        [&] { operands.attend(false); }, [&] { operands.flash(); }, count);
+  }
+  const KernelOperands operands(1024, type);
+  pair_row(
+      "2×GLU causal ÷ bidirectional, 1024 tokens", type, [&] { operands.attend(true); },
+      [&] { operands.attend(false); }, turns);
+  pair_row(
+      "2×GLU causal ÷ its chunked composition, 1024 tokens", type, [&] { operands.attend(true); },
+      [&] {
+        const ops::CompositeOnly composite;
+        operands.attend(true);
+      },
+      turns);
+}
+
+void operator_table(bool quick) {
+  std::cout
+      << "## Operators beside their neighbours\n\nOurs ÷ the other, below 1 is faster. Kernel attention: batch 8, 4 "
+         "heads of 64.\n\n| pair | type | ours, ms | other, ms | ratio (quartiles) |\n|---|---|---:|---:|---:|\n";
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    norm_rows(type);
+    kernel_rows(type, quick);
+  }
+  std::cout << '\n';
+}
+
+// --- cost against length ---------------------------------------------------------------------------------------------
+
+/// Least squares of log y over log x.
+double slope(const std::vector<double>& x, const std::vector<double>& y) {
+  double mx = 0, my = 0, xy = 0, xx = 0;
+  for (size_t i = 0; i < x.size(); ++i) mx += std::log(x[i]) / x.size(), my += std::log(y[i]) / x.size();
+  for (size_t i = 0; i < x.size(); ++i) {
+    xy += (std::log(x[i]) - mx) * (std::log(y[i]) - my);
+    xx += (std::log(x[i]) - mx) * (std::log(x[i]) - mx);
+  }
+  return xy / xx;
+}
+
+void length_table(bool quick) {
+  std::vector<int64_t> lengths{256, 512, 1024, 2048, 4096, 8192, 16384};
+  if (quick) lengths.resize(4);
+  std::cout
+      << "## Cost against length\n\nForward and backward of one attention function, batch 1, 4 heads of 64, fp32; "
+         "milliseconds, and in brackets MiB of live tensors above the operands. The slope is that of log time over "
+         "log length from 1,024 tokens on.\n\n| function |";
+  for (const int64_t length : lengths) std::cout << ' ' << length << " |";
+  std::cout << " slope |\n|---|";
+  for (size_t i = 0; i <= lengths.size(); ++i) std::cout << "---:|";
+  std::cout << '\n';
+  using Form = nn::KernelForm;
+  const std::vector<std::pair<std::string, nn::AttentionFunctionOptions>> functions{
+      {"softmax", nn::SoftmaxOptions{}},
+      {"elu + 1", nn::EluOptions{}},
+      {"linear kernel", nn::KernelOptions{Form::linear}},
+      {"1×GLU", nn::KernelOptions{Form::glu, 1}},
+      {"2×GLU", nn::KernelOptions{Form::glu, 2}},
+      {"3×GLU", nn::KernelOptions{Form::glu, 3}},
+      {"3×AOGLU", nn::KernelOptions{Form::low_rank_glu, 3}},
+      {"2 GELU layers", nn::KernelOptions{Form::feed_forward, 2}},
+  };
+  for (const auto& [name, options] : functions)
+    for (const bool causal : {false, true}) {
+      const auto function = nn::make_attention_function(options, 4, 64);
+      nn::AttentionLayout layout;
+      layout.causal = causal;
+      std::cout << "| " << name << (causal ? ", causal" : "") << " |";
+      std::vector<double> x, y;
+      for (const int64_t length : lengths) {
+        const KernelOperands o(length, at::kFloat, 1);
+        Tensors inputs{o.q, o.k, o.v};
+        for (const auto& parameter : function->parameters()) inputs.push_back(parameter);
+        const auto call = [&] { step({function->forward(o.q, o.k, o.v, layout)}, inputs); };
+        const double time = analysis::quartiles(in_turns({call}, length >= 8192 ? 3 : 9)[0]).median;
+        analysis::LiveMemory memory;
+        call();
+        std::cout << ' ' << number(time, 1) << " (" << number(static_cast<double>(memory.peak_bytes()) / (1 << 20), 1)
+                  << ") |" << std::flush;
+        if (length >= 1024) x.push_back(static_cast<double>(length)), y.push_back(time);
+      }
+      std::cout << ' ' << number(slope(x, y)) << " |" << std::endl;
+    }
+  std::cout << '\n';
+}
+
+}  // namespace
+}  // namespace cachet::benchmarks
+
+int main(int count, char** arguments) {
+  using namespace cachet::benchmarks;
+  const bool quick = count > 1 && std::strcmp(arguments[1], "--quick") == 0;
+  if (quick) turns = 5;
+  at::set_num_threads(2);
+  layer_table();
+  operator_table(quick);
+  length_table(quick);
+}
