@@ -1,6 +1,8 @@
-"""ViT-S/16 around the attention modules of the published code of Cached Transformers, from a checkout of it that GRC_SRC
-names. Its licence does not let us carry it. None where there is no checkout."""
+"""The published code of the papers, from checkouts that GRC_SRC (Cached Transformers) and UN_SRC (image_classification of
+Unified Normalization) name: we may not carry it. ViT-S/16 is put around the published attention. None where there is no
+checkout."""
 import importlib
+import importlib.util
 import os
 import sys
 import types
@@ -24,15 +26,35 @@ def _stand_in_for_timm():
         sys.modules[name] = module
 
 
-def published_vit(cached):
+def published_layer(cached):
     source = os.environ.get("GRC_SRC")
     if not source:
         return None
     _stand_in_for_timm()
-    sys.path.insert(0, source)
+    if source not in sys.path:
+        sys.path.insert(0, source)
     modules = importlib.import_module("core.GRC_Attention")
+    if not cached:
+        return modules.Attention(DIM, num_heads=HEADS, qkv_bias=True)
+    return modules.GRC_Self_Attention(DIM, attention_func=modules.Attention, num_heads=HEADS, qkv_bias=True)
+
+
+def published_vit(cached):
+    if published_layer(cached) is None:
+        return None
     model = ViT(False)
     for block in model.blocks:
-        block.attn = (modules.GRC_Self_Attention(DIM, attention_func=modules.Attention, num_heads=HEADS, qkv_bias=True)
-                      if cached else modules.Attention(DIM, num_heads=HEADS, qkv_bias=True))
+        block.attn = published_layer(cached)
     return model
+
+
+def published_norm(channels):
+    """The published unified normalization without its warm-up, from the checkout that UN_SRC names."""
+    source = os.environ.get("UN_SRC")
+    if not source:
+        return None
+    path = os.path.join(source, "models/unified_normalization/unified_normalization.py")
+    specification = importlib.util.spec_from_file_location("published_norm", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.UN1d(channels, warmup_iters=0)

@@ -304,10 +304,12 @@ void length_table(bool quick) {
 
 int main(int count, char** arguments) {
   using namespace cachet::benchmarks;
-  const bool quick = count > 1 && std::strcmp(arguments[1], "--quick") == 0;
-  if (quick) turns = 5;
+  const auto asked = [&](const char* option) { return count > 1 && std::strcmp(arguments[1], option) == 0; };
+  const bool quick = asked("--quick"), layer_alone = asked("--layer");
+  if (quick || layer_alone) turns = 5;
   at::set_num_threads(2);
   layer_table();
+  if (layer_alone) return 0;
   operator_table(quick);
   length_table(quick);
 }

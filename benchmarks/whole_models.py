@@ -2,11 +2,12 @@
 """ViT-S, plain and cached, through Cachet and through PyTorch in turns: whole_models.py PATH/TO/cachet [--rounds N]
 
 Each round times `cachet bench` and then each PyTorch form for about a second; ratios are those of one round, so that what
-slows the machine slows both. Prints a Markdown table. bf16 means weights stored in bfloat16 for inference, autocast over
-float32 weights for training. GRC_SRC names a checkout of the published code, if there is one.
+slows the machine slows both. Prints Markdown tables; one layer and one norm beside the published code come first. bf16 means weights stored in bfloat16 for inference, autocast over
+float32 weights for training. GRC_SRC and UN_SRC name checkouts of the published codes, if there are any.
 """
 import argparse
 import json
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import warnings
 
 import torch
 
-from published_models import published_vit
+from published_models import published_layer, published_norm, published_vit
 from python_models import CLASSES, ViT
 
 warnings.filterwarnings("ignore")
@@ -96,6 +97,78 @@ def forms(cached, mode, narrow):
         yield "torch.compile", compiled
 
 
+def layer_table(program, rounds):
+    """The published form of one cached layer, ours from its own program, in turns with the published code."""
+    layers = {(mode, narrow): published_layer(True) for mode in ("inference", "training") for narrow in (False, True)}
+    if None in layers.values():
+        return
+    print("## One cached layer beside the published code\n\nBatch 8 × 197 × 384, r = 0.5; published ÷ Cachet; in training "
+          "forward and backward. The published layer runs under autocast in bf16: stored narrow, it mixes types.\n")
+    print("| mode | type | Cachet, ms | published, ms | ratio (quartiles) |\n|---|---|---:|---:|---:|")
+    x = torch.randn(BATCH, 197, 384, requires_grad=True)
+    ours, theirs = {}, {}
+    for _ in range(rounds):
+        table = subprocess.run([program, "--layer"], check=True, capture_output=True, text=True).stdout
+        for row in table.splitlines():
+            cells = [cell.strip() for cell in row.split("|")]
+            if len(cells) > 5 and cells[1].startswith("published form"):
+                ours.setdefault((cells[1].split(", ")[1], cells[2] == "bf16"), []).append(float(cells[4]))
+        for (mode, narrow), layer in layers.items():
+            layer.train()
+            layer(x)
+            layer.train(mode == "training")
+
+            def call():
+                with torch.autocast("cpu", torch.bfloat16, enabled=narrow), torch.set_grad_enabled(mode == "training"):
+                    y = layer(x)
+                if mode == "training":
+                    y.float().sum().backward()
+            call()
+            theirs.setdefault((mode, narrow), []).append(median_ms(call, 0.5))
+    for key in layers:
+        low, middle, high = quartiles([a / b for a, b in zip(theirs[key], ours[key])])
+        print(f"| {key[0]} | {'bf16' if key[1] else 'fp32'} | {statistics.median(ours[key]):.1f} | "
+              f"{statistics.median(theirs[key]):.1f} | {middle:.2f} ({low:.2f}–{high:.2f}) |")
+    print()
+
+
+def norm_table(library, rounds):
+    """A training step of unified normalization: torch.ops.cachet, the published code, torch's LayerNorm, in turns."""
+    published = published_norm(384)
+    if published is None:
+        return
+    torch.ops.load_library(library)
+    x = torch.randn(32, 197, 384, requires_grad=True)
+    weight, bias = torch.ones(384, requires_grad=True), torch.zeros(384, requires_grad=True)
+    statistic, counters = torch.zeros(10, 384), torch.zeros(4, dtype=torch.long)
+    statistic[0] = 1
+
+    def ours():
+        y = torch.ops.cachet.unified_norm(x, weight, bias, None, statistic, counters, [4, 4], [0.9, 0.9], 1e-5, 0, True, 0,
+                                          False, False)[0]
+        y.backward(y.detach())
+
+    def step(module):
+        def call():
+            y = module(x)
+            y.backward(y.detach())
+        return call
+    calls = {"Cachet": ours, "published code": step(published.train()), "torch.nn.LayerNorm": step(torch.nn.LayerNorm(384))}
+    times = {name: [] for name in calls}
+    for turn in range(2 + 10 * rounds):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            if turn >= 2:
+                times[name].append(1e3 * (time.perf_counter() - start))
+    print("## Unified normalization beside the published code\n\nA training step on 32 × 197 × 384, fp32, from Python.\n")
+    print("| | ms | ÷ Cachet (quartiles) |\n|---|---:|---:|")
+    for name, measured in times.items():
+        low, middle, high = quartiles([other / own for other, own in zip(measured, times["Cachet"])])
+        print(f"| {name} | {statistics.median(measured):.2f} | {middle:.2f} ({low:.2f}–{high:.2f}) |")
+    print()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command")
@@ -103,6 +176,9 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
+    build = pathlib.Path(options.command).resolve().parent
+    layer_table(str(build / "ratios_benchmark"), options.rounds)
+    norm_table(str(build / "lib" / "libcachet_ops.so"), options.rounds)
     print("## Whole models beside Python\n\nViT-S/16, batch 8, 224 × 224, two threads; the other ÷ Cachet, above 1 is "
           f"faster than it; medians of {options.rounds} rounds. The cached model is the published form.\n")
     print("| model | mode | type | Cachet, ms | other | other, ms | ratio (quartiles) |\n|---|---|---|---:|---|---:|---:|")

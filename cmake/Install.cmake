@@ -14,7 +14,8 @@ set_target_properties(cachet_command PROPERTIES INSTALL_RPATH "$ORIGIN/${cachet_
 install(TARGETS cachet cachet_ops EXPORT cachetTargets)
 install(TARGETS cachet_command)
 install(EXPORT cachetTargets NAMESPACE cachet:: DESTINATION ${cachet_package_dir})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/cachet TYPE INCLUDE FILES_MATCHING PATTERN *.h)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/cachet TYPE INCLUDE FILES_MATCHING PATTERN *.h
+        PATTERN kernels EXCLUDE PATTERN fused.h EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/cachet)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)
 
