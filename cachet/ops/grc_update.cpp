@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cachet/kernels/grc_update.h"
+#include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/product.h"
@@ -54,6 +55,16 @@ void check(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight
   TORCH_CHECK(reset_bias.has_value() == update_bias.has_value(), "grc_update: give both gates a bias, or neither");
   TORCH_CHECK(norm_weight.has_value() == norm_bias.has_value(),
               "grc_update: give norm_weight and norm_bias, or neither");
+  check_same_device("grc_update", tokens,
+                    {{"cache", cache},
+                     {"reset_weight", reset_weight},
+                     {"reset_bias", reset_bias},
+                     {"update_weight", update_weight},
+                     {"update_bias", update_bias},
+                     {"candidate_weight", candidate_weight},
+                     {"candidate_bias", candidate_bias},
+                     {"norm_weight", norm_weight},
+                     {"norm_bias", norm_bias}});
   for (const auto& [name, tensor] : {std::pair("norm_weight", norm_weight), std::pair("norm_bias", norm_bias)})
     TORCH_CHECK(!tensor || (tensor->dim() == 1 && tensor->size(0) == width), "grc_update: ", name, " must be (Dm) = (",
                 width, "), got ", tensor->sizes());

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/kernel_attention_fused.h"
@@ -75,6 +76,8 @@ void check_operands(const Tensor& q, const Tensor& k, const Tensor& v, at::Tenso
               "kernel_attention: v must be (B, H, Lk, e) with the B, H, Lk of k ", k.sizes(), ", got ", v.sizes());
   TORCH_CHECK(k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type(), "kernel_attention: q is ",
               q.scalar_type(), ", k ", k.scalar_type(), ", v ", v.scalar_type());
+  check_same_device("kernel_attention", q, {{"k", k}, {"v", v}, {"padding", padding}});
+  for (const Tensor& weight : weights) check_same_device("kernel_attention", q, {{"a weight", weight}});
   if (!padding) return;
   const bool fits = padding->dim() == 2 && padding->size(1) == k.size(2) && batch_of(*padding);
   TORCH_CHECK(padding->scalar_type() == at::kBool && fits, "kernel_attention: padding must be bool (B, Lk) = (",

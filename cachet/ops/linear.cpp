@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "cachet/kernels/bias_gelu.h"
+#include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/product.h"
@@ -26,6 +27,7 @@ using OptionalTensor = std::optional<Tensor>;
 void check(const char* op, const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   TORCH_CHECK(x.dim() >= 1 && x.is_floating_point(), op, ": x must be floating (..., K), got ", x.scalar_type(), " ",
               x.sizes());
+  check_same_device(op, x, {{"weight", weight}, {"bias", bias}});
   TORCH_CHECK(weight.dim() == 2 && weight.size(1) == x.size(-1), op, ": weight must be (N, K) with K = ", x.size(-1),
               ", got ", weight.sizes());
   TORCH_CHECK(weight.scalar_type() == x.scalar_type(), op, ": x is ", x.scalar_type(), ", weight ",

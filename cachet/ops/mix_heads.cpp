@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "cachet/kernels/mix_heads.h"
+#include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 
@@ -29,6 +30,7 @@ void check(const Tensor& self, const Tensor& memory, const Tensor& logit) {
               ") are wider than self heads (", self.size(3), ")");
   TORCH_CHECK(logit.dim() == 1 && logit.size(0) == self.size(2), "mix_heads: logit must be (H) = (", self.size(2),
               "), got ", logit.sizes());
+  check_same_device("mix_heads", self, {{"memory", memory}, {"logit", logit}});
   TORCH_CHECK(memory.scalar_type() == self.scalar_type(), "mix_heads: self is ", self.scalar_type(), ", memory ",
               memory.scalar_type());
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cachet/ops/device_check.h"
+
 namespace cachet::ops {
 
 void check_norm_operands(const char* op, const at::Tensor& input, const std::optional<at::Tensor>& weight,
@@ -9,6 +11,7 @@ void check_norm_operands(const char* op, const at::Tensor& input, const std::opt
   TORCH_CHECK(input.dim() >= 2 && input.is_floating_point(), op,
               ": input must be floating (..., C) with at least one leading dimension, got ", input.scalar_type(), " ",
               input.sizes());
+  check_same_device(op, input, {{"weight", weight}, {"bias", bias}, {"padding", padding}});
   const int64_t channels = input.size(-1);
   for (const auto& [name, tensor] : {std::pair("weight", weight), std::pair("bias", bias)})
     TORCH_CHECK(!tensor || (tensor->dim() == 1 && tensor->size(0) == channels), op, ": ", name, " must be (C) = (",
@@ -21,6 +24,7 @@ void check_norm_operands(const char* op, const at::Tensor& input, const std::opt
 
 void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                       const char* meaning, const at::Tensor& counters, int64_t count) {
+  check_same_device(op, input, {{"statistics", statistics}, {"counters", counters}});
   const int64_t channels = input.size(-1);
   TORCH_CHECK(statistics.dim() == 2 && statistics.size(0) == rows && statistics.size(1) == channels, op,
               ": statistics must be (", meaning, ", C) = (", rows, ", ", channels, "), got ", statistics.sizes());

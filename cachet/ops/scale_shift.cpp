@@ -7,6 +7,7 @@
 
 #include <tuple>
 
+#include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/token_passes.h"
 
@@ -22,6 +23,7 @@ void check(const Tensor& input, const Tensor& scale, const OptionalTensor& shift
   for (const auto& [name, tensor] : {std::pair("scale", OptionalTensor(scale)), std::pair("shift", shift)})
     TORCH_CHECK(!tensor || (tensor->dim() == 1 && tensor->size(0) == input.size(-1)), "scale_shift: ", name,
                 " must be (C) = (", input.size(-1), "), got ", tensor->sizes());
+  check_same_device("scale_shift", input, {{"scale", scale}, {"shift", shift}});
   TORCH_CHECK(scale.scalar_type() == at::kFloat || scale.scalar_type() == at::kDouble,
               "scale_shift: scale must be float32 or float64, got ", scale.scalar_type());
   TORCH_CHECK(!shift || shift->scalar_type() == scale.scalar_type(), "scale_shift: scale is ", scale.scalar_type(),

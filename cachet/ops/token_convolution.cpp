@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "cachet/kernels/token_convolution.h"
+#include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 
@@ -30,6 +31,7 @@ void check(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bia
   TORCH_CHECK(height >= 1 && width >= 1 && class_tokens >= 0 && class_tokens + height * width == tokens.size(1),
               "token_convolution: ", class_tokens, " class tokens and a grid of ", height, " x ", width,
               " are not the ", tokens.size(1), " tokens");
+  check_same_device("token_convolution", tokens, {{"weight", weight}, {"bias", bias}, {"addend", addend}});
   const int64_t dim = tokens.size(2);
   TORCH_CHECK(weight.dim() == 4 && weight.size(0) == dim && weight.size(1) >= 1 && dim % weight.size(1) == 0 &&
                   weight.size(2) == 3 && weight.size(3) == 3,

@@ -97,18 +97,18 @@ at::Tensor stored_cache(const nn::Attention& layer, const nn::AttentionState& st
 
 class CachedAttentionOracle : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(CachedAttentionOracle, EveryStepIsReproduced) {
-  const Oracle oracle = testing::load_oracle(GetParam());
-  Comparison compare(oracle.name);
+void expect_steps_reproduced(const Oracle& oracle, at::ScalarType dtype) {
+  Comparison compare(oracle.name, dtype == at::kFloat ? Comparison::kFloat32 : Comparison::kFloat64);
   const auto layer = make_layer(oracle, cache_options_of(oracle));
   load_start(*layer, oracle);
+  layer->to(dtype);
   const auto state = layer->make_state(1, nn::StreamUse::segments);
 
   for (int64_t i = 0; i < oracle.integer("steps"); ++i) {
     const std::string step = "step" + std::to_string(i) + ".";
     layer->train(i < oracle.integer("train_steps"));
     layer->zero_grad();
-    at::Tensor x = oracle.step(i, "x").requires_grad_();
+    const at::Tensor x = oracle.step(i, "x").to(dtype).requires_grad_();
     nn::AttentionLayout layout = layout_of(oracle, x, step);
     layout.state = oracle.metadata.value("cache_scope", "") == "lane" ? state.get() : nullptr;
     at::Tensor memory;
@@ -123,6 +123,14 @@ TEST_P(CachedAttentionOracle, EveryStepIsReproduced) {
     compare.close(stored_cache(*layer, *state), oracle.step(i, "cache"), step + "cache");
     compare_gradients(*layer, oracle, step + "grad.", compare);
   }
+}
+
+TEST_P(CachedAttentionOracle, EveryStepIsReproduced) {
+  expect_steps_reproduced(testing::load_oracle(GetParam()), at::kDouble);
+}
+
+TEST_P(CachedAttentionOracle, FusedOperatorsReproduceThemToo) {
+  expect_steps_reproduced(testing::load_oracle(GetParam()), at::kFloat);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, CachedAttentionOracle,

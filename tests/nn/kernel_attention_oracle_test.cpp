@@ -31,11 +31,10 @@ std::string name_in_fixture(const std::string& ours, const Oracle& oracle) {
 
 class KernelAttentionOracle : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(KernelAttentionOracle, OutputsAndGradientsAreReproduced) {
-  const Oracle oracle = testing::load_oracle(GetParam());
-  Comparison compare(oracle.name);
+void expect_reproduced(const Oracle& oracle, at::ScalarType dtype) {
+  Comparison compare(oracle.name, dtype == at::kFloat ? Comparison::kFloat32 : Comparison::kFloat64);
   nn::KernelAttention attention(kernel_options_of(oracle), oracle["q"].size(1), oracle["q"].size(3));
-  attention.to(at::kDouble);
+  attention.to(dtype);
   for (auto& parameter : attention.named_parameters()) {
     at::NoGradGuard no_grad;
     parameter.value().copy_(oracle[name_in_fixture(parameter.key(), oracle)]);
@@ -43,8 +42,8 @@ TEST_P(KernelAttentionOracle, OutputsAndGradientsAreReproduced) {
   nn::AttentionLayout layout;
   layout.causal = oracle.flag("causal");
   if (oracle.has("key_padding")) layout.context.padding = oracle["key_padding"].to(at::kBool);
-  const at::Tensor q = oracle["q"].clone().requires_grad_(), k = oracle["k"].clone().requires_grad_(),
-                   v = oracle["v"].clone().requires_grad_();
+  const auto operand = [&](const char* name) { return oracle[name].to(dtype, false, /*copy=*/true).requires_grad_(); };
+  const at::Tensor q = operand("q"), k = operand("k"), v = operand("v");
   const at::Tensor y = attention.forward(q, k, v, layout);
   (y * oracle["dy"]).sum().backward();
   compare.close(y, oracle["y"], "y");
@@ -55,6 +54,14 @@ TEST_P(KernelAttentionOracle, OutputsAndGradientsAreReproduced) {
     const std::string name = "grad." + name_in_fixture(parameter.key(), oracle);
     compare.close(parameter.value().grad(), oracle[name], name);
   }
+}
+
+TEST_P(KernelAttentionOracle, OutputsAndGradientsAreReproduced) {
+  expect_reproduced(testing::load_oracle(GetParam()), at::kDouble);
+}
+
+TEST_P(KernelAttentionOracle, TheFusedFormReproducesThemToo) {
+  expect_reproduced(testing::load_oracle(GetParam()), at::kFloat);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, KernelAttentionOracle, ::testing::ValuesIn(testing::oracles({"kernel_"})),

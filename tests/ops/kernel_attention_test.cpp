@@ -155,6 +155,7 @@ TEST(KernelAttentionOperator, NamesWhatItRefuses) {
   expect_refused(run(q, q, random_map({FeatureUnit::glu}, 3, 4)), "weight 0 must be (H, n_in, n_out) with H = 2 or 1");
   expect_refused(run(q, q, {{at::randn({2, 4, 3})}, {FeatureUnit::glu}}), "even number of columns");
   expect_refused(run(q, q, map, at::zeros({1, 2}, at::kBool)), "padding must be bool (B, Lk) = (1, 3)");
+  expect_refused(run(q, q.to(at::kMeta), map), "v is on meta, other operands on cpu");
   at::Tensor sums = at::zeros({1, 2, 4, 4});
   expect_refused([&] { ops::kernel_attention_stream(q, q, q, map, {}, true, 0, sums); },
                  "sums must be (B, H, m, e + 1)");

@@ -60,6 +60,7 @@ TEST(LinearGelu, NamesWhatItRefuses) {
       "linear_gelu: weight must be (N, K) with K = 4");
   expect_refused([&] { ops::linear_gelu(x, weight, at::randn({4})); }, "bias must be (N) = (5), got [4]");
   expect_refused([&] { ops::linear_gelu(x, weight.to(at::kDouble), bias); }, "x is Float, weight Double");
+  expect_refused([&] { ops::linear_gelu(x, weight.to(at::kMeta), bias); }, "weight is on meta");
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ TEST(ScaleShift, NamesWhatItRefuses) {
   testing::expect_refused([&] { ops::scale_shift(x, at::ones({3}, at::kBFloat16), {}); }, "float32 or float64");
   testing::expect_refused([&] { ops::scale_shift(x.to(at::kLong), at::ones({3}), {}); }, "input must be floating");
   testing::expect_refused([&] { ops::scale_shift(x, at::ones({3}), at::ones({3}, at::kDouble)); }, "shift Double");
+  testing::expect_refused([&] { ops::scale_shift(x, at::ones({3}, at::kMeta), {}); },
+                          "scale is on meta, other operands on cpu");
 }
 
 }  // namespace

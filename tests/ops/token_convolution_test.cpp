@@ -63,6 +63,7 @@ TEST(TokenConvolution, NamesWhatItRefuses) {
       "weight must be (D, D / groups, 3, 3)");
   expect_refused([&] { ops::token_convolution(x, weight.to(at::kDouble), {}, {2, 3, 1}); }, "weight Double");
   expect_refused([&] { ops::token_convolution(x, weight, at::ones({3}), {2, 3, 1}); }, "bias must be (D) = (4)");
+  expect_refused([&] { ops::token_convolution(x, weight.to(at::kMeta), {}, {2, 3, 1}); }, "weight is on meta");
   expect_refused(
       [&] {
         ops::token_convolution(x, weight, {}, {2, 3, 1}, at::ones({2, 7, 3}));

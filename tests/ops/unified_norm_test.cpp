@@ -168,6 +168,7 @@ TEST(UnifiedNormOperator, NamesWhatItRefuses) {
   ops::UnifiedNormSettings no_window;
   no_window.forward_window = 0;
   expect_refused([&] { ops::unified_norm(x, {}, {}, {}, state, no_window); }, "window must be two counts >= 1");
+  expect_refused(run(x, {state.statistics.to(at::kMeta), state.counters}), "statistics is on meta");
 }
 
 }  // namespace

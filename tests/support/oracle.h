@@ -80,7 +80,9 @@ inline std::vector<std::string> oracles(const std::vector<std::string>& prefixes
 /// the distance of float64 implementations that order their sums differently. Prints the largest error seen.
 class Comparison {
  public:
-  explicit Comparison(std::string name) : name_(std::move(name)) {}
+  /// Fused operators compute in float32: tolerance kFloat32 is that of its roundings over a few chained products.
+  static constexpr double kFloat64 = 1e-9, kFloat32 = 1e-5;
+  explicit Comparison(std::string name, double tolerance = kFloat64) : name_(std::move(name)), tolerance_(tolerance) {}
   ~Comparison() {
     std::cout << "[  oracle  ] " << std::left << std::setw(26) << name_ << " largest error " << std::scientific
               << std::setprecision(1) << largest_ << " over " << compared_ << " tensors" << std::defaultfloat
@@ -94,14 +96,14 @@ class Comparison {
     ASSERT_EQ(actual.sizes(), expected.sizes()) << name_ << ' ' << what;
     if (expected.numel() == 0) return;
     const double scale = std::max(1.0, expected.abs().max().item<double>());
-    const double error = (actual - expected).abs().max().item<double>() / scale;
+    const double error = (actual.to(expected.scalar_type()) - expected).abs().max().item<double>() / scale;
     largest_ = std::max(largest_, error);
-    EXPECT_LE(error, kTolerance) << name_ << ' ' << what;
+    EXPECT_LE(error, tolerance_) << name_ << ' ' << what;
   }
 
  private:
-  static constexpr double kTolerance = 1e-9;
   std::string name_;
+  double tolerance_;
   double largest_ = 0;
   int64_t compared_ = 0;
 };

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace cachet::ops {
+
+/// Throws c10::Error, opening with the operator's name, unless every named tensor that is there lies on the device of
+/// `first`: kernels read plain memory, and would find none.
+void check_same_device(const char* op, const at::Tensor& first,
+                       const std::vector<std::pair<const char*, std::optional<at::Tensor>>>& others);
+
+}  // namespace cachet::ops
