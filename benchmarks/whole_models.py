@@ -142,16 +142,16 @@ def norm_table(library, rounds):
     weight, bias = torch.ones(384, requires_grad=True), torch.zeros(384, requires_grad=True)
     statistic, counters = torch.zeros(10, 384), torch.zeros(4, dtype=torch.long)
     statistic[0] = 1
+    dy = torch.randn(32, 197, 384)
 
     def ours():
         y = torch.ops.cachet.unified_norm(x, weight, bias, None, statistic, counters, [4, 4], [0.9, 0.9], 1e-5, 0, True, 0,
                                           False, False)[0]
-        y.backward(y.detach())
+        torch.autograd.grad(y, [x, weight, bias], dy)
 
     def step(module):
         def call():
-            y = module(x)
-            y.backward(y.detach())
+            torch.autograd.grad(module(x), [x, *module.parameters()], dy)
         return call
     calls = {"Cachet": ours, "published code": step(published.train()), "torch.nn.LayerNorm": step(torch.nn.LayerNorm(384))}
     times = {name: [] for name in calls}
