@@ -14,7 +14,7 @@ at::Tensor& xavier_uniform_(at::Tensor& matrices);
 /// Fills the square matrices (…, n, n) in place with random orthogonal ones (Saxe et al., arXiv 1312.6120).
 at::Tensor& orthogonal_(at::Tensor& matrices);
 
-/// While it lives, the functions above leave tensors of this thread tensors as they are: for models whose weights are
+/// While it lives, the functions above leave tensors of this thread as they are: for models whose weights are
 /// never looked at, or are replaced at once. Drawing them is what building a model takes its time for.
 class WithoutInitialization {
  public:

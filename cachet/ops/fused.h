@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
 
-#include <type_traits>
+#include <algorithm>
 
 #include "cachet/kernels/bfloat16.h"
 
@@ -41,12 +41,31 @@ T* mutable_data(const at::Tensor& x) {
   return static_cast<T*>(x.mutable_data_ptr());
 }
 
+/// Pieces of at most `size` that make `count`.
+inline int64_t chunks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
 /// Splits [0, count) over ATen's threads, in pieces of at least about 16,384 of `work` numbers each.
 template <class Body>
 void parallel(int64_t count, int64_t work, const Body& body) {
   constexpr int64_t kLeastWork = 16'384;
   const int64_t grain = std::max<int64_t>(1, kLeastWork / std::max<int64_t>(1, work));
   at::parallel_for(0, count, grain, body);
+}
+
+/// Walks `count` rows in chunks of at most `size`: body(chunk, first row, rows in it), chunks split over ATen's
+/// threads. What is summed up a chunk at a time, and over the chunks in their order, does not depend on the number of
+/// threads. work: numbers of a row.
+template <class Body>
+void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body) {
+  parallel(chunks_of(count, size), size * work, [&](int64_t from, int64_t to) {
+    for (int64_t chunk = from; chunk < to; ++chunk) body(chunk, chunk * size, std::min(size, count - chunk * size));
+  });
+}
+
+/// What the backward operator of a fused form says where it cannot run: a composition has gradients of its own there.
+inline void check_fuses(const char* op, bool fuses) {
+  TORCH_CHECK(fuses, op, "_backward: serves float32 and bfloat16 on the CPU; elsewhere ", op,
+              " is a composition with gradients of its own");
 }
 
 }  // namespace cachet::ops

@@ -133,8 +133,6 @@ bool fuses(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight
          (cache.size(0) == 1 || dtype == at::kFloat);
 }
 
-Tensor rows(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
-
 Tensor as_float(const OptionalTensor& x) { return x ? x->to(at::kFloat).contiguous() : Tensor(); }
 const float* pointer(const Tensor& x) { return x.defined() ? data<float>(x) : nullptr; }
 
@@ -144,11 +142,10 @@ constexpr int64_t kRows = 8;
 
 template <class Body>
 void for_rows(const Tensor& tokens, const Body& body) {
-  const int64_t length = tokens.size(1), chunks = (length + kRows - 1) / kRows;
-  parallel(chunks, kRows * tokens.size(0) * tokens.size(2), [&](int64_t from, int64_t to) {
-    for (int64_t chunk = from; chunk < to; ++chunk)
-      body(chunk, kernels::GrcRows{chunk * kRows, std::min(length, (chunk + 1) * kRows)});
-  });
+  parallel_chunks(tokens.size(1), kRows, tokens.size(0) * tokens.size(2),
+                  [&](int64_t chunk, int64_t first, int64_t size) {
+                    body(chunk, kernels::GrcRows{first, first + size});
+                  });
 }
 
 kernels::GrcShape shape_of(const Tensor& cache, const Tensor& tokens) {
@@ -226,11 +223,8 @@ Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const Optional
                                  const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double norm_eps,
                                  const Tensor& token_products, const Tensor& cache_products,
                                  const Tensor& reset_products) {
-  TORCH_CHECK(fuses(cache, tokens, reset_weight, update_weight, candidate_weight),
-              "grc_update_backward: serves float32 and bfloat16 on the CPU; elsewhere grc_update is a composition with "
-              "gradients of its own");
+  check_fuses("grc_update", fuses(cache, tokens, reset_weight, update_weight, candidate_weight));
   const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
-  const int64_t chunks = (length + kRows - 1) / kRows;
   const bool shared = cache.size(0) == 1;
   Operands in(cache, candidate_bias, norm_weight, norm_bias, norm_eps);
   in.token_products = token_products;
@@ -242,7 +236,7 @@ Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const Optional
   const Tensor d_tokens_products = at::empty({batch * length, 3 * width}, tokens.options());
   const Tensor d_gates = shared ? at::empty({length, 2 * width}, floats) : Tensor();
   const Tensor d_cache = at::zeros(cache.sizes(), floats);
-  const Tensor d_norm = at::zeros({chunks, 2, norm_weight ? width : 0}, floats);
+  const Tensor d_norm = at::zeros({chunks_of(length, kRows), 2, norm_weight ? width : 0}, floats);
   const Tensor reset_cache = at::empty({batch * length, width}, tokens.options());
   const Tensor d_candidate = d_tokens_products.narrow(1, 2 * width, width);
   const auto shape = shape_of(cache, tokens);
@@ -270,8 +264,8 @@ Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const Optional
   const Tensor of_gates = shared ? d_gates : d_tokens_products.narrow(1, 0, 2 * width);
   const Tensor weights = token_weights(reset_weight, update_weight, candidate_weight);
   const Tensor d_tokens = product(d_tokens_products, weights.t()).view(tokens.sizes());
-  const Tensor d_token_half = transposed_product(d_tokens_products, rows(tokens));
-  const Tensor d_gate_half = at::mm(of_gates.t(), rows(in.cache)).to(reset_weight.scalar_type());
+  const Tensor d_token_half = transposed_product(d_tokens_products, as_rows(tokens));
+  const Tensor d_gate_half = at::mm(of_gates.t(), as_rows(in.cache)).to(reset_weight.scalar_type());
   const auto whole = [&](const Tensor& of_cache, int64_t part) {
     return at::cat({of_cache, d_token_half.narrow(0, part * width, width)}, 1);
   };

@@ -66,9 +66,10 @@ int64_t check_map(const char* op, const Tensor& x, at::TensorList weights, at::I
   return width;
 }
 
-void check_operands(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights, at::IntArrayRef units,
-                    const OptionalTensor& padding) {
-  check_map("kernel_attention", q, weights, units);
+// The width of φ(q).
+int64_t check_operands(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights, at::IntArrayRef units,
+                       const OptionalTensor& padding) {
+  const int64_t features = check_map("kernel_attention", q, weights, units);
   const auto batch_of = [&](const Tensor& x) { return x.size(0) == q.size(0) || x.size(0) == 1; };
   TORCH_CHECK(k.dim() == 4 && batch_of(k) && k.size(1) == q.size(1) && k.size(3) == q.size(3),
               "kernel_attention: k must be (B or 1, H, Lk, n) with the B, H, n of q ", q.sizes(), ", got ", k.sizes());
@@ -78,10 +79,11 @@ void check_operands(const Tensor& q, const Tensor& k, const Tensor& v, at::Tenso
               q.scalar_type(), ", k ", k.scalar_type(), ", v ", v.scalar_type());
   check_same_device("kernel_attention", q, {{"k", k}, {"v", v}, {"padding", padding}});
   for (const Tensor& weight : weights) check_same_device("kernel_attention", q, {{"a weight", weight}});
-  if (!padding) return;
-  const bool fits = padding->dim() == 2 && padding->size(1) == k.size(2) && batch_of(*padding);
-  TORCH_CHECK(padding->scalar_type() == at::kBool && fits, "kernel_attention: padding must be bool (B, Lk) = (",
-              q.size(0), ", ", k.size(2), "), got ", padding->scalar_type(), " ", padding->sizes());
+  const bool fits = !padding || (padding->dim() == 2 && padding->size(1) == k.size(2) && batch_of(*padding) &&
+                                 padding->scalar_type() == at::kBool);
+  TORCH_CHECK(fits, "kernel_attention: padding must be bool (B, Lk) = (", q.size(0), ", ", k.size(2), "), got ",
+              padding->scalar_type(), " ", padding->sizes());
+  return features;
 }
 
 // --- composite -------------------------------------------------------------------------------------------------------
@@ -118,6 +120,62 @@ Tensor features(Tensor x, at::TensorList weights, at::IntArrayRef units) {
 
 Tensor zero_rows(const Tensor& x, const OptionalTensor& padding) {
   return padding ? x.masked_fill(padding->unsqueeze(1).unsqueeze(3), 0) : x;
+}
+
+// Numerators and, in the last column, denominators of causal attention of equal lengths, in chunks.
+Tensor causal_sums(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& before) {
+  const int64_t length = q.size(2), chunks = (length + kChunk - 1) / kChunk, fill = chunks * kChunk - length;
+  const auto chunked = [&](const Tensor& x) {
+    return at::constant_pad_nd(x, {0, 0, 0, fill}).view({x.size(0), x.size(1), chunks, kChunk, x.size(3)});
+  };
+  const Tensor qs = chunked(q), ks = chunked(k), vs = chunked(v);
+  const Tensor own = at::matmul(ks.transpose(3, 4), vs);
+  const Tensor earlier = own.cumsum(2) - own + before.unsqueeze(2);
+  const Tensor inside = at::matmul(at::matmul(qs, ks.transpose(3, 4)).tril(), vs);
+  return (at::matmul(qs, earlier) + inside).flatten(2, 3).narrow(2, 0, length);
+}
+
+struct Attended {
+  Tensor output, sums;
+};
+
+// sums: those of earlier keys, or undefined.
+Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights, at::IntArrayRef units,
+                const OptionalTensor& padding, bool causal, double eps, Tensor sums) {
+  const auto wide = c10::promoteTypes(q.scalar_type(), at::kFloat);
+  const Tensor fq = features(q, weights, units).to(wide);
+  const Tensor fk = zero_rows(features(zero_rows(k, padding), weights, units), padding).to(wide);
+  const Tensor values = zero_rows(v, padding).to(wide);
+  const Tensor v1 = at::cat({values, at::ones({v.size(0), v.size(1), v.size(2), 1}, values.options())}, 3);
+  const int64_t lq = q.size(2), lk = k.size(2), width = v.size(3);
+  // Keys that all queries see, then, if causal, a square of keys and queries.
+  const int64_t seen_by_all = causal ? std::max<int64_t>(lk - lq, 0) : lk;
+  const Tensor common = at::matmul(fk.narrow(2, 0, seen_by_all).transpose(2, 3), v1.narrow(2, 0, seen_by_all));
+  sums = sums.defined() ? sums.to(wide) + common : common;
+
+  Tensor totals;
+  if (!causal) {
+    totals = at::matmul(fq, sums);
+  } else {
+    const int64_t square = lk - seen_by_all, blind = lq - square;
+    const Tensor ks = fk.narrow(2, seen_by_all, square), vs = v1.narrow(2, seen_by_all, square);
+    totals = causal_sums(fq.narrow(2, blind, square), ks, vs, sums);
+    if (blind > 0) totals = at::cat({at::matmul(fq.narrow(2, 0, blind), sums), totals}, 2);
+    sums = sums + at::matmul(ks.transpose(2, 3), vs);
+  }
+  const Tensor divisor = totals.narrow(3, width, 1) + eps;
+  // Not at::where of the quotients: its gradient would be 0·∞ where nothing is seen.
+  const Tensor empty = divisor <= 0;
+  const Tensor y = totals.narrow(3, 0, width) / divisor.masked_fill(empty, 1);
+  return {y.masked_fill(empty, 0).to(q.scalar_type()), sums};
+}
+
+// The heads of a token side by side in memory, as the fused form writes them.
+Tensor side_by_side(const Tensor& y) { return y.transpose(1, 2).contiguous().transpose(1, 2); }
+
+Tensor kernel_features_composite(const Tensor& x, at::TensorList weights, at::IntArrayRef units) {
+  check_map("kernel_features", x, weights, units);
+  return features(x, weights, units);
 }
 
 // --- fused, CPU ------------------------------------------------------------------------------------------------------
@@ -183,66 +241,9 @@ std::vector<Tensor> kernel_attention_fused_backward_meta(const Tensor&, const Te
   return all;
 }
 
-// --- composite -------------------------------------------------------------------------------------------------------
-
-// Numerators and, in the last column, denominators of causal attention of equal lengths, in chunks.
-Tensor causal_sums(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& before) {
-  const int64_t length = q.size(2), chunks = (length + kChunk - 1) / kChunk, fill = chunks * kChunk - length;
-  const auto chunked = [&](const Tensor& x) {
-    return at::constant_pad_nd(x, {0, 0, 0, fill}).view({x.size(0), x.size(1), chunks, kChunk, x.size(3)});
-  };
-  const Tensor qs = chunked(q), ks = chunked(k), vs = chunked(v);
-  const Tensor own = at::matmul(ks.transpose(3, 4), vs);
-  const Tensor earlier = own.cumsum(2) - own + before.unsqueeze(2);
-  const Tensor inside = at::matmul(at::matmul(qs, ks.transpose(3, 4)).tril(), vs);
-  return (at::matmul(qs, earlier) + inside).flatten(2, 3).narrow(2, 0, length);
-}
-
-struct Attended {
-  Tensor output, sums;
-};
-
-// sums: those of earlier keys, or undefined.
-Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights, at::IntArrayRef units,
-                const OptionalTensor& padding, bool causal, double eps, Tensor sums) {
-  const auto wide = c10::promoteTypes(q.scalar_type(), at::kFloat);
-  const Tensor fq = features(q, weights, units).to(wide);
-  const Tensor fk = zero_rows(features(zero_rows(k, padding), weights, units), padding).to(wide);
-  const Tensor values = zero_rows(v, padding).to(wide);
-  const Tensor v1 = at::cat({values, at::ones({v.size(0), v.size(1), v.size(2), 1}, values.options())}, 3);
-  const int64_t lq = q.size(2), lk = k.size(2), width = v.size(3);
-  // Keys that all queries see, then, if causal, a square of keys and queries.
-  const int64_t seen_by_all = causal ? std::max<int64_t>(lk - lq, 0) : lk;
-  const Tensor common = at::matmul(fk.narrow(2, 0, seen_by_all).transpose(2, 3), v1.narrow(2, 0, seen_by_all));
-  sums = sums.defined() ? sums.to(wide) + common : common;
-
-  Tensor totals;
-  if (!causal) {
-    totals = at::matmul(fq, sums);
-  } else {
-    const int64_t square = lk - seen_by_all, blind = lq - square;
-    const Tensor ks = fk.narrow(2, seen_by_all, square), vs = v1.narrow(2, seen_by_all, square);
-    totals = causal_sums(fq.narrow(2, blind, square), ks, vs, sums);
-    if (blind > 0) totals = at::cat({at::matmul(fq.narrow(2, 0, blind), sums), totals}, 2);
-    sums = sums + at::matmul(ks.transpose(2, 3), vs);
-  }
-  const Tensor divisor = totals.narrow(3, width, 1) + eps;
-  // Not at::where of the quotients: its gradient would be 0·∞ where nothing is seen.
-  const Tensor empty = divisor <= 0;
-  const Tensor y = totals.narrow(3, 0, width) / divisor.masked_fill(empty, 1);
-  return {y.masked_fill(empty, 0).to(q.scalar_type()), sums};
-}
-
-// The heads of a token side by side in memory, as the fused form writes them.
-Tensor side_by_side(const Tensor& y) { return y.transpose(1, 2).contiguous().transpose(1, 2); }
-
-Tensor kernel_features_composite(const Tensor& x, at::TensorList weights, at::IntArrayRef units) {
-  check_map("kernel_features", x, weights, units);
-  return features(x, weights, units);
-}
-
-Tensor kernel_attention_composite(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
-                                  at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps) {
+// The form that fits the operands.
+Tensor kernel_attention_any(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                            at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps) {
   check_operands(q, k, v, weights, units, padding);
   if (fuses(q, k, units, causal)) {
     static const auto op = operator_handle<decltype(kernel_attention_fused)>("cachet::kernel_attention_fused");
@@ -322,7 +323,7 @@ template <c10::DeviceType device, c10::DispatchKey autocast>
 Tensor kernel_attention_autocast(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
                                  at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps) {
   c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
-  static const auto op = operator_handle<decltype(kernel_attention_composite)>("cachet::kernel_attention");
+  static const auto op = operator_handle<decltype(kernel_attention_any)>("cachet::kernel_attention");
   const auto operands = narrow_all<device>({q, k, v});
   return op.call(operands[0], operands[1], operands[2], narrow_all<device>(weights), units, padding, causal, eps);
 }
@@ -336,15 +337,14 @@ Tensor kernel_features(const Tensor& x, const FeatureMap& map) {
 
 Tensor kernel_attention(const Tensor& q, const Tensor& k, const Tensor& v, const FeatureMap& map,
                         const OptionalTensor& padding, bool causal, double eps) {
-  static const auto op = operator_handle<decltype(kernel_attention_composite)>("cachet::kernel_attention");
+  static const auto op = operator_handle<decltype(kernel_attention_any)>("cachet::kernel_attention");
   return op.call(q, k, v, map.weights, numbers(map), padding, causal, eps);
 }
 
 Tensor kernel_attention_stream(const Tensor& q, const Tensor& k, const Tensor& v, const FeatureMap& map,
                                const OptionalTensor& padding, bool causal, double eps, Tensor& sums) {
   const auto units = numbers(map);
-  check_operands(q, k, v, map.weights, units, padding);
-  const int64_t features = check_map("kernel_attention", q, map.weights, units);
+  const int64_t features = check_operands(q, k, v, map.weights, units, padding);
   TORCH_CHECK(!sums.defined() || sums.sizes() == at::IntArrayRef({k.size(0), k.size(1), features, v.size(3) + 1}),
               "kernel_attention: sums must be (B, H, m, e + 1) = (", k.size(0), ", ", k.size(1), ", ", features, ", ",
               v.size(3) + 1, "), got ", sums.sizes());
@@ -368,7 +368,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
 }
 TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) {
   m.impl("kernel_features", kernel_features_composite);
-  m.impl("kernel_attention", kernel_attention_composite);
+  m.impl("kernel_attention", kernel_attention_any);
 }
 TORCH_LIBRARY_IMPL(cachet, CPU, m) {
   m.impl("kernel_attention_fused", kernel_attention_fused);

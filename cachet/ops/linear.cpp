@@ -36,8 +36,6 @@ void check(const char* op, const Tensor& x, const Tensor& weight, const Optional
               weight.size(0), "), got ", bias->sizes());
 }
 
-Tensor rows(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
-
 std::vector<int64_t> output_sizes(const Tensor& x, const Tensor& weight) {
   std::vector<int64_t> sizes = x.sizes().vec();
   sizes.back() = weight.size(0);
@@ -46,8 +44,8 @@ std::vector<int64_t> output_sizes(const Tensor& x, const Tensor& weight) {
 
 // Gradients of x and weight from that of their product.
 std::tuple<Tensor, Tensor> product_gradients(const Tensor& grad, const Tensor& x, const Tensor& weight) {
-  const Tensor dy = rows(grad);
-  return {product(dy, weight.t()).view(x.sizes()), transposed_product(dy, rows(x))};
+  const Tensor dy = as_rows(grad);
+  return {product(dy, weight.t()).view(x.sizes()), transposed_product(dy, as_rows(x))};
 }
 
 // --- linear ----------------------------------------------------------------------------------------------------------
@@ -84,7 +82,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     static const auto op = operator_handle<decltype(linear_backward)>("cachet::linear_backward");
     const auto saved = ctx->get_saved_variables();
     const auto [d_x, d_weight] = op.call(grads[0], saved[0], saved[1]);
-    return {d_x, d_weight, ctx->saved_data["bias"].toBool() ? rows(grads[0]).sum(0) : Tensor()};
+    return {d_x, d_weight, ctx->saved_data["bias"].toBool() ? as_rows(grads[0]).sum(0) : Tensor()};
   }
 };
 
@@ -125,22 +123,17 @@ Forward linear_gelu_cpu(const Tensor& x, const Tensor& weight, const Tensor& bia
 // Gradients of x, weight and bias.
 std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_cpu(const Tensor& grad, const Tensor& x, const Tensor& weight,
                                                             const Tensor& bias, const Tensor& made) {
-  TORCH_CHECK(may_fuse(x),
-              "linear_gelu_backward: serves float32 and bfloat16 on the CPU; elsewhere linear_gelu is a composition "
-              "with gradients of its own");
+  check_fuses("linear_gelu", may_fuse(x));
   const int64_t width = weight.size(0), count = width == 0 ? 0 : made.numel() / width;
-  const int64_t chunks = (count + kRows - 1) / kRows;
   const Tensor dy = grad.contiguous(), shift = bias.to(at::kFloat).contiguous();
   const Tensor d_made = at::empty(made.sizes(), made.options());
-  const Tensor d_bias = at::zeros({chunks, width}, shift.options());
+  const Tensor d_bias = at::zeros({chunks_of(count, kRows), width}, shift.options());
   for_type_of(x, [&]<class T>(T*) {
-    parallel(chunks, kRows * width, [&](int64_t from, int64_t to) {
-      for (int64_t chunk = from; chunk < to; ++chunk) {
-        const int64_t first = chunk * kRows * width;
-        kernels::bias_gelu_backward(data<T>(made) + first, data<float>(shift), data<T>(dy) + first,
-                                    mutable_data<T>(d_made) + first, mutable_data<float>(d_bias) + chunk * width,
-                                    {std::min(kRows, count - chunk * kRows), width});
-      }
+    parallel_chunks(count, kRows, width, [&](int64_t chunk, int64_t row, int64_t size) {
+      const int64_t first = row * width;
+      kernels::bias_gelu_backward(data<T>(made) + first, data<float>(shift), data<T>(dy) + first,
+                                  mutable_data<T>(d_made) + first, mutable_data<float>(d_bias) + chunk * width,
+                                  {size, width});
     });
   });
   const auto [d_x, d_weight] = product_gradients(d_made, x, weight);
@@ -157,6 +150,10 @@ std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_meta(const Tensor&, cons
                                                              const Tensor& bias, const Tensor&) {
   return {at::empty(x.sizes(), x.options()), at::empty(weight.sizes(), weight.options()),
           at::empty(bias.sizes(), bias.options().dtype(at::kFloat))};
+}
+
+bool wants_gradient(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
 }
 
 Forward call_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
@@ -184,9 +181,7 @@ struct LinearGeluFunction : torch::autograd::Function<LinearGeluFunction> {
 
 Forward linear_gelu_autograd(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
   if (!may_fuse(x)) return linear_gelu_composite(x, weight, bias, keep_product);
-  const bool wanted =
-      at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
-  if (!wanted) {
+  if (!wants_gradient(x, weight, bias)) {
     at::AutoDispatchBelowADInplaceOrView below;
     return call_gelu(x, weight, bias, keep_product);
   }
@@ -204,7 +199,6 @@ Forward linear_gelu_autocast(const Tensor& x, const Tensor& weight, const Tensor
                    keep_product);
 }
 
-template <c10::DispatchKey autocast>
 Tensor linear_autocast(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   return at::linear(x, weight, bias);  // its own rule
 }
@@ -218,8 +212,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const OptionalTensor& bias)
 }
 
 Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  const bool keep = at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
-  return std::get<0>(call_gelu(x, weight, bias, keep));
+  return std::get<0>(call_gelu(x, weight, bias, wants_gradient(x, weight, bias)));
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
@@ -252,11 +245,11 @@ TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
   m.impl("linear_gelu_backward", torch::autograd::autogradNotImplementedFallback());
 }
 TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
-  m.impl("linear", linear_autocast<c10::DispatchKey::AutocastCPU>);
+  m.impl("linear", linear_autocast);
   m.impl("linear_gelu", linear_gelu_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
 }
 TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
-  m.impl("linear", linear_autocast<c10::DispatchKey::AutocastCUDA>);
+  m.impl("linear", linear_autocast);
   m.impl("linear_gelu", linear_gelu_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
 }
 

@@ -73,27 +73,22 @@ Tensor mix_heads_cpu(const Tensor& self, const Tensor& memory, const Tensor& log
 // s = σ(λ):  ∂self = (1 − s)·g,  ∂memory = s·g[:m],  ∂λ = s(1 − s)·Σ (memory·g[:m] − self·g)
 std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_cpu(const Tensor& grad, const Tensor& self, const Tensor& memory,
                                                           const Tensor& logit) {
-  TORCH_CHECK(may_fuse(self),
-              "mix_heads_backward: serves float32 and bfloat16 on the CPU; elsewhere mix_heads is a composition with "
-              "gradients of its own");
+  check_fuses("mix_heads", may_fuse(self));
   const Tensor g = grad.contiguous(), a = self.contiguous(), b = memory.contiguous();
   const Tensor share = logit.to(at::kFloat).sigmoid().contiguous();
   const Tensor d_self = at::empty(a.sizes(), a.options()), d_memory = at::empty(b.sizes(), b.options());
   const auto whole = shape_of(a, b);
   const int64_t self_row = whole.heads * whole.head_dim, memory_row = whole.heads * whole.memory_head_dim;
-  const int64_t chunks = (whole.tokens + kTokens - 1) / kTokens;
-  const Tensor d_shares = at::zeros({chunks, whole.heads}, a.options().dtype(at::kFloat));
+  const Tensor d_shares = at::zeros({chunks_of(whole.tokens, kTokens), whole.heads}, a.options().dtype(at::kFloat));
   for_type_of(a, [&]<class T>(T*) {
-    parallel(chunks, kTokens * self_row, [&](int64_t from, int64_t to) {
-      for (int64_t chunk = from; chunk < to; ++chunk) {
-        const int64_t first = chunk * kTokens, in_self = first * self_row, in_memory = first * memory_row;
-        auto part = whole;
-        part.tokens = std::min(kTokens, whole.tokens - first);
-        kernels::mix_heads_backward(data<T>(g) + in_self, data<T>(a) + in_self, data<T>(b) + in_memory,
-                                    data<float>(share), mutable_data<T>(d_self) + in_self,
-                                    mutable_data<T>(d_memory) + in_memory,
-                                    mutable_data<float>(d_shares) + chunk * whole.heads, part);
-      }
+    parallel_chunks(whole.tokens, kTokens, self_row, [&](int64_t chunk, int64_t first, int64_t size) {
+      const int64_t in_self = first * self_row, in_memory = first * memory_row;
+      auto part = whole;
+      part.tokens = size;
+      kernels::mix_heads_backward(data<T>(g) + in_self, data<T>(a) + in_self, data<T>(b) + in_memory,
+                                  data<float>(share), mutable_data<T>(d_self) + in_self,
+                                  mutable_data<T>(d_memory) + in_memory,
+                                  mutable_data<float>(d_shares) + chunk * whole.heads, part);
     });
   });
   return {d_self, d_memory, (share * (1 - share) * d_shares.sum(0)).to(logit.scalar_type())};

@@ -43,8 +43,8 @@ Tensor onednn(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
   sizes.back() = weight.size(0);
   // oneDNN has kernels for weights that lie dense, as they are or transposed; others it multiplies number by number.
   const bool dense = weight.is_contiguous() || weight.t().is_contiguous();
-  return linear_pointwise(x.reshape({-1, x.size(-1)}), dense ? weight : weight.contiguous(), shift,
-                          gelu ? "gelu" : "none", c10::List<std::optional<at::Scalar>>(),
+  return linear_pointwise(as_rows(x), dense ? weight : weight.contiguous(), shift, gelu ? "gelu" : "none",
+                          c10::List<std::optional<at::Scalar>>(),
                           gelu ? std::optional<std::string_view>("none") : std::nullopt)
       .view(sizes);
 }

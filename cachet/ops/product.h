@@ -6,6 +6,9 @@
 
 namespace cachet::ops {
 
+/// x (…, C) as a matrix of rows (N, C).
+inline at::Tensor as_rows(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+
 /// x·weightᵀ + bias, x (…, K), weight (N, K), bias (N) or none, by one of the two libraries behind ATen. In float32
 /// that is at::linear's (MKL), unless the processor has AVX-512 and is not one that MKL was tuned for: there oneDNN
 /// takes less than half the time. In bfloat16 at::linear is oneDNN already. Not differentiable. CACHET_COMPOSITE=1

@@ -116,9 +116,7 @@ Tensor token_convolution_cpu(const Tensor& tokens, const Tensor& weight, const O
 // Gradients of tokens, weight and bias; the addend's is grad itself.
 Backward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens, const Tensor& weight, int64_t height,
                                         int64_t width, int64_t class_tokens) {
-  TORCH_CHECK(fuses(tokens, weight),
-              "token_convolution_backward: serves float32 and bfloat16 on the CPU; elsewhere token_convolution is a "
-              "composition with gradients of its own");
+  check_fuses("token_convolution", fuses(tokens, weight));
   const auto shape = shape_of(tokens, weight, height, width);
   const Tensor dy = grad.contiguous(), x = tokens.contiguous();
   const Tensor d_tokens = at::empty(x.sizes(), x.options());
@@ -127,16 +125,14 @@ Backward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens
 
   const Tensor d_packed = at::zeros({9, shape.group, shape.channels}, x.options().dtype(at::kFloat));
   constexpr int64_t kChannels = 64;  // whole vectors of whole groups, whatever the instruction set
-  const int64_t blocks = (shape.channels + kChannels - 1) / kChannels, sample = x.size(1) * shape.channels;
+  const int64_t sample = x.size(1) * shape.channels;
   for_type_of(x, [&]<class T>(T*) {
-    parallel(blocks, 9 * kChannels * height * width, [&](int64_t from, int64_t to) {
-      for (int64_t block = from; block < to; ++block)
-        for (int64_t b = 0; b < x.size(0); ++b) {
-          const int64_t offset = b * sample + class_tokens * shape.channels;
-          kernels::convolve_tokens_weight_gradient(data<T>(dy) + offset, data<T>(x) + offset,
-                                                   mutable_data<float>(d_packed), shape, block * kChannels,
-                                                   std::min(shape.channels, (block + 1) * kChannels));
-        }
+    parallel_chunks(shape.channels, kChannels, 9 * height * width, [&](int64_t, int64_t first, int64_t size) {
+      for (int64_t b = 0; b < x.size(0); ++b) {
+        const int64_t offset = b * sample + class_tokens * shape.channels;
+        kernels::convolve_tokens_weight_gradient(data<T>(dy) + offset, data<T>(x) + offset,
+                                                 mutable_data<float>(d_packed), shape, first, first + size);
+      }
     });
   });
   const Tensor d_weight = at::empty(weight.sizes(), d_packed.options());

@@ -30,16 +30,12 @@ int64_t tokens_of(const Tensor& x) { return x.size(-1) > 0 ? x.numel() / x.size(
 // The sum over all tokens of what add(first, padding, sums (rows, C), tokens) adds for those of a chunk: (rows, C).
 template <class Add>
 Tensor chunk_sums(const Tensor& x, int64_t rows, const OptionalTensor& padding, const Add& add) {
-  const int64_t tokens = tokens_of(x), channels = x.size(-1), chunks = (tokens + kChunk - 1) / kChunk;
+  const int64_t tokens = tokens_of(x), channels = x.size(-1);
   const Tensor mask = padding ? padding->contiguous() : Tensor();
-  const Tensor parts = at::zeros({chunks, rows, channels}, x.options().dtype(at::kFloat));
-  parallel(chunks, kChunk * channels, [&](int64_t from, int64_t to) {
-    for (int64_t chunk = from; chunk < to; ++chunk) {
-      const int64_t first = chunk * kChunk;
-      add(first, mask.defined() ? mask.const_data_ptr<bool>() + first : nullptr,
-          mutable_data<float>(parts) + chunk * rows * channels,
-          kernels::Tokens{std::min(kChunk, tokens - first), channels});
-    }
+  const Tensor parts = at::zeros({chunks_of(tokens, kChunk), rows, channels}, x.options().dtype(at::kFloat));
+  parallel_chunks(tokens, kChunk, channels, [&](int64_t chunk, int64_t first, int64_t size) {
+    add(first, mask.defined() ? mask.const_data_ptr<bool>() + first : nullptr,
+        mutable_data<float>(parts) + chunk * rows * channels, kernels::Tokens{size, channels});
   });
   return parts.sum(0, /*keepdim=*/false, at::kDouble).to(at::kFloat);
 }
