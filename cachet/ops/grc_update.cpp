@@ -2,26 +2,21 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
-#include <ATen/ops/addmm.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/mm.h>
-#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
 #include <tuple>
-#include <vector>
 
-#include "cachet/kernels/grc_update.h"
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
-#include "cachet/ops/product.h"
+#include "cachet/ops/grc_update_fused.h"
+#include "cachet/ops/grc_weights.h"
 
 namespace cachet::ops {
 namespace {
@@ -70,24 +65,6 @@ void check(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight
                 width, "), got ", tensor->sizes());
 }
 
-// The columns of a weight over [cache, tokens] that meet the one and the other.
-Tensor cache_half(const Tensor& weight) { return weight.narrow(1, 0, weight.size(1) / 2); }
-Tensor token_half(const Tensor& weight) { return weight.narrow(1, weight.size(1) / 2, weight.size(1) / 2); }
-
-// What meets the tokens (3·Dm, Dm), in the order of token_products.
-Tensor token_weights(const Tensor& reset, const Tensor& update, const Tensor& candidate) {
-  return at::cat({token_half(reset), token_half(update), token_half(candidate)});
-}
-
-Tensor gate_weights(const Tensor& reset, const Tensor& update) {
-  return at::cat({cache_half(reset), cache_half(update)});
-}
-
-OptionalTensor gate_bias(const OptionalTensor& reset, const OptionalTensor& update, at::ScalarType dtype) {
-  if (!reset) return std::nullopt;
-  return at::cat({reset->to(dtype), update->to(dtype)});
-}
-
 at::ScalarType dtype_of_samples(const Tensor& cache, const Tensor& tokens) {
   return cache.size(0) == 1 ? tokens.scalar_type() : c10::promoteTypes(cache.scalar_type(), tokens.scalar_type());
 }
@@ -123,95 +100,20 @@ Forward grc_update_composite(const Tensor& cache, const Tensor& tokens, const Te
 
 // --- fused, CPU ------------------------------------------------------------------------------------------------------
 
-// Kernels read tokens and weights of one type and a float32 cache. A sample's own cache is stream state, whose
-// successors must not be rounded to bfloat16.
-bool fuses(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight, const Tensor& update_weight,
-           const Tensor& candidate_weight) {
-  const auto dtype = tokens.scalar_type();
-  return may_fuse(tokens) && cache.scalar_type() == at::kFloat && reset_weight.scalar_type() == dtype &&
-         update_weight.scalar_type() == dtype && candidate_weight.scalar_type() == dtype &&
-         (cache.size(0) == 1 || dtype == at::kFloat);
-}
-
-Tensor as_float(const OptionalTensor& x) { return x ? x->to(at::kFloat).contiguous() : Tensor(); }
-const float* pointer(const Tensor& x) { return x.defined() ? data<float>(x) : nullptr; }
-
-// Rows of the cache that one call of a kernel takes: the threads' share, and the unit in which gradients are summed up,
-// so that sums do not depend on the number of threads.
-constexpr int64_t kRows = 8;
-
-template <class Body>
-void for_rows(const Tensor& tokens, const Body& body) {
-  parallel_chunks(tokens.size(1), kRows, tokens.size(0) * tokens.size(2),
-                  [&](int64_t chunk, int64_t first, int64_t size) {
-                    body(chunk, kernels::GrcRows{first, first + size});
-                  });
-}
-
-kernels::GrcShape shape_of(const Tensor& cache, const Tensor& tokens) {
-  return {tokens.size(0), tokens.size(1), tokens.size(2), cache.size(0) == 1};
-}
-
-// What the kernels read, kept alive.
-struct Operands {
-  Operands(const Tensor& held, const OptionalTensor& bias, const OptionalTensor& weight, const OptionalTensor& shift,
-           double norm_eps)
-      : cache(held.contiguous()),
-        candidate_bias(as_float(bias)),
-        norm_weight(as_float(weight)),
-        norm_bias(as_float(shift)),
-        eps(static_cast<float>(norm_eps)) {}
-
-  template <class T>
-  kernels::GrcInputs<T> inputs() const {
-    return {data<T>(token_products),
-            data<T>(cache_products),
-            reset_products.defined() ? data<T>(reset_products) : nullptr,
-            data<float>(cache),
-            pointer(candidate_bias),
-            pointer(norm_weight),
-            pointer(norm_bias),
-            eps};
-  }
-
-  Tensor cache, candidate_bias, norm_weight, norm_bias, token_products, cache_products, reset_products;
-  float eps;
-};
-
 Forward grc_update_cpu(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
                        const OptionalTensor& reset_bias, const Tensor& update_weight, const OptionalTensor& update_bias,
                        const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
                        const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double norm_eps) {
-  if (!fuses(cache, tokens, reset_weight, update_weight, candidate_weight))
+  const GrcUpdateCall call{cache,       tokens,         reset_weight, update_weight, candidate_weight, reset_bias,
+                           update_bias, candidate_bias, norm_weight,  norm_bias,     norm_eps};
+  if (!grc_update_fuses(call))
     return grc_update_composite(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
                                 candidate_bias, norm_weight, norm_bias, norm_eps);
   check(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
         norm_weight, norm_bias);
-  const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
-  const auto dtype = tokens.scalar_type();
-  Operands in(cache, candidate_bias, norm_weight, norm_bias, norm_eps);
-  in.token_products = product(tokens, token_weights(reset_weight, update_weight, candidate_weight));
-  in.cache_products =
-      product(in.cache.to(dtype), gate_weights(reset_weight, update_weight), gate_bias(reset_bias, update_bias, dtype));
-  const Tensor samples = at::empty({batch, length, width}, tokens.options());
-  const Tensor mean = at::empty({1, length, width}, cache.options());
-  const auto shape = shape_of(cache, tokens);
-  for_type_of(tokens, [&]<class T>(T*) {
-    // The samples' place serves r ⊙ C until they are there.
-    for_rows(tokens, [&](int64_t, kernels::GrcRows part) {
-      kernels::grc_reset(in.inputs<T>(), mutable_data<T>(samples), shape, part);
-    });
-    in.reset_products = product(samples, cache_half(candidate_weight));
-    for_rows(tokens, [&](int64_t, kernels::GrcRows part) {
-      std::vector<float> scratch(static_cast<size_t>(width));
-      kernels::grc_blend(in.inputs<T>(), mutable_data<T>(samples), mutable_data<float>(mean), scratch.data(), shape,
-                         part);
-    });
-  });
-  return {samples, mean, in.token_products, in.cache_products, in.reset_products};
+  const auto [samples, mean, products] = grc_update_forward(call);
+  return {samples, mean, products.tokens, products.cache, products.reset};
 }
-
-// --- backward, fused -------------------------------------------------------------------------------------------------
 
 using Backward = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 
@@ -223,64 +125,13 @@ Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const Optional
                                  const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double norm_eps,
                                  const Tensor& token_products, const Tensor& cache_products,
                                  const Tensor& reset_products) {
-  check_fuses("grc_update", fuses(cache, tokens, reset_weight, update_weight, candidate_weight));
-  const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
-  const bool shared = cache.size(0) == 1;
-  Operands in(cache, candidate_bias, norm_weight, norm_bias, norm_eps);
-  in.token_products = token_products;
-  in.cache_products = cache_products;
-  in.reset_products = reset_products;
-  const auto floats = cache.options();
-  const Tensor samples_grad = d_samples ? d_samples->contiguous() : Tensor();
-  const Tensor mean_grad = d_mean ? d_mean->contiguous() : Tensor();
-  const Tensor d_tokens_products = at::empty({batch * length, 3 * width}, tokens.options());
-  const Tensor d_gates = shared ? at::empty({length, 2 * width}, floats) : Tensor();
-  const Tensor d_cache = at::zeros(cache.sizes(), floats);
-  const Tensor d_norm = at::zeros({chunks_of(length, kRows), 2, norm_weight ? width : 0}, floats);
-  const Tensor reset_cache = at::empty({batch * length, width}, tokens.options());
-  const Tensor d_candidate = d_tokens_products.narrow(1, 2 * width, width);
-  const auto shape = shape_of(cache, tokens);
-
-  for_type_of(tokens, [&]<class T>(T*) {
-    const auto inputs = in.inputs<T>();
-    const auto gradients = [&](int64_t chunk) {
-      float* norm = norm_weight ? mutable_data<float>(d_norm) + chunk * 2 * width : nullptr;
-      return kernels::GrcGradients<T>{mutable_data<T>(d_tokens_products),
-                                      shared ? mutable_data<float>(d_gates) : nullptr, mutable_data<float>(d_cache),
-                                      norm, norm ? norm + width : nullptr};
-    };
-    for_rows(tokens, [&](int64_t chunk, kernels::GrcRows part) {
-      std::vector<float> scratch(static_cast<size_t>(3 * width));
-      kernels::grc_blend_backward(inputs, samples_grad.defined() ? data<T>(samples_grad) : nullptr, pointer(mean_grad),
-                                  gradients(chunk), scratch.data(), shape, part);
-    });
-    const Tensor d_reset_cache = product(d_candidate, cache_half(candidate_weight).t());
-    for_rows(tokens, [&](int64_t chunk, kernels::GrcRows part) {
-      kernels::grc_reset_backward(inputs, data<T>(d_reset_cache), mutable_data<T>(reset_cache), gradients(chunk), shape,
-                                  part);
-    });
-  });
-
-  const Tensor of_gates = shared ? d_gates : d_tokens_products.narrow(1, 0, 2 * width);
-  const Tensor weights = token_weights(reset_weight, update_weight, candidate_weight);
-  const Tensor d_tokens = product(d_tokens_products, weights.t()).view(tokens.sizes());
-  const Tensor d_token_half = transposed_product(d_tokens_products, as_rows(tokens));
-  const Tensor d_gate_half = at::mm(of_gates.t(), as_rows(in.cache)).to(reset_weight.scalar_type());
-  const auto whole = [&](const Tensor& of_cache, int64_t part) {
-    return at::cat({of_cache, d_token_half.narrow(0, part * width, width)}, 1);
-  };
-  const Tensor d_held =
-      d_cache + at::mm(of_gates, gate_weights(reset_weight, update_weight).to(at::kFloat)).view(cache.sizes());
-  const Tensor d_norms = d_norm.sum(0);
-  return {d_held,
-          d_tokens,
-          whole(d_gate_half.narrow(0, 0, width), 0),
-          whole(d_gate_half.narrow(0, width, width), 1),
-          whole(transposed_product(d_candidate, reset_cache), 2),
-          of_gates.sum(0),
-          d_candidate.sum(0, /*keepdim=*/false, at::kFloat),
-          d_norms[0].clone(),
-          d_norms[1].clone()};
+  const GrcUpdateCall call{cache, tokens,         reset_weight, update_weight, candidate_weight, {},
+                           {},    candidate_bias, norm_weight,  norm_bias,     norm_eps};
+  check_fuses("grc_update", grc_update_fuses(call));
+  const auto d = grc_update_gradients(call, d_samples.value_or(Tensor()), d_mean.value_or(Tensor()),
+                                      {token_products, cache_products, reset_products});
+  return {d.cache,     d.tokens,         d.reset_weight, d.update_weight, d.candidate_weight,
+          d.gate_bias, d.candidate_bias, d.norm_weight,  d.norm_bias};
 }
 
 // --- shapes ----------------------------------------------------------------------------------------------------------
@@ -382,7 +233,9 @@ Forward grc_update_autograd(const Tensor& cache, const Tensor& tokens, const Ten
                             const OptionalTensor& update_bias, const Tensor& candidate_weight,
                             const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
                             const OptionalTensor& norm_bias, double norm_eps) {
-  if (!fuses(cache, tokens, reset_weight, update_weight, candidate_weight))
+  const GrcUpdateCall call{cache,       tokens,         reset_weight, update_weight, candidate_weight, reset_bias,
+                           update_bias, candidate_bias, norm_weight,  norm_bias,     norm_eps};
+  if (!grc_update_fuses(call))
     return grc_update_composite(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
                                 candidate_bias, norm_weight, norm_bias, norm_eps);
   const auto out = GrcUpdate::apply(cache, tokens, reset_weight, reset_bias, update_weight, update_bias,

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/cat.h>
+
+#include <optional>
+
+namespace cachet::ops {
+
+// The three weights of grc_update over [cache, tokens] (Dm, 2·Dm), taken apart and put together for its products.
+
+/// The columns that meet the cache.
+inline at::Tensor cache_half(const at::Tensor& weight) { return weight.narrow(1, 0, weight.size(1) / 2); }
+
+/// The columns that meet the tokens.
+inline at::Tensor token_half(const at::Tensor& weight) {
+  return weight.narrow(1, weight.size(1) / 2, weight.size(1) / 2);
+}
+
+/// What meets the tokens (3·Dm, Dm): reset, update, candidate.
+inline at::Tensor token_weights(const at::Tensor& reset, const at::Tensor& update, const at::Tensor& candidate) {
+  return at::cat({token_half(reset), token_half(update), token_half(candidate)});
+}
+
+/// What of the gates meets the cache (2·Dm, Dm): reset, update.
+inline at::Tensor gate_weights(const at::Tensor& reset, const at::Tensor& update) {
+  return at::cat({cache_half(reset), cache_half(update)});
+}
+
+/// Both gates' biases (2·Dm), which they have together or not at all.
+inline std::optional<at::Tensor> gate_bias(const std::optional<at::Tensor>& reset,
+                                           const std::optional<at::Tensor>& update, at::ScalarType dtype) {
+  if (!reset) return std::nullopt;
+  return at::cat({reset->to(dtype), update->to(dtype)});
+}
+
+}  // namespace cachet::ops
