@@ -20,9 +20,11 @@ bool composite_by_environment() {
 
 }  // namespace
 
+bool composite_only() { return composite_guards.load(std::memory_order_relaxed) != 0 || composite_by_environment(); }
+
 bool may_fuse(const at::Tensor& x) {
   return x.device().is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16) &&
-         composite_guards.load(std::memory_order_relaxed) == 0 && !composite_by_environment();
+         !composite_only();
 }
 
 CompositeOnly::CompositeOnly() { ++composite_guards; }

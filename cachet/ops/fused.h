@@ -9,8 +9,11 @@
 
 namespace cachet::ops {
 
-/// Whether an operator may run its fused kernel on a tensor: on the CPU, float32 or bfloat16. CACHET_COMPOSITE=1 in the
-/// environment, or a CompositeOnly, selects the composition of ATen operators instead.
+/// Whether compositions of ATen operators stand for all fused kernels: CACHET_COMPOSITE=1 in the environment, or a
+/// CompositeOnly.
+bool composite_only();
+
+/// Whether an operator may run its fused kernel on a tensor: on the CPU, float32 or bfloat16, unless composite_only().
 bool may_fuse(const at::Tensor& x);
 
 /// While it lives, no operator of this process runs a fused kernel: for tests and debugging.

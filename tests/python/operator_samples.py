@@ -167,6 +167,13 @@ def power_norm_backward():
         yield torch.randn(2, 5, 3), torch.randn(2, 5, 3), weight, padding, scales, power_norm_state(3)[0], 0.9, 1e-5
 
 
+def permute_tokens():
+    index, inverse = torch.tensor([2, -1, 0, -1, 3]), torch.tensor([2, -1, 0, 4])
+    yield grad(2, 4, 3), index, inverse
+    yield strided(2, 4, 3), index, inverse
+    yield torch.randn(0, 4, 3), index, inverse
+
+
 def scale_shift():
     yield grad(2, 5, 3), grad(3), grad(3)
     yield strided(2, 5, 3), torch.rand(3), None
@@ -175,6 +182,6 @@ def scale_shift():
 SAMPLES = {make.__name__: make for make in (
     grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
     kernel_attention_fused_backward, kernel_features, linear, linear_backward,
-    linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, power_norm,
-    power_norm_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution, token_convolution_backward, unified_norm,
-    unified_norm_backward)}
+    linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, permute_tokens,
+    power_norm, power_norm_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution,
+    token_convolution_backward, unified_norm, unified_norm_backward)}

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace cachet::nn {
+
+/// An order of tokens made once and used for many samples (ops::permute_tokens).
+class TokenPermutation {
+ public:
+  TokenPermutation() = default;
+  /// sources: of each new place the token that it takes, −1 for zeros; no token twice. tokens: how many there are.
+  TokenPermutation(std::vector<int64_t> sources, int64_t tokens, const at::Device& device);
+
+  at::Tensor apply(const at::Tensor& tokens) const;    // (B, tokens, C) -> (B, places, C)
+  at::Tensor inverse(const at::Tensor& places) const;  // (B, places, C) -> (B, tokens, C)
+  at::Device device() const { return sources_.device(); }
+
+ private:
+  at::Tensor sources_, places_;
+};
+
+}  // namespace cachet::nn
