@@ -11,6 +11,7 @@
 #include <map>
 #include <sstream>
 
+#include "app/keep_memory.h"
 #include "benchmarks/autocast.h"
 #include "benchmarks/pairs.h"
 #include "cachet/analysis/live_memory.h"
@@ -99,8 +100,8 @@ struct LayerCase {
 void layer_row(const LayerCase& c, at::ScalarType type) {
   const nn::TokenLayout tokens{nn::Grid{14, 14}, 1, {}};
   const auto layout = nn::AttentionLayout::self(tokens);
-  const auto plain = nn::make_self_attention({}, nn::NoCacheOptions{}, kDim, kHeads, kTokens, tokens);
-  const auto cached = nn::make_self_attention({}, c.cache, kDim, kHeads, kTokens, tokens);
+  const auto plain = nn::make_self_attention({kDim, kHeads, kTokens, tokens});
+  const auto cached = nn::make_self_attention({kDim, kHeads, kTokens, tokens, c.cache});
   const bool narrow = type == at::kBFloat16;
   // Training: float32 weights under autocast. Inference: weights stored in bfloat16.
   for (const auto& layer : {plain, cached}) {
@@ -304,6 +305,7 @@ void length_table(bool quick) {
 
 int main(int count, char** arguments) {
   using namespace cachet::benchmarks;
+  cachet::app::keep_memory();
   const auto asked = [&](const char* option) { return count > 1 && std::strcmp(arguments[1], option) == 0; };
   const bool quick = asked("--quick"), layer_alone = asked("--layer");
   if (quick || layer_alone) turns = 5;
