@@ -15,9 +15,11 @@ void add_settings_option(CLI::App& app, std::vector<std::string>& settings) {
       ->allow_extra_args(false);  // one value behind each --set, so that an argument may follow
 }
 
-void add_model_argument(CLI::App& app, ModelArgument& argument) {
-  app.add_option("MODEL", argument.name, "A name that `cachet models` lists")->required()->type_name("");
+CLI::Option* add_model_argument(CLI::App& app, ModelArgument& argument) {
+  CLI::Option* model =
+      app.add_option("MODEL", argument.name, "A name that `cachet models` lists")->required()->type_name("");
   add_settings_option(app, argument.settings);
+  return model;
 }
 
 std::vector<std::string> matching_models(const std::string& glob) {

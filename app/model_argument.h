@@ -18,7 +18,7 @@ struct ModelArgument {
 void add_settings_option(CLI::App& app, std::vector<std::string>& settings);
 
 /// Adds the argument MODEL and the option --set. `argument` must outlive the parsing.
-void add_model_argument(CLI::App& app, ModelArgument& argument);
+CLI::Option* add_model_argument(CLI::App& app, ModelArgument& argument);
 
 /// The model that it describes, not built yet. Throws UsageError for an unknown name (with the nearest), config::Error
 /// for settings that are wrong, all at once. `defaults`: what takes the place of the model's own image and classes.

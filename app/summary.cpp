@@ -1,9 +1,12 @@
 #include <iostream>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "app/command.h"
 #include "app/json.h"
 #include "app/model_argument.h"
+#include "app/published_table.h"
 #include "cachet/analysis/model_summary.h"
 #include "cachet/report/format.h"
 #include "cachet/report/text_table.h"
@@ -11,8 +14,11 @@
 namespace cachet::app {
 namespace {
 
+enum class PublishedTable { paper };
+
 struct SummaryArguments {
   ModelArgument model;
+  std::optional<PublishedTable> table;
   int64_t depth = analysis::kAllDepths;
   bool inference = false, json = false;
 };
@@ -65,7 +71,16 @@ nlohmann::ordered_json to_json(const std::string& name, const analysis::ModelSum
           {"layers", layers}};
 }
 
+int run_published(const SummaryArguments& arguments) {
+  if (!arguments.model.name.empty() || !arguments.model.settings.empty())
+    throw UsageError("--table shows the models of the paper; leave out MODEL and --set");
+  show_published_counts(arguments.json);
+  return kDone;
+}
+
 int run_summary(const SummaryArguments& arguments) {
+  if (arguments.table) return run_published(arguments);
+  if (arguments.model.name.empty()) throw UsageError("MODEL is required; `cachet models` lists them");
   const auto plan = read_model(arguments.model);
   const auto pass = arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
   const auto summary = analysis::summarize(plan, pass, arguments.depth);
@@ -78,7 +93,10 @@ int run_summary(const SummaryArguments& arguments) {
 
 Action declare_summary(CLI::App& app) {
   auto arguments = std::make_shared<SummaryArguments>();
-  add_model_argument(app, arguments->model);
+  add_model_argument(app, arguments->model)->required(false);
+  app.add_option("--table", arguments->table, "Count the models of a published table beside what was printed: paper")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, PublishedTable>{{"paper", PublishedTable::paper}}))
+      ->type_name("TABLE");
   app.add_option("--depth", arguments->depth, "Levels of modules to show; 0 shows the model alone")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
@@ -92,7 +110,8 @@ const Registration registered_summary({Topic::models,
                                        "A model's layers: shapes, parameters, multiply-accumulates",
                                        {"cachet summary vit_tiny_patch16_224 --depth 2",
                                         "cachet summary deit_small_patch16_224 --set model.cache.kind=grc",
-                                        "cachet summary vit_base_patch16_224 --set model.norm.kind=un --json"},
+                                        "cachet summary vit_base_patch16_224 --set model.norm.kind=un --json",
+                                        "cachet summary --table paper"},
                                        declare_summary});
 
 }  // namespace

@@ -27,12 +27,14 @@ NameMap published_grc() {
 
 NameMap published_grc_spatial_reduction() { return NameMap(kGrcCacheRules); }
 
-NameMap published_pvt_v2() {
+NameMap published_pvt() {
   return NameMap({
       Rename{"block#.#.mlp.dwconv.dwconv.*", "stages.#.blocks.#.mlp.dwconv.*", -1},
       Rename{"block#.#.**", "stages.#.blocks.#.**", -1},
       Rename{"patch_embed1.**", "patch_embed.**"},
       Rename{"patch_embed#.**", "stages.#.downsample.**", -1},
+      Rename{"pos_embed#", "stages.#.pos_embed", -1},
+      Rename{"cls_token", "stages.3.cls_token"},
       Rename{"norm#.*", "stages.#.norm.*", -1},
   });
 }
@@ -44,6 +46,29 @@ NameMap published_swin() {
       Rename{"layers.#.downsample.**", "layers.#.downsample.**", 1},
       Rename{"head.*", "head.fc.*"},
   });
+}
+
+NameMap published_t2t_performer() {
+  return NameMap({
+      Rename{"tokens_to_token.attention#.w", "tokens_to_token.attention#.attn.features"},
+      Rename{"tokens_to_token.attention#.kqv.*", "tokens_to_token.attention#.attn.kqv.*"},
+      Rename{"tokens_to_token.attention#.proj.*", "tokens_to_token.attention#.attn.proj.*"},
+      Rename{"tokens_to_token.attention#.mlp.0.*", "tokens_to_token.attention#.mlp.fc1.*"},
+      Rename{"tokens_to_token.attention#.mlp.2.*", "tokens_to_token.attention#.mlp.fc2.*"},
+  });
+}
+
+std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window) {
+  return {NameMap({
+              Reshape{"**.running_var", "**.running_var_row", {1, -1}, {-1}},
+              Reshape{"**.ema_gz", "**.ema_gz_row", {1, -1}, {-1}},
+          }),
+          NameMap({
+              Join{{"**.running_var_row", "**.ema_gz_row", "**.buffer_x2", "**.buffer_gz"},
+                   "**.statistics",
+                   {1, 1, forward_window, backward_window}},
+              Join{{"**.iters", "**.skip_counter", "**.unrecorded"}, "**.counters", {1, 1, 2}},
+          })};
 }
 
 }  // namespace cachet::io

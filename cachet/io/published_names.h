@@ -14,12 +14,23 @@ NameMap published_grc();
 /// and `kv` stay apart.
 NameMap published_grc_spatial_reduction();
 
-/// The authors' pvt_v2 checkpoints to timm's names: `patch_embed2` -> `stages.1.downsample`, `block1.0` ->
-/// `stages.0.blocks.0`, `norm1` -> `stages.0.norm`, `dwconv.dwconv` -> `dwconv`.
-NameMap published_pvt_v2();
+/// The checkpoints of PVT's repository (whai362/PVT), v1 and v2, to timm's names for v2, which ours for v1 follow:
+/// `patch_embed2` -> `stages.1.downsample`, `block1.0` -> `stages.0.blocks.0`, `pos_embed1` -> `stages.0.pos_embed`,
+/// `cls_token` -> `stages.3.cls_token`, `norm1` -> `stages.0.norm`, `dwconv.dwconv` -> `dwconv`.
+NameMap published_pvt();
 
-/// The authors' Swin checkpoints to timm's names: a downsample belongs to the next stage, `head` is `head.fc`, the
-/// constant tables are dropped.
+/// Swin's (microsoft/Swin-Transformer) to timm's names: a downsample belongs to the next stage, `head` is `head.fc`,
+/// the constant tables are dropped (published_constants makes them again).
 NameMap published_swin();
+
+/// T2T-ViT's token performers (yitu-opensource/T2T-ViT, also as hikvision-research/Unified-Normalization has it) to
+/// ours: `kqv`, `proj` and the random map `w` are `attn.kqv`, `attn.proj` and `attn.features`, `mlp.0` and `mlp.2` are
+/// `mlp.fc1` and `mlp.fc2`. All else of T2T-ViT, token transformers too, has the same names.
+NameMap published_t2t_performer();
+
+/// The state of unified normalization as published, six tensors a layer, to the two of ops::UnifiedNormState: first the
+/// one map, then the other. What the published code does not record, two counters a layer, must be there as
+/// `<layer>.unrecorded` (2).
+std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window);
 
 }  // namespace cachet::io

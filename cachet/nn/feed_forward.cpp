@@ -6,15 +6,16 @@
 
 namespace cachet::nn {
 
-FeedForward::FeedForward(int64_t dim, int64_t hidden_dim, double dropout)
-    : torch::nn::Module("FeedForward"), dropout_(dropout) {
-  fc1_ = register_module("fc1", std::make_shared<Linear>(dim, hidden_dim));
-  fc2_ = register_module("fc2", std::make_shared<Linear>(hidden_dim, dim));
+FeedForward::FeedForward(const FeedForwardOptions& options)
+    : torch::nn::Module("FeedForward"), dropout_(options.dropout) {
+  fc1_ = register_module("fc1", std::make_shared<Linear>(options.dim, options.hidden_dim));
+  fc2_ = register_module("fc2", std::make_shared<Linear>(options.hidden_dim, options.dim));
 }
 
-torch::Tensor FeedForward::forward(const torch::Tensor& x) const {
-  const torch::Tensor hidden = at::dropout(ops::linear_gelu(x, fc1_->weight, fc1_->bias), dropout_, is_training());
-  return at::dropout(fc2_->forward(hidden), dropout_, is_training());
+torch::Tensor FeedForward::drop(const torch::Tensor& x) const { return at::dropout(x, dropout_, is_training()); }
+
+torch::Tensor FeedForward::forward(const torch::Tensor& x, const TokenLayout&) const {
+  return drop(fc2_->forward(drop(ops::linear_gelu(x, fc1_->weight, fc1_->bias))));
 }
 
 }  // namespace cachet::nn

@@ -23,6 +23,13 @@ at::Tensor& truncated_normal_(at::Tensor& tensor, double standard_deviation) {
   return tensor;
 }
 
+at::Tensor& convolution_normal_(at::Tensor& weight, int64_t groups) {
+  if (weights_are_left) return weight;
+  at::NoGradGuard no_grad;
+  const int64_t fan_out = weight.size(0) / groups * weight.size(2) * weight.size(3);
+  return weight.normal_(0.0, std::sqrt(2.0 / static_cast<double>(fan_out)));
+}
+
 at::Tensor& xavier_uniform_(at::Tensor& matrices) {
   if (weights_are_left) return matrices;
   at::NoGradGuard no_grad;

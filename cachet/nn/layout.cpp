@@ -17,6 +17,12 @@ void check_layout(const char* owner, const at::Tensor& tokens, const TokenLayout
                 layout.padding.scalar_type(), " ", layout.padding.sizes());
 }
 
+at::Tensor map_of(const at::Tensor& tokens, const Grid& grid) {
+  return tokens.transpose(1, 2).unflatten(2, {grid.height, grid.width});
+}
+
+at::Tensor tokens_of(const at::Tensor& map) { return map.flatten(2).transpose(1, 2); }
+
 at::Tensor zero_padding(const at::Tensor& tokens, const TokenLayout& layout) {
   return layout.padding.defined() ? tokens.masked_fill(layout.padding.unsqueeze(-1), 0) : tokens;
 }

@@ -26,7 +26,8 @@ struct TokenLayout {
 /// What an attention layer must know besides its tokens.
 struct AttentionLayout {
   TokenLayout query, context;
-  at::Tensor bias;                  // additive, broadcastable to (B, H, Lq, Lk); undefined = none
+  at::Tensor bias;                  // additive, broadcastable to (B, H, Lq, Lk); where its first dimension divides B,
+                                    // it repeats (windows of a sample follow each other); undefined = none
   bool causal = false;              // key j is visible to query i iff j <= i + (Lk - Lq)
   AttentionState* state = nullptr;  // of a stream, held by the caller; none = the call stands alone
 
@@ -37,6 +38,11 @@ struct AttentionLayout {
 /// Throws c10::Error unless the layout fits tokens (B, L, ·): grid and class tokens make L, padding is bool (B, L).
 /// `owner` opens the message: "cached_attention: query".
 void check_layout(const char* owner, const at::Tensor& tokens, const TokenLayout& layout);
+
+/// Tokens (B, H·W, C) as a map (B, C, H, W), and a map as tokens. Both are views where channels lie densest, as they do
+/// in a map of channels_last.
+at::Tensor map_of(const at::Tensor& tokens, const Grid& grid);
+at::Tensor tokens_of(const at::Tensor& map);
 
 /// tokens (B, L, D) with zeros at the padding.
 at::Tensor zero_padding(const at::Tensor& tokens, const TokenLayout& layout);

@@ -13,4 +13,8 @@ at::Tensor stochastic_depth(const at::Tensor& branch, double rate, bool training
   return branch * at::empty(shape, branch.options().requires_grad(false)).bernoulli_(keep).div_(keep);
 }
 
+double stochastic_depth_of(double last, int64_t block, int64_t blocks) {
+  return blocks > 1 ? last * static_cast<double>(block) / static_cast<double>(blocks - 1) : 0.0;
+}
+
 }  // namespace cachet::nn

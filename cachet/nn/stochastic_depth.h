@@ -2,10 +2,15 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 namespace cachet::nn {
 
 /// Drops the whole branch of a sample with probability `rate` in training, and scales the others by 1/(1 − rate)
 /// (Huang et al., arXiv 1603.09382). branch (B, …).
 at::Tensor stochastic_depth(const at::Tensor& branch, double rate, bool training);
+
+/// The rate of a block when rates rise linearly from 0 at the first to `last` at the last.
+double stochastic_depth_of(double last, int64_t block, int64_t blocks);
 
 }  // namespace cachet::nn

@@ -7,19 +7,29 @@
 
 namespace cachet::nn {
 
-PlugIns read_plug_ins(const config::View& table) {
-  return {read_attention_options(table.table("attention")), read_cache_options(table.table("cache")),
+PlugIns read_plug_ins(const config::View& table, const AttentionDefaults& defaults) {
+  return {read_attention_options(table.table("attention"), defaults), read_cache_options(table.table("cache")),
           read_norm_options(table.table("norm"))};
 }
 
+FeedForwardOptions TransformerBlockOptions::feed_forward() const {
+  return {dim, static_cast<int64_t>(static_cast<double>(dim) * mlp_ratio), dropout};
+}
+
 TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const PlugIns& plug_ins)
+    : TransformerBlock(
+          o, plug_ins.norm,
+          make_self_attention(CachedAttentionOptions{o.dim, o.num_heads, o.tokens, o.layout, plug_ins.cache},
+                              plug_ins.attention),
+          std::make_shared<FeedForward>(o.feed_forward())) {}
+
+TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const NormOptions& norm,
+                                   std::shared_ptr<Attention> attention, std::shared_ptr<FeedForward> feed_forward)
     : torch::nn::Module("TransformerBlock"), stochastic_depth_(o.stochastic_depth) {
-  norm1_ = register_module("norm1", make_norm(plug_ins.norm, o.dim, o.norm_eps));
-  attn_ = register_module(
-      "attn", make_self_attention(plug_ins.attention, plug_ins.cache, o.dim, o.num_heads, o.tokens, o.layout));
-  norm2_ = register_module("norm2", make_norm(plug_ins.norm, o.dim, o.norm_eps));
-  const auto hidden = static_cast<int64_t>(static_cast<double>(o.dim) * o.mlp_ratio);
-  mlp_ = register_module("mlp", std::make_shared<FeedForward>(o.dim, hidden, o.dropout));
+  norm1_ = register_module("norm1", make_norm(norm, o.dim, o.norm_eps));
+  attn_ = register_module("attn", std::move(attention));
+  norm2_ = register_module("norm2", make_norm(norm, o.dim, o.norm_eps));
+  mlp_ = register_module("mlp", std::move(feed_forward));
 }
 
 torch::Tensor TransformerBlock::forward(const torch::Tensor& x, const AttentionLayout& layout) {
@@ -29,7 +39,7 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& x, const AttentionL
   const torch::Tensor& padding = layout.query.padding;
   const torch::Tensor normed = norm1_->forward(x, padding);
   const torch::Tensor attended = x + drop(attn_->forward(normed, normed, layout));
-  return attended + drop(mlp_->forward(norm2_->forward(attended, padding)));
+  return attended + drop(mlp_->forward(norm2_->forward(attended, padding), layout.query));
 }
 
 }  // namespace cachet::nn

@@ -17,8 +17,8 @@ struct PlugIns {
   NormOptions norm;
 };
 
-/// Reads the tables `attention`, `cache` and `norm`.
-PlugIns read_plug_ins(const config::View& table);
+/// Reads the tables `attention`, `cache` and `norm`; `defaults` are the backbone's own.
+PlugIns read_plug_ins(const config::View& table, const AttentionDefaults& defaults = {});
 
 struct TransformerBlockOptions {
   int64_t dim = 0, num_heads = 0;
@@ -28,12 +28,18 @@ struct TransformerBlockOptions {
   double norm_eps = 1e-6;         // where the norm's options leave it open
   int64_t tokens = 0;             // at the model's own input size
   TokenLayout layout;             // of these
+
+  FeedForwardOptions feed_forward() const;
 };
 
 /// Pre-norm transformer block: x + attn(norm1(x)), then x + mlp(norm2(x)). Parts: norm1, attn, norm2, mlp.
 class TransformerBlock : public torch::nn::Module {
  public:
+  /// With multi-head attention and a plain feed-forward half.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
+  /// With parts of the backbone's own; of the options it reads dim, stochastic_depth and norm_eps.
+  TransformerBlock(const TransformerBlockOptions& options, const NormOptions& norm,
+                   std::shared_ptr<Attention> attention, std::shared_ptr<FeedForward> feed_forward);
   /// x (B, T, dim) -> (B, T, dim)
   torch::Tensor forward(const torch::Tensor& x, const AttentionLayout& layout);
 

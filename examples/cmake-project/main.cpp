@@ -7,7 +7,7 @@
 int main() {
   using namespace cachet;
   auto layer =
-      nn::make_self_attention({}, nn::GatedRecurrentCacheOptions{}, /*dim=*/64, /*num_heads=*/4, /*tokens=*/49, {});
+      nn::make_self_attention({.dim = 64, .num_heads = 4, .tokens = 49, .cache = nn::GatedRecurrentCacheOptions{}});
   torch::optim::AdamW optimizer(layer->parameters(), 1e-3);
   const torch::Tensor x = at::randn({8, 49, 64});
   const torch::Tensor y = layer->forward(x, x, {});

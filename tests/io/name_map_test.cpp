@@ -109,7 +109,7 @@ TEST(NameMap, RefusesRulesThatContradictThemselves) {
 }
 
 TEST(NameMap, ShiftsNumbersBothWays) {
-  const NameMap map = published_pvt_v2();
+  const NameMap map = published_pvt();
   const TensorMap theirs = {{"patch_embed1.proj.weight", numbers({1})},
                             {"patch_embed2.proj.weight", numbers({2})},
                             {"block1.0.attn.q.weight", numbers({3})},

@@ -1,14 +1,11 @@
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "cachet/io/state_dict.h"
 #include "cachet/models/vision/vision_transformer.h"
-#include "tests/support/oracle.h"
+#include "tests/support/model_oracle.h"
 
 namespace cachet {
 namespace {
 
-using testing::Comparison;
 using testing::Oracle;
 
 std::shared_ptr<models::VisionTransformer> make_model(const Oracle& oracle) {
@@ -25,47 +22,21 @@ std::shared_ptr<models::VisionTransformer> make_model(const Oracle& oracle) {
   o.pooling = arguments.at("global_pool") == "token" ? models::Pooling::token : models::Pooling::mean;
   o.plug_ins.attention.qkv_bias = arguments.at("qkv_bias");
   o.plug_ins.norm = nn::LayerNormOptions{oracle.real("norm_eps")};
-  auto model = std::make_shared<models::VisionTransformer>(o);
-  model->to(at::kDouble);
-  io::load_state_dict(*model, oracle.below("param."));
-  return model;
+  return std::make_shared<models::VisionTransformer>(o);
 }
 
 class VisionTransformerOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(VisionTransformerOracle, NamesOutputsAndGradientsAreReproduced) {
   const Oracle oracle = testing::load_oracle(GetParam());
-  Comparison compare(oracle.name);
   const auto model = make_model(oracle);
-
-  std::vector<std::string> names;
-  for (const auto& item : model->named_parameters()) names.push_back(item.key());
-  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()),
-            oracle.metadata.at("parameters").get<std::set<std::string>>());
-
-  for (int64_t i = 0; oracle.has_step(i, "x"); ++i) {
-    const std::string step = "step" + std::to_string(i) + ".";
-    model->zero_grad();
-    const at::Tensor x = oracle.step(i, "x").requires_grad_();
-    const at::Tensor y = model->forward(x);
-    (y * oracle.step(i, "dy")).sum().backward();
-    compare.close(y, oracle.step(i, "y"), step + "y");
-    compare.close(x.grad(), oracle.step(i, "dx"), step + "dx");
-    const auto parameters = model->named_parameters();
-    for (const auto& [name, expected] : oracle.below(step + "grad."))
-      compare.close(parameters[name].grad(), expected, step + name);
-    std::vector<at::Tensor> norms;
-    for (const auto& name : oracle.metadata.at("parameters").get<std::vector<std::string>>())
-      norms.push_back(parameters[name].grad().norm());
-    compare.close(at::stack(norms), oracle.step(i, "gradnorm"), step + "gradnorm");
-  }
-
-  model->eval();
-  for (int64_t i = 0; oracle.has("eval" + std::to_string(i) + ".x"); ++i) {
-    const std::string eval = "eval" + std::to_string(i) + ".";
-    compare.close(model->forward(oracle[eval + "x"]), oracle[eval + "y"], eval + "y");
-    compare.close(model->tokens(oracle[eval + "x"]), oracle[eval + "feature.norm"], eval + "feature.norm");
-  }
+  testing::ModelUnderTest test;
+  test.model = model;
+  test.outputs = [&](const at::Tensor& images) { return std::vector<at::Tensor>{model->forward(images)}; };
+  test.features = [&](const at::Tensor& images) {
+    return std::map<std::string, at::Tensor>{{"norm", model->tokens(images)}};
+  };
+  testing::expect_model_reproduced(test, oracle);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, VisionTransformerOracle, ::testing::ValuesIn(testing::oracles({"model_vit"})),

@@ -6,6 +6,7 @@
 #include "cachet/io/published_names.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/nn/attention/cached_attention.h"
+#include "cachet/nn/attention/spatial_reduction_attention.h"
 #include "tests/support/oracle.h"
 
 namespace cachet {
@@ -17,11 +18,13 @@ using testing::Oracle;
 bool is_official(const Oracle& oracle) { return oracle.name.starts_with("grc_official"); }
 bool is_fifo(const Oracle& oracle) { return oracle.name.starts_with("grc_fifo"); }
 
+bool reduces(const Oracle& oracle) { return oracle.metadata.value("attention", "mhsa") == "sra"; }
+
 nn::CacheOptions cache_options_of(const Oracle& oracle) {
   const auto common = [&](nn::CachedLayerOptions& o) {
     o.ratio = oracle.real("ratio");
     // The published layer takes the length of its first batch; a fixture of the paper's form says it.
-    o.length = is_official(oracle) ? oracle.step(0, "x").size(1) : oracle.integer("tm");
+    if (!reduces(oracle)) o.length = is_official(oracle) ? oracle.step(0, "x").size(1) : oracle.integer("tm");
     o.positional_convolution = oracle.flag("spatial_pos_emb");
     if (oracle.metadata.value("cache_scope", "") == "lane") o.scope = nn::CacheScope::lane;
   };
@@ -40,15 +43,29 @@ nn::CacheOptions cache_options_of(const Oracle& oracle) {
 std::shared_ptr<nn::Attention> make_layer(const Oracle& oracle, const nn::CacheOptions& cache) {
   nn::AttentionOptions attention;
   attention.qkv_bias = oracle.flag("qkv_bias");
-  auto layer = nn::make_self_attention(attention, cache, oracle.integer("dim"), oracle.integer("heads"), 1, {});
-  layer->to(at::kDouble);
-  return layer;
+  nn::CachedAttentionOptions options;
+  options.dim = oracle.integer("dim");
+  options.num_heads = oracle.integer("heads");
+  options.tokens = 1;
+  options.cache = cache;
+  if (reduces(oracle)) {
+    const auto& grid = oracle.metadata.at("hw")[0];
+    options.layout.grid = nn::Grid{grid[0], grid[1]};
+    nn::SpatialReductionOptions reduction;
+    reduction.ratio = oracle.integer("sr_ratio");
+    return nn::make_self_attention(options, [&](int64_t dim, nn::Branch) {
+      return std::make_shared<nn::SpatialReductionAttention>(
+          nn::MultiHeadOptions{dim, options.num_heads, attention, nn::Projection::separate}, reduction);
+    });
+  }
+  return nn::make_self_attention(options, attention);
 }
 
 // Names of the published layer to ours. Fixtures of the paper's form concatenate [tokens, cache]; the layer has the
 // published order [cache, tokens] in both, so the halves of their gates change places.
 io::TensorMap to_our_names(const Oracle& oracle, const io::TensorMap& tensors) {
-  io::TensorMap named = io::published_grc().apply(tensors).tensors;
+  const io::NameMap map = reduces(oracle) ? io::published_grc_spatial_reduction() : io::published_grc();
+  io::TensorMap named = map.apply(tensors).tensors;
   if (is_official(oracle)) return named;
   for (const char* gate : {"cache.reset_gate.weight", "cache.update_gate.weight", "cache.candidate.weight"})
     if (const auto found = named.find(gate); found != named.end()) {
@@ -59,6 +76,7 @@ io::TensorMap to_our_names(const Oracle& oracle, const io::TensorMap& tensors) {
 }
 
 void load_start(nn::Attention& layer, const Oracle& oracle) {
+  layer.to(at::kDouble);
   io::TensorMap start = to_our_names(oracle, oracle.below("param."));
   start.merge(to_our_names(oracle, oracle.below("buffer.")));
   io::LoadPolicy policy;
@@ -133,12 +151,7 @@ TEST_P(CachedAttentionOracle, FusedOperatorsReproduceThemToo) {
   expect_steps_reproduced(testing::load_oracle(GetParam()), at::kFloat);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, CachedAttentionOracle,
-                         ::testing::ValuesIn(testing::oracles_where({"grc_"},
-                                                                    [](const Oracle& o) {
-                                                                      return o.metadata.value("attention", "mhsa") ==
-                                                                             "mhsa";
-                                                                    })),
+INSTANTIATE_TEST_SUITE_P(Fixtures, CachedAttentionOracle, ::testing::ValuesIn(testing::oracles({"grc_"})),
                          [](const auto& info) { return info.param; });
 
 // The training segments as one graph: what gates learn when the cache carries its graph from segment to segment.

@@ -17,7 +17,7 @@ using Grc = nn::GatedRecurrentCacheOptions;
 
 std::shared_ptr<nn::Attention> make_cached(const nn::CacheOptions& cache, int64_t dim = 8, int64_t heads = 2,
                                            int64_t tokens = 4, const nn::TokenLayout& layout = {}) {
-  auto layer = nn::make_self_attention({}, cache, dim, heads, tokens, layout);
+  auto layer = nn::make_self_attention({dim, heads, tokens, layout, cache});
   layer->to(at::kDouble);
   return layer;
 }
@@ -153,7 +153,7 @@ TEST(CachedAttention, GradientEqualsFiniteDifferences) {
 }
 
 TEST(CachedAttention, StateStaysWideInANarrowModel) {
-  const auto layer = nn::make_self_attention({}, Grc{}, 8, 2, 4, {});
+  const auto layer = nn::make_self_attention({8, 2, 4, {}, Grc{}});
   layer->to(at::kBFloat16);
   EXPECT_EQ(stored_tokens(*layer).scalar_type(), at::kFloat);
   const at::Tensor y = run(*layer, at::randn({2, 4, 8}).to(at::kBFloat16));

@@ -106,7 +106,7 @@ TEST(KernelAttention, DecodingKeepsSumsAndEqualsTheCausalWhole) {
   for (const auto& [name, options] : all_kernels()) {
     nn::AttentionOptions attention_options;
     attention_options.function = options;
-    nn::MultiHeadAttention attention(8, 2, attention_options);
+    nn::MultiHeadAttention attention({8, 2, attention_options});
     attention.to(at::kDouble);
     const at::Tensor x = at::randn({3, 7, 8}, at::kDouble);
     nn::AttentionLayout whole;

@@ -11,7 +11,7 @@ namespace {
 using testing::expect_refused;
 
 TEST(MultiHeadAttention, PaddingOnEitherSideNeverMatters) {
-  nn::MultiHeadAttention attention(8, 2, {});
+  nn::MultiHeadAttention attention({8, 2});
   const at::Tensor padding = at::tensor({0, 0, 0, 0, 0, 1, 0, 1}).view({2, 4}).to(at::kBool);
   const auto layout = nn::AttentionLayout::self({std::nullopt, 0, padding});
   const at::Tensor x = at::randn({2, 4, 8}), noisy = at::where(padding.unsqueeze(2), at::randn({2, 4, 8}), x);
@@ -21,7 +21,7 @@ TEST(MultiHeadAttention, PaddingOnEitherSideNeverMatters) {
 }
 
 TEST(MultiHeadAttention, DecodingTokenByTokenEqualsTheCausalWhole) {
-  nn::MultiHeadAttention attention(8, 2, {});
+  nn::MultiHeadAttention attention({8, 2});
   attention.to(at::kDouble);
   const at::Tensor x = at::randn({3, 5, 8}, at::kDouble);
   nn::AttentionLayout whole;
@@ -37,7 +37,7 @@ TEST(MultiHeadAttention, DecodingTokenByTokenEqualsTheCausalWhole) {
 }
 
 TEST(MultiHeadAttention, ReorderedLanesDecodeAsIfTheyHadBeenThereBefore) {
-  nn::MultiHeadAttention attention(8, 2, {});
+  nn::MultiHeadAttention attention({8, 2});
   const at::Tensor x = at::randn({3, 4, 8}), rows = at::tensor({int64_t{2}, int64_t{0}, int64_t{0}});
   const auto decode = [&](const at::Tensor& first, const at::Tensor& second, bool reorder) {
     const auto state = attention.make_state(3, nn::StreamUse::decoding);
@@ -54,22 +54,22 @@ TEST(MultiHeadAttention, ReorderedLanesDecodeAsIfTheyHadBeenThereBefore) {
 }
 
 TEST(MultiHeadAttention, OneContextServesAllSamples) {
-  nn::MultiHeadAttention attention(8, 2, {}, nn::Projection::separate);
+  nn::MultiHeadAttention attention({8, 2, {}, nn::Projection::separate});
   const at::Tensor query = at::randn({3, 4, 8}), context = at::randn({1, 5, 8});
   EXPECT_TRUE(at::allclose(attention.forward(query, context, {}),
                            attention.forward(query, context.expand({3, 5, 8}).contiguous(), {}), 1e-6, 1e-6));
 }
 
 TEST(MultiHeadAttention, GradientEqualsFiniteDifferences) {
-  nn::MultiHeadAttention attention(4, 2, {});
+  nn::MultiHeadAttention attention({4, 2});
   attention.to(at::kDouble);
   std::vector<at::Tensor> inputs{at::randn({1, 3, 4})};
   testing::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[0], {}).pow(2).sum(); }, inputs);
 }
 
 TEST(MultiHeadAttention, NamesWhatItRefuses) {
-  expect_refused([] { nn::MultiHeadAttention(10, 3, {}); }, "3 heads do not divide 10 channels");
-  nn::MultiHeadAttention fused(8, 2, {}), separate(8, 2, {}, nn::Projection::separate);
+  expect_refused([] { nn::MultiHeadAttention({10, 3}); }, "3 heads do not divide 10 channels");
+  nn::MultiHeadAttention fused({8, 2}), separate({8, 2, {}, nn::Projection::separate});
   const at::Tensor x = at::randn({2, 4, 8});
   expect_refused([&] { fused.forward(x, at::randn({2, 4, 8}), {}); }, "fused projections serve self-attention only");
   expect_refused([&] { fused.forward(x[0], x[0], {}); }, "query must be (B, L, D)");

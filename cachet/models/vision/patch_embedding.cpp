@@ -1,15 +1,33 @@
 #include "cachet/models/vision/patch_embedding.h"
 
 namespace cachet::models {
+namespace {
 
-PatchEmbedding::PatchEmbedding(int64_t channels, int64_t patch_size, int64_t embed_dim)
-    : torch::nn::Module("PatchEmbedding") {
+constexpr double kPatchNormEps = 1e-5;  // of PVT, PVT v2 and Swin
+
+}  // namespace
+
+PatchEmbedding::PatchEmbedding(const PatchEmbeddingOptions& o)
+    : torch::nn::Module("PatchEmbedding"),
+      size_(o.size == 0 ? o.stride : o.size),
+      stride_(o.stride),
+      padding_(size_ > stride_ ? size_ / 2 : 0) {
   proj_ = register_module(
-      "proj", torch::nn::Conv2d(torch::nn::Conv2dOptions(channels, embed_dim, patch_size).stride(patch_size)));
+      "proj",
+      torch::nn::Conv2d(torch::nn::Conv2dOptions(o.channels, o.embed_dim, size_).stride(stride_).padding(padding_)));
+  if (o.norm) norm_ = register_module("norm", nn::make_norm(*o.norm, o.embed_dim, kPatchNormEps));
 }
 
-torch::Tensor PatchEmbedding::forward(const torch::Tensor& images) {
-  return proj_->forward(images).flatten(2).transpose(1, 2);
+nn::Grid PatchEmbedding::grid_of(const nn::Grid& map) const {
+  const auto along = [&](int64_t side) { return (side + 2 * padding_ - size_) / stride_ + 1; };
+  return {along(map.height), along(map.width)};
+}
+
+GridTokens PatchEmbedding::forward(const torch::Tensor& map) {
+  // Channels densest in, channels densest out: the tokens are then a view of the convolution's result.
+  const torch::Tensor patches = proj_->forward(map.contiguous(at::MemoryFormat::ChannelsLast));
+  const torch::Tensor tokens = nn::tokens_of(patches);
+  return {norm_ ? norm_->forward(tokens) : tokens, {patches.size(2), patches.size(3)}};
 }
 
 }  // namespace cachet::models

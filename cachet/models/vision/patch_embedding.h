@@ -3,16 +3,38 @@
 #include <torch/nn/module.h>
 #include <torch/nn/modules/conv.h>
 
+#include "cachet/nn/layout.h"
+#include "cachet/nn/norm/norm_options.h"
+
 namespace cachet::models {
 
-/// Cuts an image into patches and maps each to a token: (B, C, H, W) -> (B, H/p · W/p, D), row by row. Part: proj.
+struct PatchEmbeddingOptions {
+  int64_t channels = 3, embed_dim = 0;
+  int64_t stride = 16;                       // pixels, or tokens of the stage before, to one token
+  int64_t size = 0;                          // of the patch; 0 = stride. Larger patches overlap
+  std::optional<nn::NormOptions> norm = {};  // behind the projection, ε 1e-5; unset = none (NoNormOptions is one, too)
+};
+
+/// Tokens and how they lie.
+struct GridTokens {
+  torch::Tensor tokens;  // (B, H·W, D)
+  nn::Grid grid;
+};
+
+/// Cuts a map into patches and makes each a token: (B, C, H, W) -> (B, H/s · W/s, D), row by row. Patches that overlap
+/// reach half their size beyond the border, so that no row or column is lost. Parts: proj, norm.
 class PatchEmbedding : public torch::nn::Module {
  public:
-  PatchEmbedding(int64_t channels, int64_t patch_size, int64_t embed_dim);
-  torch::Tensor forward(const torch::Tensor& images);
+  explicit PatchEmbedding(const PatchEmbeddingOptions& options);
+  GridTokens forward(const torch::Tensor& map);
+
+  /// The grid that a map of this size becomes.
+  nn::Grid grid_of(const nn::Grid& map) const;
 
  private:
+  int64_t size_, stride_, padding_;
   torch::nn::Conv2d proj_{nullptr};
+  std::shared_ptr<nn::Norm> norm_;
 };
 
 }  // namespace cachet::models

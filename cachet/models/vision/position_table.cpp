@@ -1,20 +1,37 @@
 #include "cachet/models/vision/position_table.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/_upsample_bicubic2d_aa.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/upsample_bilinear2d.h>
+
+#include <cmath>
 
 namespace cachet::models {
 
 at::Tensor resize_position_table(const at::Tensor& table, int64_t class_tokens, const nn::Grid& from,
-                                 const nn::Grid& to) {
+                                 const nn::Grid& to, Resampling resampling) {
   TORCH_CHECK(table.dim() == 3 && table.size(1) == class_tokens + from.tokens(),
               "resize_position_table: table must be (1, ", class_tokens, " + ", from.height, " x ", from.width,
               ", D), got ", table.sizes());
   if (from == to) return table;
   const int64_t dim = table.size(2);
   const at::Tensor grid = table.slice(1, class_tokens).reshape({1, from.height, from.width, dim}).permute({0, 3, 1, 2});
-  const at::Tensor resized = at::_upsample_bicubic2d_aa(grid, {to.height, to.width}, /*align_corners=*/false);
+  const at::Tensor resized = resampling == Resampling::bicubic
+                                 ? at::_upsample_bicubic2d_aa(grid, {to.height, to.width}, /*align_corners=*/false)
+                                 : at::upsample_bilinear2d(grid, {to.height, to.width}, /*align_corners=*/false);
   return at::cat({table.slice(1, 0, class_tokens), resized.permute({0, 2, 3, 1}).reshape({1, to.tokens(), dim})}, 1);
+}
+
+at::Tensor sinusoidal_positions(int64_t tokens, int64_t dim) {
+  // In float64: the published tables were made by NumPy.
+  const at::Tensor channel = at::arange((dim + 1) / 2, at::kDouble);
+  const at::Tensor frequency = at::exp(channel * (-2 * std::log(10000.0) / static_cast<double>(dim)));
+  const at::Tensor angle = at::arange(tokens, at::kDouble).unsqueeze(1) * frequency;
+  return at::stack({angle.sin(), angle.cos()}, 2).flatten(1).narrow(1, 0, dim).unsqueeze(0).to(at::kFloat);
 }
 
 }  // namespace cachet::models

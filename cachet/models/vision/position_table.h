@@ -6,9 +6,18 @@
 
 namespace cachet::models {
 
-/// A learned table of positions for another grid: its grid part is resized bicubically (antialiased, as timm does), the
-/// first class_tokens rows stay. table (1, class_tokens + from.tokens(), D) -> (1, class_tokens + to.tokens(), D).
+enum class Resampling {
+  bicubic,   // antialiased, as timm's vision transformers
+  bilinear,  // as the published PVT
+};
+
+/// A learned table of positions for another grid: its grid part is resized, the first class_tokens rows stay.
+/// table (1, class_tokens + from.tokens(), D) -> (1, class_tokens + to.tokens(), D).
 at::Tensor resize_position_table(const at::Tensor& table, int64_t class_tokens, const nn::Grid& from,
-                                 const nn::Grid& to);
+                                 const nn::Grid& to, Resampling resampling);
+
+/// The fixed table of Vaswani et al. (arXiv 1706.03762, Sec. 3.5): channels 2i and 2i + 1 of position p are sine and
+/// cosine of p/10000^(2i/D). Returns (1, tokens, D) float32.
+at::Tensor sinusoidal_positions(int64_t tokens, int64_t dim);
 
 }  // namespace cachet::models

@@ -8,6 +8,7 @@
 
 #include "cachet/models/vision/position_table.h"
 #include "cachet/nn/initialization.h"
+#include "cachet/nn/stochastic_depth.h"
 
 namespace cachet::models {
 namespace {
@@ -26,8 +27,8 @@ VisionTransformer::VisionTransformer(const VisionTransformerOptions& options)
   if (o.class_token) cls_token_ = register_parameter("cls_token", at::empty({1, 1, o.embed_dim}));
   if (o.distilled) dist_token_ = register_parameter("dist_token", at::empty({1, 1, o.embed_dim}));
   pos_embed_ = register_parameter("pos_embed", at::empty({1, o.tokens(), o.embed_dim}));
-  patch_embed_ =
-      register_module("patch_embed", std::make_shared<PatchEmbedding>(o.image.channels, o.patch_size, o.embed_dim));
+  patch_embed_ = register_module("patch_embed", std::make_shared<PatchEmbedding>(PatchEmbeddingOptions{
+                                                    o.image.channels, o.embed_dim, o.patch_size}));
 
   torch::nn::ModuleList blocks = register_module("blocks", torch::nn::ModuleList());
   for (int64_t i = 0; i < o.depth; ++i) {
@@ -36,7 +37,7 @@ VisionTransformer::VisionTransformer(const VisionTransformerOptions& options)
     block.num_heads = o.num_heads;
     block.mlp_ratio = o.mlp_ratio;
     block.dropout = o.dropout;
-    if (i > 0) block.stochastic_depth = o.stochastic_depth * static_cast<double>(i) / static_cast<double>(o.depth - 1);
+    block.stochastic_depth = nn::stochastic_depth_of(o.stochastic_depth, i, o.depth);
     block.norm_eps = kNormEps;
     block.tokens = o.tokens();
     block.layout = {o.grid(), o.class_tokens(), {}};
@@ -59,9 +60,10 @@ torch::Tensor VisionTransformer::embed(const torch::Tensor& images, const nn::Gr
   std::vector<torch::Tensor> parts;
   for (const torch::Tensor& token : {cls_token_, dist_token_})
     if (token.defined()) parts.push_back(token.expand({batch, -1, -1}));
-  parts.push_back(patch_embed_->forward(images));
+  parts.push_back(patch_embed_->forward(images).tokens);
   for (torch::Tensor& part : parts) part = part.to(parts.back().scalar_type());
-  const torch::Tensor table = resize_position_table(pos_embed_, options_.class_tokens(), options_.grid(), grid);
+  const torch::Tensor table =
+      resize_position_table(pos_embed_, options_.class_tokens(), options_.grid(), grid, Resampling::bicubic);
   return at::dropout(at::cat(parts, 1) + table, options_.dropout, is_training());
 }
 

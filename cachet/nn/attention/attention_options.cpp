@@ -45,7 +45,7 @@ KernelOptions read_kernel(const config::View& table) {
 
 }  // namespace
 
-AttentionOptions read_attention_options(const config::View& table) {
+AttentionOptions read_attention_options(const config::View& table, const AttentionDefaults& defaults) {
   AttentionOptions options;
   switch (table.choice("kind", FunctionKind::softmax, kFunctionKinds)) {
     case FunctionKind::softmax:
@@ -57,7 +57,7 @@ AttentionOptions read_attention_options(const config::View& table) {
     case FunctionKind::kernel:
       options.function = read_kernel(table);
   }
-  options.qkv_bias = table.boolean("qkv_bias", options.qkv_bias);
+  options.qkv_bias = table.boolean("qkv_bias", defaults.qkv_bias);
   options.projection_dropout = table.real("projection_dropout", options.projection_dropout, kDropout);
   return options;
 }

@@ -46,13 +46,18 @@ struct KernelOptions {
 using AttentionFunctionOptions = std::variant<SoftmaxOptions, EluOptions, KernelOptions>;
 
 struct AttentionOptions {
-  AttentionFunctionOptions function;
+  AttentionFunctionOptions function = {};
   bool qkv_bias = true;
   double projection_dropout = 0.0;
 };
 
+/// What a backbone was published with.
+struct AttentionDefaults {
+  bool qkv_bias = true;
+};
+
 /// Reads an `attention` table: kind = "softmax" | "elu" | "kernel", that kind's options, qkv_bias, projection_dropout.
-AttentionOptions read_attention_options(const config::View& table);
+AttentionOptions read_attention_options(const config::View& table, const AttentionDefaults& defaults = {});
 
 /// head_dim: channels of a query in one head.
 std::shared_ptr<AttentionFunction> make_attention_function(const AttentionFunctionOptions& options, int64_t num_heads,

@@ -5,42 +5,31 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
-#include <cmath>
-
 #include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/nn/initialization.h"
 #include "cachet/ops/mix_heads.h"
 #include "cachet/ops/token_convolution.h"
 
 namespace cachet::nn {
-namespace {
+CachedAttention::CachedAttention(const CachedAttentionOptions& o, const AttentionFactory& make)
+    : Attention("CachedAttention"), num_heads_(o.num_heads) {
+  const CachedLayerOptions* options = cached_layer_options(o.cache);
+  TORCH_CHECK(options, "cached_attention: needs a cache; make_self_attention serves both cases");
+  const int64_t width = cache_dim(*options, o.dim);
+  TORCH_CHECK(width >= 1 && width % num_heads_ == 0, "cached_attention: ", num_heads_,
+              " heads do not divide the memory's ", width, " channels (ratio ", options->ratio, " of ", o.dim, ")");
+  self_attention_ = register_module("self_attention", make(o.dim, Branch::self));
+  memory_attention_ = register_module("memory_attention", make(width, Branch::memory));
+  cache_ = register_module("cache", make_cache(o.cache, o.dim, o.tokens, o.layout));
+  share = register_parameter("share", at::full({num_heads_}, options->share_start, at::kFloat));
+  if (!options->positional_convolution) return;
 
-void check_memory_heads(int64_t dim, int64_t num_heads, const CachedLayerOptions& options) {
-  const int64_t width = cache_dim(options, dim);
-  TORCH_CHECK(width >= 1 && width % num_heads == 0, "cached_attention: ", num_heads,
-              " heads do not divide the memory's ", width, " channels (ratio ", options.ratio, " of ", dim, ")");
-}
-
-}  // namespace
-
-CachedAttention::CachedAttention(int64_t dim, int64_t num_heads, const CachedLayerOptions& options,
-                                 std::shared_ptr<Attention> self, std::shared_ptr<Attention> memory,
-                                 std::shared_ptr<Cache> cache)
-    : Attention("CachedAttention"), num_heads_(num_heads) {
-  check_memory_heads(dim, num_heads, options);
-  self_attention_ = register_module("self_attention", std::move(self));
-  memory_attention_ = register_module("memory_attention", std::move(memory));
-  cache_ = register_module("cache", std::move(cache));
-  share = register_parameter("share", at::full({num_heads}, options.share_start, at::kFloat));
-  if (!options.positional_convolution) return;
-
-  const int64_t width = cache_dim(options, dim);
-  TORCH_CHECK(dim % width == 0, "cached_attention: the positional convolution has one group a memory channel, and ",
-              width, " does not divide ", dim, "; choose another ratio or positional_convolution = false");
+  TORCH_CHECK(o.dim % width == 0, "cached_attention: the positional convolution has one group a memory channel, and ",
+              width, " does not divide ", o.dim, "; choose another ratio or positional_convolution = false");
   position_ = register_module("position", std::make_shared<torch::nn::Module>("PositionalConvolution"));
-  position_weight_ = position_->register_parameter("weight", at::empty({dim, dim / width, 3, 3}));
-  position_bias_ = position_->register_parameter("bias", at::zeros({dim}));
-  at::NoGradGuard no_grad;
-  position_weight_.normal_(0.0, std::sqrt(2.0 / static_cast<double>(9 * (dim / width))));
+  position_weight_ = position_->register_parameter("weight", at::empty({o.dim, o.dim / width, 3, 3}));
+  position_bias_ = position_->register_parameter("bias", at::zeros({o.dim}));
+  convolution_normal_(position_weight_, width);
 }
 
 torch::Tensor CachedAttention::add_position(const torch::Tensor& mixed, const torch::Tensor& x,
@@ -87,20 +76,17 @@ torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::
   return zero_padding(add_position(mixed, query, layout.query), layout.query);
 }
 
-std::shared_ptr<Attention> make_self_attention(const AttentionOptions& attention, const CacheOptions& cache,
-                                               int64_t dim, int64_t num_heads, int64_t tokens,
-                                               const TokenLayout& layout) {
-  auto self = std::make_shared<MultiHeadAttention>(dim, num_heads, attention, Projection::fused);
-  const auto cached = [&](const CachedLayerOptions& options) -> std::shared_ptr<Attention> {
-    check_memory_heads(dim, num_heads, options);
-    auto memory =
-        std::make_shared<MultiHeadAttention>(cache_dim(options, dim), num_heads, attention, Projection::separate);
-    return std::make_shared<CachedAttention>(dim, num_heads, options, self, memory,
-                                             make_cache(cache, dim, tokens, layout));
-  };
-  if (const auto* grc = std::get_if<GatedRecurrentCacheOptions>(&cache)) return cached(*grc);
-  if (const auto* fifo = std::get_if<FifoCacheOptions>(&cache)) return cached(*fifo);
-  return self;
+std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make) {
+  if (!cached_layer_options(options.cache)) return make(options.dim, Branch::self);
+  return std::make_shared<CachedAttention>(options, make);
+}
+
+std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options,
+                                               const AttentionOptions& attention) {
+  return make_self_attention(options, [&](int64_t dim, Branch branch) {
+    const auto projection = branch == Branch::self ? Projection::fused : Projection::separate;
+    return std::make_shared<MultiHeadAttention>(MultiHeadOptions{dim, options.num_heads, attention, projection});
+  });
 }
 
 }  // namespace cachet::nn

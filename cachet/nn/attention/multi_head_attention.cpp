@@ -3,25 +3,34 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/dropout.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+
+#include "cachet/nn/attention/relative_position_bias.h"
+#include "cachet/nn/initialization.h"
 
 namespace cachet::nn {
 
-MultiHeadAttention::MultiHeadAttention(int64_t dim, int64_t num_heads, const AttentionOptions& options,
-                                       Projection projection)
+MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& o)
     : Attention("MultiHeadAttention"),
-      num_heads_(num_heads),
-      head_dim_(dim / num_heads),
-      projection_dropout_(options.projection_dropout) {
-  TORCH_CHECK(dim % num_heads == 0, "multi_head_attention: ", num_heads, " heads do not divide ", dim, " channels");
-  if (projection == Projection::fused) {
-    qkv_ = register_module("qkv", std::make_shared<Linear>(dim, 3 * dim, options.qkv_bias));
+      num_heads_(o.num_heads),
+      head_dim_(o.dim / o.num_heads),
+      projection_dropout_(o.attention.projection_dropout),
+      relative_window_(o.relative_window) {
+  TORCH_CHECK(o.dim % o.num_heads == 0, "multi_head_attention: ", o.num_heads, " heads do not divide ", o.dim,
+              " channels");
+  if (relative_window_)
+    relative_position_bias_table_ = register_parameter("relative_position_bias_table",
+                                                       at::empty({relative_offsets(*relative_window_), o.num_heads}));
+  if (o.projection == Projection::fused) {
+    qkv_ = register_module("qkv", std::make_shared<Linear>(o.dim, 3 * o.dim, o.attention.qkv_bias));
   } else {
-    q_ = register_module("q", std::make_shared<Linear>(dim, dim, options.qkv_bias));
-    kv_ = register_module("kv", std::make_shared<Linear>(dim, 2 * dim, options.qkv_bias));
+    q_ = register_module("q", std::make_shared<Linear>(o.dim, o.dim, o.attention.qkv_bias));
+    kv_ = register_module("kv", std::make_shared<Linear>(o.dim, 2 * o.dim, o.attention.qkv_bias));
   }
-  proj_ = register_module("proj", std::make_shared<Linear>(dim, dim));
-  function_ = register_module("function", make_attention_function(options.function, num_heads, head_dim_));
+  proj_ = register_module("proj", std::make_shared<Linear>(o.dim, o.dim));
+  function_ = register_module("function", make_attention_function(o.attention.function, num_heads_, head_dim_));
+  if (relative_window_) truncated_normal_(relative_position_bias_table_);
 }
 
 MultiHeadAttention::Heads MultiHeadAttention::project(const torch::Tensor& query, const torch::Tensor& context) const {
@@ -72,6 +81,14 @@ AttentionLayout MultiHeadAttention::remember(Heads& heads, const AttentionLayout
   return whole;
 }
 
+AttentionLayout MultiHeadAttention::add_relative_bias(const AttentionLayout& layout) const {
+  if (!relative_window_) return layout;
+  AttentionLayout biased = layout;
+  const torch::Tensor bias = relative_position_bias(relative_position_bias_table_, *relative_window_);
+  biased.bias = layout.bias.defined() ? layout.bias + bias : bias;
+  return biased;
+}
+
 torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
                                           const AttentionLayout& layout) {
   check_layout("multi_head_attention: query", query, layout.query);
@@ -79,7 +96,7 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
   TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "multi_head_attention: context has batch ",
               context.size(0), ", query ", query.size(0));
   Heads heads = project(query, context);
-  const AttentionLayout whole = remember(heads, layout);
+  const AttentionLayout whole = remember(heads, add_relative_bias(layout));
   const torch::Tensor mixed = function_->forward(heads.q, heads.k, heads.v, whole).transpose(1, 2);
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
   return zero_padding(at::dropout(out, projection_dropout_, is_training()), layout.query);

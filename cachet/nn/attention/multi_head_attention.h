@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_options.h"
 #include "cachet/nn/linear.h"
@@ -9,14 +11,20 @@ namespace cachet::nn {
 /// How a layer projects: one product where the query is the context, or apart where they differ.
 enum class Projection { fused, separate };
 
+struct MultiHeadOptions {
+  int64_t dim = 0, num_heads = 0;  // channels of query and context
+  AttentionOptions attention = {};
+  Projection projection = Projection::fused;
+  std::optional<Grid> relative_window = {};  // a learned bias for each offset between tokens of this grid
+};
+
 /// Multi-head attention: projections to heads, an attention function, a projection back.
-/// Parameters: qkv (fused) or q, kv (separate), proj.
+/// Parameters: qkv (fused) or q, kv (separate), proj, relative_position_bias_table where there is a window.
 /// With a state made for decoding, the keys and values of earlier calls stay visible.
 class MultiHeadAttention : public Attention {
  public:
-  /// dim: channels of query and context; throws c10::Error unless num_heads divides it.
-  MultiHeadAttention(int64_t dim, int64_t num_heads, const AttentionOptions& options,
-                     Projection projection = Projection::fused);
+  /// Throws c10::Error unless num_heads divides dim.
+  explicit MultiHeadAttention(const MultiHeadOptions& options);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
@@ -27,12 +35,15 @@ class MultiHeadAttention : public Attention {
     torch::Tensor q, k, v;  // (B, H, L, d)
   };
   Heads project(const torch::Tensor& query, const torch::Tensor& context) const;
+  AttentionLayout add_relative_bias(const AttentionLayout& layout) const;
   AttentionLayout remember(Heads& heads, const AttentionLayout& layout) const;
 
   int64_t num_heads_, head_dim_;
   double projection_dropout_;
   std::shared_ptr<Linear> qkv_, q_, kv_, proj_;
   std::shared_ptr<AttentionFunction> function_;
+  torch::Tensor relative_position_bias_table_;
+  std::optional<Grid> relative_window_;
 };
 
 }  // namespace cachet::nn

@@ -29,6 +29,12 @@ torch::Tensor visible_keys(const torch::Tensor& q, const torch::Tensor& k, const
   return visible;
 }
 
+// A bias of the samples' windows (W, H, Lq, Lk) for a batch of B·W.
+torch::Tensor repeated(const torch::Tensor& bias, int64_t batch) {
+  const int64_t rows = bias.dim() == 4 ? bias.size(0) : 1;
+  return rows == 1 || rows == batch ? bias : bias.repeat({batch / rows, 1, 1, 1});
+}
+
 // ATen's fused attention multiplies bfloat16 in tiles that only AMX makes fast. Without it, short sequences take a half
 // to a third of the time as two products and a softmax; longer ones would need memory for all pairs.
 bool composes_faster(const torch::Tensor& q, const torch::Tensor& k) {
@@ -60,7 +66,7 @@ torch::Tensor SoftmaxAttention::attend(const torch::Tensor& q, const torch::Tens
   if (plain && (square || !layout.causal)) return at::scaled_dot_product_attention(q, k, v, {}, dropout, square);
 
   const torch::Tensor visible = visible_keys(q, k, layout);
-  torch::Tensor mask = layout.bias.defined() ? layout.bias.to(q.scalar_type()) : visible;
+  torch::Tensor mask = layout.bias.defined() ? repeated(layout.bias, q.size(0)).to(q.scalar_type()) : visible;
   if (layout.bias.defined() && visible.defined())
     mask = at::where(visible, mask, at::Scalar(-std::numeric_limits<double>::infinity()));
   if (!mask.defined()) return at::scaled_dot_product_attention(q, k, v, {}, dropout);

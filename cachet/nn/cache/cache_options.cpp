@@ -73,6 +73,15 @@ CacheOptions read_cache_options(const config::View& table) {
   return NoCacheOptions{};
 }
 
+const CachedLayerOptions* cached_layer_options(const CacheOptions& options) {
+  if (const auto* grc = std::get_if<GatedRecurrentCacheOptions>(&options)) return grc;
+  return std::get_if<FifoCacheOptions>(&options);
+}
+
+void set_pool(CacheOptions& options, int64_t side) {
+  if (auto* grc = std::get_if<GatedRecurrentCacheOptions>(&options); grc && side > 1) grc->pool = side;
+}
+
 int64_t cache_dim(const CachedLayerOptions& options, int64_t dim) {
   return static_cast<int64_t>(static_cast<double>(dim) * options.ratio);
 }
@@ -81,7 +90,7 @@ std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int6
   if (const auto* grc = std::get_if<GatedRecurrentCacheOptions>(&options))
     return std::make_shared<GatedRecurrentCache>(*grc, dim, tokens, layout);
   if (const auto* fifo = std::get_if<FifoCacheOptions>(&options))
-    return std::make_shared<FifoCache>(*fifo, dim, tokens);
+    return std::make_shared<FifoCache>(*fifo, dim, tokens, layout);
   return nullptr;
 }
 

@@ -50,6 +50,12 @@ using CacheOptions = std::variant<NoCacheOptions, GatedRecurrentCacheOptions, Fi
 /// Reads a `cache` table: kind = "none" | "grc" | "fifo", and the options of that kind.
 CacheOptions read_cache_options(const config::View& table);
 
+/// What the options say of the layer around the cache; null for NoCacheOptions.
+const CachedLayerOptions* cached_layer_options(const CacheOptions& options);
+
+/// Sets the pooling of a gated recurrent cache to that of one stage, `side` above 1; other caches do not pool.
+void set_pool(CacheOptions& options, int64_t side);
+
 /// Channels of the memory for a layer of dim channels.
 int64_t cache_dim(const CachedLayerOptions& options, int64_t dim);
 

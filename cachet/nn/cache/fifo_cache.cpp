@@ -9,8 +9,9 @@
 
 namespace cachet::nn {
 
-FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model_tokens)
+FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model_tokens, const TokenLayout& layout)
     : Cache("FifoCache"), options_(options) {
+  if (!options.length) memory_layout_ = {layout.grid, layout.class_tokens, {}};
   const int64_t width = cache_dim(options, dim);
   TORCH_CHECK(width >= 1, "fifo_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
   tokens = register_buffer("tokens", at::zeros({1, options.length.value_or(model_tokens), width}));
@@ -49,7 +50,7 @@ Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const A
     else
       tokens.copy_(next.mean(0, /*keepdim=*/true));
   }
-  return {previous, {}};
+  return {previous, memory_layout_};
 }
 
 }  // namespace cachet::nn

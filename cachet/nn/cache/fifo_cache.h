@@ -8,10 +8,11 @@ namespace cachet::nn {
 /// First in, first out: memory attention reads the cache as it stood before this segment, then the first Dm channels of
 /// the segment's valid tokens push the oldest out, detached. It starts as zeros, which are attended to.
 /// scope = batch_mean keeps one cache, averaged over the batch, and rests in evaluation; scope = lane keeps one per
-/// lane in layout.state and moves in evaluation too. Buffer: tokens (1, Tm, Dm).
+/// lane in layout.state and moves in evaluation too. Buffer: tokens (1, Tm, Dm). With the model's own length they lie
+/// as the model's tokens do: those of an image push all of the last one's out.
 class FifoCache : public Cache {
  public:
-  FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens);
+  FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});
 
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
 
@@ -21,6 +22,7 @@ class FifoCache : public Cache {
   torch::Tensor push(const torch::Tensor& cache, const torch::Tensor& x, const TokenLayout& layout) const;
 
   FifoCacheOptions options_;
+  TokenLayout memory_layout_;
 };
 
 }  // namespace cachet::nn

@@ -19,6 +19,7 @@ class UnifiedNorm : public Norm {
   int64_t steps_filtered() const;   // of them, dropped by the outlier filter
   /// Starts the warm-up again, for fine-tuning. Statistics stay.
   void restart_warmup();
+  const ops::UnifiedNormSettings& settings() const { return settings_; }
 
   torch::Tensor weight, bias;          // (C)
   torch::Tensor statistics, counters;  // ops::UnifiedNormState

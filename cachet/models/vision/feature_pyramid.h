@@ -1,0 +1,20 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace cachet::models {
+
+/// A backbone of stages, each of which looks at the image through larger patches: what dense prediction builds on.
+class FeaturePyramid {
+ public:
+  virtual ~FeaturePyramid() = default;
+  /// images (B, C, H, W) -> one map a stage (B, channels of the stage, ⌈H/stride⌉, ⌈W/stride⌉), in channels_last.
+  virtual std::vector<at::Tensor> features(const at::Tensor& images) = 0;
+  virtual std::vector<int64_t> feature_channels() const = 0;
+  virtual std::vector<int64_t> feature_strides() const = 0;  // 4, 8, 16, 32 for patches of 4
+};
+
+}  // namespace cachet::models

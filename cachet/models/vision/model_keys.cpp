@@ -1,0 +1,43 @@
+#include "cachet/models/vision/model_keys.h"
+
+namespace cachet::models {
+namespace {
+
+constexpr int64_t kMostPixels = 1 << 14;
+
+}  // namespace
+
+void read_image_shape(const config::View& table, ImageShape& image) {
+  image.channels = table.integer("channels", image.channels, {1, 1024});
+  const std::vector<int64_t> size = table.integers("image_size", {image.height, image.width}, {1, kMostPixels});
+  if (size.empty() || size.size() > 2) {
+    table.problem("image_size", "takes one number or two: [height, width]");
+    return;
+  }
+  image.height = size.front();
+  image.width = size.back();
+}
+
+void read_classifier_keys(const config::View& table, int64_t& classes, double& dropout, double& stochastic_depth) {
+  classes = table.integer("classes", classes, {1, 1'000'000});
+  dropout = table.real("dropout", dropout, {0.0, 0.99});
+  stochastic_depth = table.real("stochastic_depth", stochastic_depth, {0.0, 0.99});
+}
+
+void check_cache_width(const config::View& table, const nn::CacheOptions& cache, int64_t embed_dim, int64_t num_heads,
+                       std::string_view where) {
+  const nn::CachedLayerOptions* options = nn::cached_layer_options(cache);
+  if (!options) return;
+  const auto number = [](int64_t n) { return std::to_string(n); };
+  const int64_t width = nn::cache_dim(*options, embed_dim);
+  const config::View cache_table = table.table("cache");
+  const std::string memory = "gives a memory of " + number(width) + " channels";
+  if (width == 0 || width % num_heads != 0)
+    cache_table.problem("ratio", memory + " (ratio of embed_dim " + number(embed_dim) + std::string(where) +
+                                     "), which " + number(num_heads) + " heads do not divide");
+  else if (options->positional_convolution && embed_dim % width != 0)
+    cache_table.problem("ratio", memory + ", which must divide embed_dim " + number(embed_dim) + std::string(where) +
+                                     " for the positional convolution; choose 1/n, or positional_convolution = false");
+}
+
+}  // namespace cachet::models

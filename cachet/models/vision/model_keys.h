@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/models/image_classifier.h"
+#include "cachet/nn/cache/cache_options.h"
+
+namespace cachet::models {
+
+// Keys of a `[model]` table that several backbones have.
+
+/// `channels` and `image_size`: one number or [height, width].
+void read_image_shape(const config::View& table, ImageShape& image);
+
+/// `classes`, `dropout` and `stochastic_depth`.
+void read_classifier_keys(const config::View& table, int64_t& classes, double& dropout, double& stochastic_depth);
+
+/// Records a problem where a cache cannot stand in a layer of that width: its channels and heads do not go together.
+/// `where` says which layer, " of stage 2", or is empty.
+void check_cache_width(const config::View& table, const nn::CacheOptions& cache, int64_t embed_dim, int64_t num_heads,
+                       std::string_view where = "");
+
+/// A list with one number a stage under `key`, over the values that the stages have; another length is a problem.
+template <class Stage, class Number>
+void read_per_stage(const config::View& table, std::string_view key, std::vector<Stage>& stages, Number Stage::*member,
+                    config::Range<Number> range) {
+  std::vector<Number> values;
+  for (const Stage& stage : stages) values.push_back(stage.*member);
+  if constexpr (std::is_same_v<Number, double>)
+    values = table.reals(key, values, range);
+  else
+    values = table.integers(key, values, range);
+  if (values.size() != stages.size()) {
+    table.problem(
+        key, "takes " + std::to_string(stages.size()) + " numbers, one a stage, not " + std::to_string(values.size()));
+    return;
+  }
+  for (size_t i = 0; i < stages.size(); ++i) stages[i].*member = values[i];
+}
+
+}  // namespace cachet::models

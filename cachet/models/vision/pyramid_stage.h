@@ -1,0 +1,49 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <memory>
+#include <vector>
+
+#include "cachet/models/vision/patch_embedding.h"
+#include "cachet/models/vision/pyramid_vision_transformer_options.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+/// Whether a class token goes with the patches.
+enum class ClassToken { absent, present };
+
+/// What of a whole model one of its stages has to know.
+struct PyramidStagePlace {
+  nn::Grid grid;                                   // its tokens at the model's own image size
+  ClassToken class_token = ClassToken::absent;     // whether this stage has one (v1, last stage)
+  std::shared_ptr<PatchEmbedding> downsample;      // from the stage before; null in the first, whose is the model's
+  int64_t blocks_before = 0, blocks_of_model = 0;  // for stochastic depth
+};
+
+/// A stage of a pyramid: patches of the stage before, positions (v1), blocks, norm (v2).
+/// Parts: downsample, pos_embed, cls_token, blocks, norm.
+class PyramidStage : public torch::nn::Module {
+ public:
+  PyramidStage(const PyramidVisionTransformerOptions& model, const PyramidStageOptions& options,
+               const PyramidStagePlace& place);
+
+  /// Patches of a map (B, C, H, W) of the stage before.
+  GridTokens embed(const torch::Tensor& map) { return downsample_->forward(map); }
+  /// tokens (B, H·W, D) -> the same shape, or one token more in front.
+  torch::Tensor forward(const GridTokens& patches, ClassToken class_token);
+
+ private:
+  torch::Tensor add_positions(const GridTokens& patches, bool with_class_token) const;
+
+  nn::Grid grid_;
+  double dropout_;
+  std::shared_ptr<PatchEmbedding> downsample_;
+  torch::Tensor pos_embed_, cls_token_;
+  bool class_position_ = false;  // the table's first row is the class token's
+  std::vector<std::shared_ptr<nn::TransformerBlock>> blocks_;
+  std::shared_ptr<nn::Norm> norm_;
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,66 @@
+#include "cachet/models/vision/pyramid_vision_transformer_options.h"
+
+#include <array>
+#include <string>
+
+#include "cachet/models/vision/model_keys.h"
+
+namespace cachet::models {
+namespace {
+
+constexpr std::array<config::Choice<MemoryReduction>, 2> kMemoryReductions{
+    {{"as_self", MemoryReduction::as_self}, {"none", MemoryReduction::none}}};
+
+void check_stages(const config::View& table, const PyramidVisionTransformerOptions& o) {
+  for (size_t i = 0; i < o.stages.size(); ++i) {
+    const auto& stage = o.stages[i];
+    if (stage.embed_dim % stage.num_heads != 0)
+      table.problem("num_heads", std::to_string(stage.num_heads) + " heads do not divide embed_dim " +
+                                     std::to_string(stage.embed_dim) + " of stage " + std::to_string(i + 1));
+    else
+      check_cache_width(table, o.plug_ins.cache, stage.embed_dim, stage.num_heads,
+                        " of stage " + std::to_string(i + 1));
+  }
+}
+
+// Of the first generation only: the second's overlapping patches reach beyond the border.
+void check_size(const config::View& table, const PyramidVisionTransformerOptions& o) {
+  const int64_t step = o.patch_size << (o.stages.size() - 1);
+  if (o.form == PyramidForm::v1 && (o.image.height % step != 0 || o.image.width % step != 0))
+    table.problem("image_size", std::to_string(o.image.height) + " x " + std::to_string(o.image.width) +
+                                    " must be multiples of " + std::to_string(step) +
+                                    ", patch_size halved once a stage");
+}
+
+// Memory attention can only reduce what lies on a grid, and a length of one's own has none.
+void check_memory(const config::View& table, const PyramidVisionTransformerOptions& o) {
+  const nn::CachedLayerOptions* cache = nn::cached_layer_options(o.plug_ins.cache);
+  if (cache && cache->length && o.memory_reduction == MemoryReduction::as_self)
+    table.table("cache").problem("length", "gives a cache without a grid, which spatial reduction needs; use " +
+                                               std::string("memory_reduction = \"none\", or cache_pools"));
+}
+
+}  // namespace
+
+PyramidVisionTransformerOptions read_pyramid_vision_transformer_options(const config::View& table,
+                                                                        PyramidVisionTransformerOptions o) {
+  using Stage = PyramidStageOptions;
+  read_image_shape(table, o.image);
+  read_classifier_keys(table, o.classes, o.dropout, o.stochastic_depth);
+  o.patch_size = table.integer("patch_size", o.patch_size, {1, 1 << 10});
+  read_per_stage(table, "embed_dims", o.stages, &Stage::embed_dim, {1, 1 << 16});
+  read_per_stage(table, "depths", o.stages, &Stage::depth, {1, 1000});
+  read_per_stage(table, "num_heads", o.stages, &Stage::num_heads, {1, 1024});
+  read_per_stage(table, "mlp_ratios", o.stages, &Stage::mlp_ratio, {0.01, 64.0});
+  if (o.form != PyramidForm::v2_linear)
+    read_per_stage(table, "spatial_reductions", o.stages, &Stage::spatial_reduction, {1, 64});
+  read_per_stage(table, "cache_pools", o.stages, &Stage::cache_pool, {1, 64});
+  o.memory_reduction = table.choice("memory_reduction", o.memory_reduction, kMemoryReductions);
+  o.plug_ins = nn::read_plug_ins(table);
+  check_stages(table, o);
+  check_memory(table, o);
+  check_size(table, o);
+  return o;
+}
+
+}  // namespace cachet::models

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/models/image_classifier.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+/// The generations of PVT, each as its authors published it.
+enum class PyramidForm {
+  v1,         // patches side by side, learned positions, a class token in the last stage (arXiv 2102.12122)
+  v2,         // overlapping patches, a depthwise convolution in the feed-forward half, mean pooling (arXiv 2106.13797)
+  v2_linear,  // v2 with keys pooled to 7 × 7 and a ReLU before the depthwise convolution
+};
+
+struct PyramidStageOptions {
+  int64_t embed_dim = 0, depth = 0, num_heads = 0;
+  double mlp_ratio = 4.0;
+  int64_t spatial_reduction = 1;  // of v1 and v2
+  int64_t cache_pool = 1;         // side of the average pooling of what a gated recurrent cache reads
+};
+
+/// What memory attention does with the cache before it attends to it.
+enum class MemoryReduction {
+  as_self,  // the same reduction as self-attention, with weights of its own: the published code
+  none,
+};
+
+/// A pyramid vision transformer (Wang et al., arXiv 2102.12122 and 2106.13797).
+struct PyramidVisionTransformerOptions {
+  PyramidForm form = PyramidForm::v1;
+  ImageShape image;
+  int64_t patch_size = 4;  // pixels to a token of the first stage; each later stage halves both sides
+  int64_t classes = 1000;  // 0: a backbone without class token (v1) and head
+  std::vector<PyramidStageOptions> stages;
+  double dropout = 0.0;
+  double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
+  MemoryReduction memory_reduction = MemoryReduction::as_self;
+  nn::PlugIns plug_ins;
+};
+
+/// Reads a `[model]` table over the defaults of a named model.
+PyramidVisionTransformerOptions read_pyramid_vision_transformer_options(const config::View& table,
+                                                                        PyramidVisionTransformerOptions defaults);
+
+}  // namespace cachet::models

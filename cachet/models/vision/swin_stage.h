@@ -1,0 +1,33 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <memory>
+#include <vector>
+
+#include "cachet/models/vision/patch_merging.h"
+#include "cachet/models/vision/swin_transformer_options.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+/// Where a stage stands in the model.
+struct SwinStagePlace {
+  size_t stage = 0;
+  nn::Grid grid;                                   // its tokens at the model's own image size
+  int64_t blocks_before = 0, blocks_of_model = 0;  // for stochastic depth
+};
+
+/// A stage of Swin: patches merged from the stage before, then blocks, each second one with shifted windows.
+/// Parts: downsample, blocks.
+class SwinStage : public torch::nn::Module {
+ public:
+  SwinStage(const SwinTransformerOptions& model, const SwinStagePlace& place);
+  GridTokens forward(GridTokens x);
+
+ private:
+  std::shared_ptr<PatchMerging> downsample_;
+  std::vector<std::shared_ptr<nn::TransformerBlock>> blocks_;
+};
+
+}  // namespace cachet::models

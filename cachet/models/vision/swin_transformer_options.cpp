@@ -1,0 +1,50 @@
+#include "cachet/models/vision/swin_transformer_options.h"
+
+#include <array>
+#include <string>
+
+#include "cachet/models/vision/model_keys.h"
+
+namespace cachet::models {
+namespace {
+
+constexpr std::array<config::Choice<WindowFit>, 2> kWindowFits{
+    {{"shrink", WindowFit::shrink}, {"pad", WindowFit::pad}}};
+
+void check_swin(const config::View& table, const SwinTransformerOptions& o) {
+  if (!std::holds_alternative<nn::SoftmaxOptions>(o.plug_ins.attention.function))
+    table.table("attention")
+        .problem("kind",
+                 "must be 'softmax': a window's bias for each offset is added to scores, "
+                 "which linear attention does not have");
+  for (size_t i = 0; i < o.stages.size(); ++i) {
+    const int64_t dim = o.stage_dim(i), heads = o.stages[i].num_heads;
+    const std::string where = " of stage " + std::to_string(i + 1);
+    if (dim % heads != 0)
+      table.problem("num_heads",
+                    std::to_string(heads) + " heads do not divide the " + std::to_string(dim) + " channels" + where);
+    else
+      check_cache_width(table, o.plug_ins.cache, dim, heads, where);
+  }
+}
+
+}  // namespace
+
+SwinTransformerOptions read_swin_transformer_options(const config::View& table, SwinTransformerOptions o) {
+  using Stage = SwinStageOptions;
+  read_image_shape(table, o.image);
+  read_classifier_keys(table, o.classes, o.dropout, o.stochastic_depth);
+  o.patch_size = table.integer("patch_size", o.patch_size, {1, 1 << 10});
+  o.embed_dim = table.integer("embed_dim", o.embed_dim, {1, 1 << 16});
+  read_per_stage(table, "depths", o.stages, &Stage::depth, {1, 1000});
+  read_per_stage(table, "num_heads", o.stages, &Stage::num_heads, {1, 1024});
+  o.window_size = table.integer("window_size", o.window_size, {1, 256});
+  o.window_fit = table.choice("window_fit", o.window_fit, kWindowFits);
+  o.mlp_ratio = table.real("mlp_ratio", o.mlp_ratio, {0.01, 64.0});
+  read_per_stage(table, "cache_pools", o.stages, &Stage::cache_pool, {1, 64});
+  o.plug_ins = nn::read_plug_ins(table);
+  check_swin(table, o);
+  return o;
+}
+
+}  // namespace cachet::models

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/models/image_classifier.h"
+#include "cachet/nn/transformer_block.h"
+#include "cachet/nn/windows.h"
+
+namespace cachet::models {
+
+struct SwinStageOptions {
+  int64_t depth = 0, num_heads = 0;
+  int64_t cache_pool = 1;  // side of the average pooling of what a gated recurrent cache reads of a window
+};
+
+/// How windows meet maps that they do not fill.
+enum class WindowFit {
+  shrink,  // a map at most as large as a window is one window, not shifted; zeros behind the shift (timm)
+  pad,     // windows keep their size and shift always; zeros before the shift (the published detection backbone)
+};
+
+/// Swin Transformer (Liu et al., arXiv 2103.14030).
+struct SwinTransformerOptions {
+  ImageShape image;
+  int64_t patch_size = 4;
+  int64_t classes = 1000;  // 0: a backbone whose stages have norms of their own, without head
+  int64_t embed_dim = 96;  // of the first stage; each later stage doubles it
+  std::vector<SwinStageOptions> stages;
+  int64_t window_size = 7;
+  WindowFit window_fit = WindowFit::shrink;
+  double mlp_ratio = 4.0;
+  double dropout = 0.0;
+  double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
+  nn::PlugIns plug_ins;
+
+  int64_t stage_dim(size_t stage) const { return embed_dim << stage; }
+};
+
+/// Reads a `[model]` table over the defaults of a named model.
+SwinTransformerOptions read_swin_transformer_options(const config::View& table, SwinTransformerOptions defaults);
+
+}  // namespace cachet::models

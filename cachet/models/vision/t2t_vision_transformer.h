@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cachet/models/image_classifier.h"
+#include "cachet/models/vision/t2t_vision_transformer_options.h"
+#include "cachet/models/vision/tokens_to_token.h"
+
+namespace cachet::models {
+
+/// T2T-ViT: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids, no parameters, so that images of
+/// any size that leaves a token will do.
+class T2tVisionTransformer : public ImageClassifier {
+ public:
+  explicit T2tVisionTransformer(const T2tVisionTransformerOptions& options);
+
+  torch::Tensor forward(const torch::Tensor& images) override;
+  ImageShape image_shape() const override { return options_.image; }
+  int64_t classes() const override { return options_.classes; }
+
+  /// What the blocks read, before class token and positions: (B, grid, D).
+  GridTokens patch_tokens(const torch::Tensor& images) { return tokens_to_token_->forward(images); }
+
+  /// Tokens behind the last block and its norm: (B, 1 + grid, D).
+  torch::Tensor tokens(const torch::Tensor& images);
+
+ private:
+  T2tVisionTransformerOptions options_;
+  std::shared_ptr<TokensToToken> tokens_to_token_;
+  torch::Tensor cls_token_;
+  std::vector<std::shared_ptr<nn::TransformerBlock>> blocks_;
+  std::shared_ptr<nn::Norm> norm_;
+  std::shared_ptr<nn::Linear> head_;
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,38 @@
+#include "cachet/models/vision/t2t_vision_transformer_options.h"
+
+#include <array>
+#include <string>
+
+#include "cachet/models/vision/model_keys.h"
+
+namespace cachet::models {
+namespace {
+
+constexpr std::array<config::Choice<TokenAttention>, 2> kTokenAttentions{
+    {{"performer", TokenAttention::performer}, {"transformer", TokenAttention::transformer}}};
+
+}  // namespace
+
+T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::View& table,
+                                                                T2tVisionTransformerOptions o) {
+  read_image_shape(table, o.image);
+  read_classifier_keys(table, o.classes, o.dropout, o.stochastic_depth);
+  o.token_attention = table.choice("token_attention", o.token_attention, kTokenAttentions);
+  o.token_dim = table.integer("token_dim", o.token_dim, {2, 1 << 12});
+  if (o.token_attention == TokenAttention::performer)
+    o.token_dropout = table.real("token_dropout", o.token_dropout, {0.0, 0.99});
+  o.split_stride = table.integer("split_stride", o.split_stride, {1, 64});
+  o.embed_dim = table.integer("embed_dim", o.embed_dim, {1, 1 << 16});
+  o.depth = table.integer("depth", o.depth, {1, 1000});
+  o.num_heads = table.integer("num_heads", o.num_heads, {1, 1024});
+  o.mlp_ratio = table.real("mlp_ratio", o.mlp_ratio, {0.01, 64.0});
+  o.plug_ins = nn::read_plug_ins(table, {.qkv_bias = o.plug_ins.attention.qkv_bias});
+  if (o.embed_dim % o.num_heads != 0)
+    table.problem("num_heads",
+                  std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));
+  else
+    check_cache_width(table, o.plug_ins.cache, o.embed_dim, o.num_heads);
+  return o;
+}
+
+}  // namespace cachet::models

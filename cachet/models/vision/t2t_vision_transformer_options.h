@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/config/view.h"
+#include "cachet/models/image_classifier.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+/// What attends between two soft splits.
+enum class TokenAttention { performer, transformer };
+
+/// T2T-ViT (Yuan et al., arXiv 2101.11986).
+struct T2tVisionTransformerOptions {
+  ImageShape image;
+  int64_t classes = 1000;
+  TokenAttention token_attention = TokenAttention::performer;
+  int64_t token_dim = 64;      // between the soft splits
+  double token_dropout = 0.1;  // of the token performer, fixed in the published code
+  int64_t split_stride = 4;    // of the first soft split, whose patches are 2·stride − 1 wide; the others halve
+  int64_t embed_dim = 384, depth = 14, num_heads = 6;
+  double mlp_ratio = 3.0;
+  double dropout = 0.0;           // behind the positions and in the feed-forward halves
+  double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
+  nn::PlugIns plug_ins;           // attention and cache of the blocks, norm of all
+
+  T2tVisionTransformerOptions() { plug_ins.attention.qkv_bias = false; }
+};
+
+/// Reads a `[model]` table over the defaults of a named model.
+T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::View& table,
+                                                                T2tVisionTransformerOptions defaults);
+
+}  // namespace cachet::models

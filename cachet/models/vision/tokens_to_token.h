@@ -1,0 +1,51 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <array>
+#include <memory>
+
+#include "cachet/models/vision/patch_embedding.h"
+#include "cachet/models/vision/t2t_vision_transformer_options.h"
+#include "cachet/nn/attention/attention.h"
+#include "cachet/nn/feed_forward.h"
+
+namespace cachet::models {
+
+/// Overlapping patches of a map, each flattened channel by channel: (B, C, H, W) -> tokens of C·size² channels. Patches
+/// reach half of what they share with each other beyond the border (zeros).
+struct SoftSplit {
+  int64_t size, stride;
+  int64_t border() const { return (size - stride + 1) / 2; }
+  GridTokens of(const torch::Tensor& map) const;
+  nn::Grid grid_of(const nn::Grid& map) const;
+};
+
+/// The attention between two soft splits: x' = attn(norm1(x)), x' + mlp(norm2(x')). Parts: norm1, attn, norm2, mlp.
+class TokenStage : public torch::nn::Module {
+ public:
+  TokenStage(const T2tVisionTransformerOptions& model, int64_t dim);
+  GridTokens forward(const GridTokens& x);  // (B, L, dim) -> (B, L, token_dim)
+
+ private:
+  std::shared_ptr<nn::Norm> norm1_, norm2_;
+  std::shared_ptr<nn::Attention> attn_;
+  std::shared_ptr<nn::FeedForward> mlp_;
+};
+
+/// The tokens-to-token module (arXiv 2101.11986, Sec. 3.1): three soft splits, attention between them, a projection.
+/// Parts: attention1, attention2, project.
+class TokensToToken : public torch::nn::Module {
+ public:
+  explicit TokensToToken(const T2tVisionTransformerOptions& options);
+  GridTokens forward(const torch::Tensor& images);  // (B, C, H, W) -> (B, H'·W', embed_dim)
+
+  nn::Grid grid_of(const nn::Grid& image) const;
+
+ private:
+  std::array<SoftSplit, 3> splits_;
+  std::shared_ptr<TokenStage> attention1_, attention2_;
+  std::shared_ptr<nn::Linear> project_;
+};
+
+}  // namespace cachet::models

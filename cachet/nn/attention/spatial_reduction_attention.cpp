@@ -1,0 +1,69 @@
+#include "cachet/nn/attention/spatial_reduction_attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/_adaptive_avg_pool2d.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/zeros.h>
+
+#include "cachet/nn/initialization.h"
+#include "cachet/ops/linear.h"
+
+namespace cachet::nn {
+namespace {
+
+constexpr int64_t kPooledSide = 7;
+constexpr double kReductionNormEps = 1e-5;  // of both published codes
+
+}  // namespace
+
+SpatialReductionAttention::SpatialReductionAttention(const MultiHeadOptions& options,
+                                                     const SpatialReductionOptions& reduction)
+    : MultiHeadAttention(options),
+      form_(reduction.form),
+      ratio_(reduction.form == ReductionForm::pooling ? 1 : reduction.ratio) {
+  TORCH_CHECK(options.projection == Projection::separate,
+              "spatial_reduction_attention: keys come from fewer tokens than queries; use Projection::separate");
+  if (form_ == ReductionForm::convolution && ratio_ == 1) return;
+  sr_ = register_module("sr", std::make_shared<torch::nn::Module>("SpatialReduction"));
+  weight_ = sr_->register_parameter("weight", at::empty({options.dim, options.dim, ratio_, ratio_}));
+  bias_ = sr_->register_parameter("bias", at::zeros({options.dim}));
+  convolution_normal_(weight_);
+  norm_ = register_module("norm", make_norm(reduction.norm, options.dim, kReductionNormEps));
+}
+
+torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, TokenLayout& layout) const {
+  TORCH_CHECK(layout.grid, "spatial_reduction_attention: the context must lie on a grid");
+  TORCH_CHECK(!layout.padding.defined(), "spatial_reduction_attention: the context must not have padding");
+  const Grid grid = *layout.grid;
+  TORCH_CHECK(grid.height >= ratio_ && grid.width >= ratio_, "spatial_reduction_attention: a grid of ", grid.height,
+              " x ", grid.width, " is too small to be reduced by ", ratio_, "; use a larger image or a smaller ratio");
+  const torch::Tensor map = map_of(context.slice(1, layout.class_tokens), grid);
+  torch::Tensor tokens;
+  if (form_ == ReductionForm::pooling) {
+    layout.grid = Grid{kPooledSide, kPooledSide};
+    const torch::Tensor pooled = tokens_of(at::_adaptive_avg_pool2d(map, {kPooledSide, kPooledSide}));
+    tokens = ops::linear(pooled, weight_.flatten(1), bias_);
+  } else {
+    layout.grid = Grid{grid.height / ratio_, grid.width / ratio_};
+    tokens = tokens_of(at::conv2d(map, weight_, bias_, ratio_));
+  }
+  if (layout.class_tokens > 0) tokens = at::cat({context.slice(1, 0, layout.class_tokens), tokens}, 1);
+  const torch::Tensor normed = norm_->forward(tokens);
+  return form_ == ReductionForm::pooling ? at::gelu(normed) : normed;
+}
+
+torch::Tensor SpatialReductionAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
+                                                 const AttentionLayout& layout) {
+  if (!sr_) return MultiHeadAttention::forward(query, context, layout);
+  check_layout("spatial_reduction_attention: context", context, layout.context);
+  TORCH_CHECK(!layout.causal && !layout.state && !layout.bias.defined(),
+              "spatial_reduction_attention: reduced keys have no order and no pairs: no causal mask, stream or bias");
+  AttentionLayout reduced = layout;
+  const torch::Tensor keys = reduce(context, reduced.context);
+  return MultiHeadAttention::forward(query, keys, reduced);
+}
+
+}  // namespace cachet::nn

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/nn/norm/norm_options.h"
+
+namespace cachet::nn {
+
+/// How keys and values are made fewer before they are attended to.
+enum class ReductionForm {
+  convolution,  // ratio × ratio tokens to one by a convolution, then a norm (PVT, arXiv 2102.12122, Eq. 3–4)
+  pooling,      // average pooling to 7 × 7, 1 × 1 convolution, norm, GELU (PVT v2 linear, arXiv 2106.13797, Sec. 3.2)
+};
+
+struct SpatialReductionOptions {
+  ReductionForm form = ReductionForm::convolution;
+  int64_t ratio = 1;  // of `convolution`: 1 leaves the context as it is, without a norm
+  NormOptions norm;
+};
+
+/// Multi-head attention to a context whose grid is reduced first; class tokens stay as they are, but for the norm.
+/// Parameters: q, kv, proj, and where there is a reduction sr (convolution), norm.
+class SpatialReductionAttention : public MultiHeadAttention {
+ public:
+  /// options.projection must be separate. Throws c10::Error for a context without a grid, with padding, or smaller than
+  /// the ratio.
+  SpatialReductionAttention(const MultiHeadOptions& options, const SpatialReductionOptions& reduction);
+
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
+                        const AttentionLayout& layout) override;
+
+ private:
+  torch::Tensor reduce(const torch::Tensor& context, TokenLayout& layout) const;
+
+  ReductionForm form_;
+  int64_t ratio_;
+  std::shared_ptr<torch::nn::Module> sr_;
+  torch::Tensor weight_, bias_;  // (D, D, ratio, ratio), (D)
+  std::shared_ptr<Norm> norm_;
+};
+
+}  // namespace cachet::nn

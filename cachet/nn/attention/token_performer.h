@@ -1,0 +1,38 @@
+#pragma once
+
+#include "cachet/nn/attention/attention.h"
+#include "cachet/nn/linear.h"
+
+namespace cachet::nn {
+
+struct TokenPerformerOptions {
+  int64_t dim = 0;             // channels of query and context
+  int64_t token_dim = 0;       // of queries, keys, values and the result
+  double feature_ratio = 0.5;  // random features ÷ token_dim
+  double dropout = 0.1;        // behind the projection
+};
+
+/// T2T-ViT's linear attention (Yuan et al., arXiv 2101.11986, Sec. 3.1; Performer, arXiv 2009.14794, Eq. 5) with one
+/// head and frozen random features:
+///   φ(x) = exp(x·Wᵀ − ‖x‖²/2)/√m,   y = φ(q)(φ(k)ᵀv)/(φ(q)·Σφ(k) + 1e-8)
+/// Self-attention returns v + proj(y), since the result has other channels than the query; attention to a context of
+/// its own, whose values belong to other tokens, returns proj(y). (B, Lq, dim) -> (B, Lq, token_dim).
+/// Parameters: kqv, proj. Buffer: features W (m, token_dim), orthogonal rows of length √m.
+class TokenPerformer : public Attention {
+ public:
+  explicit TokenPerformer(const TokenPerformerOptions& options);
+
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
+                        const AttentionLayout& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+
+ private:
+  torch::Tensor feature_map(const torch::Tensor& x) const;
+
+  int64_t token_dim_;
+  double dropout_;
+  std::shared_ptr<Linear> kqv_, proj_;
+  torch::Tensor features_;
+};
+
+}  // namespace cachet::nn

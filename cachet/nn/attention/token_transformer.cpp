@@ -1,0 +1,38 @@
+#include "cachet/nn/attention/token_transformer.h"
+
+#include <ATen/TensorOperators.h>
+
+#include <cmath>
+
+#include "cachet/nn/attention/three_projections.h"
+
+namespace cachet::nn {
+
+TokenTransformer::TokenTransformer(const TokenTransformerOptions& o)
+    : Attention("TokenTransformer"),
+      // The attention function divides by √token_dim.
+      scale_(std::sqrt(static_cast<double>(o.token_dim) / static_cast<double>(o.dim))) {
+  qkv_ = register_module("qkv", std::make_shared<Linear>(o.dim, 3 * o.token_dim, /*with_bias=*/false));
+  proj_ = register_module("proj", std::make_shared<Linear>(o.token_dim, o.token_dim));
+  function_ = register_module("function", make_attention_function(o.softmax, 1, o.token_dim));
+}
+
+std::shared_ptr<AttentionState> TokenTransformer::make_state(int64_t, StreamUse) const {
+  return std::make_shared<AttentionState>();
+}
+
+torch::Tensor TokenTransformer::forward(const torch::Tensor& query, const torch::Tensor& context,
+                                        const AttentionLayout& layout) {
+  check_layout("token_transformer: query", query, layout.query);
+  check_layout("token_transformer: context", context, layout.context);
+  TORCH_CHECK(!layout.causal && !layout.state,
+              "token_transformer: attends to all tokens at once: no causal mask, "
+              "no stream");
+  const auto [q, k, v] = three_projections(*qkv_, 0, query, context);
+  const torch::Tensor mixed =
+      function_->forward((q * scale_).unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1), layout).squeeze(1);
+  const torch::Tensor out = proj_->forward(mixed);
+  return zero_padding(query.is_same(context) ? v + out : out, layout.query);
+}
+
+}  // namespace cachet::nn

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "cachet/nn/attention/attention.h"
+#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/linear.h"
+
+namespace cachet::nn {
+
+struct TokenTransformerOptions {
+  int64_t dim = 0;        // channels of query and context
+  int64_t token_dim = 0;  // of queries, keys, values and the result
+  SoftmaxOptions softmax;
+};
+
+/// T2T-ViT's softmax attention with one head (arXiv 2101.11986, Sec. 3.1): returns v + proj(attention) for
+/// self-attention, proj(attention) for a context of its own. Scores are scaled by 1/√dim, as the published code has it,
+/// and not by the width of a query. (B, Lq, dim) -> (B, Lq, token_dim). Parameters: qkv (without bias), proj.
+class TokenTransformer : public Attention {
+ public:
+  explicit TokenTransformer(const TokenTransformerOptions& options);
+
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
+                        const AttentionLayout& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+
+ private:
+  double scale_;
+  std::shared_ptr<Linear> qkv_, proj_;
+  std::shared_ptr<AttentionFunction> function_;
+};
+
+}  // namespace cachet::nn

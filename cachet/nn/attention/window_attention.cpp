@@ -1,0 +1,20 @@
+#include "cachet/nn/attention/window_attention.h"
+
+#include "cachet/nn/attention/cached_attention.h"
+#include "cachet/nn/attention/multi_head_attention.h"
+
+namespace cachet::nn {
+
+std::shared_ptr<Attention> make_window_attention(const WindowAttentionOptions& o) {
+  const MultiHeadOptions self{o.dim, o.num_heads, o.attention, Projection::fused, o.windows.window};
+  if (!cached_layer_options(o.cache)) return std::make_shared<InWindows<MultiHeadAttention>>(o.windows, self);
+  const CachedAttentionOptions cached{
+      o.dim, o.num_heads, o.windows.window.tokens(), {o.windows.window, 0, {}}, o.cache};
+  return std::make_shared<
+      InWindows<CachedAttention>>(o.windows, cached, [&](int64_t dim, Branch branch) -> std::shared_ptr<Attention> {
+    if (branch == Branch::self) return std::make_shared<MultiHeadAttention>(self);
+    return std::make_shared<MultiHeadAttention>(MultiHeadOptions{dim, o.num_heads, o.attention, Projection::separate});
+  });
+}
+
+}  // namespace cachet::nn

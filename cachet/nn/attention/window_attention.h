@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/cache/cache_options.h"
+#include "cachet/nn/latest.h"
+#include "cachet/nn/windows.h"
+
+namespace cachet::nn {
+
+struct WindowSettings {
+  Grid window, shift;
+  WindowOrder order = WindowOrder::shift_then_pad;
+};
+
+/// Any attention inside windows: cuts the map, lets Inner attend within each window, and puts the map together again.
+/// The batch of Inner is all windows of all samples; its tokens lie on the window's grid, and the mask between what a
+/// shift brought together is its layout's bias. Parameters are Inner's.
+template <class Inner>
+class InWindows : public Inner {
+ public:
+  template <class... Arguments>
+  explicit InWindows(const WindowSettings& settings, Arguments&&... arguments)
+      : Inner(std::forward<Arguments>(arguments)...), settings_(settings) {}
+
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
+                        const AttentionLayout& layout) override {
+    check_layout("window_attention: query", query, layout.query);
+    TORCH_CHECK(query.is_same(context), "window_attention: windows are of self-attention; pass the query as context");
+    TORCH_CHECK(layout.query.grid && layout.query.class_tokens == 0 && !layout.query.padding.defined(),
+                "window_attention: tokens must lie on a grid, without class tokens or padding");
+    TORCH_CHECK(!layout.causal && !layout.state && !layout.bias.defined(),
+                "window_attention: tokens of a window have no order of their own: no causal mask, stream or bias");
+    const Grid map = *layout.query.grid;
+    const auto windows =
+        windows_.get([&](const Windows& kept) { return kept.map() == map && kept.device() == query.device(); },
+                     [&] { return Windows(map, settings_.window, settings_.shift, settings_.order, query.device()); });
+    const torch::Tensor inside = windows->partition(query);
+    auto inner = AttentionLayout::self({settings_.window, 0, {}});
+    inner.bias = windows->mask();
+    return windows->merge(Inner::forward(inside, inside, inner));
+  }
+
+ private:
+  WindowSettings settings_;
+  Latest<Windows> windows_;
+};
+
+struct WindowAttentionOptions {
+  int64_t dim = 0, num_heads = 0;
+  AttentionOptions attention = {};
+  CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options say otherwise
+  WindowSettings windows;
+};
+
+/// Multi-head attention in windows with a learned bias for each offset, cached where `cache` asks for it.
+std::shared_ptr<Attention> make_window_attention(const WindowAttentionOptions& options);
+
+}  // namespace cachet::nn

@@ -1,0 +1,32 @@
+#include "cachet/nn/depthwise_feed_forward.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+
+#include "cachet/nn/initialization.h"
+#include "cachet/ops/token_convolution.h"
+
+namespace cachet::nn {
+
+DepthwiseFeedForward::DepthwiseFeedForward(const FeedForwardOptions& options, BeforeDepthwise before)
+    : FeedForward(options), before_(before) {
+  dwconv_ = register_module("dwconv", std::make_shared<torch::nn::Module>("DepthwiseConvolution"));
+  weight_ = dwconv_->register_parameter("weight", at::empty({options.hidden_dim, 1, 3, 3}));
+  bias_ = dwconv_->register_parameter("bias", at::zeros({options.hidden_dim}));
+  convolution_normal_(weight_, options.hidden_dim);
+}
+
+torch::Tensor DepthwiseFeedForward::forward(const torch::Tensor& x, const TokenLayout& layout) const {
+  TORCH_CHECK(layout.grid, "depthwise_feed_forward: its convolution needs tokens on a grid");
+  torch::Tensor hidden = fc1_->forward(x);
+  if (before_ == BeforeDepthwise::relu) hidden = at::relu(hidden);
+  const ops::TokenGrid grid{layout.grid->height, layout.grid->width, layout.class_tokens};
+  return drop(fc2_->forward(drop(at::gelu(ops::token_convolution(hidden, weight_, bias_, grid)))));
+}
+
+}  // namespace cachet::nn

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+namespace cachet::nn {
+
+/// What was made for the last input, kept because the next one mostly asks for the same. Any number of threads may ask.
+template <class Value>
+class Latest {
+ public:
+  /// The kept value if `serves(value)`, else make()'s, which is then kept.
+  template <class Serves, class Make>
+  std::shared_ptr<const Value> get(const Serves& serves, const Make& make) {
+    auto kept = value_.load();
+    if (kept && serves(*kept)) return kept;
+    kept = std::make_shared<const Value>(make());
+    value_.store(kept);
+    return kept;
+  }
+
+ private:
+  std::atomic<std::shared_ptr<const Value>> value_;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include "cachet/io/published_names.h"
+#include "cachet/models/vision/pyramid_vision_transformer.h"
+#include "tests/support/model_oracle.h"
+
+namespace cachet {
+namespace {
+
+using models::PyramidForm;
+using models::PyramidVisionTransformer;
+using testing::ModelUnderTest;
+using testing::Oracle;
+
+// The published GRC's fixtures write their arguments into the metadata itself, the others into one object.
+nlohmann::json argument(const Oracle& oracle, const char* of_library, const char* of_grc) {
+  return oracle.metadata.contains("arguments") ? oracle.metadata["arguments"].at(of_library)
+                                               : oracle.metadata.at(of_grc);
+}
+
+models::PyramidVisionTransformerOptions pyramid_options_of(const Oracle& oracle, PyramidForm form) {
+  models::PyramidVisionTransformerOptions o;
+  o.form = form;
+  const int64_t side = oracle.metadata.contains("img") ? oracle.integer("img")
+                                                       : oracle.metadata["arguments"].value("img_size", int64_t{64});
+  o.image = {3, side, side};
+  o.classes = oracle.metadata.value("classes", oracle.metadata.contains("img") ? int64_t{10} : int64_t{0});
+  const auto dims = argument(oracle, "embed_dims", "dims"), heads = argument(oracle, "num_heads", "heads");
+  const auto depths = argument(oracle, "depths", "depths"), reductions = argument(oracle, "sr_ratios", "sr");
+  const auto mlp = argument(oracle, "mlp_ratios", "mlp");
+  for (size_t i = 0; i < dims.size(); ++i) o.stages.push_back({dims[i], depths[i], heads[i], mlp[i], reductions[i]});
+  if (oracle.flag("grc"))
+    o.plug_ins.cache = nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official);
+  return o;
+}
+
+class PyramidOracle : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PyramidOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
+  Oracle oracle = testing::load_oracle(GetParam());
+  // The published PVT's fixtures do not say so: as those of its layer, they end with a step of evaluation.
+  if (oracle.name.starts_with("pvt_official")) oracle.metadata["train_steps"] = 2;
+  const bool v2 = oracle.name.starts_with("model_pvt_v2"), linear = v2 && oracle.metadata["arguments"]["linear"];
+  const auto options =
+      pyramid_options_of(oracle, linear ? PyramidForm::v2_linear : (v2 ? PyramidForm::v2 : PyramidForm::v1));
+  const auto model = std::make_shared<PyramidVisionTransformer>(options);
+  ModelUnderTest test;
+  test.model = model;
+  if (!v2) test.names = {io::published_pvt(), io::published_grc_spatial_reduction()};
+  test.outputs = [&](const at::Tensor& images) {
+    return options.classes > 0 ? std::vector<at::Tensor>{model->forward(images)} : model->features(images);
+  };
+  test.features = [&](const at::Tensor& images) {
+    std::map<std::string, at::Tensor> features;
+    if (options.classes == 0 || !oracle.metadata.contains("features")) return features;
+    const auto stages = model->stage_tokens(images);
+    for (size_t i = 0; i < stages.size(); ++i) {
+      const auto number = static_cast<int64_t>(i);
+      if (v2)
+        features["stages." + std::to_string(i)] = nn::map_of(stages[i].tokens, stages[i].grid);
+      else
+        features["block" + std::to_string(number + 1) + "." + std::to_string(options.stages[i].depth - 1)] =
+            stages[i].tokens;
+    }
+    return features;
+  };
+  testing::expect_model_reproduced(test, oracle);
+  for (const auto& [name, cache] : testing::to_our_names(test, oracle.below("buffer."))) {
+    testing::Comparison compare(oracle.name + " caches");
+    compare.close(model->named_buffers()[name], cache, name);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fixtures, PyramidOracle, ::testing::ValuesIn(testing::oracles({"model_pvt", "pvt_official"})),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace cachet

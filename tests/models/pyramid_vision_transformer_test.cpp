@@ -1,0 +1,123 @@
+#include "cachet/models/vision/pyramid_vision_transformer.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cachet/models/registry.h"
+#include "tests/models/recipe_problems.h"
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+using models::PyramidForm;
+using models::PyramidVisionTransformer;
+
+models::PyramidVisionTransformerOptions small_pyramid(PyramidForm form) {
+  models::PyramidVisionTransformerOptions o;
+  o.form = form;
+  o.image = {3, 64, 64};
+  o.classes = 5;
+  o.stages = {{8, 1, 1, 2, 8}, {16, 1, 2, 2, 4}, {16, 1, 2, 2, 2}, {32, 1, 4, 2, 1}};
+  return o;
+}
+
+constexpr PyramidForm kForms[] = {PyramidForm::v1, PyramidForm::v2, PyramidForm::v2_linear};
+
+TEST(PyramidVisionTransformer, TakesEveryPlugInOnImagesThatAreNotSquare) {
+  for (const PyramidForm form : kForms)
+    for (const nn::CacheOptions& cache :
+         {nn::CacheOptions{nn::NoCacheOptions{}}, nn::CacheOptions{nn::GatedRecurrentCacheOptions{}},
+          nn::CacheOptions{nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official)},
+          nn::CacheOptions{nn::FifoCacheOptions{}}})
+      for (const auto reduction : {models::MemoryReduction::as_self, models::MemoryReduction::none}) {
+        auto o = small_pyramid(form);
+        o.plug_ins.cache = cache;
+        o.plug_ins.norm = nn::UnifiedNormOptions{};
+        o.memory_reduction = reduction;
+        PyramidVisionTransformer model(o);
+        for (const auto& [h, w] : {std::pair{64, 64}, {64, 96}, {128, 32}}) {
+          const at::Tensor logits = model.forward(at::randn({2, 3, h, w}));
+          ASSERT_EQ(logits.sizes(), at::IntArrayRef({2, 5}));
+          logits.sum().backward();
+        }
+        EXPECT_EQ(model.forward(at::randn({0, 3, 64, 64})).sizes(), at::IntArrayRef({0, 5})) << "an empty batch";
+        EXPECT_EQ(model.forward(at::randn({1, 3, 64, 64})).sizes(), at::IntArrayRef({1, 5})) << "a single image";
+      }
+}
+
+TEST(PyramidVisionTransformer, TakesEveryAttentionFunction) {
+  for (const nn::AttentionFunctionOptions& function :
+       {nn::AttentionFunctionOptions{nn::EluOptions{}}, nn::AttentionFunctionOptions{nn::KernelOptions{}}}) {
+    auto o = small_pyramid(PyramidForm::v2);
+    o.plug_ins.attention.function = function;
+    o.plug_ins.cache = nn::GatedRecurrentCacheOptions{};
+    EXPECT_EQ(PyramidVisionTransformer(o).forward(at::randn({2, 3, 64, 64})).sizes(), at::IntArrayRef({2, 5}));
+  }
+}
+
+TEST(PyramidVisionTransformer, FeaturesAreTheStagesMaps) {
+  for (const PyramidForm form : kForms) {
+    PyramidVisionTransformer model(small_pyramid(form));
+    const auto maps = model.features(at::randn({2, 3, 64, 96}));
+    ASSERT_EQ(maps.size(), 4u);
+    for (size_t i = 0; i < 4; ++i) {
+      const int64_t stride = model.feature_strides()[i];
+      EXPECT_EQ(stride, int64_t{4} << i);
+      EXPECT_EQ(maps[i].sizes(), at::IntArrayRef({2, model.feature_channels()[i], 64 / stride, 96 / stride}));
+      EXPECT_TRUE(maps[i].is_contiguous(at::MemoryFormat::ChannelsLast));
+    }
+  }
+}
+
+TEST(PyramidVisionTransformer, TheSecondGenerationTakesAnySize) {
+  PyramidVisionTransformer model(small_pyramid(PyramidForm::v2));
+  const auto maps = model.features(at::randn({1, 3, 67, 93}));
+  EXPECT_EQ(maps[0].sizes(), at::IntArrayRef({1, 8, 17, 24})) << "⌈67/4⌉ × ⌈93/4⌉";
+  EXPECT_EQ(maps[3].sizes(), at::IntArrayRef({1, 32, 3, 3}));
+}
+
+TEST(PyramidVisionTransformer, CachesArePooledAsTheirStageSays) {
+  auto o = small_pyramid(PyramidForm::v2);
+  o.plug_ins.cache = nn::GatedRecurrentCacheOptions{};
+  o.stages[0].cache_pool = 2;
+  const auto buffers = PyramidVisionTransformer(o).named_buffers();
+  EXPECT_EQ(buffers["stages.0.blocks.0.attn.cache.tokens"].size(1), 8 * 8);
+  EXPECT_EQ(buffers["stages.1.blocks.0.attn.cache.tokens"].size(1), 8 * 8);
+  EXPECT_EQ(buffers["stages.2.blocks.0.attn.cache.tokens"].size(1), 4 * 4);
+}
+
+TEST(PyramidVisionTransformer, NamesWhatItRefuses) {
+  PyramidVisionTransformer v1(small_pyramid(PyramidForm::v1)), v2(small_pyramid(PyramidForm::v2));
+  testing::expect_refused([&] { v1.forward(at::randn({1, 3, 64, 48})); }, "H and W multiples of 32");
+  testing::expect_refused([&] { v1.forward(at::randn({1, 1, 64, 64})); }, "images must be (B, 3, H, W)");
+  testing::expect_refused(
+      [&] {
+        v2.forward(at::randn({1, 3, 24, 64}));
+      },
+      "a grid of 6 x 16 is too small to be reduced by 8");
+  auto o = small_pyramid(PyramidForm::v1);
+  o.classes = 0;
+  testing::expect_refused(
+      [&] {
+        PyramidVisionTransformer(o).forward(at::randn({1, 3, 64, 64}));
+      },
+      "a model of no classes is a backbone; call features()");
+}
+
+TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
+  testing::expect_model_problems({
+      {"name = \"pvt_tiny\"\ndepths = [2, 2, 2]", "model.depths: takes 4 numbers, one a stage, not 3"},
+      {"name = \"pvt_tiny\"\nnum_heads = [1, 3, 5, 8]", "3 heads do not divide embed_dim 128 of stage 2"},
+      {"name = \"pvt_tiny\"\nimage_size = 100", "model.image_size: 100 x 100 must be multiples of 32"},
+      {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", ratio = 0.3}", "of stage 3), which 5 heads do not divide"},
+      {"name = \"pvt_v2_b2_li\"\nspatial_reductions = [8, 4, 2, 1]", "spatial_reductions"},
+      {"name = \"pvt_tiny\"\nmemory_reduction = \"nothing\"", "memory_reduction"},
+      {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", length = 64}",
+       "model.cache.length: gives a cache without a grid, which spatial reduction needs"},
+      {"name = \"pvt_smal\"", "did you mean 'pvt_small'"},
+  });
+}
+
+}  // namespace
+}  // namespace cachet

@@ -1,0 +1,64 @@
+#include "cachet/models/registry.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "cachet/nn/initialization.h"
+
+namespace cachet {
+namespace {
+
+// Counts of timm 1.0.31; of the authors' own code for PVT (arXiv 2312.12742's baselines) and T2T-ViT, whose fixed
+// positions and random maps do not count.
+const std::map<std::string, int64_t> kParameters{
+    {"vit_tiny_patch16_224", 5717416},
+    {"vit_small_patch16_224", 22050664},
+    {"vit_base_patch16_224", 86567656},
+    {"deit_tiny_patch16_224", 5717416},
+    {"deit_small_patch16_224", 22050664},
+    {"deit_base_patch16_224", 86567656},
+    {"deit_tiny_distilled_patch16_224", 5910800},
+    {"deit_small_distilled_patch16_224", 22436432},
+    {"deit_base_distilled_patch16_224", 87338192},
+    {"pvt_tiny", 13229288},
+    {"pvt_small", 24485864},
+    {"pvt_medium", 44208104},
+    {"pvt_large", 61369320},
+    {"pvt_v2_b0", 3666760},
+    {"pvt_v2_b1", 14009000},
+    {"pvt_v2_b2", 25362856},
+    {"pvt_v2_b2_li", 22553512},
+    {"pvt_v2_b3", 45238696},
+    {"pvt_v2_b4", 62556072},
+    {"pvt_v2_b5", 81956008},
+    {"swin_tiny_patch4_window7_224", 28288354},
+    {"swin_small_patch4_window7_224", 49606258},
+    {"swin_base_patch4_window7_224", 87768224},
+    {"t2t_vit_14", 21465806},
+    {"t2t_vit_19", 39085070},
+    {"t2t_vit_24", 64000974},
+    {"t2t_vit_t_14", 21465422},
+    {"t2t_vit_t_19", 39084686},
+    {"t2t_vit_t_24", 64000590},
+};
+
+TEST(ModelRegistry, BuildsEveryNameWithThePublishedParameterCount) {
+  EXPECT_EQ(models::model_names().size(), kParameters.size());
+  for (const std::string& name : models::model_names()) {
+    config::Document document;
+    const auto plan = models::read_image_classifier(name, document.root());
+    document.finish();
+    const nn::WithoutInitialization no_values;
+    const auto model = plan.build();
+    int64_t count = 0;
+    for (const at::Tensor& parameter : model->parameters()) count += parameter.numel();
+    ASSERT_TRUE(kParameters.count(name)) << name;
+    EXPECT_EQ(count, kParameters.at(name)) << name;
+    EXPECT_EQ(model->classes(), 1000);
+  }
+}
+
+}  // namespace
+}  // namespace cachet

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include "cachet/io/published_names.h"
+#include "cachet/models/vision/swin_transformer.h"
+#include "tests/support/model_oracle.h"
+
+namespace cachet {
+namespace {
+
+using models::SwinTransformer;
+using testing::ModelUnderTest;
+using testing::Oracle;
+
+models::SwinTransformerOptions swin_options_of(const Oracle& oracle) {
+  const auto& arguments = oracle.metadata.at("arguments");
+  models::SwinTransformerOptions o;
+  const int64_t side = arguments.value("img_size", int64_t{64});
+  o.image = {3, side, side};
+  o.patch_size = arguments.at("patch_size");
+  o.classes = oracle.metadata.value("classes", int64_t{0});
+  o.embed_dim = arguments.at("embed_dim");
+  o.window_size = arguments.at("window_size");
+  o.window_fit = o.classes > 0 ? models::WindowFit::shrink : models::WindowFit::pad;
+  o.mlp_ratio = arguments.at("mlp_ratio");
+  for (size_t i = 0; i < arguments.at("depths").size(); ++i)
+    o.stages.push_back({arguments["depths"][i], arguments["num_heads"][i]});
+  return o;
+}
+
+class SwinOracle : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SwinOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
+  const Oracle oracle = testing::load_oracle(GetParam());
+  const auto options = swin_options_of(oracle);
+  const auto model = std::make_shared<SwinTransformer>(options);
+  ModelUnderTest test;
+  test.model = model;
+  if (options.classes == 0) test.names = {io::published_swin()};
+  test.outputs = [&](const at::Tensor& images) {
+    return options.classes > 0 ? std::vector<at::Tensor>{model->forward(images)} : model->features(images);
+  };
+  test.features = [&](const at::Tensor& images) {
+    std::map<std::string, at::Tensor> features;
+    if (options.classes == 0) return features;
+    const auto maps = model->features(images);
+    for (size_t i = 0; i < maps.size(); ++i) features["layers." + std::to_string(i)] = maps[i].permute({0, 2, 3, 1});
+    return features;
+  };
+  testing::expect_model_reproduced(test, oracle);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fixtures, SwinOracle, ::testing::ValuesIn(testing::oracles({"model_swin"})),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace cachet

@@ -1,0 +1,78 @@
+#include "cachet/models/vision/swin_transformer.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/models/recipe_problems.h"
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+using models::SwinTransformer;
+
+models::SwinTransformerOptions small_swin() {
+  models::SwinTransformerOptions o;
+  o.image = {3, 32, 32};
+  o.patch_size = 2;
+  o.classes = 5;
+  o.embed_dim = 8;
+  o.stages = {{2, 2}, {2, 4}};
+  o.window_size = 4;
+  o.mlp_ratio = 2;
+  return o;
+}
+
+TEST(SwinTransformer, TakesEveryCacheAndNormOnImagesOfAnySize) {
+  for (const nn::CacheOptions& cache :
+       {nn::CacheOptions{nn::NoCacheOptions{}}, nn::CacheOptions{nn::GatedRecurrentCacheOptions{}},
+        nn::CacheOptions{nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official)},
+        nn::CacheOptions{nn::FifoCacheOptions{}}}) {
+    auto o = small_swin();
+    o.plug_ins.cache = cache;
+    o.plug_ins.norm = nn::BatchNormOptions{};
+    SwinTransformer model(o);
+    for (const auto& [h, w] : {std::pair{32, 32}, {33, 47}, {5, 64}, {1, 1}}) {
+      const at::Tensor logits = model.forward(at::randn({2, 3, h, w}));
+      ASSERT_EQ(logits.sizes(), at::IntArrayRef({2, 5})) << h << " x " << w;
+      logits.sum().backward();
+    }
+    model.eval();
+    EXPECT_EQ(model.forward(at::randn({0, 3, 32, 32})).sizes(), at::IntArrayRef({0, 5})) << "an empty batch";
+  }
+}
+
+TEST(SwinTransformer, ACacheRemembersAWindow) {
+  auto o = small_swin();
+  o.plug_ins.cache = nn::GatedRecurrentCacheOptions{};
+  o.stages[0].cache_pool = 2;
+  const auto buffers = SwinTransformer(o).named_buffers();
+  EXPECT_EQ(buffers["layers.0.blocks.1.attn.cache.tokens"].sizes(), at::IntArrayRef({1, 4, 4})) << "4 x 4, pooled by 2";
+  EXPECT_EQ(buffers["layers.1.blocks.0.attn.cache.tokens"].sizes(), at::IntArrayRef({1, 16, 8}));
+}
+
+TEST(SwinTransformer, FeaturesAreTheStagesMaps) {
+  SwinTransformer model(small_swin());
+  const auto maps = model.features(at::randn({2, 3, 32, 46}));
+  ASSERT_EQ(maps.size(), 2u);
+  EXPECT_EQ(maps[0].sizes(), at::IntArrayRef({2, 8, 16, 23}));
+  EXPECT_EQ(maps[1].sizes(), at::IntArrayRef({2, 16, 8, 12}));
+  EXPECT_EQ(model.feature_channels(), (std::vector<int64_t>{8, 16}));
+  EXPECT_EQ(model.feature_strides(), (std::vector<int64_t>{2, 4}));
+}
+
+TEST(SwinTransformer, NamesWhatItRefuses) {
+  SwinTransformer model(small_swin());
+  testing::expect_refused([&] { model.forward(at::randn({3, 32, 32})); }, "images must be (B, 3, H, W)");
+  testing::expect_model_problems({
+      {"name = \"swin_tiny_patch4_window7_224\"\nattention.kind = \"elu\"", "model.attention.kind: must be 'softmax'"},
+      {"name = \"swin_tiny_patch4_window7_224\"\nnum_heads = [3, 6, 12, 25]",
+       "25 heads do not divide the 768 channels of stage 4"},
+      {"name = \"swin_tiny_patch4_window7_224\"\ncache = {kind = \"grc\", ratio = 0.1}",
+       "of stage 2), which 6 heads do not divide"},
+      {"name = \"swin_tiny_patch4_window8_224\"", "did you mean 'swin_tiny_patch4_window7_224'"},
+  });
+}
+
+}  // namespace
+}  // namespace cachet
