@@ -19,17 +19,15 @@ FeedForwardOptions TransformerBlockOptions::feed_forward() const {
 TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const PlugIns& plug_ins)
     : TransformerBlock(
           o, plug_ins.norm,
-          make_self_attention(CachedAttentionOptions{o.dim, o.num_heads, o.tokens, o.layout, plug_ins.cache},
-                              plug_ins.attention),
-          std::make_shared<FeedForward>(o.feed_forward())) {}
+          BlockParts{make_self_attention({o.dim, o.num_heads, o.tokens, o.layout, plug_ins.cache}, plug_ins.attention),
+                     std::make_shared<FeedForward>(o.feed_forward())}) {}
 
-TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const NormOptions& norm,
-                                   std::shared_ptr<Attention> attention, std::shared_ptr<FeedForward> feed_forward)
+TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const NormOptions& norm, BlockParts parts)
     : torch::nn::Module("TransformerBlock"), stochastic_depth_(o.stochastic_depth) {
   norm1_ = register_module("norm1", make_norm(norm, o.dim, o.norm_eps));
-  attn_ = register_module("attn", std::move(attention));
+  attn_ = register_module("attn", std::move(parts.attention));
   norm2_ = register_module("norm2", make_norm(norm, o.dim, o.norm_eps));
-  mlp_ = register_module("mlp", std::move(feed_forward));
+  mlp_ = register_module("mlp", std::move(parts.feed_forward));
 }
 
 torch::Tensor TransformerBlock::forward(const torch::Tensor& x, const AttentionLayout& layout) {

@@ -32,14 +32,19 @@ struct TransformerBlockOptions {
   FeedForwardOptions feed_forward() const;
 };
 
+/// Made in this order, so that a seed gives the same weights whatever the compiler: {attention, feed-forward half}.
+struct BlockParts {
+  std::shared_ptr<Attention> attention;
+  std::shared_ptr<FeedForward> feed_forward;
+};
+
 /// Pre-norm transformer block: x + attn(norm1(x)), then x + mlp(norm2(x)). Parts: norm1, attn, norm2, mlp.
 class TransformerBlock : public torch::nn::Module {
  public:
   /// With multi-head attention and a plain feed-forward half.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
   /// With parts of the backbone's own; of the options it reads dim, stochastic_depth and norm_eps.
-  TransformerBlock(const TransformerBlockOptions& options, const NormOptions& norm,
-                   std::shared_ptr<Attention> attention, std::shared_ptr<FeedForward> feed_forward);
+  TransformerBlock(const TransformerBlockOptions& options, const NormOptions& norm, BlockParts parts);
   /// x (B, T, dim) -> (B, T, dim)
   torch::Tensor forward(const torch::Tensor& x, const AttentionLayout& layout);
 

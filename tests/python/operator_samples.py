@@ -167,6 +167,17 @@ def power_norm_backward():
         yield torch.randn(2, 5, 3), torch.randn(2, 5, 3), weight, padding, scales, power_norm_state(3)[0], 0.9, 1e-5
 
 
+def attention_weights():
+    yield grad(4, 2, 3, 5), grad(2, 2, 3, 5), 0.5
+    yield strided(4, 2, 3, 5), torch.randn(1, 1, 1, 5), 0.5
+    yield grad(4, 2, 3, 5), None, 0.5
+
+
+def attention_weights_backward():
+    for windows in (0, 2):
+        yield torch.randn(4, 2, 3, 5), torch.rand(4, 2, 3, 5), windows, 0.5
+
+
 def permute_tokens():
     index, inverse = torch.tensor([2, -1, 0, -1, 3]), torch.tensor([2, -1, 0, 4])
     yield grad(2, 4, 3), index, inverse
@@ -180,7 +191,7 @@ def scale_shift():
 
 
 SAMPLES = {make.__name__: make for make in (
-    grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
+    attention_weights, attention_weights_backward, grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
     kernel_attention_fused_backward, kernel_features, linear, linear_backward,
     linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, permute_tokens,
     power_norm, power_norm_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution,

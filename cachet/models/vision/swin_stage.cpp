@@ -42,10 +42,10 @@ SwinStage::SwinStage(const SwinTransformerOptions& model, const SwinStagePlace& 
     o.stochastic_depth =
         nn::stochastic_depth_of(model.stochastic_depth, place.blocks_before + i, place.blocks_of_model);
     o.norm_eps = kSwinNormEps;
-    auto attention = nn::make_window_attention(
-        {dim, stage.num_heads, model.plug_ins.attention, cache, windows_of(model, place.grid, i % 2 == 1)});
-    blocks_.push_back(std::make_shared<nn::TransformerBlock>(o, model.plug_ins.norm, std::move(attention),
-                                                             std::make_shared<nn::FeedForward>(o.feed_forward())));
+    nn::BlockParts parts{nn::make_window_attention({dim, stage.num_heads, model.plug_ins.attention, cache,
+                                                    windows_of(model, place.grid, i % 2 == 1)}),
+                         std::make_shared<nn::FeedForward>(o.feed_forward())};
+    blocks_.push_back(std::make_shared<nn::TransformerBlock>(o, model.plug_ins.norm, std::move(parts)));
     blocks->push_back(blocks_.back());
   }
 }

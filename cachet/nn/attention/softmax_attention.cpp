@@ -10,6 +10,8 @@
 #include <cmath>
 #include <limits>
 
+#include "cachet/ops/attention_weights.h"
+#include "cachet/ops/fused.h"
 #include "cachet/ops/processor.h"
 
 namespace cachet::nn {
@@ -36,17 +38,19 @@ torch::Tensor repeated(const torch::Tensor& bias, int64_t batch) {
 }
 
 // ATen's fused attention multiplies bfloat16 in tiles that only AMX makes fast. Without it, short sequences take a half
-// to a third of the time as two products and a softmax; longer ones would need memory for all pairs.
-bool composes_faster(const torch::Tensor& q, const torch::Tensor& k) {
+// to a third of the time as two products and a softmax; longer ones would need memory for all pairs. With a bias, in
+// either type: ATen's takes one for each sample, and windows of an image share theirs.
+bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& bias) {
   constexpr int64_t kLongest = 512;
-  return q.is_cpu() && q.scalar_type() == at::kBFloat16 && q.size(2) <= kLongest && k.size(2) <= kLongest &&
-         !ops::has_amx();
+  if (!ops::may_fuse(q) || q.size(2) > kLongest || k.size(2) > kLongest) return false;
+  return bias.defined() || (q.scalar_type() == at::kBFloat16 && !ops::has_amx());
 }
 
 torch::Tensor composed_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                                 double dropout) {
-  const torch::Tensor scaled = q * (1 / std::sqrt(static_cast<double>(q.size(3))));
-  const torch::Tensor weights = at::matmul(scaled, k.transpose(2, 3)).softmax(-1, at::kBFloat16);
+                                 const torch::Tensor& bias, double dropout) {
+  const torch::Tensor scores = at::matmul(q, k.transpose(2, 3));
+  const auto added = bias.defined() ? std::optional(bias.dim() == 4 ? bias : bias.unsqueeze(0)) : std::nullopt;
+  const torch::Tensor weights = ops::attention_weights(scores, added, 1 / std::sqrt(static_cast<double>(q.size(3))));
   return at::matmul(at::dropout(weights, dropout, dropout > 0), v);
 }
 
@@ -62,7 +66,8 @@ torch::Tensor SoftmaxAttention::attend(const torch::Tensor& q, const torch::Tens
   // ATen aligns its causal mask to the first key, the layout's to the last: the same only for a square.
   const bool square = layout.causal && q.size(2) == k.size(2);
   const bool plain = !layout.context.padding.defined() && !layout.bias.defined();
-  if (plain && !layout.causal && composes_faster(q, k)) return composed_attention(q, k, v, dropout);
+  if (!layout.context.padding.defined() && !layout.causal && composes_faster(q, k, layout.bias))
+    return composed_attention(q, k, v, layout.bias, dropout);
   if (plain && (square || !layout.causal)) return at::scaled_dot_product_attention(q, k, v, {}, dropout, square);
 
   const torch::Tensor visible = visible_keys(q, k, layout);

@@ -1,0 +1,156 @@
+#include "cachet/kernels/softmax_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cachet/kernels/softmax_rows.cpp"
+#include <hwy/foreach_target.h>
+// Behind the one above.
+#include "cachet/kernels/dispatch.h"
+#include "cachet/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cachet::kernels::HWY_NAMESPACE {
+
+/// x = scale·s + b into scratch. Returns the largest; +∞ where one is NaN, which Max would lose.
+template <class T>
+HWY_INLINE float ScaleRow(const T* scores, const float* bias, float scale, float* scratch, int64_t columns) {
+  const Wide d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto step = [&](auto tag, int64_t i) {
+    auto x = hn::Mul(LoadFloat(tag, scores + i), hn::Set(tag, scale));
+    if (bias) x = hn::Add(x, hn::LoadU(tag, bias + i));
+    hn::StoreU(x, tag, scratch + i);
+    return hn::IfThenElse(hn::Eq(x, x), x, hn::Set(tag, infinity));
+  };
+  auto most = hn::Set(d, -infinity);
+  int64_t i = 0;
+  for (; i + lanes <= columns; i += lanes) most = hn::Max(most, step(d, i));
+  float largest = hn::GetLane(hn::MaxOfLanes(d, most));
+  for (; i < columns; ++i) largest = std::max(largest, hn::GetLane(step(One(), i)));
+  return largest;
+}
+
+/// e^(x − largest) in place. Returns the sum.
+HWY_INLINE float ExpRow(float* x, float largest, int64_t columns) {
+  const Wide d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto step = [&](auto tag, int64_t i) {
+    const auto e = hn::Exp(tag, hn::Sub(hn::LoadU(tag, x + i), hn::Set(tag, largest)));
+    hn::StoreU(e, tag, x + i);
+    return e;
+  };
+  auto sums = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= columns; i += lanes) sums = hn::Add(sums, step(d, i));
+  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  for (; i < columns; ++i) sum += hn::GetLane(step(One(), i));
+  return sum;
+}
+
+template <class T>
+void SoftmaxRows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape s) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (int64_t row = 0; row < s.rows; ++row, scores += s.columns, out += s.columns) {
+    const float largest = ScaleRow(scores, bias ? bias + row * s.columns : nullptr, scale, scratch, s.columns);
+    if (std::abs(largest) == infinity) {
+      const float all = largest > 0 ? std::numeric_limits<float>::quiet_NaN() : 0.0f;
+      ForEachVector(s.columns, [&](auto d, int64_t i) { StoreFloat(hn::Set(d, all), d, out + i); });
+      continue;
+    }
+    const float inverse = 1.0f / ExpRow(scratch, largest, s.columns);
+    ForEachVector(s.columns, [&](auto d, int64_t i) {
+      StoreFloat(hn::Mul(hn::LoadU(d, scratch + i), hn::Set(d, inverse)), d, out + i);
+    });
+  }
+}
+
+template <class T>
+void SoftmaxRowsBackward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias, SoftmaxShape s) {
+  const Wide d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t row = 0; row < s.rows; ++row, weights += s.columns, grad += s.columns, d_scores += s.columns) {
+    auto sums = hn::Zero(d);
+    int64_t j = 0;
+    for (; j + lanes <= s.columns; j += lanes)
+      sums = hn::MulAdd(LoadFloat(d, weights + j), LoadFloat(d, grad + j), sums);
+    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+    for (; j < s.columns; ++j) sum += to_float(weights[j]) * to_float(grad[j]);
+    float* bias = d_bias ? d_bias + row * s.columns : nullptr;
+    ForEachVector(s.columns, [&](auto tag, int64_t i) {
+      const auto pulled = hn::Mul(LoadFloat(tag, weights + i), hn::Sub(LoadFloat(tag, grad + i), hn::Set(tag, sum)));
+      if (bias) hn::StoreU(hn::Add(hn::LoadU(tag, bias + i), pulled), tag, bias + i);
+      StoreFloat(hn::Mul(pulled, hn::Set(tag, scale)), tag, d_scores + i);
+    });
+  }
+}
+
+CACHET_KERNEL(SoftmaxRows);
+CACHET_KERNEL(SoftmaxRowsBackward);
+
+}  // namespace cachet::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cachet::kernels {
+
+CACHET_EXPORT(SoftmaxRows);
+CACHET_EXPORT(SoftmaxRowsBackward);
+
+template <class T>
+void softmax_rows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape shape) {
+  CACHET_DISPATCH(SoftmaxRows, T)(scores, bias, scale, out, scratch, shape);
+}
+template <class T>
+void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias,
+                           SoftmaxShape shape) {
+  CACHET_DISPATCH(SoftmaxRowsBackward, T)(weights, grad, scale, d_scores, d_bias, shape);
+}
+
+namespace scalar {
+
+template <class T>
+void softmax_rows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape s) {
+  for (int64_t row = 0; row < s.rows; ++row, scores += s.columns, out += s.columns) {
+    float largest = -std::numeric_limits<float>::infinity(), sum = 0.0f;
+    bool number = true;
+    for (int64_t i = 0; i < s.columns; ++i) {
+      scratch[i] = to_float(scores[i]) * scale + (bias ? bias[row * s.columns + i] : 0.0f);
+      number = number && !std::isnan(scratch[i]);
+      largest = std::max(largest, scratch[i]);
+    }
+    const bool none = std::isinf(largest) && largest < 0;
+    number = number && !(std::isinf(largest) && largest > 0);
+    for (int64_t i = 0; i < s.columns && !none; ++i) sum += scratch[i] = std::exp(scratch[i] - largest);
+    for (int64_t i = 0; i < s.columns; ++i)
+      out[i] = from_float<T>(!number ? std::numeric_limits<float>::quiet_NaN() : none ? 0.0f : scratch[i] / sum);
+  }
+}
+
+template <class T>
+void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias, SoftmaxShape s) {
+  for (int64_t row = 0; row < s.rows; ++row) {
+    const int64_t first = row * s.columns;
+    float sum = 0.0f;
+    for (int64_t i = first; i < first + s.columns; ++i) sum += to_float(weights[i]) * to_float(grad[i]);
+    for (int64_t i = first; i < first + s.columns; ++i) {
+      const float pulled = to_float(weights[i]) * (to_float(grad[i]) - sum);
+      if (d_bias) d_bias[i] += pulled;
+      d_scores[i] = from_float<T>(pulled * scale);
+    }
+  }
+}
+
+}  // namespace scalar
+
+#define CACHET_FORMS(space, T)                                                               \
+  template void space softmax_rows(const T*, const float*, float, T*, float*, SoftmaxShape); \
+  template void space softmax_rows_backward(const T*, const T*, float, T*, float*, SoftmaxShape);
+CACHET_INSTANTIATE(CACHET_FORMS)
+#undef CACHET_FORMS
+
+}  // namespace cachet::kernels
+#endif

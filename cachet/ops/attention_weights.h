@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+namespace cachet::ops {
+
+/// Weights of softmax attention from the products of queries and keys (Vaswani et al., arXiv 1706.03762, Eq. 1):
+///   weights = softmax(scale·scores + bias)   over the keys; 0 for a query that sees none (a row of −∞)
+///
+/// scores (B, H, Lq, Lk); bias (W, H, Lq, Lk), or with 1 in place of H, Lq or Lk, where W divides B: sample b has the
+/// bias of b mod W, so that a window has the same in each image. bias is floating, as precise as wanted: it is added in
+/// float32 or wider. Returns the shape and dtype of scores. Differentiable in both, twice only as a composition. Throws
+/// c10::Error when shapes do not agree.
+at::Tensor attention_weights(const at::Tensor& scores, const std::optional<at::Tensor>& bias, double scale);
+
+}  // namespace cachet::ops
