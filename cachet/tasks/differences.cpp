@@ -28,6 +28,12 @@ double welch_bound(const Contender& left, const Contender& right) {
   return t_quantile(degrees) * std::sqrt(a + b);
 }
 
+/// Half of the interval that holds 95 % of the differences between one more seed and the mean of these.
+double one_more_bound(const Contender& seeds) {
+  const auto n = static_cast<double>(seeds.seeds);
+  return t_quantile(n - 1) * seeds.value.spread * std::sqrt(1 + 1 / n);
+}
+
 /// A difference of two values: points of an accuracy.
 std::string gap_text(const RunValue& value, double gap) {
   if (value.form == ValueForm::percent) return report::format_fixed(100 * gap, 1);
@@ -35,12 +41,14 @@ std::string gap_text(const RunValue& value, double gap) {
 }
 
 std::optional<std::string> verdict(const Contender& first, const Contender& other, double gap) {
-  if (!std::isfinite(first.value.spread) || !std::isfinite(other.value.spread)) return std::nullopt;
-  if (first.seeds > 1 && other.seeds > 1) {
-    const double bound = welch_bound(first, other);
+  if (first.seeds > 1 || other.seeds > 1) {
+    const double bound = first.seeds == 1   ? one_more_bound(other)
+                         : other.seeds == 1 ? one_more_bound(first)
+                                            : welch_bound(first, other);
     return std::string(gap > bound ? "more" : "no more") + " than seeds explain (± " + gap_text(first.value, bound) +
            " at 95 %)";
   }
+  if (!std::isfinite(first.value.spread) || !std::isfinite(other.value.spread)) return std::nullopt;
   const double error = std::hypot(first.value.spread, other.value.spread);
   return std::string(gap > 2 * error ? "more" : "no more") + " than twice the standard error of " +
          gap_text(first.value, error);

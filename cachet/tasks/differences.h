@@ -17,9 +17,9 @@ struct Contender {
 /// The metric that decides of each group, left out where nothing was evaluated.
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
-/// Sentences on how each behind the first differs from it, and whether by more than chance. Between means of seeds that
-/// is Welch's t-test at 95 %; where one is a run alone, twice the standard error on the test data, which says nothing
-/// of other seeds. Left out where neither can be told.
+/// Sentences on how each behind the first differs from it, and whether by more than chance at 95 %: between means of
+/// seeds by Welch's t-test; a run alone beside seeds by the interval that one more seed would fall into; two runs alone
+/// by twice the standard error on the test data, which says nothing of other seeds. Left out where that cannot be told.
 std::string difference_sentences(const std::vector<Contender>& all);
 
 }  // namespace cachet::tasks

@@ -12,7 +12,7 @@ namespace {
 using train::Event;
 
 constexpr const char* kOverSteps = "Over the steps";
-constexpr const char* kOverTime = "Over the time";
+constexpr const char* kOverTime = "Over time";
 
 /// A chart of one metric.
 struct MetricChart {

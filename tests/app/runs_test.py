@@ -384,7 +384,7 @@ class Use(RunTest):
         self.assertNotIn("train.seed", text)  # both have the same
         page = (self.folder / "page.html").read_text()
         self.assertIn('class="band"', page)
-        self.assertIn("Over the time", page)
+        self.assertIn("Over time", page)
         rows = list(csv.DictReader(self.cachet("compare", "many", "run", "--format", "csv").stdout.splitlines()))
         self.assertEqual([(row["run"], row["recipe"], row["seed"], row["state"]) for row in rows],
                          [("many/seed-0", "tiny", "0", "finished"), ("many/seed-1", "tiny", "1", "finished"),

@@ -186,13 +186,13 @@ TEST(ComparisonTest, CurvesOfOneNameMayHaveSeveralSections) {
   auto runs = compared_runs();
   for (ComparedRun& run : runs) {
     run.curves.push_back(run.curves[0]);
-    run.curves.back().section = "Over the time";
+    run.curves.back().section = "Over time";
     run.curves.back().x_label = "minutes";
   }
   const Page page = comparison_page(runs, "t");
   ASSERT_EQ(page.sections.size(), 3u);
   EXPECT_EQ(page.sections[1].blocks.size(), 2u);
-  EXPECT_EQ(page.sections[2].title, "Over the time");
+  EXPECT_EQ(page.sections[2].title, "Over time");
   EXPECT_EQ(std::get<LineChart>(page.sections[2].blocks.at(0)).x_label, "minutes");
 }
 

@@ -190,7 +190,7 @@ TEST(GroupCurves, HaveBandsOfSeedsOverStepsAndTime) {
   EXPECT_NEAR(steps.series.deviation.at(1), 0.2 / std::sqrt(2), 1e-12);
   EXPECT_EQ(loss.chart, "Loss in evaluation");
   EXPECT_TRUE(curves[1].at(0).series.deviation.empty()) << "a run alone has no band";
-  const auto time = std::ranges::find(curves[0], "Over the time", &report::Curve::section);
+  const auto time = std::ranges::find(curves[0], "Over time", &report::Curve::section);
   ASSERT_NE(time, curves[0].end());
   EXPECT_EQ(time->x_label, "seconds of training");
   EXPECT_EQ(time->series.x, (std::vector<double>{11, 21}));
@@ -205,7 +205,7 @@ TEST(GroupCurves, ReadTheTimeOfOlderRunsFromTheirStepLines) {
       event.machine.set("seconds", 3600.0 * static_cast<double>(event.step));
   }
   const auto curves = group_curves(grouped({run}));
-  const auto time = std::ranges::find(curves[0], "Over the time", &report::Curve::section);
+  const auto time = std::ranges::find(curves[0], "Over time", &report::Curve::section);
   EXPECT_EQ(time->x_label, "hours of training");
   EXPECT_EQ(time->series.x, (std::vector<double>{10, 20}));
 }
@@ -235,6 +235,14 @@ TEST(Differences, OfMeansAreHeldToTheSpreadBetweenSeeds) {
             "b is 1.0 points above a, more than seeds explain (± 0.2 at 95 %).");
   EXPECT_EQ(difference_sentences({contender("a", 0.8, 0, 2), contender("b", 0.8, 0, 2)}),
             "b is 0.0 points above a, no more than seeds explain (± 0.0 at 95 %).");
+}
+
+// 4.303 · 0.01 · √(4/3) = 0.0497: a run alone is one more seed, whichever of the two it is.
+TEST(Differences, OfARunBesideSeedsAreHeldToOneMoreSeed) {
+  EXPECT_EQ(difference_sentences({contender("a", 0.8, 0.01, 3), contender("b", 0.84, 0.001)}),
+            "b is 4.0 points above a, no more than seeds explain (± 5.0 at 95 %).");
+  EXPECT_EQ(difference_sentences({contender("b", 0.86, NAN), contender("a", 0.8, 0.01, 3)}),
+            "a is 6.0 points below b, more than seeds explain (± 5.0 at 95 %).");
 }
 
 TEST(PublishedTable, HasARowForEachRun) {
