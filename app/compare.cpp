@@ -1,3 +1,4 @@
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -7,7 +8,9 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
 #include "cachet/report/text_table.h"
-#include "cachet/tasks/compared_run.h"
+#include "cachet/tasks/comparison.h"
+#include "cachet/tasks/run_values.h"
+#include "cachet/train/run_status.h"
 
 namespace cachet::app {
 namespace {
@@ -18,51 +21,76 @@ struct CompareArguments {
   bool json = false;
 };
 
-std::vector<tasks::ComparedResult> gather(const CompareArguments& arguments) {
-  std::vector<tasks::ComparedResult> results;
-  for (const std::string& run : arguments.runs) results.push_back(tasks::compared_run(run));
-  for (auto& average : tasks::seed_averages(results)) results.push_back(std::move(average));
-  return results;
+using Groups = std::vector<tasks::RunGroup>;
+using nlohmann::ordered_json;
+
+ordered_json metrics_json(const std::vector<tasks::RunValue>& values) {
+  ordered_json metrics = ordered_json::object();
+  for (const tasks::RunValue& value : values) metrics[value.name] = value.value;
+  return metrics;
 }
 
-std::vector<report::ComparedRun> shown(const std::vector<tasks::ComparedResult>& results) {
-  std::vector<report::ComparedRun> runs;
-  for (const auto& result : results) runs.push_back(result.shown);
-  return runs;
+ordered_json run_json(const tasks::RunRecord& run) {
+  const std::vector<tasks::RunValue> values = tasks::run_values(run);
+  ordered_json metrics = metrics_json(values);
+  for (const tasks::RunValue& value : values)
+    if (std::isfinite(value.spread)) metrics[value.name + " stderr"] = value.spread;
+  return {{"name", run.name},
+          {"recipe", run.recipe_name},
+          {"seed", run.seed()},
+          {"commit", run.commit},
+          {"device", run.device},
+          {"date", run.created},
+          {"state", run.status ? ordered_json(train::state_word(*run.status)) : ordered_json()},
+          {"step", run.last_step()},
+          {"metrics", metrics}};
 }
 
-nlohmann::ordered_json to_json(const std::vector<tasks::ComparedResult>& results) {
-  const report::Table keys = report::differing_keys_table(shown(results));
-  nlohmann::ordered_json json{{"schema", kSchema}, {"runs", nlohmann::ordered_json::array()}};
+ordered_json group_json(const tasks::RunGroup& group) {
+  ordered_json runs = ordered_json::array(), counted = runs, deviations = ordered_json::object();
+  for (const tasks::RunRecord& run : group.runs) runs.push_back(run.name);
+  for (const tasks::RunRecord* run : group.counted()) counted.push_back(run->name);
+  const std::vector<tasks::RunValue> values = tasks::group_values(group);
+  for (const tasks::RunValue& value : values)
+    if (std::isfinite(value.spread)) deviations[value.name] = value.spread;
+  return {{"name", group.title()},
+          {"runs", runs},
+          {"counted", counted},
+          {"missing_seeds", group.missing},
+          {"means", metrics_json(values)},
+          {"deviations", deviations}};
+}
+
+ordered_json to_json(const Groups& groups) {
+  const report::Table keys = report::differing_keys_table(tasks::compared_alone(groups));
+  ordered_json json{{"schema", kSchema}, {"runs", ordered_json::array()}, {"groups", ordered_json::array()}};
   size_t column = 0;
-  for (const auto& result : results) {
-    nlohmann::ordered_json metrics = nlohmann::ordered_json::object(), recipe = metrics;
-    for (const auto& metric : result.shown.metrics) metrics[metric.name] = metric.cell.value;
-    metrics["top-1 stderr"] = result.top1_stderr;
-    if (!result.shown.recipe.empty()) {
+  for (const tasks::RunGroup& group : groups) {
+    for (const tasks::RunRecord& run : group.runs) {
+      ordered_json differing = ordered_json::object();
       ++column;
-      for (const auto& row : keys.rows) recipe[row[0].text] = row[column].text;
+      for (const auto& row : keys.rows) differing[row[0].text] = row[column].text;
+      json["runs"].push_back(run_json(run));
+      json["runs"].back()["differing"] = std::move(differing);
     }
-    json["runs"].push_back({{"name", result.shown.name}, {"metrics", metrics}, {"differing", recipe}});
+    if (group.has_seeds()) json["groups"].push_back(group_json(group));
   }
   return json;
 }
 
-std::string rendered(const std::vector<tasks::ComparedResult>& results, const std::string& format) {
-  const std::vector<report::ComparedRun> runs = shown(results);
-  const std::string differences = tasks::accuracy_differences(results);
-  if (format == "html") {
-    report::Page page = report::comparison_page(runs, "Comparison");
-    page.sections.front().note = differences;
-    return report::render_html(page);
-  }
-  const report::Table table = report::results_table(runs), keys = report::differing_keys_table(runs);
-  if (format == "csv") return report::csv_table(table);
-  const auto text = [&](const report::Table& shown_table) {
-    return format == "md" ? report::markdown_table(shown_table) : report::text_table(shown_table);
+std::string rendered(const Groups& groups, const std::string& format) {
+  if (format == "html") return report::render_html(tasks::comparison_page(groups, "Comparison"));
+  if (format == "csv") return report::csv_table(tasks::published_table(groups));
+  const auto text = [&](const report::Table& table) {
+    if (format == "text") return report::text_table(table);
+    return (table.title.empty() ? "" : "### " + table.title + "\n\n") + report::markdown_table(table);
   };
-  std::string all = text(table) + "\n";
-  if (!differences.empty()) all += differences + "\n\n";
+  const std::vector<report::ComparedRun> rows = tasks::compared(groups);
+  const report::Table keys = report::differing_keys_table(rows), seeds = tasks::seeds_table(groups);
+  const std::string notes = tasks::comparison_notes(groups);
+  std::string all = text(report::results_table(rows)) + "\n";
+  if (!notes.empty()) all += notes + "\n\n";
+  if (!seeds.rows.empty()) all += text(seeds) + "\n";
   return all + (keys.rows.empty() ? keys.note + "\n" : text(keys));
 }
 
@@ -75,20 +103,20 @@ std::string form_of(const std::string& file) {
 }
 
 int run_compare(const CompareArguments& arguments) {
-  const std::vector<tasks::ComparedResult> results = gather(arguments);
+  const Groups groups = tasks::read_groups({arguments.runs.begin(), arguments.runs.end()});
   if (!arguments.output.empty())
-    io::write_file_atomically(arguments.output, rendered(results, form_of(arguments.output)));
+    io::write_file_atomically(arguments.output, rendered(groups, form_of(arguments.output)));
   if (arguments.json)
-    std::cout << to_json(results).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    std::cout << to_json(groups).dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
   else
-    std::cout << rendered(results, arguments.format);
+    std::cout << rendered(groups, arguments.format);
   return kDone;
 }
 
 Action declare_compare(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
-  app.add_option("RUN", arguments->runs, "Folders of runs")->required()->type_name("...");
-  app.add_option("--format", arguments->format, "text, md, csv or html (text)")
+  app.add_option("RUN", arguments->runs, "Folders of runs, or of one recipe's seeds")->required()->type_name("...");
+  app.add_option("--format", arguments->format, "text, md, html, or csv: a line a run, to publish (text)")
       ->check(CLI::IsMember({"text", "md", "csv", "html"}))
       ->type_name("FORM");
   app.add_option("-o,--output", arguments->output,
@@ -98,13 +126,13 @@ Action declare_compare(CLI::App& app) {
   return [arguments] { return run_compare(*arguments); };
 }
 
-const Registration registered_compare({Topic::runs,
-                                       "compare",
-                                       "Compare runs: results, what their recipes do not share, curves",
-                                       {"cachet compare my-run other-run",
-                                        "cachet compare my-run other-run -o comparison.html",
-                                        "cachet compare my-run other-run --json"},
-                                       declare_compare});
+const Registration registered_compare(
+    {Topic::runs,
+     "compare",
+     "Compare runs: results, means over seeds, what their recipes do not share, curves",
+     {"cachet compare my-run other-run", "cachet compare my-run other-run -o comparison.html",
+      "cachet compare my-run my-seeds --format csv"},
+     declare_compare});
 
 }  // namespace
 }  // namespace cachet::app

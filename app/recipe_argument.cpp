@@ -7,6 +7,8 @@
 
 #include "app/command.h"
 #include "cachet/config/near_names.h"
+#include "cachet/config/recipe_file.h"
+#include "cachet/io/read_file.h"
 
 namespace cachet::app {
 namespace {
@@ -107,6 +109,10 @@ config::Document read_document(const fs::path& recipe, const std::vector<std::st
   config::Document document = config::Document::from_file(recipe);
   for (const std::string& setting : settings) document.set(setting);
   return document;
+}
+
+train::WrittenRecipe written_recipe(const fs::path& recipe) {
+  return {recipe.stem().string(), io::read_text_file(recipe, config::kMostRecipeBytes)};
 }
 
 }  // namespace cachet::app

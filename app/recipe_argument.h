@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/config/document.h"
+#include "cachet/train/run_folder.h"
 
 namespace cachet::app {
 
@@ -32,5 +33,8 @@ void add_saved_run(CLI::App& app, std::string& path);
 
 /// Reads a recipe and lays the settings over it.
 config::Document read_document(const std::filesystem::path& recipe, const std::vector<std::string>& settings);
+
+/// A recipe's name and text, as run folders keep them.
+train::WrittenRecipe written_recipe(const std::filesystem::path& recipe);
 
 }  // namespace cachet::app

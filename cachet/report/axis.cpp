@@ -60,6 +60,10 @@ Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_
   Span span;
   for (const DrawnSeries& one : series) {
     for (const Point& point : one.points) span.add(point.y);
+    for (const Point& point : one.line()) {
+      span.add(point.y + point.deviation);
+      if (!logarithmic || point.y > point.deviation) span.add(point.y - point.deviation);
+    }
   }
   if (logarithmic) {
     if (span.empty()) span = {1, 10};

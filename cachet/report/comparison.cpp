@@ -26,10 +26,10 @@ const Metric* metric_named(const ComparedRun& run, const std::string& name) {
   return found == run.metrics.end() ? nullptr : &*found;
 }
 
-LineChart merged_chart(const std::vector<ComparedRun>& runs, const std::string& title) {
+LineChart merged_chart(const std::vector<ComparedRun>& runs, const std::string& section, const std::string& title) {
   LineChart chart;
   chart.title = title;
-  const auto belongs = [&](const Curve& curve) { return curve.chart == title; };
+  const auto belongs = [&](const Curve& curve) { return curve.section == section && curve.chart == title; };
   bool several = false;
   for (const ComparedRun& run : runs) several |= std::count_if(run.curves.begin(), run.curves.end(), belongs) > 1;
   for (const ComparedRun& run : runs) {
@@ -38,7 +38,8 @@ LineChart merged_chart(const std::vector<ComparedRun>& runs, const std::string& 
       if (chart.x_label.empty()) chart.x_label = curve.x_label;
       if (chart.y_label.empty()) chart.y_label = curve.y_label;
       chart.series.push_back(curve.series);
-      chart.series.back().name = several ? run.name + " · " + curve.series.name : run.name;
+      const std::string& label = run.label.empty() ? run.name : run.label;
+      chart.series.back().name = several ? label + " · " + curve.series.name : label;
     }
   }
   return chart;
@@ -102,13 +103,19 @@ Page comparison_page(const std::vector<ComparedRun>& runs, const std::string& ti
   page.subtitle = std::to_string(runs.size()) + (runs.size() == 1 ? " run" : " runs");
   page.sections.push_back({"Results", {results_table(runs), differing_keys_table(runs)}, ""});
   std::get<Table>(page.sections[0].blocks[0]).title = "";
-  OrderedNames charts;
+  OrderedNames sections;
+  std::map<std::string, OrderedNames> charts;  // by section
   for (const ComparedRun& run : runs) {
-    for (const Curve& curve : run.curves) charts.add(curve.chart);
+    for (const Curve& curve : run.curves) {
+      sections.add(curve.section);
+      charts[curve.section].add(curve.chart);
+    }
   }
-  Section curves{"Curves", {}, ""};
-  for (const std::string& chart : charts.names()) curves.blocks.push_back(merged_chart(runs, chart));
-  if (!curves.blocks.empty()) page.sections.push_back(std::move(curves));
+  for (const std::string& name : sections.names()) {
+    page.sections.push_back({name, {}, ""});
+    for (const std::string& chart : charts[name].names())
+      page.sections.back().blocks.push_back(merged_chart(runs, name, chart));
+  }
   return page;
 }
 

@@ -14,10 +14,11 @@ struct Metric {
   Better better = Better::neither;
 };
 
-/// A curve and the chart that it is drawn in together with the other runs' curves of the same name.
+/// A curve, the chart that it is drawn in together with the other runs' curves, and the section of that chart.
 struct Curve {
   std::string chart, x_label, y_label;
   Series series;
+  std::string section = "Curves";
 };
 
 struct ComparedRun {
@@ -25,6 +26,7 @@ struct ComparedRun {
   std::vector<std::pair<std::string, std::string>> recipe;  // resolved keys and values
   std::vector<Metric> metrics;
   std::vector<Curve> curves;
+  std::string label{};  // in charts, where that is not the name
 };
 
 /// A row for each run, a column for each metric that any of them has, the best of each column marked.
@@ -33,7 +35,7 @@ Table results_table(const std::vector<ComparedRun>& runs);
 /// A row for each recipe key that is not the same in all runs, a column for each run that has a recipe.
 Table differing_keys_table(const std::vector<ComparedRun>& runs);
 
-/// Both tables and the merged curves. A chart with several curves a run names them "run · curve".
+/// Both tables, and the merged curves by section. A chart with several curves a run names them "run · curve".
 Page comparison_page(const std::vector<ComparedRun>& runs, const std::string& title);
 
 }  // namespace cachet::report

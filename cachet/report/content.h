@@ -17,6 +17,7 @@ namespace cachet::report {
 struct Series {
   std::string name{};
   std::vector<double> x, y;
+  std::vector<double> deviation{};  // half the height of a band around each point; empty = no band
 };
 
 struct LineChart {

@@ -53,6 +53,9 @@ json numbers_of(const LineChart& chart, const std::vector<DrawnSeries>& series) 
       y.push_back(shortened(point.y));
     }
     numbers.push_back({{"name", chart.series[i].name}, {"x", std::move(x)}, {"y", std::move(y)}});
+    if (chart.series[i].deviation.empty()) continue;
+    json& deviation = numbers.back()["deviation"] = json::array();
+    for (const Point& point : series[i].points) deviation.push_back(shortened(point.deviation));
   }
   return numbers;
 }

@@ -9,11 +9,14 @@ namespace cachet::report {
 namespace {
 
 constexpr size_t kMostDirectLabels = 4;
-constexpr int kLongestDirectLabel = 16;
+constexpr int kLongestDirectLabel = 18;
 constexpr double kLetter = 7.4, kLine = 14;  // of a direct label
 
+/// Cut names may look the same: where one is too long there are none, and the legend has to do.
 bool has_direct_labels(const LineChart& chart, const PlotSize& size) {
-  return size.direct_labels && chart.series.size() >= 2 && chart.series.size() <= kMostDirectLabels;
+  if (!size.direct_labels || chart.series.size() < 2 || chart.series.size() > kMostDirectLabels) return false;
+  return std::all_of(chart.series.begin(), chart.series.end(),
+                     [](const Series& series) { return display_width(series.name) <= kLongestDirectLabel; });
 }
 
 void draw_axes(Markup& svg, const LineChart& chart, const PlotFrame& frame, const Axis& x, const Axis& y,
@@ -52,6 +55,26 @@ std::string curve_path(const std::vector<Point>& points, const Axis& x, const Ax
   return path;
 }
 
+/// A closed path around each stretch of the line. On a logarithmic scale it ends at the frame where it would reach
+/// zero.
+std::string band_path(const std::vector<Point>& line, const Axis& x, const Axis& y) {
+  std::string path;
+  for (size_t begin = 0; begin < line.size();) {
+    size_t end = begin + 1;
+    while (end < line.size() && !line[end].starts) ++end;
+    std::string upper, lower;
+    for (size_t i = begin; i < end; ++i) {
+      const Point& point = line[i];
+      const double least = std::max(point.y - point.deviation, y.least);
+      upper.append(i == begin ? "M" : "L").append(place({point.x, point.y + point.deviation}, x, y));
+      lower.insert(0, "L" + place({point.x, least}, x, y));
+    }
+    path += upper + lower + "Z";
+    begin = end;
+  }
+  return path;
+}
+
 void draw_curve(Markup& svg, size_t index, const DrawnSeries& series, const PlotFrame& frame, const Axis& x,
                 const Axis& y) {
   const std::string line = curve_path(series.points, x, y);
@@ -63,6 +86,9 @@ void draw_curve(Markup& svg, size_t index, const DrawnSeries& series, const Plot
     if (alone) dots.append("M").append(place(point, x, y)).append("h0");
   }
   svg.open("g", {{"class", series_class(index)}, {"data-series", std::to_string(index)}});
+  const auto has_band = [](const Point& point) { return point.deviation > 0; };
+  if (std::any_of(series.line().begin(), series.line().end(), has_band))
+    svg.empty("path", {{"class", "band"}, {"d", band_path(series.line(), x, y)}});
   if (!line.empty()) svg.empty("path", {{"class", series.trend.empty() ? "curve" : "curve noise"}, {"d", line}});
   if (!series.trend.empty()) svg.empty("path", {{"class", "curve"}, {"d", curve_path(series.trend, x, y)}});
   if (!dots.empty()) svg.empty("path", {{"class", "dots"}, {"d", dots}});
@@ -97,7 +123,7 @@ void draw_direct_labels(Markup& svg, const LineChart& chart, const std::vector<D
                  {"x", frame.right + 8},
                  {"y", label.y},
                  {"dy", "0.35em"}},
-                fit_width(chart.series[label.index].name, kLongestDirectLabel));
+                chart.series[label.index].name);
   }
 }
 
@@ -114,7 +140,7 @@ PlotFrame plot_frame(const LineChart& chart, const PlotSize& size) {
   if (has_direct_labels(chart, size)) {
     int letters = 0;
     for (const Series& series : chart.series) letters = std::max(letters, display_width(series.name));
-    right = 14 + kLetter * std::min(letters, kLongestDirectLabel);
+    right = 14 + kLetter * letters;
   }
   return {size.axis_titles ? 54.0 : 40.0, size.axis_titles && !chart.y_label.empty() ? 30.0 : 10.0, size.width - right,
           size.height - (size.axis_titles ? 44 : 24)};

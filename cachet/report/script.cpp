@@ -70,7 +70,8 @@ std::string_view script() {
       for (const { series, index } of on) {
         const at = nearest(series.x, position), y = series.y[at];
         const colour = svg.querySelector(`g[data-series="${index}"]`).getAttribute("class");
-        line(series.name, shown(y), colour);
+        const spread = series.deviation ? " ± " + Number(series.deviation[at].toPrecision(2)) : "";
+        line(series.name, shown(y) + spread, colour);
         if (view.log && !(y > 0)) continue;
         add(svgElement("circle", { class: "spot " + colour, r: 4,
           cx: left + share(series.x[at], view.x, false) * (right - left),

@@ -73,6 +73,7 @@ svg.plot .axis-title { fill: var(--faint); } svg.plot .nothing { fill: var(--fai
 .s0 { --c: var(--s0); } .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); }
 .curve, .dots, .missing { fill: none; stroke: var(--c); stroke-linejoin: round; stroke-linecap: round; }
 .curve { stroke-width: 1.9; } .panel .curve { stroke-width: 1.5; } .panel .noise { stroke-width: 0.8; } .dots { stroke-width: 5; } .missing { stroke-width: 1.3; }
+.band { fill: var(--c); fill-opacity: 0.16; stroke: none; }
 .noise { stroke-width: 1; stroke-opacity: 0.38; }
 .d1 .curve { stroke-dasharray: 6 4; } .d2 .curve { stroke-dasharray: 1.5 4; }
 svg.plot .direct { fill: var(--c); font-weight: 600; }

@@ -23,11 +23,11 @@ std::vector<Point> thinned(const std::vector<Point>& points, size_t buckets) {
     for (auto point = begin; point != end; ++point) {
       gap = gap || point->starts;
       if (point != least && point != most) continue;
-      kept.push_back({point->x, point->y, gap});
+      kept.push_back({point->x, point->y, gap, point->deviation});
       gap = false;
     }
   }
-  kept.push_back({points.back().x, points.back().y, gap || points.back().starts});
+  kept.push_back({points.back().x, points.back().y, gap || points.back().starts, points.back().deviation});
   return kept;
 }
 
@@ -45,14 +45,15 @@ std::vector<Point> trend_of(const std::vector<Point>& points) {
   const size_t group = (points.size() + kTrendPoints - 1) / kTrendPoints;
   std::vector<Point> trend;
   for (size_t begin = 0; begin < points.size();) {
-    double x = 0, y = 0;
+    double x = 0, y = 0, deviation = 0;
     size_t end = begin;
     for (; end < points.size() && end < begin + group && (end == begin || !points[end].starts); ++end) {
       x += points[end].x;
       y += points[end].y;
+      deviation += points[end].deviation;
     }
     const double count = static_cast<double>(end - begin);
-    trend.push_back({x / count, y / count, points[begin].starts});
+    trend.push_back({x / count, y / count, points[begin].starts, deviation / count});
     begin = end;
   }
   return trend;
@@ -67,7 +68,8 @@ DrawnSeries drawn_series(const Series& series, size_t bound, bool positive_only)
   for (size_t i = 0; i < length; ++i) {
     const double x = series.x[i], y = series.y[i];
     if (std::isfinite(x) && std::isfinite(y) && !(positive_only && y <= 0)) {
-      drawn.points.push_back({x, y, starts});
+      const double deviation = i < series.deviation.size() ? series.deviation[i] : 0;
+      drawn.points.push_back({x, y, starts, std::isfinite(deviation) ? deviation : 0});
       starts = false;
     } else {
       starts = true;

@@ -2,17 +2,22 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 
+#include "cachet/data/vision/dataset_options.h"
+#include "cachet/io/error.h"
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/live_run.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
 namespace {
+
+constexpr int64_t kMostMadeUpSamples = 4;
 
 class Stopwatch {
  public:
@@ -90,6 +95,22 @@ DryRun dry_run(train::Task& task, const train::Options& options) {
   result.evaluations = times_due(options.train.evaluate_every, live);
   result.checkpoints = times_due(options.train.checkpoint_every, live);
   return result;
+}
+
+std::optional<std::string> absent_data(const RecipePlan& plan) {
+  try {
+    data::find_dataset_root(plan.images.dataset, std::filesystem::current_path());
+    return std::nullopt;
+  } catch (const io::Error& error) {
+    return error.what();
+  }
+}
+
+RecipePlan reduced(RecipePlan plan) {
+  plan.training.train.batch_size = std::min(plan.training.train.batch_size, kMostMadeUpSamples);
+  plan.training.train.accumulate = 1;
+  plan.images.loader.workers = 0;
+  return plan;
 }
 
 }  // namespace cachet::tasks

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
+#include "cachet/tasks/recipe.h"
 #include "cachet/train/options.h"
 #include "cachet/train/task.h"
 
@@ -23,5 +26,12 @@ struct DryRun {
 /// Takes two optimizer steps (the first to warm up), evaluates one batch and writes a checkpoint to a temporary folder.
 /// The task's model is changed by it. Throws what training would throw.
 DryRun dry_run(train::Task& task, const train::Options& options);
+
+/// Why a recipe's data cannot be read: the folder that it names is nowhere. Nothing where there is such a folder.
+std::optional<std::string> absent_data(const RecipePlan& plan);
+
+/// The recipe for a few made-up images: a batch of at most 4, nothing accumulated, no workers. Its model and all that
+/// is done to an image stay as they are.
+RecipePlan reduced(RecipePlan plan);
 
 }  // namespace cachet::tasks

@@ -10,6 +10,7 @@
 #include "cachet/nn/regularizer.h"
 #include "cachet/report/html.h"
 #include "cachet/tasks/classification_report.h"
+#include "cachet/tasks/made_up_images.h"
 #include "cachet/tasks/series_names.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
@@ -87,6 +88,9 @@ ImageClassification::ImageClassification(const ImageClassificationOptions& optio
                                          Splits splits)
     : options_(options), training_options_(training) {
   const auto open = [&](data::Split split) {
+    if (splits == Splits::made_up)
+      return std::make_shared<data::StoredImages>(
+          made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1)));
     return std::make_shared<data::StoredImages>(data::open_dataset(options.dataset, split));
   };
   test_ = open(data::Split::test);
@@ -95,14 +99,14 @@ ImageClassification::ImageClassification(const ImageClassificationOptions& optio
                               options.normalization.source != data::NormalizationSource::none &&
                               (options.normalization.source == data::NormalizationSource::data ||
                                !data::Normalization::known(options.dataset.kind));
-  if (splits == Splits::both || own_statistics) training_ = open(data::Split::train);
+  if (splits != Splits::test || own_statistics) training_ = open(data::Split::train);
   normalization_ =
       data::make_normalization(options.normalization, options.dataset.kind, training_ ? *training_ : *test_);
 
   const data::ImageTransform plain(test_->shape(), normalization_, {}, options.resize);
   check_fit(plain, *test_, options.model);
   test_loader_.emplace(test_, plain, data::SamplerOptions{training.batch_size, false, false, 0}, options.loader);
-  if (splits == Splits::both) {
+  if (splits != Splits::test) {
     const data::ImageTransform augmented(training_->shape(), normalization_, options.augmentation, options.resize);
     training_loader_.emplace(training_, augmented, data::SamplerOptions{training.batch_size, true, true, training.seed},
                              options.loader);

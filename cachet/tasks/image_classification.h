@@ -16,7 +16,8 @@ namespace cachet::tasks {
 /// Which images an image-classification task opens.
 enum class Splits {
   both,
-  test,  // evaluation alone; statistics of the training images are then only read where the recipe asks for them
+  test,     // evaluation alone; statistics of the training images are then only read where the recipe asks for them
+  made_up,  // none: noise in their place, two batches to train with and one to evaluate
 };
 
 /// Images and their classes: cross-entropy with soft targets, top-1 and top-5 over the test split.

@@ -9,6 +9,7 @@
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
 #include "cachet/train/manifest.h"
+#include "cachet/train/seed_folder.h"
 
 namespace cachet::train {
 namespace {
@@ -158,6 +159,12 @@ fs::path CheckpointStore::free_name(int64_t step) const {
 
 fs::path find_checkpoint(const fs::path& run_or_checkpoint) {
   if (fs::exists(run_or_checkpoint / kManifestName)) return run_or_checkpoint;
+  if (SeedFolder::is_at(run_or_checkpoint)) {
+    const auto seeds = SeedFolder::open(run_or_checkpoint);
+    throw std::runtime_error(
+        run_or_checkpoint.string() +
+        ": holds a run for each of several seeds; name one of them: " + seeds.run(seeds.seeds().front()).string());
+  }
   fs::path folder = run_or_checkpoint / "checkpoints";
   if (!fs::is_directory(folder)) folder = run_or_checkpoint;
   for (const char* pointer : {"best", "last"}) {

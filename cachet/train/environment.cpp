@@ -4,10 +4,24 @@
 #include <ATen/Version.h>
 #include <torch/headeronly/version.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 namespace cachet::train {
+namespace {
+
+std::string processor_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const size_t begin = line.find_first_not_of(" \t", line.find(':') + 1);
+    if (begin != std::string::npos) return line.substr(begin);
+  }
+  return "unknown";
+}
+
+}  // namespace
 
 std::string cachet_version() { return CACHET_VERSION; }
 std::string torch_version() { return TORCH_VERSION; }
@@ -19,6 +33,7 @@ Environment environment() {
   environment.compiler = CACHET_COMPILER;
   environment.build_flags = CACHET_BUILD_FLAGS;
   environment.torch_version = torch_version();
+  environment.processor = processor_model();
   environment.cpu_capability = at::get_cpu_capability();
   environment.threads = at::get_num_threads();
   environment.hardware_threads = static_cast<int>(std::thread::hardware_concurrency());
@@ -32,6 +47,7 @@ std::string to_json(const Environment& environment) {
                                     {"compiler", environment.compiler},
                                     {"build_flags", environment.build_flags},
                                     {"torch", environment.torch_version},
+                                    {"processor", environment.processor},
                                     {"cpu_capability", environment.cpu_capability},
                                     {"threads", environment.threads},
                                     {"hardware_threads", environment.hardware_threads}};

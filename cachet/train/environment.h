@@ -10,6 +10,7 @@ struct Environment {
   std::string commit;  // of the source this was built from; "unknown" outside a checkout
   std::string compiler, build_flags;
   std::string torch_version;
+  std::string processor;       // its model: "AMD EPYC 9B14"; "unknown" where the system does not tell
   std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
   int threads = 0;
   int hardware_threads = 0;

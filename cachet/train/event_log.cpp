@@ -1,17 +1,12 @@
 #include "cachet/train/event_log.h"
 
-#include <fcntl.h>
-
-#include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string_view>
 #include <system_error>
-
-#include "cachet/io/error.h"
 
 namespace cachet::train {
 namespace {
@@ -68,10 +63,6 @@ void visit_events(const std::filesystem::path& path, Visit visit) {
   }
 }
 
-[[noreturn]] void fail_events(const std::filesystem::path& path, const std::string& what) {
-  throw io::Error(path.string() + ": " + what + ": " + std::generic_category().message(errno));
-}
-
 }  // namespace
 
 std::string to_json_line(const Event& event) {
@@ -96,28 +87,8 @@ std::vector<Event> read_events(const std::filesystem::path& path) {
   return events;
 }
 
-EventLog::EventLog(std::filesystem::path path, io::FileSystem& file_system)
-    : path_(std::move(path)),
-      file_system_(file_system),
-      file_(file_system.open(path_, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
-  if (file_ < 0) fail_events(path_, "cannot be opened for appending");
-}
-
-EventLog::~EventLog() { file_system_.close(file_); }
-
-void EventLog::append(const Event& event) {
-  const std::string line = to_json_line(event);
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = file_system_.write(file_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail_events(path_, "cannot write " + std::to_string(rest.size()) + " bytes");
-    rest.remove_prefix(static_cast<size_t>(written));
-  }
-}
-
-void EventLog::sync() {
-  if (file_system_.fsync(file_) != 0) fail_events(path_, "cannot be flushed to the disk");
+double unix_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 uint64_t rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated) {

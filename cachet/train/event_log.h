@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "cachet/io/file_system.h"
+#include "cachet/io/growing_file.h"
 #include "cachet/train/metrics.h"
 
 namespace cachet::train {
@@ -18,30 +19,28 @@ struct Event {
   int64_t epoch = 0;
   Metrics metrics;             // the same in every run of the same recipe
   std::vector<Series> series;  // likewise
-  Metrics machine;             // seconds, rates, memory: what differs from run to run
+  Metrics machine;             // times, rates, memory: what differs from run to run
 };
+
+inline constexpr const char* kUnixTime = "unix_time";  // in Event::machine: when it was logged, seconds since 1970
+double unix_time();                                    // now
 
 std::string to_json_line(const Event& event);
 
 /// The events of a file, those behind a torn or damaged line left out. A missing file has none.
 std::vector<Event> read_events(const std::filesystem::path& path);
 
-/// A file of events that only grows. Each event is one write.
+/// A file of events that only grows. Each event is one write. Throws io::Error.
 class EventLog {
  public:
-  /// Throws io::Error.
-  explicit EventLog(std::filesystem::path path, io::FileSystem& file_system = io::FileSystem::real());
-  EventLog(const EventLog&) = delete;
-  EventLog& operator=(const EventLog&) = delete;
-  ~EventLog();
+  explicit EventLog(std::filesystem::path path, io::FileSystem& file_system = io::FileSystem::real())
+      : file_(std::move(path), file_system) {}
 
-  void append(const Event& event);
-  void sync();  // to the disk, before a checkpoint counts on it
+  void append(const Event& event) { file_.append(to_json_line(event)); }
+  void sync() { file_.sync(); }  // to the disk, before a checkpoint counts on it
 
  private:
-  std::filesystem::path path_;
-  io::FileSystem& file_system_;
-  int file_;
+  io::GrowingFile file_;
 };
 
 /// Cuts the file behind what a checkpoint at `step` knows of: events of later steps, its own evaluation unless that was

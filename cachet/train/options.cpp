@@ -13,6 +13,7 @@ constexpr config::Range<double> kNoLessThanZero{.least = 0};
 
 void read_saving(const config::View& view, TrainOptions& options) {
   options.log_every = read_span(view, "log_every", options.log_every);
+  options.tensorboard = view.boolean("tensorboard", options.tensorboard);
   options.evaluate_every = read_span(view, "evaluate_every", options.evaluate_every);
   options.checkpoint_every = read_span(view, "checkpoint_every", options.checkpoint_every);
   options.save_minutes = view.real("save_minutes", options.save_minutes, kNoLessThanZero);

@@ -30,6 +30,7 @@ struct TrainOptions {
   Span log_every{50, Span::Unit::steps};
   Span evaluate_every{1, Span::Unit::epochs};
   Span checkpoint_every{1, Span::Unit::epochs};
+  bool tensorboard = false;         // event files for TensorBoard beside metrics.jsonl
   double save_minutes = 10;         // between two saves at most; 0 = no saves by the clock
   int64_t keep = 2;                 // newest checkpoints that are kept; the best one is kept beside them
   double max_hours = 0;             // of this and all earlier parts of the run together; 0 = no bound

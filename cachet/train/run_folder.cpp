@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 using RunJson = nlohmann::ordered_json;
 
 constexpr const char* kRunName = "run.json";
+constexpr const char* kCommandName = "command.txt";
 
 std::string utc_now(const char* format) {
   const std::time_t now = std::time(nullptr);
@@ -86,19 +87,17 @@ void point_latest(const fs::path& run) {
   if (error) fs::remove(fresh, error);  // a file system without links: `latest` is a convenience
 }
 
-struct RunIdentity {
-  std::string id, created;
-  RecipeValues values;
-};
+}  // namespace
 
-std::string to_json(const RunIdentity& run) {
+std::string RunFolder::to_json(const Identity& run) {
   RunJson values = RunJson::object();
   for (const auto& [key, value] : run.values) values[key] = value;
-  const RunJson json{{"schema", 1}, {"id", run.id}, {"created", run.created}, {"values", std::move(values)}};
+  const RunJson json{
+      {"schema", 1}, {"id", run.id}, {"recipe", run.recipe}, {"created", run.created}, {"values", std::move(values)}};
   return json.dump(2) + "\n";
 }
 
-RunIdentity read_identity(const fs::path& path) {
+RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
   if (!fs::is_directory(path)) throw std::runtime_error(path.string() + ": there is no such run folder");
   const fs::path file = path / kRunName;
   if (!fs::exists(file)) {
@@ -106,39 +105,34 @@ RunIdentity read_identity(const fs::path& path) {
   }
   try {
     const RunJson json = RunJson::parse(io::read_text_file(file, 16 << 20));
-    return {json.at("id"), json.at("created"), json.at("values").get<RecipeValues>()};
+    return {json.at("id"), json.value("recipe", ""), json.at("created"), json.at("values").get<RecipeValues>()};
   } catch (const RunJson::exception& error) {
     throw std::runtime_error(file.string() + ": damaged: " + error.what());
   }
 }
 
-void fill(const fs::path& folder, const std::string& recipe, const config::Document& document,
-          const std::vector<std::string>& command, const RunIdentity& run) {
-  fs::create_directory(folder / "checkpoints");
-  io::write_file_atomically(folder / "recipe.toml", recipe);
-  io::write_file_atomically(folder / "resolved.toml", document.resolved_toml(/*with_origins=*/true));
-  io::write_file_atomically(folder / "command.txt", quoted(command));
-  io::write_file_atomically(folder / "environment.json", train::to_json(environment()));
-  io::write_file_atomically(folder / kRunName, to_json(run));
-}
-
-}  // namespace
-
-RunFolder RunFolder::create(const fs::path& path, const std::string& recipe, const config::Document& document,
-                            const std::vector<std::string>& command) {
+RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, const config::Document& document,
+                            const std::vector<std::string>& command, const std::map<std::string, std::string>& more) {
   if (fs::exists(fs::symlink_status(path))) {
     throw std::runtime_error(path.string() + ": exists already; go on with it by --resume, or choose another name");
   }
-  const RunIdentity run{random_id(), utc_now("%Y-%m-%dT%H:%M:%SZ"), recipe_values(document)};
+  RunFolder folder;
+  folder.run_ = {random_id(), recipe.name, utc_now("%Y-%m-%dT%H:%M:%SZ"), recipe_values(document)};
   // Filled under another name, so that a folder by this name is a run that can be resumed.
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path fresh = parent / std::string(".").append(path.filename().string()).append("-").append(run.id);
-  RunFolder folder;
+  const fs::path fresh = parent / std::string(".").append(path.filename().string()).append("-").append(folder.id());
   try {
     fs::create_directories(parent);
     fs::create_directory(fresh);
     folder.lock_ = lock_folder(fresh);
-    fill(fresh, recipe, document, command, run);
+    folder.path_ = fresh;
+    fs::create_directory(folder.checkpoints());
+    io::write_file_atomically(folder.recipe(), recipe.text);
+    io::write_file_atomically(folder.resolved(), document.resolved_toml(/*with_origins=*/true));
+    io::write_file_atomically(fresh / kCommandName, quoted(command));
+    io::write_file_atomically(folder.environment(), train::to_json(train::environment()));
+    io::write_file_atomically(fresh / kRunName, to_json(folder.run_));
+    for (const auto& [name, text] : more) io::write_file_atomically(fresh / name, text);
     io::rename_durably(fresh, path);
   } catch (const fs::filesystem_error& error) {
     throw std::runtime_error(path.string() + ": cannot be made: " + error.code().message());
@@ -149,8 +143,6 @@ RunFolder RunFolder::create(const fs::path& path, const std::string& recipe, con
   }
   point_latest(path);
   folder.path_ = path;
-  folder.id_ = run.id;
-  folder.config_hash_ = train::config_hash(run.values);
   return folder;
 }
 
@@ -158,33 +150,31 @@ RunFolder RunFolder::resume(const fs::path& path, const config::Document& docume
                             const std::vector<std::string>& command) {
   RunFolder folder = open(path);
   folder.lock_ = lock_folder(path);
-  RunIdentity run = read_identity(path);
-  const RecipeChanges changes = recipe_changes(run.values, document);
+  folder.run_ = read_identity(path);
+  const RecipeChanges changes = recipe_changes(folder.run_.values, document);
   if (!changes.refused.empty()) {
     std::string message = path.string() + ": cannot be resumed with another recipe; these may not change:";
     for (const std::string& line : changes.refused) message += "\n  " + line;
     throw std::runtime_error(message + "\nStart a new run for them.");
   }
-  append_line(path / "command.txt", quoted(command));
+  append_line(path / kCommandName, quoted(command));
   if (!changes.allowed.empty()) {
     std::string text = utc_now("%Y-%m-%dT%H:%M:%SZ") + "\n";
     for (const std::string& line : changes.allowed) text += "  " + line + "\n";
     append_line(path / "changes.txt", text);
-    run.values = recipe_values(document);
+    folder.run_.values = recipe_values(document);
     io::write_file_atomically(folder.resolved(), document.resolved_toml(/*with_origins=*/true));
-    io::write_file_atomically(path / kRunName, to_json(run));
+    io::write_file_atomically(path / kRunName, to_json(folder.run_));
   }
-  io::write_file_atomically(path / "environment.json", train::to_json(environment()));
+  io::write_file_atomically(folder.environment(), train::to_json(train::environment()));
   folder.changes_ = changes.allowed;
   return folder;
 }
 
 RunFolder RunFolder::open(const fs::path& path) {
-  const RunIdentity run = read_identity(path);
   RunFolder folder;
+  folder.run_ = read_identity(path);
   folder.path_ = fs::is_symlink(path) ? path.parent_path() / fs::read_symlink(path) : path;  // `latest`
-  folder.id_ = run.id;
-  folder.config_hash_ = train::config_hash(run.values);
   return folder;
 }
 

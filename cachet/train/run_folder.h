@@ -1,22 +1,31 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/train/resume_rules.h"
 
 namespace cachet::train {
+
+/// A recipe as its user wrote it.
+struct WrittenRecipe {
+  std::string name;  // of its file, without folder and suffix: "demo_plain"
+  std::string text;
+};
 
 /// The folder of one run, laid out as docs/training.md shows.
 class RunFolder {
  public:
-  /// Makes the folder and points `latest` beside it to it. `recipe` is the text of the recipe as written, `document`
-  /// what was read from it. Nothing that exists is touched.
+  /// Makes the folder and points `latest` beside it to it. `document` is what was read from the recipe; `more` are
+  /// further files by their names. Nothing that exists is touched.
   /// Throws std::runtime_error when the folder exists or cannot be written.
-  static RunFolder create(const std::filesystem::path& path, const std::string& recipe,
-                          const config::Document& document, const std::vector<std::string>& command);
+  static RunFolder create(const std::filesystem::path& path, const WrittenRecipe& recipe,
+                          const config::Document& document, const std::vector<std::string>& command,
+                          const std::map<std::string, std::string>& more = {});
 
   /// Opens an existing run to resume it. Compares what was read now with what the run was made with: changes that do
   /// not alter what was trained so far are kept in the folder, all others are refused with a diff
@@ -32,19 +41,31 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path summary() const { return path_ / "summary.csv"; }
   std::filesystem::path log() const { return path_ / "log.txt"; }
+  std::filesystem::path status() const { return path_ / "status.json"; }
   std::filesystem::path report() const { return path_ / "report.html"; }
   std::filesystem::path recipe() const { return path_ / "recipe.toml"; }
   std::filesystem::path resolved() const { return path_ / "resolved.toml"; }
+  std::filesystem::path environment() const { return path_ / "environment.json"; }
 
-  const std::string& id() const { return id_; }                         // distinguishes runs; in every manifest
-  const std::string& config_hash() const { return config_hash_; }       // of what may not change on resume
+  const std::string& id() const { return run_.id; }                            // distinguishes runs; in every manifest
+  const std::string& recipe_name() const { return run_.recipe; }               // empty for a run that did not keep it
+  const std::string& created() const { return run_.created; }                  // 2026-11-21T20:43:45Z
+  const RecipeValues& values() const { return run_.values; }                   // of the recipe, as last resumed
+  std::string config_hash() const { return train::config_hash(run_.values); }  // of what may not change on resume
   const std::vector<std::string>& changes() const { return changes_; }  // on this resume: "train.epochs: 10 -> 20"
 
  private:
   RunFolder() = default;
 
+  struct Identity {  // run.json
+    std::string id, recipe, created;
+    RecipeValues values;
+  };
+  static std::string to_json(const Identity& run);
+  static Identity read_identity(const std::filesystem::path& path);
+
   std::filesystem::path path_;
-  std::string id_, config_hash_;
+  Identity run_;
   std::vector<std::string> changes_;
   std::shared_ptr<void> lock_;  // held while a run is trained; the kernel lets go of it when the process dies
 };

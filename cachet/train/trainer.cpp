@@ -5,6 +5,9 @@
 #include <chrono>
 #include <cmath>
 
+#include "cachet/config/recipe_file.h"
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
 #include "cachet/train/checkpoint_store.h"
@@ -14,7 +17,9 @@
 #include "cachet/train/live_run.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/run_log.h"
+#include "cachet/train/run_status.h"
 #include "cachet/train/step_meter.h"
+#include "cachet/train/tensorboard_log.h"
 
 namespace cachet::train {
 namespace {
@@ -29,24 +34,6 @@ double seconds_from(WallClock::time_point start) {
 }
 
 }  // namespace
-
-const char* to_string(Ending ending) {
-  switch (ending) {
-    case Ending::finished:
-      return "finished";
-    case Ending::early_stop:
-      return "stopped early";
-    case Ending::out_of_time:
-      return "out of time";
-    case Ending::interrupted:
-      return "interrupted";
-    case Ending::not_finite:
-      return "not finite";
-    case Ending::failed:
-      return "failed";
-  }
-  return "";
-}
 
 int Outcome::exit_code() const {
   switch (ending) {
@@ -104,14 +91,19 @@ class Trainer::Loop {
     const uint64_t cut = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
     if (cut > 0) log_.note("cut " + std::to_string(cut) + " bytes of metrics behind the checkpoint");
     events_.emplace(folder_.metrics());
-    for (const Event& event : read_events(folder_.metrics())) {
+    const std::vector<Event> earlier = read_events(folder_.metrics());
+    for (const Event& event : earlier) {
       if (event.kind == Event::Kind::evaluation) evaluation_ = event.metrics;
+    }
+    if (options_.train.tensorboard) {
+      tensorboard_.emplace(folder_.path(), io::read_text_file(folder_.recipe(), config::kMostRecipeBytes), earlier);
     }
     const int copies = options_.train.ema_decay > 0 ? 4 : 3;  // weights, two moments, averages
     store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));
     log_.note("parameters with " + live_.training_step().group_summary());
     wall_start_ = last_save_ = WallClock::now();
     seconds_before_ = live_.state.seconds;
+    write_status({});
   }
 
   void restore(const CheckpointStore::Found& found) {
@@ -185,9 +177,11 @@ class Trainer::Loop {
     live_.state.evaluated = true;
     judge();
     Event event = new_event(Event::Kind::evaluation, evaluation_);
+    event.machine.set("seconds", live_.state.seconds);
     event.machine.set("evaluation_seconds", seconds_from(start));
     record(event);
     write_summary(folder_.summary(), read_events(folder_.metrics()));
+    write_status({});
     write_report({});
   }
 
@@ -259,8 +253,10 @@ class Trainer::Loop {
     return {kind, live_.state.step, live_.epoch_of(live_.state.step), std::move(metrics), task_.observe(), {}};
   }
 
-  void record(const Event& event) {
+  void record(Event& event) {
+    event.machine.set(kUnixTime, unix_time());
     events_->append(event);
+    if (tensorboard_) tensorboard_->append(event);
     log_.note(event_text(event, total_steps()));
   }
 
@@ -303,18 +299,26 @@ class Trainer::Loop {
     try {
       if (progress_ != nullptr) progress_->finish();
       log_.note(std::string(to_string(ending)) + (message.empty() ? "" : ": " + message));
-      write_report({.running = false, .ending = ending, .message = message});
+      const Status status{.running = false, .ending = ending, .message = message};
+      write_report(status);
+      write_status(status);
     } catch (...) {
     }
   }
 
-  void write_report(Status status) {
+  Status placed(Status status) const {
     status.step = live_.state.step;
     status.total_steps = total_steps();
     status.epoch = live_.epoch_of(live_.state.step);
     status.epochs = live_.epoch_of(total_steps());
+    return status;
+  }
+
+  void write_status(const Status& status) { io::write_file_atomically(folder_.status(), to_json(placed(status))); }
+
+  void write_report(const Status& status) {
     try {
-      task_.write_report(folder_, status);
+      task_.write_report(folder_, placed(status));
     } catch (const std::exception& error) {
       log_.say(std::string("the report could not be written: ") + error.what());
     }
@@ -328,6 +332,7 @@ class Trainer::Loop {
   CheckpointStore store_;
   RunLog log_;
   std::optional<EventLog> events_;
+  std::optional<TensorBoardLog> tensorboard_;
   StepMeter meter_;
   Interruption interruption_;
   Metrics evaluation_;

@@ -93,7 +93,7 @@ class Env(command.CommandTest):
     def test_keys(self):
         env = self.json_of("env", "--json")
         for key in ("schema", "cachet", "commit", "compiler", "build_flags", "torch", "cpu_capability", "threads",
-                    "hardware_threads", "os", "torch_parallel"):
+                    "hardware_threads", "processor", "os", "torch_parallel"):
             self.assertIn(key, env)
 
 

@@ -1,8 +1,10 @@
 """Training and what is done with runs: train, eval, predict, compare, recipes."""
+import csv
 import json
 import os
 import pathlib
 import shlex
+import shutil
 import signal
 import struct
 import subprocess
@@ -127,6 +129,16 @@ class Train(RunTest):
         self.assertIn("36 steps, 3 evaluations", text)
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
 
+    def test_dry_run_needs_no_data(self):
+        text = self.cachet("train", "tiny.toml", "--dry-run", "--set", "data.root=nowhere", "--set",
+                           "train.batch_size=1024").stdout
+        self.assertEqual([line.split("  ")[0] for line in text.splitlines()],
+                         ["model", "data", "", "a step", "evaluation", "checkpoint", "memory", "whole run"])
+        self.assertIn("there is no folder", text)
+        self.assertIn("Made-up images instead: 4 a batch, 1 x 8 x 8.", text)
+        self.assertIn("for each 1,000 training images (3 epochs)", text)
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
+
     def test_nothing_that_exists_is_written_over(self):
         self.train("run", "--set", "train.limit=4 steps")
         before = self.weights("run")
@@ -192,6 +204,110 @@ class Train(RunTest):
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
 
 
+class Seeds(RunTest):
+    SHORT = ["--progress", "none", "--set", "train.limit=8 steps"]
+
+    def states(self, folder):
+        rows = csv.DictReader((self.folder / folder / "results.csv").read_text().splitlines())
+        return {row["seed"]: row["state"] for row in rows}
+
+    def test_each_is_the_run_of_its_own(self):
+        done = self.cachet("train", "tiny.toml", "--seeds", "3", "--run", "many", *self.SHORT)
+        self.assertIn("many (3 seeds)", done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "many/report.html")
+        self.assertEqual(self.states("many"), {"0": "finished", "1": "finished", "2": "finished"})
+        self.train("alone", "--set", "train.limit=8 steps", "--seed", "1")
+        self.assertEqual(self.weights("many/seed-1"), self.weights("alone"))
+        self.assertNotEqual(self.weights("many/seed-0"), self.weights("alone"))
+        self.assertIn("<svg", (self.folder / "many/report.html").read_text())
+        self.cachet("eval", "many/seed-2")
+        self.assertIn("many/seed-0", self.refused("eval", "many", cwd=self.folder, code=1))
+
+    def test_goes_on_with_what_is_unfinished_and_adds_seeds(self):
+        words = ["train", "tiny.toml", "--seeds", "4,0", "--runs", "all", *self.SHORT]
+        self.cachet(*words)
+        folder, = (path for path in (self.folder / "all").iterdir() if not path.is_symlink())
+        self.assertEqual((self.folder / "all" / "latest").resolve(), folder)
+        shutil.rmtree(folder / "seed-0")
+        before = (folder / "seed-4" / "command.txt").read_text()
+        self.cachet(*words, "--resume")
+        self.assertEqual(self.states(folder), {"4": "finished", "0": "finished"})
+        self.assertEqual((folder / "seed-4" / "command.txt").read_text(), before)  # it was done
+        self.cachet("train", str(folder), "--resume", "--seeds", "4,7", "--progress", "none")
+        self.assertEqual(self.states(folder), {"4": "finished", "0": "finished", "7": "finished"})
+        self.cachet("train", str(folder), "--resume", "--set", "train.limit=10 steps", "--progress", "none")
+        for seed in (4, 0, 7):
+            self.assertEqual(self.events(folder / f"seed-{seed}")[-1]["step"], 10)
+
+    def test_ctrl_c_stops_all_of_them(self):
+        process = subprocess.Popen([command.COMMAND, "train", "tiny.toml", "--seeds", "2", "--run", "many",
+                                    "--progress", "none", "--set", "train.epochs=200"],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        log = self.folder / "many/seed-0/metrics.jsonl"
+        deadline = time.monotonic() + 200
+        while not (log.exists() and log.read_text().count("\n") > 2):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=200)
+        self.assertEqual((process.returncode, output), (130, ""), errors)
+        self.assertEqual(errors.splitlines()[-1], "interrupted in seed 0; go on with: cachet train many --resume")
+        self.assertFalse((self.folder / "many/seed-1").exists())
+        self.assertEqual(self.states("many"), {"0": "interrupted"})
+        self.assertIn("not begun", (self.folder / "many/report.html").read_text())
+        self.cachet("train", "many", "--resume", "--progress", "none", "--set", "train.limit=20 epochs")
+        self.assertEqual(self.states("many"), {"0": "finished", "1": "finished"})
+        self.assertEqual(self.events("many/seed-1")[-1]["step"], 240)
+
+    def test_a_seed_that_fails_is_named_and_the_others_go_on(self):
+        self.cachet("train", "tiny.toml", "--seeds", "3", "--run", "many", *self.SHORT)
+        shutil.rmtree(self.folder / "many/seed-2")
+        (self.folder / "many/seed-1/status.json").unlink()
+        recipe = self.folder / "many/seed-1/run.json"
+        whole = recipe.read_text()
+        recipe.write_text("{")
+        done = command.run("train", "many", "--resume", "--progress", "none", cwd=self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cachet train: seed 1: ", done.stderr)
+        self.assertIn("1 of 3 seeds failed", done.stderr)
+        self.assertTrue((self.folder / "many/seed-2/checkpoints/last").exists())
+        recipe.write_text(whole)
+        self.cachet("train", "many", "--resume", "--progress", "none")
+        self.assertEqual(self.states("many"), {"0": "finished", "1": "finished", "2": "finished"})
+
+    def test_a_loss_that_is_not_finite_fails_its_seed(self):
+        done = command.run("train", "tiny.toml", "--seeds", "2", "--run", "many", *self.SHORT, "--set",
+                           "optimizer.lr=1e30", cwd=self.folder)
+        self.assertEqual(done.returncode, 1)
+        for part in ("seed 0: ", "seed 1: ", "2 of 2 seeds failed"):
+            self.assertIn(part, done.stderr)
+        self.assertEqual(self.states("many"), {"0": "not finite", "1": "not finite"})
+
+    def test_looking_touches_nothing(self):
+        printed = tomllib.loads(self.cachet("train", "tiny.toml", "--seeds", "5,6", "--print").stdout)
+        self.assertEqual(printed["train"]["seed"], 5)
+        self.assertIn("(4 runs)", self.cachet("train", "tiny.toml", "--seeds", "4", "--dry-run").stdout)
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
+
+    def test_mistakes(self):
+        for seeds in ("0", "two", "1,1", "1,,2", "-3", "0-4"):
+            self.assertIn("--seeds", self.refused("train", "tiny.toml", f"--seeds={seeds}", cwd=self.folder))
+        self.assertIn("leave it out", self.refused("train", "tiny.toml", "--seeds", "1,2", "--seed", "3", cwd=self.folder))
+        self.refused("train", "tiny.toml", "--seeds", "2", "--run", "none", "--set", "data.root=nowhere",
+                     cwd=self.folder, code=1)
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
+        self.cachet("train", "tiny.toml", "--seeds", "1", "--run", "many", *self.SHORT)
+        self.train("single", "--set", "train.limit=2 steps")
+        self.assertIn("exists already", self.refused("train", "tiny.toml", "--seeds", "1", "--run", "many",
+                                                     cwd=self.folder, code=1))
+        self.assertIn("--resume", self.refused("train", "many", cwd=self.folder))
+        self.assertIn("one seed", self.refused("train", "single", "--seeds", "2", "--resume", cwd=self.folder))
+        self.assertIn("one seed", self.refused("train", "tiny.toml", "--run", "single", "--seeds", "2", "--resume",
+                                               cwd=self.folder))
+        said = self.refused("train", "many", "--resume", "--set", "model.depth=2", cwd=self.folder, code=1, lines=4)
+        self.assertIn("model.depth: 1 -> 2", said)
+
+
 class Use(RunTest):
     def setUp(self):
         super().setUp()
@@ -248,6 +364,37 @@ class Use(RunTest):
         self.assertIn("| --- |", self.cachet("compare", "run", "other", "--format", "md").stdout.replace("---:", "---"))
         self.assertEqual(len(self.cachet("compare", "run", "other", "--format", "csv").stdout.splitlines()), 3)
         self.refused("compare", "run", "images", cwd=self.folder, code=1)
+
+    def test_comparisons_of_seeds(self):
+        short = ["--progress", "none", "--set", "train.limit=2 epochs"]
+        self.cachet("train", "tiny.toml", "--seeds", "2", "--run", "many", *short)
+        self.cachet("train", "tiny.toml", "--seeds", "2", "--run", "plain", *short, "--set", "model.cache.kind=none")
+        result = self.json_of("compare", "many", "plain", "--json", cwd=self.folder)
+        self.assertEqual([row["name"] for row in result["runs"]],
+                         ["many/seed-0", "many/seed-1", "plain/seed-0", "plain/seed-1"])
+        self.assertEqual([(row["name"], row["runs"]) for row in result["groups"]],
+                         [("many (2 seeds)", ["many/seed-0", "many/seed-1"]),
+                          ("plain (2 seeds)", ["plain/seed-0", "plain/seed-1"])])
+        first, second = (row["metrics"]["top-1"] for row in result["runs"][:2])
+        self.assertAlmostEqual(result["groups"][0]["means"]["top-1"], (first + second) / 2)
+        self.assertAlmostEqual(result["groups"][0]["deviations"]["top-1"], abs(first - second) / 2 ** 0.5)
+        text = self.cachet("compare", "many", "plain", "-o", "page.html").stdout
+        for part in ("many (2 seeds)", "than seeds explain", "Runs of several seeds", "plain/seed-1"):
+            self.assertIn(part, text)
+        self.assertNotIn("train.seed", text)  # both have the same
+        page = (self.folder / "page.html").read_text()
+        self.assertIn('class="band"', page)
+        self.assertIn("Over time", page)
+        rows = list(csv.DictReader(self.cachet("compare", "many", "run", "--format", "csv").stdout.splitlines()))
+        self.assertEqual([(row["run"], row["recipe"], row["seed"], row["state"]) for row in rows],
+                         [("many/seed-0", "tiny", "0", "finished"), ("many/seed-1", "tiny", "1", "finished"),
+                          ("run", "tiny", "0", "finished")])
+        for row in rows:
+            self.assertRegex(row["date"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+            self.assertIn("1 thread of ", row["device"])
+            self.assertTrue(row["commit"])
+            self.assertGreater(int(row["parameters"]), 0)
+            self.assertTrue(0 <= float(row["top-1"]) <= 1)
 
     def test_a_damaged_checkpoint_is_refused(self):
         file = self.folder / "run/checkpoints/step-00000036/model.safetensors"

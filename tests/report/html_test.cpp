@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cachet/report/axis.h"
 #include "cachet/report/comparison.h"
 #include "tests/report/made_up_run.h"
 #include "tests/report/well_formed.h"
@@ -179,6 +180,112 @@ TEST(ComparisonTest, MissingMetricsAreDashes) {
   const Table table = results_table(runs);
   EXPECT_EQ(table.rows[2][1].text, "–");
   EXPECT_TRUE(std::isnan(table.rows[2][1].value));
+}
+
+TEST(ComparisonTest, CurvesOfOneNameMayHaveSeveralSections) {
+  auto runs = compared_runs();
+  for (ComparedRun& run : runs) {
+    run.curves.push_back(run.curves[0]);
+    run.curves.back().section = "Over time";
+    run.curves.back().x_label = "minutes";
+  }
+  const Page page = comparison_page(runs, "t");
+  ASSERT_EQ(page.sections.size(), 3u);
+  EXPECT_EQ(page.sections[1].blocks.size(), 2u);
+  EXPECT_EQ(page.sections[2].title, "Over time");
+  EXPECT_EQ(std::get<LineChart>(page.sections[2].blocks.at(0)).x_label, "minutes");
+}
+
+LineChart banded_chart(double deviation) {
+  return {"t", "step", "loss", {{"a", {1, 2, 3}, {2, 4, 3}, {deviation, deviation, deviation}}}};
+}
+
+std::string drawn_page(const LineChart& chart) {
+  Page page{"t", "", {}, "", {}, {{"s", {chart}, ""}}, ""};
+  return render_html(page);
+}
+
+TEST(BandTest, IsDrawnAroundTheCurveAndToldInTheNumbers) {
+  const std::string html = drawn_page(banded_chart(0.5));
+  EXPECT_EQ(test::markup_error(html), "");
+  EXPECT_NE(html.find("class=\"band\""), std::string::npos);
+  EXPECT_NE(html.find("\"deviation\":[0.5,0.5,0.5]"), std::string::npos);
+  EXPECT_EQ(drawn_page(banded_chart(0)).find("class=\"band\""), std::string::npos) << "no band without a height";
+  LineChart bare = banded_chart(0.5);
+  bare.series[0].deviation.clear();
+  EXPECT_EQ(drawn_page(bare).find("\"deviation\""), std::string::npos);
+  bare.series[0].deviation = {0.5, NAN};  // shorter, and not finite
+  EXPECT_EQ(test::markup_error(drawn_page(bare)), "");
+}
+
+TEST(BandTest, LiesInTheAxes) {
+  const std::vector<DrawnSeries> series{drawn_series(banded_chart(1.5).series[0], 100)};
+  const Axis linear = y_axis(series, false, false), logarithmic = y_axis(series, true, false);
+  EXPECT_LE(linear.least, 0.5);
+  EXPECT_GE(linear.most, 5.5);
+  EXPECT_LE(logarithmic.least, 0.5);
+  EXPECT_GE(logarithmic.most, 5.5);
+  const std::vector<DrawnSeries> wide{drawn_series(banded_chart(3).series[0], 100)};
+  EXPECT_GT(y_axis(wide, true, false).least, 0) << "a band that reaches zero is cut";
+  EXPECT_EQ(test::markup_error(drawn_page(banded_chart(3))), "");
+}
+
+TEST(BandTest, SurvivesThinningAndFollowsTheTrend) {
+  Series many{"a", {}, {}, {}};
+  for (int i = 0; i < 4000; ++i) {
+    many.x.push_back(i);
+    many.y.push_back(i % 2);
+    many.deviation.push_back(0.25);
+  }
+  const DrawnSeries drawn = drawn_series(many, 100);
+  ASSERT_FALSE(drawn.trend.empty());
+  EXPECT_EQ(&drawn.line(), &drawn.trend);
+  for (const Point& point : drawn.points) EXPECT_EQ(point.deviation, 0.25);
+  for (const Point& point : drawn.trend) EXPECT_EQ(point.deviation, 0.25);
+}
+
+// Set CACHET_REPORT_DEMO to look at it: eight groups, some with bands, one that ended early, one that diverged.
+TEST(ComparisonTest, ManyGroupsWithBandsAreOnePage) {
+  std::vector<ComparedRun> runs;
+  const std::vector<std::pair<const char*, double>> groups = {
+      {"cifar10_plain (5 seeds)", 0.652}, {"cifar10_cached (5 seeds)", 0.671}, {"cifar10_fifo (5 seeds)", 0.668},
+      {"cifar10_bn (3 seeds)", 0.633},    {"cifar10_un (5 seeds)", 0.6525},    {"cifar10_un without filter", 0.41},
+      {"cifar10_rms (5 seeds)", 0.655},   {"pvt_tiny_cifar10_cached", 0.702}};
+  unsigned seed = 1;
+  for (const auto& [name, top] : groups) {
+    ComparedRun run{name, {{"model.norm.kind", "\"layer\""}, {"train.seed", std::to_string(seed)}}, {}, {}};
+    run.metrics = {{"top-1", {format_percent(top) + " ± 0.4 %", top}, Better::higher},
+                   {"best top-1", {format_percent(top + 0.01), top + 0.01}, Better::higher},
+                   {"loss", {format_fixed(1.6 - top, 3), 1.6 - top}, Better::lower}};
+    const int points = seed == 4 ? 9 : 16;
+    Series accuracy = test::made_up_series("", points, 0.3, top, 0.006, 500, seed);
+    Series loss = test::made_up_series("", points * 20, 2.3, 1.6 - top, 0.02, 25, seed);
+    if (seed == 6) accuracy.y.back() = NAN;
+    if (std::string(name).find("seeds") != std::string::npos) {
+      for (size_t i = 0; i < accuracy.x.size(); ++i) accuracy.deviation.push_back(0.012);
+      for (size_t i = 0; i < loss.x.size(); ++i) loss.deviation.push_back(0.05);
+    }
+    Series rate{"", {}, {}};
+    for (int i = 0; i < 320; ++i) {
+      rate.x.push_back(25 * i);
+      rate.y.push_back(i < 20 ? 1e-3 * i / 20 : 5e-4 * (1 + std::cos(M_PI * (i - 20) / 300)));
+    }
+    run.curves = {{"Accuracy on the test images", "step", "top-1", accuracy, "Over the steps"},
+                  {"Loss in training", "step", "loss", loss, "Over the steps"},
+                  {"Learning rate", "step", "rate", rate, "Over the steps"}};
+    run.label = run.name.substr(0, run.name.find(" ("));
+    runs.push_back(std::move(run));
+    ++seed;
+  }
+  const std::string html = render_html(comparison_page(runs, "CIFAR-10: eight models"));
+  keep_page("compare_many.html", html);
+  EXPECT_EQ(test::markup_error(html), "");
+  runs.resize(3);
+  const std::string three = render_html(comparison_page(runs, "CIFAR-10: three memories"));
+  keep_page("compare_three.html", three);
+  EXPECT_NE(three.find(">cifar10_cached</text>"), std::string::npos) << "a label beside the end of its curve";
+  runs[0].label = "a name that no margin has room for";
+  EXPECT_EQ(render_html(comparison_page(runs, "t")).find(">cifar10_cached</text>"), std::string::npos);
 }
 
 }  // namespace

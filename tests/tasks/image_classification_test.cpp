@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "cachet/io/read_file.h"
-#include "cachet/tasks/compared_run.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/made_up_images.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
@@ -184,41 +184,33 @@ TEST_F(ImageClassificationTest, DryRunTriesOneOfEach) {
   EXPECT_EQ(tried->observe()[2].values[0], 2) << "two steps, and the evaluation trains nothing";
 }
 
-TEST_F(ImageClassificationTest, ComparesRuns) {
-  for (const char* seed : {"0", "1"})
-    train_tiny(images(), run(seed), {"train.limit=2 epochs", std::string("train.seed=") + seed});
-  train_tiny(images(), run("plain"), {"train.limit=2 epochs", "model.cache.kind=none", "model.norm.kind=layer"});
-  const std::vector<ComparedResult> results{compared_run(run("0")), compared_run(run("1")), compared_run(run("plain"))};
-  const auto metric = [](const ComparedResult& result, const std::string& name) {
-    for (const report::Metric& metric : result.shown.metrics)
-      if (metric.name == name) return metric.cell.text;
-    return std::string("absent");
-  };
-  EXPECT_EQ(results[0].shown.name, "0");
-  EXPECT_NE(metric(results[0], "UN steps on window").find(" of 24"), std::string::npos);
-  EXPECT_NE(metric(results[0], "UN filtered").find("in 5 layers"), std::string::npos);
-  EXPECT_EQ(metric(results[2], "UN filtered"), "absent");
-  EXPECT_NE(metric(results[2], "parameters"), metric(results[0], "parameters"));
-  for (const char* name : {"top-1", "loss", "MACs", "training images/s", "training time"})
-    EXPECT_NE(metric(results[2], name), "absent") << name;
-
-  const auto averages = seed_averages(results);
-  ASSERT_EQ(averages.size(), 1U);
-  EXPECT_NE(averages[0].shown.name.find("2 seeds"), std::string::npos);
-  EXPECT_NEAR(averages[0].top1, (results[0].top1 + results[1].top1) / 2, 1e-12);
-  EXPECT_NEAR(averages[0].top1_stderr, std::abs(results[0].top1 - results[1].top1) / std::sqrt(2.0), 1e-12);
+// What an ImageNet recipe is tried with where there is no ImageNet.
+TEST_F(ImageClassificationTest, DryRunNeedsNoData) {
+  config::Document document =
+      test::tiny_document(folder_ / "nowhere", {"train.batch_size=1024", "train.accumulate=4", "data.classes=100"});
+  const RecipePlan plan = read_recipe(document);
+  const auto why = absent_data(plan);
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("nowhere"), std::string::npos);
+  const RecipePlan small = reduced(plan);
+  const auto tried = small.build(Splits::made_up);
+  const DryRun dry = dry_run(*tried, small.training);
+  EXPECT_EQ(dry.step_samples, 4);
+  EXPECT_GT(dry.evaluation_seconds, 0);
+  EXPECT_GT(dry.checkpoint_bytes, 1000U);
+  EXPECT_EQ(tried->classifier().classes(), 100) << "the model is the recipe's own";
+  EXPECT_EQ(tried->observe()[2].values[0], 2);
+  document = test::tiny_document(images());
+  EXPECT_FALSE(absent_data(read_recipe(document)));
 }
 
-TEST(AccuracyDifferences, SayWhetherTheyAreMoreThanChance) {
-  const auto result = [](const std::string& name, double top1) {
-    ComparedResult one{{}, top1, 0.01};
-    one.shown.name = name;
-    return one;
-  };
-  EXPECT_EQ(accuracy_differences({result("a", 0.8), result("b", 0.85), result("c", 0.79)}),
-            "b is 5.0 points above a, more than twice the standard error of 1.4. "
-            "c is 1.0 points below a, no more than twice the standard error of 1.4.");
-  EXPECT_EQ(accuracy_differences({result("a", 0.8)}), "");
+TEST_F(ImageClassificationTest, MadeUpImagesAreTheSameEveryTime) {
+  config::Document document = test::tiny_document(images());
+  const auto model = read_recipe(document).images.model;
+  const data::StoredImages first = made_up_images(model, 6), second = made_up_images(model, 6);
+  EXPECT_TRUE(first.images().equal(second.images()));
+  EXPECT_EQ(first.labels(), (std::vector<int64_t>{0, 1, 2, 3, 0, 1}));
+  EXPECT_EQ(first.shape(), (data::ImageShape{1, 8, 8}));
 }
 
 }  // namespace

@@ -95,9 +95,10 @@ train::Outcome train_tiny(const std::filesystem::path& images, const std::filesy
   const tasks::RecipePlan plan = tasks::read_recipe(document);
   train::prepare_process(plan.training.train);
   Task task(plan.images, plan.training.train);
-  train::RunFolder folder = std::filesystem::exists(run)
-                                ? train::RunFolder::resume(run, document, {"cachet", "train", "--resume"})
-                                : train::RunFolder::create(run, tiny_recipe(images), document, {"cachet", "train"});
+  train::RunFolder folder =
+      std::filesystem::exists(run)
+          ? train::RunFolder::resume(run, document, {"cachet", "train", "--resume"})
+          : train::RunFolder::create(run, {"tiny", tiny_recipe(images)}, document, {"cachet", "train"});
   return train::Trainer(task, plan.training, folder, nullptr).run();
 }
 

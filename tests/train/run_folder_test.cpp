@@ -29,19 +29,20 @@ std::string text_of(const fs::path& path) {
 TEST(RunFolder, RefusesWhatExists) {
   const test::TemporaryDirectory folder;
   const config::Document document = read_document();
-  RunFolder::create(folder / "run", "text", document, {"cachet", "train", "it's"});
+  RunFolder::create(folder / "run", {"toy", "text"}, document, {"cachet", "train", "it's"});
   EXPECT_EQ(text_of(folder / "run" / "recipe.toml"), "text");
   EXPECT_EQ(text_of(folder / "run" / "command.txt"), "cachet train 'it'\\''s'\n");
   EXPECT_NE(text_of(folder / "run" / "resolved.toml").find("toy.toml:"), std::string::npos);
   EXPECT_EQ(fs::read_symlink(folder / "latest"), "run");
   EXPECT_EQ(RunFolder::open(folder / "latest").path(), folder / "run");
-  const std::string message =
-      test::thrown_message<std::runtime_error>([&] { RunFolder::create(folder / "run", "other", document, {}); });
+  const std::string message = test::thrown_message<std::runtime_error>([&] {
+    RunFolder::create(folder / "run", {"toy", "other"}, document, {});
+  });
   EXPECT_NE(message.find("--resume"), std::string::npos) << message;
   EXPECT_EQ(text_of(folder / "run" / "recipe.toml"), "text");
   std::ofstream(folder / "file") << "mine";
-  EXPECT_THROW(RunFolder::create(folder / "file", "", document, {}), std::runtime_error);
-  EXPECT_THROW(RunFolder::create(folder / "file" / "run", "", document, {}), std::runtime_error);
+  EXPECT_THROW(RunFolder::create(folder / "file", {}, document, {}), std::runtime_error);
+  EXPECT_THROW(RunFolder::create(folder / "file" / "run", {}, document, {}), std::runtime_error);
   EXPECT_EQ(text_of(folder / "file"), "mine");
 }
 
@@ -56,7 +57,7 @@ TEST(RunFolder, RefusesWhatIsNoRun) {
 TEST(RunFolder, RefusesASecondProcess) {
   const test::TemporaryDirectory folder;
   const config::Document document = read_document();
-  const RunFolder held = RunFolder::create(folder / "run", "", document, {});
+  const RunFolder held = RunFolder::create(folder / "run", {}, document, {});
   const std::string message =
       test::thrown_message<std::runtime_error>([&] { RunFolder::resume(folder / "run", document, {}); });
   EXPECT_NE(message.find("another process"), std::string::npos) << message;
@@ -64,7 +65,7 @@ TEST(RunFolder, RefusesASecondProcess) {
 
 TEST(RunFolder, TakesChangesThatLeaveTheTrainingAsItWas) {
   const test::TemporaryDirectory folder;
-  RunFolder::create(folder / "run", "", read_document(), {"first"});
+  RunFolder::create(folder / "run", {}, read_document(), {"first"});
   const RunFolder folder_now = RunFolder::resume(
       folder / "run", read_document({"train.epochs=9", "data.workers=3", "schedule.kind=linear"}), {"second"});
   EXPECT_EQ(folder_now.changes().size(), 3U);
@@ -75,7 +76,7 @@ TEST(RunFolder, TakesChangesThatLeaveTheTrainingAsItWas) {
 
 TEST(RunFolder, RefusesOtherChangesWithADiff) {
   const test::TemporaryDirectory folder;
-  RunFolder::create(folder / "run", "", read_document(), {"first"});
+  RunFolder::create(folder / "run", {}, read_document(), {"first"});
   const std::string message = test::thrown_message<std::runtime_error>([&] {
     RunFolder::resume(folder / "run", read_document({"train.seed=8", "optimizer.lr=0.5", "train.epochs=9"}), {});
   });

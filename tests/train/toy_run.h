@@ -51,9 +51,10 @@ inline train::Outcome train_toy(const std::filesystem::path& run, ToyHooks hooks
   const train::Options options = read_toy(document, &workers);
   train::prepare_process(options.train);
   ToyTask task(workers, std::move(hooks));
-  train::RunFolder folder = std::filesystem::exists(run)
-                                ? train::RunFolder::resume(run, document, {"cachet", "train", run.string(), "--resume"})
-                                : train::RunFolder::create(run, kToyRecipe, document, {"cachet", "train", "toy.toml"});
+  train::RunFolder folder =
+      std::filesystem::exists(run)
+          ? train::RunFolder::resume(run, document, {"cachet", "train", run.string(), "--resume"})
+          : train::RunFolder::create(run, {"toy", kToyRecipe}, document, {"cachet", "train", "toy.toml"});
   return train::Trainer(task, options, folder, nullptr).run();
 }
 

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "app/command.h"
+#include "app/failure.h"
+#include "app/recipe_argument.h"
+#include "app/training.h"
+#include "cachet/io/atomic_file.h"
+#include "cachet/report/html.h"
+#include "cachet/report/text_table.h"
+#include "cachet/tasks/comparison.h"
+#include "cachet/train/run_folder.h"
+#include "cachet/train/run_status.h"
+#include "cachet/train/seed_folder.h"
+#include "cachet/train/trainer.h"
+
+namespace cachet::app {
+namespace {
+
+std::string seed_setting(uint64_t seed) { return "train.seed=" + std::to_string(seed); }
+
+/// A recipe with a seed of its own, read.
+struct SeededRecipe {
+  config::Document document;
+  tasks::RecipePlan plan;
+};
+
+SeededRecipe seeded_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed) {
+  SeededRecipe recipe{read_document(job.recipe, arguments.settings), {}};
+  if (seed) recipe.document.set(seed_setting(*seed));
+  recipe.plan = tasks::read_recipe(recipe.document);
+  return recipe;
+}
+
+/// The seeds that the command line asks for; none where it leaves them to the folder.
+std::vector<uint64_t> asked_seeds(const TrainArguments& arguments, uint64_t first) {
+  const bool listed = arguments.seeds.find(',') != std::string::npos;
+  if (arguments.seed && (listed || arguments.seeds.empty()))
+    throw UsageError("--seed is the first of --seeds N; with a list of seeds, or a folder of them, leave it out");
+  if (arguments.seeds.empty()) return {};
+  const auto seeds = train::seeds_from_text(arguments.seeds, first);
+  if (!seeds)
+    throw UsageError("--seeds " + arguments.seeds +
+                     ": write how many (5: from train.seed on), or which, each once (0,1,7); 1,000 at most");
+  return *seeds;
+}
+
+/// Nothing is left to do: the run is complete, and the recipe that was read now would not change that.
+bool is_done(const train::SeedFolder& seeds, uint64_t seed, const config::Document& document) {
+  if (!seeds.has_begun(seed)) return false;
+  const auto run = train::RunFolder::open(seeds.run(seed));
+  const auto status = train::read_status(run.status());
+  const train::RecipeChanges changes = train::recipe_changes(run.values(), document);
+  return status && train::is_complete(*status) && changes.allowed.empty() && changes.refused.empty();
+}
+
+class SeedSeries {
+ public:
+  SeedSeries(const TrainArguments& arguments, const TrainingJob& job, train::SeedFolder folder)
+      : arguments_(arguments), job_(job), folder_(std::move(folder)) {}
+
+  /// `built` is the task of the first seed, if it was needed before the folder.
+  int run(std::unique_ptr<train::Task> built) {
+    for (const uint64_t seed : folder_.seeds()) {
+      if (run_one(seed, std::move(built)) == kInterrupted) return interrupted(seed);
+    }
+    if (const auto groups = write_overview())
+      std::cout << report::text_table(report::results_table(tasks::compared(*groups))) << '\n'
+                << folder_.shared().report().string() << '\n';
+    if (failed_.empty()) return kDone;
+    throw std::runtime_error(std::to_string(failed_.size()) + " of " + std::to_string(folder_.seeds().size()) +
+                             " seeds failed, as said above; try them again with: " + resuming());
+  }
+
+ private:
+  /// A failure is said, and ends only this seed.
+  int run_one(uint64_t seed, std::unique_ptr<train::Task> built) {
+    const std::string who = "seed " + std::to_string(seed);
+    try {
+      SeededRecipe recipe = seeded_recipe(job_, arguments_, seed);
+      if (is_done(folder_, seed, recipe.document)) {
+        report::Progress({.mode = progress_mode(arguments_.progress)}).log(who + " is done");
+        return kDone;
+      }
+      if (!built) built = recipe.plan.build();
+      const train::Outcome outcome = train_in_folder(seed, *built, recipe);
+      if (outcome.exit_code() == kInterrupted) return kInterrupted;
+      if (!outcome.message.empty()) std::cerr << "cachet train: " << who << ": " << outcome.message << '\n';
+      if (outcome.exit_code() != kDone) failed_.push_back(seed);
+    } catch (...) {
+      report_failure("cachet train: " + who);
+      failed_.push_back(seed);
+    }
+    write_overview();
+    return kDone;
+  }
+
+  train::Outcome train_in_folder(uint64_t seed, train::Task& task, const SeededRecipe& recipe) {
+    const bool resumes = folder_.has_begun(seed);
+    const auto path = folder_.run(seed);
+    train::RunFolder run =
+        resumes ? train::RunFolder::resume(path, recipe.document, command_words())
+                : train::RunFolder::create(path, folder_.written_recipe(), recipe.document, command_words());
+    report::Progress progress({.mode = progress_mode(arguments_.progress)});
+    progress.log((resumes ? "resuming " : "training in ") + path.string());
+    return train::Trainer(task, recipe.plan.training, run, &progress).run();
+  }
+
+  /// What the folder says of its seeds: results.csv for programs, report.html for people. Gives what they show; nothing
+  /// while no seed has begun, and where it cannot be written, which is said and no reason to stop training.
+  std::optional<std::vector<tasks::RunGroup>> write_overview() const {
+    if (std::ranges::none_of(folder_.seeds(), [&](uint64_t seed) { return folder_.has_begun(seed); }))
+      return std::nullopt;
+    const auto path = folder_.shared().path();
+    try {
+      auto groups = tasks::read_groups({path});
+      io::write_file_atomically(path / "results.csv", report::csv_table(tasks::published_table(groups)));
+      io::write_file_atomically(folder_.shared().report(),
+                                report::render_html(tasks::comparison_page(groups, path.filename().string())));
+      return groups;
+    } catch (...) {
+      report_failure("cachet train: the overview of the seeds");
+      return std::nullopt;
+    }
+  }
+
+  int interrupted(uint64_t seed) const {
+    write_overview();
+    std::cerr << "interrupted in seed " << seed << "; go on with: " << resuming() << '\n';
+    return kInterrupted;
+  }
+
+  std::string resuming() const { return "cachet train " + folder_.shared().path().string() + " --resume"; }
+
+  const TrainArguments& arguments_;
+  const TrainingJob& job_;
+  train::SeedFolder folder_;
+  std::vector<uint64_t> failed_;
+};
+
+}  // namespace
+
+int train_seeds(const TrainArguments& arguments) {
+  const TrainingJob job = training_job(arguments, /*several=*/true);
+  const SeededRecipe given = seeded_recipe(job, arguments, arguments.seed);
+  std::vector<uint64_t> seeds = asked_seeds(arguments, given.plan.training.train.seed);
+  if (job.resumes) {
+    const std::vector<uint64_t> known = train::SeedFolder::open(job.run).seeds();
+    seeds.insert(seeds.begin(), known.begin(), known.end());
+  }
+  const SeededRecipe first = seeded_recipe(job, arguments, seeds.front());
+  if (arguments.only_looks()) {
+    const std::set<uint64_t> distinct(seeds.begin(), seeds.end());
+    return look_at_training(arguments, first.document, first.plan, distinct.size());
+  }
+  if (job.resumes)
+    return SeedSeries(arguments, job, train::SeedFolder::resume(job.run, first.document, command_words(), seeds))
+        .run(nullptr);
+  auto built = first.plan.build();  // what cannot begin leaves no folder
+  return SeedSeries(
+             arguments, job,
+             train::SeedFolder::create(job.run, written_recipe(job.recipe), first.document, command_words(), seeds))
+      .run(std::move(built));
+}
+
+}  // namespace cachet::app

@@ -1,0 +1,135 @@
+#include "app/training.h"
+
+#include <fstream>
+#include <iostream>
+#include <regex>
+
+#include "app/command.h"
+#include "app/recipe_argument.h"
+#include "cachet/report/format.h"
+#include "cachet/tasks/dry_run.h"
+#include "cachet/train/run_folder.h"
+#include "cachet/train/seed_folder.h"
+
+namespace cachet::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The newest of the folders that new_run_path() named after a recipe, of single runs or of several seeds.
+std::optional<fs::path> newest_run(const fs::path& root, const std::string& name, bool several) {
+  const std::regex pattern("([0-9]{8})-(.*?)(?:-([0-9]+))?");
+  std::optional<fs::path> newest;
+  std::pair<std::string, int> newest_key;
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(root, unreadable)) {
+    const std::string folder = entry.path().filename().string();
+    std::smatch match;
+    if (!std::regex_match(folder, match, pattern) || match[2] != name || match[3].length() > 6) continue;
+    if (train::SeedFolder::is_at(entry.path()) != several) continue;
+    const std::pair key(match[1].str(), match[3].matched ? std::stoi(match[3]) : 1);
+    if (!newest || key > newest_key) {
+      newest = entry.path();
+      newest_key = key;
+    }
+  }
+  return newest;
+}
+
+void print_line(const std::string& what, const std::string& value) {
+  std::cout << what << std::string(14 - what.size(), ' ') << value << '\n';
+}
+
+void print_tried(const tasks::DryRun& dry) {
+  const double rate = static_cast<double>(dry.step_samples) / dry.step_seconds;
+  print_line("a step", report::format_duration(dry.step_seconds) + " (" + std::to_string(dry.step_samples) +
+                           " samples, " + report::format_number(rate, 3) + " a second)");
+  print_line("evaluation", report::format_duration(dry.evaluation_seconds));
+  print_line("checkpoint", report::format_bytes(static_cast<int64_t>(dry.checkpoint_bytes)) + " in " +
+                               report::format_duration(dry.checkpoint_seconds));
+  print_line("memory", report::format_bytes(dry.memory_bytes));
+}
+
+void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs) {
+  const tasks::DryRun dry = tasks::dry_run(*plan.build(), plan.training);
+  print_tried(dry);
+  print_line("whole run", "about " + report::format_duration(dry.total_seconds()) + " (" +
+                              std::to_string(dry.total_steps) + " steps, " + std::to_string(dry.evaluations) +
+                              " evaluations)");
+  if (runs > 1)
+    print_line("all seeds", "about " + report::format_duration(static_cast<double>(runs) * dry.total_seconds()) + " (" +
+                                std::to_string(runs) + " runs)");
+}
+
+/// How long training takes cannot be told without knowing how many images there are; how long it takes for some can.
+void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why) {
+  const tasks::RecipePlan small = tasks::reduced(plan);
+  const models::ImageShape& image = plan.images.model.image;
+  const int64_t batch = small.training.train.batch_size;
+  print_line("data", why);
+  print_line("", "Made-up images instead: " + std::to_string(batch) + " a batch, " + std::to_string(image.channels) +
+                     " x " + std::to_string(image.height) + " x " + std::to_string(image.width) + ".");
+  const tasks::DryRun dry = tasks::dry_run(*small.build(tasks::Splits::made_up), small.training);
+  print_tried(dry);
+  const train::TrainOptions& training = plan.training.train;
+  const double seconds = dry.step_seconds / static_cast<double>(dry.step_samples);
+  print_line("whole run", "about " + report::format_duration(1000 * seconds * static_cast<double>(training.epochs)) +
+                              " for each 1,000 training images (" + std::to_string(training.epochs) + " epochs), and " +
+                              "more memory for batches of " + std::to_string(training.batch_size));
+}
+
+}  // namespace
+
+TrainingJob training_job(const TrainArguments& arguments, bool several) {
+  if (fs::is_directory(arguments.target)) {
+    const train::RunFolder folder = train::RunFolder::open(arguments.target);
+    if (several && !train::SeedFolder::is_at(arguments.target))
+      throw UsageError(arguments.target + " is a run of one seed; name the recipe to train with --seeds");
+    if (!arguments.resume && !arguments.only_looks())
+      throw UsageError(arguments.target + " is a run; add --resume to go on with it");
+    return {folder.resolved(), folder.path(), true};
+  }
+  const fs::path recipe = find_recipe(arguments.target);
+  const std::string name = recipe.stem().string();
+  if (!arguments.run.empty()) {
+    const bool resumes = arguments.resume && fs::exists(arguments.run);
+    if (resumes && several && !train::SeedFolder::is_at(arguments.run))
+      throw UsageError(arguments.run + " is a run of one seed; go on with it without --seeds, or choose another --run");
+    return {recipe, arguments.run, resumes};
+  }
+  if (arguments.resume)
+    if (const auto run = newest_run(arguments.runs, name, several)) return {recipe, *run, true};
+  return {recipe, train::new_run_path(arguments.runs, name), false};
+}
+
+std::vector<std::string> command_words() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words{"cachet"};
+  std::string word;
+  std::getline(file, word, '\0');  // the program, by whatever path
+  while (std::getline(file, word, '\0')) words.push_back(word);
+  return words;
+}
+
+report::ProgressMode progress_mode(const std::string& word) {
+  if (word == "bar") return report::ProgressMode::bar;
+  if (word == "plain") return report::ProgressMode::plain;
+  if (word == "none") return report::ProgressMode::none;
+  return report::ProgressMode::automatic;
+}
+
+int look_at_training(const TrainArguments& arguments, const config::Document& document, const tasks::RecipePlan& plan,
+                     size_t runs) {
+  if (arguments.print) {
+    std::cout << document.resolved_toml(/*with_origins=*/true);
+    return kDone;
+  }
+  print_line("model", plan.images.model.name);
+  if (const auto why = tasks::absent_data(plan))
+    dry_run_without_data(plan, *why);
+  else
+    dry_run_with_data(plan, runs);
+  return kDone;
+}
+
+}  // namespace cachet::app

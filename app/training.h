@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/report/progress.h"
+#include "cachet/tasks/recipe.h"
+
+namespace cachet::app {
+
+/// What `cachet train` was asked.
+struct TrainArguments {
+  std::string target;  // a recipe, a run, or a folder of seeds
+  std::vector<std::string> settings;
+  std::string run, runs = "runs", progress = "auto", seeds;
+  std::optional<uint64_t> seed;
+  bool resume = false, print = false, dry_run = false;
+
+  bool only_looks() const { return print || dry_run; }
+};
+
+/// What is to be read, and the folder that it is for.
+struct TrainingJob {
+  std::filesystem::path recipe, run;
+  bool resumes = false;
+};
+
+/// `several`: a folder of seeds is meant, not a single run. Throws UsageError for a run without --resume.
+TrainingJob training_job(const TrainArguments& arguments, bool several);
+
+/// This process's command line, as run folders keep it.
+std::vector<std::string> command_words();
+
+report::ProgressMode progress_mode(const std::string& word);
+
+/// --print and --dry-run. `runs` is how many seeds the recipe would be trained with.
+int look_at_training(const TrainArguments& arguments, const config::Document& document, const tasks::RecipePlan& plan,
+                     size_t runs);
+
+/// `cachet train` with several seeds, one after the other.
+int train_seeds(const TrainArguments& arguments);
+
+}  // namespace cachet::app

@@ -1,0 +1,111 @@
+#include "cachet/io/tensorboard_records.h"
+
+#include "cachet/io/crc32c.h"
+#include "cachet/io/protobuf_message.h"
+
+namespace cachet::io {
+namespace {
+
+// Numbers of fields in tensorflow's event.proto, summary.proto, tensor.proto and tensor_shape.proto.
+namespace event_field {
+constexpr uint32_t kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5, kSessionLog = 7;
+}
+namespace session_log_field {
+constexpr uint32_t kStatus = 1;
+constexpr int64_t kStart = 1;
+}  // namespace session_log_field
+namespace summary_field {
+constexpr uint32_t kValue = 1;
+}
+namespace value_field {
+constexpr uint32_t kTag = 1, kSimpleValue = 2, kImage = 4, kTensor = 8, kMetadata = 9;
+}
+namespace image_field {
+constexpr uint32_t kHeight = 1, kWidth = 2, kColorspace = 3, kEncodedImage = 4;
+}
+namespace tensor_field {
+constexpr uint32_t kType = 1, kShape = 2, kStrings = 8;
+constexpr int64_t kStringType = 7;
+}  // namespace tensor_field
+namespace shape_field {
+constexpr uint32_t kDimension = 2, kSize = 1;
+}
+namespace metadata_field {
+constexpr uint32_t kPlugin = 1, kPluginName = 1;
+}
+
+std::string little_endian(uint64_t value, int count) {
+  std::string bytes;
+  for (; count > 0; --count, value >>= 8) bytes += static_cast<char>(value);
+  return bytes;
+}
+
+// A checksum of bytes that hold checksums themselves would be weak, so the format turns and shifts it.
+std::string masked_checksum(std::string_view bytes) {
+  const uint32_t checksum = crc32c(bytes);
+  return little_endian((checksum >> 15 | checksum << 17) + 0xA282EAD8U, 4);
+}
+
+std::string framed(const ProtobufMessage& event) {
+  const std::string& content = event.str();
+  const std::string length = little_endian(content.size(), 8);
+  return length + masked_checksum(length) + content + masked_checksum(content);
+}
+
+ProtobufMessage event_at(double wall_time, int64_t step) {
+  ProtobufMessage event;
+  event.real(event_field::kWallTime, wall_time).integer(event_field::kStep, step);
+  return event;
+}
+
+std::string framed_summary(double wall_time, int64_t step, const ProtobufMessage& summary) {
+  return framed(event_at(wall_time, step).message(event_field::kSummary, summary));
+}
+
+}  // namespace
+
+std::string tensorboard_version(double wall_time) {
+  return framed(event_at(wall_time, 0).bytes(event_field::kFileVersion, "brain.Event:2"));
+}
+
+std::string tensorboard_session_start(double wall_time, int64_t step) {
+  ProtobufMessage log;
+  log.integer(session_log_field::kStatus, session_log_field::kStart);
+  return framed(event_at(wall_time, step).message(event_field::kSessionLog, log));
+}
+
+std::string tensorboard_scalars(double wall_time, int64_t step,
+                                const std::vector<std::pair<std::string, double>>& values) {
+  ProtobufMessage summary;
+  for (const auto& [tag, value] : values) {
+    ProtobufMessage scalar;
+    scalar.bytes(value_field::kTag, tag).real(value_field::kSimpleValue, static_cast<float>(value));
+    summary.message(summary_field::kValue, scalar);
+  }
+  return framed_summary(wall_time, step, summary);
+}
+
+std::string tensorboard_text(double wall_time, int64_t step, std::string_view tag, std::string_view markdown) {
+  ProtobufMessage dimension, shape, tensor, plugin, metadata, value, summary;
+  dimension.integer(shape_field::kSize, 1);
+  shape.message(shape_field::kDimension, dimension);
+  tensor.integer(tensor_field::kType, tensor_field::kStringType)
+      .message(tensor_field::kShape, shape)
+      .bytes(tensor_field::kStrings, markdown);
+  plugin.bytes(metadata_field::kPluginName, "text");
+  metadata.message(metadata_field::kPlugin, plugin);
+  value.bytes(value_field::kTag, tag).message(value_field::kTensor, tensor).message(value_field::kMetadata, metadata);
+  return framed_summary(wall_time, step, summary.message(summary_field::kValue, value));
+}
+
+std::string tensorboard_image(double wall_time, int64_t step, std::string_view tag, const TensorBoardImage& image) {
+  ProtobufMessage encoded, value, summary;
+  encoded.integer(image_field::kHeight, image.height)
+      .integer(image_field::kWidth, image.width)
+      .integer(image_field::kColorspace, image.channels)
+      .bytes(image_field::kEncodedImage, image.png);
+  value.bytes(value_field::kTag, tag).message(value_field::kImage, encoded);
+  return framed_summary(wall_time, step, summary.message(summary_field::kValue, value));
+}
+
+}  // namespace cachet::io

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cachet::io {
+
+/// The records of a TensorBoard event file, each framed and ready to be appended: TFRecord framing (length and content
+/// with a masked CRC-32C each) around tensorflow.Event. `wall_time` is in seconds since 1970. TensorBoard shows files
+/// whose names hold "tfevents", and of tags "training/loss" the part before the slash as a group.
+
+/// What every file begins with.
+std::string tensorboard_version(double wall_time);
+
+/// Tells a reader that all it knows of steps from `step` on is about to be replaced.
+std::string tensorboard_session_start(double wall_time, int64_t step);
+
+/// Values are stored as float32.
+std::string tensorboard_scalars(double wall_time, int64_t step,
+                                const std::vector<std::pair<std::string, double>>& values);
+
+/// A text in Markdown.
+std::string tensorboard_text(double wall_time, int64_t step, std::string_view tag, std::string_view markdown);
+
+/// An image of height × width pixels, 1 to 4 channels, as the bytes of a PNG file.
+struct TensorBoardImage {
+  int64_t height = 0, width = 0, channels = 0;
+  std::string_view png;
+};
+std::string tensorboard_image(double wall_time, int64_t step, std::string_view tag, const TensorBoardImage& image);
+
+}  // namespace cachet::io

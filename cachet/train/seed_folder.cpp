@@ -1,0 +1,96 @@
+#include "cachet/train/seed_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+
+#include "cachet/config/recipe_file.h"
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/read_file.h"
+
+namespace cachet::train {
+namespace {
+
+using SeedsJson = nlohmann::ordered_json;
+
+constexpr const char* kSeedsName = "seeds.json";
+constexpr size_t kMostSeeds = 1000;
+constexpr uint64_t kGreatestSeed = std::numeric_limits<int64_t>::max();  // as train.seed takes it
+
+std::string seeds_to_json(const std::vector<uint64_t>& seeds) {
+  return SeedsJson{{"schema", 1}, {"seeds", seeds}}.dump(2) + "\n";
+}
+
+std::vector<uint64_t> read_seeds(const std::filesystem::path& file) {
+  try {
+    const SeedsJson json = SeedsJson::parse(io::read_text_file(file, 1 << 20));
+    const auto seeds = json.at("seeds").get<std::vector<uint64_t>>();
+    if (seeds.empty()) throw std::runtime_error(file.string() + ": damaged: it names no seed");
+    return seeds;
+  } catch (const SeedsJson::exception& error) {
+    throw std::runtime_error(file.string() + ": damaged: " + error.what());
+  }
+}
+
+std::optional<uint64_t> parse_seed(std::string_view text) {
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size() || seed > kGreatestSeed) return std::nullopt;
+  return seed;
+}
+
+}  // namespace
+
+SeedFolder SeedFolder::create(const std::filesystem::path& path, const WrittenRecipe& recipe,
+                              const config::Document& document, const std::vector<std::string>& command,
+                              const std::vector<uint64_t>& seeds) {
+  return {RunFolder::create(path, recipe, document, command, {{kSeedsName, seeds_to_json(seeds)}}), seeds};
+}
+
+SeedFolder SeedFolder::resume(const std::filesystem::path& path, const config::Document& document,
+                              const std::vector<std::string>& command, const std::vector<uint64_t>& seeds) {
+  SeedFolder folder(RunFolder::resume(path, document, command), read_seeds(path / kSeedsName));
+  const size_t before = folder.seeds_.size();
+  for (const uint64_t seed : seeds)
+    if (std::ranges::find(folder.seeds_, seed) == folder.seeds_.end()) folder.seeds_.push_back(seed);
+  if (folder.seeds_.size() > before) io::write_file_atomically(path / kSeedsName, seeds_to_json(folder.seeds_));
+  return folder;
+}
+
+SeedFolder SeedFolder::open(const std::filesystem::path& path) {
+  return {RunFolder::open(path), read_seeds(path / kSeedsName)};
+}
+
+WrittenRecipe SeedFolder::written_recipe() const {
+  return {shared_.recipe_name(), io::read_text_file(shared_.recipe(), config::kMostRecipeBytes)};
+}
+
+bool SeedFolder::is_at(const std::filesystem::path& path) {
+  std::error_code unreadable;
+  return std::filesystem::exists(path / kSeedsName, unreadable);
+}
+
+std::optional<std::vector<uint64_t>> seeds_from_text(const std::string& text, uint64_t first) {
+  std::vector<uint64_t> seeds;
+  if (text.find(',') == std::string::npos) {
+    const auto count = parse_seed(text);
+    if (!count || *count == 0 || *count > kMostSeeds || first > kGreatestSeed - *count) return std::nullopt;
+    for (uint64_t i = 0; i < *count; ++i) seeds.push_back(first + i);
+    return seeds;
+  }
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const auto seed = parse_seed(std::string_view(text).substr(begin, end - begin));
+    if (!seed) return std::nullopt;
+    seeds.push_back(*seed);
+    begin = end + 1;
+  }
+  const bool distinct = std::set<uint64_t>(seeds.begin(), seeds.end()).size() == seeds.size();
+  return distinct && seeds.size() <= kMostSeeds ? std::optional(seeds) : std::nullopt;
+}
+
+}  // namespace cachet::train

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Reads the event files that we write with TensorBoard's own reader.
+
+  tensorboard_differential.py build/release/tests/differential/tensorboard_sample build/release/cachet
+
+Needs `pip install tensorboard`.
+"""
+import json
+import math
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zlib
+
+from tensorboard.backend.event_processing import event_accumulator, event_file_loader
+
+SAMPLE = COMMAND = None  # set below
+RECIPE = """
+[data]
+root = "images"
+kind = "idx"
+classes = 2
+[model]
+name = "vit_tiny_patch16_224"
+image_size = 4
+patch_size = 2
+embed_dim = 8
+depth = 1
+num_heads = 2
+[model.cache]
+kind = "grc"
+[train]
+epochs = 2
+batch_size = 4
+threads = 1
+log_every = "1 step"
+checkpoint_every = "3 steps"
+tensorboard = true
+"""
+
+
+def float32(value):
+    return math.nan if value is None else struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def accumulated(path):
+    reader = event_accumulator.EventAccumulator(str(path), size_guidance={event_accumulator.SCALARS: 0,
+                                                                          event_accumulator.TENSORS: 0})
+    return reader.Reload()
+
+
+def tiny_png():
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", 3, 2, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(b"\0abc\0def")) + chunk(b"IEND", b""))
+
+
+class TensorBoard(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def sample(self):
+        (self.folder / "one.png").write_bytes(tiny_png())
+        return subprocess.run([SAMPLE, self.folder / "one.png"], stdout=subprocess.PIPE, check=True).stdout
+
+    def test_every_kind_of_record(self):
+        (self.folder / "events.out.tfevents.1.cachet").write_bytes(self.sample())
+        read = accumulated(self.folder)
+        self.assertEqual(sorted(read.Tags()["scalars"]), ["lr", "training/loss"])
+        self.assertEqual([(event.wall_time, event.step, event.value) for event in read.Scalars("training/loss")],
+                         [(1001.25, 1, float32(0.1)), (1002.25, 1 << 40, -math.inf)])
+        self.assertEqual(read.Scalars("lr")[0].value, float32(1e-30))
+        text, = read.Tensors("recipe")
+        self.assertEqual(text.step, 2)
+        self.assertEqual(text.tensor_proto.string_val[0].decode(), "```toml\n[train]  # ü\n```\n")
+        self.assertEqual(read.SummaryMetadata("recipe").plugin_data.plugin_name, "text")
+        image, = read.Images("pictures/one")
+        self.assertEqual((image.step, image.height, image.width), (3, 2, 3))
+        self.assertEqual(image.encoded_image_string, tiny_png())
+
+    def test_a_torn_tail_leaves_what_is_before_it(self):
+        data = self.sample()
+        path = self.folder / "events.out.tfevents.1.cachet"
+        path.write_bytes(data)
+        whole = list(event_file_loader.RawEventFileLoader(str(path)).Load())
+        self.assertEqual(len(whole), 6)
+        last = 16 + len(whole[-1])
+        for kept in range(len(data) - last, len(data)):
+            path.write_bytes(data[:kept])
+            self.assertEqual(list(event_file_loader.RawEventFileLoader(str(path)).Load()), whole[:-1], kept)
+
+    def train(self, *words):
+        return subprocess.run([COMMAND, "train", "tiny.toml", "--run", "run", "--progress", "none", *words],
+                              cwd=self.folder, check=True, capture_output=True)
+
+    def expect_shows_the_log(self):
+        run = self.folder / "run"
+        self.assertEqual(len(list(run.glob("*tfevents*"))), 1)
+        read = accumulated(run)
+        expected = {}
+        for line in (run / "metrics.jsonl").read_text().splitlines():
+            event = json.loads(line)
+            kind = "training/" if event["kind"] == "step" else "evaluation/"
+            scalars = {kind + name: value for name, value in event["metrics"].items()}
+            for name, values in event["series"].items():
+                scalars.update({f"{name}/{index}": value for index, value in enumerate(values)})
+            machine = dict(event["machine"])
+            time = machine.pop("unix_time")
+            scalars.update({"machine/" + name: value for name, value in machine.items()})
+            for tag, value in scalars.items():
+                expected.setdefault(tag, []).append((time, event["step"], float32(value)))
+        self.assertEqual(set(read.Tags()["scalars"]), set(expected))
+        self.assertIn("share/blocks.0.attn/0", expected)
+        for tag, values in expected.items():
+            with self.subTest(tag):
+                self.assertEqual([(event.wall_time, event.step, event.value) for event in read.Scalars(tag)], values)
+        self.assertIn("kind = \"grc\"", read.Tensors("recipe")[0].tensor_proto.string_val[0].decode())
+        return expected
+
+    def write_data(self):
+        images = self.folder / "images"
+        images.mkdir()
+        for prefix, count in (("train", 20), ("t10k", 6)):
+            (images / f"{prefix}-images-idx3-ubyte").write_bytes(
+                struct.pack(">4I", 0x803, count, 4, 4) + bytes(index % 251 for index in range(16 * count)))
+            (images / f"{prefix}-labels-idx1-ubyte").write_bytes(
+                struct.pack(">2I", 0x801, count) + bytes(index % 2 for index in range(count)))
+        (self.folder / "tiny.toml").write_text(RECIPE)
+
+    def logged_steps(self):
+        log = self.folder / "run" / "metrics.jsonl"
+        events = [json.loads(line) for line in log.read_text().splitlines() if line.endswith("}")] if log.exists() else []
+        return [event["step"] for event in events if event["kind"] == "step"]
+
+    def test_a_killed_run_leaves_what_it_logged(self):
+        self.write_data()
+        process = subprocess.Popen([COMMAND, "train", "tiny.toml", "--run", "run", "--progress", "none", "--set",
+                                    "train.epochs=1000"], cwd=self.folder, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 100
+        while len(self.logged_steps()) < 12 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        process.kill()
+        process.communicate()
+        steps = self.logged_steps()
+        shown = [event.step for event in accumulated(self.folder / "run").Scalars("training/loss")]
+        self.assertGreaterEqual(len(steps), 12)
+        self.assertIn(shown, (steps, steps[:-1]))
+        self.train("--resume", "--set", "train.epochs=1000", "--set", f"train.limit={steps[-1] + 5} steps")
+        self.assertEqual([step for _, step, _ in self.expect_shows_the_log()["training/loss"]],
+                         list(range(1, steps[-1] + 6)))
+
+    def test_a_run_shows_what_it_logs_and_no_step_twice(self):
+        self.write_data()
+        self.train("--set", "train.limit=5 steps")
+        self.expect_shows_the_log()
+        # As a process leaves it that was killed behind the checkpoint of step 5.
+        log = self.folder / "run" / "metrics.jsonl"
+        later = log.read_text().splitlines()[-1].replace('"step":5', '"step":6')
+        log.write_text(log.read_text() + later + "\n" + later[:20])
+        events, = (self.folder / "run").glob("*tfevents*")
+        events.write_bytes(events.read_bytes() + b"\x18\0\0")
+        self.train("--resume")
+        steps = [step for _, step, _ in self.expect_shows_the_log()["training/loss"]]
+        self.assertEqual(steps, list(range(1, 11)))
+
+
+if __name__ == "__main__":
+    SAMPLE, COMMAND = (str(pathlib.Path(word).resolve()) for word in (sys.argv.pop(1), sys.argv.pop(1)))
+    unittest.main(verbosity=2)
