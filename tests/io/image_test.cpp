@@ -134,6 +134,9 @@ TEST(Jpeg, CountsWarningsAndStopsAtThemWhereStrict) {
     EXPECT_EQ(message, "f.jpg: JPEG: " + image.first_warning);
   }
   EXPECT_EQ(decoded_image(good, {.strict = true}).warnings, 0);
+  const std::string commented = test::inserted_before(good, 0xDA, std::string("\xFF\xFE\0\6text", 8));
+  const DecodedImage image = decoded_image(commented, {.strict = true});
+  EXPECT_TRUE(at::equal(image.pixels, decoded_image(good).pixels)) << "a comment is no fault";
 }
 
 TEST(Jpeg, RefusesRegionsOutsideTheImage) {
