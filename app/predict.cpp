@@ -64,8 +64,8 @@ int run_predict(const PredictArguments& arguments) {
 Action declare_predict(CLI::App& app) {
   auto arguments = std::make_shared<PredictArguments>();
   add_saved_run(app, arguments->path);
-  auto* images =
-      app.add_option("--images", arguments->images, "PNG files, instead of the test images")->type_name("FILE...");
+  auto* images = app.add_option("--images", arguments->images, "JPEG or PNG files, instead of the test images")
+                     ->type_name("FILE...");
   app.add_flag("--data", arguments->data, "Predict the test images of the recipe's data (the default)")
       ->excludes(images);
   app.add_option("--top", arguments->top, "Classes to name for each image (5)")
@@ -81,7 +81,7 @@ const Registration registered_predict({Topic::runs,
                                        "predict",
                                        "Classify images with a trained model, a JSON line each",
                                        {"cachet predict my-run -o predictions.jsonl --top 3",
-                                        "cachet predict my-run --images boot.png bag.png"},
+                                        "cachet predict my-run --images boot.png bag.jpg"},
                                        declare_predict});
 
 }  // namespace

@@ -1,4 +1,5 @@
 # Third-party parts besides LibTorch; tools/setup installs all of them.
+find_package(JPEG REQUIRED)  # libjpeg-turbo: parts of images need its cropping decoder
 find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)

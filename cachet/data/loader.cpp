@@ -9,30 +9,22 @@
 namespace cachet::data {
 namespace {
 
-// Writes one sample to its place in the batch.
-int64_t write_sample(const ImageDataset& dataset, const ImageTransform& transform, int64_t index, CounterRandom random,
-                     float* out) {
-  const at::Tensor image = dataset.image(index);
-  if (image.scalar_type() != at::kByte || image.numel() != dataset.shape().numel() || !image.is_contiguous()) {
-    throw std::runtime_error("the data set gave an image of another shape or type than it states");
-  }
-  transform.apply(image.const_data_ptr<uint8_t>(), random, out);
-  return dataset.label(index);
-}
-
-Batch make_batch(const ImageDataset& dataset, const ImageTransform& transform, std::span<const int64_t> indices,
-                 uint64_t seed, int64_t epoch, int64_t number) {
-  const ImageShape shape = dataset.shape();
+Batch make_batch(const ImageDataset& dataset, const ImageTransform& transform, const Sampler& sampler,
+                 std::span<const int64_t> indices, int64_t epoch, int64_t number) {
+  const ImageShape shape = transform.sample_shape();
   const auto count = static_cast<int64_t>(indices.size());
   at::Tensor images = at::empty({count, shape.channels, shape.height, shape.width}, at::kFloat);
   at::Tensor labels = at::empty({count}, at::kLong);
   auto* pixel_out = images.mutable_data_ptr<float>();
   auto* label_out = labels.mutable_data_ptr<int64_t>();
+  int64_t position = number * sampler.options().batch_size;
   for (const int64_t index : indices) {
     try {
-      const CounterRandom random(seed, RandomStream::augmentation, static_cast<uint64_t>(epoch),
-                                 static_cast<uint64_t>(index));
-      *label_out++ = write_sample(dataset, transform, index, random, pixel_out);
+      // The first repetition draws what the sample would draw without repetitions.
+      const int64_t drawn_as = index + sampler.repetition(position++) * dataset.size();
+      const SampleRandom random{sampler.options().seed, static_cast<uint64_t>(epoch), static_cast<uint64_t>(drawn_as)};
+      transform.apply(dataset, index, random, pixel_out);
+      *label_out++ = dataset.label(index);
       pixel_out += shape.numel();
     } catch (const std::exception& error) {
       throw std::runtime_error("sample " + std::to_string(index) + " (epoch " + std::to_string(epoch) + ", batch " +
@@ -48,6 +40,7 @@ LoaderOptions read_loader_options(const config::View& view) {
   LoaderOptions options;
   options.workers = view.integer("workers", options.workers, {0, 256});
   options.prefetch = view.integer("prefetch", options.prefetch, {1, 64});
+  options.repeated_augmentation = view.integer("repeated_augmentation", options.repeated_augmentation, {1, 64});
   return options;
 }
 
@@ -72,7 +65,7 @@ BatchStream Loader::stream(int64_t epoch, int64_t first_batch) const {
   // The stream owns all that its workers touch, so that it may outlive the loader.
   auto produce = [dataset = dataset_, transform = transform_, sampler = sampler_, order = sampler_.order(epoch),
                   epoch](int64_t number) {
-    return make_batch(*dataset, transform, sampler.batch(order, number), sampler.options().seed, epoch, number);
+    return make_batch(*dataset, transform, sampler, sampler.batch(order, number), epoch, number);
   };
   return BatchStream(std::make_unique<OrderedPrefetch<Batch>>(first_batch, batches(), std::move(produce),
                                                               options_.workers, options_.workers * options_.prefetch));

@@ -24,11 +24,12 @@ struct Batch {
 };
 
 struct LoaderOptions {
-  int64_t workers = 1;   // threads; 0 = batches are made in the caller
-  int64_t prefetch = 2;  // batches in flight for each worker
+  int64_t workers = 1;                // threads; 0 = batches are made in the caller
+  int64_t prefetch = 2;               // batches in flight for each worker
+  int64_t repeated_augmentation = 1;  // SamplerOptions::repeats of training
 };
 
-/// Reads workers and prefetch.
+/// Reads workers, prefetch and repeated_augmentation.
 LoaderOptions read_loader_options(const config::View& view);
 
 /// One epoch's batches, in order: next() gives the next one, nothing after the last; waited_seconds() is the time spent
@@ -54,6 +55,7 @@ class Loader {
 
   int64_t batches() const { return sampler_.batches(); }  // of one epoch
   const ImageDataset& dataset() const { return *dataset_; }
+  const ImageTransform& transform() const { return transform_; }
 
   /// The batches of an epoch from `first_batch` on, without work for those before it. Throws
   /// std::out_of_range unless 0 <= first_batch <= batches().

@@ -25,6 +25,15 @@ double CounterRandom::normal() {  // Box–Muller; 1 − uniform() is never 0
   return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
+void CounterRandom::normals(float* out, int64_t count) {  // both numbers of each pair, in float32
+  for (int64_t i = 0; i < count; i += 2) {
+    const auto radius = std::sqrt(-2 * std::log(static_cast<float>(1 - uniform())));
+    const auto angle = static_cast<float>(2 * std::numbers::pi * uniform());
+    out[i] = radius * std::cos(angle);
+    if (i + 1 < count) out[i + 1] = radius * std::sin(angle);
+  }
+}
+
 double CounterRandom::gamma(double shape) {  // Marsaglia and Tsang (2000)
   if (shape < 1) return gamma(shape + 1) * std::pow(1 - uniform(), 1 / shape);
   const double d = shape - 1.0 / 3;

@@ -5,7 +5,17 @@
 namespace cachet::data {
 
 /// Which decision a random number belongs to: decisions of different streams are independent under the same key.
-enum class RandomStream : uint64_t { augmentation, permutation, mixing, partners, subset };
+enum class RandomStream : uint64_t {
+  augmentation,
+  permutation,
+  mixing,
+  partners,
+  subset,
+  region,
+  colour,
+  policy,
+  noise
+};
 
 /// Random numbers that are a function of (seed, stream, epoch, index) alone.
 ///
@@ -27,15 +37,23 @@ class CounterRandom {
 
   bool chance(double probability) { return uniform() < probability; }
 
-  double normal();                  // mean 0, deviation 1
-  double gamma(double shape);       // scale 1, shape > 0
-  double beta(double a, double b);  // a, b > 0
+  double normal();                          // mean 0, deviation 1
+  void normals(float* out, int64_t count);  // many of these, at half the price
+  double gamma(double shape);               // scale 1, shape > 0
+  double beta(double a, double b);          // a, b > 0
 
  private:
   static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
   static uint64_t scramble(uint64_t x);
 
   uint64_t state_;
+};
+
+/// All random numbers of one sample: a stream of its own for each kind of decision.
+struct SampleRandom {
+  uint64_t seed = 0, epoch = 0, index = 0;
+
+  CounterRandom stream(RandomStream name) const { return {seed, name, epoch, index}; }
 };
 
 inline uint64_t CounterRandom::scramble(uint64_t x) {

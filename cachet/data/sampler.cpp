@@ -13,6 +13,10 @@ Sampler::Sampler(int64_t size, SamplerOptions options) : size_(size), options_(o
   if (options.batch_size < 1) {
     throw std::invalid_argument("the batch size is " + std::to_string(options.batch_size) + "; it must be 1 or more");
   }
+  if (options.repeats < 1) {
+    throw std::invalid_argument("a sample is repeated " + std::to_string(options.repeats) +
+                                " times; it must be 1 or more");
+  }
 }
 
 int64_t Sampler::batches() const {
@@ -21,11 +25,16 @@ int64_t Sampler::batches() const {
 }
 
 std::vector<int64_t> Sampler::order(int64_t epoch) const {
+  std::vector<int64_t> order;
   if (options_.shuffle) {
-    return permutation(size_, {options_.seed, RandomStream::permutation, static_cast<uint64_t>(epoch), 0});
+    order = permutation(size_, {options_.seed, RandomStream::permutation, static_cast<uint64_t>(epoch), 0});
+  } else {
+    order.resize(static_cast<size_t>(size_));
+    std::iota(order.begin(), order.end(), 0);
   }
-  std::vector<int64_t> order(static_cast<size_t>(size_));
-  std::iota(order.begin(), order.end(), 0);
+  // From the back: what is read lies before what is written.
+  const auto repeats = static_cast<size_t>(options_.repeats);
+  for (size_t i = order.size(); repeats > 1 && i-- > 0;) order[i] = order[i / repeats];
   return order;
 }
 

@@ -13,13 +13,17 @@ struct SamplerOptions {
   bool shuffle = true;    // false: the order of the data set, as in evaluation
   bool drop_last = true;  // leave out the last batch of an epoch when it is not full
   uint64_t seed = 0;
+  int64_t repeats = 1;  // each sample so often in a row, augmented anew, and as many fewer different ones an epoch
 };
 
-/// Which samples form which batch: a function of (seed, epoch, batch number), so that any batch can be asked for
-/// without replaying those before it.
+/// Which samples form which batch. With repeats R (repeated augmentation, Hoffer et al. 2020) an epoch is as long as
+/// without: its first ⌈size / R⌉ samples, each R times in a row, in one batch but at the edges.
+///
+/// All is a function of (seed, epoch, batch number), so that any batch can be asked for without replaying those before
+/// it.
 class Sampler {
  public:
-  /// Throws std::invalid_argument for a negative size or a batch size below 1.
+  /// Throws std::invalid_argument for a negative size, and for a batch size or repeats below 1.
   Sampler(int64_t size, SamplerOptions options);
 
   int64_t size() const { return size_; }
@@ -28,6 +32,9 @@ class Sampler {
 
   /// The samples of an epoch in the order they are visited.
   std::vector<int64_t> order(int64_t epoch) const;
+
+  /// Which of a sample's repetitions the place `position` of an order is, 0 … repeats − 1.
+  int64_t repetition(int64_t position) const { return position % options_.repeats; }
 
   /// The samples of one batch, a part of order(epoch); the last one may be smaller. 0 <= number < batches().
   std::span<const int64_t> batch(std::span<const int64_t> order, int64_t number) const;

@@ -36,7 +36,7 @@ void ignore_png_warning(png_structp, png_const_charp) {}
 struct PngReader : PngSession {
   std::span<const std::byte> left;
   uint64_t max_pixels = 0;
-  PngSize size;
+  PixelSize size;
   uint8_t* pixels = nullptr;
   int passes = 1;
 
@@ -72,7 +72,7 @@ bool begin_png(PngReader& reader) {
   reader.passes = png_set_interlace_handling(reader.png);
   png_read_update_info(reader.png, reader.info);
   reader.size.channels = png_get_channels(reader.png, reader.info);
-  const uint64_t row_bytes = uint64_t{reader.size.width} * reader.size.channels;
+  const uint64_t row_bytes = reader.size.row_bytes();
   const bool is_expected = reader.size.channels == 1 || reader.size.channels == 3;
   if (!is_expected || png_get_rowbytes(reader.png, reader.info) != row_bytes) png_error(reader.png, "unknown layout");
   return true;
@@ -80,7 +80,7 @@ bool begin_png(PngReader& reader) {
 
 bool read_png_rows(PngReader& reader) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
-  const size_t row_bytes = size_t{reader.size.width} * reader.size.channels;
+  const size_t row_bytes = reader.size.row_bytes();
   for (int pass = 0; pass < reader.passes; ++pass) {
     for (uint32_t row = 0; row < reader.size.height; ++row) {
       png_read_row(reader.png, reader.pixels + row * row_bytes, nullptr);
@@ -92,7 +92,7 @@ bool read_png_rows(PngReader& reader) {
 
 struct PngWriter : PngSession {
   const uint8_t* pixels = nullptr;
-  PngSize size;
+  PixelSize size;
   std::vector<std::byte> bytes;
   bool is_out_of_memory = false;
 
@@ -119,7 +119,7 @@ bool write_png_rows(PngWriter& writer) {
                writer.size.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(writer.png, writer.info);
-  const size_t row_bytes = size_t{writer.size.width} * writer.size.channels;
+  const size_t row_bytes = writer.size.row_bytes();
   for (uint32_t row = 0; row < writer.size.height; ++row) png_write_row(writer.png, writer.pixels + row * row_bytes);
   png_write_end(writer.png, nullptr);
   return true;
@@ -127,7 +127,7 @@ bool write_png_rows(PngWriter& writer) {
 
 }  // namespace
 
-std::vector<std::byte> encode_png_rows(const uint8_t* pixels, const PngSize& size) {
+std::vector<std::byte> encode_png_rows(const uint8_t* pixels, const PixelSize& size) {
   PngWriter writer;
   writer.pixels = pixels;
   writer.size = size;
@@ -140,7 +140,7 @@ std::vector<std::byte> encode_png_rows(const uint8_t* pixels, const PngSize& siz
 }
 
 void decode_png_rows(std::span<const std::byte> bytes, std::string_view name, uint64_t max_pixels,
-                     const std::function<uint8_t*(const PngSize&)>& allocate) {
+                     const std::function<uint8_t*(const PixelSize&)>& allocate) {
   const std::string start = std::string(name) + ": ";
   PngReader reader;
   reader.left = bytes;

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cachet/data/vision/transforms.h"
 #include "cachet/io/png.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
@@ -19,6 +20,7 @@ using report::Series;
 using train::Event;
 
 constexpr uint64_t kMostRecipeBytes = 1 << 20;
+constexpr int64_t kThumbnailSide = 96;
 
 void add_curve(std::vector<Series>& curves, Series series) {
   if (!series.x.empty()) curves.push_back(std::move(series));
@@ -78,8 +80,7 @@ std::vector<report::Picture> pictures(const std::vector<ClassifiedImage>& images
   std::vector<report::Picture> all;
   const auto& names = dataset.class_names();
   for (const ClassifiedImage& image : images) {
-    const at::Tensor pixels = dataset.image(image.index).permute({1, 2, 0}).contiguous();
-    const auto png = io::encode_png(pixels);
+    const auto png = io::encode_png(data::thumbnail(dataset, image.index, kThumbnailSide));
     all.push_back({std::string(reinterpret_cast<const char*>(png.data()), png.size()),
                    names.at(static_cast<size_t>(image.label)), names.at(static_cast<size_t>(image.predicted)),
                    image.probability});

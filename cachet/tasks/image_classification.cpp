@@ -3,12 +3,14 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 
+#include <filesystem>
 #include <stdexcept>
 
 #include "cachet/analysis/observations.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/nn/regularizer.h"
 #include "cachet/report/html.h"
+#include "cachet/report/progress.h"
 #include "cachet/tasks/classification_report.h"
 #include "cachet/tasks/made_up_images.h"
 #include "cachet/tasks/series_names.h"
@@ -33,6 +35,16 @@ void check_fit(const data::ImageTransform& transform, const data::ImageDataset& 
   if (images.classes() != model.classes)
     throw std::invalid_argument("the data has " + std::to_string(images.classes()) + " classes, the model " +
                                 std::to_string(model.classes) + "; leave model.classes out");
+}
+
+// A line of text for each so many files: looking through millions of them takes minutes on some disks.
+data::IndexProgress said_now_and_then() {
+  return [said = int64_t{0}](int64_t files) mutable {
+    constexpr int64_t kFilesALine = 200'000;
+    if (files < said + kFilesALine) return;
+    said = files;
+    report::Progress({.mode = report::ProgressMode::none}).log("found " + std::to_string(files) + " images so far");
+  };
 }
 
 /// Puts the generators back to where they stood.
@@ -89,9 +101,9 @@ ImageClassification::ImageClassification(const ImageClassificationOptions& optio
     : options_(options), training_options_(training) {
   const auto open = [&](data::Split split) {
     if (splits == Splits::made_up)
-      return std::make_shared<data::StoredImages>(
-          made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1)));
-    return std::make_shared<data::StoredImages>(data::open_dataset(options.dataset, split));
+      return std::shared_ptr<const data::ImageDataset>(std::make_shared<data::StoredImages>(
+          made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1))));
+    return data::open_dataset(options.dataset, split, std::filesystem::current_path(), said_now_and_then());
   };
   test_ = open(data::Split::test);
   // Known statistics need no training images.
@@ -103,13 +115,15 @@ ImageClassification::ImageClassification(const ImageClassificationOptions& optio
   normalization_ =
       data::make_normalization(options.normalization, options.dataset.kind, training_ ? *training_ : *test_);
 
-  const data::ImageTransform plain(test_->shape(), normalization_, {}, options.resize);
+  const auto plain = data::ImageTransform::for_evaluation(test_->shape(), normalization_, options.resize);
   check_fit(plain, *test_, options.model);
   test_loader_.emplace(test_, plain, data::SamplerOptions{training.batch_size, false, false, 0}, options.loader);
   if (splits != Splits::test) {
     const data::ImageTransform augmented(training_->shape(), normalization_, options.augmentation, options.resize);
-    training_loader_.emplace(training_, augmented, data::SamplerOptions{training.batch_size, true, true, training.seed},
-                             options.loader);
+    training_loader_.emplace(
+        training_, augmented,
+        data::SamplerOptions{training.batch_size, true, true, training.seed, options.loader.repeated_augmentation},
+        options.loader);
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
                                   std::to_string(training_->size()) + " training images");

@@ -47,13 +47,14 @@ class ImageClassification : public train::Task {
 
   models::ImageClassifier& classifier() { return *model_; }
   const data::ImageDataset& test_images() const { return *test_; }
-  const std::shared_ptr<const data::StoredImages>& training_images() const { return training_; }
+  const std::shared_ptr<const data::ImageDataset>& training_images() const { return training_; }
   const data::Normalization& normalization() const { return normalization_; }
+  const data::ImageTransform& evaluation_transform() const { return test_loader_->transform(); }
 
  private:
   ImageClassificationOptions options_;
   train::TrainOptions training_options_;
-  std::shared_ptr<const data::StoredImages> training_, test_;
+  std::shared_ptr<const data::ImageDataset> training_, test_;
   data::Normalization normalization_;
   std::optional<data::Loader> training_loader_, test_loader_;
   std::shared_ptr<models::ImageClassifier> model_;

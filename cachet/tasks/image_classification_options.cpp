@@ -11,6 +11,10 @@ models::ImageDefaults defaults_of(const data::DatasetOptions& dataset, const dat
     case data::DatasetKind::idx:
       classes = dataset.classes;
       break;
+    case data::DatasetKind::class_folders:
+      image.channels = dataset.folders.channels;
+      classes = dataset.classes;
+      break;
     case data::DatasetKind::mnist:
     case data::DatasetKind::fashion_mnist:
       break;
@@ -33,8 +37,11 @@ ImageClassificationOptions read_image_classification_options(const config::View&
   ImageClassificationOptions options;
   options.dataset = data::read_dataset_options(data);
   options.normalization = data::read_normalization_options(data.table("normalization"));
-  options.augmentation = data::read_augmentation_options(data.table("augmentation"));
-  options.resize = data::read_resize_options(data.table("resize"));
+  options.augmentation = data::read_augmentation_options(data.table("augmentation"), options.dataset.own_sizes());
+  options.resize = data::read_resize_options(data.table("resize"), options.dataset.own_sizes());
+  if (options.dataset.own_sizes() && options.normalization.source == data::NormalizationSource::data) {
+    data.table("normalization").problem("source", "data is for images of one size; give mean and std");
+  }
   options.mixing = data::read_mixing_options(data.table("mixing"));
   options.loader = data::read_loader_options(data);
   options.model = models::read_image_classifier(root.table("model"), defaults_of(options.dataset, options.resize));

@@ -53,7 +53,7 @@ ImageEvaluation evaluate_images(models::ImageClassifier& model, const data::Load
   const int64_t classes = model.classes();
   ImageEvaluation result;
   result.classes = classes;
-  result.confusion.assign(static_cast<size_t>(classes * classes), 0);
+  if (classes <= kMostConfusedClasses) result.confusion.assign(static_cast<size_t>(classes * classes), 0);
   PictureBook book(classes);
   double loss = 0;
   int64_t right = 0, among_five = 0, done = 0;
@@ -70,7 +70,7 @@ ImageEvaluation evaluate_images(models::ImageClassifier& model, const data::Load
     const auto labels = batch->labels.accessor<int64_t, 1>(), guesses = predicted.accessor<int64_t, 1>();
     const auto sure = best.accessor<float, 1>();
     for (int64_t i = 0; i < labels.size(0); ++i) {
-      result.confusion[static_cast<size_t>(labels[i] * classes + guesses[i])]++;
+      if (!result.confusion.empty()) result.confusion[static_cast<size_t>(labels[i] * classes + guesses[i])]++;
       right += labels[i] == guesses[i];
       book.add({batch->indices[static_cast<size_t>(i)], labels[i], guesses[i], sure[i]}, result);
     }

@@ -16,10 +16,13 @@ struct ClassifiedImage {
   double probability = 0;  // of the predicted class
 };
 
+/// Of more classes the confusion matrix is not kept: that of ImageNet-22k would take 4 GB, and nobody could read it.
+inline constexpr int64_t kMostConfusedClasses = 2000;
+
 /// What an evaluation found.
 struct ImageEvaluation {
   int64_t classes = 0;
-  std::vector<int64_t> confusion;              // classes × classes, a row for each true class
+  std::vector<int64_t> confusion;  // classes × classes, a row for each true class; empty above kMostConfusedClasses
   std::vector<ClassifiedImage> right, wrong;   // a few right ones of different classes; the most confident wrong ones
   double loss = 0, top1 = 0, top1_stderr = 0;  // means; the standard error is that of a proportion
   double top5 = 0;                             // only where there are more than five classes

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_upsample_bicubic2d_aa.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/topk.h>
@@ -12,19 +13,31 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "cachet/io/png.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/image.h"
 
 namespace cachet::tasks {
 namespace {
-
-constexpr uint64_t kMostImageBytes = uint64_t{1} << 30;
 
 at::Tensor normalized(const at::Tensor& image, const data::Normalization& normalization) {
   const auto channelwise = [](const std::vector<double>& values) {
     return at::tensor(values, at::kFloat).reshape({1, -1, 1, 1});
   };
   return (image - channelwise(normalization.mean)) / channelwise(normalization.std);
+}
+
+// As the test images of the task are shown: squeezed to the model's shape where these have one size, else the middle.
+at::Tensor input_of(ImageClassification& task, const std::filesystem::path& file) {
+  const models::ImageShape shape = task.classifier().image_shape();
+  if (task.test_images().has_one_size()) {
+    return normalized(fit_image(io::read_image(file).pixels, shape), task.normalization());
+  }
+  io::ImageReadOptions options;
+  options.channels = shape.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
+  const at::Tensor image = io::read_image(file, options).pixels.permute({2, 0, 1}).unsqueeze(0);
+  at::Tensor input = at::empty({1, shape.channels, shape.height, shape.width}, at::kFloat);
+  task.evaluation_transform().apply(data::StoredImages(image, {0}, {""}), 0, data::SampleRandom{},
+                                    input.mutable_data_ptr<float>());
+  return input;
 }
 
 bool is_prediction(const std::string& line, int64_t index) {
@@ -71,10 +84,7 @@ void predict_files(ImageClassification& task, const std::vector<std::filesystem:
   const at::NoGradGuard no_grad;
   models::ImageClassifier& model = task.classifier();
   for (size_t i = static_cast<size_t>(first); i < files.size(); ++i) {
-    const auto bytes = io::read_file(files[i], kMostImageBytes);
-    const at::Tensor image = io::decode_png(bytes, files[i].string());
-    const at::Tensor input = normalized(fit_image(image, model.image_shape()), task.normalization());
-    const at::Tensor probabilities = model.forward(input).to(at::kFloat).softmax(1)[0];
+    const at::Tensor probabilities = model.forward(input_of(task, files[i])).to(at::kFloat).softmax(1)[0];
     seen({static_cast<int64_t>(i), files[i].string(), -1, top_guesses(probabilities, top)});
   }
 }

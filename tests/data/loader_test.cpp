@@ -20,7 +20,10 @@ std::shared_ptr<const StoredImages> loader_images(int64_t count = 50) {
 }
 
 ImageTransform all_augmentations(ResizeOptions resize = {}) {
-  return {kLoaderShape, {{0.5, 0.4, 0.3}, {0.2, 0.3, 0.4}}, {.flip = 0.5, .crop_padding = 2, .erasing = 0.5}, resize};
+  return {kLoaderShape,
+          {{0.5, 0.4, 0.3}, {0.2, 0.3, 0.4}},
+          {.flip = 0.5, .crop_padding = 2, .erasing = {.probability = 0.5}},
+          resize};
 }
 
 std::vector<Batch> all_batches(const Loader& loader, int64_t epoch, int64_t first = 0) {
@@ -108,6 +111,9 @@ class BrokenImages : public ImageDataset {
     if (throws_) throw std::runtime_error("the disk is on fire");
     return images_->image(index).narrow(1, 0, 4);
   }
+  std::shared_ptr<const ImageDataset> subset(const std::vector<int64_t>& indices) const override {
+    return images_->subset(indices);
+  }
 
  private:
   std::shared_ptr<const StoredImages> images_ = loader_images();
@@ -135,6 +141,27 @@ TEST(Loader, NamesTheSampleThatFailed) {
   }
 }
 
+TEST(Loader, RepeatsSamplesEachAugmentedAnew) {
+  const auto loader = [](int64_t repeats) {
+    return Loader(loader_images(), all_augmentations(), {.batch_size = 10, .seed = 4, .repeats = repeats});
+  };
+  const auto once = all_batches(loader(1), 2), thrice = all_batches(loader(3), 2);
+  ASSERT_EQ(thrice.size(), once.size());
+  int64_t differing = 0;
+  for (size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(thrice[0].indices[i], once[0].indices[i / 3]);
+    const auto place = static_cast<int64_t>(i);
+    const at::Tensor single = once[0].images[place / 3];
+    if (i % 3 == 0) {
+      EXPECT_TRUE(thrice[0].images[place].equal(single)) << "the first repetition is the sample as ever";
+    } else {
+      differing += !thrice[0].images[place].equal(single);
+    }
+  }
+  EXPECT_GE(differing, 4) << "of six; some draw nothing";
+  expect_same(all_batches(loader(3), 2, 3), {thrice.begin() + 3, thrice.end()});
+}
+
 TEST(Loader, RefusesAnotherShape) {
   EXPECT_THROW(Loader(loader_images(), ImageTransform({3, 8, 8}, {{0, 0, 0}, {1, 1, 1}}), {}), std::invalid_argument);
   EXPECT_THROW(Loader(loader_images(), all_augmentations(), {}, {.workers = -1}), std::invalid_argument);
@@ -142,11 +169,12 @@ TEST(Loader, RefusesAnotherShape) {
 }
 
 TEST(LoaderOptions, AreReadFromARecipe) {
-  auto document = config::Document::from_text("workers = 3\nprefetch = 5", "recipe.toml");
+  auto document = config::Document::from_text("workers = 3\nprefetch = 5\nrepeated_augmentation = 3", "recipe.toml");
   const LoaderOptions options = read_loader_options(document.root());
   document.finish();
   EXPECT_EQ(options.workers, 3);
   EXPECT_EQ(options.prefetch, 5);
+  EXPECT_EQ(options.repeated_augmentation, 3);
   auto bad = config::Document::from_text("workers = -1", "recipe.toml");
   read_loader_options(bad.root());
   EXPECT_THROW(bad.finish(), config::Error);

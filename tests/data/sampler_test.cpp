@@ -62,9 +62,21 @@ TEST(Sampler, BatchesAreTheOrderCutIntoPieces) {
 TEST(Sampler, RefusesWhatCannotBe) {
   EXPECT_THROW(Sampler(-1, {}), std::invalid_argument);
   EXPECT_THROW(Sampler(10, {.batch_size = 0}), std::invalid_argument);
+  EXPECT_THROW(Sampler(10, {.repeats = 0}), std::invalid_argument);
   const Sampler sampler(10, {.batch_size = 5});
   EXPECT_THROW(sampler.batch(sampler.order(0), 2), std::out_of_range);
   EXPECT_THROW(sampler.batch(sampler.order(0), -1), std::out_of_range);
+}
+
+TEST(Sampler, RepeatsEachSampleInARow) {
+  const Sampler once(11, {.batch_size = 4, .seed = 3}), thrice(11, {.batch_size = 4, .seed = 3, .repeats = 3});
+  const auto single = once.order(5), repeated = thrice.order(5);
+  ASSERT_EQ(repeated.size(), 11u) << "an epoch is as long as without";
+  EXPECT_EQ(thrice.batches(), once.batches());
+  for (size_t i = 0; i < repeated.size(); ++i) {
+    EXPECT_EQ(repeated[i], single[i / 3]);
+    EXPECT_EQ(thrice.repetition(static_cast<int64_t>(i)), static_cast<int64_t>(i % 3));
+  }
 }
 
 TEST(Permutation, ReachesAllOrdersEquallyOften) {

@@ -7,6 +7,7 @@
 
 #include "cachet/data/sampler.h"
 #include "cachet/data/vision/cifar.h"
+#include "cachet/data/vision/class_folders.h"
 #include "cachet/data/vision/class_names.h"
 #include "cachet/data/vision/idx.h"
 #include "cachet/io/error.h"
@@ -14,22 +15,29 @@
 namespace cachet::data {
 namespace {
 
-constexpr std::array<config::Choice<DatasetKind>, 5> kDatasetKinds{{
+constexpr std::array<config::Choice<DatasetKind>, 6> kDatasetKinds{{
     {"idx", DatasetKind::idx},
     {"mnist", DatasetKind::mnist},
     {"fashion_mnist", DatasetKind::fashion_mnist},
     {"cifar10", DatasetKind::cifar10},
     {"cifar100", DatasetKind::cifar100},
+    {"class_folders", DatasetKind::class_folders},
 }};
 
-std::string expected_files(DatasetKind kind) {
-  switch (kind) {
+constexpr int64_t kMostClasses = 100'000;
+
+std::string expected_files(const DatasetOptions& options) {
+  switch (options.kind) {
+    case DatasetKind::class_folders:
+      return options.folders.train_folder + " and " + options.folders.validation_folder +
+             ", with a folder of JPEG or PNG files for each class";
     case DatasetKind::cifar10:
-      return "data_batch_1.bin to data_batch_5.bin and test_batch.bin";
+      return "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz)";
     case DatasetKind::cifar100:
-      return "train.bin and test.bin";
+      return "train.bin and test.bin (plain, .gz or .xz)";
     default:
-      return "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte";
+      return "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte "
+             "(plain, .gz or .xz)";
   }
 }
 
@@ -38,15 +46,12 @@ std::vector<std::string> idx_class_names(const DatasetOptions& options) {
   return numbered_class_names(options.kind == DatasetKind::mnist ? 10 : options.classes);
 }
 
-StoredImages read_split(const DatasetOptions& options, Split split, const std::filesystem::path& root) {
-  switch (options.kind) {
-    case DatasetKind::cifar10:
-      return read_cifar(CifarKind::cifar10, root, split);
-    case DatasetKind::cifar100:
-      return read_cifar(CifarKind::cifar100, root, split);
-    default:
-      return read_idx(root, split, idx_class_names(options));
-  }
+std::shared_ptr<const StoredImages> read_stored(const DatasetOptions& options, Split split,
+                                                const std::filesystem::path& root) {
+  const auto share = [](StoredImages&& images) { return std::make_shared<const StoredImages>(std::move(images)); };
+  if (options.kind == DatasetKind::cifar10) return share(read_cifar(CifarKind::cifar10, root, split));
+  if (options.kind == DatasetKind::cifar100) return share(read_cifar(CifarKind::cifar100, root, split));
+  return share(read_idx(root, split, idx_class_names(options)));
 }
 
 int64_t kept_images(const DatasetOptions& options, Split split, int64_t size) {
@@ -54,6 +59,20 @@ int64_t kept_images(const DatasetOptions& options, Split split, int64_t size) {
   if (split == Split::train) kept = std::max<int64_t>(1, std::llround(options.fraction * static_cast<double>(size)));
   if (options.limit > 0) kept = std::min(kept, options.limit);
   return kept;
+}
+
+ClassFolderOptions read_class_folder_options(const config::View& data) {
+  ClassFolderOptions options;
+  options.channels = data.integer("channels", options.channels, {1, 3});
+  if (options.channels == 2) data.problem("channels", "must be 1 or 3");
+  options.train_folder = data.text("train_folder", options.train_folder);
+  options.validation_folder = data.text("validation_folder", options.validation_folder);
+  if (options.train_folder.empty() || options.validation_folder.empty()) {
+    data.problem(options.train_folder.empty() ? "train_folder" : "validation_folder", "must not be empty");
+  }
+  options.skip_other_files = data.boolean("skip_other_files", options.skip_other_files);
+  options.strict_images = data.boolean("strict_images", options.strict_images);
+  return options;
 }
 
 }  // namespace
@@ -67,9 +86,12 @@ DatasetOptions read_dataset_options(const config::View& data) {
   options.subset_seed = static_cast<uint64_t>(data.integer("subset_seed", 0, {.least = 0}));
   if (options.kind == DatasetKind::idx) {
     options.classes = data.integer("classes", options.classes, {.least = 1, .most = 256});
+  } else if (options.kind == DatasetKind::class_folders) {
+    options.classes = data.integer("classes", 1000, {.least = 1, .most = kMostClasses});
+    options.folders = read_class_folder_options(data);
   } else if (data.has("classes")) {
     options.classes = data.integer("classes", options.classes);
-    data.problem("classes", "is for kind = \"idx\" only; the other kinds know their classes");
+    data.problem("classes", "is for kind = \"idx\" and \"class_folders\" only; the other kinds know their classes");
   }
   return options;
 }
@@ -85,21 +107,29 @@ std::filesystem::path find_dataset_root(const DatasetOptions& options, const std
   }
   std::string message = "data.root: there is no folder " + candidates[0].lexically_normal().string();
   if (searches) message += " or " + candidates[1].lexically_normal().string();
-  message += "; it should hold " + expected_files(options.kind) + " (plain, .gz or .xz).";
+  message += "; it should hold " + expected_files(options) + ".";
   if (options.root.is_relative() && !searches) message += " CACHET_DATA may name a folder to look in too.";
   throw io::Error(message);
 }
 
-StoredImages open_dataset(const DatasetOptions& options, Split split, const std::filesystem::path& working_folder) {
-  StoredImages all = read_split(options, split, find_dataset_root(options, working_folder));
-  const int64_t kept = kept_images(options, split, all.size());
-  if (kept == all.size()) return all;
+std::shared_ptr<const ImageDataset> open_dataset(const DatasetOptions& options, Split split,
+                                                 const std::filesystem::path& working_folder,
+                                                 const IndexProgress& progress) {
+  const std::filesystem::path root = find_dataset_root(options, working_folder);
+  std::shared_ptr<const ImageDataset> all;
+  if (options.kind == DatasetKind::class_folders) {
+    all = open_class_folders(root, split, options, progress);
+  } else {
+    all = read_stored(options, split, root);
+  }
+  const int64_t kept = kept_images(options, split, all->size());
+  if (kept == all->size()) return all;
   // A prefix of one permutation, in the order of the file: a smaller share is part of a larger one.
   const auto epoch = static_cast<uint64_t>(split == Split::train ? 0 : 1);
-  std::vector<int64_t> indices = permutation(all.size(), {options.subset_seed, RandomStream::subset, epoch, 0});
+  std::vector<int64_t> indices = permutation(all->size(), {options.subset_seed, RandomStream::subset, epoch, 0});
   indices.resize(static_cast<size_t>(kept));
   std::ranges::sort(indices);
-  return all.subset(indices);
+  return all->subset(indices);
 }
 
 }  // namespace cachet::data

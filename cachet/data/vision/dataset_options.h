@@ -2,15 +2,30 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
 
 #include "cachet/config/view.h"
 #include "cachet/data/vision/image_dataset.h"
 
 namespace cachet::data {
 
-/// mnist and fashion_mnist are IDX files with known class names and statistics.
-enum class DatasetKind { idx, mnist, fashion_mnist, cifar10, cifar100 };
+/// mnist and fashion_mnist are IDX files with known class names and statistics; class_folders is a folder of JPEG and
+/// PNG files for each class.
+enum class DatasetKind { idx, mnist, fashion_mnist, cifar10, cifar100, class_folders };
 enum class Split { train, test };
+
+/// What is peculiar to class folders.
+struct ClassFolderOptions {
+  int64_t channels = 3;  // 1: all is made grey; 3: grey is made RGB
+  std::string train_folder = "train", validation_folder = "val";
+  bool skip_other_files = false;  // files that are no JPEG or PNG by their name; else they are an error
+  bool strict_images = false;     // what the decoder only warns of is an error
+};
+
+/// Called behind each class with the number of files found so far.
+using IndexProgress = std::function<void(int64_t files)>;
 
 /// What a recipe's [data] table says about which images there are.
 struct DatasetOptions {
@@ -18,19 +33,26 @@ struct DatasetOptions {
   std::filesystem::path root;  // a folder; relative to the working folder, else to CACHET_DATA
   double fraction = 1;         // share of the training images to keep, in (0, 1]
   int64_t limit = 0;           // at most so many images of each split; 0 = all
-  int64_t classes = 10;        // of kind idx, whose files do not tell; the other kinds know
-  uint64_t subset_seed = 0;    // draws what fraction and limit keep
+  int64_t classes = 10;      // of kinds idx and class_folders (1000), where the model is made before the files are seen
+  uint64_t subset_seed = 0;  // draws what fraction and limit keep
+  ClassFolderOptions folders{};
+
+  /// Whether each image has a size of its own.
+  bool own_sizes() const { return kind == DatasetKind::class_folders; }
 };
 
-/// Reads kind, root, fraction, limit, classes and subset_seed.
+/// Reads kind, root, fraction, limit, classes, subset_seed and, of kind class_folders, channels, train_folder,
+/// validation_folder, skip_other_files and strict_images.
 DatasetOptions read_dataset_options(const config::View& data);
 
 /// The folder that `root` means: itself when absolute, else below `working_folder`, else below $CACHET_DATA.
 /// Throws io::Error that names the folders looked at and the files expected there.
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
-/// Reads one split. Throws io::Error that names the file and the place in it.
-StoredImages open_dataset(const DatasetOptions& options, Split split,
-                          const std::filesystem::path& working_folder = std::filesystem::current_path());
+/// Opens one split; `progress` hears of long searches through folders. Throws io::Error that names the file and the
+/// place in it.
+std::shared_ptr<const ImageDataset> open_dataset(
+    const DatasetOptions& options, Split split,
+    const std::filesystem::path& working_folder = std::filesystem::current_path(), const IndexProgress& progress = {});
 
 }  // namespace cachet::data

@@ -8,6 +8,17 @@
 
 namespace cachet::data {
 
+at::Tensor ImageDataset::region(int64_t index, const io::ImageChooser& choose) const {
+  const at::Tensor whole = image(index);
+  const io::ImageSize size{whole.size(1), whole.size(2)};
+  const io::ImageRegion region = choose(size).region;
+  if (!region.fits(size)) throw std::invalid_argument("the region that is wanted does not lie in the image");
+  return whole.narrow(1, region.top, region.height)
+      .narrow(2, region.left, region.width)
+      .permute({1, 2, 0})
+      .clone(at::MemoryFormat::Contiguous);
+}
+
 StoredImages::StoredImages(at::Tensor images, std::vector<int64_t> labels, std::vector<std::string> class_names)
     : images_(std::move(images)), labels_(std::move(labels)), class_names_(std::move(class_names)) {
   if (!images_.defined() || images_.dim() != 4 || images_.scalar_type() != at::kByte) {
@@ -32,11 +43,12 @@ at::Tensor StoredImages::image(int64_t index) const {
   return images_.select(0, index);
 }
 
-StoredImages StoredImages::subset(const std::vector<int64_t>& indices) const {
+std::shared_ptr<const ImageDataset> StoredImages::subset(const std::vector<int64_t>& indices) const {
   std::vector<int64_t> labels;
   labels.reserve(indices.size());
   for (const int64_t index : indices) labels.push_back(label(index));
-  return {at::index_select(images_, 0, at::tensor(indices, at::kLong)), std::move(labels), class_names_};
+  return std::make_shared<StoredImages>(at::index_select(images_, 0, at::tensor(indices, at::kLong)), std::move(labels),
+                                        class_names_);
 }
 
 }  // namespace cachet::data

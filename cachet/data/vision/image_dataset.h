@@ -3,8 +3,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "cachet/io/image_request.h"
 
 namespace cachet::data {
 
@@ -14,12 +17,14 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-/// Labelled images of one size. All members may be called from several threads at once.
+/// Labelled images. All members may be called from several threads at once.
 class ImageDataset {
  public:
   virtual ~ImageDataset() = default;
   virtual int64_t size() const = 0;
+  /// Of every image; its height and width are 0 where each image has a size of its own.
   virtual ImageShape shape() const = 0;
+  bool has_one_size() const { return shape().height > 0; }
   virtual const std::vector<std::string>& class_names() const = 0;
   int64_t classes() const { return static_cast<int64_t>(class_names().size()); }
 
@@ -27,6 +32,11 @@ class ImageDataset {
   virtual int64_t label(int64_t index) const = 0;
   /// (C, H, W) uint8, contiguous: a view where the images are in memory. Not to be written to.
   virtual at::Tensor image(int64_t index) const = 0;
+  /// (h, w, C) uint8, contiguous, the caller's to write to: the region that `choose` wants of an image once it is told
+  /// its size, perhaps smaller as io::ImageRequest says.
+  virtual at::Tensor region(int64_t index, const io::ImageChooser& choose) const;
+  /// The samples of these indices, in this order.
+  virtual std::shared_ptr<const ImageDataset> subset(const std::vector<int64_t>& indices) const = 0;
 };
 
 /// A data set that lies in memory as a whole.
@@ -44,8 +54,7 @@ class StoredImages final : public ImageDataset {
   const at::Tensor& images() const { return images_; }  // (N, C, H, W) uint8
   const std::vector<int64_t>& labels() const { return labels_; }
 
-  /// A copy of the samples of these indices, in this order.
-  StoredImages subset(const std::vector<int64_t>& indices) const;
+  std::shared_ptr<const ImageDataset> subset(const std::vector<int64_t>& indices) const override;  // a copy
 
  private:
   at::Tensor images_;

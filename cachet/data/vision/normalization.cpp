@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -12,6 +13,9 @@ namespace cachet::data {
 
 Normalization Normalization::from_data(const ImageDataset& dataset) {
   const ImageShape shape = dataset.shape();
+  if (!dataset.has_one_size()) {
+    throw std::invalid_argument("mean and deviation are taken of images of one size only; give mean and std");
+  }
   const int64_t area = shape.height * shape.width;
   std::vector<uint64_t> sum(static_cast<size_t>(shape.channels)), squares(sum.size());
   for (int64_t i = 0; i < dataset.size(); ++i) {
@@ -40,6 +44,8 @@ std::optional<Normalization> Normalization::known(DatasetKind kind) {
   switch (kind) {
     case DatasetKind::idx:
       return std::nullopt;
+    case DatasetKind::class_folders:
+      return Normalization{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
     case DatasetKind::mnist:
       return Normalization{{0.1307}, {0.3081}};
     case DatasetKind::fashion_mnist:
@@ -50,6 +56,13 @@ std::optional<Normalization> Normalization::known(DatasetKind kind) {
       return Normalization{{0.5071, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2762}};
   }
   return std::nullopt;
+}
+
+Normalization Normalization::of_grey() const {
+  const auto average = [](const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  };
+  return {{average(mean)}, {average(std)}};
 }
 
 NormalizationOptions read_normalization_options(const config::View& view) {
@@ -89,20 +102,19 @@ Normalization make_normalization(const NormalizationOptions& options, DatasetKin
     return {std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0)};
   }
   const std::optional<Normalization> known = Normalization::known(kind);
-  if (options.source == NormalizationSource::automatic && known) return *known;
+  if (options.source == NormalizationSource::automatic && known) {
+    return channels == 1 && known->mean.size() == 3 ? known->of_grey() : *known;
+  }
   return Normalization::from_data(training_images);
 }
 
 at::Tensor flattened_images(const ImageDataset& dataset, const Normalization& normalization) {
+  if (!dataset.has_one_size()) throw std::invalid_argument("only images of one size make a matrix");
   const ImageTransform transform(dataset.shape(), normalization);
   const int64_t columns = dataset.shape().numel();
   at::Tensor matrix = at::empty({dataset.size(), columns}, at::kFloat);
   auto* out = matrix.mutable_data_ptr<float>();
-  const CounterRandom unused(0, RandomStream::augmentation, 0, 0);
-  for (int64_t i = 0; i < dataset.size(); ++i, out += columns) {
-    const at::Tensor image = dataset.image(i);
-    transform.apply(image.const_data_ptr<uint8_t>(), unused, out);
-  }
+  for (int64_t i = 0; i < dataset.size(); ++i, out += columns) transform.apply(dataset, i, SampleRandom{}, out);
   return matrix;
 }
 

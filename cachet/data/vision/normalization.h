@@ -14,8 +14,10 @@ struct Normalization {
 
   /// The statistics of all pixels of a data set, exact (sums of integers).
   static Normalization from_data(const ImageDataset& dataset);
-  /// Those of the full training set of a known kind; none for idx.
+  /// Those of the full training set of a known kind, ImageNet's for class_folders; none for idx.
   static std::optional<Normalization> known(DatasetKind kind);
+  /// One channel for all: the means of mean and std.
+  Normalization of_grey() const;
 };
 
 /// Where mean and deviation come from: `automatic` takes known ones, else the data's.

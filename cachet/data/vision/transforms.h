@@ -1,59 +1,56 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "cachet/config/view.h"
 #include "cachet/data/random.h"
+#include "cachet/data/vision/augmentation_options.h"
 #include "cachet/data/vision/image_dataset.h"
 #include "cachet/data/vision/normalization.h"
+#include "cachet/data/vision/rand_augment.h"
 
 namespace cachet::data {
 
-enum class CropFill { zero, reflect };
-enum class Interpolation { bilinear, bicubic };
-
-/// What is done to a training image, in this order. The defaults do nothing.
-struct AugmentationOptions {
-  double flip = 0;           // probability of mirroring left and right
-  int64_t crop_padding = 0;  // pixels added on each side before a crop of the original size at a random place
-  CropFill crop_fill = CropFill::zero;  // of the padding: black (pixel value 0) or mirrored at the border
-  double erasing = 0;                   // probability of setting a rectangle to the mean colour (Zhong et al. 2017)
-  double erasing_least_area = 0.02, erasing_most_area = 1.0 / 3;  // shares of the image
-};
-
-/// Reads flip, crop_padding, crop_fill, erasing, erasing_least_area and erasing_most_area.
-AugmentationOptions read_augmentation_options(const config::View& view);
-
-/// The size a model wants. Batches are resized by ATen with antialiasing, after augmentation.
-struct ResizeOptions {
-  int64_t image_size = 0;  // both sides; 0 keeps the size of the data
-  Interpolation interpolation = Interpolation::bicubic;
-};
-
-/// Reads image_size and interpolation.
-ResizeOptions read_resize_options(const config::View& view);
-
-/// Turns uint8 images into the float32 input of a model.
+/// Turns uint8 images into the float32 input of a model. What is drawn for a sample is a function of its SampleRandom.
 class ImageTransform {
  public:
-  /// Throws std::invalid_argument when an option cannot apply to this shape (reflection wider than the image).
+  /// `input` is the data set's shape: height and width 0 where each image has its own. Throws std::invalid_argument
+  /// when an option cannot apply to it (reflection wider than the image, no size to resize to, colours of two
+  /// channels).
   ImageTransform(ImageShape input, Normalization normalization, AugmentationOptions augmentation = {},
                  ResizeOptions resize = {});
 
+  /// That of evaluation: the middle of an image, or the whole where images have one size and crop_fraction is 1.
+  static ImageTransform for_evaluation(ImageShape input, Normalization normalization, ResizeOptions resize);
+
   ImageShape input_shape() const { return input_; }
-  ImageShape output_shape() const;
+  ImageShape output_shape() const;  // of a batch
 
-  /// Augments and normalises one image (C, H, W) to `out`, of the same shape. Thread-safe.
-  void apply(const uint8_t* image, CounterRandom random, float* out) const;
+  /// What apply() writes: output_shape(), but for padded crops, which are resized as a batch.
+  ImageShape sample_shape() const;
 
-  /// Resizes a batch (B, C, H, W) to output_shape(); returns it as it is when that is the input shape.
+  /// Augments and normalises one image to `out`, sample_shape().numel() values. Thread-safe.
+  void apply(const ImageDataset& dataset, int64_t index, const SampleRandom& random, float* out) const;
+
+  /// Resizes a batch (B, C, H, W) to output_shape(); returns it as it is when it has that.
   at::Tensor resize(const at::Tensor& batch) const;
 
  private:
+  at::Tensor cropped(const ImageDataset& dataset, int64_t index, const SampleRandom& random,
+                     CounterRandom& common) const;
+  at::Tensor padded_crop(const at::Tensor& image, CounterRandom& common) const;
+  at::Tensor resized_crop(const ImageDataset& dataset, int64_t index, const SampleRandom& random) const;
+  at::Tensor middle(const ImageDataset& dataset, int64_t index) const;
+  void normalize(const at::Tensor& pixels, float* out) const;
+
   ImageShape input_;
   AugmentationOptions augmentation_;
   ResizeOptions resize_;
   std::vector<float> scale_, shift_;  // a channel's x · scale + shift
+  AffineStyle affine_;                // filled with the mean colour
 };
+
+/// An image for people, (h, w, C) uint8: the whole of it, its longer side at most `side`.
+at::Tensor thumbnail(const ImageDataset& dataset, int64_t index, int64_t side);
 
 }  // namespace cachet::data

@@ -53,9 +53,9 @@ void write_idx_folder(const std::filesystem::path& folder) {
   test::write_bytes(folder / "t10k-labels-idx1-ubyte", test::idx_labels(test::Bytes(20, 4)));
 }
 
-std::vector<int64_t> first_pixels(const StoredImages& images) {
+std::vector<int64_t> first_pixels(const std::shared_ptr<const ImageDataset>& images) {
   std::vector<int64_t> pixels;
-  for (int64_t i = 0; i < images.size(); ++i) pixels.push_back(images.image(i)[0][0][0].item<int64_t>());
+  for (int64_t i = 0; i < images->size(); ++i) pixels.push_back(images->image(i)[0][0][0].item<int64_t>());
   return pixels;
 }
 
@@ -68,6 +68,14 @@ TEST(DatasetOptions, AreReadFromARecipe) {
   EXPECT_EQ(options.limit, 1000);
   EXPECT_EQ(options.subset_seed, 4u);
   EXPECT_EQ(options_of("root = \"x\"\nclasses = 26").classes, 26);
+  const DatasetOptions folders = options_of(
+      "kind = \"class_folders\"\nroot = \"x\"\nchannels = 1\ntrain_folder = \"a\"\nvalidation_folder = \"b\"\n"
+      "skip_other_files = true\nstrict_images = true");
+  EXPECT_EQ(folders.classes, 1000);
+  EXPECT_EQ(folders.folders.channels, 1);
+  EXPECT_EQ(folders.folders.train_folder, "a");
+  EXPECT_EQ(folders.folders.validation_folder, "b");
+  EXPECT_TRUE(folders.folders.skip_other_files && folders.folders.strict_images);
 }
 
 TEST(DatasetOptions, NameTheKeyThatIsWrong) {
@@ -77,6 +85,11 @@ TEST(DatasetOptions, NameTheKeyThatIsWrong) {
   EXPECT_NE(problems_of("root = \"x\"\nfraction = 1.1").find("data.fraction"), std::string::npos);
   EXPECT_NE(problems_of("root = \"x\"\nlimit = -1").find("data.limit"), std::string::npos);
   EXPECT_NE(problems_of("root = \"x\"\nclasses = 257").find("data.classes"), std::string::npos);
+  EXPECT_NE(problems_of("root = \"x\"\nchannels = 3").find("data.channels"), std::string::npos);
+  const std::string folders = "root = \"x\"\nkind = \"class_folders\"\n";
+  EXPECT_NE(problems_of(folders + "channels = 2").find("data.channels: must be 1 or 3"), std::string::npos);
+  EXPECT_NE(problems_of(folders + "validation_folder = \"\"").find("data.validation_folder"), std::string::npos);
+  EXPECT_NE(problems_of(folders + "classes = 0").find("data.classes"), std::string::npos);
   EXPECT_NE(problems_of("root = \"x\"\nkind = \"mnist\"\nclasses = 10").find("data.classes"), std::string::npos);
 }
 
@@ -116,7 +129,7 @@ TEST(OpenDataset, FractionConcernsTrainingAndLimitBoth) {
   const test::TemporaryDirectory folder;
   write_idx_folder(folder.path());
   const auto size = [&](double fraction, int64_t limit, Split split) {
-    return open_dataset({.root = folder.path(), .fraction = fraction, .limit = limit}, split).size();
+    return open_dataset({.root = folder.path(), .fraction = fraction, .limit = limit}, split)->size();
   };
   EXPECT_EQ(size(1, 0, Split::train), 100);
   EXPECT_EQ(size(0.25, 0, Split::train), 25);
@@ -146,9 +159,9 @@ TEST(OpenDataset, SubsetsAreDrawnBySeedAndNested) {
 TEST(OpenDataset, KindsKnowTheirClasses) {
   const test::TemporaryDirectory folder;
   write_idx_folder(folder.path());
-  EXPECT_EQ(open_dataset({.kind = DatasetKind::fashion_mnist, .root = folder.path()}, Split::test).class_names()[9],
+  EXPECT_EQ(open_dataset({.kind = DatasetKind::fashion_mnist, .root = folder.path()}, Split::test)->class_names()[9],
             "ankle boot");
-  EXPECT_EQ(open_dataset({.root = folder.path(), .classes = 5}, Split::test).classes(), 5);
+  EXPECT_EQ(open_dataset({.root = folder.path(), .classes = 5}, Split::test)->classes(), 5);
   EXPECT_THROW(open_dataset({.root = folder.path(), .classes = 4}, Split::test), io::Error);
 }
 
@@ -156,16 +169,16 @@ TEST(OpenDataset, KindsKnowTheirClasses) {
 TEST(OpenDataset, ReadsTheFashionMnistSubset) {
   const DatasetOptions options{.kind = DatasetKind::fashion_mnist,
                                .root = std::filesystem::path(CACHET_TEST_DATA) / "../../data/fashion-mnist"};
-  const StoredImages train_images = open_dataset(options, Split::train);
-  const StoredImages test_images = open_dataset(options, Split::test);
-  EXPECT_EQ(train_images.shape(), (ImageShape{1, 28, 28}));
-  EXPECT_EQ(test_images.shape(), train_images.shape());
+  const auto train_images = open_dataset(options, Split::train);
+  const auto test_images = open_dataset(options, Split::test);
+  EXPECT_EQ(train_images->shape(), (ImageShape{1, 28, 28}));
+  EXPECT_EQ(test_images->shape(), train_images->shape());
   for (int64_t label = 0; label < 10; ++label) {
-    EXPECT_EQ(std::ranges::count(train_images.labels(), label), train_images.size() / 10);
-    EXPECT_EQ(std::ranges::count(test_images.labels(), label), test_images.size() / 10);
+    EXPECT_EQ(all_labels(*train_images).eq(label).sum().item<int64_t>(), train_images->size() / 10);
+    EXPECT_EQ(all_labels(*test_images).eq(label).sum().item<int64_t>(), test_images->size() / 10);
   }
   // A sample of the full set: its statistics are near the full set's.
-  const Normalization found = Normalization::from_data(train_images);
+  const Normalization found = Normalization::from_data(*train_images);
   const Normalization known = *Normalization::known(DatasetKind::fashion_mnist);
   EXPECT_NEAR(found.mean[0], known.mean[0], 0.01);
   EXPECT_NEAR(found.std[0], known.std[0], 0.01);

@@ -32,12 +32,29 @@ TEST(StoredImages, GivesViewsNotCopies) {
 
 TEST(StoredImages, SubsetCopiesTheChosenInTheirOrder) {
   const StoredImages images = three_images();
-  const StoredImages chosen = images.subset({2, 1});
-  ASSERT_EQ(chosen.size(), 2);
-  EXPECT_EQ(chosen.labels(), (std::vector<int64_t>{1, 0}));
-  EXPECT_TRUE(chosen.image(0).equal(images.image(2)));
-  EXPECT_TRUE(chosen.image(1).equal(images.image(1)));
-  EXPECT_EQ(chosen.class_names(), images.class_names());
+  const auto chosen = images.subset({2, 1});
+  ASSERT_EQ(chosen->size(), 2);
+  EXPECT_EQ(chosen->label(0), 1);
+  EXPECT_EQ(chosen->label(1), 0);
+  EXPECT_TRUE(chosen->image(0).equal(images.image(2)));
+  EXPECT_TRUE(chosen->image(1).equal(images.image(1)));
+  EXPECT_EQ(chosen->class_names(), images.class_names());
+}
+
+TEST(StoredImages, RegionsAreCopies) {
+  const StoredImages images = three_images();
+  const auto all = [](const io::ImageSize& size) { return io::ImageRequest{io::ImageRegion::whole(size), {}}; };
+  at::Tensor whole = images.region(1, all);
+  EXPECT_TRUE(whole.equal(images.image(1).permute({1, 2, 0})));
+  whole.zero_();
+  EXPECT_TRUE(images.image(1).ne(0).all().item<bool>());
+  const at::Tensor part = images.region(2, [](const io::ImageSize&) { return io::ImageRequest{{1, 2, 3, 2}, {1, 1}}; });
+  EXPECT_TRUE(part.equal(images.image(2).narrow(1, 1, 3).narrow(2, 2, 2).permute({1, 2, 0})));
+  EXPECT_THROW(images.region(0,
+                             [](const io::ImageSize&) {
+                               return io::ImageRequest{{0, 0, 5, 5}, {}};
+                             }),
+               std::invalid_argument);
 }
 
 TEST(StoredImages, RefusesWhatDoesNotFitTogether) {

@@ -47,6 +47,16 @@ TEST(Normalization, TheSourceDecides) {
   EXPECT_EQ(make(given, DatasetKind::mnist).std, (std::vector<double>{0.25}));
 }
 
+TEST(Normalization, OfClassFoldersIsThatOfImageNet) {
+  const auto make = [](int64_t channels) {
+    return make_normalization({}, DatasetKind::class_folders, random_images(2, channels));
+  };
+  EXPECT_EQ(make(3).mean, (std::vector<double>{0.485, 0.456, 0.406}));
+  ASSERT_EQ(make(1).mean.size(), 1u);
+  EXPECT_NEAR(make(1).mean[0], 0.449, 1e-12);
+  EXPECT_NEAR(make(1).std[0], 0.226, 1e-12);
+}
+
 TEST(Normalization, OneGivenValueServesAllChannels) {
   const StoredImages images = random_images(3, 3);
   EXPECT_EQ(make_normalization({.mean = {0.5}, .std = {0.25}}, DatasetKind::idx, images).std,

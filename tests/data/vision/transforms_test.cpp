@@ -22,11 +22,13 @@ at::Tensor noise_image(const ImageShape& shape = kShape) {
   return at::randint(0, 256, {shape.channels, shape.height, shape.width}, at::kByte);
 }
 
-CounterRandom random_for(int64_t index) { return {5, RandomStream::augmentation, 3, static_cast<uint64_t>(index)}; }
+SampleRandom random_for(int64_t index) { return {5, 3, static_cast<uint64_t>(index)}; }
 
 at::Tensor applied(const ImageTransform& transform, const at::Tensor& image, int64_t index) {
-  at::Tensor out = at::empty(image.sizes(), at::kFloat);
-  transform.apply(image.const_data_ptr<uint8_t>(), random_for(index), out.mutable_data_ptr<float>());
+  const ImageShape shape = transform.sample_shape();
+  at::Tensor out = at::empty({shape.channels, shape.height, shape.width}, at::kFloat);
+  transform.apply(StoredImages(image.unsqueeze(0), {0}, {"class"}), 0, random_for(index),
+                  out.mutable_data_ptr<float>());
   return out;
 }
 
@@ -55,7 +57,7 @@ TEST(ImageTransform, FlipsAndCropsLikeAten) {
     const ImageTransform transform(kShape, kNormalization, options);
     for (int64_t index = 0; index < 200; ++index) {
       const at::Tensor image = noise_image();
-      CounterRandom random = random_for(index);
+      CounterRandom random = random_for(index).stream(RandomStream::augmentation);
       const bool mirrored = random.chance(0.5);
       const auto top = static_cast<int64_t>(random.below(9));
       const auto left = static_cast<int64_t>(random.below(9));
@@ -81,7 +83,8 @@ TEST(ImageTransform, FlipsAsOftenAsAsked) {
 }
 
 TEST(ImageTransform, ASampleDependsOnItsKeyAlone) {
-  const ImageTransform transform(kShape, kNormalization, {.flip = 0.5, .crop_padding = 3, .erasing = 0.5});
+  const ImageTransform transform(kShape, kNormalization,
+                                 {.flip = 0.5, .crop_padding = 3, .erasing = {.probability = 0.5}});
   const at::Tensor image = noise_image();
   const at::Tensor first = applied(transform, image, 8);
   int differing = 0;
@@ -93,7 +96,7 @@ TEST(ImageTransform, ASampleDependsOnItsKeyAlone) {
 TEST(ImageTransform, ErasesARectangleOfTheAskedArea) {
   constexpr ImageShape kLarge{2, 40, 40};
   const ImageTransform transform(kLarge, kNormalization,
-                                 {.erasing = 1, .erasing_least_area = 0.1, .erasing_most_area = 0.3});
+                                 {.erasing = {.probability = 1, .least_area = 0.1, .most_area = 0.3}});
   const at::Tensor image = noise_image(kLarge).fill_(255);
   for (int64_t index = 0; index < 100; ++index) {
     const at::Tensor erased = applied(transform, image, index).eq(0);
@@ -112,7 +115,7 @@ TEST(ImageTransform, TurningErasingOnLeavesFlipAndCropAlone) {
   const at::Tensor image = noise_image();
   AugmentationOptions options{.flip = 0.5, .crop_padding = 3};
   const ImageTransform without(kShape, kNormalization, options);
-  options.erasing = 1;
+  options.erasing.probability = 1;
   const ImageTransform with(kShape, kNormalization, options);
   for (int64_t index = 0; index < 20; ++index) {
     const at::Tensor erased = applied(with, image, index);
@@ -152,36 +155,6 @@ TEST(ImageTransform, CropsBeyondTheImageAreBlack) {
     empty += applied(transform, image, index).allclose(black, 0, kNormalizationTolerance);
   }
   EXPECT_GT(empty, 25);
-}
-
-TEST(AugmentationOptions, AreReadFromARecipe) {
-  auto document = config::Document::from_text(
-      "flip = 0.5\ncrop_padding = 4\ncrop_fill = \"reflect\"\nerasing = 0.25\nimage_size = 224\n"
-      "interpolation = \"bilinear\"",
-      "recipe.toml");
-  const AugmentationOptions options = read_augmentation_options(document.root());
-  const ResizeOptions resize = read_resize_options(document.root());
-  document.finish();
-  EXPECT_EQ(options.flip, 0.5);
-  EXPECT_EQ(options.crop_padding, 4);
-  EXPECT_EQ(options.crop_fill, CropFill::reflect);
-  EXPECT_EQ(options.erasing, 0.25);
-  EXPECT_EQ(options.erasing_least_area, 0.02);
-  EXPECT_EQ(resize.image_size, 224);
-  EXPECT_EQ(resize.interpolation, Interpolation::bilinear);
-}
-
-TEST(AugmentationOptions, ImpossibleValuesAreAllNamed) {
-  auto document = config::Document::from_text(
-      "flip = 1.5\ncrop_padding = -1\ncrop_fill = \"mirror\"\nerasing_least_area = 0.5\nerasing_most_area = 0.2",
-      "recipe.toml");
-  read_augmentation_options(document.root());
-  try {
-    document.finish();
-    FAIL();
-  } catch (const config::Error& error) {
-    EXPECT_EQ(error.problems().size(), 4u) << error.what();
-  }
 }
 
 }  // namespace

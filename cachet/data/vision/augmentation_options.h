@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/config/view.h"
+
+namespace cachet::data {
+
+enum class Interpolation { bilinear, bicubic };
+
+/// Which part of an image is shown.
+enum class CropKind {
+  padded,   // a place of the image's own size, shifted by up to crop_padding
+  resized,  // a random region of some area and aspect, resized (Szegedy et al. 2014)
+  centre,   // the middle, after the shorter side was resized: as in evaluation
+};
+enum class CropFill { zero, reflect };
+enum class ErasingMode { constant, pixel };
+
+/// Bounds of a random region.
+struct ResizedCropOptions {
+  double least_area = 0.08, most_area = 1;               // shares of the image
+  double least_aspect = 3.0 / 4, most_aspect = 4.0 / 3;  // width / height
+};
+
+/// Factors are drawn from [1 − x, 1 + x], hue from [−hue, hue] of a turn; all in random order (Howard 2013).
+struct ColorJitterOptions {
+  double brightness = 0, contrast = 0, saturation = 0, hue = 0;
+  bool active() const { return brightness > 0 || contrast > 0 || saturation > 0 || hue > 0; }
+};
+
+/// RandAugment (Cubuk et al. 2019) as timm's `rand-m9-mstd0.5-inc1`: 15 operations, each of those drawn applied with
+/// `probability`, at a magnitude of normal(magnitude, deviation) within [0, 10].
+struct RandAugmentOptions {
+  int64_t operations = 0;  // drawn for each image, one after the other; 0 = off, 2 as published
+  double magnitude = 9, deviation = 0.5;
+  double probability = 0.5;
+  bool increasing = true;  // a larger magnitude is always a stronger change
+  bool active() const { return operations > 0; }
+};
+
+/// Random erasing (Zhong et al. 2017): a rectangle becomes the mean colour, or normal noise.
+struct ErasingOptions {
+  double probability = 0;
+  double least_area = 0.02, most_area = 1.0 / 3;  // shares of the image
+  double least_aspect = 0.3;                      // height / width lies between this and its inverse
+  ErasingMode mode = ErasingMode::constant;
+};
+
+/// What is done to a training image: cropped, flipped, changed in its colours, erased in part. The defaults do nothing.
+struct AugmentationOptions {
+  double flip = 0;  // probability of mirroring left and right
+  CropKind crop = CropKind::padded;
+  int64_t crop_padding = 0;             // pixels added on each side before a padded crop
+  CropFill crop_fill = CropFill::zero;  // of the padding: black (pixel value 0) or mirrored at the border
+  ResizedCropOptions resized_crop{};
+  ColorJitterOptions jitter{};
+  RandAugmentOptions rand_augment{};
+  ErasingOptions erasing{};
+};
+
+/// Reads flip, crop, crop_padding, crop_fill, crop_area, crop_aspect, brightness, contrast, saturation, hue, the
+/// erasing keys and the table rand_augment. `own_sizes`: each image has a size of its own, so that the crop is
+/// `resized` unless the recipe says `centre`.
+AugmentationOptions read_augmentation_options(const config::View& view, bool own_sizes = false);
+
+/// The size a model wants.
+struct ResizeOptions {
+  int64_t image_size = 0;  // both sides; 0 keeps the size of the data
+  Interpolation interpolation = Interpolation::bicubic;
+  /// Evaluation resizes the shorter side to image_size / crop_fraction and takes the middle; with 1, images of one size
+  /// are resized as a whole.
+  double crop_fraction = 1;
+};
+
+/// Reads image_size, interpolation and crop_fraction; for images of their own sizes these begin at 224 and 0.875.
+ResizeOptions read_resize_options(const config::View& view, bool own_sizes = false);
+
+}  // namespace cachet::data

@@ -1,0 +1,159 @@
+#include "cachet/data/vision/class_folders.h"
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "cachet/io/error.h"
+#include "cachet/io/image.h"
+
+namespace cachet::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostFolderDepth = 8;  // below a class; also ends circles of links
+
+bool is_hidden(const fs::path& path) { return path.filename().native().starts_with('.'); }
+
+bool has_image_name(const fs::path& path) {
+  std::string ending = path.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return c < 0x80 ? std::tolower(c) : c; });
+  static constexpr std::array<std::string_view, 5> kEndings{".jpg", ".jpeg", ".jpe", ".jfif", ".png"};
+  return std::ranges::find(kEndings, ending) != kEndings.end();
+}
+
+// The entries of a folder that are not hidden, sorted.
+std::vector<fs::directory_entry> sorted_entries(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (!is_hidden(entry->path())) entries.push_back(*entry);
+  }
+  if (error) throw io::Error(folder.string() + ": the folder cannot be read: " + error.message());
+  std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
+  return entries;
+}
+
+bool is_folder(const fs::directory_entry& entry) {
+  std::error_code unreadable;  // a link that leads nowhere is a file that cannot be used
+  return entry.is_directory(unreadable);
+}
+
+std::vector<std::string> class_folder_names(const fs::path& split) {
+  std::vector<std::string> names;
+  for (const auto& entry : sorted_entries(split)) {
+    if (is_folder(entry)) names.push_back(entry.path().filename().string());
+  }
+  if (names.empty()) throw io::Error(split.string() + ": holds no class folders");
+  return names;
+}
+
+// Goes through one split, class by class.
+class FileSearch {
+ public:
+  FileSearch(bool skip_other_files, const IndexProgress& progress)
+      : skip_other_files_(skip_other_files), progress_(progress) {}
+
+  void add_class(const fs::path& folder, int32_t label) {
+    label_ = label;
+    const size_t before = files_.size();
+    add_folder(folder, "", 0);
+    if (files_.size() == before && others_ == 0)
+      throw io::Error(folder.string() + ": the class has no JPEG or PNG files");
+    if (progress_) progress_(static_cast<int64_t>(files_.size()));
+  }
+
+  std::vector<ClassFolders::File> finish() {
+    if (others_ > 0) {
+      throw io::Error(first_other_.string() + ": is no .jpg, .jpeg, .jpe, .jfif or .png file" +
+                      (others_ > 1 ? " (nor are " + std::to_string(others_ - 1) + " more)" : std::string()) +
+                      "; remove such files from the class folders, or set data.skip_other_files = true");
+    }
+    files_.shrink_to_fit();
+    return std::move(files_);
+  }
+
+ private:
+  void add_folder(const fs::path& folder, const std::string& prefix, int depth) {
+    for (const auto& entry : sorted_entries(folder)) {
+      const std::string name = prefix + entry.path().filename().string();
+      if (is_folder(entry)) {
+        if (depth == kMostFolderDepth) throw io::Error(entry.path().string() + ": folders are nested too deep");
+        add_folder(entry.path(), name + "/", depth + 1);
+      } else if (has_image_name(entry.path())) {
+        files_.push_back({label_, name});
+      } else if (!skip_other_files_ && others_++ == 0) {
+        first_other_ = entry.path();
+      }
+    }
+  }
+
+  bool skip_other_files_;
+  const IndexProgress& progress_;
+  std::vector<ClassFolders::File> files_;
+  int32_t label_ = 0;
+  int64_t others_ = 0;
+  fs::path first_other_;
+};
+
+void check_class_count(const std::vector<std::string>& names, const fs::path& split, const DatasetOptions& options) {
+  const auto found = static_cast<int64_t>(names.size());
+  if (found == options.classes) return;
+  throw io::Error(split.string() + ": holds " + std::to_string(found) + " class folders, data.classes is " +
+                  std::to_string(options.classes) + "; set data.classes = " + std::to_string(found));
+}
+
+}  // namespace
+
+ClassFolders::ClassFolders(std::filesystem::path folder, std::vector<std::string> class_names, std::vector<File> files,
+                           const ClassFolderOptions& options)
+    : folder_(std::move(folder)), class_names_(std::move(class_names)), files_(std::move(files)), options_(options) {}
+
+std::filesystem::path ClassFolders::path(int64_t index) const {
+  const File& file = files_.at(static_cast<size_t>(index));
+  return folder_ / class_names_[static_cast<size_t>(file.label)] / file.name;
+}
+
+at::Tensor ClassFolders::region(int64_t index, const io::ImageChooser& choose) const {
+  io::ImageReadOptions options;
+  options.channels = options_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
+  options.strict = options_.strict_images;
+  options.choose = choose;
+  return io::read_image(path(index), options).pixels;
+}
+
+at::Tensor ClassFolders::image(int64_t index) const { return region(index, {}).permute({2, 0, 1}).contiguous(); }
+
+std::shared_ptr<const ImageDataset> ClassFolders::subset(const std::vector<int64_t>& indices) const {
+  std::vector<File> files;
+  files.reserve(indices.size());
+  for (const int64_t index : indices) files.push_back(files_.at(static_cast<size_t>(index)));
+  return std::make_shared<ClassFolders>(folder_, class_names_, std::move(files), options_);
+}
+
+std::shared_ptr<const ClassFolders> open_class_folders(const std::filesystem::path& root, Split split,
+                                                       const DatasetOptions& options, const IndexProgress& progress) {
+  const fs::path train = root / options.folders.train_folder, validation = root / options.folders.validation_folder;
+  const fs::path& folder = split == Split::train ? train : validation;
+  std::error_code unreadable;
+  if (!fs::is_directory(folder, unreadable)) {
+    throw io::Error(folder.string() + ": there is no such folder; data." +
+                    (split == Split::train ? "train_folder" : "validation_folder") + " names it");
+  }
+  const fs::path& named_by = fs::is_directory(train, unreadable) ? train : folder;
+  std::vector<std::string> names = class_folder_names(named_by);
+  check_class_count(names, named_by, options);
+  FileSearch search(options.folders.skip_other_files, progress);
+  for (const std::string& name : class_folder_names(folder)) {
+    const auto place = std::ranges::lower_bound(names, name);
+    if (place == names.end() || *place != name) {
+      throw io::Error((folder / name).string() + ": " + train.string() + " has no class of that name");
+    }
+    search.add_class(folder / name, static_cast<int32_t>(place - names.begin()));
+  }
+  return std::make_shared<ClassFolders>(folder, std::move(names), search.finish(), options.folders);
+}
+
+}  // namespace cachet::data

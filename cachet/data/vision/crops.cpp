@@ -1,0 +1,60 @@
+#include "cachet/data/vision/crops.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cachet::data {
+namespace {
+
+int64_t half_to_even(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
+
+// The largest region in the middle whose aspect is within the bounds.
+io::ImageRegion fallback_crop(const ResizedCropOptions& options, const io::ImageSize& image) {
+  const auto height = static_cast<double>(image.height), width = static_cast<double>(image.width);
+  const double aspect = width / height;
+  io::ImageRegion region{0, 0, image.height, image.width};
+  if (aspect < options.least_aspect) {
+    region.height = std::clamp<int64_t>(half_to_even(width / options.least_aspect), 1, image.height);
+  } else if (aspect > options.most_aspect) {
+    region.width = std::clamp<int64_t>(half_to_even(height * options.most_aspect), 1, image.width);
+  }
+  region.top = (image.height - region.height) / 2;
+  region.left = (image.width - region.width) / 2;
+  return region;
+}
+
+}  // namespace
+
+io::ImageRegion draw_resized_crop(const ResizedCropOptions& options, const io::ImageSize& image, CounterRandom random) {
+  const auto area = static_cast<double>(image.height) * static_cast<double>(image.width);
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const double wanted = area * random.uniform(options.least_area, options.most_area);
+    const double aspect = std::exp(random.uniform(std::log(options.least_aspect), std::log(options.most_aspect)));
+    const int64_t width = half_to_even(std::sqrt(wanted * aspect));
+    const int64_t height = half_to_even(std::sqrt(wanted / aspect));
+    if (width < 1 || height < 1 || width > image.width || height > image.height) continue;
+    const auto top = static_cast<int64_t>(random.below(static_cast<uint64_t>(image.height - height + 1)));
+    const auto left = static_cast<int64_t>(random.below(static_cast<uint64_t>(image.width - width + 1)));
+    return {top, left, height, width};
+  }
+  return fallback_crop(options, image);
+}
+
+CentreCrop centre_crop(const io::ImageSize& image, int64_t crop, double fraction) {
+  CentreCrop result;
+  const int64_t longest = 4 * std::min(image.height, image.width);
+  result.region.height = std::min(image.height, longest);
+  result.region.width = std::min(image.width, longest);
+  result.region.top = (image.height - result.region.height) / 2;
+  result.region.left = (image.width - result.region.width) / 2;
+  // The smallest amount keeps 224 / 0.875 at 256 where the division falls short of it.
+  const auto shorter = static_cast<int64_t>(std::floor(static_cast<double>(crop) / fraction + 1e-9));
+  const auto longer = [&](int64_t side, int64_t other) { return shorter * side / other; };
+  result.resized.height = std::max(shorter, longer(result.region.height, result.region.width));
+  result.resized.width = std::max(shorter, longer(result.region.width, result.region.height));
+  result.top = half_to_even(static_cast<double>(result.resized.height - crop) / 2);
+  result.left = half_to_even(static_cast<double>(result.resized.width - crop) / 2);
+  return result;
+}
+
+}  // namespace cachet::data

@@ -1,0 +1,99 @@
+#include "cachet/data/vision/rand_augment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cachet/data/vision/pixel_operations.h"
+
+namespace cachet::data {
+namespace {
+
+constexpr double kMostMagnitude = 10;
+constexpr double kMostDegrees = 30, kMostShear = 0.3, kMostTranslation = 0.45;
+
+// Blends: 1 ± 0.9 · share where a larger magnitude is a stronger change; else from 0.1 to 1.9, 1 in the middle.
+double blend_factor(double share, bool opposite, bool increasing) {
+  if (!increasing) return 0.1 + 1.8 * share;
+  return std::max(0.1, 1 + (opposite ? -0.9 : 0.9) * share);
+}
+
+template <class Operation, class... Arguments>
+at::Tensor changed(const at::Tensor& image, Operation operation, Arguments... arguments) {
+  at::Tensor copy = image.clone();
+  operation(copy, arguments...);
+  return copy;
+}
+
+AffineMap geometry(RandAugmentOperation operation, double share, int64_t height, int64_t width) {
+  AffineMap map;
+  switch (operation) {
+    case RandAugmentOperation::rotate:
+      return AffineMap::rotation(kMostDegrees * share, height, width);
+    case RandAugmentOperation::shear_x:
+      map.xy = kMostShear * share;
+      return map;
+    case RandAugmentOperation::shear_y:
+      map.yx = kMostShear * share;
+      return map;
+    case RandAugmentOperation::translate_x:
+      map.x0 = kMostTranslation * share * static_cast<double>(width);
+      return map;
+    default:  // translate_y
+      map.y0 = kMostTranslation * share * static_cast<double>(height);
+      return map;
+  }
+}
+
+}  // namespace
+
+at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operation, double magnitude, bool opposite,
+                           bool increasing, const AffineStyle& style) {
+  using enum RandAugmentOperation;
+  const double share = magnitude / kMostMagnitude;
+  const double factor = blend_factor(share, opposite, increasing);
+  switch (operation) {
+    case autocontrast:
+      return changed(image, data::autocontrast);
+    case equalize:
+      return changed(image, data::equalize);
+    case invert:
+      return changed(image, data::invert);
+    case posterize: {
+      const int bits = static_cast<int>(share * 4);
+      return changed(image, data::posterize, increasing ? 4 - bits : bits);
+    }
+    case solarize: {
+      const int threshold = std::min(256, static_cast<int>(share * 256));
+      return changed(image, data::solarize, increasing ? 256 - threshold : threshold);
+    }
+    case solarize_add:
+      return changed(image, data::solarize_add, std::min(128, static_cast<int>(share * 110)), 128);
+    case colour:
+      return changed(image, adjust_saturation, factor);
+    case contrast:
+      return changed(image, adjust_contrast, factor);
+    case brightness:
+      return changed(image, adjust_brightness, factor);
+    case sharpness:
+      return changed(image, adjust_sharpness, factor);
+    default: {
+      const AffineMap map = geometry(operation, opposite ? -share : share, image.size(0), image.size(1));
+      return apply_affine(image, map, style.interpolation, style.fill);
+    }
+  }
+}
+
+at::Tensor rand_augment(at::Tensor image, const RandAugmentOptions& options, const AffineStyle& style,
+                        CounterRandom random) {
+  for (int64_t i = 0; i < options.operations; ++i) {
+    // All is drawn whether it is used or not: one operation does not change what the next one draws.
+    const auto operation = static_cast<RandAugmentOperation>(random.below(kRandAugmentOperations));
+    const bool applied = random.chance(options.probability);
+    const double magnitude = std::clamp(options.magnitude + options.deviation * random.normal(), 0.0, kMostMagnitude);
+    const bool opposite = random.chance(0.5);
+    if (applied) image = apply_operation(image, operation, magnitude, opposite, options.increasing, style);
+  }
+  return image;
+}
+
+}  // namespace cachet::data

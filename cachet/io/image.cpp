@@ -1,0 +1,93 @@
+#include "cachet/io/image.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "cachet/io/error.h"
+#include "cachet/io/jpeg_codec.h"
+#include "cachet/io/luma.h"
+#include "cachet/io/png.h"
+#include "cachet/io/read_file.h"
+
+namespace cachet::io {
+namespace {
+
+constexpr uint64_t kMostImageFileBytes = uint64_t{1} << 30;
+
+struct Beginning {
+  std::string_view bytes, format;
+};
+
+// A WebP file has its mark behind the length of its container.
+constexpr std::array<Beginning, 8> kBeginnings{{
+    {"\xFF\xD8\xFF", "JPEG"},
+    {"\x89PNG\r\n\x1A\n", "PNG"},
+    {"GIF8", "GIF"},
+    {"BM", "BMP"},
+    {"RIFF", "WebP"},
+    {std::string_view("II*\0", 4), "TIFF"},
+    {std::string_view("MM\0*", 4), "TIFF"},
+    {std::string_view("\0\0\0\x0CjP", 6), "JPEG 2000"},
+}};
+
+std::string_view format_of(std::string_view text) {
+  const auto found = std::ranges::find_if(kBeginnings, [&](const auto& kind) { return text.starts_with(kind.bytes); });
+  return found == kBeginnings.end() ? "" : found->format;
+}
+
+at::Tensor grey_of(const at::Tensor& rgb) {
+  at::Tensor grey = at::empty({rgb.size(0), rgb.size(1), 1}, at::kByte);
+  const auto* in = rgb.const_data_ptr<uint8_t>();
+  auto* out = grey.mutable_data_ptr<uint8_t>();
+  for (int64_t i = 0; i < grey.numel(); ++i, in += 3) out[i] = luma(in[0], in[1], in[2]);
+  return grey;
+}
+
+DecodedImage decode_jpeg(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options) {
+  DecodedImage image;
+  JpegReport report = decode_jpeg_rows(bytes, name, options, [&image](const PixelSize& size) {
+    image.pixels = at::empty({size.height, size.width, size.channels}, at::kByte);
+    return image.pixels.mutable_data_ptr<uint8_t>();
+  });
+  image.size = report.size;
+  image.warnings = report.warnings;
+  image.first_warning = std::move(report.first_warning);
+  return image;
+}
+
+DecodedImage decode_png_region(std::span<const std::byte> bytes, std::string_view name,
+                               const ImageReadOptions& options) {
+  DecodedImage image;
+  image.pixels = decode_png(bytes, name, options.max_pixels);
+  image.size = {image.pixels.size(0), image.pixels.size(1)};
+  if (options.choose) {
+    const ImageRegion region = options.choose(image.size).region;
+    if (!region.fits(image.size)) throw std::invalid_argument("the region that is wanted does not lie in the image");
+    image.pixels = image.pixels.narrow(0, region.top, region.height).narrow(1, region.left, region.width).contiguous();
+  }
+  const bool is_grey = image.pixels.size(2) == 1;
+  if (options.channels == ImageChannels::grey && !is_grey) image.pixels = grey_of(image.pixels);
+  if (options.channels == ImageChannels::rgb && is_grey) image.pixels = image.pixels.expand({-1, -1, 3}).contiguous();
+  return image;
+}
+
+}  // namespace
+
+DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options) {
+  if (bytes.empty()) throw Error(std::string(name) + ": the file is empty");
+  const std::string_view format = format_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (format == "JPEG") return decode_jpeg(bytes, name, options);
+  if (format == "PNG") return decode_png_region(bytes, name, options);
+  throw Error(std::string(name) + ": " + (format.empty() ? "no image" : "a " + std::string(format) + " file") +
+              "; only JPEG and PNG are read");
+}
+
+DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options) {
+  return decode_image(read_file(path, kMostImageFileBytes), path.string(), options);
+}
+
+}  // namespace cachet::io

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <ATen/core/TensorBody.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cachet/io/image_request.h"
+
+namespace cachet::io {
+
+struct DecodedImage {
+  at::Tensor pixels;  // (H, W, 1) grey or (H, W, 3) RGB, uint8: of the region that was asked for
+  ImageSize size;     // of the whole image
+  int64_t warnings = 0;
+  std::string first_warning;
+};
+
+/// Decodes a JPEG or PNG image, told by its first bytes and not by a name. Palettes are resolved, 16 bits rounded to 8,
+/// alpha is dropped (the colours stay as they are stored, over nothing), CMYK becomes RGB; grey is made RGB or RGB grey
+/// only where options.channels says so. Orientations in EXIF are not applied. Throws Error that begins with `name` and
+/// says what is wrong.
+DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name,
+                          const ImageReadOptions& options = {});
+
+/// The same of a file of at most 1 GiB.
+DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options = {});
+
+}  // namespace cachet::io

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cachet/io/image_request.h"
+#include "cachet/io/pixel_size.h"
+
+namespace cachet::io {
+
+/// The most scans of a progressive file: a few kilobytes with thousands of them would take minutes.
+inline constexpr int kMostJpegScans = 100;
+
+/// What decoding a JPEG file told besides the pixels.
+struct JpegReport {
+  ImageSize size;  // of the whole image
+  int64_t warnings = 0;
+  std::string first_warning;
+};
+
+/// Decodes a JPEG file of 8 bits a sample, baseline or progressive, grey, YCbCr, RGB, CMYK or YCCK (the latter two as
+/// Adobe stores them, inverted, and turned into RGB). `allocate` is asked once for memory, after all limits were
+/// checked. Of a baseline file, what lies below the wanted region is not decoded, only looked through for its end.
+/// Throws Error that begins with `name` for every fault that makes pixels up: a truncated file, missing data, missing
+/// tables; and for arithmetic coding, lossless and hierarchical files, 12 and 16 bits a sample, more than
+/// kMostJpegScans scans and too many pixels. The rest (bad codes within a block, bytes behind the end, odd markers) is
+/// counted as warnings, or refused where options.strict. Throws std::invalid_argument for a region outside the image.
+JpegReport decode_jpeg_rows(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options,
+                            const std::function<uint8_t*(const PixelSize&)>& allocate);
+
+}  // namespace cachet::io

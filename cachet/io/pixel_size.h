@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace cachet::io {
+
+/// What an image file becomes: 8 bits, interleaved; one channel (grey) or three (RGB).
+struct PixelSize {
+  uint32_t height = 0;
+  uint32_t width = 0;
+  uint32_t channels = 0;
+
+  uint64_t row_bytes() const { return uint64_t{width} * channels; }
+};
+
+}  // namespace cachet::io

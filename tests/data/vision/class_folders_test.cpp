@@ -1,0 +1,174 @@
+#include "cachet/data/vision/class_folders.h"
+
+#include <ATen/ops/randint.h>
+#include <gtest/gtest.h>
+
+#include "cachet/data/loader.h"
+#include "cachet/io/error.h"
+#include "cachet/io/image.h"
+#include "cachet/io/png.h"
+#include "tests/support/class_folders.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
+
+namespace cachet::data {
+namespace {
+
+class ClassFoldersTest : public testing::Test {
+ protected:
+  ClassFoldersTest() { test::write_class_folders(root(), {"dog", "ant", "cat"}, 4, 2); }
+  std::filesystem::path root() const { return folder_ / "images"; }
+  DatasetOptions options() const {
+    DatasetOptions options{.kind = DatasetKind::class_folders, .root = root(), .classes = 3};
+    return options;
+  }
+  std::shared_ptr<const ClassFolders> open(Split split, const DatasetOptions& options) const {
+    return open_class_folders(root(), split, options, {});
+  }
+  std::string refusal(Split split, const DatasetOptions& options) const {
+    return test::thrown_message<io::Error>([&] { open(split, options); });
+  }
+  std::string refusal(Split split = Split::train) const { return refusal(split, options()); }
+
+  test::TemporaryDirectory folder_;
+};
+
+TEST_F(ClassFoldersTest, AreSortedByClassAndName) {
+  std::vector<int64_t> seen;
+  const auto images =
+      open_class_folders(root(), Split::train, options(), [&](int64_t files) { seen.push_back(files); });
+  EXPECT_EQ(images->class_names(), (std::vector<std::string>{"ant", "cat", "dog"}));
+  ASSERT_EQ(images->size(), 12);
+  EXPECT_EQ(images->path(0), root() / "train/ant/0.jpg");
+  EXPECT_EQ(images->path(11), root() / "train/dog/3.jpg");
+  EXPECT_EQ(images->label(4), 1);
+  EXPECT_FALSE(images->has_one_size());
+  EXPECT_EQ(images->shape().channels, 3);
+  EXPECT_EQ(open(Split::test, options())->size(), 6);
+  EXPECT_EQ(seen, (std::vector<int64_t>{4, 8, 12}));
+}
+
+TEST_F(ClassFoldersTest, DecodeWhatIsAskedFor) {
+  const auto images = open(Split::train, options());
+  const at::Tensor image = images->image(1);
+  EXPECT_EQ(image.sizes(), (std::vector<int64_t>{3, 37, 47}));
+  const at::Tensor part = images->region(1, [](const io::ImageSize&) {
+    return io::ImageRequest{{3, 4, 20, 30}, {20, 30}};
+  });
+  EXPECT_TRUE(part.equal(image.narrow(1, 3, 20).narrow(2, 4, 30).permute({1, 2, 0})));
+  DatasetOptions grey = options();
+  grey.folders.channels = 1;
+  for (const int64_t index : {0, 5}) EXPECT_EQ(open(Split::train, grey)->image(index).size(0), 1) << index;
+  EXPECT_EQ(images->image(5).size(0), 3) << "a grey file";
+}
+
+TEST_F(ClassFoldersTest, KeepAShareOfTheImages) {
+  DatasetOptions some = options();
+  some.fraction = 0.5;
+  const auto images = open_dataset(some, Split::train);
+  EXPECT_EQ(images->size(), 6);
+  EXPECT_EQ(images->class_names().size(), 3u);
+  some.limit = 2;
+  EXPECT_EQ(open_dataset(some, Split::test)->size(), 2);
+}
+
+TEST_F(ClassFoldersTest, TakeNestedFoldersLinksAndEveryImageName) {
+  const auto dog = root() / "train/dog";
+  std::filesystem::create_directories(dog / "more/still more");
+  for (const char* name : {"more/still more/a.JPG", "b.jpeg", "c.Jpe", "d.jfif"}) {
+    test::write_bytes(dog / name, test::jpeg_file(8, 8));
+  }
+  const auto png = io::encode_png(at::randint(256, {5, 6, 1}, at::kByte));
+  test::write_bytes(dog / "e.PNG", {reinterpret_cast<const char*>(png.data()), png.size()});
+  test::write_bytes(dog / ".hidden", "not looked at");
+  std::filesystem::create_directory_symlink(root() / "train/cat", root() / "train/eel");
+  DatasetOptions four = options();
+  four.classes = 4;
+  const auto images = open(Split::train, four);
+  EXPECT_EQ(images->size(), 12 + 5 + 4);
+  EXPECT_EQ(images->class_names()[3], "eel");
+  for (int64_t i = 0; i < images->size(); ++i) EXPECT_EQ(images->image(i).size(0), 3);
+}
+
+TEST_F(ClassFoldersTest, RefuseFilesThatAreNoImages) {
+  test::write_bytes(root() / "train/cat/Thumbs.db", "x");
+  EXPECT_EQ(refusal(), (root() / "train/cat/Thumbs.db").string() +
+                           ": is no .jpg, .jpeg, .jpe, .jfif or .png file; remove such files from the class folders, "
+                           "or set data.skip_other_files = true");
+  test::write_bytes(root() / "train/dog/readme", "x");
+  EXPECT_NE(refusal().find("(nor are 1 more)"), std::string::npos);
+  DatasetOptions skipping = options();
+  skipping.folders.skip_other_files = true;
+  EXPECT_EQ(open(Split::train, skipping)->size(), 12);
+}
+
+TEST_F(ClassFoldersTest, RefuseFoldersThatDoNotFit) {
+  DatasetOptions other = options();
+  other.classes = 1000;
+  EXPECT_EQ(refusal(Split::train, other),
+            (root() / "train").string() + ": holds 3 class folders, data.classes is 1000; set data.classes = 3");
+  other = options();
+  other.folders.validation_folder = "test";
+  EXPECT_EQ(refusal(Split::test, other),
+            (root() / "test").string() + ": there is no such folder; data.validation_folder names it");
+  other.folders.train_folder = "training";
+  EXPECT_NE(refusal(Split::train, other).find("data.train_folder"), std::string::npos);
+
+  std::filesystem::create_directory(root() / "val/bee");
+  EXPECT_EQ(refusal(Split::test),
+            (root() / "val/bee").string() + ": " + (root() / "train").string() + " has no class of that name");
+  std::filesystem::remove(root() / "val/bee");
+  std::filesystem::remove_all(root() / "val/cat");
+  EXPECT_EQ(open(Split::test, options())->label(2), 2) << "dogs stay dogs without a cat before them";
+
+  std::filesystem::remove_all(root() / "train/ant");
+  std::filesystem::create_directory(root() / "train/ant");
+  EXPECT_EQ(refusal(), (root() / "train/ant").string() + ": the class has no JPEG or PNG files");
+}
+
+TEST_F(ClassFoldersTest, RefuseAnEmptyFolderAndOneWithoutClasses) {
+  std::filesystem::remove_all(root() / "train");
+  std::filesystem::create_directory(root() / "train");
+  EXPECT_EQ(refusal(), (root() / "train").string() + ": holds no class folders");
+  test::write_bytes(root() / "train/1.jpg", test::jpeg_file(8, 8));
+  EXPECT_EQ(refusal(), (root() / "train").string() + ": holds no class folders");
+}
+
+TEST_F(ClassFoldersTest, EndCirclesOfLinks) {
+  std::filesystem::create_directory_symlink(root() / "train/cat", root() / "train/cat/again");
+  EXPECT_NE(refusal().find("folders are nested too deep"), std::string::npos);
+}
+
+TEST_F(ClassFoldersTest, EvaluationAloneNeedsNoTrainingImages) {
+  std::filesystem::remove_all(root() / "train");
+  const auto images = open(Split::test, options());
+  EXPECT_EQ(images->class_names(), (std::vector<std::string>{"ant", "cat", "dog"}));
+  EXPECT_EQ(images->size(), 6);
+}
+
+TEST_F(ClassFoldersTest, ABadImageIsNamedByTheLoader) {
+  const std::string good = test::jpeg_file(30, 30);
+  test::write_bytes(root() / "train/cat/1.jpg", good.substr(0, good.size() / 2));
+  const auto images = open(Split::train, options());
+  const ImageTransform transform(images->shape(), {{0.5, 0.5, 0.5}, {1, 1, 1}}, {.crop = CropKind::resized},
+                                 {.image_size = 16});
+  for (const int64_t workers : {0, 2}) {
+    const Loader loader(images, transform, {.batch_size = 6, .shuffle = false}, {.workers = workers});
+    EXPECT_EQ(test::thrown_message<std::runtime_error>([&] {
+                for (auto stream = loader.stream(0); stream.next();) continue;
+              }),
+              "sample 5 (epoch 0, batch 0): " + (root() / "train/cat/1.jpg").string() +
+                  ": JPEG: truncated: the file ends in the middle");
+  }
+}
+
+TEST_F(ClassFoldersTest, WarningsAreErrorsWhereStrict) {
+  test::write_bytes(root() / "train/ant/0.jpg", test::jpeg_file(30, 30) + "more");
+  DatasetOptions strict = options();
+  EXPECT_NO_THROW(open(Split::train, strict)->image(0));
+  strict.folders.strict_images = true;
+  EXPECT_THROW(open(Split::train, strict)->image(0), io::Error);
+}
+
+}  // namespace
+}  // namespace cachet::data
