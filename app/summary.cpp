@@ -80,7 +80,6 @@ int run_published(const SummaryArguments& arguments) {
 
 int run_summary(const SummaryArguments& arguments) {
   if (arguments.table) return run_published(arguments);
-  if (arguments.model.name.empty()) throw UsageError("MODEL is required; `cachet models` lists them");
   const auto plan = read_model(arguments.model);
   const auto pass = arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
   const auto summary = analysis::summarize(plan, pass, arguments.depth);
@@ -93,8 +92,15 @@ int run_summary(const SummaryArguments& arguments) {
 
 Action declare_summary(CLI::App& app) {
   auto arguments = std::make_shared<SummaryArguments>();
-  add_model_argument(app, arguments->model)->required(false);
-  app.add_option("--table", arguments->table, "Count the models of a published table beside what was printed: paper")
+  CLI::Option* model = add_model_argument(app, arguments->model);
+  // CLI11 sees what was given before it asks for what is required.
+  app.add_option_function<PublishedTable>(
+         "--table",
+         [arguments, model](PublishedTable table) {
+           arguments->table = table;
+           model->required(false);
+         },
+         "Count the models of a published table beside what was printed: paper")
       ->transform(CLI::CheckedTransformer(std::map<std::string, PublishedTable>{{"paper", PublishedTable::paper}}))
       ->type_name("TABLE");
   app.add_option("--depth", arguments->depth, "Levels of modules to show; 0 shows the model alone")

@@ -28,6 +28,14 @@ class Summary(command.CommandTest):
         self.assertLess(frozen["macs"]["linear_convolution"], cached["macs"]["linear_convolution"])
 
 
+    def test_the_papers_models_beside_what_was_printed(self):
+        table = self.json_of("summary", "--table", "paper", "--json")
+        self.assertEqual(list(table), ["schema", "table", "rows"])
+        tiny = next(row for row in table["rows"] if row["model"] == "pvt_tiny" and row["cache_ratio"] == 0.5)
+        self.assertEqual(round(tiny["parameters"] / 1e6, 3), tiny["published"]["parameters_millions"])
+        self.assertIn("published code", self.succeed("summary", "--table", "paper").stdout)
+
+
 class Models(command.CommandTest):
     def test_keys_and_filter(self):
         listed = self.json_of("models", "deit*distilled*", "--json")

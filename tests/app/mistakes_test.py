@@ -28,6 +28,8 @@ class Words(command.CommandTest):
 
     def test_values(self):
         self.assertIn("--depth", self.refused("summary", TINY, "--depth", "-1"))
+        self.assertIn("leave out MODEL", self.refused("summary", TINY, "--table", "paper"))
+        self.assertIn("--table", self.refused("summary", "--table", "papr"))
         self.assertIn("--depth", self.refused("summary", TINY, "--depth", "two"))
         self.assertIn("--precision", self.refused("bench", TINY, "--precision", "fp64"))
         self.assertIn("--batch", self.refused("bench", TINY, "--batch", "0"))

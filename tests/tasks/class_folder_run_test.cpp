@@ -62,7 +62,7 @@ threads = 1
     config::Document read = document(settings);
     const RecipePlan plan = read_recipe(read);
     const auto task = plan.build();
-    train::RunFolder folder = train::RunFolder::create(folder_ / run, recipe(), read, {"cachet", "train"});
+    train::RunFolder folder = train::RunFolder::create(folder_ / run, {"recipe", recipe()}, read, {"cachet", "train"});
     return train::Trainer(*task, plan.training, folder, nullptr).run();
   }
 
