@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/command.h"
-#include "cachet/config/document.h"
 #include "cachet/config/glob.h"
 #include "cachet/config/near_names.h"
 
@@ -31,14 +30,22 @@ std::vector<std::string> matching_models(const std::string& glob) {
 }
 
 models::ImageClassifierPlan read_model(const ModelArgument& argument, const models::ImageDefaults& defaults) {
+  config::Document document;
+  return read_model(argument, document, defaults);
+}
+
+models::ImageClassifierPlan read_model(const ModelArgument& argument, config::Document& document,
+                                       const models::ImageDefaults& defaults) {
   const auto& names = models::model_names();
   if (std::ranges::find(names, argument.name) == names.end())
     throw UsageError("there is no model '" + argument.name + "'" + config::suggestion(argument.name, names) +
                      "; `cachet models` lists them");
-  config::Document document;
+  document.set("model.name=" + argument.name);
   for (const std::string& setting : argument.settings) document.set(setting);
-  const auto plan = models::read_image_classifier(argument.name, document.root().table("model"), defaults);
+  const auto plan = models::read_image_classifier(document.root().table("model"), defaults);
   document.finish();
+  if (plan.name != argument.name)
+    throw UsageError("the model is '" + argument.name + "', but --set model.name=" + plan.name + "; leave one out");
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/config/document.h"
 #include "cachet/models/registry.h"
 
 namespace cachet::app {
@@ -23,6 +24,10 @@ CLI::Option* add_model_argument(CLI::App& app, ModelArgument& argument);
 /// The model that it describes, not built yet. Throws UsageError for an unknown name (with the nearest), config::Error
 /// for settings that are wrong, all at once. `defaults`: what takes the place of the model's own image and classes.
 models::ImageClassifierPlan read_model(const ModelArgument& argument, const models::ImageDefaults& defaults = {});
+
+/// The same, reading through a document that the caller keeps: its table [model], name included, describes the model.
+models::ImageClassifierPlan read_model(const ModelArgument& argument, config::Document& document,
+                                       const models::ImageDefaults& defaults = {});
 
 /// The names that a glob matches; all for an empty one. Throws UsageError when there is none, with the nearest names.
 std::vector<std::string> matching_models(const std::string& glob);

@@ -37,7 +37,7 @@ int train_one(const TrainArguments& arguments) {
   if (arguments.seed) document.set("train.seed=" + std::to_string(*arguments.seed));
   const tasks::RecipePlan plan = tasks::read_recipe(document);
   if (arguments.only_looks()) return look_at_training(arguments, document, plan, /*runs=*/1);
-  const auto task = plan.build();
+  const auto task = task_to_train(arguments, plan, job.resumes);
   train::RunFolder folder = make_run_folder(job, document);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string());

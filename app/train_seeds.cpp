@@ -85,7 +85,7 @@ class SeedSeries {
         report::Progress({.mode = progress_mode(arguments_.progress)}).log(who + " is done");
         return kDone;
       }
-      if (!built) built = recipe.plan.build();
+      if (!built) built = task_to_train(arguments_, recipe.plan, folder_.has_begun(seed));
       const train::Outcome outcome = train_in_folder(seed, *built, recipe);
       if (outcome.exit_code() == kInterrupted) return kInterrupted;
       if (!outcome.message.empty()) std::cerr << "cachet train: " << who << ": " << outcome.message << '\n';
@@ -159,7 +159,7 @@ int train_seeds(const TrainArguments& arguments) {
   if (job.resumes)
     return SeedSeries(arguments, job, train::SeedFolder::resume(job.run, first.document, command_words(), seeds))
         .run(nullptr);
-  auto built = first.plan.build();  // what cannot begin leaves no folder
+  auto built = task_to_train(arguments, first.plan, /*resumes=*/false);  // what cannot begin leaves no folder
   return SeedSeries(
              arguments, job,
              train::SeedFolder::create(job.run, written_recipe(job.recipe), first.document, command_words(), seeds))

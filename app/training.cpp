@@ -51,7 +51,9 @@ void print_tried(const tasks::DryRun& dry) {
 }
 
 void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs) {
-  const tasks::DryRun dry = tasks::dry_run(*plan.build(), plan.training);
+  const auto task = plan.build();
+  plan.initialize(*task);
+  const tasks::DryRun dry = tasks::dry_run(*task, plan.training);
   print_tried(dry);
   print_line("whole run", "about " + report::format_duration(dry.total_seconds()) + " (" +
                               std::to_string(dry.total_steps) + " steps, " + std::to_string(dry.evaluations) +
@@ -69,7 +71,9 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why)
   print_line("data", why);
   print_line("", "Made-up images instead: " + std::to_string(batch) + " a batch, " + std::to_string(image.channels) +
                      " x " + std::to_string(image.height) + " x " + std::to_string(image.width) + ".");
-  const tasks::DryRun dry = tasks::dry_run(*small.build(tasks::Splits::made_up), small.training);
+  const auto task = small.build(tasks::Splits::made_up);
+  small.initialize(*task);
+  const tasks::DryRun dry = tasks::dry_run(*task, small.training);
   print_tried(dry);
   const train::TrainOptions& training = plan.training.train;
   const double seconds = dry.step_seconds / static_cast<double>(dry.step_samples);
@@ -130,6 +134,15 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
   else
     dry_run_with_data(plan, runs);
   return kDone;
+}
+
+std::unique_ptr<tasks::ImageClassification> task_to_train(const TrainArguments& arguments,
+                                                          const tasks::RecipePlan& plan, bool resumes) {
+  auto task = plan.build();
+  if (resumes) return task;
+  report::Progress progress({.mode = progress_mode(arguments.progress)});
+  for (const std::string& line : plan.initialize(*task)) progress.log(line);
+  return task;
 }
 
 }  // namespace cachet::app

@@ -43,4 +43,9 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
 /// `cachet train` with several seeds, one after the other.
 int train_seeds(const TrainArguments& arguments);
 
+/// The task of a run that is about to be trained. One that begins takes its weights from where the recipe says, and
+/// says what became of them.
+std::unique_ptr<tasks::ImageClassification> task_to_train(const TrainArguments& arguments,
+                                                          const tasks::RecipePlan& plan, bool resumes);
+
 }  // namespace cachet::app

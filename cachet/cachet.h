@@ -4,9 +4,11 @@
 
 #include "cachet/config/view.h"
 #include "cachet/io/name_map.h"
+#include "cachet/io/name_source.h"
 #include "cachet/io/published_names.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
+#include "cachet/io/weights_file.h"
 #include "cachet/models/registry.h"
 #include "cachet/models/vision/vision_transformer.h"
 #include "cachet/nn/attention/cached_attention.h"

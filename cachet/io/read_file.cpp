@@ -48,18 +48,23 @@ InputFile::InputFile(const std::filesystem::path& path)
 InputFile::~InputFile() { ::close(file_); }
 
 void InputFile::read(std::span<std::byte> bytes) {
+  read_at(position_, bytes);
+  position_ += bytes.size();
+}
+
+void InputFile::read_at(uint64_t position, std::span<std::byte> bytes) const {
   constexpr size_t kMostAtOnce = size_t{1} << 30;  // Linux reads less than 2 GiB in one call
   size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t count = ::read(file_, bytes.data() + done, std::min(bytes.size() - done, kMostAtOnce));
+    const ssize_t count = ::pread(file_, bytes.data() + done, std::min(bytes.size() - done, kMostAtOnce),
+                                  static_cast<off_t>(position + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail_reading(path_, "reading");
     if (count == 0) {
-      throw Error(path_.string() + ": ends at byte " + std::to_string(position_) + " of " + std::to_string(size_) +
-                  ": it was changed while it was read");
+      throw Error(path_.string() + ": ends at byte " + std::to_string(position + done) + " of " +
+                  std::to_string(size_) + ": it was changed while it was read");
     }
     done += static_cast<size_t>(count);
-    position_ += static_cast<uint64_t>(count);
   }
 }
 

@@ -22,6 +22,8 @@ class InputFile {
   uint64_t size() const { return size_; }  // at the time of opening
   /// Fills `bytes` from the current position; throws io::Error if the file ends before (it shrank) or reading fails.
   void read(std::span<std::byte> bytes);
+  /// The same from `position` on, which leaves the current position as it is.
+  void read_at(uint64_t position, std::span<std::byte> bytes) const;
 
  private:
   std::filesystem::path path_;

@@ -8,6 +8,7 @@
 
 #include "cachet/io/error.h"
 #include "cachet/io/json_cursor.h"
+#include "cachet/io/little_endian.h"
 
 namespace cachet::io {
 namespace {
@@ -242,8 +243,7 @@ uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t fil
   if (file_size < kSafetensorsPrefix || prefix.size() < kSafetensorsPrefix) {
     throw Error(start + "not a safetensors file: it has " + std::to_string(file_size) + " bytes, the least is 8");
   }
-  uint64_t size = 0;
-  for (size_t i = kSafetensorsPrefix; i-- > 0;) size = size << 8 | std::to_integer<uint64_t>(prefix[i]);
+  const auto size = little_endian<uint64_t>(prefix, 0);
   if (size > limits.header_bytes) {
     throw Error(start + "not a safetensors file: its header would have " + std::to_string(size) +
                 " bytes, the most is " + std::to_string(limits.header_bytes));

@@ -11,7 +11,7 @@ namespace cachet::nn {
 Linear::Linear(int64_t inputs, int64_t outputs, bool with_bias) : torch::nn::Module("Linear") {
   weight = register_parameter("weight", at::empty({outputs, inputs}));
   truncated_normal_(weight);
-  bias = register_parameter("bias", with_bias ? at::zeros({outputs}) : torch::Tensor());
+  bias = register_parameter("bias", with_bias ? at::zeros({outputs}) : torch::Tensor(), /*requires_grad=*/with_bias);
 }
 
 torch::Tensor Linear::forward(const torch::Tensor& x) const {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "cachet/nn/norm/unified_norm.h"
+#include "cachet/tasks/weight_import.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
@@ -16,6 +18,17 @@ constexpr std::array<config::Choice<TaskKind>, 1> kTaskKinds{
 std::unique_ptr<ImageClassification> RecipePlan::build(Splits splits) const {
   train::prepare_process(training.train);
   return std::make_unique<ImageClassification>(images, training.train, splits);
+}
+
+std::vector<std::string> RecipePlan::initialize(ImageClassification& task) const {
+  const std::string& path = training.train.init;
+  if (path.empty()) return {};
+  WeightImportOptions options;
+  options.partial = training.train.init_partial;
+  const WeightImportReport report = import_weights(task.classifier(), path, options);
+  for (const auto& module : task.model().modules())
+    if (auto* norm = dynamic_cast<nn::UnifiedNorm*>(module.get())) norm->restart_warmup();
+  return report_lines(report, path);
 }
 
 RecipePlan read_recipe(config::Document& document) {

@@ -1,6 +1,7 @@
 #include "cachet/tasks/saved_run.h"
 
 #include "cachet/io/state_dict.h"
+#include "cachet/tasks/model_folder.h"
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/run_folder.h"
@@ -9,18 +10,38 @@ namespace cachet::tasks {
 
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings) {
   SavedRun saved;
-  saved.checkpoint = train::find_checkpoint(path);
-  saved.run = saved.checkpoint.parent_path().parent_path();  // <run>/checkpoints/step-…
-  saved.recipe = config::Document::from_file(train::RunFolder::open(saved.run).resolved());
+  if (is_model_folder(path)) {
+    saved.run = saved.checkpoint = path;
+    saved.recipe = config::Document::from_file(model_folder_recipe(path));
+  } else {
+    saved.checkpoint = train::find_checkpoint(path);
+    saved.run = saved.checkpoint.parent_path().parent_path();  // <run>/checkpoints/step-…
+    saved.recipe = config::Document::from_file(train::RunFolder::open(saved.run).resolved());
+  }
   for (const std::string& setting : settings) saved.recipe.set(setting);
   saved.plan = read_recipe(saved.recipe);
   return saved;
 }
 
+io::TensorMap read_weights(const SavedRun& saved) {
+  return is_model_folder(saved.checkpoint) ? read_model_folder(saved.checkpoint)
+                                           : train::read_weights(saved.checkpoint);
+}
+
+SavedModel open_saved_model(const std::filesystem::path& path) {
+  if (!is_model_folder(path)) {
+    const SavedRun saved = open_saved_run(path);
+    return {saved.plan.images.model, read_weights(saved)};
+  }
+  config::Document recipe = config::Document::from_file(model_folder_recipe(path));
+  const auto plan = models::read_image_classifier(recipe.root().table("model"));
+  recipe.finish();
+  return {plan, read_model_folder(path)};
+}
+
 std::unique_ptr<ImageClassification> load(const SavedRun& saved, Splits splits) {
   auto task = saved.plan.build(splits);
-  io::load_state_dict(task->model(), train::read_weights(saved.checkpoint),
-                      {.conversion = io::LoadPolicy::Conversion::kNone});
+  io::load_state_dict(task->model(), read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
   task->model().eval();
   return task;
 }

@@ -6,21 +6,34 @@
 #include <vector>
 
 #include "cachet/config/document.h"
+#include "cachet/io/tensor_map.h"
 #include "cachet/tasks/recipe.h"
 
 namespace cachet::tasks {
 
-/// A trained model on the disk: which checkpoint, and what it was made with.
+/// A model on the disk, trained or imported: which checkpoint, and what it was made with. Of a model folder, which has
+/// no checkpoints, both paths are the folder.
 struct SavedRun {
   std::filesystem::path run, checkpoint;
   config::Document recipe;  // as resolved for the run, with the settings over it
   RecipePlan plan;
 };
 
-/// Finds what a path means: a run's folder (its best checkpoint, else its last) or one checkpoint of it. `settings` lie
-/// over the run's recipe, as --set does. Throws std::runtime_error where there is no checkpoint, config::Error for
-/// settings that are wrong.
+/// Finds what a path means: a run's folder (its best checkpoint, else its last), one checkpoint of it, or a model
+/// folder (model_folder.h), whose data the settings say. `settings` lie over the run's recipe, as --set does. Throws
+/// std::runtime_error where there is no checkpoint, config::Error for settings that are wrong.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
+
+/// Its weights, the averaged ones where there are any. Throws train::DamagedCheckpoint, io::Error.
+io::TensorMap read_weights(const SavedRun& saved);
+
+/// A model on the disk without its data: what it is, and its weights.
+struct SavedModel {
+  models::ImageClassifierPlan plan;
+  io::TensorMap weights;
+};
+/// Takes what open_saved_run takes; a model folder needs no settings here. Throws as these do.
+SavedModel open_saved_model(const std::filesystem::path& path);
 
 /// Builds its task and loads the weights, the averaged ones where there are any; the model is in evaluation mode.
 /// Throws train::DamagedCheckpoint, and io::Error for weights that do not fit the recipe.

@@ -37,6 +37,8 @@ TrainOptions read_train_options(const config::View& view) {
   options.precision = view.choice("precision", options.precision, kPrecisions);
   options.threads = view.integer("threads", options.threads, {.least = 0, .most = 4096});
   options.deterministic = view.boolean("deterministic", options.deterministic);
+  options.init = view.text("init", options.init);
+  options.init_partial = view.boolean("init_partial", options.init_partial);
   options.clip_norm = view.real("clip_norm", options.clip_norm, kNoLessThanZero);
   options.ema_decay = view.real("ema_decay", options.ema_decay, {.least = 0, .most = 0x1.fffffffffffffp-1});
   read_saving(view, options);

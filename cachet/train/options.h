@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "cachet/config/view.h"
 #include "cachet/train/optimizer_options.h"
@@ -23,6 +24,9 @@ struct TrainOptions {
   Precision precision = Precision::float32;
   int64_t threads = 0;  // 0 = as many as the machine has
   bool deterministic = false;
+
+  std::string init;           // where the weights at the start come from; empty: drawn at random
+  bool init_partial = false;  // also when not all of them fit
 
   double clip_norm = 0;  // of all gradients together; 0 = none
   double ema_decay = 0;  // 0 = no averaged weights

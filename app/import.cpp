@@ -1,0 +1,79 @@
+#include <iostream>
+#include <memory>
+
+#include "app/command.h"
+#include "app/import_json.h"
+#include "app/model_argument.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/tasks/model_folder.h"
+#include "cachet/tasks/weight_import.h"
+#include "cachet/train/runtime.h"
+
+namespace cachet::app {
+namespace {
+
+struct ImportArguments {
+  std::string file, output, names, key;
+  ModelArgument model;
+  uint64_t seed = 0;
+  bool partial = false, json = false;
+};
+
+int run_import(const ImportArguments& arguments) {
+  config::Document recipe;
+  const models::ImageClassifierPlan plan = read_model(arguments.model, recipe);
+  train::TrainOptions process;
+  process.seed = arguments.seed;
+  train::prepare_process(process);
+  const auto model = plan.build();
+  tasks::WeightImportOptions options;
+  options.key = arguments.key;
+  options.partial = arguments.partial;
+  options.source = io::name_source(arguments.names);
+  const auto report = tasks::import_weights(*model, arguments.file, options);
+  const std::string file = std::filesystem::path(arguments.file).filename().string();
+  tasks::write_model_folder(arguments.output, io::state_dict(*model), recipe,
+                            {plan.name, plan.classes, plan.image.channels, plan.image.height, plan.image.width, file,
+                             std::string(io::word(report.source))});
+  if (arguments.json) {
+    std::cout << import_json(report, plan.name, arguments.file, arguments.output).dump(2) << '\n';
+    return kDone;
+  }
+  for (const std::string& line : tasks::report_lines(report, arguments.file)) std::cout << line << '\n';
+  std::cout << arguments.output << '\n';
+  return kDone;
+}
+
+Action declare_import(CLI::App& app) {
+  auto arguments = std::make_shared<ImportArguments>();
+  app.add_option("FILE", arguments->file, "Weights: safetensors, or what torch.save wrote (.pth, .pt, .bin)")
+      ->required()
+      ->type_name("");
+  app.add_option("--model", arguments->model.name, "The model that they are for, as `cachet models` lists it")
+      ->required()
+      ->type_name("NAME");
+  app.add_option("-o,--output", arguments->output, "The folder to make: weights, recipe.toml, config.json")
+      ->required()
+      ->type_name("FOLDER");
+  add_names_option(app, "--from", arguments->names, "Whose names the file has; recognised without it");
+  app.add_option("--key", arguments->key, "What the weights lie under in a checkpoint, where it has several")
+      ->type_name("KEY");
+  add_settings_option(app, arguments->model.settings);
+  app.add_flag("--partial", arguments->partial, "Load what fits, though not all of the model or the file does");
+  app.add_option("--seed", arguments->seed, "Draws what starts fresh (0)")->type_name("N");
+  app.add_flag("--json", arguments->json, "Print one JSON object, every name in it");
+  return [arguments] { return run_import(*arguments); };
+}
+
+const Registration registered_import(
+    {Topic::models,
+     "import",
+     "Make a model of weights that timm or a paper's authors published",
+     {"cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 -o deit-tiny",
+      "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.cache.kind=grc -o deit-cached",
+      "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.classes=10 -o deit-ten "
+      "--json"},
+     declare_import});
+
+}  // namespace
+}  // namespace cachet::app

@@ -1,0 +1,241 @@
+"""Weights from elsewhere: files that PyTorch wrote, what import makes of them, and the way back."""
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+import command
+from examples_test import examples
+from runs_test import write_images
+
+SMALL = [word for key in ("image_size=8", "patch_size=4", "embed_dim=16", "depth=1", "num_heads=2", "classes=4")
+         for word in ("--set", f"model.{key}")]
+MODEL = "deit_tiny_patch16_224"
+
+# Run by the Python that has torch. Writes what it is told to into the working folder.
+WRITER = """
+import argparse, collections, os, sys
+import torch
+torch.manual_seed(1)
+def vit(dim=16, classes=4, tokens=5):
+    shapes = {"cls_token": (1, 1, dim), "pos_embed": (1, tokens, dim), "patch_embed.proj.weight": (dim, 3, 4, 4),
+              "patch_embed.proj.bias": (dim,), "norm.weight": (dim,), "norm.bias": (dim,),
+              "head.weight": (classes, dim), "head.bias": (classes,)}
+    for name, shape in {"norm1.weight": (dim,), "norm1.bias": (dim,), "attn.qkv.weight": (3 * dim, dim),
+                        "attn.qkv.bias": (3 * dim,), "attn.proj.weight": (dim, dim), "attn.proj.bias": (dim,),
+                        "norm2.weight": (dim,), "norm2.bias": (dim,), "mlp.fc1.weight": (4 * dim, dim),
+                        "mlp.fc1.bias": (4 * dim,), "mlp.fc2.weight": (dim, 4 * dim),
+                        "mlp.fc2.bias": (dim,)}.items():
+        shapes["blocks.0." + name] = shape
+    return collections.OrderedDict((name, torch.randn(shape)) for name, shape in shapes.items())
+class Code:
+    def __reduce__(self):
+        return os.system, ("touch ran",)
+weights = vit()
+parameters = {name: torch.nn.Parameter(tensor) for name, tensor in weights.items()}
+optimizer = torch.optim.AdamW(parameters.values())
+sum((p ** 2).sum() for p in parameters.values()).backward()
+optimizer.step()
+weights = {name: p.detach().clone() for name, p in parameters.items()}
+strange = dict(weights)  # the same numbers, laid out otherwise
+strange["blocks.0.attn.proj.weight"] = weights["blocks.0.attn.proj.weight"].t().contiguous().t()
+both = torch.stack([weights["norm.bias"], weights["norm.weight"]], 1)
+strange["norm.bias"], strange["norm.weight"] = both[:, 0], both[:, 1]
+checkpoint = {"model": parameters, "optimizer": optimizer.state_dict(), "epoch": 3, "lr": 1e-3, "best": None,
+              "args": argparse.Namespace(model="deit", sizes=[1, (2, 3)], nested=argparse.Namespace(x=1)),
+              "rng": torch.get_rng_state(), "shape": torch.Size([1, 2]), "type": torch.float16,
+              "device": torch.device("cpu")}
+try:
+    import numpy
+    checkpoint["score"], checkpoint["scores"] = numpy.float64(81.2), numpy.arange(3)
+except ImportError:
+    pass
+torch.save(weights, "plain.pth")
+torch.save(strange, "strange.pth")
+torch.save(checkpoint, "checkpoint.pth")
+torch.save(weights, "protocol4.pt", pickle_protocol=4)
+torch.save({"state_dict": {"module." + name: tensor for name, tensor in weights.items()}}, "wrapped.bin")
+torch.save({name: tensor.bfloat16() for name, tensor in weights.items()}, "half.pth")
+torch.save({name: tensor.bfloat16().float() for name, tensor in weights.items()}, "rounded.pth")
+torch.save(weights, "legacy.pth", _use_new_zipfile_serialization=False)
+torch.save({"model": weights, "hook": Code()}, "code.pth")
+torch.save(torch.nn.Linear(2, 2), "module.pth")
+torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), "script.pth")
+torch.save(vit(tokens=17), "larger.pth")
+kinds = {str(t): torch.zeros(3).to(t) for t in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64,
+         torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64, torch.uint16, torch.float8_e4m3fn)}
+torch.save({**weights, **kinds}, "kinds.pth")
+"""
+
+COMPARER = """
+import sys, torch
+from safetensors.torch import load_file
+ours = load_file(sys.argv[1])
+theirs = torch.load(sys.argv[2], weights_only=True)
+assert list(sorted(ours)) == list(sorted(theirs)), set(ours) ^ set(theirs)
+for name in ours:
+    assert torch.equal(ours[name], theirs[name]), name
+"""
+
+
+def python_with(*modules):
+    for python in (sys.executable, str(command.ROOT / ".venv/bin/python")):
+        if pathlib.Path(python).exists():
+            done = subprocess.run([python, "-c", "import " + ", ".join(modules)], capture_output=True)
+            if done.returncode == 0:
+                return python
+    return None
+
+
+def setUpModule():
+    python = python_with("torch")
+    if python is None:
+        raise unittest.SkipTest("no Python has torch")
+    scratch = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(scratch.cleanup)
+    ImportTest.folder = pathlib.Path(scratch.name)
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    subprocess.run([python, "-W", "ignore", "-c", WRITER], cwd=scratch.name, env=environment, check=True)
+
+
+class ImportTest(command.CommandTest):
+    folder = None  # with the files of WRITER, made once
+
+    def imported(self, file, output, *words):
+        return self.json_of("import", file, "--model", MODEL, "-o", output, "--json", *SMALL, *words, cwd=self.folder)
+
+    def weights(self, output):
+        return (self.folder / output / "model.safetensors").read_bytes()
+
+    def refusal(self, file, *words, code=1, lines=2):
+        said = self.refused("import", file, "--model", MODEL, "-o", "refused", *SMALL, *words, cwd=self.folder,
+                            code=code, lines=lines)
+        self.assertFalse((self.folder / "refused").exists())
+        return said
+
+
+class Files(ImportTest):
+    def test_whatever_torch_saves_gives_the_same_model(self):
+        report = self.imported("plain.pth", "plain")
+        self.assertEqual(list(report), ["schema", "file", "format", "key", "prefix", "names", "model", "loaded",
+                                        "converted", "resized", "fresh", "missing", "left_over", "not_tensors",
+                                        "not_finite", "output"])
+        self.assertEqual((report["format"], report["names"], len(report["loaded"])), ("pytorch", "timm", 20))
+        for file, key, prefix in (("strange.pth", "", ""), ("checkpoint.pth", "model", ""), ("protocol4.pt", "", ""),
+                                  ("wrapped.bin", "state_dict", "module.")):
+            with self.subTest(file):
+                report = self.imported(file, file + ".model")
+                self.assertEqual((report["key"], report["prefix"]), (key, prefix))
+                self.assertEqual(self.weights(file + ".model"), self.weights("plain"))
+        self.assertEqual(len(self.imported("half.pth", "half")["converted"]), 20)
+        self.imported("rounded.pth", "rounded")
+        self.assertEqual(self.weights("half"), self.weights("rounded"))
+        left = self.imported("kinds.pth", "kinds", "--partial")
+        self.assertEqual(len(left["left_over"]), 13)
+        self.assertEqual(self.weights("kinds"), self.weights("plain"))
+
+    def test_refusals_say_what_it_is_and_what_to_do(self):
+        self.assertIn("before PyTorch 1.6", self.refusal("legacy.pth"))
+        self.assertIn("'posix.system'", self.refusal("code.pth"))
+        self.assertFalse((self.folder / "ran").exists())
+        self.assertIn("TorchScript", self.refusal("script.pth"))
+        self.assertIn("state_dict()", self.refusal("module.pth"))
+        self.assertIn("left over", self.refusal("kinds.pth"))
+        self.assertIn("has no weights under 'optimizer'", self.refusal("checkpoint.pth", "--key", "optimizer"))
+        self.assertIn("12 missing", self.refusal("plain.pth", "--set", "model.depth=2"))
+        said = self.refused("import", "plain.pth", "--model", "deit_tiny_patch16_244", "-o", "refused", cwd=self.folder)
+        self.assertIn("did you mean 'deit_tiny_patch16_224'", said)
+        self.refused("import", "absent.pth", "--model", MODEL, "-o", "refused", cwd=self.folder, code=1)
+        self.refused("import", "plain.pth", "--model", MODEL, "-o", "refused", "--from", "keras", cwd=self.folder)
+
+    def test_what_repacks_a_file_may_not_change_it(self):
+        """Deflated by another tool, or with a member replaced: both are refused, though Python's zipfile reads them."""
+        for name, method, replaced in (("deflated.pth", zipfile.ZIP_DEFLATED, None),
+                                       ("extended.pth", zipfile.ZIP_STORED, b"cos\nsystem\n(S'touch ran'\ntR.")):
+            with zipfile.ZipFile(self.folder / "plain.pth") as source, \
+                    zipfile.ZipFile(self.folder / name, "w", method) as target:
+                for member in source.namelist():
+                    data = source.read(member)
+                    target.writestr(member, replaced if replaced and member.endswith("data.pkl") else data)
+            self.refusal(name)
+        self.assertFalse((self.folder / "ran").exists())
+
+
+class Models(ImportTest):
+    def test_the_way_back_is_exact(self):
+        self.imported("plain.pth", "plain")
+        self.succeed("export", "plain", "--names", "timm", "-o", "back.safetensors", cwd=self.folder)
+        again = self.imported("back.safetensors", "again")
+        self.assertEqual((again["format"], self.weights("again")), ("safetensors", self.weights("plain")))
+        python = python_with("torch", "safetensors")
+        if python is None:
+            self.skipTest("no Python has torch and safetensors")
+        subprocess.run([python, "-c", COMPARER, "back.safetensors", "plain.pth"], cwd=self.folder, check=True)
+
+    def test_folder_says_what_it_is(self):
+        self.imported("plain.pth", "plain")
+        config = json.loads((self.folder / "plain" / "config.json").read_text())
+        self.assertEqual((config["architecture"], config["num_classes"], config["input_size"]), (MODEL, 4, [3, 8, 8]))
+        self.assertEqual(config["source"], {"file": "plain.pth", "names": "timm"})
+        self.assertIn(f'name = "{MODEL}"', (self.folder / "plain" / "recipe.toml").read_text())
+
+    def test_text_for_people(self):
+        words = ["import", "plain.pth", "--model", MODEL, "-o", "ten", *SMALL, "--set", "model.classes=10"]
+        lines = self.succeed(*words, "--set", "model.cache.kind=grc", cwd=self.folder).stdout.splitlines()
+        self.assertRegex(lines[0], r"^loaded 18 of \d+ tensors from plain.pth \(PyTorch, names of timm\)$")
+        self.assertEqual(lines[1], "fresh, as the number of classes is another, 2: head.bias, head.weight")
+        self.assertIn("blocks.*.attn.cache", lines[2])
+        self.assertEqual(lines[-1], "ten")
+
+    def test_larger_images(self):
+        report = self.imported("larger.pth", "larger")
+        self.assertEqual(report["resized"], [{"name": "pos_embed", "from": [1, 17, 16], "to": [1, 5, 16]}])
+
+    def test_evaluates_predicts_and_trains_on(self):
+        write_images(self.folder / "images")
+        self.imported("plain.pth", "grey", "--set", "model.channels=1", "--partial")
+        data = ["--set", "data.kind=idx", "--set", "data.root=images", "--set", "data.classes=4"]
+        evaluated = self.json_of("eval", "grey", *data, "--json", cwd=self.folder)
+        self.assertEqual((evaluated["checkpoint"], evaluated["images"]), ("grey", 33))
+        self.assertEqual(len(self.succeed("predict", "grey", *data, cwd=self.folder).stdout.splitlines()), 33)
+        (self.folder / "tune.toml").write_text(
+            'base = "grey/recipe.toml"\n[data]\nkind = "idx"\nroot = "images"\nclasses = 4\nworkers = 0\n'
+            '[train]\ninit = "grey"\nepochs = 1\nbatch_size = 8\nthreads = 1\n[optimizer]\nlr = 1e-12\n'
+            '[schedule]\nkind = "constant"\nminimum = 0.0\n')
+        done = self.succeed("train", "tune.toml", "--run", "tuned", "--progress", "plain", cwd=self.folder)
+        self.assertIn("tensors from grey", done.stdout + done.stderr)
+        tuned = self.json_of("eval", "tuned", "--json", cwd=self.folder)
+        self.assertEqual(tuned["metrics"]["top1"], evaluated["metrics"]["top1"])
+        self.assertAlmostEqual(tuned["metrics"]["loss"], evaluated["metrics"]["loss"], places=5)
+        self.succeed("export", "tuned", "-o", "tuned.safetensors", cwd=self.folder)
+        self.succeed("train", "tuned", "--resume", "--set", "train.epochs=2", "--progress", "none", cwd=self.folder)
+
+    def test_export_of_what_has_no_such_names(self):
+        self.imported("plain.pth", "plain")
+        self.assertIn("--names cachet", self.refused("export", "plain", "--names", "swin", "-o", "x", cwd=self.folder,
+                                                     code=1))
+        self.assertIn("did you mean", self.refused("export", "plain", "--nams", "swin", "-o", "x", cwd=self.folder))
+        report = self.json_of("export", "plain", "-o", "y.safetensors", "--json", cwd=self.folder)
+        self.assertEqual((report["model"], report["names"], len(report["tensors"])), (MODEL, "timm", 20))
+
+
+class Examples(ImportTest):
+    def test_each_runs_in_turn(self):
+        self.succeed("import", "plain.pth", "--model", MODEL, "-o", "my-run", *SMALL, cwd=self.folder)
+        (self.folder / f"{MODEL}.pth").write_bytes((self.folder / "plain.pth").read_bytes())
+        for line in examples("import"):
+            own = [word for word in SMALL if word.startswith("model.") and word.split("=")[0] not in line]
+            with self.subTest(line):
+                self.succeed(*shlex.split(line)[1:], *(word for each in own for word in ("--set", each)), cwd=self.folder)
+        for line in examples("export"):
+            with self.subTest(line):
+                self.succeed(*shlex.split(line)[1:], cwd=self.folder)
+
+
+if __name__ == "__main__":
+    command.main()

@@ -1,0 +1,136 @@
+#include "cachet/io/name_source.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cachet/io/error.h"
+#include "cachet/io/published_constants.h"
+#include "tests/support/oracle.h"
+#include "tests/support/thrown_message.h"
+
+namespace cachet::io {
+namespace {
+
+// The parameters of a fixture as its source names them, as they are stored.
+TensorMap parameters_of(const std::string& fixture) {
+  TensorMap parameters;
+  for (const auto& [name, tensor] : testing::load_oracle(fixture).tensors)
+    if (name.starts_with("param.")) parameters.emplace(name.substr(6), tensor);
+  return parameters;
+}
+
+void expect_same(const TensorMap& actual, const TensorMap& expected) {
+  for (const auto& [name, tensor] : expected) {
+    const auto found = actual.find(name);
+    if (found == actual.end()) {
+      ADD_FAILURE() << name << " is missing";
+      continue;
+    }
+    EXPECT_EQ(found->second.scalar_type(), tensor.scalar_type()) << name;
+    EXPECT_TRUE(at::equal(found->second, tensor)) << name;
+  }
+  for (const auto& [name, tensor] : actual) EXPECT_TRUE(expected.contains(name)) << name << " is too much";
+}
+
+struct SourceCase {
+  const char* fixture;
+  NameSource source;
+  ExportFacts facts;
+  std::vector<std::string> ours;  // some of the names it must get
+};
+
+const std::vector<SourceCase> kSourceCases = {
+    {"model_vit", NameSource::timm, {}, {"blocks.0.attn.qkv.weight", "pos_embed"}},
+    {"model_pvt_v2", NameSource::timm, {}, {"stages.1.downsample.proj.weight"}},
+    {"model_swin", NameSource::timm, {}, {"layers.1.downsample.norm.weight", "head.fc.bias"}},
+    {"model_pvt_v1",
+     NameSource::pvt,
+     {},
+     {"patch_embed.proj.weight", "stages.1.downsample.norm.bias", "stages.0.pos_embed", "stages.3.cls_token",
+      "stages.2.blocks.0.attn.sr.weight", "norm.weight", "head.bias"}},
+    {"pvt_official_grc",
+     NameSource::grc,
+     {},
+     {"stages.0.blocks.0.attn.self_attention.kv.weight", "stages.0.blocks.0.attn.memory_attention.sr.bias",
+      "stages.3.blocks.0.attn.self_attention.q.weight", "stages.2.blocks.1.attn.cache.reset_gate.weight",
+      "stages.2.blocks.0.attn.cache.norm.bias", "stages.1.blocks.0.attn.share",
+      "stages.1.blocks.0.attn.position.weight", "stages.3.cls_token"}},
+    {"model_t2t",
+     NameSource::t2t,
+     {48, 48, {}},
+     {"tokens_to_token.attention1.attn.features", "tokens_to_token.attention2.attn.kqv.weight",
+      "tokens_to_token.attention2.mlp.fc2.bias", "blocks.0.attn.qkv.weight"}},
+    {"model_t2t_un",
+     NameSource::t2t,
+     {32, 32, std::pair<int64_t, int64_t>(2, 2)},
+     {"tokens_to_token.attention1.norm1.statistics", "blocks.0.norm2.counters", "norm.statistics", "norm.weight"}},
+};
+
+TEST(NameSource, IsRecognisedMapsAndMapsBackBitForBit) {
+  for (const SourceCase& each : kSourceCases) {
+    SCOPED_TRACE(each.fixture);
+    const TensorMap theirs = parameters_of(each.fixture);
+    ASSERT_FALSE(theirs.empty());
+    EXPECT_EQ(recognize_names(theirs), each.source);
+    const TensorMap ours = to_our_names(each.source, theirs);
+    for (const std::string& name : each.ours) EXPECT_TRUE(ours.contains(name)) << name;
+    expect_same(to_their_names(each.source, ours, each.facts), theirs);
+    expect_same(to_our_names(each.source, to_their_names(each.source, ours, each.facts)), ours);
+  }
+}
+
+TEST(NameSource, UnifiedNormStateLiesInTheRowsOfOurs) {
+  const TensorMap theirs = parameters_of("model_t2t_un");
+  const TensorMap ours = to_our_names(NameSource::t2t, theirs);
+  const at::Tensor& statistics = ours.at("norm.statistics");
+  EXPECT_TRUE(at::equal(statistics[0], theirs.at("norm.running_var")));
+  EXPECT_TRUE(at::equal(statistics[1], theirs.at("norm.ema_gz")));
+  EXPECT_TRUE(at::equal(statistics.narrow(0, 2, 2), theirs.at("norm.buffer_x2")));
+  EXPECT_TRUE(at::equal(statistics.narrow(0, 4, 2), theirs.at("norm.buffer_gz")));
+  EXPECT_TRUE(at::equal(ours.at("norm.counters").narrow(0, 0, 1), theirs.at("norm.iters")));
+}
+
+// The cache of the published layer, once it has run, and the layer in a model with plain attention.
+TEST(NameSource, PublishedCacheInPlainAttention) {
+  TensorMap theirs{{"blocks.0.attn.gr_cache", at::rand({1, 5, 4})}};
+  for (const auto& [name, tensor] : parameters_of("grc_official_mhsa")) theirs.emplace("blocks.0.attn." + name, tensor);
+  const TensorMap ours = to_our_names(recognize_names(theirs), theirs);
+  EXPECT_TRUE(ours.contains("blocks.0.attn.self_attention.qkv.weight"));
+  EXPECT_TRUE(ours.contains("blocks.0.attn.memory_attention.kv.weight"));
+  EXPECT_TRUE(ours.contains("blocks.0.attn.cache.tokens"));
+  expect_same(to_their_names(NameSource::grc, ours, {}), theirs);
+}
+
+// Swin's own file: downsample with the stage before, constants beside the parameters. Windows of 4 in maps of 16 and 8.
+TEST(NameSource, SwinsConstantsAreMadeAgain) {
+  TensorMap theirs = to_their_names(NameSource::swin, parameters_of("model_swin"), {32, 32, {}});
+  EXPECT_EQ(recognize_names(theirs), NameSource::swin);
+  EXPECT_TRUE(theirs.contains("layers.0.downsample.reduction.weight"));
+  EXPECT_TRUE(theirs.contains("head.weight"));
+  const at::Tensor index = theirs.at("layers.0.blocks.0.attn.relative_position_index");
+  EXPECT_EQ(index[0][0].item<int64_t>(), 3 * 7 + 3);  // the middle of the table
+  EXPECT_EQ(index[0][15].item<int64_t>(), 0);         // the first token sees the last 3 rows and columns behind
+  EXPECT_EQ(index[15][0].item<int64_t>(), 48);
+  EXPECT_FALSE(theirs.contains("layers.0.blocks.0.attn_mask"));  // not shifted
+  const at::Tensor mask = theirs.at("layers.0.blocks.1.attn_mask");
+  EXPECT_EQ(mask.sizes(), (std::vector<int64_t>{16, 16, 16}));
+  EXPECT_EQ(mask[0].abs().max().item<float>(), 0);
+  EXPECT_EQ(mask[15][0][15].item<float>(), -100);
+  expect_same(to_our_names(NameSource::swin, theirs), parameters_of("model_swin"));
+  // The detection backbone saves the same index.
+  const TensorMap detection = parameters_of("model_swin_det");
+  const TensorMap made = swin_constants(detection, 64, 64);
+  for (const auto& [name, tensor] : made) {
+    if (name.ends_with("index")) {
+      EXPECT_TRUE(at::equal(tensor, detection.at(name))) << name;
+    }
+  }
+}
+
+TEST(NameSource, WordsNameThem) {
+  for (const std::string_view each : name_source_words()) EXPECT_EQ(word(*name_source(each)), each);
+  EXPECT_FALSE(name_source("keras").has_value());
+}
+
+}  // namespace
+}  // namespace cachet::io
