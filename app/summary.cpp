@@ -115,8 +115,7 @@ const Registration registered_summary({Topic::models,
                                        "summary",
                                        "A model's layers: shapes, parameters, multiply-accumulates",
                                        {"cachet summary vit_tiny_patch16_224 --depth 2",
-                                        "cachet summary deit_small_patch16_224 --set model.cache.kind=grc",
-                                        "cachet summary vit_base_patch16_224 --set model.norm.kind=un --json",
+                                        "cachet summary deit_small_patch16_224 --set model.cache.kind=grc --json",
                                         "cachet summary --table paper"},
                                        declare_summary});
 

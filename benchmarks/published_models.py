@@ -1,24 +1,44 @@
 """The published code of the papers, from checkouts that GRC_SRC (Cached Transformers) and UN_SRC (image_classification of
-Unified Normalization) name: we may not carry it. ViT-S/16 is put around the published attention. None where there is no
-checkout."""
+Unified Normalization) name: we may not carry it. ViT-S/16 is put around the published attention. And timm's models, where
+timm is installed. None where there is no checkout or no timm."""
+import functools
 import importlib
 import importlib.util
 import os
+import pathlib
 import sys
 import types
 
+import torch
 from torch import nn
 
 from python_models import DIM, HEADS, ViT
 
 
+@functools.cache
+def timm():
+    """timm, or None. Beside a CPU build of torch its torchvision may lack operators that it only declares shapes for."""
+    if importlib.util.find_spec("timm") is None:
+        return None
+    library = torch.library.Library("torchvision", "FRAGMENT")
+    for name in ("nms", "qnms", "roi_align", "qroi_align"):
+        library.define(f"{name}(Tensor a, Tensor b, float c) -> Tensor")
+    timm.kept = library
+    return importlib.import_module("timm")
+
+
+def timm_model(name):
+    return timm() and timm().create_model(name)
+
+
 def _stand_in_for_timm():
     """The published modules import timm for names that they do not use here."""
-    if "timm" in sys.modules:
+    if timm() or "timm" in sys.modules:
         return
     names = {"timm": {}, "timm.models": {},
              "timm.models.layers": {"DropPath": nn.Identity, "to_2tuple": lambda x: (x, x), "trunc_normal_": nn.init.trunc_normal_},
              "timm.models.registry": {"register_model": lambda f: f},
+             "timm.models.helpers": {"load_pretrained": None},
              "timm.models.vision_transformer": {"_cfg": lambda **k: k}}
     for name, members in names.items():
         module = types.ModuleType(name)
@@ -26,13 +46,19 @@ def _stand_in_for_timm():
         sys.modules[name] = module
 
 
+def _source(variable):
+    """The checkout that a variable names, ready to be imported from; None if it names none."""
+    source = os.environ.get(variable)
+    if source:
+        _stand_in_for_timm()
+        if source not in sys.path:
+            sys.path.insert(0, source)
+    return source
+
+
 def published_layer(cached):
-    source = os.environ.get("GRC_SRC")
-    if not source:
+    if not _source("GRC_SRC"):
         return None
-    _stand_in_for_timm()
-    if source not in sys.path:
-        sys.path.insert(0, source)
     modules = importlib.import_module("core.GRC_Attention")
     if not cached:
         return modules.Attention(DIM, num_heads=HEADS, qkv_bias=True)
@@ -46,6 +72,27 @@ def published_vit(cached):
     for block in model.blocks:
         block.attn = published_layer(cached)
     return model
+
+
+def published_pvt_tiny(cached):
+    """PVT-Tiny of the published GRC code, which passes its layer an argument that this does not take."""
+    source = _source("GRC_SRC")
+    if not source:
+        return None
+    text = pathlib.Path(source, "core/pvt_grc.py").read_text().replace("proj_drop=drop, tk_mem=tk_mem,", "proj_drop=drop,")
+    module = types.ModuleType("published_pvt")
+    exec(compile(text, "pvt_grc.py", "exec"), module.__dict__)
+    return module.PyramidVisionTransformer(
+        patch_size=4, embed_dims=[64, 128, 320, 512], num_heads=[1, 2, 5, 8], mlp_ratios=[8, 8, 4, 4], qkv_bias=True,
+        norm_layer=functools.partial(nn.LayerNorm, eps=1e-6), depths=[2, 2, 2, 2], sr_ratios=[8, 4, 2, 1],
+        attn_type="grc" if cached else None)
+
+
+def published_t2t():
+    """T2T-ViT-14 as the published unified normalization has it, with LayerNorm."""
+    if not _source("UN_SRC"):
+        return None
+    return importlib.import_module("models.t2t_vit").T2t_vit_14()
 
 
 def published_norm(channels):

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""ViT-S, plain and cached, through Cachet and through PyTorch in turns: whole_models.py PATH/TO/cachet [--rounds N]
+"""Whole models through Cachet and through PyTorch in turns: whole_models.py PATH/TO/cachet [--rounds N] [--models GLOB]
 
 Each round times `cachet bench` and then each PyTorch form for about a second; ratios are those of one round, so that what
-slows the machine slows both. Prints Markdown tables; one layer and one norm beside the published code come first. bf16 means weights stored in bfloat16 for inference, autocast over
-float32 weights for training. GRC_SRC and UN_SRC name checkouts of the published codes, if there are any.
+slows the machine slows both. Prints Markdown tables; one layer and one norm beside the published code come first. bf16
+means weights stored in bfloat16 for inference, autocast over float32 weights for training. GRC_SRC and UN_SRC name
+checkouts of the published codes, if there are any; timm's models are measured where timm is installed.
 """
 import argparse
+import fnmatch
 import json
 import pathlib
 import statistics
@@ -16,7 +18,8 @@ import warnings
 
 import torch
 
-from published_models import published_layer, published_norm, published_vit
+from published_models import (published_layer, published_norm, published_pvt_tiny, published_t2t, published_vit,
+                              timm_model)
 from python_models import CLASSES, ViT
 
 warnings.filterwarnings("ignore")
@@ -75,26 +78,48 @@ def median_ms(call, seconds=1.0):
     return statistics.median(times)
 
 
-def cachet_ms(command, cached, mode, precision):
-    words = [command, "bench", "vit_small_patch16_224", "--mode", mode, "--precision", precision, "--batch", str(BATCH),
-             "--threads", str(THREADS), "--seconds", "1", "--json"]
-    if cached:
-        words += ["--set", "model.cache.kind=grc", "--set", "model.cache.variant=official"]
-    result = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
-    return result["median_ms"]
+PUBLISHED_CACHE = ["model.cache.kind=grc", "model.cache.variant=official"]
 
 
-def forms(cached, mode, narrow):
-    make = inference if mode == "infer" else training
-    yield "PyTorch eager", lambda: make(ViT(cached), narrow)
-    yield "published code", lambda: (lambda m: m and make(m, narrow))(published_vit(cached))
-    if mode == "infer":
-        def compiled():
-            model = ViT(cached)
-            call = inference(model, narrow)
-            model.compile()
-            return call
-        yield "torch.compile", compiled
+class Subject:
+    """A model of ours, and what computes the same in Python: makers of modules by name, each None where it is not here."""
+
+    def __init__(self, label, model, others, settings=()):
+        self.label, self.model, self.others, self.settings = label, model, others, settings
+
+    def ours_ms(self, command, mode, precision):
+        words = [command, "bench", self.model, "--mode", mode, "--precision", precision, "--batch", str(BATCH), "--threads",
+                 str(THREADS), "--seconds", "1", "--json"]
+        for setting in self.settings:
+            words += ["--set", setting]
+        return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)["median_ms"]
+
+    def forms(self, mode, narrow):
+        """What to time, by name: each maker's module as it is, and at inference through torch.compile."""
+        make = inference if mode == "infer" else training
+        for name, maker in self.others.items():
+            module = maker()
+            if module is None:
+                continue
+            yield name, make(module, narrow)
+            # The published cached modules branch on their buffers: compiled, they are compiled at every call.
+            if mode == "infer" and name != "published code":
+                compiled = maker()
+                call = inference(compiled, narrow)
+                compiled.compile()
+                yield f"{name}, torch.compile", call
+
+
+def subjects():
+    yield Subject("ViT-S", "vit_small_patch16_224",
+                  {"PyTorch": lambda: ViT(False), "published code": lambda: published_vit(False)})
+    yield Subject("ViT-S, cached", "vit_small_patch16_224",
+                  {"PyTorch": lambda: ViT(True), "published code": lambda: published_vit(True)}, PUBLISHED_CACHE)
+    yield Subject("PVT-Tiny", "pvt_tiny", {"the authors' PVT": lambda: published_pvt_tiny(False)})
+    yield Subject("PVT-Tiny, cached", "pvt_tiny", {"published code": lambda: published_pvt_tiny(True)}, PUBLISHED_CACHE)
+    for label, name in (("PVT v2 B0", "pvt_v2_b0"), ("PVT v2 B2", "pvt_v2_b2"), ("Swin-T", "swin_tiny_patch4_window7_224")):
+        yield Subject(label, name, {"timm": lambda name=name: timm_model(name)})
+    yield Subject("T2T-ViT-14", "t2t_vit_14", {"the authors' T2T-ViT": published_t2t})
 
 
 def layer_table(program, rounds):
@@ -173,39 +198,44 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command")
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--models", default="*", help="of our names, a pattern; the layer and the norm are left out then")
     options = parser.parse_args()
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
     build = pathlib.Path(options.command).resolve().parent
-    layer_table(str(build / "ratios_benchmark"), options.rounds)
-    norm_table(str(build / "lib" / "libcachet_ops.so"), options.rounds)
-    print("## Whole models beside Python\n\nViT-S/16, batch 8, 224 × 224, two threads; the other ÷ Cachet, above 1 is "
-          f"faster than it; medians of {options.rounds} rounds. The cached model is the published form.\n")
+    if options.models == "*":
+        layer_table(str(build / "ratios_benchmark"), options.rounds)
+        norm_table(str(build / "lib" / "libcachet_ops.so"), options.rounds)
+    print("## Whole models beside Python\n\nBatch 8, 224 × 224, two threads; the other ÷ Cachet, above 1 is faster than it; "
+          f"medians of {options.rounds} rounds. Cached models are the published form.\n")
     print("| model | mode | type | Cachet, ms | other | other, ms | ratio (quartiles) |\n|---|---|---|---:|---|---:|---:|")
-    for cached in (False, True):
-        for mode in ("infer", "train"):
-            for precision in ("fp32", "bf16"):
-                calls = {}
-                for name, make in forms(cached, mode, precision == "bf16"):
-                    torch._dynamo.reset()
-                    try:
-                        call = make()
-                        if call:
-                            call(), call()
-                            calls[name] = call
-                    except Exception as error:
-                        print(f"{name}: {type(error).__name__}: {str(error).splitlines()[0]}", file=sys.stderr)
-                ours, others = [], {name: [] for name in calls}
-                for _ in range(options.rounds):
-                    ours.append(cachet_ms(options.command, cached, mode, precision))
-                    for name, call in calls.items():
-                        others[name].append(median_ms(call))
-                for name, times in others.items():
-                    low, middle, high = quartiles([other / own for other, own in zip(times, ours)])
-                    print(f"| {'cached' if cached else 'plain'} | {'inference' if mode == 'infer' else 'training'} | "
-                          f"{precision} | {statistics.median(ours):.0f} | {name} | {statistics.median(times):.0f} | "
-                          f"{middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
+    for subject in subjects():
+        if fnmatch.fnmatch(subject.model, options.models):
+            for mode in ("infer", "train"):
+                for precision in ("fp32", "bf16"):
+                    model_rows(subject, mode, precision, options)
     print()
+
+
+def model_rows(subject, mode, precision, options):
+    torch._dynamo.reset()
+    calls = {}
+    try:
+        for name, call in subject.forms(mode, precision == "bf16"):
+            call(), call()
+            calls[name] = call
+    except Exception as error:
+        print(f"{subject.label}: {type(error).__name__}: {str(error).splitlines()[0]}", file=sys.stderr)
+    ours, others = [], {name: [] for name in calls}
+    for _ in range(options.rounds if calls else 0):
+        ours.append(subject.ours_ms(options.command, mode, precision))
+        for name, call in calls.items():
+            others[name].append(median_ms(call))
+    for name, times in others.items():
+        low, middle, high = quartiles([other / own for other, own in zip(times, ours)])
+        print(f"| {subject.label} | {'inference' if mode == 'infer' else 'training'} | {precision} | "
+              f"{statistics.median(ours):.0f} | {name} | {statistics.median(times):.0f} | "
+              f"{middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
 
 
 if __name__ == "__main__":

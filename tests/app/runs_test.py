@@ -1,4 +1,5 @@
 """Training and what is done with runs: train, eval, predict, compare, recipes."""
+import base64
 import csv
 import json
 import os
@@ -414,8 +415,10 @@ class Recipes(RunTest):
                 self.succeed("train", recipe["name"], "--print")
 
     def test_pattern(self):
-        names = [recipe["name"] for recipe in self.json_of("recipes", "cifar10*", "--json")["recipes"]]
+        names = [recipe["name"] for recipe in self.json_of("recipes", "vision/cifar10*", "--json")["recipes"]]
         self.assertEqual(names, [f"vision/cifar10_{kind}" for kind in ("bn", "cached", "fifo", "plain", "rms", "un")])
+        named = [recipe["name"] for recipe in self.json_of("recipes", "cifar100*", "--json")["recipes"]]
+        self.assertEqual(named, [f"transfer/cifar100_t2t_vit_14{kind}" for kind in ("", "_bn", "_un")])
         self.refused("recipes", "imagenet22k*")
 
     def test_a_copy_stands_alone_and_says_the_same(self):
@@ -438,8 +441,9 @@ class Examples(RunTest):
     def test_each_runs_in_turn(self):
         os.environ["CACHET_DATA"] = str(command.ROOT)  # the demo's images lie in data/ of the source tree
         self.addCleanup(os.environ.pop, "CACHET_DATA")
-        for name in ("boot", "bag"):
-            write_png(self.folder / f"{name}.png", 28, 28, bytes(index % 251 for index in range(784)))
+        write_png(self.folder / "boot.png", 28, 28, bytes(index % 251 for index in range(784)))
+        pictures = json.loads((command.ROOT / "tests/data/pillow_images.json").read_text())
+        (self.folder / "bag.jpg").write_bytes(base64.b64decode(pictures["jpeg"][0]["file"]))
         for name in ("recipes", "train", "eval", "predict", "compare"):
             if name == "compare":
                 self.cachet("train", "demo_cached", "--set", "train.limit=2 steps", "--run", "other-run")
