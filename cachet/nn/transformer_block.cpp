@@ -40,4 +40,16 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& x, const AttentionL
   return attended + drop(mlp_->forward(norm2_->forward(attended, padding), layout.query));
 }
 
+std::vector<std::shared_ptr<TransformerBlock>> make_transformer_blocks(int64_t depth,
+                                                                       const TransformerBlockOptions& options,
+                                                                       const PlugIns& plug_ins) {
+  std::vector<std::shared_ptr<TransformerBlock>> blocks;
+  for (int64_t i = 0; i < depth; ++i) {
+    TransformerBlockOptions block = options;
+    block.stochastic_depth = stochastic_depth_of(options.stochastic_depth, i, depth);
+    blocks.push_back(std::make_shared<TransformerBlock>(block, plug_ins));
+  }
+  return blocks;
+}
+
 }  // namespace cachet::nn

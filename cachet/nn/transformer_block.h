@@ -2,6 +2,9 @@
 
 #include <torch/nn/module.h>
 
+#include <memory>
+#include <vector>
+
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_options.h"
 #include "cachet/nn/cache/cache_options.h"
@@ -54,5 +57,10 @@ class TransformerBlock : public torch::nn::Module {
   std::shared_ptr<Attention> attn_;
   std::shared_ptr<FeedForward> mlp_;
 };
+
+/// `depth` such blocks; their stochastic depth rises from 0 at the first to that of the options at the last.
+std::vector<std::shared_ptr<TransformerBlock>> make_transformer_blocks(int64_t depth,
+                                                                       const TransformerBlockOptions& options,
+                                                                       const PlugIns& plug_ins);
 
 }  // namespace cachet::nn

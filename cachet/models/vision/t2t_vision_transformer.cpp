@@ -8,7 +8,6 @@
 
 #include "cachet/models/vision/position_table.h"
 #include "cachet/nn/initialization.h"
-#include "cachet/nn/stochastic_depth.h"
 
 namespace cachet::models {
 namespace {
@@ -24,20 +23,18 @@ T2tVisionTransformer::T2tVisionTransformer(const T2tVisionTransformerOptions& op
   cls_token_ = register_parameter("cls_token", at::empty({1, 1, o.embed_dim}));
   nn::truncated_normal_(cls_token_);
   const nn::Grid grid = tokens_to_token_->grid_of({o.image.height, o.image.width});
+  nn::TransformerBlockOptions block;
+  block.dim = o.embed_dim;
+  block.num_heads = o.num_heads;
+  block.mlp_ratio = o.mlp_ratio;
+  block.dropout = o.dropout;
+  block.stochastic_depth = o.stochastic_depth;
+  block.norm_eps = kT2tNormEps;
+  block.tokens = 1 + grid.tokens();
+  block.layout = {grid, 1, {}};
+  blocks_ = nn::make_transformer_blocks(o.depth, block, o.plug_ins);
   torch::nn::ModuleList blocks = register_module("blocks", torch::nn::ModuleList());
-  for (int64_t i = 0; i < o.depth; ++i) {
-    nn::TransformerBlockOptions block;
-    block.dim = o.embed_dim;
-    block.num_heads = o.num_heads;
-    block.mlp_ratio = o.mlp_ratio;
-    block.dropout = o.dropout;
-    block.stochastic_depth = nn::stochastic_depth_of(o.stochastic_depth, i, o.depth);
-    block.norm_eps = kT2tNormEps;
-    block.tokens = 1 + grid.tokens();
-    block.layout = {grid, 1, {}};
-    blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins));
-    blocks->push_back(blocks_.back());
-  }
+  for (const auto& each : blocks_) blocks->push_back(each);
   norm_ = register_module("norm", nn::make_norm(o.plug_ins.norm, o.embed_dim, kT2tNormEps));
   head_ = register_module("head", std::make_shared<nn::Linear>(o.embed_dim, o.classes));
 }

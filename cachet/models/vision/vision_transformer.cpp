@@ -8,7 +8,6 @@
 
 #include "cachet/models/vision/position_table.h"
 #include "cachet/nn/initialization.h"
-#include "cachet/nn/stochastic_depth.h"
 
 namespace cachet::models {
 namespace {
@@ -30,20 +29,18 @@ VisionTransformer::VisionTransformer(const VisionTransformerOptions& options)
   patch_embed_ = register_module("patch_embed", std::make_shared<PatchEmbedding>(PatchEmbeddingOptions{
                                                     o.image.channels, o.embed_dim, o.patch_size}));
 
+  nn::TransformerBlockOptions block;
+  block.dim = o.embed_dim;
+  block.num_heads = o.num_heads;
+  block.mlp_ratio = o.mlp_ratio;
+  block.dropout = o.dropout;
+  block.stochastic_depth = o.stochastic_depth;
+  block.norm_eps = kNormEps;
+  block.tokens = o.tokens();
+  block.layout = {o.grid(), o.class_tokens(), {}};
+  blocks_ = nn::make_transformer_blocks(o.depth, block, o.plug_ins);
   torch::nn::ModuleList blocks = register_module("blocks", torch::nn::ModuleList());
-  for (int64_t i = 0; i < o.depth; ++i) {
-    nn::TransformerBlockOptions block;
-    block.dim = o.embed_dim;
-    block.num_heads = o.num_heads;
-    block.mlp_ratio = o.mlp_ratio;
-    block.dropout = o.dropout;
-    block.stochastic_depth = nn::stochastic_depth_of(o.stochastic_depth, i, o.depth);
-    block.norm_eps = kNormEps;
-    block.tokens = o.tokens();
-    block.layout = {o.grid(), o.class_tokens(), {}};
-    blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins));
-    blocks->push_back(blocks_.back());
-  }
+  for (const auto& each : blocks_) blocks->push_back(each);
   norm_ = register_module(o.pooling == Pooling::token ? "norm" : "fc_norm",
                           nn::make_norm(o.plug_ins.norm, o.embed_dim, kNormEps));
   head_ = register_module("head", std::make_shared<nn::Linear>(o.embed_dim, o.classes));
