@@ -80,5 +80,21 @@ TEST(SoftmaxAttention, DropsWeightsInTrainingOnly) {
   EXPECT_TRUE(at::allclose(attention.forward(q, q, v, {}), v, 1e-5, 1e-5));
 }
 
+TEST(SoftmaxAttention, TakesABiasOfFewerDimensionsInEveryType) {
+  nn::SoftmaxAttention attention({});
+  const at::Tensor q = at::randn({2, 3, 4, 8}), k = at::randn({2, 3, 5, 8}), v = at::randn({2, 3, 5, 8});
+  const at::Tensor whole = at::randn({2, 3, 4, 5});
+  for (const at::Tensor& bias : {whole, whole[0], whole[0][0]}) {
+    nn::AttentionLayout layout;
+    layout.bias = bias;
+    const at::Tensor expected =
+        at::matmul(at::softmax(at::matmul(q, k.transpose(2, 3)) / std::sqrt(8.0) + bias, -1), v);
+    EXPECT_TRUE(at::allclose(attention.forward(q, k, v, layout), expected, 1e-4, 1e-5)) << bias.sizes();
+    const auto wide = [](const at::Tensor& x) { return x.to(at::kDouble); };
+    layout.bias = wide(bias);
+    EXPECT_TRUE(at::allclose(attention.forward(wide(q), wide(k), wide(v), layout), wide(expected), 1e-4, 1e-5));
+  }
+}
+
 }  // namespace
 }  // namespace cachet

@@ -49,7 +49,9 @@ bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const torch
 torch::Tensor composed_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                  const torch::Tensor& bias, double dropout) {
   const torch::Tensor scores = at::matmul(q, k.transpose(2, 3));
-  const auto added = bias.defined() ? std::optional(bias.dim() == 4 ? bias : bias.unsqueeze(0)) : std::nullopt;
+  std::optional<torch::Tensor> added;
+  if (bias.defined()) added = bias;
+  while (added && added->dim() < 4) added = added->unsqueeze(0);
   const torch::Tensor weights = ops::attention_weights(scores, added, 1 / std::sqrt(static_cast<double>(q.size(3))));
   return at::matmul(at::dropout(weights, dropout, dropout > 0), v);
 }
