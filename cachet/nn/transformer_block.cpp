@@ -7,8 +7,8 @@
 
 namespace cachet::nn {
 
-PlugIns read_plug_ins(const config::View& table, const AttentionDefaults& defaults) {
-  return {read_attention_options(table.table("attention"), defaults), read_cache_options(table.table("cache")),
+PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads) {
+  return {read_attention_options(table.table("attention"), heads), read_cache_options(table.table("cache")),
           read_norm_options(table.table("norm"))};
 }
 

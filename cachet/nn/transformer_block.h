@@ -20,8 +20,8 @@ struct PlugIns {
   NormOptions norm;
 };
 
-/// Reads the tables `attention`, `cache` and `norm`; `defaults` are the backbone's own.
-PlugIns read_plug_ins(const config::View& table, const AttentionDefaults& defaults = {});
+/// Reads the tables `attention`, `cache` and `norm`; `heads` are the backbone's defaults.
+PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads = {});
 
 struct TransformerBlockOptions {
   int64_t dim = 0, num_heads = 0;

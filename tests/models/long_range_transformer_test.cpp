@@ -134,8 +134,9 @@ TEST(LongRangeTransformer, NamesWhatARecipeCannotHave) {
 
 // Encoder, embedding and head of the arena's configurations, counted by hand from their layers.
 TEST(LongRangeTransformer, HasTheArenasSizes) {
-  const auto encoder = [](int64_t dim, int64_t mlp, int64_t depth) {
-    return depth * (3 * dim * dim + (dim * dim + dim) + (dim * mlp + mlp) + (mlp * dim + dim) + 4 * dim) + 2 * dim;
+  // `attended`: channels of all heads.
+  const auto encoder = [](int64_t dim, int64_t mlp, int64_t depth, int64_t attended) {
+    return depth * (4 * dim * attended + (dim * mlp + mlp) + (mlp * dim + dim) + 4 * dim) + 2 * dim;
   };
   const auto count = [](const char* name) {
     config::Document document;
@@ -144,10 +145,11 @@ TEST(LongRangeTransformer, HasTheArenasSizes) {
       parameters += each.numel();
     return parameters;
   };
-  EXPECT_EQ(count("lra_text"), 257 * 256 + 256 + encoder(256, 1024, 4) + (256 * 1024 + 1024) + (1024 * 2 + 2));
-  EXPECT_EQ(count("lra_listops"), 17 * 512 + 512 + encoder(512, 1024, 4) + (512 * 1024 + 1024) + (1024 * 10 + 10));
+  EXPECT_EQ(count("lra_text"), 257 * 256 + 256 + encoder(256, 1024, 4, 256) + (256 * 1024 + 1024) + (1024 * 2 + 2));
+  EXPECT_EQ(count("lra_listops"), 17 * 512 + 512 + encoder(512, 1024, 4, 512) + (512 * 1024 + 1024) + (1024 * 10 + 10));
   EXPECT_EQ(count("lra_matching"),
-            257 * 128 + encoder(128, 512, 4) + (256 * 512 + 512) + (512 * 256 + 256) + (256 * 2 + 2));
+            257 * 128 + encoder(128, 512, 4, 128) + (256 * 512 + 512) + (512 * 256 + 256) + (256 * 2 + 2));
+  EXPECT_EQ(count("lra_image"), 256 * 128 + 128 + encoder(128, 128, 1, 64) + (128 * 128 + 128) + (128 * 10 + 10));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -18,6 +20,39 @@ TEST(MultiHeadAttention, PaddingOnEitherSideNeverMatters) {
   const at::Tensor y = attention.forward(x, x, layout);
   EXPECT_TRUE(at::equal(y, attention.forward(noisy, noisy, layout)));
   EXPECT_TRUE(at::equal(y.masked_select(padding.unsqueeze(2)), at::zeros({2 * 8})));
+}
+
+TEST(MultiHeadAttention, HeadsMayBeNarrowerOrWiderThanTheirShareOfTheTokens) {
+  for (const int64_t head_dim : {3, 10})
+    for (const auto projection : {nn::Projection::fused, nn::Projection::separate}) {
+      nn::AttentionOptions options;
+      options.head_dim = head_dim;
+      options.projection_bias = false;
+      nn::MultiHeadAttention attention({8, 2, options, projection});
+      const auto parameters = attention.named_parameters();
+      EXPECT_EQ(parameters["proj.weight"].sizes(), at::IntArrayRef({8, 2 * head_dim}));
+      EXPECT_FALSE(parameters.contains("proj.bias"));
+      const at::Tensor x = at::randn({3, 5, 8});
+      const at::Tensor y = attention.forward(x, x, {});
+      // The published equations, head by head.
+      const bool fused = projection == nn::Projection::fused;
+      const int64_t inner = 2 * head_dim;
+      const at::Tensor q_weight = fused ? parameters["qkv.weight"].narrow(0, 0, inner) : parameters["q.weight"];
+      const at::Tensor q_bias = fused ? parameters["qkv.bias"].narrow(0, 0, inner) : parameters["q.bias"];
+      const at::Tensor kv_weight = fused ? parameters["qkv.weight"].slice(0, inner) : parameters["kv.weight"];
+      const at::Tensor kv_bias = fused ? parameters["qkv.bias"].slice(0, inner) : parameters["kv.bias"];
+      const auto head = [&](const at::Tensor& weight, const at::Tensor& bias, int64_t first) {
+        return at::linear(x, weight.narrow(0, first, head_dim), bias.narrow(0, first, head_dim));
+      };
+      std::vector<at::Tensor> heads;
+      for (const int64_t first : {int64_t{0}, head_dim}) {
+        const at::Tensor q = head(q_weight, q_bias, first), k = head(kv_weight, kv_bias, first);
+        const at::Tensor scores = at::matmul(q, k.transpose(1, 2)) / std::sqrt(static_cast<double>(head_dim));
+        heads.push_back(at::matmul(scores.softmax(2), head(kv_weight, kv_bias, inner + first)));
+      }
+      const at::Tensor expected = at::linear(at::cat(heads, 2), parameters["proj.weight"]);
+      EXPECT_TRUE(at::allclose(y, expected, 1e-5, 1e-6)) << head_dim;
+    }
 }
 
 TEST(MultiHeadAttention, DecodingTokenByTokenEqualsTheCausalWhole) {

@@ -30,7 +30,8 @@ TEST(PlugInOptions, DefaultsArePlainAttentionWithLayerNorm) {
 
 TEST(PlugInOptions, EveryKeyArrives) {
   const nn::PlugIns plug_ins = read(R"(
-    attention = {kind = "softmax", dropout = 0.1, projection_dropout = 0.2, qkv_bias = false}
+    attention = {kind = "softmax", dropout = 0.1, projection_dropout = 0.2, qkv_bias = false, projection_bias = false,
+                 head_dim = 6}
     [cache]
     kind = "grc"
     variant = "official"
@@ -58,6 +59,8 @@ TEST(PlugInOptions, EveryKeyArrives) {
   EXPECT_EQ(std::get<nn::SoftmaxOptions>(plug_ins.attention.function).dropout, 0.1);
   EXPECT_EQ(plug_ins.attention.projection_dropout, 0.2);
   EXPECT_FALSE(plug_ins.attention.qkv_bias);
+  EXPECT_FALSE(plug_ins.attention.projection_bias);
+  EXPECT_EQ(plug_ins.attention.head_dim, 6);
   const auto& grc = std::get<nn::GatedRecurrentCacheOptions>(plug_ins.cache);
   EXPECT_EQ(grc.variant, nn::GatedRecurrentCacheVariant::official);
   EXPECT_EQ(grc.ratio, 0.25);

@@ -32,7 +32,14 @@ LongRangeOptions small() {
   o.positions = Positions::learned;
   o.pooling = SequencePooling::mean;
   o.pair_features = PairFeatures::compared;
-  o.plug_ins.attention.qkv_bias = true;
+  o.plug_ins.attention.qkv_bias = o.plug_ins.attention.projection_bias = true;
+  return o;
+}
+
+// Attends in half its width.
+LongRangeOptions image() {
+  LongRangeOptions o = arena({256, 1024, false}, 10, {128, 1, 8, 128});
+  o.plug_ins.attention.head_dim = 8;
   return o;
 }
 
@@ -40,7 +47,7 @@ LongRangeOptions small() {
 
 std::span<const LongRangeModel> long_range_family() {
   static const std::vector<LongRangeModel> family{
-      {"lra_image", arena({256, 1024, false}, 10, {128, 1, 8, 128})},
+      {"lra_image", image()},
       {"lra_listops", arena({17, 2000, false}, 10, {512, 4, 8, 1024})},
       {"lra_matching", dual(arena({257, 4000, true}, 2, {128, 4, 4, 512}))},
       {"lra_small", small()},

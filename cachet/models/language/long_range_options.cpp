@@ -32,7 +32,7 @@ LongRangeOptions read_long_range_options(const config::View& table, LongRangeOpt
   o.positions = table.choice("positions", o.positions, kPositions);
   o.pooling = table.choice("pooling", o.pooling, kSequencePoolings);
   if (o.sequence.pairs) o.pair_features = table.choice("pair_features", o.pair_features, kPairFeatures);
-  o.plug_ins = nn::read_plug_ins(table, {.qkv_bias = o.plug_ins.attention.qkv_bias});
+  o.plug_ins = nn::read_plug_ins(table, o.plug_ins.attention);
   if (o.embed_dim % o.num_heads != 0)
     table.problem("num_heads",
                   std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));

@@ -36,7 +36,7 @@ struct LongRangeOptions {
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
   nn::PlugIns plug_ins;
 
-  LongRangeOptions() { plug_ins.attention.qkv_bias = false; }
+  LongRangeOptions() { plug_ins.attention.qkv_bias = plug_ins.attention.projection_bias = false; }
   int64_t class_tokens() const { return pooling == SequencePooling::class_token ? 1 : 0; }
 };
 

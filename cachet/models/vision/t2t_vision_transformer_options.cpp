@@ -26,7 +26,7 @@ T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::Vi
   o.depth = table.integer("depth", o.depth, {1, 1000});
   o.num_heads = table.integer("num_heads", o.num_heads, {1, 1024});
   o.mlp_ratio = table.real("mlp_ratio", o.mlp_ratio, {0.01, 64.0});
-  o.plug_ins = nn::read_plug_ins(table, {.qkv_bias = o.plug_ins.attention.qkv_bias});
+  o.plug_ins = nn::read_plug_ins(table, o.plug_ins.attention);
   if (o.embed_dim % o.num_heads != 0)
     table.problem("num_heads",
                   std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));

@@ -96,7 +96,7 @@ bool shares_query_and_key(const AttentionFunctionOptions& options) {
   return std::holds_alternative<LshOptions>(options);
 }
 
-AttentionOptions read_attention_options(const config::View& table, const AttentionDefaults& defaults) {
+AttentionOptions read_attention_options(const config::View& table, const HeadOptions& defaults) {
   AttentionOptions options;
   switch (table.choice("kind", FunctionKind::softmax, kFunctionKinds)) {
     case FunctionKind::softmax:
@@ -121,7 +121,9 @@ AttentionOptions read_attention_options(const config::View& table, const Attenti
       options.function = LocalOptions{table.integer("window", LocalOptions{}.window, {0, 1 << 20})};
   }
   options.qkv_bias = table.boolean("qkv_bias", defaults.qkv_bias);
-  options.projection_dropout = table.real("projection_dropout", options.projection_dropout, kDropout);
+  options.projection_bias = table.boolean("projection_bias", defaults.projection_bias);
+  options.head_dim = table.integer("head_dim", defaults.head_dim, {0, 4096});
+  options.projection_dropout = table.real("projection_dropout", defaults.projection_dropout, kDropout);
   return options;
 }
 

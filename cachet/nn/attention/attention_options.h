@@ -90,20 +90,20 @@ using AttentionFunctionOptions =
 /// Whether queries and keys are to be one projection of the tokens.
 bool shares_query_and_key(const AttentionFunctionOptions& options);
 
-struct AttentionOptions {
-  AttentionFunctionOptions function = {};
-  bool qkv_bias = true;
+/// The projections around an attention function.
+struct HeadOptions {
+  bool qkv_bias = true, projection_bias = true;  // of those to heads, of the one back
+  int64_t head_dim = 0;  // channels of a head; 0: those of the tokens, shared out among the heads
   double projection_dropout = 0.0;
 };
 
-/// What a backbone was published with.
-struct AttentionDefaults {
-  bool qkv_bias = true;
+struct AttentionOptions : HeadOptions {
+  AttentionFunctionOptions function = {};
 };
 
 /// Reads an `attention` table: kind = "softmax" | "elu" | "kernel" | "performer" | "bigbird" | "reformer" | "local",
-/// that kind's options, qkv_bias, projection_dropout.
-AttentionOptions read_attention_options(const config::View& table, const AttentionDefaults& defaults = {});
+/// that kind's options, and the projections', whose defaults are what a backbone was published with.
+AttentionOptions read_attention_options(const config::View& table, const HeadOptions& defaults = {});
 
 /// head_dim: channels of a query in one head.
 std::shared_ptr<AttentionFunction> make_attention_function(const AttentionFunctionOptions& options, int64_t num_heads,

@@ -15,23 +15,24 @@ namespace cachet::nn {
 MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& o)
     : Attention("MultiHeadAttention"),
       num_heads_(o.num_heads),
-      head_dim_(o.dim / o.num_heads),
+      head_dim_(o.attention.head_dim > 0 ? o.attention.head_dim : o.dim / o.num_heads),
       projection_dropout_(o.attention.projection_dropout),
       relative_window_(o.relative_window) {
-  TORCH_CHECK(o.dim % o.num_heads == 0, "multi_head_attention: ", o.num_heads, " heads do not divide ", o.dim,
-              " channels");
+  TORCH_CHECK(o.attention.head_dim > 0 || o.dim % o.num_heads == 0, "multi_head_attention: ", o.num_heads,
+              " heads do not divide ", o.dim, " channels; say how many channels each has");
+  const int64_t inner = num_heads_ * head_dim_;
   if (relative_window_)
     relative_position_bias_table_ = register_parameter("relative_position_bias_table",
                                                        at::empty({relative_offsets(*relative_window_), o.num_heads}));
   if (shares_query_and_key(o.attention.function)) {
-    qk_v_ = register_module("qk_v", std::make_shared<Linear>(o.dim, 2 * o.dim, o.attention.qkv_bias));
+    qk_v_ = register_module("qk_v", std::make_shared<Linear>(o.dim, 2 * inner, o.attention.qkv_bias));
   } else if (o.projection == Projection::fused) {
-    qkv_ = register_module("qkv", std::make_shared<Linear>(o.dim, 3 * o.dim, o.attention.qkv_bias));
+    qkv_ = register_module("qkv", std::make_shared<Linear>(o.dim, 3 * inner, o.attention.qkv_bias));
   } else {
-    q_ = register_module("q", std::make_shared<Linear>(o.dim, o.dim, o.attention.qkv_bias));
-    kv_ = register_module("kv", std::make_shared<Linear>(o.dim, 2 * o.dim, o.attention.qkv_bias));
+    q_ = register_module("q", std::make_shared<Linear>(o.dim, inner, o.attention.qkv_bias));
+    kv_ = register_module("kv", std::make_shared<Linear>(o.dim, 2 * inner, o.attention.qkv_bias));
   }
-  proj_ = register_module("proj", std::make_shared<Linear>(o.dim, o.dim));
+  proj_ = register_module("proj", std::make_shared<Linear>(inner, o.dim, o.attention.projection_bias));
   function_ = register_module("function", make_attention_function(o.attention.function, num_heads_, head_dim_));
   if (relative_window_) truncated_normal_(relative_position_bias_table_);
 }

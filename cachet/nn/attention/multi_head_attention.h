@@ -25,7 +25,7 @@ struct MultiHeadOptions {
 /// With a state made for decoding, the keys and values of earlier calls stay visible.
 class MultiHeadAttention : public Attention {
  public:
-  /// Throws c10::Error unless num_heads divides dim.
+  /// Throws c10::Error unless num_heads divides dim, or attention.head_dim says how wide a head is.
   explicit MultiHeadAttention(const MultiHeadOptions& options);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
