@@ -10,7 +10,7 @@
 // Behind the one above.
 #include <hwy/highway.h>
 
-#include "cachet/kernels/simd-inl.h"
+#include "cachet/kernels/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
@@ -33,41 +33,6 @@ HWY_INLINE hn::Vec<D> Masked(D d, const float* scores, float scale, const SeenKe
   return hn::IfThenElse(hn::RebindMask(d, visible), x, hn::Neg(infinity));
 }
 
-/// Masked scores in place. Returns the largest; +∞ where one is NaN, which Max would lose.
-HWY_INLINE float MaskRow(float* x, float scale, const SeenKeys* seen, int32_t query, int64_t columns) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float infinity = std::numeric_limits<float>::infinity();
-  const auto step = [&](auto tag, int64_t i) {
-    const auto s = Masked(tag, x, scale, seen, query, i);
-    hn::StoreU(s, tag, x + i);
-    return hn::IfThenElse(hn::Eq(s, s), s, hn::Set(tag, infinity));
-  };
-  auto most = hn::Set(d, -infinity);
-  int64_t i = 0;
-  for (; i + lanes <= columns; i += lanes) most = hn::Max(most, step(d, i));
-  float largest = hn::GetLane(hn::MaxOfLanes(d, most));
-  for (; i < columns; ++i) largest = std::max(largest, hn::GetLane(step(One(), i)));
-  return largest;
-}
-
-/// e^(x − largest) in place. Returns the sum.
-HWY_INLINE float ExpOfRow(float* x, float largest, int64_t columns) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto step = [&](auto tag, int64_t i) {
-    const auto e = hn::Exp(tag, hn::Sub(hn::LoadU(tag, x + i), hn::Set(tag, largest)));
-    hn::StoreU(e, tag, x + i);
-    return e;
-  };
-  auto sums = hn::Zero(d);
-  int64_t i = 0;
-  for (; i + lanes <= columns; i += lanes) sums = hn::Add(sums, step(d, i));
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (; i < columns; ++i) sum += hn::GetLane(step(One(), i));
-  return sum;
-}
-
 HWY_INLINE void FillRow(float* x, float value, int64_t columns) {
   ForEachVector(columns, [&](auto d, int64_t i) { hn::StoreU(hn::Set(d, value), d, x + i); });
 }
@@ -75,7 +40,9 @@ HWY_INLINE void FillRow(float* x, float value, int64_t columns) {
 void BlockSoftmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows s) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (int64_t row = 0; row < s.rows; ++row, scores += s.stride) {
-    const float largest = MaskRow(scores, scale, seen, seen ? seen->queries[row] : 0, s.columns);
+    const int32_t query = seen ? seen->queries[row] : 0;
+    const float largest =
+        ScoreRow(scores, s.columns, [&](auto d, int64_t i) { return Masked(d, scores, scale, seen, query, i); });
     if (std::abs(largest) == infinity) {
       const bool none = largest < 0;
       logsumexp[row] = none ? kNoScore : std::numeric_limits<float>::quiet_NaN();

@@ -9,59 +9,31 @@
 #include <hwy/foreach_target.h>
 // Behind the one above.
 #include "cachet/kernels/dispatch.h"
-#include "cachet/kernels/simd-inl.h"
+#include "cachet/kernels/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
 
-/// x = scale·s + b into scratch. Returns the largest; +∞ where one is NaN, which Max would lose.
-template <class T>
-HWY_INLINE float ScaleRow(const T* scores, const float* bias, float scale, float* scratch, int64_t columns) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float infinity = std::numeric_limits<float>::infinity();
-  const auto step = [&](auto tag, int64_t i) {
-    auto x = hn::Mul(LoadFloat(tag, scores + i), hn::Set(tag, scale));
-    if (bias) x = hn::Add(x, hn::LoadU(tag, bias + i));
-    hn::StoreU(x, tag, scratch + i);
-    return hn::IfThenElse(hn::Eq(x, x), x, hn::Set(tag, infinity));
-  };
-  auto most = hn::Set(d, -infinity);
-  int64_t i = 0;
-  for (; i + lanes <= columns; i += lanes) most = hn::Max(most, step(d, i));
-  float largest = hn::GetLane(hn::MaxOfLanes(d, most));
-  for (; i < columns; ++i) largest = std::max(largest, hn::GetLane(step(One(), i)));
-  return largest;
-}
-
-/// e^(x − largest) in place. Returns the sum.
-HWY_INLINE float ExpRow(float* x, float largest, int64_t columns) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto step = [&](auto tag, int64_t i) {
-    const auto e = hn::Exp(tag, hn::Sub(hn::LoadU(tag, x + i), hn::Set(tag, largest)));
-    hn::StoreU(e, tag, x + i);
-    return e;
-  };
-  auto sums = hn::Zero(d);
-  int64_t i = 0;
-  for (; i + lanes <= columns; i += lanes) sums = hn::Add(sums, step(d, i));
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (; i < columns; ++i) sum += hn::GetLane(step(One(), i));
-  return sum;
+/// scale·score + bias of column i.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> Biased(D d, const T* scores, const float* bias, float scale, int64_t i) {
+  const auto x = hn::Mul(LoadFloat(d, scores + i), hn::Set(d, scale));
+  return bias ? hn::Add(x, hn::LoadU(d, bias + i)) : x;
 }
 
 template <class T>
 void SoftmaxRows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape s) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (int64_t row = 0; row < s.rows; ++row, scores += s.columns, out += s.columns) {
-    const float largest = ScaleRow(scores, bias ? bias + row * s.columns : nullptr, scale, scratch, s.columns);
+    const float* own = bias ? bias + row * s.columns : nullptr;
+    const float largest =
+        ScoreRow(scratch, s.columns, [&](auto d, int64_t i) { return Biased(d, scores, own, scale, i); });
     if (std::abs(largest) == infinity) {
       const float all = largest > 0 ? std::numeric_limits<float>::quiet_NaN() : 0.0f;
       ForEachVector(s.columns, [&](auto d, int64_t i) { StoreFloat(hn::Set(d, all), d, out + i); });
       continue;
     }
-    const float inverse = 1.0f / ExpRow(scratch, largest, s.columns);
+    const float inverse = 1.0f / ExpOfRow(scratch, largest, s.columns);
     ForEachVector(s.columns, [&](auto d, int64_t i) {
       StoreFloat(hn::Mul(hn::LoadU(d, scratch + i), hn::Set(d, inverse)), d, out + i);
     });

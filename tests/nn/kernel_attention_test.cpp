@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cachet/nn/attention/multi_head_attention.h"
+#include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -107,19 +108,8 @@ TEST(KernelAttention, DecodingKeepsSumsAndEqualsTheCausalWhole) {
     nn::AttentionOptions attention_options;
     attention_options.function = options;
     nn::MultiHeadAttention attention({8, 2, attention_options});
-    attention.to(at::kDouble);
-    const at::Tensor x = at::randn({3, 7, 8}, at::kDouble);
-    nn::AttentionLayout whole;
-    whole.causal = true;
-    const at::Tensor expected = attention.forward(x, x, whole);
-    const auto state = attention.make_state(3, nn::StreamUse::decoding);
-    for (const auto& [from, to] : {std::pair{0, 3}, {3, 4}, {4, 7}}) {
-      const at::Tensor part = x.slice(1, from, to);
-      nn::AttentionLayout layout = whole;
-      layout.state = state.get();
-      EXPECT_TRUE(at::allclose(attention.forward(part, part, layout), expected.slice(1, from, to), 1e-9, 1e-10))
-          << name;
-    }
+    SCOPED_TRACE(name);
+    const auto state = testing::expect_decoding_equals_whole(attention, 3);
     const auto tensors = state->named_tensors();
     ASSERT_EQ(tensors.size(), 1u) << name;
     EXPECT_EQ(tensors.at("sums").sizes(), at::IntArrayRef({3, 2, 4, 5})) << "does not grow with the length";

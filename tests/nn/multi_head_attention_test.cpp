@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -57,18 +58,7 @@ TEST(MultiHeadAttention, HeadsMayBeNarrowerOrWiderThanTheirShareOfTheTokens) {
 
 TEST(MultiHeadAttention, DecodingTokenByTokenEqualsTheCausalWhole) {
   nn::MultiHeadAttention attention({8, 2});
-  attention.to(at::kDouble);
-  const at::Tensor x = at::randn({3, 5, 8}, at::kDouble);
-  nn::AttentionLayout whole;
-  whole.causal = true;
-  const at::Tensor expected = attention.forward(x, x, whole);
-  const auto state = attention.make_state(3, nn::StreamUse::decoding);
-  for (const auto& [from, to] : {std::pair{0, 2}, {2, 3}, {3, 5}}) {
-    const at::Tensor part = x.slice(1, from, to);
-    nn::AttentionLayout layout = whole;
-    layout.state = state.get();
-    EXPECT_TRUE(at::allclose(attention.forward(part, part, layout), expected.slice(1, from, to), 1e-10, 1e-12));
-  }
+  testing::expect_decoding_equals_whole(attention, 3);
 }
 
 TEST(MultiHeadAttention, ReorderedLanesDecodeAsIfTheyHadBeenThereBefore) {

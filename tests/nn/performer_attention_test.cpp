@@ -5,6 +5,7 @@
 
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/nn/attention/softmax_attention.h"
+#include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -146,18 +147,7 @@ TEST(PerformerAttention, DecodingEqualsTheCausalWhole) {
     nn::AttentionOptions attention_options;
     attention_options.function = options;
     nn::MultiHeadAttention attention({8, 2, attention_options});
-    attention.to(at::kDouble);
-    const at::Tensor x = at::randn({2, 7, 8}, at::kDouble);
-    nn::AttentionLayout whole;
-    whole.causal = true;
-    const at::Tensor expected = attention.forward(x, x, whole);
-    const auto state = attention.make_state(2, nn::StreamUse::decoding);
-    for (const auto& [from, to] : {std::pair{0, 3}, {3, 4}, {4, 7}}) {
-      nn::AttentionLayout layout = whole;
-      layout.state = state.get();
-      const at::Tensor part = x.slice(1, from, to);
-      EXPECT_TRUE(at::allclose(attention.forward(part, part, layout), expected.slice(1, from, to), 1e-9, 1e-10));
-    }
+    testing::expect_decoding_equals_whole(attention, 2);
   }
 }
 

@@ -30,8 +30,13 @@ TEST(PlugInOptions, DefaultsArePlainAttentionWithLayerNorm) {
 
 TEST(PlugInOptions, EveryKeyArrives) {
   const nn::PlugIns plug_ins = read(R"(
-    attention = {kind = "softmax", dropout = 0.1, projection_dropout = 0.2, qkv_bias = false, projection_bias = false,
-                 head_dim = 6}
+    [attention]
+    kind = "softmax"
+    dropout = 0.1
+    projection_dropout = 0.2
+    qkv_bias = false
+    projection_bias = false
+    head_dim = 6
     [cache]
     kind = "grc"
     variant = "official"
