@@ -13,17 +13,15 @@ import torch
 from torch import nn
 
 from python_models import DIM, HEADS, ViT
+from torchvision_names import declare_operators
 
 
 @functools.cache
 def timm():
-    """timm, or None. Beside a CPU build of torch its torchvision may lack operators that it only declares shapes for."""
+    """timm, or None."""
     if importlib.util.find_spec("timm") is None:
         return None
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    for name in ("nms", "qnms", "roi_align", "qroi_align"):
-        library.define(f"{name}(Tensor a, Tensor b, float c) -> Tensor")
-    timm.kept = library
+    declare_operators()
     return importlib.import_module("timm")
 
 

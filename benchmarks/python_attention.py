@@ -5,6 +5,8 @@ import math
 import torch
 from torch import nn
 
+from torchvision_names import declare_operators
+
 DIM, HEADS = 256, 4
 HEAD = DIM // HEADS
 
@@ -89,6 +91,7 @@ class ReluPerformer(Performer):
 
 def hugging_face_big_bird(tokens):
     """Hugging Face's block-sparse layer with its projections, in training; None where transformers is not here."""
+    declare_operators()
     try:
         from transformers import BigBirdConfig
         from transformers.models.big_bird.modeling_big_bird import BigBirdBlockSparseAttention, BigBirdModel

@@ -40,7 +40,7 @@ struct ClassifiedBatch {
 };
 using SeenClassifiedBatch = std::function<void(const ClassifiedBatch& batch)>;
 
-/// Sums up batches, seen in order, into an evaluation.
+/// Sums up batches into an evaluation.
 class ClassificationTally {
  public:
   explicit ClassificationTally(int64_t classes);

@@ -45,7 +45,7 @@ train::Metrics ClassificationTask::evaluate(const train::EvaluationProgress& pro
   const at::NoGradGuard no_grad;
   ClassificationTally tally(classifier().classes());
   int64_t done = 0;
-  classify_test(0, [&](const ClassifiedBatch& batch) {
+  classify_all([&](const ClassifiedBatch& batch) {
     tally.add(batch);
     progress(++done, test_batches());
   });

@@ -34,6 +34,8 @@ class ClassificationTask : public train::Task {
   /// Runs the model over batches of test samples, in order, from the one that holds sample `first` on. The caller has
   /// set evaluation mode.
   virtual void classify_test(int64_t first, const SeenClassifiedBatch& seen) = 0;
+  /// The same for all of them, in the order that takes the least time.
+  virtual void classify_all(const SeenClassifiedBatch& seen) { classify_test(0, seen); }
   virtual int64_t test_batches() const = 0;
 
   torch::nn::Module& model() override { return classifier(); }

@@ -87,6 +87,17 @@ void add_best(const std::vector<Event>& events, std::vector<RunValue>& values) {
   }
 }
 
+/// How well a run fits what it learns from: the accuracies of its last step line.
+void add_training_accuracies(const std::vector<Event>& events, std::vector<RunValue>& values) {
+  for (const std::string& name : metric_names(events, Event::Kind::step)) {
+    RunValue last = metric_value(name, step_curve(events, Event::Kind::step, name).values.back());
+    if (last.better != Better::higher) continue;
+    last.name = "training " + last.name;
+    last.better = Better::neither;
+    values.push_back(std::move(last));
+  }
+}
+
 void add_speed(const std::vector<Event>& events, std::vector<RunValue>& values) {
   const StepCurve rates = step_curve(events, Event::Kind::step, "samples_per_second");
   if (rates.values.empty()) return;
@@ -132,6 +143,7 @@ RunValue metric_value(const std::string& logged, double value) {
 std::vector<RunValue> run_values(const RunRecord& run) {
   std::vector<RunValue> values = last_evaluation(run.events);
   add_best(run.events, values);
+  add_training_accuracies(run.events, values);
   const auto count = [&](const std::string& name, int64_t value) {
     values.push_back({name, static_cast<double>(value), ValueForm::count});
   };

@@ -86,9 +86,11 @@ SequenceClassification::SequenceClassification(const SequenceClassificationOptio
                                 ", model.max_length " + std::to_string(options.model.sequence.max_length) +
                                 "; leave model.max_length out");
   held_out_ = open(options_.held_out);
+  const data::SamplerOptions once{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0};
   data::SequenceLoaderOptions in_order = options.loader;
   in_order.bucket_batches = 0;  // predictions are written, and gone on with, in the order of the data
-  held_out_loader_.emplace(held_out_, data::SamplerOptions{training.batch_size, false, false, 0}, in_order);
+  held_out_loader_.emplace(held_out_, once, in_order);
+  by_length_loader_.emplace(held_out_, once, options.loader);
   if (splits != Splits::test) {
     const auto samples = open(data::SequenceSplit::train);
     training_loader_.emplace(samples, data::SamplerOptions{training.batch_size, true, true, training.seed},
@@ -109,11 +111,18 @@ std::unique_ptr<train::TrainingStream> SequenceClassification::training_stream(i
                                                   options_.label_smoothing);
 }
 
-void SequenceClassification::classify_test(int64_t first, const SeenClassifiedBatch& seen) {
+void SequenceClassification::classify(data::BatchStream<data::SequenceBatch> batches, const SeenClassifiedBatch& seen) {
   const at::NoGradGuard no_grad;
-  auto stream = held_out_loader_->stream(/*epoch=*/0, first / training_options_.batch_size);
-  while (const auto batch = stream.next())
+  while (const auto batch = batches.next())
     seen({batch->indices, batch->labels, logits_of(*model_, *batch).to(at::kFloat).log_softmax(1).cpu()});
+}
+
+void SequenceClassification::classify_test(int64_t first, const SeenClassifiedBatch& seen) {
+  classify(held_out_loader_->stream(/*epoch=*/0, first / training_options_.batch_size), seen);
+}
+
+void SequenceClassification::classify_all(const SeenClassifiedBatch& seen) {
+  classify(by_length_loader_->stream(/*epoch=*/0, /*first_batch=*/0), seen);
 }
 
 void SequenceClassification::show_samples(const ClassificationEvaluation& evaluation,

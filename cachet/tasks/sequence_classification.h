@@ -26,6 +26,7 @@ class SequenceClassification : public ClassificationTask {
   int64_t test_batches() const override { return held_out_loader_->batches(); }
   const std::vector<std::string>& class_names() const override { return held_out_->class_names(); }
   void classify_test(int64_t first, const SeenClassifiedBatch& seen) override;
+  void classify_all(const SeenClassifiedBatch& seen) override;
 
   models::SequenceClassifier& classifier() override { return *model_; }
 
@@ -34,12 +35,14 @@ class SequenceClassification : public ClassificationTask {
 
  private:
   std::shared_ptr<const data::SequenceDataset> open(data::SequenceSplit split) const;
+  void classify(data::BatchStream<data::SequenceBatch> batches, const SeenClassifiedBatch& seen);
 
   SequenceClassificationOptions options_;
   train::TrainOptions training_options_;
   Splits splits_;
   std::shared_ptr<const data::SequenceDataset> held_out_;
-  std::optional<data::SequenceLoader> training_loader_, held_out_loader_;
+  std::optional<data::SequenceLoader> training_loader_;
+  std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // in the order of the data; sorted
   std::shared_ptr<models::SequenceClassifier> model_;
 };
 

@@ -28,7 +28,7 @@ std::vector<Event> made_up_events(const std::vector<double>& accuracies) {
   for (size_t i = 0; i < accuracies.size(); ++i) {
     const auto step = static_cast<int64_t>(10 * (i + 1));
     const double seconds = static_cast<double>(step);
-    events.push_back({Event::Kind::step, step, 1, {{"loss", 2.0}, {"lr", 0.1}}, {}, {}});
+    events.push_back({Event::Kind::step, step, 1, {{"loss", 2.0}, {"top1", 0.25}, {"lr", 0.1}}, {}, {}});
     events.back().machine = {{"seconds", seconds}, {"samples_per_second", 100}};
     events.push_back(
         {Event::Kind::evaluation, step, 1, {{"loss", 1 - accuracies[i]}, {"top1", accuracies[i]}}, {}, {}});
@@ -116,6 +116,7 @@ TEST(RunValues, AreMeansAndBestsOverSeeds) {
   EXPECT_EQ(value_of(alone, "top-1").value, 0.7);
   EXPECT_EQ(value_of(alone, "top-1").spread, 0.01);
   EXPECT_EQ(value_of(alone, "best top-1").value, 0.8);
+  EXPECT_EQ(value_of(alone, "training top-1").value, 0.25);
   EXPECT_TRUE(value_of(alone, "top-1").decides);
   EXPECT_NEAR(value_of(all, "top-1").value, 0.8, 1e-12);
   EXPECT_NEAR(value_of(all, "top-1").spread, 0.2 / std::sqrt(2), 1e-12);
@@ -147,7 +148,8 @@ TEST(Comparison, OfDifferentTasksHasTheMetricsOfBoth) {
   std::string columns;
   for (const report::Column& column : table.columns) columns += column.name + "|";
   EXPECT_EQ(columns,
-            "run|top-1|best top-1|loss|parameters|MACs|attention MACs|training images/s|training time|perplexity|");
+            "run|top-1|best top-1|loss|training top-1|parameters|MACs|attention MACs|training images/s|training "
+            "time|perplexity|");
   EXPECT_EQ(table.rows[0].back().text, "–");
   EXPECT_EQ(table.rows[1].back().text, "18");
   EXPECT_EQ(comparison_notes(groups), "") << "no sentence on what they do not share";
@@ -249,11 +251,12 @@ TEST(PublishedTable, HasARowForEachRun) {
   const auto groups = grouped({made_up_record("a", "0", {0.5}), made_up_record("b", "1", {0.7}, std::nullopt)});
   EXPECT_EQ(
       report::csv_table(published_table(groups)),
-      "run,recipe,seed,commit,device,date,state,step,top-1,best top-1,loss,parameters,MACs,attention MACs,"
+      "run,recipe,seed,commit,device,date,state,step,top-1,best top-1,loss,training top-1,parameters,MACs,attention "
+      "MACs,"
       "training images/s,training time,top-1 stderr\r\n"
-      "a,tiny,0,abc,2 threads of a processor,2026-11-21T20:43:45Z,finished,10,0.5,0.5,0.5,1000,0,0,100,10,0.01\r\n"
-      "b,tiny,1,abc,2 threads of a processor,2026-11-21T20:43:45Z,running,10,0.7,0.7,0.30000000000000004,1000,0,0,"
-      "100,10,0.01\r\n");
+      "a,tiny,0,abc,2 threads of a processor,2026-11-21T20:43:45Z,finished,10,0.5,0.5,0.5,0.25,1000,0,0,100,10,0.01\r\n"
+      "b,tiny,1,abc,2 threads of a processor,2026-11-21T20:43:45Z,running,10,0.7,0.7,0.30000000000000004,0.25,1000,0,"
+      "0,100,10,0.01\r\n");
 }
 
 // Real runs in a folder of seeds, one of which has not begun, beside one of another recipe.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "cachet/io/read_file.h"
 #include "cachet/tasks/dry_run.h"
@@ -115,6 +116,34 @@ TEST_F(SequenceClassificationTest, ResumesBitByBit) {
   const io::TensorMap one = weights(whole), other = weights(parts);
   ASSERT_EQ(one.size(), other.size());
   for (const auto& [name, tensor] : one) EXPECT_TRUE(tensor.equal(other.at(name))) << name;
+}
+
+TEST_F(SequenceClassificationTest, EvaluatesByLengthWhatItPredictsInOrder) {
+  const RecipePlan made = plan({"model.cache.kind=\"none\""});
+  const auto task = made.build(Splits::test);
+  auto& sequences = dynamic_cast<ClassificationTask&>(*task);
+  sequences.model().eval();
+  std::vector<int64_t> in_order, by_length;
+  std::map<int64_t, at::Tensor> scores;
+  sequences.classify_test(0, [&](const ClassifiedBatch& batch) {
+    for (size_t i = 0; i < batch.indices.size(); ++i) {
+      in_order.push_back(batch.indices[i]);
+      scores[batch.indices[i]] = batch.log_probabilities[static_cast<int64_t>(i)];
+    }
+  });
+  sequences.classify_all([&](const ClassifiedBatch& batch) {
+    for (size_t i = 0; i < batch.indices.size(); ++i) {
+      by_length.push_back(batch.indices[i]);
+      EXPECT_TRUE(
+          at::allclose(batch.log_probabilities[static_cast<int64_t>(i)], scores.at(batch.indices[i]), 1e-4, 1e-5))
+          << batch.indices[i];
+    }
+  });
+  EXPECT_TRUE(std::ranges::is_sorted(in_order));
+  // Every third expression nests, and is longer.
+  EXPECT_TRUE(std::ranges::is_partitioned(by_length, [](int64_t index) { return index % 3 != 0; }));
+  std::ranges::sort(by_length);
+  EXPECT_EQ(by_length, in_order);
 }
 
 TEST_F(SequenceClassificationTest, TrainingHoldsOutValidationAndEvaluationTheTest) {
