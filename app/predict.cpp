@@ -1,9 +1,12 @@
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 
 #include "app/command.h"
+#include "app/given_samples.h"
 #include "app/recipe_argument.h"
+#include "cachet/io/error.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/predictions.h"
 #include "cachet/tasks/saved_run.h"
@@ -15,8 +18,11 @@ namespace {
 struct PredictArguments {
   SavedRunArgument model;
   std::string output;
-  std::vector<std::string> images;
+  std::vector<std::string> samples;  // names of image files, or texts
+  std::string lines;                 // a file of such
   int64_t top = 5;
+
+  bool gives_samples() const { return !samples.empty() || !lines.empty(); }
 };
 
 /// Lines to a file that grows, or to standard output.
@@ -42,37 +48,62 @@ class PredictionLines {
   int64_t done_ = 0;
 };
 
+/// The data name the classes of images where they lie; those of sequences are known without them.
+tasks::Splits splits_to_open(const tasks::SavedRun& saved, const PredictArguments& arguments) {
+  if (!arguments.gives_samples()) return tasks::Splits::test;
+  if (!std::holds_alternative<tasks::ImageClassificationOptions>(saved.plan.task)) return tasks::Splits::none;
+  const bool alone = arguments.model.data.empty() && tasks::absent_data(saved.plan);
+  return alone ? tasks::Splits::none : tasks::Splits::test;
+}
+
+/// A file's name where a text should be is a text too, but hardly what was meant.
+void warn_of_files(const std::vector<std::string>& texts) {
+  std::error_code error;
+  for (const std::string& text : texts)
+    if (std::filesystem::is_regular_file(text, error))
+      std::cerr << io::in_quotes(text) << " is classified as a text; for the lines of that file: --lines " << text
+                << '\n';
+}
+
+tasks::NextSample given_samples(const PredictArguments& arguments, tasks::GivenKind kind) {
+  if (!arguments.lines.empty()) return samples_of_lines(arguments.lines);
+  if (kind == tasks::GivenKind::text) warn_of_files(arguments.samples);
+  return samples_of_arguments(arguments.samples, kind);
+}
+
 int run_predict(const PredictArguments& arguments) {
+  if (!arguments.samples.empty() && !arguments.lines.empty())
+    throw UsageError("samples stand on the command line or in the file of --lines, not in both");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
-  if (arguments.images.empty()) require_data(saved, arguments.model);
-  if (!arguments.images.empty() && !std::holds_alternative<tasks::ImageClassificationOptions>(saved.plan.task))
-    throw UsageError("IMAGES are for models of images; without them the test samples are predicted");
-  // Where the data lie, they name the classes.
-  const bool alone = !arguments.images.empty() && arguments.model.data.empty() && tasks::absent_data(saved.plan);
+  if (!arguments.gives_samples()) require_data(saved, arguments.model);
   PredictionLines lines(arguments.output);
-  const auto task = tasks::load(saved, alone ? tasks::Splits::none : tasks::Splits::test);
+  const auto task = tasks::load(saved, splits_to_open(saved, arguments));
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
-  auto* images = dynamic_cast<tasks::ImageClassification*>(task.get());
-  const auto all = arguments.images.empty() ? task->test_size() : static_cast<int64_t>(arguments.images.size());
-  if (lines.done() > 0)
-    std::cerr << arguments.output << " holds " << lines.done() << " of " << all << " predictions; going on\n";
+  const int64_t done = lines.done();
+  if (done > 0)
+    std::cerr << arguments.output << " holds " << done
+              << (arguments.gives_samples() ? "" : " of " + std::to_string(task->test_size()))
+              << (done == 1 ? " prediction" : " predictions") << "; going on\n";
   const auto write = [&](const tasks::Prediction& prediction) {
     lines.write(tasks::to_json_line(prediction, task->class_names()));
   };
-  if (lines.done() >= all) return kDone;
-  if (arguments.images.empty())
-    tasks::predict_test(*task, lines.done(), arguments.top, write);
-  else
-    tasks::predict_files(*images, {arguments.images.begin(), arguments.images.end()}, lines.done(), arguments.top,
-                         write);
+  if (arguments.gives_samples()) {
+    tasks::predict_given(*task, given_samples(arguments, task->given_kind()), done, arguments.top, write);
+    for (const std::string& note : task->notes_on_given()) std::cerr << note << '\n';
+  } else if (done < task->test_size()) {
+    tasks::predict_test(*task, done, arguments.top, write);
+  }
   return kDone;
 }
 
 Action declare_predict(CLI::App& app) {
   auto arguments = std::make_shared<PredictArguments>();
   add_saved_run(app, arguments->model);
-  app.add_option("IMAGES,--images", arguments->images, "JPEG or PNG files, instead of the test split")
-      ->type_name("FILE...");
+  app.add_option("SAMPLES", arguments->samples,
+                 "JPEG or PNG files, or texts (two with a tab between them for a model of pairs), instead of the test "
+                 "split")
+      ->type_name("");
+  app.add_option("--lines", arguments->lines, "A file with a sample a line; - is standard input")->type_name("FILE");
   app.add_option("--top", arguments->top, "Classes to name for each sample (5)")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->type_name("K");
@@ -85,7 +116,8 @@ const Registration registered_predict({Topic::runs,
                                        "predict",
                                        "Classify samples with a trained model, a JSON line each",
                                        {"cachet predict my-run -o predictions.jsonl --top 3",
-                                        "cachet predict my-run boot.png bag.jpg"},
+                                        "cachet predict my-run boot.png bag.jpg",
+                                        "cachet predict my-text-run 'A film to forget.' --top 2"},
                                        declare_predict});
 
 }  // namespace

@@ -110,14 +110,14 @@ void add_saved_run(CLI::App& app, SavedRunArgument& argument) {
   app.add_option("RUN", argument.path, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's")
       ->required()
       ->type_name("");
-  app.add_option("--data", argument.data, "The folder that the images lie in: data.root")->type_name("FOLDER");
+  app.add_option("--data", argument.data, "The folder that the data lie in: data.root")->type_name("FOLDER");
   add_recipe_settings(app, argument.settings);
 }
 
 void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument) {
   const auto* images = std::get_if<tasks::ImageClassificationOptions>(&saved.plan.task);
   if (images && images->dataset.root.empty())
-    throw UsageError(argument.path + " is a model without images; say where they lie: --data FOLDER");
+    throw UsageError(argument.path + " is a model without data; say where they lie: --data FOLDER");
 }
 
 config::Document read_document(const fs::path& recipe, const std::vector<std::string>& settings) {

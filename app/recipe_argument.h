@@ -34,14 +34,14 @@ struct SavedRunArgument {
   std::string path, data;
   std::vector<std::string> settings;
 
-  /// The settings, with the folder of images that --data names.
+  /// The settings, with the folder that --data names.
   std::vector<std::string> all_settings() const;
 };
 
 /// Adds the argument RUN, what tasks::open_saved_run takes, and the options --data and --set.
 void add_saved_run(CLI::App& app, SavedRunArgument& argument);
 
-/// Throws UsageError where neither the recipe nor the command line says where images lie.
+/// Throws UsageError where neither the recipe nor the command line says where the data lie.
 void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument);
 
 /// Reads a recipe and lays the settings over it.

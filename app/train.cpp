@@ -14,9 +14,9 @@
 namespace cachet::app {
 namespace {
 
-train::RunFolder make_run_folder(const TrainingJob& job, const config::Document& document) {
-  if (job.resumes) return train::RunFolder::resume(job.run, document, command_words());
-  return train::RunFolder::create(job.run, written_recipe(job.recipe), document, command_words());
+train::RunFolder make_run_folder(const TrainingJob& job, const ReadRecipe& recipe) {
+  if (job.resumes) return train::RunFolder::resume(job.run, recipe.document, command_words());
+  return train::RunFolder::create(job.run, written_recipe(job.recipe), recipe.document, command_words(), recipe.files);
 }
 
 int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {
@@ -34,15 +34,16 @@ int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {
 
 int train_one(const TrainArguments& arguments) {
   const TrainingJob job = training_job(arguments, /*several=*/false);
-  config::Document document = read_document(job.recipe, arguments.settings);
-  if (arguments.seed) document.set("train.seed=" + std::to_string(*arguments.seed));
-  const tasks::RecipePlan plan = tasks::read_recipe(document);
-  if (arguments.only_looks()) return look_at_training(arguments, document, plan, /*runs=*/1);
-  const auto task = task_to_train(arguments, plan, job.resumes);
-  train::RunFolder folder = make_run_folder(job, document);
+  if (arguments.only_looks()) {
+    const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed);
+    return look_at_training(arguments, recipe.document, recipe.plan, /*runs=*/1);
+  }
+  const ReadRecipe recipe = read_recipe_for_run(job, arguments, arguments.seed, job.run);
+  const auto task = task_to_train(arguments, recipe.plan, job.resumes);
+  train::RunFolder folder = make_run_folder(job, recipe);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string());
-  return say_outcome(train::Trainer(*task, plan.training, folder, &progress).run(), folder);
+  return say_outcome(train::Trainer(*task, recipe.plan.training, folder, &progress).run(), folder);
 }
 
 /// What is resumed may hold several seeds without the command line saying so.

@@ -21,21 +21,6 @@
 namespace cachet::app {
 namespace {
 
-std::string seed_setting(uint64_t seed) { return "train.seed=" + std::to_string(seed); }
-
-/// A recipe with a seed of its own, read.
-struct SeededRecipe {
-  config::Document document;
-  tasks::RecipePlan plan;
-};
-
-SeededRecipe seeded_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed) {
-  SeededRecipe recipe{read_document(job.recipe, arguments.settings), {}};
-  if (seed) recipe.document.set(seed_setting(*seed));
-  recipe.plan = tasks::read_recipe(recipe.document);
-  return recipe;
-}
-
 /// The seeds that the command line asks for; none where it leaves them to the folder.
 std::vector<uint64_t> asked_seeds(const TrainArguments& arguments, uint64_t first) {
   const bool listed = arguments.seeds.find(',') != std::string::npos;
@@ -81,7 +66,7 @@ class SeedSeries {
   int run_one(uint64_t seed, std::unique_ptr<train::Task> built) {
     const std::string who = "seed " + std::to_string(seed);
     try {
-      SeededRecipe recipe = seeded_recipe(job_, arguments_, seed);
+      const ReadRecipe recipe = read_recipe_for_run(job_, arguments_, seed, folder_.run(seed));
       if (is_done(folder_, seed, recipe.document)) {
         report::Progress({.mode = progress_mode(arguments_.progress)}).log(who + " is done");
         return kDone;
@@ -99,12 +84,12 @@ class SeedSeries {
     return kDone;
   }
 
-  train::Outcome train_in_folder(uint64_t seed, train::Task& task, const SeededRecipe& recipe) {
+  train::Outcome train_in_folder(uint64_t seed, train::Task& task, const ReadRecipe& recipe) {
     const bool resumes = folder_.has_begun(seed);
     const auto path = folder_.run(seed);
-    train::RunFolder run =
-        resumes ? train::RunFolder::resume(path, recipe.document, command_words())
-                : train::RunFolder::create(path, folder_.written_recipe(), recipe.document, command_words());
+    train::RunFolder run = resumes ? train::RunFolder::resume(path, recipe.document, command_words())
+                                   : train::RunFolder::create(path, folder_.written_recipe(), recipe.document,
+                                                              command_words(), recipe.files);
     report::Progress progress({.mode = progress_mode(arguments_.progress)});
     progress.log((resumes ? "resuming " : "training in ") + path.string());
     return train::Trainer(task, recipe.plan.training, run, &progress).run();
@@ -146,17 +131,19 @@ class SeedSeries {
 
 int train_seeds(const TrainArguments& arguments) {
   const TrainingJob job = training_job(arguments, /*several=*/true);
-  const SeededRecipe given = seeded_recipe(job, arguments, arguments.seed);
+  const ReadRecipe given = read_recipe(job, arguments, arguments.seed);
   std::vector<uint64_t> seeds = asked_seeds(arguments, given.plan.training.train.seed);
   if (job.resumes) {
     const std::vector<uint64_t> known = train::SeedFolder::open(job.run).seeds();
     seeds.insert(seeds.begin(), known.begin(), known.end());
   }
-  const SeededRecipe first = seeded_recipe(job, arguments, seeds.front());
   if (arguments.only_looks()) {
+    const ReadRecipe first = read_recipe(job, arguments, seeds.front());
     const std::set<uint64_t> distinct(seeds.begin(), seeds.end());
     return look_at_training(arguments, first.document, first.plan, distinct.size());
   }
+  const ReadRecipe first =
+      read_recipe_for_run(job, arguments, seeds.front(), train::SeedFolder::run_of(job.run, seeds.front()));
   if (job.resumes)
     return SeedSeries(arguments, job, train::SeedFolder::resume(job.run, first.document, command_words(), seeds))
         .run(nullptr);

@@ -10,6 +10,7 @@
 #include "app/recipe_argument.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/own_subwords.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/seed_folder.h"
 
@@ -108,6 +109,28 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
   if (arguments.resume)
     if (const auto run = newest_run(arguments.runs, name, several)) return {recipe, *run, true};
   return {recipe, train::new_run_path(arguments.runs, name), false};
+}
+
+ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed) {
+  ReadRecipe recipe{read_document(job.recipe, arguments.settings), {}};
+  if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
+  recipe.plan = tasks::read_recipe(recipe.document);
+  return recipe;
+}
+
+ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
+                               const fs::path& run) {
+  ReadRecipe recipe = read_recipe(job, arguments, seed);
+  tasks::use_own_subwords(recipe.plan, run);
+  tasks::SubwordsToKeep keep = tasks::subwords_to_keep(recipe.plan);
+  if (!keep.settings.empty()) {
+    TrainArguments held = arguments;
+    held.settings.insert(held.settings.end(), keep.settings.begin(), keep.settings.end());
+    recipe = read_recipe(job, held, seed);
+    tasks::use_own_subwords(recipe.plan, run);
+  }
+  recipe.files = std::move(keep.files);
+  return recipe;
 }
 
 std::vector<std::string> command_words() {

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cachet/config/document.h"
 #include "cachet/tasks/recipe.h"
 
 namespace cachet::app {
@@ -29,6 +31,21 @@ struct TrainingJob {
 
 /// `several`: a folder of seeds is meant, not a single run. Throws UsageError for a run without --resume.
 TrainingJob training_job(const TrainArguments& arguments, bool several);
+
+/// A recipe that was read, and what a run of it keeps beside its own files.
+struct ReadRecipe {
+  config::Document document;
+  tasks::RecipePlan plan;
+  std::map<std::string, std::string> files{};
+};
+
+/// Reads a job's recipe, with a seed of its own if one is given.
+ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed);
+
+/// The same for training in `run`: the recipe is held to the subword model that it names, or to the copy of a run that
+/// is gone on with. Throws io::Error where the model cannot be read.
+ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
+                               const std::filesystem::path& run);
 
 /// This process's command line, as run folders keep it.
 std::vector<std::string> command_words();

@@ -11,21 +11,31 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
+ReadPiece in_turn(const ByteSource& source) {
+  return [&source, position = uint64_t{0}](std::span<std::byte> bytes) mutable {
+    const size_t count = std::min<uint64_t>(bytes.size(), source.size() - position);
+    source.read_at(position, bytes.first(count));
+    position += count;
+    return count;
+  };
+}
+
 }  // namespace
 
 LineReader::LineReader(const ByteSource& source, std::string name, size_t max_line_bytes)
-    : source_(source), name_(std::move(name)), max_line_bytes_(max_line_bytes) {}
+    : LineReader(in_turn(source), std::move(name), max_line_bytes) {}
+
+LineReader::LineReader(ReadPiece read, std::string name, size_t max_line_bytes)
+    : read_(std::move(read)), name_(std::move(name)), max_line_bytes_(max_line_bytes) {}
 
 bool LineReader::fill() {
-  const size_t count = std::min<uint64_t>(kPieceBytes, source_.size() - position_);
-  if (count == 0) return false;
   buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(begin_));
   begin_ = 0;
   const size_t held = buffer_.size();
+  buffer_.resize(held + kPieceBytes);
+  const size_t count = read_(std::as_writable_bytes(std::span(buffer_).subspan(held)));
   buffer_.resize(held + count);
-  source_.read_at(position_, std::as_writable_bytes(std::span(buffer_).subspan(held)));
-  position_ += count;
-  return true;
+  return count > 0;
 }
 
 std::optional<std::string_view> LineReader::next() {
@@ -43,6 +53,7 @@ std::optional<std::string_view> LineReader::next() {
       searched = held;
       if (fill()) continue;
       if (held == 0) return std::nullopt;
+      start = buffer_.data() + begin_;  // fill() has moved them
     }
     begin_ += length + (end == nullptr ? 0 : 1);
     ++number_;

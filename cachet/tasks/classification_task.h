@@ -21,6 +21,9 @@ enum class Splits {
   none,     // for samples that are given one by one; nothing is opened but for statistics that the recipe asks for
 };
 
+/// What a sample is that somebody gives: the name of an image file, or a text itself.
+enum class GivenKind { image_file, text };
+
 /// Samples of some kind and their classes: cross-entropy, top-1 and top-5 over the test split.
 ///
 /// `observe()` gives `share/<layer>` (σ(λ) of each head) and `un/<layer>` (training steps, those on window statistics,
@@ -37,6 +40,13 @@ class ClassificationTask : public train::Task {
   /// The same for all of them, in the order that takes the least time.
   virtual void classify_all(const SeenClassifiedBatch& seen) { classify_test(0, seen); }
   virtual int64_t test_batches() const = 0;
+
+  virtual GivenKind given_kind() const = 0;
+  /// Log-probabilities (classes) of a sample that somebody gives, prepared as a test sample would be. The caller has
+  /// set evaluation mode. Throws io::Error that says what is wrong with it; where it is a text, not with which.
+  virtual at::Tensor classify_given(const std::string& sample) = 0;
+  /// What was done by rule to those that were given so far, lines for the user.
+  virtual std::vector<std::string> notes_on_given() const { return {}; }
 
   torch::nn::Module& model() override { return classifier(); }
   std::vector<std::string> without_decay() const override { return {"cls_token", "dist_token"}; }

@@ -2,14 +2,18 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/tensor.h>
 
 #include <filesystem>
 #include <stdexcept>
 
 #include "cachet/data/vision/transforms.h"
+#include "cachet/io/image.h"
 #include "cachet/io/png.h"
 #include "cachet/report/progress.h"
+#include "cachet/tasks/fit_image.h"
 #include "cachet/tasks/made_up_images.h"
 
 namespace cachet::tasks {
@@ -59,6 +63,13 @@ std::vector<report::Picture> pictures(const std::vector<ClassifiedSample>& image
                    image.probability});
   }
   return all;
+}
+
+at::Tensor normalized(const at::Tensor& image, const data::Normalization& normalization) {
+  const auto channelwise = [](const std::vector<double>& values) {
+    return at::tensor(values, at::kFloat).reshape({1, -1, 1, 1});
+  };
+  return (image - channelwise(normalization.mean)) / channelwise(normalization.std);
 }
 
 class ImageStream : public train::TrainingStream {
@@ -140,6 +151,24 @@ void ImageClassification::classify_test(int64_t first, const SeenClassifiedBatch
   auto stream = test_loader_->stream(/*epoch=*/0, first / training_options_.batch_size);
   while (const auto batch = stream.next())
     seen({batch->indices, batch->labels, model_->forward(batch->images).to(at::kFloat).log_softmax(1).cpu()});
+}
+
+// As the test images of the task are shown: squeezed to the model's shape where these have one size, else the middle.
+at::Tensor ImageClassification::input_of(const std::filesystem::path& file) const {
+  const models::ImageShape shape = model_->image_shape();
+  if (test_->has_one_size()) return normalized(fit_image(io::read_image(file).pixels, shape), normalization_);
+  io::ImageReadOptions options;
+  options.channels = shape.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
+  const at::Tensor image = io::read_image(file, options).pixels.permute({2, 0, 1}).unsqueeze(0);
+  at::Tensor input = at::empty({1, shape.channels, shape.height, shape.width}, at::kFloat);
+  test_loader_->transform().apply(data::StoredImages(image, {0}, {""}), 0, data::SampleRandom{},
+                                  input.mutable_data_ptr<float>());
+  return input;
+}
+
+at::Tensor ImageClassification::classify_given(const std::string& file) {
+  const at::NoGradGuard no_grad;
+  return model_->forward(input_of(file)).to(at::kFloat).log_softmax(1)[0].cpu();
 }
 
 void ImageClassification::show_samples(const ClassificationEvaluation& evaluation,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -28,6 +29,8 @@ class ImageClassification : public ClassificationTask {
   int64_t test_batches() const override { return test_loader_->batches(); }
   const std::vector<std::string>& class_names() const override { return test_->class_names(); }
   void classify_test(int64_t first, const SeenClassifiedBatch& seen) override;
+  GivenKind given_kind() const override { return GivenKind::image_file; }
+  at::Tensor classify_given(const std::string& file) override;
 
   models::ImageClassifier& classifier() override { return *model_; }
   const data::ImageDataset& test_images() const { return *test_; }
@@ -39,6 +42,8 @@ class ImageClassification : public ClassificationTask {
   void show_samples(const ClassificationEvaluation& evaluation, report::ClassificationRun& run) const override;
 
  private:
+  at::Tensor input_of(const std::filesystem::path& file) const;
+
   ImageClassificationOptions options_;
   train::TrainOptions training_options_;
   std::shared_ptr<const data::ImageDataset> training_, test_;

@@ -99,9 +99,13 @@ void add_training_accuracies(const std::vector<Event>& events, std::vector<RunVa
 }
 
 void add_speed(const std::vector<Event>& events, std::vector<RunValue>& values) {
-  const StepCurve rates = step_curve(events, Event::Kind::step, "samples_per_second");
+  // Sequences differ in length: of those that log them, tokens tell.
+  const StepCurve tokens = step_curve(events, Event::Kind::step, "tokens_per_second");
+  const StepCurve images = step_curve(events, Event::Kind::step, "samples_per_second");
+  const StepCurve& rates = tokens.values.empty() ? images : tokens;
   if (rates.values.empty()) return;
-  values.push_back({"training images/s", median(rates.values), ValueForm::rate, Better::higher});
+  values.push_back({tokens.values.empty() ? "training images/s" : "training tokens/s", median(rates.values),
+                    ValueForm::rate, Better::higher});
   values.push_back({"training time", rates.seconds.back(), ValueForm::duration, Better::lower});
 }
 

@@ -1,7 +1,9 @@
 #include "cachet/tasks/saved_run.h"
 
+#include "cachet/config/toml_text.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/tasks/model_folder.h"
+#include "cachet/tasks/own_subwords.h"
 #include "cachet/tasks/preprocessing.h"
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
@@ -28,6 +30,8 @@ SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std
     saved.checkpoint = train::find_checkpoint(path);
     saved.run = saved.checkpoint.parent_path().parent_path();  // <run>/checkpoints/step-…
     saved.recipe = config::Document::from_file(train::RunFolder::open(saved.run).resolved());
+    if (const auto own = own_subword_model(saved.run); !own.empty())
+      saved.recipe.set("data.subword_model=" + config::toml_text(own.string()));
   }
   for (const std::string& setting : settings) saved.recipe.set(setting);
   saved.plan = read_recipe(saved.recipe, data::RootKey::optional);

@@ -5,10 +5,14 @@
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/one_hot.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "cachet/data/text/pixel_sequences.h"
+#include "cachet/io/image.h"
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
+#include "cachet/tasks/fit_image.h"
 #include "cachet/tasks/made_up_sequences.h"
 
 namespace cachet::tasks {
@@ -66,13 +70,21 @@ void check_fit(const data::SequenceDataset& dataset, const models::SequenceClass
 
 }  // namespace
 
-std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::SequenceSplit split) const {
+std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::SequenceSplit split) {
   if (splits_ == Splits::made_up)
     return made_up_sequences(options_.model,
                              training_options_.batch_size * (split == data::SequenceSplit::train ? 2 : 1));
+  if (splits_ == Splits::none) {
+    return std::make_shared<data::SequenceDataset>(
+        std::make_shared<data::TokenStore>(), std::vector<data::SequenceSample>(),
+        data::Vocabulary{options_.model.sequence.vocabulary, ""}, data::sequence_class_names(options_.dataset.kind));
+  }
   auto dataset = data::open_sequence_dataset(options_.dataset, split);
   report::Progress log({.mode = report::ProgressMode::none});
-  for (const std::string& line : data::describe(*dataset, data::to_string(split))) log.log(line);
+  for (const std::string& line : data::describe(*dataset, data::to_string(split))) {
+    log.log(line);
+    data_notes_.push_back(line);
+  }
   check_fit(*dataset, options_.model);
   return dataset;
 }
@@ -91,7 +103,7 @@ SequenceClassification::SequenceClassification(const SequenceClassificationOptio
   in_order.bucket_batches = 0;  // predictions are written, and gone on with, in the order of the data
   held_out_loader_.emplace(held_out_, once, in_order);
   by_length_loader_.emplace(held_out_, once, options.loader);
-  if (splits != Splits::test) {
+  if (splits == Splits::both || splits == Splits::made_up) {
     const auto samples = open(data::SequenceSplit::train);
     training_loader_.emplace(samples, data::SamplerOptions{training.batch_size, true, true, training.seed},
                              options.loader);
@@ -123,6 +135,36 @@ void SequenceClassification::classify_test(int64_t first, const SeenClassifiedBa
 
 void SequenceClassification::classify_all(const SeenClassifiedBatch& seen) {
   classify(by_length_loader_->stream(/*epoch=*/0, /*first_batch=*/0), seen);
+}
+
+GivenKind SequenceClassification::given_kind() const {
+  return options_.dataset.kind == data::SequenceKind::cifar10_pixels ? GivenKind::image_file : GivenKind::text;
+}
+
+data::GivenSequence SequenceClassification::given(const std::string& sample) {
+  if (given_kind() == GivenKind::image_file) {
+    io::ImageReadOptions rgb;
+    rgb.channels = io::ImageChannels::rgb;
+    const at::Tensor image = fit_image(io::read_image(sample, rgb).pixels, {3, data::kPixelSide, data::kPixelSide})[0];
+    data::GivenSequence pixels{data::pixel_tokens((image * 255).round().to(at::kByte)), {}};
+    pixels.tokens.resize(std::min(pixels.tokens.size(), static_cast<size_t>(options_.dataset.max_length)));
+    return pixels;
+  }
+  if (!given_reader_) given_reader_.emplace(options_.dataset);
+  return given_reader_->read(sample);
+}
+
+at::Tensor SequenceClassification::classify_given(const std::string& sample) {
+  const at::NoGradGuard no_grad;
+  const data::GivenSequence sequence = given(sample);
+  data::SequenceBatch batch;
+  batch.tokens = data::pad({sequence.tokens}, options_.loader.padding);
+  if (!sequence.second.empty()) batch.second = data::pad({sequence.second}, options_.loader.padding);
+  return logits_of(*model_, batch).to(at::kFloat).log_softmax(1)[0].cpu();
+}
+
+std::vector<std::string> SequenceClassification::notes_on_given() const {
+  return given_reader_ ? data::describe(given_reader_->counts()) : std::vector<std::string>();
 }
 
 void SequenceClassification::show_samples(const ClassificationEvaluation& evaluation,

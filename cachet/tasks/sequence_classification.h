@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "cachet/data/text/given_sequence.h"
 #include "cachet/data/text/sequence_loader.h"
 #include "cachet/tasks/classification_task.h"
 #include "cachet/tasks/sequence_classification_options.h"
@@ -13,13 +14,14 @@ namespace cachet::tasks {
 /// Sequences of tokens, or pairs of them, and their classes: the tasks of the Long Range Arena (arXiv 2011.04006).
 class SequenceClassification : public ClassificationTask {
  public:
-  /// Opens the data and builds the model. Splits::test opens the test samples; otherwise evaluation looks at what the
-  /// options hold out. Throws io::Error for data that cannot be read, std::invalid_argument where they do not fit the
-  /// model.
+  /// Opens the data and builds the model. Splits::test opens the test samples, Splits::none nothing; otherwise
+  /// evaluation looks at what the options hold out. Throws io::Error for data that cannot be read,
+  /// std::invalid_argument where they do not fit the model.
   SequenceClassification(const SequenceClassificationOptions& options, const train::TrainOptions& training,
                          Splits splits = Splits::both);
 
   train::SampleWords sample_words() const override;
+  std::vector<std::string> data_notes() const override { return data_notes_; }
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t test_size() const override { return held_out_->size(); }
@@ -27,6 +29,9 @@ class SequenceClassification : public ClassificationTask {
   const std::vector<std::string>& class_names() const override { return held_out_->class_names(); }
   void classify_test(int64_t first, const SeenClassifiedBatch& seen) override;
   void classify_all(const SeenClassifiedBatch& seen) override;
+  GivenKind given_kind() const override;
+  at::Tensor classify_given(const std::string& sample) override;
+  std::vector<std::string> notes_on_given() const override;
 
   models::SequenceClassifier& classifier() override { return *model_; }
 
@@ -34,15 +39,18 @@ class SequenceClassification : public ClassificationTask {
   void show_samples(const ClassificationEvaluation& evaluation, report::ClassificationRun& run) const override;
 
  private:
-  std::shared_ptr<const data::SequenceDataset> open(data::SequenceSplit split) const;
+  std::shared_ptr<const data::SequenceDataset> open(data::SequenceSplit split);
   void classify(data::BatchStream<data::SequenceBatch> batches, const SeenClassifiedBatch& seen);
+  data::GivenSequence given(const std::string& sample);
 
   SequenceClassificationOptions options_;
   train::TrainOptions training_options_;
   Splits splits_;
+  std::vector<std::string> data_notes_;
   std::shared_ptr<const data::SequenceDataset> held_out_;
   std::optional<data::SequenceLoader> training_loader_;
   std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // in the order of the data; sorted
+  std::optional<data::GivenSequenceReader> given_reader_;                   // from the first text on that is given
   std::shared_ptr<models::SequenceClassifier> model_;
 };
 

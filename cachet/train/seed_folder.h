@@ -27,12 +27,17 @@ class SeedFolder {
   /// Opens it to read. Throws std::runtime_error for a damaged one.
   static SeedFolder open(const std::filesystem::path& path);
 
+  /// The run folder of a seed in a folder that need not be there yet.
+  static std::filesystem::path run_of(const std::filesystem::path& folder, uint64_t seed) {
+    return folder / ("seed-" + std::to_string(seed));
+  }
+
   /// Whether a folder is one, and no single run's.
   static bool is_at(const std::filesystem::path& path);
 
   const RunFolder& shared() const { return shared_; }            // recipe, command line, environment; holds the lock
   const std::vector<uint64_t>& seeds() const { return seeds_; }  // never empty
-  std::filesystem::path run(uint64_t seed) const { return shared_.path() / ("seed-" + std::to_string(seed)); }
+  std::filesystem::path run(uint64_t seed) const { return run_of(shared_.path(), seed); }
   WrittenRecipe written_recipe() const;
   bool has_begun(uint64_t seed) const { return std::filesystem::exists(run(seed)); }
 

@@ -97,6 +97,9 @@ class Task {
   virtual Metrics evaluate(const EvaluationProgress& progress) = 0;
   virtual Objective objective() const = 0;
 
+  /// What there is to train with, and what was done to it by rule: lines for the log of a run, which the user has seen.
+  virtual std::vector<std::string> data_notes() const { return {}; }
+
   /// What else is worth a curve, asked for with every step line and every evaluation.
   virtual std::vector<Series> observe() { return {}; }
 

@@ -84,6 +84,7 @@ class Trainer::Loop {
   /// Goes on from the newest whole checkpoint, or begins.
   void start() {
     log_.note(to_text(environment()));
+    for (const std::string& line : task_.data_notes()) log_.note(line);
     for (const std::string& change : folder_.changes()) log_.say("changed on resume: " + change);
     const std::optional<CheckpointStore::Found> found = store_.resume();
     for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);

@@ -4,17 +4,9 @@ import pathlib
 import tempfile
 
 import command
+from runs import write_reviews
 
 FEW = ["--train", "200", "--validation", "20", "--test", "10", "--longer-than", "20", "--shorter-than", "100"]
-
-
-def write_reviews(root, train=20, test=5):
-    for split, count in (("train", train), ("test", test)):
-        for label in ("neg", "pos"):
-            folder = root / split / label
-            folder.mkdir(parents=True)
-            for number in range(count):
-                (folder / f"{number}_5.txt").write_text(f"film {split} {label} {number} was\tshown")
 
 
 class ListOps(command.CommandTest):

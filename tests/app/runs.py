@@ -35,6 +35,22 @@ checkpoint_every = "4 steps"
 """
 
 
+# What makes a recipe of sequences one of seconds.
+SMALL_ENCODER = [word for setting in ("model.embed_dim=16", "model.depth=1", "model.num_heads=2", "model.mlp_dim=16",
+                                      "data.max_length=64", "train.batch_size=4", "train.threads=1")
+                 for word in ("--set", setting)]
+
+
+def write_reviews(root, train=20, test=5):
+    """The IMDb reviews, as far as their folders go."""
+    for split, count in (("train", train), ("test", test)):
+        for label in ("neg", "pos"):
+            folder = root / split / label
+            folder.mkdir(parents=True)
+            for number in range(count):
+                (folder / f"{number}_5.txt").write_text(f"film {split} {label} {number} was\tshown")
+
+
 def pixels(index):
     """Noise of no library, brighter columns for each class."""
     label = index % 4

@@ -8,7 +8,7 @@ import shutil
 
 import command
 from examples_test import examples
-from runs import RunTest, pixels, write_png
+from runs import SMALL_ENCODER, RunTest, pixels, write_png, write_reviews
 
 
 class Use(RunTest):
@@ -47,10 +47,10 @@ class Use(RunTest):
     def test_predictions_of_files(self):
         write_png(self.folder / "one.png", 8, 8, pixels(1))
         write_png(self.folder / "large.png", 16, 16, bytes(range(256)))
-        first, second = map(json.loads, self.cachet("predict", "run", "--images", "one.png", "large.png").stdout.splitlines())
+        first, second = map(json.loads, self.cachet("predict", "run", "one.png", "large.png").stdout.splitlines())
         self.assertEqual((first["file"], second["file"]), ("one.png", "large.png"))
         self.assertEqual(first["predicted"], json.loads(self.cachet("predict", "run").stdout.splitlines()[1])["predicted"])
-        self.assertIn("tiny.toml", self.refused("predict", "run", "--images", "tiny.toml", cwd=self.folder, code=1))
+        self.assertIn("tiny.toml", self.refused("predict", "run", "tiny.toml", cwd=self.folder, code=1))
         (self.folder / "images").rename(self.folder / "moved")
         alone, = map(json.loads, self.cachet("predict", "run", "one.png", "--set", "data.normalization.mean=0.5", "--set",
                                              "data.normalization.std=0.5").stdout.splitlines())
@@ -76,6 +76,8 @@ class Examples(RunTest):
         pictures = json.loads((command.ROOT / "tests/data/pillow_images.json").read_text())
         (self.folder / "bag.jpg").write_bytes(base64.b64decode(pictures["jpeg"][0]["file"]))
         shutil.copytree(command.ROOT / "data/fashion-mnist", self.folder / "my-images")
+        write_reviews(self.folder / "aclImdb")
+        self.cachet("train", "lra_text", *SMALL_ENCODER, "--set", "train.limit=1 steps", "--run", "my-text-run")
         for name in ("recipes", "train", "eval", "predict", "compare"):
             if name == "compare":
                 self.cachet("train", "demo_cached", "--set", "train.limit=2 steps", "--run", "other-run")

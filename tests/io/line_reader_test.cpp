@@ -49,6 +49,25 @@ TEST(LineReader, LinesMayLieAcrossPieces) {
   EXPECT_EQ(lines_of(many), expected);
 }
 
+// A pipe gives what it has, be it a byte.
+TEST(LineReader, LinesOfAStreamAreGivenAsSoonAsTheyAreThere) {
+  const std::string text = "one\r\ntwo\n\nlast";
+  size_t given = 0;
+  LineReader reader(
+      [&](std::span<std::byte> bytes) {
+        if (given == text.size()) return size_t{0};
+        bytes[0] = static_cast<std::byte>(text[given++]);
+        return size_t{1};
+      },
+      "standard input", 10);
+  EXPECT_EQ(reader.next(), "one");
+  EXPECT_EQ(given, 5u) << "nothing is waited for behind the line's end";
+  EXPECT_EQ(reader.next(), "two");
+  EXPECT_EQ(reader.next(), "");
+  EXPECT_EQ(reader.next(), "last");
+  EXPECT_FALSE(reader.next());
+}
+
 TEST(LineReader, CapsLinesAndNamesPlaces) {
   EXPECT_EQ(lines_of("abc\nabc", 3), (Lines{"abc", "abc"}));
   EXPECT_EQ(test::thrown_message<Error>([] { lines_of("abc\nabcd\n", 3); }),

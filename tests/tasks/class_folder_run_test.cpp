@@ -14,6 +14,7 @@
 #include "tests/support/class_folders.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/given_predictions.h"
 
 namespace cachet::tasks {
 namespace {
@@ -86,10 +87,10 @@ TEST_F(ClassFolderRun, TrainsTheSameForAnyNumberOfWorkers) {
 TEST_F(ClassFolderRun, FilesArePredictedAsTheTestImagesAre) {
   const auto run = task();
   run->model().eval();
-  std::vector<std::filesystem::path> files;
-  for (const char* name : {"a/0.jpg", "a/1.jpg", "b/0.jpg"}) files.push_back(folder_ / "images/val" / name);
-  std::vector<Prediction> of_files, of_data;
-  predict_files(*run, files, 0, 7, [&](const Prediction& p) { of_files.push_back(p); });
+  std::vector<std::string> files;
+  for (const char* name : {"a/0.jpg", "a/1.jpg", "b/0.jpg"}) files.push_back((folder_ / "images/val" / name).string());
+  const auto of_files = test::given_predictions(*run, files, 7);
+  std::vector<Prediction> of_data;
   predict_test(*run, 0, 7, [&](const Prediction& p) { of_data.push_back(p); });
   ASSERT_EQ(of_data.size(), 14u);
   for (size_t i = 0; i < of_files.size(); ++i) {

@@ -10,9 +10,11 @@
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/png.h"
+#include "cachet/tasks/fit_image.h"
 #include "cachet/tasks/logistic_regression.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/given_predictions.h"
 #include "tests/tasks/tiny_images.h"
 
 namespace cachet::tasks {
@@ -31,19 +33,19 @@ std::unique_ptr<ImageClassification> tiny_task(const TemporaryDirectory& folder)
 TEST(Predictions, OfFilesAreThoseOfTheSameTestImages) {
   const TemporaryDirectory folder;
   const auto task = tiny_task(folder);
-  std::vector<std::filesystem::path> files;
+  std::vector<std::string> files;
   for (int64_t i = 0; i < 3; ++i) {
-    files.push_back(folder / (std::to_string(i) + ".png"));
+    files.push_back((folder / (std::to_string(i) + ".png")).string());
     io::write_file_atomically(files.back(),
                               io::encode_png(task->test_images().image(i).permute({1, 2, 0}).contiguous()));
   }
-  std::vector<Prediction> of_files, of_data;
-  predict_files(*task, files, 0, 4, [&](const Prediction& p) { of_files.push_back(p); });
+  const auto of_files = test::given_predictions(*task, files, 4);
+  std::vector<Prediction> of_data;
   predict_test(*task, 0, 4, [&](const Prediction& p) { of_data.push_back(p); });
   ASSERT_EQ(of_files.size(), 3U);
   ASSERT_EQ(of_data.size(), 33U);
   for (size_t i = 0; i < of_files.size(); ++i) {
-    EXPECT_EQ(of_files[i].file, files[i].string());
+    EXPECT_EQ(of_files[i].file, files[i]);
     EXPECT_EQ(of_data[i].label, static_cast<int64_t>(i) % 4);
     for (size_t guess = 0; guess < 4; ++guess) {
       EXPECT_EQ(of_files[i].top[guess].label, of_data[i].top[guess].label);
@@ -81,7 +83,7 @@ TEST(Predictions, FitImagesToTheModel) {
 }
 
 TEST(Predictions, AreOneJsonLineEach) {
-  const std::string line = to_json_line({7, "", 1, {{0, 0.75}, {1, 0.25}}}, {"cat \"x\"", "dog"});
+  const std::string line = to_json_line({7, "", "", 1, {{0, 0.75}, {1, 0.25}}}, {"cat \"x\"", "dog"});
   EXPECT_EQ(line.back(), '\n');
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   const auto json = nlohmann::json::parse(line);
@@ -97,7 +99,7 @@ TEST(Predictions, GoOnBehindTheLastWholeLine) {
   const auto file = folder / "predictions.jsonl";
   EXPECT_EQ(resume_predictions(file), 0) << "no file yet";
   const std::string whole =
-      to_json_line({0, "", 1, {{0, 1.0}}}, {"a", "b"}) + to_json_line({1, "", 1, {{1, 1.0}}}, {"a", "b"});
+      to_json_line({0, "", "", 1, {{0, 1.0}}}, {"a", "b"}) + to_json_line({1, "", "", 1, {{1, 1.0}}}, {"a", "b"});
   std::ofstream(file) << whole << "{\"index\":2,\"to";
   EXPECT_EQ(resume_predictions(file), 2);
   EXPECT_EQ(std::filesystem::file_size(file), whole.size()) << "the torn line is cut off";

@@ -12,6 +12,7 @@
 #include "tests/support/class_folders.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/given_predictions.h"
 #include "tests/tasks/tiny_images.h"
 
 namespace cachet::tasks {
@@ -172,10 +173,8 @@ TEST_F(ModelFolderUse, EvaluatesAFolderOfImages) {
 TEST_F(ModelFolderUse, ClassifiesFilesWithoutAnyData) {
   const auto with = load_images(open_saved_run(folder_ / "model", {root("images")}));
   const auto without = load_images(open_saved_run(folder_ / "model"), Splits::none);
-  std::vector<Prediction> expected, found;
-  const std::vector<std::filesystem::path> files{file("a/0.jpg"), file("b/1.jpg")};
-  predict_files(*with, files, 0, 7, [&](const Prediction& p) { expected.push_back(p); });
-  predict_files(*without, files, 0, 7, [&](const Prediction& p) { found.push_back(p); });
+  const std::vector<std::string> files{file("a/0.jpg").string(), file("b/1.jpg").string()};
+  const auto expected = test::given_predictions(*with, files, 7), found = test::given_predictions(*without, files, 7);
   ASSERT_EQ(found.size(), 2U);
   for (size_t i = 0; i < 2; ++i)
     for (size_t guess = 0; guess < 7; ++guess) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 
+#include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/predictions.h"
@@ -15,6 +16,7 @@
 #include "cachet/train/trainer.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/given_predictions.h"
 
 namespace cachet::tasks {
 namespace {
@@ -102,6 +104,8 @@ TEST_F(SequenceClassificationTest, TrainsEvaluatesAndReports) {
   ASSERT_NE(first, events.end());
   EXPECT_GT(first->machine.find("tokens_per_second").value_or(0),
             first->machine.find("samples_per_second").value_or(0));
+  const std::string log = io::read_text_file(train::RunFolder::open(run).log(), 1 << 20);
+  EXPECT_NE(log.find("train: 64 sequences, "), std::string::npos) << log;
   const std::string page = io::read_text_file(train::RunFolder::open(run).report(), 1 << 24);
   for (const char* text : {"tokens/s", "validation sequences", "for one sequence", "The surest mistakes"})
     EXPECT_NE(page.find(text), std::string::npos) << text;
@@ -162,6 +166,42 @@ TEST_F(SequenceClassificationTest, TrainingHoldsOutValidationAndEvaluationTheTes
     EXPECT_EQ(predictions[i].label, std::min(index % 10, index * 7 % 10));
     EXPECT_EQ(predictions[i].top.size(), 3U);
   }
+}
+
+TEST_F(SequenceClassificationTest, GivenTextsArePredictedAsTestSamplesAre) {
+  trained(folder_ / "run", {"train.limit=\"2 steps\""});
+  const SavedRun saved = open_saved_run(folder_ / "run");
+  std::vector<Prediction> tested;
+  predict_test(*load(saved), 0, 10, [&](const Prediction& prediction) { tested.push_back(prediction); });
+  std::vector<std::string> expressions;
+  std::ifstream file(folder_ / "basic_test.tsv");
+  std::string line;
+  for (std::getline(file, line); std::getline(file, line);) expressions.push_back(line.substr(0, line.find('\t')));
+  for (const char* name : {"train", "val", "test"})
+    std::filesystem::remove(folder_ / ("basic_" + std::string(name) + ".tsv"));
+
+  const auto alone = load(saved, Splits::none);
+  EXPECT_EQ(alone->given_kind(), GivenKind::text);
+  EXPECT_EQ(alone->class_names()[9], "9");
+  const auto given = test::given_predictions(*alone, expressions, 10, /*first=*/3);
+  ASSERT_EQ(given.size(), tested.size() - 3);
+  for (size_t i = 0; i < given.size(); ++i) {
+    EXPECT_EQ(given[i].index, static_cast<int64_t>(i) + 3);
+    EXPECT_EQ(given[i].text, expressions[i + 3]);
+    EXPECT_EQ(given[i].label, -1);
+    for (size_t guess = 0; guess < 10; ++guess) {
+      EXPECT_EQ(given[i].top[guess].label, tested[i + 3].top[guess].label);
+      // A sequence alone and one among eight, padded, may add in another order.
+      EXPECT_NEAR(given[i].top[guess].probability, tested[i + 3].top[guess].probability, 1e-5);
+    }
+  }
+  EXPECT_EQ(test::thrown_message<io::Error>([&] {
+              test::given_predictions(*alone, {"7", "[AVG 7 ]"}, 1);
+            }).substr(0, 17),
+            "sample 1: '[AVG' ");
+  const std::string long_one = "[MAX 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 ]";
+  EXPECT_EQ(test::given_predictions(*alone, {long_one}, 1).size(), 1U);
+  EXPECT_EQ(alone->notes_on_given(), std::vector<std::string>{"1 sequence was longer than data.max_length and cut"});
 }
 
 TEST_F(SequenceClassificationTest, DryRunNeedsNoData) {

@@ -21,6 +21,10 @@ constexpr int64_t kReviewsAhead = 64;  // of each thread
 std::vector<fs::path> text_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
+  if (!fs::is_directory(folder, error))
+    throw io::Error(folder.string() +
+                    ": there is no such folder; reviews lie in train and test, each with folders neg " +
+                    "and pos of .txt files");
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().extension() == ".txt") files.push_back(entry->path());
   }
@@ -66,7 +70,7 @@ std::shared_ptr<const SequenceDataset> read_imdb(const fs::path& root, const std
       throw io::Error(review.path.string() + ": " + problem.what());
     }
   }
-  return builder.finish((root / split).string(), encoder.vocabulary(), {"negative", "positive"});
+  return builder.finish((root / split).string(), encoder.vocabulary(), sequence_class_names(SequenceKind::imdb));
 }
 
 }  // namespace cachet::data

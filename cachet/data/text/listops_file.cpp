@@ -13,8 +13,9 @@ namespace {
 constexpr TsvLayout kListOpsLayout{.header = "Source\tTarget", .columns = 2};
 constexpr int kListOpsClasses = 10;
 
-std::string listops_file_name(const std::string& files, SequenceSplit split) {
-  return files + (split == SequenceSplit::train ? "_train" : split == SequenceSplit::test ? "_test" : "_val") + ".tsv";
+TsvFileName listops_file_name(const std::string& files, SequenceSplit split) {
+  const char* part = split == SequenceSplit::train ? "_train" : split == SequenceSplit::test ? "_test" : "_val";
+  return {files, std::string(part) + ".tsv"};
 }
 
 TakeRow take_expressions(SequenceBuilder& builder) {
@@ -25,7 +26,7 @@ TakeRow take_expressions(SequenceBuilder& builder) {
 }
 
 std::shared_ptr<const SequenceDataset> finish_listops(SequenceBuilder& builder, const std::string& name) {
-  return builder.finish(name, listops_vocabulary(), {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  return builder.finish(name, listops_vocabulary(), sequence_class_names(SequenceKind::listops));
 }
 
 /// One file that is written in large pieces.
@@ -80,7 +81,7 @@ ListOpsStatistics write_listops_folder(const std::filesystem::path& folder, cons
   check(options);
   io::NewFolder result(folder);
   const auto writer = [&](SequenceSplit split) {
-    return ListOpsWriter(result.path() / listops_file_name("basic", split));
+    return ListOpsWriter(result.path() / listops_file_name("basic", split).text());
   };
   ListOpsWriter train = writer(SequenceSplit::train), validation = writer(SequenceSplit::validation),
                 test = writer(SequenceSplit::test);

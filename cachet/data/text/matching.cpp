@@ -2,7 +2,6 @@
 
 #include <unordered_map>
 
-#include "cachet/data/text/tsv_file.h"
 #include "cachet/io/sha256.h"
 
 namespace cachet::data {
@@ -26,7 +25,7 @@ class MatchingReader {
   }
 
   std::shared_ptr<const SequenceDataset> finish(const std::string& name) {
-    return builder_.finish(name, encoder_.vocabulary(), {"different", "matching"});
+    return builder_.finish(name, encoder_.vocabulary(), sequence_class_names(SequenceKind::matching));
   }
 
  private:
@@ -56,8 +55,9 @@ std::shared_ptr<const SequenceDataset> read_matching(const io::ByteSource& sourc
   return reader.finish(name);
 }
 
-std::string matching_file_name(const std::string& files, SequenceSplit split) {
-  return files + (split == SequenceSplit::train ? ".train" : split == SequenceSplit::test ? ".test" : ".eval") + ".tsv";
+TsvFileName matching_file_name(const std::string& files, SequenceSplit split) {
+  const char* part = split == SequenceSplit::train ? ".train" : split == SequenceSplit::test ? ".test" : ".eval";
+  return {files, std::string(part) + ".tsv"};
 }
 
 std::shared_ptr<const SequenceDataset> read_matching_file(const std::filesystem::path& folder, const std::string& files,

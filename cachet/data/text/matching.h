@@ -5,6 +5,7 @@
 
 #include "cachet/data/text/sequence_builder.h"
 #include "cachet/data/text/text_encoder.h"
+#include "cachet/data/text/tsv_file.h"
 #include "cachet/io/byte_source.h"
 
 namespace cachet::data {
@@ -21,6 +22,6 @@ std::shared_ptr<const SequenceDataset> read_matching_file(const std::filesystem:
                                                           const SequenceRules& rules);
 
 /// The name of a split's file.
-std::string matching_file_name(const std::string& files, SequenceSplit split);
+TsvFileName matching_file_name(const std::string& files, SequenceSplit split);
 
 }  // namespace cachet::data

@@ -84,7 +84,7 @@ MatchingCounts write_matching_folder(const std::filesystem::path& imdb, const st
   const auto write = [&](SequenceSplit split, std::span<const ReviewHalves> reviews) {
     if (reviews.size() < 2) throw io::Error(imdb.string() + ": too few reviews for pairs of two different ones");
     const std::string rows = matching_rows(reviews, options.seed, split);
-    io::write_new_file(result.path() / matching_file_name("imdb_pairs", split), std::as_bytes(std::span(rows)));
+    io::write_new_file(result.path() / matching_file_name("imdb_pairs", split).text(), std::as_bytes(std::span(rows)));
     return 2 * static_cast<int64_t>(reviews.size());
   };
   const std::vector<ReviewHalves> training = drawn_halves(imdb, "train", options.seed, counts.left_out);

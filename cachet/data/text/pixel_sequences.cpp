@@ -13,19 +13,23 @@ uint8_t arena_grey(uint8_t red, uint8_t green, uint8_t blue) {
   return static_cast<uint8_t>(grey * 255.5f);
 }
 
+std::vector<Token> pixel_tokens(const at::Tensor& image) {
+  const at::Tensor planes = image.contiguous();
+  const auto pixels = static_cast<size_t>(planes.size(1) * planes.size(2));
+  const auto* red = planes.const_data_ptr<uint8_t>();
+  std::vector<Token> tokens(pixels);
+  for (size_t i = 0; i < pixels; ++i) tokens[i] = arena_grey(red[i], red[pixels + i], red[2 * pixels + i]);
+  return tokens;
+}
+
 std::shared_ptr<const SequenceDataset> read_cifar10_pixels(const std::filesystem::path& folder, Split split,
                                                            const SequenceRules& rules) {
   const StoredImages images = read_cifar(CifarKind::cifar10, folder, split);
-  const auto pixels = static_cast<size_t>(images.shape().height * images.shape().width);
-  const auto* next = images.images().const_data_ptr<uint8_t>();
   SequenceBuilder builder(rules);
-  for (int64_t image = 0; image < images.size(); ++image) {
-    std::vector<Token> tokens(pixels);
-    for (size_t i = 0; i < pixels; ++i) tokens[i] = arena_grey(next[i], next[pixels + i], next[2 * pixels + i]);
-    next += 3 * pixels;
-    builder.add_sample({.tokens = *builder.add_sequence(std::move(tokens)), .label = images.label(image)});
-  }
-  return builder.finish(folder.string(), {256, "pixels"}, images.class_names());
+  for (int64_t image = 0; image < images.size(); ++image)
+    builder.add_sample(
+        {.tokens = *builder.add_sequence(pixel_tokens(images.image(image))), .label = images.label(image)});
+  return builder.finish(folder.string(), {256, "pixels"}, sequence_class_names(SequenceKind::cifar10_pixels));
 }
 
 }  // namespace cachet::data

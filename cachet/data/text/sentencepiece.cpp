@@ -8,8 +8,10 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
+#include <exception>
 #include <unordered_map>
 
+#include "cachet/data/text/subword_tables.h"
 #include "cachet/io/sha256.h"
 
 namespace cachet::data {
@@ -26,6 +28,24 @@ std::string reason(const sentencepiece::util::Status& status) {
   return said.empty() ? said : ": " + said;
 }
 
+/// What `call` returns. Parts of SentencePiece throw exceptions of their own instead.
+template <class Call>
+sentencepiece::util::Status with_status(const Call& call) {
+  try {
+    return call();
+  } catch (const std::exception&) {
+    return {sentencepiece::util::StatusCode::kInternal, ""};
+  }
+}
+
+/// Before SentencePiece sees the model: to load it may already mean to split samples that it holds.
+void check_tables(std::string_view model, const std::string& name) {
+  const auto tables = normalization_tables(model);
+  if (!tables) throw io::Error(name + ": is no SentencePiece model, or damaged");
+  for (const std::string_view table : *tables)
+    if (const auto problem = table_problem(table)) throw io::Error(name + ": is damaged: " + *problem);
+}
+
 }  // namespace
 
 struct SubwordEncoder::Model {
@@ -35,8 +55,9 @@ struct SubwordEncoder::Model {
 SubwordEncoder::SubwordEncoder(std::string_view model, const std::string& name) {
   sentencepiece::SetMinLogLevel(kSilent);
   auto loaded = std::make_unique<Model>();
-  const auto status = loaded->processor.LoadFromSerializedProto(model);
-  if (!status.ok()) throw io::Error(name + ": is no SentencePiece model" + reason(status));
+  check_tables(model, name);
+  const auto status = with_status([&] { return loaded->processor.LoadFromSerializedProto(model); });
+  if (!status.ok()) throw io::Error(name + ": is no SentencePiece model, or damaged" + reason(status));
   const int64_t size = loaded->processor.GetPieceSize();
   if (size > kMostTokens)
     throw io::Error(name + ": has " + std::to_string(size) + " pieces, more than " + std::to_string(kMostTokens));
@@ -52,7 +73,7 @@ EncodedText SubwordEncoder::encode(std::string_view text, int64_t /*most*/) cons
   EncodedText encoded;
   const std::string valid = with_valid_utf8(text, encoded.replaced);
   std::vector<int> ids;
-  const auto status = model_->processor.Encode(valid, &ids);
+  const auto status = with_status([&] { return model_->processor.Encode(valid, &ids); });
   if (!status.ok()) throw io::Error("SentencePiece cannot encode" + reason(status));
   encoded.tokens.assign(ids.begin(), ids.end());
   return encoded;

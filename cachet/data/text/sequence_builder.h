@@ -18,6 +18,10 @@ struct SequenceRules {
   EmptyText empty_texts = EmptyText::refuse;
 };
 
+/// A sequence as the rules leave it: cut and counted where it is too long. Throws io::Error that says what is wrong
+/// with it, not where it stands: it is empty, or too long and that is refused.
+std::vector<Token> fit_sequence(std::vector<Token> tokens, const SequenceRules& rules, SequenceCounts& counts);
+
 /// Collects the samples of a data set by these rules.
 class SequenceBuilder {
  public:

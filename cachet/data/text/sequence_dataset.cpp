@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <unordered_set>
 #include <utility>
 
 namespace cachet::data {
@@ -39,7 +40,13 @@ int64_t SequenceDataset::length(int64_t index) const {
 std::shared_ptr<const SequenceDataset> SequenceDataset::subset(const std::vector<int64_t>& indices) const {
   auto kept = std::make_shared<SequenceDataset>(*this);
   kept->samples_.clear();
-  for (const int64_t index : indices) kept->samples_.push_back(sample(index));
+  std::unordered_set<int64_t> cut;  // several samples may share one
+  for (const int64_t index : indices) {
+    const SequenceSample& taken = kept->samples_.emplace_back(sample(index));
+    for (const int64_t number : {taken.tokens, taken.second})
+      if (number >= 0 && store_->is_cut(number)) cut.insert(number);
+  }
+  kept->counts_.truncated = static_cast<int64_t>(cut.size());
   return kept;
 }
 
@@ -53,14 +60,19 @@ std::vector<std::string> describe(const SequenceDataset& dataset, const std::str
   std::vector<std::string> lines{of_split + std::to_string(dataset.size()) +
                                  (dataset.has_pairs() ? " pairs, " : " sequences, ") + std::to_string(tokens) +
                                  " tokens, the longest " + std::to_string(longest)};
-  const SequenceCounts& counts = dataset.counts();
-  if (counts.truncated > 0)
-    lines.push_back(of_split + std::to_string(counts.truncated) +
-                    " sequences were longer than data.max_length and cut");
-  if (counts.skipped > 0)
-    lines.push_back(of_split + std::to_string(counts.skipped) + " samples with an empty text were skipped");
-  if (counts.replaced > 0)
-    lines.push_back(of_split + std::to_string(counts.replaced) + " bytes that are no UTF-8 were replaced");
+  for (const std::string& line : describe(dataset.counts())) lines.push_back(of_split + line);
+  return lines;
+}
+
+std::vector<std::string> describe(const SequenceCounts& counts) {
+  std::vector<std::string> lines;
+  const auto say = [&](int64_t count, const std::string& one, const std::string& many) {
+    if (count > 0) lines.push_back(count == 1 ? "1 " + one : std::to_string(count) + " " + many);
+  };
+  say(counts.truncated, "sequence was longer than data.max_length and cut",
+      "sequences were longer than data.max_length and cut");
+  say(counts.skipped, "sample with an empty text was skipped", "samples with an empty text were skipped");
+  say(counts.replaced, "byte that is no UTF-8 was replaced", "bytes that are no UTF-8 were replaced");
   return lines;
 }
 

@@ -48,7 +48,8 @@ class SequenceDataset {
   /// Of pairs, the longer one's.
   int64_t length(int64_t index) const;
 
-  /// The samples of these indices, in this order; the sequences are shared.
+  /// The samples of these indices, in this order; the sequences are shared. counts() says of these what was cut, and of
+  /// all that were read what was skipped and replaced.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices) const;
 
  private:
@@ -63,5 +64,7 @@ class SequenceDataset {
 
 /// Lines for a log: what the data set holds and what was done by rule, nothing about rules that were not needed.
 std::vector<std::string> describe(const SequenceDataset& dataset, const std::string& split_name);
+/// The same of what was done by rule alone: "2 sequences were longer than data.max_length and cut".
+std::vector<std::string> describe(const SequenceCounts& counts);
 
 }  // namespace cachet::data

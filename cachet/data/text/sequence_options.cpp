@@ -3,6 +3,9 @@
 #include <array>
 #include <utility>
 
+#include "cachet/data/text/pixel_sequences.h"
+#include "cachet/data/vision/class_names.h"
+
 namespace cachet::data {
 namespace {
 
@@ -19,7 +22,6 @@ constexpr std::array<config::Choice<TooLong>, 2> kTooLong{
 constexpr std::array<config::Choice<EmptyText>, 2> kEmptyTexts{
     {{"refuse", EmptyText::refuse}, {"skip", EmptyText::skip}}};
 
-constexpr int64_t kPixels = 32 * 32;
 constexpr int64_t kLongestSequence = int64_t{1} << 24;
 
 int64_t default_length(SequenceKind kind) {
@@ -29,7 +31,7 @@ int64_t default_length(SequenceKind kind) {
     case SequenceKind::matching:
       return 4'000;
     case SequenceKind::cifar10_pixels:
-      return kPixels;
+      return kPixelSide * kPixelSide;
     default:
       return 2'000;
   }
@@ -45,9 +47,8 @@ TextOptions read_text_options(const config::View& data) {
     options.vocabulary_hash = data.text("vocabulary_hash", options.vocabulary_hash);
     return options;
   }
-  for (const char* key : {"subword_model", "vocabulary", "vocabulary_hash"}) {
-    if (data.has(key)) data.problem(key, "is for tokens = \"subwords\" only");
-  }
+  for (const char* key : {"subword_model", "vocabulary", "vocabulary_hash"})
+    data.refuse(key, "is for tokens = \"subwords\" only");
   return options;
 }
 
@@ -87,6 +88,19 @@ SequenceDatasetOptions read_sequence_dataset_options(const config::View& data) {
     options.validation_fraction = data.real("validation_fraction", held_out, {.least = 0, .most = 0.9});
   }
   return options;
+}
+
+std::vector<std::string> sequence_class_names(SequenceKind kind) {
+  switch (kind) {
+    case SequenceKind::imdb:
+      return {"negative", "positive"};
+    case SequenceKind::matching:
+      return {"different", "matching"};
+    case SequenceKind::cifar10_pixels:
+      return cifar10_class_names();
+    default:
+      return numbered_class_names(10);
+  }
 }
 
 SequenceTraits sequence_traits(const SequenceDatasetOptions& options) {

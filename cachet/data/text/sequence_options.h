@@ -61,6 +61,7 @@ struct SequenceTraits {
   bool pairs = false;
 };
 SequenceTraits sequence_traits(const SequenceDatasetOptions& options);
+std::vector<std::string> sequence_class_names(SequenceKind kind);
 
 /// The folder that `root` means. Throws io::Error that names the places looked at and what should lie there.
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,

@@ -24,11 +24,15 @@ std::string with_valid_utf8(std::string_view text, int64_t& replaced) {
   }
 }
 
-std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& options,
-                                                        const std::filesystem::path& working_folder) {
+SubwordModelFile read_subword_model(const TextOptions& options, const std::filesystem::path& working_folder) {
   const auto path = find_data_path("data.subword_model", options.subword_model, PathKind::file, working_folder,
                                    "`cachet data subwords` makes one");
-  const std::string model = io::read_text_file(path, kMostModelBytes);
+  return {path, io::read_text_file(path, kMostModelBytes)};
+}
+
+std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& options,
+                                                        const std::filesystem::path& working_folder) {
+  const auto [path, model] = read_subword_model(options, working_folder);
   auto encoder = std::make_unique<SubwordEncoder>(model, path.string());
   const Vocabulary found = encoder->vocabulary();
   if (found.size != options.vocabulary) {
@@ -36,8 +40,8 @@ std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& optio
                     std::to_string(options.vocabulary) + "; set data.vocabulary = " + std::to_string(found.size));
   }
   if (!options.vocabulary_hash.empty() && options.vocabulary_hash != found.fingerprint) {
-    throw io::Error(path.string() + ": is another subword model than data.vocabulary_hash says: its hash is " +
-                    found.fingerprint);
+    throw io::Error(path.string() + ": is another subword model than data.vocabulary_hash says, " +
+                    options.vocabulary_hash + ": its hash is " + found.fingerprint);
   }
   return encoder;
 }

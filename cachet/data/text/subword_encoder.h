@@ -31,6 +31,13 @@ class SubwordEncoder final : public TextEncoder {
 /// The text with U+FFFD for each byte that begins no UTF-8 sequence; `replaced` grows by their number.
 std::string with_valid_utf8(std::string_view text, int64_t& replaced);
 
+/// The model's file that the options name, looked for as the data's root is, and its bytes. Throws io::Error.
+struct SubwordModelFile {
+  std::filesystem::path path;
+  std::string bytes;
+};
+SubwordModelFile read_subword_model(const TextOptions& options, const std::filesystem::path& working_folder);
+
 /// Reads a model's file and holds it to the options: size of the vocabulary, hash. Throws io::Error.
 std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& options,
                                                         const std::filesystem::path& working_folder);

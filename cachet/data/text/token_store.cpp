@@ -5,9 +5,10 @@
 
 namespace cachet::data {
 
-int64_t TokenStore::add(std::span<const Token> tokens) {
+int64_t TokenStore::add(std::span<const Token> tokens, bool is_cut) {
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   starts_.push_back(tokens_.size());
+  cut_.push_back(is_cut);
   return size() - 1;
 }
 

@@ -41,6 +41,9 @@ std::vector<std::string> texts_of_pairs(const fs::path& file) {
 
 std::vector<std::string> read_training_texts(const fs::path& path, int64_t& replaced) {
   std::vector<std::string> texts;
+  std::error_code error;
+  if (!fs::exists(path, error))
+    throw io::Error(path.string() + ": there is no such folder of .txt files, nor such a TSV file of pairs");
   if (fs::is_regular_file(path)) {
     texts = texts_of_pairs(path);
   } else {
@@ -51,6 +54,7 @@ std::vector<std::string> read_training_texts(const fs::path& path, int64_t& repl
   }
   if (texts.empty()) throw io::Error(path.string() + ": holds no .txt files");
   for (std::string& text : texts) text = with_valid_utf8(text, replaced);
+  if (std::ranges::all_of(texts, &std::string::empty)) throw io::Error(path.string() + ": all of its texts are empty");
   return texts;
 }
 

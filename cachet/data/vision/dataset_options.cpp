@@ -11,6 +11,7 @@
 #include "cachet/data/vision/class_folders.h"
 #include "cachet/data/vision/class_names.h"
 #include "cachet/data/vision/idx.h"
+#include "cachet/io/error.h"
 
 namespace cachet::data {
 namespace {

@@ -58,7 +58,9 @@ TEST(Imdb, NamesTheFileOrFolderThatIsWrong) {
   const auto complaint = [&](const SequenceRules& rules = {}) {
     return test::thrown_message<io::Error>([&] { read_imdb(root.path(), "train", ByteEncoder(), rules); });
   };
-  EXPECT_EQ(complaint(), (root / "train/neg").string() + ": cannot be listed: No such file or directory");
+  EXPECT_EQ(complaint(), (root / "train/neg").string() +
+                             ": there is no such folder; reviews lie in train and test, each with "
+                             "folders neg and pos of .txt files");
   std::filesystem::create_directories(root / "train/neg");
   EXPECT_EQ(complaint(), (root / "train/neg").string() + ": holds no .txt files");
   test::write_reviews(root.path(), 1, 1);

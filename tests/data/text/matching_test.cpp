@@ -42,6 +42,12 @@ TEST(Matching, LongTextsAreCutAndCountedOnce) {
   const auto pairs = matching_of("1\ta\tb\tlong text\tx\n0\ta\tc\tlong text\ty\n", {.max_length = 4});
   EXPECT_EQ(pairs->length(0), 4);
   EXPECT_EQ(pairs->counts().truncated, 1);
+  const auto others =
+      matching_of("1\ta\tb\tlong text\tx\n0\ta\tc\tlong text\tlonger\n0\ta\tc\tz\ty\n", {.max_length = 4});
+  EXPECT_EQ(others->counts().truncated, 2);
+  EXPECT_EQ(others->subset({0, 1})->counts().truncated, 2);
+  EXPECT_EQ(others->subset({0, 2})->counts().truncated, 1) << "of those that are kept";
+  EXPECT_EQ(others->subset({2})->counts().truncated, 0);
 }
 
 TEST(Matching, EmptyTextsAreRefusedOrSkipped) {

@@ -73,6 +73,7 @@ TEST(SequenceOptions, NameTheKeyThatIsWrong) {
     const std::string said = sequence_problems(imdb + text);
     EXPECT_NE(said.find("recipe.toml:4"), std::string::npos) << said;
     EXPECT_NE(said.find("data." + text.substr(0, text.find(' '))), std::string::npos) << said;
+    EXPECT_EQ(said.find('\n'), said.rfind('\n')) << "one line for one mistake: " << said;
   }
   EXPECT_NE(sequence_problems("root = \"x\"\nkind = \"listop\"").find("'listops'"), std::string::npos);
   EXPECT_NE(sequence_problems(imdb + "tokens = \"subwords\"").find("data.subword_model"), std::string::npos);

@@ -4,6 +4,7 @@
 
 #include "cachet/data/text/imdb.h"
 #include "cachet/data/text/subword_encoder.h"
+#include "cachet/data/text/subword_tables.h"
 #include "cachet/data/text/subword_training.h"
 #include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
@@ -91,9 +92,22 @@ TEST(Subwords, DamagedModelsAreRefused) {
   const auto complaint = [](const std::string& model) {
     return test::thrown_message<io::Error>([&] { SubwordEncoder(model, "m.model"); });
   };
-  for (const std::string& damaged : {std::string(), std::string("hello"), subword_model().substr(0, 40),
-                                     subword_model().substr(0, subword_model().size() - 7)})
+  const std::string empty_piece("\x0a\x02\x0a\x00", 4);  // of which SentencePiece throws an exception of its own
+  for (const std::string& damaged :
+       {std::string(), std::string("hello"), subword_model().substr(0, 40),
+        subword_model().substr(0, subword_model().size() - 7), subword_model() + empty_piece})
     EXPECT_TRUE(complaint(damaged).starts_with("m.model: is no SentencePiece model")) << complaint(damaged);
+}
+
+TEST(Subwords, AModelWhoseTableLeadsOutIsRefused) {
+  const auto tables = normalization_tables(subword_model());
+  ASSERT_TRUE(tables && tables->size() == 1);
+  EXPECT_EQ(table_problem(tables->front()), std::nullopt);
+  std::string damaged = subword_model();
+  const auto root = static_cast<size_t>(tables->front().data() - subword_model().data()) + 4;
+  damaged.replace(root, 4, "\x01\x02\xf0\x7f");
+  EXPECT_EQ(test::thrown_message<io::Error>([&] { SubwordEncoder(damaged, "m.model"); }),
+            "m.model: is damaged: its table leads out of itself");
 }
 
 TEST(Subwords, TheModelMustBeTheOneThatIsMeant) {
@@ -108,8 +122,8 @@ TEST(Subwords, TheModelMustBeTheOneThatIsMeant) {
   options.vocabulary_hash = hash;
   EXPECT_EQ(complaint(), "(nothing thrown)");
   options.vocabulary_hash = "0" + hash.substr(1) + "0";
-  EXPECT_EQ(complaint(), (folder / "m.model").string() +
-                             ": is another subword model than data.vocabulary_hash says: its hash is " + hash);
+  EXPECT_EQ(complaint(), (folder / "m.model").string() + ": is another subword model than data.vocabulary_hash says, " +
+                             options.vocabulary_hash + ": its hash is " + hash);
   options.vocabulary = 8000;
   EXPECT_EQ(complaint(), (folder / "m.model").string() +
                              ": has a vocabulary of 60, data.vocabulary is 8000; set data.vocabulary = 60");
@@ -162,7 +176,10 @@ TEST(TrainingTexts, AreTheFilesOfAFolderOrTheTextsOfPairs) {
   EXPECT_EQ(complaint(folder.path()),
             folder.path().string() + ": holds train and test; name " + (folder / "train").string());
   EXPECT_EQ(complaint(folder / "test"), (folder / "test").string() + ": holds no .txt files");
-  EXPECT_NE(complaint(folder / "none").find("none: cannot be listed"), std::string::npos);
+  EXPECT_EQ(complaint(folder / "none"),
+            (folder / "none").string() + ": there is no such folder of .txt files, nor such a TSV file of pairs");
+  test::write_text(folder / "empty/a.txt", "");
+  EXPECT_EQ(complaint(folder / "empty"), (folder / "empty").string() + ": all of its texts are empty");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "tests/support/cheap_refusal.h"
 #include "tests/support/packed_bytes.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
 
 namespace cachet::data {
 namespace {
@@ -39,12 +40,13 @@ TEST(TsvFile, RowsAreFieldsBetweenTabsWithoutQuoting) {
 
 TEST(TsvFile, RefusalsNameFileAndLine) {
   EXPECT_EQ(tsv_complaint("", kTwoNamed), "a.tsv: the file is empty");
-  EXPECT_EQ(tsv_complaint("1\t2\n", kTwoNamed), "a.tsv:1: the first line must be 'A?B', with a tab between the names");
+  EXPECT_EQ(tsv_complaint("1\t2\n", kTwoNamed),
+            "a.tsv:1: the first line must be 'A', 'B' with a tab between the names; it is '1', '2'");
   EXPECT_EQ(tsv_complaint("A\tB\n1\t2\n3\n", kTwoNamed),
             "a.tsv:3: 1 column where there should be 2, with a tab between them");
   EXPECT_EQ(tsv_complaint("A\tB\n1\t2\t3\n", kTwoNamed),
             "a.tsv:2: 3 columns where there should be 2, with a tab between them");
-  EXPECT_EQ(tsv_complaint("A\tB\n\n", kTwoNamed), "a.tsv:2: 1 column where there should be 2, with a tab between them");
+  EXPECT_EQ(tsv_complaint("A\tB\n1\t2\n\n", kTwoNamed), "a.tsv:3: the line is empty; remove it");
   const auto refuse = [](std::span<const std::string_view>) { throw io::Error("is no good"); };
   EXPECT_EQ(test::thrown_message<io::Error>(
                 [&] { read_tsv(io::MemorySource(bytes_of("A\tB\n1\t2\n")), "a.tsv", kTwoNamed, refuse); }),
@@ -63,16 +65,22 @@ TEST(TsvFile, IsReadPlainOrPacked) {
   test::write_bytes(folder / "plain.tsv", plain);
   test::write_bytes(folder / "gzip.tsv.gz", test::gzip(plain));
   test::write_bytes(folder / "xz.tsv.xz", test::xz(plain));
-  for (const char* name : {"plain.tsv", "gzip.tsv", "xz.tsv"}) {
+  for (const char* name : {"plain", "gzip", "xz"}) {
     int64_t rows = 0;
-    const auto path = read_tsv_file(folder.path(), name, kTwoNamed, [&](auto fields) {
+    const auto path = read_tsv_file(folder.path(), {name, ".tsv"}, kTwoNamed, [&](auto fields) {
       ++rows;
       EXPECT_EQ(fields[1], "2");
     });
     EXPECT_EQ(rows, 1);
     EXPECT_TRUE(path.filename().string().starts_with(name));
   }
-  EXPECT_THROW(read_tsv_file(folder.path(), "none.tsv", kTwoNamed, [](auto) {}), io::Error);
+  const auto complaint = [&](const TsvFileName& name) {
+    return test::thrown_message<io::Error>([&] { read_tsv_file(folder.path(), name, kTwoNamed, [](auto) {}); });
+  };
+  EXPECT_EQ(complaint({"none", ".tsv"}),
+            "there is no none.tsv in " + folder.path().string() + ", but a gzip.tsv; set data.files = \"gzip\"");
+  EXPECT_EQ(complaint({"none", "_train.tsv"}),
+            "there is no none_train.tsv (plain, .gz or .xz) in " + folder.path().string());
 }
 
 TEST(TsvFile, LabelsAreWholeNumbersInRange) {
