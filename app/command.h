@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <functional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +31,12 @@ struct Command {
   std::string_view summary;                // one line, no full stop
   std::vector<std::string_view> examples;  // whole command lines for --help; the tests run each
   Action (*declare)(CLI::App& app);        // adds the arguments; what it returns owns the variables they are read into
+  bool takes_texts = false;                // arguments in brackets are texts, which it reads through whole_text()
 };
+
+/// The argument of a command that takes texts, as it was typed. CLI11 would take "[MIN 6 7 ]" for a list and give
+/// "MIN 6 7 ": a byte that no shell can type stands behind it until here.
+std::string whole_text(std::string argument);
 
 /// Adds a subcommand, from a constant at the end of its file.
 struct Registration {

@@ -2,9 +2,11 @@
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "app/command.h"
 #include "app/failure.h"
@@ -51,6 +53,20 @@ struct Parser {
   }
 };
 
+constexpr char kBehindBrackets = '\0';
+
+/// The arguments in CLI11's order, the last first.
+std::vector<std::string> reversed_arguments(int argc, const char* const* argv) {
+  const auto all = commands();
+  const bool takes_texts =
+      std::ranges::any_of(all, [&](const Command& command) { return command.takes_texts && command.name == argv[1]; });
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (std::string& word : words)
+    if (takes_texts && word.starts_with('[') && word.ends_with(']')) word += kBehindBrackets;
+  std::ranges::reverse(words);
+  return words;
+}
+
 /// Runs it and makes sure that what it printed has arrived: a full disk behind `> file` is a failure.
 int run_action(const std::string& name, const Action& action) {
   try {
@@ -64,6 +80,11 @@ int run_action(const std::string& name, const Action& action) {
 
 }  // namespace
 
+std::string whole_text(std::string argument) {
+  if (argument.ends_with(kBehindBrackets)) argument.pop_back();
+  return argument;
+}
+
 int run_command_line(int argc, const char* const* argv) {
   Parser parser;
   if (argc <= 1) {
@@ -75,7 +96,7 @@ int run_command_line(int argc, const char* const* argv) {
     return kWrongUsage;
   }
   try {
-    parser.app.parse(argc, argv);
+    parser.app.parse(reversed_arguments(argc, argv));
   } catch (const CLI::Success& asked) {  // --help, --version
     return parser.app.exit(asked);
   } catch (const CLI::ParseError& error) {

@@ -109,7 +109,10 @@ Action declare_predict(CLI::App& app) {
       ->type_name("K");
   app.add_option("-o,--output", arguments->output, "A file of JSON lines; what it holds already is not done again")
       ->type_name("FILE");
-  return [arguments] { return run_predict(*arguments); };
+  return [arguments] {
+    for (std::string& sample : arguments->samples) sample = whole_text(std::move(sample));
+    return run_predict(*arguments);
+  };
 }
 
 const Registration registered_predict({Topic::runs,
@@ -118,7 +121,8 @@ const Registration registered_predict({Topic::runs,
                                        {"cachet predict my-run -o predictions.jsonl --top 3",
                                         "cachet predict my-run boot.png bag.jpg",
                                         "cachet predict my-text-run 'A film to forget.' --top 2"},
-                                       declare_predict});
+                                       declare_predict,
+                                       /*takes_texts=*/true});
 
 }  // namespace
 }  // namespace cachet::app

@@ -9,7 +9,7 @@
 namespace cachet::io {
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 20;
+constexpr size_t kPieceBytes = size_t{1} << 16;
 
 ReadPiece in_turn(const ByteSource& source) {
   return [&source, position = uint64_t{0}](std::span<std::byte> bytes) mutable {

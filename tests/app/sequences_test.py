@@ -184,9 +184,9 @@ class Expressions(SequenceTest):
         self.cachet("data", "listops", "-o", "listops", "--train", "40", "--validation", "10", "--test", "10",
                     "--longer-than", "5", "--shorter-than", "40", "--progress", "none")
         self.train("lra_listops_bigbird_cached", "run")
-        one, two = self.predict("run", "( ( ( [MIN 6 ) 7 ) ] )", "[MIN 6 7 ]", "--top", "3")
+        one, two, three = self.predict("run", "( ( ( [MIN 6 ) 7 ) ] )", "[MIN 6 7 ]", "7", "--top", "3")
         self.assertEqual(one["top"], two["top"])
-        self.assertEqual(len(one["top"]), 3)
+        self.assertEqual((len(three["top"]), three["text"]), (3, "7"))
         self.assertIn("1 '[' is never closed", self.refusal("predict", "run", "[MIN 6 7"))
         self.assertIn("'[AVG' is no digit", self.refusal("predict", "run", "[AVG 6 7 ]"))
 

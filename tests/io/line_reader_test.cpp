@@ -33,9 +33,9 @@ TEST(LineReader, LinesEndWithOneOrTwoBytesOrTheText) {
   EXPECT_EQ(lines_of("a\r\n\r\nb\rc\n\nd\r"), (Lines{"a", "", "b\rc", "", "d"}));
 }
 
-// Pieces are a mebibyte: lines that begin, end and lie across that border, and one of several pieces.
+// Pieces are 64 KiB: lines that begin, end and lie across that border, and one of several pieces.
 TEST(LineReader, LinesMayLieAcrossPieces) {
-  constexpr size_t kPiece = size_t{1} << 20;
+  constexpr size_t kPiece = size_t{1} << 16;
   for (const size_t first : {kPiece - 2, kPiece - 1, kPiece, kPiece + 1, 3 * kPiece + 5}) {
     const std::string a(first, 'a'), b(100, 'b');
     EXPECT_EQ(lines_of(a + "\r\n" + b + "\n" + b), (Lines{a, b, b})) << first;
