@@ -32,10 +32,11 @@ build-tests:
 	cmake --preset release -DCACHET_BUILD_TESTS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD) --parallel $(JOBS)
 
+FUZZ_ALL_SECONDS := 475200  # processor time for all readers: 132 hours
 robustness: build-tests  ## run the robustness tests at their full size (days)
 	CACHET_ROBUSTNESS=full ctest --test-dir $(BUILD) --output-on-failure --tests-regex Robustness --no-tests=error --timeout 0
 	tools/coverage
-	tools/fuzz $(or $(FUZZ_SECONDS),68000)  # 132 hours of processor time for the seven readers
+	tools/fuzz $(or $(FUZZ_SECONDS),$(shell expr $(FUZZ_ALL_SECONDS) / $(words $(wildcard tests/fuzz/*_fuzz.cpp))))
 
 fuzz:  ## feed the readers of files malformed input: FUZZ_SECONDS=60 for each
 	@tools/setup --tests
