@@ -22,7 +22,7 @@ TASKS = {"ListOps": ("lra_listops", "listops", []), "text": ("lra_text", "aclImd
 FUNCTIONS = {"softmax": ["kind=softmax"], "softmax, GRC": ["kind=softmax"], "elu + 1": ["kind=elu"],
              "2×GLU": ["kind=kernel", "form=glu", "layers=2"], "Performer": ["kind=performer"], "BigBird": ["kind=bigbird"],
              "Reformer": ["kind=reformer"], "local": ["kind=local"]}
-WARMUP, STEPS = 4, 12
+WARMUP, STEPS = 2, 8
 
 
 def measure(command, data, recipe, settings):
