@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "app/allocator.h"
 #include "app/command.h"
 #include "app/json.h"
 #include "cachet/train/environment.h"
@@ -35,6 +36,7 @@ std::filesystem::path cmake_dir() {
 
 nlohmann::ordered_json environment_json() {
   auto json = nlohmann::ordered_json::parse(train::to_json(train::environment()));
+  json["allocator"] = allocator();
   json["os"] = operating_system();
   json["torch_parallel"] = at::get_parallel_info();
   return json;

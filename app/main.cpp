@@ -1,7 +1,3 @@
 #include "app/command_line.h"
-#include "app/keep_memory.h"
 
-int main(int argc, char** argv) {
-  cachet::app::keep_memory();
-  return cachet::app::run_command_line(argc, argv);
-}
+int main(int argc, char** argv) { return cachet::app::run_command_line(argc, argv); }

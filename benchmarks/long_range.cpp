@@ -8,7 +8,6 @@
 #include <cstring>
 #include <iostream>
 
-#include "app/keep_memory.h"
 #include "benchmarks/pairs.h"
 #include "benchmarks/tables.h"
 #include "benchmarks/training_step.h"
@@ -125,7 +124,6 @@ void layer_line(const Function& f) {
 
 int main(int count, char** arguments) {
   using namespace cachet::benchmarks;
-  cachet::app::keep_memory();
   const auto asked = [&](const char* option) { return count > 1 && std::strcmp(arguments[1], option) == 0; };
   const bool layer = asked("--layer"), quick = asked("--quick");
   const std::string pattern = count > 2 ? arguments[2] : "*";

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 
-#include "app/keep_memory.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/grc_update.h"
 #include "cachet/ops/kernel_attention.h"
@@ -183,7 +182,6 @@ void add_all() {
 }  // namespace cachet::benchmarks
 
 int main(int count, char** arguments) {
-  cachet::app::keep_memory();
   cachet::benchmarks::add_all();
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;

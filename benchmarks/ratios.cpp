@@ -6,7 +6,6 @@
 #include <cstring>
 #include <iostream>
 
-#include "app/keep_memory.h"
 #include "benchmarks/autocast.h"
 #include "benchmarks/pairs.h"
 #include "benchmarks/tables.h"
@@ -220,7 +219,6 @@ void operator_table(bool quick) {
 
 int main(int count, char** arguments) {
   using namespace cachet::benchmarks;
-  cachet::app::keep_memory();
   const auto asked = [&](const char* option) { return count > 1 && std::strcmp(arguments[1], option) == 0; };
   const bool quick = asked("--quick"), layer_alone = asked("--layer");
   if (quick || layer_alone) turns = 5;

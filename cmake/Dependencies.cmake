@@ -1,4 +1,9 @@
 # Third-party parts besides LibTorch; tools/setup installs all of them.
+find_path(JEMALLOC_INCLUDE_DIR jemalloc/jemalloc.h REQUIRED)
+find_library(JEMALLOC_LIBRARY jemalloc REQUIRED)
+add_library(jemalloc::jemalloc UNKNOWN IMPORTED)
+set_target_properties(jemalloc::jemalloc PROPERTIES
+  IMPORTED_LOCATION "${JEMALLOC_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${JEMALLOC_INCLUDE_DIR}")
 find_package(JPEG REQUIRED)  # libjpeg-turbo: parts of images need its cropping decoder
 find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)

@@ -104,6 +104,7 @@ class Env(command.CommandTest):
         for key in ("schema", "cachet", "commit", "compiler", "build_flags", "torch", "cpu_capability", "threads",
                     "hardware_threads", "processor", "os", "torch_parallel"):
             self.assertIn(key, env)
+        self.assertRegex(env["allocator"], "^jemalloc ")
 
 
 if __name__ == "__main__":
