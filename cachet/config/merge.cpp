@@ -5,12 +5,10 @@
 namespace cachet::config {
 namespace {
 
-/// A table that names no kind is of the default one, which is not known here: what it has may belong to another kind.
-bool may_replace_kind(const Table& below, const Table& above) {
+bool replaces_kind(const Table& below, const Table& above) {
   const auto old_kind = below.find("kind");
   const auto new_kind = above.find("kind");
-  if (new_kind == above.end()) return false;
-  if (old_kind == below.end()) return true;
+  if (old_kind == below.end() || new_kind == above.end()) return false;
   const auto* old_word = std::get_if<std::string>(&old_kind->second.value);
   const auto* new_word = std::get_if<std::string>(&new_kind->second.value);
   return old_word != nullptr && new_word != nullptr && *old_word != *new_word;
@@ -32,7 +30,7 @@ void merge_over(Node& below, Node above) {
     below = std::move(above);
     return;
   }
-  if (may_replace_kind(*lower, *upper)) leave_behind(*lower);
+  if (replaces_kind(*lower, *upper)) leave_behind(*lower);
   for (auto& [key, node] : *upper) {
     const auto place = lower->find(key);
     if (place == lower->end()) {

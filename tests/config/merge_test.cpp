@@ -44,14 +44,8 @@ TEST(Merge, LeavesTheKeysOfAReplacedKindBehind) {
 TEST(Merge, LeavesNothingBehindWhereTheKindStays) {
   const Node same = merged_texts("[c]\nkind = 'grc'\nratio = 0.5", "[c]\nkind = 'grc'");
   EXPECT_FALSE(find(same, "c.ratio")->left_behind);
-  const Node unnamed = merged_texts("[c]\nkind = 'grc'\nratio = 0.5", "[c]\nlength = 4");
+  const Node unnamed = merged_texts("[c]\nratio = 0.5", "[c]\nkind = 'grc'");
   EXPECT_FALSE(find(unnamed, "c.ratio")->left_behind);
-}
-
-TEST(Merge, LeavesTheKeysOfAnUnnamedKindBehind) {
-  const Node root = merged_texts("[c]\nratio = 0.5", "[c]\nkind = 'grc'\nlength = 4");
-  EXPECT_TRUE(find(root, "c.ratio")->left_behind);
-  EXPECT_FALSE(find(root, "c.length")->left_behind);
 }
 
 TEST(Merge, NeverLeavesAnOptionOfTheCommandLineBehind) {
