@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-// Freed memory is kept for the next tensors. jemalloc reads this before main, and MALLOC_CONF of the environment after
-// it.
+// Freed memory is kept for the next tensors. jemalloc reads this before main, and then MALLOC_CONF of the environment.
 const char* malloc_conf = "dirty_decay_ms:-1,muzzy_decay_ms:-1";
 #endif
 

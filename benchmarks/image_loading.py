@@ -21,8 +21,6 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np  # noqa: E402
 from PIL import Image  # noqa: E402
 
-from torchvision_names import declare_operators  # noqa: E402
-
 MEAN = np.array([0.485, 0.456, 0.406], np.float32) * 255
 SCALE = 1 / (np.array([0.229, 0.224, 0.225], np.float32) * 255)
 
@@ -57,8 +55,9 @@ def load_with_pillow(path, size, draft=False):
 
 
 def torchvision_loader(size):
-    declare_operators()
     import torch
+    from torchvision_names import declare_operators
+    declare_operators()
     from torchvision import transforms
     torch.set_num_threads(1)
     transform = transforms.Compose([
