@@ -1,6 +1,7 @@
 """The published code of the papers, from checkouts that GRC_SRC (Cached Transformers) and UN_SRC (image_classification of
 Unified Normalization) name: we may not carry it. ViT-S/16 is put around the published attention. And timm's models, where
 timm is installed. None where there is no checkout or no timm."""
+import contextlib
 import functools
 import importlib
 import importlib.util
@@ -90,7 +91,8 @@ def published_t2t():
     """T2T-ViT-14 as the published unified normalization has it, with LayerNorm."""
     if not _source("UN_SRC"):
         return None
-    return importlib.import_module("models.t2t_vit").T2t_vit_14()
+    with contextlib.redirect_stdout(sys.stderr):  # It prints which encoder it takes.
+        return importlib.import_module("models.t2t_vit").T2t_vit_14()
 
 
 def published_norm(channels):

@@ -51,7 +51,8 @@ def main():
     options = parser.parse_args()
     functions = {name: words for name, words in FUNCTIONS.items() if fnmatch.fnmatch(name, options.functions)}
     print("## Training on long sequences\n\nThousands of tokens a second of whole training steps, and the share of time they "
-          "wait for data; the arena's models at up to 1,000 tokens, eight sequences or pairs a step, fp32, two threads.\n")
+          "wait for data; the arena's models at up to 1,000 tokens, eight sequences or pairs a step, fp32, two threads. "
+          "The image model drops attention weights, so softmax builds them there.\n")
     print(f"| task | {' | '.join(functions)} |\n|---|{'---:|' * len(functions)}")
     for task, (recipe, folder, settings) in TASKS.items():
         if not fnmatch.fnmatch(task, options.tasks) or not (options.data / folder).is_dir():

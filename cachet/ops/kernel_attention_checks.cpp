@@ -1,0 +1,59 @@
+#include "cachet/ops/kernel_attention_checks.h"
+
+#include "cachet/ops/device_check.h"
+
+namespace cachet::ops {
+
+using at::Tensor;
+
+FeatureUnit feature_unit_of(int64_t value) {
+  TORCH_CHECK(value >= 0 && value <= static_cast<int64_t>(FeatureUnit::softplus_glu), "kernel_attention: unit ", value,
+              " is none of 0 (elu + 1), 1 (softplus), 2 (gelu), 3 (sigmoid), 4 (glu), 5 (softplus glu)");
+  return static_cast<FeatureUnit>(value);
+}
+
+int64_t check_feature_map(const char* op, const Tensor& x, at::TensorList weights, at::IntArrayRef units) {
+  TORCH_CHECK(x.dim() == 4 && x.is_floating_point(), op, ": q and k must be floating (B, H, L, n), got ",
+              x.scalar_type(), " ", x.sizes());
+  size_t products = 0;
+  for (const int64_t unit : units) products += feature_unit_of(unit) != FeatureUnit::elu_plus_one;
+  TORCH_CHECK(weights.size() == products, op, ": ", products, " units have a product, but there are ", weights.size(),
+              " weights");
+  int64_t width = x.size(3);
+  size_t i = 0;
+  for (const int64_t value : units) {
+    const FeatureUnit unit = feature_unit_of(value);
+    if (unit == FeatureUnit::elu_plus_one) continue;
+    const Tensor& w = weights[i];
+    TORCH_CHECK(w.dim() == 3 && (w.size(0) == x.size(1) || w.size(0) == 1) && w.size(1) == width, op, ": weight ", i,
+                " must be (H, n_in, n_out) with H = ", x.size(1), " or 1 and n_in = ", width, ", got ", w.sizes());
+    TORCH_CHECK(w.scalar_type() == x.scalar_type(), op, ": weight ", i, " is ", w.scalar_type(), ", q and k ",
+                x.scalar_type());
+    TORCH_CHECK(!is_gated(unit) || w.size(2) % 2 == 0, op, ": weight ", i,
+                " of a gated unit must have an even number of columns, got ", w.sizes());
+    width = is_gated(unit) ? w.size(2) / 2 : w.size(2);
+    ++i;
+  }
+  return width;
+}
+
+int64_t check_kernel_attention(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                               at::IntArrayRef units, const std::optional<Tensor>& padding) {
+  const int64_t features = check_feature_map("kernel_attention", q, weights, units);
+  const auto batch_of = [&](const Tensor& x) { return x.size(0) == q.size(0) || x.size(0) == 1; };
+  TORCH_CHECK(k.dim() == 4 && batch_of(k) && k.size(1) == q.size(1) && k.size(3) == q.size(3),
+              "kernel_attention: k must be (B or 1, H, Lk, n) with the B, H, n of q ", q.sizes(), ", got ", k.sizes());
+  TORCH_CHECK(v.dim() == 4 && v.sizes().slice(0, 3) == k.sizes().slice(0, 3),
+              "kernel_attention: v must be (B, H, Lk, e) with the B, H, Lk of k ", k.sizes(), ", got ", v.sizes());
+  TORCH_CHECK(k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type(), "kernel_attention: q is ",
+              q.scalar_type(), ", k ", k.scalar_type(), ", v ", v.scalar_type());
+  check_same_device("kernel_attention", q, {{"k", k}, {"v", v}, {"padding", padding}});
+  for (const Tensor& weight : weights) check_same_device("kernel_attention", q, {{"a weight", weight}});
+  const bool fits = !padding || (padding->dim() == 2 && padding->size(1) == k.size(2) && batch_of(*padding) &&
+                                 padding->scalar_type() == at::kBool);
+  TORCH_CHECK(fits, "kernel_attention: padding must be bool (B, Lk) = (", q.size(0), ", ", k.size(2), "), got ",
+              padding->scalar_type(), " ", padding->sizes());
+  return features;
+}
+
+}  // namespace cachet::ops

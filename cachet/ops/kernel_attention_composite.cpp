@@ -1,0 +1,114 @@
+#include "cachet/ops/kernel_attention_composite.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/cumsum.h>
+#include <ATen/ops/elu.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/softplus.h>
+
+#include <algorithm>
+
+#include "cachet/ops/kernel_attention_checks.h"
+
+namespace cachet::ops {
+namespace {
+
+using at::Tensor;
+using OptionalTensor = std::optional<Tensor>;
+
+// Queries of a chunk meet its own keys one by one and all earlier ones through their sum.
+constexpr int64_t kChunk = 64;
+
+Tensor apply_unit(const Tensor& product, FeatureUnit unit) {
+  // ATen's softplus is linear above its threshold; at 40 that is exact in float64.
+  const auto softplus = [](const Tensor& a) { return at::softplus(a, 1, 40); };
+  const int64_t half = product.size(3) / 2;
+  switch (unit) {
+    case FeatureUnit::elu_plus_one:
+      return at::elu(product) + 1;
+    case FeatureUnit::softplus:
+      return softplus(product);
+    case FeatureUnit::gelu:
+      return at::gelu(product);
+    case FeatureUnit::sigmoid:
+      return product.sigmoid();
+    case FeatureUnit::glu:
+      return product.narrow(3, 0, half) * product.narrow(3, half, half).sigmoid();
+    case FeatureUnit::softplus_glu:
+      break;
+  }
+  return softplus(product.narrow(3, 0, half)) * product.narrow(3, half, half).sigmoid();
+}
+
+Tensor zero_rows(const Tensor& x, const OptionalTensor& padding) {
+  return padding ? x.masked_fill(padding->unsqueeze(1).unsqueeze(3), 0) : x;
+}
+
+// Numerators and, in the last column, denominators of causal attention of equal lengths, in chunks.
+Tensor causal_sums(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& before) {
+  const int64_t length = q.size(2), chunks = (length + kChunk - 1) / kChunk, fill = chunks * kChunk - length;
+  const auto chunked = [&](const Tensor& x) {
+    return at::constant_pad_nd(x, {0, 0, 0, fill}).view({x.size(0), x.size(1), chunks, kChunk, x.size(3)});
+  };
+  const Tensor qs = chunked(q), ks = chunked(k), vs = chunked(v);
+  const Tensor own = at::matmul(ks.transpose(3, 4), vs);
+  const Tensor earlier = own.cumsum(2) - own + before.unsqueeze(2);
+  const Tensor inside = at::matmul(at::matmul(qs, ks.transpose(3, 4)).tril(), vs);
+  return (at::matmul(qs, earlier) + inside).flatten(2, 3).narrow(2, 0, length);
+}
+
+// Sums before the first key, to be broadcast: key_eps in the column of the denominators.
+Tensor first_sums(const Tensor& like, double key_eps) {
+  return at::constant_pad_nd(at::full({1, 1}, key_eps, like.options()), {like.size(3) - 1, 0});
+}
+
+}  // namespace
+
+Tensor kernel_features_composite(const Tensor& x, at::TensorList weights, at::IntArrayRef units) {
+  Tensor features = x;
+  size_t i = 0;
+  for (const int64_t value : units) {
+    const FeatureUnit unit = feature_unit_of(value);
+    features = apply_unit(unit == FeatureUnit::elu_plus_one ? features : at::matmul(features, weights[i++]), unit);
+  }
+  return features;
+}
+
+KernelAttendedComposite kernel_attention_composite(const Tensor& q, const Tensor& k, const Tensor& v,
+                                                   at::TensorList weights, at::IntArrayRef units,
+                                                   const OptionalTensor& padding, bool causal, double eps,
+                                                   double key_eps, Tensor sums) {
+  const auto wide = c10::promoteTypes(q.scalar_type(), at::kFloat);
+  const Tensor fq = kernel_features_composite(q, weights, units).to(wide);
+  const Tensor fk = zero_rows(kernel_features_composite(zero_rows(k, padding), weights, units), padding).to(wide);
+  const Tensor values = zero_rows(v, padding).to(wide);
+  const Tensor v1 = at::cat({values, at::ones({v.size(0), v.size(1), v.size(2), 1}, values.options())}, 3);
+  const int64_t lq = q.size(2), lk = k.size(2), width = v.size(3);
+  // Keys that all queries see, then, if causal, a square of keys and queries.
+  const int64_t seen_by_all = causal ? std::max<int64_t>(lk - lq, 0) : lk;
+  const Tensor common = at::matmul(fk.narrow(2, 0, seen_by_all).transpose(2, 3), v1.narrow(2, 0, seen_by_all));
+  sums = sums.defined() ? sums.to(wide) + common : common + first_sums(common, key_eps);
+
+  Tensor totals;
+  if (!causal) {
+    totals = at::matmul(fq, sums);
+  } else {
+    const int64_t square = lk - seen_by_all, blind = lq - square;
+    const Tensor ks = fk.narrow(2, seen_by_all, square), vs = v1.narrow(2, seen_by_all, square);
+    totals = causal_sums(fq.narrow(2, blind, square), ks, vs, sums);
+    if (blind > 0) totals = at::cat({at::matmul(fq.narrow(2, 0, blind), sums), totals}, 2);
+    sums = sums + at::matmul(ks.transpose(2, 3), vs);
+  }
+  const Tensor divisor = totals.narrow(3, width, 1) + eps;
+  // Not at::where of the quotients: its gradient would be 0·∞ where nothing is seen.
+  const Tensor empty = divisor <= 0;
+  const Tensor y = totals.narrow(3, 0, width) / divisor.masked_fill(empty, 1);
+  return {y.masked_fill(empty, 0).to(q.scalar_type()), sums};
+}
+
+}  // namespace cachet::ops
