@@ -26,7 +26,7 @@ function(cachet_layer name)
     set(arg_USES "")
   endif()
   target_link_libraries(${target} PUBLIC ${arg_USES} PRIVATE ${arg_LIBRARIES} Threads::Threads)
-  set_target_properties(${target} PROPERTIES CACHET_LIBRARIES "${arg_LIBRARIES}")
+  set_target_properties(${target} PROPERTIES CACHET_LIBRARIES "${arg_LIBRARIES}" CACHET_PLAIN "${arg_PLAIN}")
   if(NOT arg_PLAIN)
     target_link_libraries(${target} PUBLIC ${CACHET_TORCH})
     # Operators use per-operator headers, which compile fastest one by one; everything else goes in batches.
