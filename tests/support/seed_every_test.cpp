@@ -1,5 +1,5 @@
-// Seeds LibTorch's generator before every test: left alone, it starts from the system's entropy, and a test that draws its
-// operands would meet others in every run.
+// Seeds LibTorch's generator before every test: left alone, it starts from the system's entropy, and a test that draws
+// its operands would meet others in every run.
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
 
