@@ -29,10 +29,13 @@ const char* name_of(at::ScalarType type) { return type == at::kBFloat16 ? "bf16"
 
 constexpr int64_t kBatch = 8, kTokens = 197, kDim = 384, kHeads = 6, kWidth = 192;
 
+/// The cache that memory attention reads: as stored (no gates), the mean of the samples' updated ones, or each its own.
+enum class CacheRead { stored, mean, per_sample };
+
 /// The products and the attention that a cache adds to a layer, and nothing else.
 class AddedProducts {
  public:
-  AddedProducts(at::ScalarType type, bool training, bool frozen) : frozen_(frozen) {
+  AddedProducts(at::ScalarType type, bool training, CacheRead read) : read_(read) {
     const auto make = [&](std::vector<int64_t> sizes) {
       operands_.push_back((at::randn(sizes) * 0.05).to(type).requires_grad_(training));
       return operands_.back();
@@ -41,14 +44,17 @@ class AddedProducts {
     all_ = make({3 * kWidth, kWidth}), candidate_ = make({kWidth, kWidth});
     query_ = make({kWidth, kWidth}), key_value_ = make({2 * kWidth, kWidth}), output_ = make({kWidth, kWidth});
     gates_ = make({2 * kWidth, kWidth});
+    mean_ = make({1, kTokens, kWidth});
     cache_ = (at::randn({1, kTokens, kWidth}) * 0.05).to(type);
   }
 
   Tensors forward() const {
     const auto heads = [](const Tensor& x) { return x.view({x.size(0), kTokens, kHeads, -1}).transpose(1, 2); };
     Tensors outputs;
-    if (!frozen_) outputs = {ops::linear(x_, all_), ops::linear(cache_, gates_), ops::linear(x_, candidate_)};
-    const Tensor keys_values = ops::linear(frozen_ ? cache_ : x_, key_value_).expand({kBatch, -1, -1});
+    const bool gates = read_ != CacheRead::stored;
+    if (gates) outputs = {ops::linear(x_, all_), ops::linear(cache_, gates_), ops::linear(x_, candidate_)};
+    const Tensor keys_values =
+        ops::linear(read_ == CacheRead::per_sample ? x_ : mean_, key_value_).expand({kBatch, -1, -1});
     const Tensor attended = at::scaled_dot_product_attention(heads(ops::linear(x_, query_)),
                                                              heads(keys_values.narrow(2, 0, kWidth).contiguous()),
                                                              heads(keys_values.narrow(2, kWidth, kWidth).contiguous()));
@@ -58,8 +64,8 @@ class AddedProducts {
   const Tensors& operands() const { return operands_; }
 
  private:
-  bool frozen_;
-  Tensor x_, cache_, all_, gates_, candidate_, query_, key_value_, output_;
+  CacheRead read_;
+  Tensor x_, cache_, mean_, all_, gates_, candidate_, query_, key_value_, output_;
   Tensors operands_;
 };
 
@@ -67,7 +73,7 @@ struct LayerCase {
   std::string name;
   bool training;
   nn::GatedRecurrentCacheOptions cache;
-  bool frozen;
+  CacheRead read;
 };
 
 void layer_row(const LayerCase& c, at::ScalarType type) {
@@ -99,7 +105,7 @@ void layer_row(const LayerCase& c, at::ScalarType type) {
       step({y}, inputs);
     };
   };
-  const AddedProducts added(type, c.training, c.frozen);
+  const AddedProducts added(type, c.training, c.read);
   const auto products = [&] {
     if (c.training) return step(added.forward(), added.operands());
     const at::NoGradGuard no_grad;
@@ -118,15 +124,17 @@ void layer_table() {
          "(cached − plain) ÷ the products and the attention that the cache adds, computed alone.\n\n"
          "| layer | type | plain, ms | cached, ms | added products alone, ms | ratio (quartiles) |\n"
          "|---|---|---:|---:|---:|---:|\n";
-  nn::GatedRecurrentCacheOptions frozen, paper;
-  paper.inference = nn::CacheInference::per_sample;
+  nn::GatedRecurrentCacheOptions paper, per_sample;
+  per_sample.attend = nn::CacheAttend::per_sample;
+  per_sample.inference = nn::CacheInference::per_sample;
   const auto official = nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official);
   for (const auto type : {at::kFloat, at::kBFloat16}) {
-    layer_row({"frozen, inference", false, frozen, true}, type);
-    layer_row({"paper, inference", false, paper, false}, type);
-    layer_row({"published form, inference", false, official, false}, type);
-    layer_row({"paper, training", true, paper, false}, type);
-    layer_row({"published form, training", true, official, false}, type);
+    layer_row({"paper, inference", false, paper, CacheRead::stored}, type);
+    layer_row({"per sample, inference", false, per_sample, CacheRead::per_sample}, type);
+    layer_row({"published form, inference", false, official, CacheRead::per_sample}, type);
+    layer_row({"paper, training", true, paper, CacheRead::mean}, type);
+    layer_row({"per sample, training", true, per_sample, CacheRead::per_sample}, type);
+    layer_row({"published form, training", true, official, CacheRead::per_sample}, type);
   }
   std::cout << '\n';
 }

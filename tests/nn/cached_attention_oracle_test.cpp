@@ -35,6 +35,7 @@ nn::CacheOptions cache_options_of(const Oracle& oracle) {
   }
   auto grc = nn::GatedRecurrentCacheOptions::of(is_official(oracle) ? nn::GatedRecurrentCacheVariant::official
                                                                     : nn::GatedRecurrentCacheVariant::paper);
+  grc.attend = nn::CacheAttend::per_sample;
   grc.gradient = nn::CacheGradient::detached;
   common(grc);
   return grc;

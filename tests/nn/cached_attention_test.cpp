@@ -113,16 +113,33 @@ TEST(CachedAttention, LanesDoNotMix) {
   EXPECT_EQ(stored_tokens(*layer).abs().sum().item<double>(), 0) << "lanes live in the caller's state";
 }
 
-TEST(CachedAttention, AttendingToTheMeanGivesEverySampleTheStoredCache) {
-  Grc mean;
-  mean.attend = nn::CacheAttend::mean;
+// What memory attention reads of an input.
+at::Tensor memory_of(nn::Attention& layer, const at::Tensor& x) {
   at::Tensor memory;
-  const auto layer = make_cached(mean);
-  const nn::Observation observation(*layer, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
+  const nn::Observation observation(layer, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
     if (signal == nn::Signal::memory_tokens) memory = value;
   });
-  run(*layer, at::randn({3, 4, 8}, at::kDouble));
+  run(layer, x);
+  return memory;
+}
+
+TEST(CachedAttention, AttendingToTheMeanGivesEverySampleTheStoredCache) {
+  const auto layer = make_cached(Grc{});
+  const at::Tensor memory = memory_of(*layer, at::randn({3, 4, 8}, at::kDouble));
   EXPECT_TRUE(at::allclose(memory, stored_tokens(*layer), 1e-12, 1e-14));
+}
+
+TEST(CachedAttention, SamplesOfAnEvaluationNeverMeet) {
+  Grc options;
+  options.inference = nn::CacheInference::per_sample;
+  for (const auto attend : {nn::CacheAttend::mean, nn::CacheAttend::per_sample}) {
+    options.attend = attend;
+    const auto layer = make_cached(options);
+    const at::Tensor x = at::randn({3, 4, 8}, at::kDouble);
+    run(*layer, x);
+    layer->eval();
+    EXPECT_TRUE(at::allclose(memory_of(*layer, x).narrow(0, 1, 1), memory_of(*layer, x.narrow(0, 1, 1)), 1e-12, 1e-14));
+  }
 }
 
 TEST(CachedAttention, PoolsTheGridAndKeepsTheClassToken) {

@@ -93,11 +93,15 @@ TEST(PlugInOptions, VariantsBringTheirOwnDefaults) {
       std::get<nn::GatedRecurrentCacheOptions>(read(R"(cache = {kind = "grc", variant = "official"})").cache);
   EXPECT_EQ(official.share_start, -1.0);
   EXPECT_TRUE(official.positional_convolution);
+  EXPECT_EQ(official.attend, nn::CacheAttend::per_sample);
   EXPECT_EQ(official.inference, nn::CacheInference::per_sample);
   const auto paper = std::get<nn::GatedRecurrentCacheOptions>(read(R"(cache = {kind = "grc"})").cache);
   EXPECT_EQ(paper.share_start, 0.0);
   EXPECT_FALSE(paper.positional_convolution);
+  EXPECT_EQ(paper.attend, nn::CacheAttend::mean);
   EXPECT_EQ(paper.inference, nn::CacheInference::frozen);
+  const auto lanes = std::get<nn::GatedRecurrentCacheOptions>(read(R"(cache = {kind = "grc", scope = "lane"})").cache);
+  EXPECT_EQ(lanes.attend, nn::CacheAttend::per_sample);
 }
 
 TEST(PlugInOptions, OtherNormsAndKernelsAreRead) {

@@ -19,7 +19,7 @@ constexpr std::array<config::Choice<Variant>, 2> kCacheVariants{
 constexpr std::array<config::Choice<CacheScope>, 2> kScopes{
     {{"batch_mean", CacheScope::batch_mean}, {"lane", CacheScope::lane}}};
 constexpr std::array<config::Choice<CacheAttend>, 2> kAttends{
-    {{"per_sample", CacheAttend::per_sample}, {"mean", CacheAttend::mean}}};
+    {{"mean", CacheAttend::mean}, {"per_sample", CacheAttend::per_sample}}};
 constexpr std::array<config::Choice<CacheInference>, 2> kInferences{
     {{"frozen", CacheInference::frozen}, {"per_sample", CacheInference::per_sample}}};
 constexpr std::array<config::Choice<CacheGradient>, 3> kGradients{
@@ -36,11 +36,12 @@ void read_layer_options(const config::View& table, CachedLayerOptions& options) 
 GatedRecurrentCacheOptions read_gated_recurrent(const config::View& table) {
   auto options = GatedRecurrentCacheOptions::of(table.choice("variant", Variant::paper, kCacheVariants));
   read_layer_options(table, options);
-  options.attend = table.choice("attend", options.attend, kAttends);
+  const bool lanes = options.scope == CacheScope::lane;
+  options.attend = table.choice("attend", lanes ? CacheAttend::per_sample : options.attend, kAttends);
   options.inference = table.choice("inference", options.inference, kInferences);
   options.gradient = table.choice("gradient", options.gradient, kGradients);
   options.pool = table.integer("pool", options.pool, {1, 64});
-  if (options.scope == CacheScope::lane && options.attend == CacheAttend::mean)
+  if (lanes && options.attend == CacheAttend::mean)
     table.problem("attend", "'mean' would mix the lanes of scope = \"lane\"; use 'per_sample'");
   return options;
 }
@@ -53,6 +54,7 @@ GatedRecurrentCacheOptions GatedRecurrentCacheOptions::of(GatedRecurrentCacheVar
   if (variant == Variant::official) {
     options.share_start = -1.0;
     options.positional_convolution = true;
+    options.attend = CacheAttend::per_sample;
     options.inference = CacheInference::per_sample;
   }
   return options;

@@ -23,20 +23,21 @@ struct CachedLayerOptions {
 };
 
 enum class GatedRecurrentCacheVariant { paper, official };
-enum class CacheAttend { per_sample, mean };              // attention reads each sample's C_t, or their mean
+enum class CacheAttend { mean, per_sample };              // training reads the mean of the samples' C_t, or its own
 enum class CacheInference { frozen, per_sample };         // evaluation reads C as stored, or updates a copy of it
 enum class CacheGradient { recompute, detached, carry };  // how gates learn when attention reads C_{t-1} (causal)
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Sec. 3.2).
 struct GatedRecurrentCacheOptions : CachedLayerOptions {
   GatedRecurrentCacheVariant variant = GatedRecurrentCacheVariant::paper;
-  CacheAttend attend = CacheAttend::per_sample;
+  CacheAttend attend = CacheAttend::mean;  // lanes always read their own
   CacheInference inference = CacheInference::frozen;
   CacheGradient gradient = CacheGradient::recompute;
   int64_t pool = 1;  // side of the average pooling of the grid before interpolation
 
-  /// The defaults of a variant: the published code starts λ at −1, adds the positional convolution, and runs its gates
-  /// at inference too.
+  /// The defaults of a variant. The paper's Algorithm 1 averages before attention reads the cache, and reads the stored
+  /// average at inference. The published code starts λ at −1, adds the positional convolution, and runs its gates and
+  /// reads each sample's own cache in training and at inference. Either way inference meets what training did.
   static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
 };
 

@@ -125,7 +125,9 @@ Memory GatedRecurrentCache::step(const torch::Tensor& input, const torch::Tensor
 
   const ops::GrcUpdated next = update(previous, x);
   if (updates()) store(next, layout);
-  return {options_.attend == CacheAttend::mean ? next.mean : next.samples, memory_layout_};
+  // Lanes are streams of their own, and so are the samples of an evaluation.
+  const bool together = is_training() && options_.scope == CacheScope::batch_mean;
+  return {together && options_.attend == CacheAttend::mean ? next.mean : next.samples, memory_layout_};
 }
 
 }  // namespace cachet::nn

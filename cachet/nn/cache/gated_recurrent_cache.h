@@ -12,8 +12,9 @@ namespace cachet::nn {
 ///
 /// X̄ is made of the first Dm channels of the layer's input (`paper`) or of its self-attention's output (`official`):
 /// its grid average-pooled if asked, its valid tokens interpolated to Tm. In training memory attention reads the
-/// updated C_t; the stored cache becomes its batch mean, detached. Causal layers read C_{t-1} and update afterwards, or
-/// the future would leak; CacheGradient says how the gates learn then (`recompute` and `carry` need a layout.state).
+/// updated C_t (CacheAttend); the stored cache becomes its batch mean, detached. Causal layers read C_{t-1} and update
+/// afterwards, or the future would leak; CacheGradient says how the gates learn then (`recompute` and `carry` need a
+/// layout.state).
 ///
 /// Parameters: reset_gate, update_gate, candidate ([cache, tokens] -> Dm), norm (`official`). Buffer: tokens (1, Tm,
 /// Dm).
