@@ -51,8 +51,8 @@ class AddedProducts {
   Tensors forward() const {
     const auto heads = [](const Tensor& x) { return x.view({x.size(0), kTokens, kHeads, -1}).transpose(1, 2); };
     Tensors outputs;
-    const bool gates = read_ != CacheRead::stored;
-    if (gates) outputs = {ops::linear(x_, all_), ops::linear(cache_, gates_), ops::linear(x_, candidate_)};
+    if (read_ != CacheRead::stored)
+      outputs = {ops::linear(x_, all_), ops::linear(cache_, gates_), ops::linear(x_, candidate_)};
     const Tensor keys_values =
         ops::linear(read_ == CacheRead::per_sample ? x_ : mean_, key_value_).expand({kBatch, -1, -1});
     const Tensor attended = at::scaled_dot_product_attention(heads(ops::linear(x_, query_)),

@@ -20,6 +20,7 @@
 #include <tuple>
 
 #include "cachet/kernels/block_softmax.h"
+#include "cachet/ops/attention_checks.h"
 #include "cachet/ops/block_attention_fused.h"
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
@@ -46,13 +47,7 @@ void check_block_operands(const Tensor& q, const Tensor& k, const Tensor& v, con
                           const OptionalTensor& query_positions, const OptionalTensor& key_positions) {
   TORCH_CHECK(q.dim() == 4 && q.is_floating_point(), "block_attention: q must be floating (B, H, Lq, d), got ",
               q.scalar_type(), " ", q.sizes());
-  const auto batch_of = [&](const Tensor& x) { return x.size(0) == q.size(0) || x.size(0) == 1; };
-  TORCH_CHECK(k.dim() == 4 && batch_of(k) && k.size(1) == q.size(1) && k.size(3) == q.size(3),
-              "block_attention: k must be (B or 1, H, Lk, d) with the B, H, d of q ", q.sizes(), ", got ", k.sizes());
-  TORCH_CHECK(v.dim() == 4 && v.sizes().slice(0, 3) == k.sizes().slice(0, 3),
-              "block_attention: v must be (B, H, Lk, e) with the B, H, Lk of k ", k.sizes(), ", got ", v.sizes());
-  TORCH_CHECK(k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type(), "block_attention: q is ",
-              q.scalar_type(), ", k ", k.scalar_type(), ", v ", v.scalar_type());
+  check_attention_operands("block_attention", 'd', q, k, v);
   TORCH_CHECK(block_size >= 1, "block_attention: block_size must be at least 1, got ", block_size);
   TORCH_CHECK(blocks.dim() == 3 && blocks.scalar_type() == at::kLong &&
                   (blocks.size(0) == 1 || blocks.size(0) == q.size(1)) &&

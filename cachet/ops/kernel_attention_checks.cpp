@@ -1,5 +1,6 @@
 #include "cachet/ops/kernel_attention_checks.h"
 
+#include "cachet/ops/attention_checks.h"
 #include "cachet/ops/device_check.h"
 
 namespace cachet::ops {
@@ -40,16 +41,10 @@ int64_t check_feature_map(const char* op, const Tensor& x, at::TensorList weight
 int64_t check_kernel_attention(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
                                at::IntArrayRef units, const std::optional<Tensor>& padding) {
   const int64_t features = check_feature_map("kernel_attention", q, weights, units);
-  const auto batch_of = [&](const Tensor& x) { return x.size(0) == q.size(0) || x.size(0) == 1; };
-  TORCH_CHECK(k.dim() == 4 && batch_of(k) && k.size(1) == q.size(1) && k.size(3) == q.size(3),
-              "kernel_attention: k must be (B or 1, H, Lk, n) with the B, H, n of q ", q.sizes(), ", got ", k.sizes());
-  TORCH_CHECK(v.dim() == 4 && v.sizes().slice(0, 3) == k.sizes().slice(0, 3),
-              "kernel_attention: v must be (B, H, Lk, e) with the B, H, Lk of k ", k.sizes(), ", got ", v.sizes());
-  TORCH_CHECK(k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type(), "kernel_attention: q is ",
-              q.scalar_type(), ", k ", k.scalar_type(), ", v ", v.scalar_type());
+  check_attention_operands("kernel_attention", 'n', q, k, v);
   check_same_device("kernel_attention", q, {{"k", k}, {"v", v}, {"padding", padding}});
   for (const Tensor& weight : weights) check_same_device("kernel_attention", q, {{"a weight", weight}});
-  const bool fits = !padding || (padding->dim() == 2 && padding->size(1) == k.size(2) && batch_of(*padding) &&
+  const bool fits = !padding || (padding->dim() == 2 && padding->size(1) == k.size(2) && fits_batch(*padding, q) &&
                                  padding->scalar_type() == at::kBool);
   TORCH_CHECK(fits, "kernel_attention: padding must be bool (B, Lk) = (", q.size(0), ", ", k.size(2), "), got ",
               padding->scalar_type(), " ", padding->sizes());
