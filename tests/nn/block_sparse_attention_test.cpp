@@ -40,7 +40,6 @@ TEST(ChooseRandomBlocks, GivesBlocksThatAreNeitherGlobalNorInTheWindowNorTwice) 
 }
 
 TEST(ChooseRandomBlocks, DrawsAllOfThemEquallyOften) {
-  at::manual_seed(11);
   // Row 4 of 10 with a window of 3 leaves blocks 1, 2, 6, 7, 8: three of five each time.
   const at::Tensor chosen = nn::choose_random_blocks(some_draws(4000, 8, 3), 10, 10, 3).select(1, 3);
   const at::Tensor counts = at::bincount(chosen.flatten(), {}, 10);
@@ -106,7 +105,6 @@ TEST(BlockSparseAttention, GradientsEqualFiniteDifferences) {
 }
 
 TEST(BlockSparseAttention, HasOnePatternInTrainingEvaluationAndAfterLoading) {
-  at::manual_seed(4);
   nn::BlockSparseAttention attention({2, 3, 2}, 2);
   const at::Tensor draws = attention.named_buffers()["draws"];
   EXPECT_EQ(draws.sizes(), at::IntArrayRef({2, 256, 2})) << "of no length";

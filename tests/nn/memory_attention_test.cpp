@@ -54,7 +54,6 @@ TEST(EveryAttentionFunction, PaddedKeysNeverMatter) {
 }
 
 TEST(EveryAttentionFunction, NarrowTypesEqualDoubleUpToTheirRounding) {
-  at::manual_seed(9);
   for (const auto& function : testing::attention_functions()) {
     const auto attention = make_function(function);
     attention->eval();

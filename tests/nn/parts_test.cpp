@@ -11,7 +11,6 @@ namespace cachet {
 namespace {
 
 TEST(StochasticDepth, DropsWholeSamplesAndKeepsTheMean) {
-  at::manual_seed(1);
   const at::Tensor y = nn::stochastic_depth(at::ones({4000, 3, 2}), 0.25, true);
   const at::Tensor kept = y.flatten(1).select(1, 0) > 0;
   EXPECT_TRUE(at::allclose(y, (kept.to(at::kFloat) / 0.75).view({-1, 1, 1}).expand_as(y)));
@@ -21,7 +20,6 @@ TEST(StochasticDepth, DropsWholeSamplesAndKeepsTheMean) {
 }
 
 TEST(TruncatedNormal, HasItsSpreadAndItsCuts) {
-  at::manual_seed(1);
   at::Tensor narrow = at::empty({20000}), wide = at::empty({20000});
   nn::truncated_normal_(narrow, 0.02);
   nn::truncated_normal_(wide, 5.0);
