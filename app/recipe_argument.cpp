@@ -46,9 +46,9 @@ std::string without_suffix(const std::string& name) {
   return name.ends_with(kSuffix) ? name.substr(0, name.size() - std::string_view(kSuffix).size()) : name;
 }
 
-[[noreturn]] void refuse_unknown(const std::string& word, const std::vector<NamedRecipe>& recipes) {
+[[noreturn]] void refuse_unknown(const std::string& word) {
   std::vector<std::string> known;
-  for (const NamedRecipe& recipe : recipes) known.push_back(recipe.name);
+  for (const NamedRecipe& recipe : named_recipes()) known.push_back(recipe.name);
   std::string near = config::suggestion(without_suffix(word), known);
   if (near.empty()) {
     std::vector<std::string> last;
@@ -77,21 +77,26 @@ std::vector<NamedRecipe> named_recipes() {
   return recipes;
 }
 
-fs::path find_recipe(const std::string& word) {
+std::optional<fs::path> known_recipe(const std::string& word) {
   for (const fs::path& path : {fs::path(word), fs::path(word + kSuffix)})
     if (is_file(path)) return path;
-  const std::vector<NamedRecipe> recipes = named_recipes();
   const std::string name = without_suffix(word);
   std::vector<NamedRecipe> ending;
-  for (const NamedRecipe& recipe : recipes) {
+  for (const NamedRecipe& recipe : named_recipes()) {
     if (recipe.name == name) return recipe.path;
     if (recipe.name.ends_with("/" + name)) ending.push_back(recipe);
   }
   if (ending.size() == 1) return ending.front().path;
-  if (ending.empty()) refuse_unknown(word, recipes);
+  if (ending.empty()) return std::nullopt;
   std::string message = "several recipes are called '" + word + "':";
   for (const NamedRecipe& recipe : ending) message += " " + recipe.name;
   throw UsageError(message);
+}
+
+fs::path find_recipe(const std::string& word) {
+  const auto recipe = known_recipe(word);
+  if (!recipe) refuse_unknown(word);
+  return *recipe;
 }
 
 void add_recipe_settings(CLI::App& app, std::vector<std::string>& settings) {

@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,11 @@ struct NamedRecipe {
 std::vector<NamedRecipe> named_recipes();
 
 /// The file that a command line means: the path itself, with or without .toml, else the name of a recipe
-/// ("vision/demo_plain"), of which the last part is enough where it is the only one. Throws UsageError with the nearest
-/// names.
+/// ("vision/demo_plain"), of which the last part is enough where it is the only one; none where there is no such
+/// recipe. Throws UsageError where several recipes have that last part.
+std::optional<std::filesystem::path> known_recipe(const std::string& word);
+
+/// The same where nothing else can be meant. Throws UsageError with the nearest names where there is no such recipe.
 std::filesystem::path find_recipe(const std::string& word);
 
 /// Adds the option --set for keys of a recipe.

@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -7,9 +7,11 @@
 #include "app/json.h"
 #include "app/model_argument.h"
 #include "app/published_table.h"
+#include "app/recipe_argument.h"
 #include "cachet/analysis/model_summary.h"
 #include "cachet/report/format.h"
 #include "cachet/report/text_table.h"
+#include "cachet/tasks/recipe.h"
 
 namespace cachet::app {
 namespace {
@@ -87,9 +89,19 @@ int run_published(const SummaryArguments& arguments) {
   return kDone;
 }
 
+/// The model of that name, else the model of the recipe.
+models::ClassifierPlan read_plan(const ModelArgument& argument) {
+  const auto models = models::model_names();
+  const bool is_model = std::ranges::find(models, argument.name) != models.end();
+  const auto recipe = is_model ? std::nullopt : known_recipe(argument.name);
+  if (!recipe) return read_model(argument);
+  config::Document document = read_document(*recipe, argument.settings);
+  return tasks::read_recipe(document, data::RootKey::optional).model();
+}
+
 int run_summary(const SummaryArguments& arguments) {
   if (arguments.table) return run_published(arguments);
-  const auto plan = read_model(arguments.model);
+  const auto plan = read_plan(arguments.model);
   const auto pass = arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
   const auto summary = analysis::summarize(plan, pass, arguments.depth);
   if (arguments.json)
@@ -102,15 +114,16 @@ int run_summary(const SummaryArguments& arguments) {
 Action declare_summary(CLI::App& app) {
   auto arguments = std::make_shared<SummaryArguments>();
   CLI::Option* model = add_model_argument(app, arguments->model);
+  model->description("A name that `cachet models` lists, or a recipe");
   // CLI11 sees what was given before it asks for what is required.
-  app.add_option_function<PublishedTable>(
+  app.add_option_function<std::string>(
          "--table",
-         [arguments, model](PublishedTable table) {
-           arguments->table = table;
+         [arguments, model](const std::string&) {
+           arguments->table = PublishedTable::paper;
            model->required(false);
          },
          "Count the models of a published table beside what was printed: paper")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, PublishedTable>{{"paper", PublishedTable::paper}}))
+      ->check(CLI::IsMember({"paper"}))
       ->type_name("TABLE");
   app.add_option("--depth", arguments->depth, "Levels of modules to show; 0 shows the model alone")
       ->check(CLI::NonNegativeNumber)
@@ -124,7 +137,7 @@ const Registration registered_summary({Topic::models,
                                        "summary",
                                        "A model's layers: shapes, parameters, multiply-accumulates",
                                        {"cachet summary vit_tiny_patch16_224 --depth 2",
-                                        "cachet summary deit_small_patch16_224 --set model.cache.kind=grc --json",
+                                        "cachet summary lra_text_2glu --set model.cache.kind=grc --json",
                                         "cachet summary --table paper"},
                                        declare_summary});
 

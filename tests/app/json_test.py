@@ -28,6 +28,15 @@ class Summary(command.CommandTest):
         frozen = self.json_of(*words, "--set", "model.cache.kind=grc", "--set", "model.cache.ratio=0.25", "--inference")
         self.assertLess(frozen["macs"]["linear_convolution"], cached["macs"]["linear_convolution"])
 
+    def test_the_models_of_recipes(self):
+        words = ["summary", "lra_text_2glu", "--json", "--depth", "0"]
+        recipe = self.json_of(*words)
+        self.assertEqual(recipe["model"], "lra_text")
+        self.assertLess(recipe["kernel_parameters"], 0.1 * recipe["block_parameters"])
+        self.assertGreater(recipe["kernel_parameters"],
+                           self.json_of(*words, "--set", "model.attention.layers=1")["kernel_parameters"])
+        self.assertIn("train.epoch: unknown key (did you mean 'epochs'?)", self.refused(*words, "--set", "train.epoch=1"))
+        self.assertIn("did you mean 'lra_text'?", self.refused("summary", "lra_tex"))
 
     def test_the_papers_models_beside_what_was_printed(self):
         table = self.json_of("summary", "--table", "paper", "--json")
