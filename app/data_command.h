@@ -7,6 +7,7 @@
 /// The subcommands of `cachet data`, each declared as a Command is.
 namespace cachet::app {
 
+Action declare_data_list(CLI::App& app);
 Action declare_data_listops(CLI::App& app);
 Action declare_data_matching(CLI::App& app);
 Action declare_data_subwords(CLI::App& app);

@@ -6,24 +6,43 @@
 #include "cachet/io/error.h"
 
 namespace cachet::data {
+namespace {
+
+std::vector<std::filesystem::path> places_of(const std::filesystem::path& value,
+                                             const std::filesystem::path& working_folder) {
+  std::vector<std::filesystem::path> places{working_folder / value};  // the value itself when it is absolute
+  const char* search_root = std::getenv("CACHET_DATA");
+  if (value.is_relative() && search_root != nullptr && *search_root != '\0')
+    places.push_back(std::filesystem::path(search_root) / value);
+  return places;
+}
+
+std::optional<std::filesystem::path> first_existing(const std::vector<std::filesystem::path>& places, PathKind kind) {
+  for (const auto& place : places) {
+    std::error_code unreadable;
+    const bool is_there = kind == PathKind::folder ? std::filesystem::is_directory(place, unreadable)
+                                                   : std::filesystem::is_regular_file(place, unreadable);
+    if (is_there) return place.lexically_normal();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,
+                                                        const std::filesystem::path& working_folder) {
+  return first_existing(places_of(value, working_folder), kind);
+}
 
 std::filesystem::path find_data_path(const std::string& key, const std::filesystem::path& value, PathKind kind,
                                      const std::filesystem::path& working_folder, const std::string& hint) {
-  std::vector<std::filesystem::path> candidates{working_folder / value};  // the value itself when it is absolute
-  const char* search_root = std::getenv("CACHET_DATA");
-  const bool searches = value.is_relative() && search_root != nullptr && *search_root != '\0';
-  if (searches) candidates.push_back(std::filesystem::path(search_root) / value);
-  for (const auto& candidate : candidates) {
-    std::error_code unreadable;
-    const bool is_there = kind == PathKind::folder ? std::filesystem::is_directory(candidate, unreadable)
-                                                   : std::filesystem::is_regular_file(candidate, unreadable);
-    if (is_there) return candidate.lexically_normal();
-  }
-  std::string message = key + ": there is no " + (kind == PathKind::folder ? "folder " : "file ") +
-                        candidates[0].lexically_normal().string();
-  if (searches) message += " or " + candidates[1].lexically_normal().string();
+  const auto places = places_of(value, working_folder);
+  if (const auto found = first_existing(places, kind)) return *found;
+  std::string message =
+      key + ": there is no " + (kind == PathKind::folder ? "folder " : "file ") + places[0].lexically_normal().string();
+  if (places.size() > 1) message += " or " + places[1].lexically_normal().string();
   message += "; " + hint + ".";
-  if (value.is_relative() && !searches) message += " CACHET_DATA may name a folder to look in too.";
+  if (value.is_relative() && places.size() == 1) message += " CACHET_DATA may name a folder to look in too.";
   throw io::Error(message);
 }
 

@@ -1,5 +1,6 @@
 """Data sets of long sequences: what the makers write, what they refuse."""
 import hashlib
+import os
 import pathlib
 import tempfile
 
@@ -95,6 +96,41 @@ class Subwords(command.CommandTest):
                                                          code=1, cwd=folder))
             self.assertIn("--type", self.refused(*words, "-o", "d.model", "--type", "words", cwd=folder))
             self.assertFalse((root / "d.model").exists())
+
+
+class List(command.CommandTest):
+    def test_what_recipes_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            (root / "aclImdb").mkdir()
+            listed = self.json_of("data", "ls", "--json", cwd=folder)
+            self.assertEqual(list(listed), ["schema", "data"])
+            for data in listed["data"]:
+                self.assertEqual(list(data), ["kind", "root", "found", "files", "recipes"])
+            self.assertLessEqual({"cifar10", "class_folders", "imdb", "listops"}, {data["kind"] for data in listed["data"]})
+            recipes = self.json_of("recipes", "--json")["recipes"]
+            self.assertEqual(sorted(name for data in listed["data"] for name in data["recipes"]),
+                             [recipe["name"] for recipe in recipes])
+            imdb, = (data for data in listed["data"] if data["kind"] == "imdb")
+            self.assertEqual((imdb["root"], imdb["found"]), ("aclImdb", str(root / "aclImdb")))
+            self.assertIn("neg and pos", imdb["files"])
+            self.assertTrue(all(data["found"] is None for data in listed["data"] if data["kind"] == "listops"))
+
+            table = self.succeed("data", "ls", "[il]*", cwd=folder).stdout
+            self.assertIn("aclImdb", table)
+            self.assertIn("CACHET_DATA", table)
+            self.assertNotIn("cifar", table)
+            self.assertNotIn("CACHET_DATA", self.succeed("data", "ls", "imdb", cwd=folder).stdout)
+        self.assertIn("did you mean 'listops'?", self.refused("data", "ls", "listop"))
+
+    def test_a_broken_recipe_is_left_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "mine.toml").write_text("[data]\nkind = 'imdb'\n")
+            os.environ["CACHET_RECIPES"] = folder
+            self.addCleanup(os.environ.pop, "CACHET_RECIPES")
+            done = self.succeed("data", "ls", "imdb")
+            self.assertIn("mine is left out", done.stderr)
+            self.assertIn("aclImdb", done.stdout)
 
 
 class Words(command.CommandTest):

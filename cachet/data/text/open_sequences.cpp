@@ -15,20 +15,6 @@ namespace {
 
 using SharedSequences = std::shared_ptr<const SequenceDataset>;
 
-std::string expected_sequence_files(const SequenceDatasetOptions& options) {
-  switch (options.kind) {
-    case SequenceKind::listops:
-      return options.files + "_train.tsv, " + options.files + "_val.tsv and " + options.files +
-             "_test.tsv, which `cachet data listops` makes";
-    case SequenceKind::imdb:
-      return "train and test, each with folders neg and pos of .txt files";
-    case SequenceKind::matching:
-      return options.files + ".train.tsv, " + options.files + ".eval.tsv and " + options.files + ".test.tsv";
-    default:
-      return "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz)";
-  }
-}
-
 /// Whether the split's samples lie among the training files.
 bool is_of_training_files(const SequenceDatasetOptions& options, SequenceSplit split) {
   return split == SequenceSplit::train || (split == SequenceSplit::validation && options.validation_fraction > 0);
@@ -66,10 +52,24 @@ std::vector<int64_t> part_of_training(int64_t size, const SequenceDatasetOptions
 
 }  // namespace
 
+std::string expected_files(const SequenceDatasetOptions& options) {
+  switch (options.kind) {
+    case SequenceKind::listops:
+      return options.files + "_train.tsv, " + options.files + "_val.tsv and " + options.files +
+             "_test.tsv, which `cachet data listops` makes";
+    case SequenceKind::imdb:
+      return "train and test, each with folders neg and pos of .txt files";
+    case SequenceKind::matching:
+      return options.files + ".train.tsv, " + options.files + ".eval.tsv and " + options.files + ".test.tsv";
+    default:
+      return "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz)";
+  }
+}
+
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,
                                          const std::filesystem::path& working_folder) {
   return find_data_path("data.root", options.root, PathKind::folder, working_folder,
-                        "it should hold " + expected_sequence_files(options));
+                        "it should hold " + expected_files(options));
 }
 
 SharedSequences open_sequence_dataset(const SequenceDatasetOptions& options, SequenceSplit split,

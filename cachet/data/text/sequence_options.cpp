@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "cachet/config/choice_word.h"
 #include "cachet/data/text/pixel_sequences.h"
 #include "cachet/data/vision/class_names.h"
 
@@ -53,6 +54,8 @@ TextOptions read_text_options(const config::View& data) {
 }
 
 }  // namespace
+
+std::string_view to_string(SequenceKind kind) { return config::word_of(kind, kSequenceKinds); }
 
 const char* to_string(SequenceSplit split) {
   switch (split) {

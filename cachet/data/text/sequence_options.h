@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cachet/config/view.h"
 #include "cachet/data/text/sequence_dataset.h"
@@ -13,6 +14,7 @@ namespace cachet::data {
 /// listops: the arena's TSV files. imdb: a folder of reviews, one file each. matching: pairs of texts in the TSV form
 /// of the ACL Anthology Network. cifar10_pixels: images of CIFAR-10 as 1,024 grey values.
 enum class SequenceKind { listops, imdb, matching, cifar10_pixels };
+std::string_view to_string(SequenceKind kind);  // as recipes write it
 
 /// How texts become tokens: each byte plus 1, or pieces of a SentencePiece model.
 enum class TokenKind { bytes, subwords };
@@ -62,6 +64,9 @@ struct SequenceTraits {
 };
 SequenceTraits sequence_traits(const SequenceDatasetOptions& options);
 std::vector<std::string> sequence_class_names(SequenceKind kind);
+
+/// What should lie in the folder, in words.
+std::string expected_files(const SequenceDatasetOptions& options);
 
 /// The folder that `root` means. Throws io::Error that names the places looked at and what should lie there.
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,

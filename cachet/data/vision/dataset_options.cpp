@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "cachet/config/choice_word.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/subset.h"
 #include "cachet/data/vision/cifar.h"
@@ -26,21 +27,6 @@ constexpr std::array<config::Choice<DatasetKind>, 6> kDatasetKinds{{
 }};
 
 constexpr int64_t kMostClasses = 100'000, kUsualFolderClasses = 1000;
-
-std::string expected_files(const DatasetOptions& options) {
-  switch (options.kind) {
-    case DatasetKind::class_folders:
-      return options.folders.train_folder + " and " + options.folders.validation_folder +
-             ", with a folder of JPEG or PNG files for each class";
-    case DatasetKind::cifar10:
-      return "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz)";
-    case DatasetKind::cifar100:
-      return "train.bin and test.bin (plain, .gz or .xz)";
-    default:
-      return "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte "
-             "(plain, .gz or .xz)";
-  }
-}
 
 std::vector<std::string> idx_class_names(const DatasetOptions& options) {
   if (options.kind == DatasetKind::fashion_mnist) return fashion_mnist_class_names();
@@ -66,6 +52,23 @@ void read_class_folder_options(const config::View& data, ClassFolderOptions& opt
 }
 
 }  // namespace
+
+std::string_view to_string(DatasetKind kind) { return config::word_of(kind, kDatasetKinds); }
+
+std::string expected_files(const DatasetOptions& options) {
+  switch (options.kind) {
+    case DatasetKind::class_folders:
+      return options.folders.train_folder + " and " + options.folders.validation_folder +
+             ", with a folder of JPEG or PNG files for each class";
+    case DatasetKind::cifar10:
+      return "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz)";
+    case DatasetKind::cifar100:
+      return "train.bin and test.bin (plain, .gz or .xz)";
+    default:
+      return "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte "
+             "(plain, .gz or .xz)";
+  }
+}
 
 void read_image_kind(const config::View& data, DatasetOptions& options) {
   const DatasetKind usual = options.kind;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cachet/config/view.h"
 #include "cachet/data/vision/image_dataset.h"
@@ -14,6 +15,7 @@ namespace cachet::data {
 /// mnist and fashion_mnist are IDX files with known class names and statistics; class_folders is a folder of JPEG and
 /// PNG files for each class.
 enum class DatasetKind { idx, mnist, fashion_mnist, cifar10, cifar100, class_folders };
+std::string_view to_string(DatasetKind kind);  // as recipes write it
 enum class Split { train, test };
 
 /// What is peculiar to class folders.
@@ -51,6 +53,9 @@ void read_image_kind(const config::View& data, DatasetOptions& options);
 /// Reads these, root, fraction, limit, subset_seed and, of kind class_folders, train_folder, validation_folder,
 /// skip_other_files and strict_images.
 DatasetOptions read_dataset_options(const config::View& data, RootKey root = RootKey::required);
+
+/// What should lie in the folder, in words: "train.bin and test.bin (plain, .gz or .xz)".
+std::string expected_files(const DatasetOptions& options);
 
 /// The folder that `root` means: itself when absolute, else below `working_folder`, else below $CACHET_DATA.
 /// Throws io::Error that names the folders looked at and the files expected there, also where there is no root.

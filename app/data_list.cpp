@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <variant>
+
+#include "app/data_command.h"
+#include "app/json.h"
+#include "app/recipe_argument.h"
+#include "cachet/config/glob.h"
+#include "cachet/config/near_names.h"
+#include "cachet/data/data_path.h"
+#include "cachet/report/text_table.h"
+#include "cachet/tasks/recipe.h"
+
+namespace cachet::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DataListArguments {
+  std::string glob;
+  bool json = false;
+};
+
+/// A folder that recipes read data from.
+struct RecipeData {
+  std::string kind;
+  fs::path root;
+  std::string files;  // what should lie there
+  std::vector<std::string> recipes{};
+};
+
+RecipeData data_of(const tasks::RecipePlan& plan) {
+  return std::visit(
+      [](const auto& options) {
+        const auto& dataset = options.dataset;
+        return RecipeData{std::string(data::to_string(dataset.kind)), dataset.root, data::expected_files(dataset)};
+      },
+      plan.task);
+}
+
+/// A user's own recipe may be half written; that is no reason to list nothing.
+std::optional<tasks::RecipePlan> read_if_valid(const NamedRecipe& recipe) try {
+  config::Document document = config::Document::from_file(recipe.path);
+  return tasks::read_recipe(document);
+} catch (const config::Error& error) {
+  std::cerr << recipe.name << " is left out: " << error.what() << '\n';
+  return std::nullopt;
+}
+
+/// What all recipes read, by kind and root.
+std::vector<RecipeData> recipes_data() {
+  std::vector<RecipeData> all;
+  for (const NamedRecipe& recipe : named_recipes()) {
+    const auto plan = read_if_valid(recipe);
+    if (!plan) continue;
+    RecipeData data = data_of(*plan);
+    const auto same = std::ranges::find_if(all, [&](const RecipeData& other) {
+      return other.kind == data.kind && other.root == data.root && other.files == data.files;
+    });
+    RecipeData& entry = same == all.end() ? all.emplace_back(std::move(data)) : *same;
+    entry.recipes.push_back(recipe.name);
+  }
+  std::ranges::sort(all, {}, [](const RecipeData& data) { return std::tie(data.kind, data.root, data.files); });
+  return all;
+}
+
+std::vector<RecipeData> matching_data(const std::string& glob) {
+  std::vector<RecipeData> all = recipes_data();
+  std::vector<std::string> kinds;
+  for (const RecipeData& data : all) kinds.push_back(data.kind);
+  if (!glob.empty()) std::erase_if(all, [&](const RecipeData& data) { return !config::glob_matches(glob, data.kind); });
+  if (all.empty())
+    throw UsageError("no recipe reads data of kind '" + glob + "'" + config::suggestion(glob, kinds) +
+                     "; `cachet data ls` lists all");
+  return all;
+}
+
+std::optional<fs::path> place_of(const RecipeData& data) {
+  return data::existing_data_path(data.root, data::PathKind::folder, fs::current_path());
+}
+
+nlohmann::ordered_json to_json(const std::vector<RecipeData>& all) {
+  nlohmann::ordered_json json{{"schema", kSchema}, {"data", nlohmann::ordered_json::array()}};
+  for (const RecipeData& data : all) {
+    const auto place = place_of(data);
+    json["data"].push_back({{"kind", data.kind},
+                            {"root", data.root.string()},
+                            {"found", place ? nlohmann::ordered_json(place->string()) : nlohmann::ordered_json()},
+                            {"files", data.files},
+                            {"recipes", data.recipes}});
+  }
+  return json;
+}
+
+void print_table(const std::vector<RecipeData>& all) {
+  using report::Alignment;
+  report::Table table;
+  table.columns = {{"kind"}, {"root"}, {"recipes", Alignment::right}, {"found here"}};
+  bool missing = false;
+  for (const RecipeData& data : all) {
+    const auto place = place_of(data);
+    missing = missing || !place;
+    table.rows.push_back(
+        {data.kind, data.root.string(), std::to_string(data.recipes.size()), place ? place->string() : ""});
+  }
+  std::cout << report::text_table(table);
+  if (missing)
+    std::cout << "\nA root that is not found is looked for here and below CACHET_DATA; `--json` says what should lie "
+                 "there.\n";
+}
+
+int run_data_list(const DataListArguments& arguments) {
+  const std::vector<RecipeData> all = matching_data(arguments.glob);
+  if (arguments.json)
+    std::cout << to_json(all).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  else
+    print_table(all);
+  return kDone;
+}
+
+}  // namespace
+
+Action declare_data_list(CLI::App& app) {
+  auto arguments = std::make_shared<DataListArguments>();
+  app.add_option("GLOB", arguments->glob, "Kinds to list, such as 'cifar*'; all without it")->type_name("");
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  return [arguments] { return run_data_list(*arguments); };
+}
+
+}  // namespace cachet::app
