@@ -109,8 +109,7 @@ void print_table(const std::vector<RecipeData>& all) {
   }
   std::cout << report::text_table(table);
   if (missing)
-    std::cout << "\nA root that is not found is looked for here and below CACHET_DATA; `--json` says what should lie "
-                 "there.\n";
+    std::cout << "\nRoots are looked for here, then below CACHET_DATA; `--json` says what a missing one should hold.\n";
 }
 
 int run_data_list(const DataListArguments& arguments) {
