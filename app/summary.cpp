@@ -16,13 +16,10 @@
 namespace cachet::app {
 namespace {
 
-enum class PublishedTable { paper };
-
 struct SummaryArguments {
   ModelArgument model;
-  std::optional<PublishedTable> table;
   int64_t depth = analysis::kAllDepths;
-  bool inference = false, json = false;
+  bool published = false, inference = false, json = false;
 };
 
 std::string shape_text(const std::vector<int64_t>& shape) {
@@ -100,7 +97,7 @@ models::ClassifierPlan read_plan(const ModelArgument& argument) {
 }
 
 int run_summary(const SummaryArguments& arguments) {
-  if (arguments.table) return run_published(arguments);
+  if (arguments.published) return run_published(arguments);
   const auto plan = read_plan(arguments.model);
   const auto pass = arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
   const auto summary = analysis::summarize(plan, pass, arguments.depth);
@@ -119,7 +116,7 @@ Action declare_summary(CLI::App& app) {
   app.add_option_function<std::string>(
          "--table",
          [arguments, model](const std::string&) {
-           arguments->table = PublishedTable::paper;
+           arguments->published = true;
            model->required(false);
          },
          "Count the models of a published table beside what was printed: paper")
