@@ -1,6 +1,7 @@
 // What attention functions cost against the length of a sequence. Prints Markdown tables: long_range [--quick].
-// long_range --layer prints, for benchmarks/long_range.py, one line a function: name, ms and MiB of a training step of
-// one attention layer. A second word, a pattern, picks functions by their names.
+// long_range --attention and --encoder print, for benchmarks/long_range.py, one line a function: name, ms and MiB of a
+// training step of one attention layer, or of the encoder layer around it. A second word, a pattern, picks functions by
+// their names.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -14,6 +15,7 @@
 #include "cachet/analysis/live_memory.h"
 #include "cachet/config/glob.h"
 #include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/nn/transformer_block.h"
 
 namespace cachet::benchmarks {
 namespace {
@@ -103,20 +105,35 @@ void length_table(bool quick, std::string_view pattern) {
 constexpr int64_t kBatch = 4, kTokens = 4096, kDim = 256, kHeads = 4;
 constexpr int kSteps = 3;
 
-void layer_line(const Function& f) {
-  nn::AttentionOptions attention;
-  attention.function = f.options;
-  nn::MultiHeadAttention layer({kDim, kHeads, attention});
+/// `forward` is a layer's, `parameters` are its.
+void layer_line(const std::string& name, const std::function<Tensor(const Tensor&)>& forward, Tensors parameters) {
   const Tensor x = at::randn({kBatch, kTokens, kDim}).requires_grad_();
-  const auto call = [&] {
-    Tensors inputs = layer.parameters();
-    inputs.push_back(x);
-    step({layer.forward(x, x, {})}, inputs);
-  };
+  parameters.push_back(x);
+  const auto call = [&] { step({forward(x)}, parameters); };
   const double time = analysis::quartiles(in_turns({call}, kSteps)[0]).median;
   const analysis::LiveMemory memory;
   call();
-  std::cout << f.name << '\t' << number(time, 1) << '\t' << number(mebibytes(memory.peak_bytes()), 1) << std::endl;
+  std::cout << name << '\t' << number(time, 1) << '\t' << number(mebibytes(memory.peak_bytes()), 1) << std::endl;
+}
+
+void attention_line(const Function& f) {
+  nn::AttentionOptions attention;
+  attention.function = f.options;
+  nn::MultiHeadAttention layer({kDim, kHeads, attention});
+  layer_line(
+      f.name, [&](const Tensor& x) { return layer.forward(x, x, {}); }, layer.parameters());
+}
+
+void encoder_line(const Function& f) {
+  nn::PlugIns plug_ins;
+  plug_ins.attention.function = f.options;
+  nn::TransformerBlockOptions options;
+  options.dim = kDim;
+  options.num_heads = kHeads;
+  options.tokens = kTokens;
+  nn::TransformerBlock layer(options, plug_ins);
+  layer_line(
+      f.name, [&](const Tensor& x) { return layer.forward(x, {}); }, layer.parameters());
 }
 
 }  // namespace
@@ -125,10 +142,10 @@ void layer_line(const Function& f) {
 int main(int count, char** arguments) {
   using namespace cachet::benchmarks;
   const auto asked = [&](const char* option) { return count > 1 && std::strcmp(arguments[1], option) == 0; };
-  const bool layer = asked("--layer"), quick = asked("--quick");
+  const bool attention = asked("--attention"), encoder = asked("--encoder"), quick = asked("--quick");
   const std::string pattern = count > 2 ? arguments[2] : "*";
   at::set_num_threads(2);
-  if (!layer) return length_table(quick, pattern), 0;
+  if (!attention && !encoder) return length_table(quick, pattern), 0;
   for (const Function& f : functions())
-    if (cachet::config::glob_matches(pattern, f.name)) layer_line(f);
+    if (cachet::config::glob_matches(pattern, f.name)) attention ? attention_line(f) : encoder_line(f);
 }

@@ -1,5 +1,5 @@
 """Linear attention as one would write its published equations in plain PyTorch, and Hugging Face's BigBird: one layer of
-each, (batch, tokens, DIM) -> (batch, tokens, DIM)."""
+each, (batch, tokens, DIM) -> (batch, tokens, DIM), and the encoder layer around it."""
 import math
 
 import torch
@@ -87,6 +87,19 @@ class ReluPerformer(Performer):
         return torch.relu(x * HEAD ** -0.25 @ self.projection[:256].T) + 1e-3
 
     queries = keys = features
+
+
+class EncoderLayer(nn.Module):
+    """Pre-norm: x + attention(norm(x)), then x + mlp(norm(x)), the hidden layer four times as wide."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.attention, self.norm1, self.norm2 = attention, nn.LayerNorm(DIM), nn.LayerNorm(DIM)
+        self.mlp = nn.Sequential(nn.Linear(DIM, 4 * DIM), nn.GELU(), nn.Linear(4 * DIM, DIM))
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
 
 
 def hugging_face_big_bird(tokens):

@@ -23,13 +23,32 @@ void AppendOnes(const T* values, const bool* padding, float* with_ones, ValueRow
   }
 }
 
+void DotRows(const float* matrix, const float* vector, bool add, float* sums, ValueRows s) {
+  const Wide d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t row = 0; row < s.rows; ++row, matrix += s.stride) {
+    // Two chains of additions: one alone waits for itself.
+    auto even = hn::Zero(d), odd = hn::Zero(d);
+    const auto term = [&](int64_t i, auto sum) {
+      const auto numbers = hn::LoadU(d, matrix + i);
+      return vector ? hn::MulAdd(numbers, hn::LoadU(d, vector + i), sum) : hn::Add(numbers, sum);
+    };
+    int64_t i = 0;
+    for (; i + 2 * lanes <= s.width; i += 2 * lanes) even = term(i, even), odd = term(i + lanes, odd);
+    for (; i + lanes <= s.width; i += lanes) even = term(i, even);
+    float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+    for (; i < s.width; ++i) sum += vector ? matrix[i] * vector[i] : matrix[i];
+    sums[row] = add ? sums[row] + sum : sum;
+  }
+}
+
 template <class T>
-void DivideTotals(const float* totals, float eps, T* out, float* divisors, ValueRows s) {
-  for (int64_t row = 0; row < s.rows; ++row, totals += s.width + 1, out += s.stride) {
-    const float divisor = totals[s.width] + eps, inverse = divisor > 0 ? 1.0f / divisor : 0.0f;
+void DivideTotals(const float* numerators, const float* denominators, float eps, T* out, float* divisors, ValueRows s) {
+  for (int64_t row = 0; row < s.rows; ++row, numerators += s.width, out += s.stride) {
+    const float divisor = denominators[row] + eps, inverse = divisor > 0 ? 1.0f / divisor : 0.0f;
     divisors[row] = divisor > 0 ? divisor : 0.0f;
     ForEachVector(s.width, [&](auto d, int64_t i) {
-      StoreFloat(hn::Mul(hn::LoadU(d, totals + i), hn::Set(d, inverse)), d, out + i);
+      StoreFloat(hn::Mul(hn::LoadU(d, numerators + i), hn::Set(d, inverse)), d, out + i);
     });
   }
 }
@@ -67,6 +86,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cachet::kernels {
 
+HWY_EXPORT(DotRows);
 CACHET_EXPORT(AppendOnes);
 CACHET_EXPORT(DivideTotals);
 CACHET_EXPORT(DivideTotalsBackward);
@@ -75,9 +95,13 @@ template <class T>
 void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape) {
   CACHET_DISPATCH(AppendOnes, T)(values, padding, with_ones, shape);
 }
+void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape) {
+  HWY_DYNAMIC_DISPATCH(DotRows)(matrix, vector, add, sums, shape);
+}
 template <class T>
-void divide_totals(const float* totals, float eps, T* out, float* divisors, ValueRows shape) {
-  CACHET_DISPATCH(DivideTotals, T)(totals, eps, out, divisors, shape);
+void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
+                   ValueRows shape) {
+  CACHET_DISPATCH(DivideTotals, T)(numerators, denominators, eps, out, divisors, shape);
 }
 template <class T>
 void divide_totals_backward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
@@ -100,13 +124,22 @@ void append_ones(const T* values, const bool* padding, float* with_ones, ValueRo
     }
 }
 
-template <class T>
-void divide_totals(const float* totals, float eps, T* out, float* divisors, ValueRows s) {
+void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows s) {
   for (int64_t row = 0; row < s.rows; ++row) {
-    const float divisor = totals[row * (s.width + 1) + s.width] + eps;
+    float sum = 0;
+    for (int64_t i = 0; i < s.width; ++i) sum += matrix[row * s.stride + i] * (vector ? vector[i] : 1.0f);
+    sums[row] = add ? sums[row] + sum : sum;
+  }
+}
+
+template <class T>
+void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
+                   ValueRows s) {
+  for (int64_t row = 0; row < s.rows; ++row) {
+    const float divisor = denominators[row] + eps;
     divisors[row] = divisor > 0 ? divisor : 0.0f;
     for (int64_t i = 0; i < s.width; ++i)
-      out[row * s.stride + i] = from_float<T>(divisor > 0 ? totals[row * (s.width + 1) + i] / divisor : 0.0f);
+      out[row * s.stride + i] = from_float<T>(divisor > 0 ? numerators[row * s.width + i] / divisor : 0.0f);
   }
 }
 
@@ -125,9 +158,9 @@ void divide_totals_backward(const T* out, const float* divisors, const T* grad, 
 
 }  // namespace scalar
 
-#define CACHET_FORMS(space, T)                                                   \
-  template void space append_ones(const T*, const bool*, float*, ValueRows);     \
-  template void space divide_totals(const float*, float, T*, float*, ValueRows); \
+#define CACHET_FORMS(space, T)                                                                 \
+  template void space append_ones(const T*, const bool*, float*, ValueRows);                   \
+  template void space divide_totals(const float*, const float*, float, T*, float*, ValueRows); \
   template void space divide_totals_backward(const T*, const float*, const T*, int64_t, float*, ValueRows);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS

@@ -6,8 +6,9 @@
 
 namespace cachet::kernels {
 
-// Rows between the products of kernel attention. Totals are numerators and, behind them, the denominator: (rows, e + 1)
-// of float32, dense. Rows of T lie `stride` numbers apart.
+// Rows between the products of kernel attention, float32 and dense unless of T, whose rows lie `stride` numbers apart.
+// Totals are numerators (rows, e) and denominators (rows); of their gradient the latter lie behind the former,
+// (rows, e + 1).
 
 struct ValueRows {
   int64_t rows, width, stride;
@@ -17,9 +18,13 @@ struct ValueRows {
 template <class T>
 void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape);
 
+/// sums (rows) = rowsᵢ · vector, or += where `add`; rows of `width` numbers, `stride` apart. No vector: of ones.
+void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape);
+
 /// divisors (rows) = denominator + eps, or 0 where that is not positive; out = numerators / divisor, 0 where it is 0.
 template <class T>
-void divide_totals(const float* totals, float eps, T* out, float* divisors, ValueRows shape);
+void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
+                   ValueRows shape);
 
 /// d_totals (rows, width + 1) from what the division gave and its gradient, whose rows lie grad_stride apart.
 template <class T>
@@ -34,8 +39,10 @@ namespace scalar {
 // The same, one element at a time: what the kernels above are tested against.
 template <class T>
 void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape);
+void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape);
 template <class T>
-void divide_totals(const float* totals, float eps, T* out, float* divisors, ValueRows shape);
+void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
+                   ValueRows shape);
 template <class T>
 void divide_totals_backward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
                             ValueRows shape);

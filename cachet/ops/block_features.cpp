@@ -93,10 +93,11 @@ Matrix BlockFeatures<T>::compute(const Tensor& x, int64_t head, BlockRows rows, 
   if (padding) input_ = without_padding(input_, padding);
   Tensor current = input_;
   if (units_.empty()) {
-    for (int64_t row = 0; row < rows.count; ++row)
-      for (int64_t i = 0; i < features_; ++i)
-        wide_[static_cast<size_t>(row * features_ + i)] =
-            kernels::to_float(data<T>(current)[row * current.stride(0) + i]);
+    const T* from = data<T>(input_);
+    if constexpr (std::is_same_v<T, float>)
+      if (rows.count == block_) return {const_cast<float*>(from), block_, features_, input_.stride(0), 1};
+    for (int64_t row = 0; row < rows.count; ++row, from += input_.stride(0))
+      std::transform(from, from + features_, wide_.begin() + row * features_, [](T x) { return kernels::to_float(x); });
   }
   size_t product = 0;
   for (size_t layer = 0; layer < units_.size(); ++layer) {
@@ -126,13 +127,16 @@ void BlockFeatures<T>::backward(const float* d_features, const Tensor& d_x, cons
   const int64_t count = rows_.count;
   const Tensor target = d_x.narrow(0, rows_.first, count);
   const auto scratch = [&](int64_t columns) { return d_input_.narrow(0, 0, count * columns).view({count, columns}); };
-  if (products_.empty()) {  // elu + 1 alone, or no map
+  if (units_.empty()) {
+    T* to = mutable_data<T>(target);
+    for (int64_t row = 0; row < count; ++row, to += target.stride(0), d_features += features_)
+      std::transform(d_features, d_features + features_, to, kernels::from_float<T>);
+    return;
+  }
+  if (products_.empty()) {  // elu + 1 alone
     const Tensor dense = scratch(features_);
-    if (units_.empty())
-      std::transform(d_features, d_features + count * features_, mutable_data<T>(dense), kernels::from_float<T>);
-    else
-      kernels::feature_unit_backward_wide(kind(units_[0]), data<T>(input_), d_features, mutable_data<T>(dense),
-                                          {count, features_, input_.stride(0)});
+    kernels::feature_unit_backward_wide(kind(units_[0]), data<T>(input_), d_features, mutable_data<T>(dense),
+                                        {count, features_, input_.stride(0)});
     target.copy_(dense);
     return;
   }

@@ -12,8 +12,10 @@ namespace cachet::ops {
 namespace {
 
 // ATen compiles a block product for each shape it meets. Sizes that depend on the data are cut into whole steps, so
-// that there are few shapes; at::mm takes the rest.
+// that there are few shapes; at::mm takes the rest. One row more, such as that of ones behind values, is taken along.
 constexpr int64_t kStep = 32;
+
+int64_t whole_steps(int64_t count) { return count - (count % kStep == 1 ? 0 : count % kStep); }
 
 bool has_block_products() {
 #ifdef CPUBLAS_BRGEMM_F32F32F32
@@ -53,8 +55,8 @@ Matrix with_dense_rows(const Matrix& x, std::vector<float>& scratch) {
 }  // namespace
 
 void BlockProduct::operator()(const Matrix& out, const Matrix& a, const Matrix& b, bool add) {
-  const int64_t rows = a.rows / kStep * kStep, inner = a.columns / kStep * kStep;
-  if (!has_block_products() || rows == 0 || inner == 0) return aten_product(out, a, b, add);
+  const int64_t rows = whole_steps(a.rows), inner = whole_steps(a.columns);
+  if (!has_block_products() || rows < kStep || inner < kStep) return aten_product(out, a, b, add);
   const Matrix left = with_dense_rows(a, transposed_a_), right = with_dense_rows(b, transposed_b_);
   const Matrix top = out.block_of_rows(0, rows), top_left = left.block_of_rows(0, rows);
   block_product(top, top_left.block_of_columns(0, inner), right.block_of_rows(0, inner), add);

@@ -79,7 +79,7 @@ Fused kernel_attention_fused_meta(const Tensor& q, const Tensor& k, const Tensor
                                   double key_eps) {
   const KernelAttentionCall call{q, k, v, weights.vec(), units.vec(), {}, causal, eps, key_eps};
   return {at::empty({q.size(0), q.size(2), q.size(1), v.size(3)}, q.options()).transpose(1, 2),
-          at::empty({q.size(0), q.size(1), call.stored_states(), call.features(), v.size(3) + 1},
+          at::empty({q.size(0), q.size(1), call.stored_states(), v.size(3) + 1, call.features()},
                     q.options().dtype(at::kFloat)),
           at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat))};
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "cachet/kernels/attention_rows.h"
+#include "cachet/kernels/transpose.h"
 #include "cachet/ops/block_features.h"
 #include "cachet/ops/block_product.h"
 #include "cachet/ops/fused.h"
@@ -73,12 +74,18 @@ class Buffer {
   float* data() { return data_.data(); }
   Matrix matrix() { return Matrix::dense(data(), rows_, columns_); }
   Matrix rows(int64_t first, int64_t count) { return matrix().block_of_rows(first, count); }
+  /// Takes the numbers of `from`, whose rows are dense, as columns.
+  void transpose(const Matrix& from) {
+    kernels::transpose(from.data, from.row_stride, data(), columns_, from.rows, from.columns);
+  }
   void clear_from(int64_t row) { std::fill(data_.begin() + static_cast<ptrdiff_t>(row * columns_), data_.end(), 0.0f); }
 
  private:
   int64_t rows_, columns_;
   std::vector<float> data_;
 };
+
+kernels::ValueRows shape_of(const Matrix& m) { return {m.rows, m.columns, m.row_stride}; }
 
 /// [v, 1] of a block, zero at padding and behind the block's rows.
 template <class T>
@@ -89,16 +96,21 @@ void load_values(const Head& head, BlockRows rows, Buffer& with_ones) {
   with_ones.clear_from(rows.count);
 }
 
-/// The sums Σ φ(k)[v, 1]ᵀ, or their gradients, before (or behind) each kInner rows of a block.
+// Sums Σ [v, 1]φ(k)ᵀ lie with features side by side: products then write and read rows as wide as there are features,
+// and the one row more, the denominators', costs them little. As a column it would cost as much as sixteen.
+Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
+const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
+
+/// The sums Σ [v, 1]φ(k)ᵀ, or their gradients, before (or behind) each kInner rows of a block.
 class InnerSums {
  public:
   explicit InnerSums(const Walk& walk)
       : count_(walk.block / kInner),
+        rows_(walk.width + 1),
         features_(walk.features),
-        width_(walk.width + 1),
-        sums_(count_ * features_, width_) {}
+        sums_(count_ * rows_, features_) {}
 
-  Matrix operator[](int64_t i) { return sums_.rows(i * features_, features_); }
+  Matrix operator[](int64_t i) { return sums_.rows(i * rows_, rows_); }
 
   /// Sets each to `state` and adds what left(j)ᵀ·right(j) give for all j before it; state becomes the sum of all.
   template <class Left, class Right>
@@ -114,11 +126,11 @@ class InnerSums {
  private:
   template <class Left, class Right>
   void step(BlockProduct& product, Matrix state, int64_t i, const Left& left, const Right& right) {
-    std::copy_n(state.data, features_ * width_, (*this)[i].data);
+    std::copy_n(state.data, rows_ * features_, (*this)[i].data);
     product(state, left(i).t(), right(i), /*add=*/true);
   }
 
-  int64_t count_, features_, width_;
+  int64_t count_, rows_, features_;
   Buffer sums_;
 };
 
@@ -133,8 +145,10 @@ class ForwardTask {
         queries_(call.weights, call.units, call.q, walk.block, walk.features),
         keys_(call.weights, call.units, call.k, walk.block, walk.features),
         values_(walk.block, walk.width + 1),
-        totals_(walk.block, walk.width + 1),
-        state_(walk.features, walk.width + 1),
+        totals_(walk.block, walk.width),
+        totals_of_ones_(walk.block, 1),
+        state_(walk.width + 1, walk.features),
+        across_(walk.features, walk.width),
         meetings_(kInner, kInner),
         before_(walk) {}
 
@@ -150,15 +164,18 @@ class ForwardTask {
 
  private:
   void bidirectional(const Head& head, const Tensor& y, const Tensor& states, const Tensor& divisors) {
-    const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.features, walk_.width + 1);
+    const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.width + 1, walk_.features);
     clear_sums(state);
     walk_.for_blocks(walk_.keys, [&](BlockRows rows) {
       const Matrix features = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
       load_values<T>(head, rows, values_);
-      product_(state, features.t(), values_.matrix(), /*add=*/true);
+      product_(state, values_.matrix().t(), features, /*add=*/true);
     });
+    across_.transpose(numerators(state));
     walk_.for_blocks(walk_.queries, [&](BlockRows rows) {
-      product_(totals_.matrix(), queries_.compute(head.q, head.number, rows, nullptr), state);
+      const Matrix features = queries_.compute(head.q, head.number, rows, nullptr);
+      product_(totals_.matrix(), features, across_.matrix());
+      kernels::dot_rows(features.data, denominators(state), /*add=*/false, totals_of_ones_.data(), shape_of(features));
       divide(rows, y, divisors);
     });
   }
@@ -170,42 +187,47 @@ class ForwardTask {
       const Matrix q = queries_.compute(head.q, head.number, rows, nullptr);
       const Matrix k = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
       load_values<T>(head, rows, values_);
-      stored = std::copy_n(state_.data(), walk_.features * (walk_.width + 1), stored);
+      stored = std::copy_n(state_.data(), (walk_.width + 1) * walk_.features, stored);
       before_.before(
-          product_, state_.matrix(), [&](int64_t i) { return k.block_of_rows(i * kInner, kInner); },
-          [&](int64_t i) { return values_.rows(i * kInner, kInner); });
+          product_, state_.matrix(), [&](int64_t i) { return values_.rows(i * kInner, kInner); },
+          [&](int64_t i) { return k.block_of_rows(i * kInner, kInner); });
       for (int64_t first = 0, i = 0; first < rows.count; first += kInner, ++i) {
         const Matrix own = q.block_of_rows(first, kInner), totals = totals_.rows(first, kInner);
         product_(meetings_.matrix(), own, k.block_of_rows(first, kInner).t());
         kernels::clear_above_diagonal(meetings_.data(), kInner);
-        product_(totals, own, before_[i]);
-        product_(totals, meetings_.matrix(), values_.rows(first, kInner), /*add=*/true);
+        product_(totals, own, numerators(before_[i]).t());
+        product_(totals, meetings_.matrix(), values_.rows(first, kInner).block_of_columns(0, walk_.width),
+                 /*add=*/true);
+        float* of_ones = totals_of_ones_.rows(first, kInner).data;
+        kernels::dot_rows(own.data, denominators(before_[i]), /*add=*/false, of_ones, shape_of(own));
+        kernels::dot_rows(meetings_.data(), nullptr, /*add=*/true, of_ones, shape_of(meetings_.matrix()));
       }
       divide(rows, y, divisors);
     });
   }
 
   void clear_sums(const Matrix& sums) const {
-    std::fill_n(sums.data, sums.rows * sums.columns, 0.0f);
-    for (int64_t i = 0; i < sums.rows; ++i) sums.data[(i + 1) * sums.columns - 1] = static_cast<float>(call_.key_eps);
+    float* ones = std::fill_n(sums.data, (sums.rows - 1) * sums.columns, 0.0f);
+    std::fill_n(ones, sums.columns, static_cast<float>(call_.key_eps));
   }
 
   void divide(BlockRows rows, const Tensor& y, const Tensor& divisors) {
-    kernels::divide_totals(totals_.data(), static_cast<float>(call_.eps), mutable_data<T>(y) + rows.first * y.stride(0),
-                           mutable_data<float>(divisors) + rows.first, {rows.count, walk_.width, y.stride(0)});
+    kernels::divide_totals(totals_.data(), totals_of_ones_.data(), static_cast<float>(call_.eps),
+                           mutable_data<T>(y) + rows.first * y.stride(0), mutable_data<float>(divisors) + rows.first,
+                           {rows.count, walk_.width, y.stride(0)});
   }
 
   const KernelAttentionCall& call_;
   const Walk& walk_;
   BlockFeatures<T> queries_, keys_;
-  Buffer values_, totals_, state_, meetings_;
+  Buffer values_, totals_, totals_of_ones_, state_, across_, meetings_;
   InnerSums before_;
   BlockProduct product_;
 };
 
 // --- backward --------------------------------------------------------------------------------------------------------
-// With totals t_i = φ(q_i)ᵀS and their gradient τ_i, and D = Σ_i φ(q_i) τ_iᵀ over the queries that see key j:
-//   ∂φ(q_i) = S τ_i,  ∂φ(k_j) = D [v_j, 1],  ∂v_j = Dᵀφ(k_j)
+// With totals t_i = Sφ(q_i) and their gradient τ_i, and D = Σ_i τ_i φ(q_i)ᵀ over the queries that see key j:
+//   ∂φ(q_i) = Sᵀτ_i,  ∂φ(k_j) = Dᵀ[v_j, 1],  ∂v_j = Dφ(k_j), without the row of ones
 
 template <class T>
 class BackwardTask {
@@ -217,11 +239,12 @@ class BackwardTask {
         keys_(call.weights, call.units, call.k, walk.block, walk.features),
         values_(walk.block, walk.width + 1),
         d_totals_(walk.block, walk.width + 1),
-        d_values_(walk.block, walk.width + 1),
+        d_values_(walk.block, walk.width),
         d_queries_(walk.block, walk.features),
         d_keys_(walk.block, walk.features),
-        state_(walk.features, walk.width + 1),
-        d_state_(walk.features, walk.width + 1),
+        state_(walk.width + 1, walk.features),
+        d_state_(walk.width + 1, walk.features),
+        d_across_(walk.features, walk.width),
         meetings_(kInner, kInner),
         d_meetings_(kInner, kInner),
         before_(walk),
@@ -244,26 +267,27 @@ class BackwardTask {
 
  private:
   void bidirectional(const Head& head, const Tensor& states) {
-    const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.features, walk_.width + 1);
+    const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.width + 1, walk_.features);
     walk_.for_blocks(walk_.queries, [&](BlockRows rows) {
       const Matrix features = queries_.compute(head.q, head.number, rows, nullptr);
       undivide(rows);
-      product_(d_state_.matrix(), features.t(), d_totals_.matrix(), /*add=*/true);
-      product_(d_queries_.matrix(), d_totals_.matrix(), state.t());
+      product_(d_state_.matrix(), d_totals_.matrix().t(), features, /*add=*/true);
+      product_(d_queries_.matrix(), d_totals_.matrix(), state);
       queries_.backward(d_queries_.data(), dq_, d_weights_);
     });
+    d_across_.transpose(numerators(d_state_.matrix()));
     walk_.for_blocks(walk_.keys, [&](BlockRows rows) {
       const Matrix features = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
       load_values<T>(head, rows, values_);
-      product_(d_keys_.matrix(), values_.matrix(), d_state_.matrix().t());
-      product_(d_values_.matrix(), features, d_state_.matrix());
+      product_(d_keys_.matrix(), values_.matrix(), d_state_.matrix());
+      product_(d_values_.matrix(), features, d_across_.matrix());
       finish_keys(head, rows);
     });
   }
 
   // From the last block to the first, so that the gradient of each block's sums is there when its keys are reached.
   void causal(const Head& head, const Tensor& states) {
-    const int64_t size = walk_.features * (walk_.width + 1);
+    const int64_t size = (walk_.width + 1) * walk_.features;
     for (int64_t number = states.size(0); number-- > 0;) {
       const int64_t first_row = number * walk_.block;
       const BlockRows rows{first_row, std::min(walk_.block, walk_.queries - first_row)};
@@ -273,11 +297,11 @@ class BackwardTask {
       undivide(rows);
       std::copy_n(data<float>(states) + number * size, size, state_.data());
       before_.before(
-          product_, state_.matrix(), [&](int64_t i) { return k.block_of_rows(i * kInner, kInner); },
-          [&](int64_t i) { return values_.rows(i * kInner, kInner); });
+          product_, state_.matrix(), [&](int64_t i) { return values_.rows(i * kInner, kInner); },
+          [&](int64_t i) { return k.block_of_rows(i * kInner, kInner); });
       behind_.behind(
-          product_, d_state_.matrix(), [&](int64_t i) { return q.block_of_rows(i * kInner, kInner); },
-          [&](int64_t i) { return d_totals_.rows(i * kInner, kInner); });
+          product_, d_state_.matrix(), [&](int64_t i) { return d_totals_.rows(i * kInner, kInner); },
+          [&](int64_t i) { return q.block_of_rows(i * kInner, kInner); });
       for (int64_t first = 0, i = 0; first < rows.count; first += kInner, ++i) meet(q, k, first, i);
       queries_.backward(d_queries_.data(), dq_, d_weights_);
       finish_keys(head, rows);
@@ -294,12 +318,12 @@ class BackwardTask {
     kernels::clear_above_diagonal(meetings_.data(), kInner);
     product_(d_meetings_.matrix(), d_totals, v.t());
     kernels::clear_above_diagonal(d_meetings_.data(), kInner);
-    product_(d_queries, d_totals, before_[i].t());
+    product_(d_queries, d_totals, before_[i]);
     product_(d_queries, d_meetings_.matrix(), k, /*add=*/true);
-    product_(d_keys, v, behind_[i].t());
+    product_(d_keys, v, behind_[i]);
     product_(d_keys, d_meetings_.matrix().t(), q, /*add=*/true);
-    product_(d_values, k, behind_[i]);
-    product_(d_values, meetings_.matrix().t(), d_totals, /*add=*/true);
+    product_(d_values, k, numerators(behind_[i]).t());
+    product_(d_values, meetings_.matrix().t(), d_totals.block_of_columns(0, walk_.width), /*add=*/true);
   }
 
   void undivide(BlockRows rows) {
@@ -323,7 +347,7 @@ class BackwardTask {
   const KernelAttentionCall& call_;
   const Walk& walk_;
   BlockFeatures<T> queries_, keys_;
-  Buffer values_, d_totals_, d_values_, d_queries_, d_keys_, state_, d_state_, meetings_, d_meetings_;
+  Buffer values_, d_totals_, d_values_, d_queries_, d_keys_, state_, d_state_, d_across_, meetings_, d_meetings_;
   InnerSums before_, behind_;
   BlockProduct product_;
   std::vector<Tensor> d_weights_;
@@ -344,7 +368,7 @@ KernelAttended kernel_attention_forward(const KernelAttentionCall& call) {
   const auto floats = call.q.options().dtype(at::kFloat);
   const KernelAttended out{
       heads_side_by_side(call.q, walk.queries, walk.width),
-      at::empty({call.q.size(0), walk.heads, call.stored_states(), walk.features, walk.width + 1}, floats),
+      at::empty({call.q.size(0), walk.heads, call.stored_states(), walk.width + 1, walk.features}, floats),
       at::empty({call.q.size(0), walk.heads, walk.queries}, floats)};
   for_type_of(call.q, [&]<class T>(T*) {
     at::parallel_for(0, walk.tasks, 1, [&](int64_t from, int64_t to) {

@@ -27,7 +27,7 @@ struct KernelAttentionCall {
 
 struct KernelAttended {
   at::Tensor output;  // (B, H, Lq, e), heads of a token side by side in memory
-  at::Tensor states;  // (B, H, stored states, m, e + 1) float32: Σ φ(k)[v, 1]ᵀ over all keys, or before each block
+  at::Tensor states;  // (B, H, stored states, e + 1, m) float32: Σ [v, 1]φ(k)ᵀ over all keys, or before each block
   at::Tensor divisors;  // (B, H, Lq) float32, what numerators were divided by
 };
 

@@ -61,7 +61,9 @@ Tensor product(const Tensor& x, const Tensor& weight, const OptionalTensor& bias
 }
 
 Tensor transposed_product(const Tensor& a, const Tensor& b) {
-  return has_faster_product(a) ? product(a.t(), b.t()) : at::mm(a.t(), b);
+  if (!has_faster_product(a)) return at::mm(a.t(), b);
+  // oneDNN copies its first operand where that lies transposed: let it be the narrower one.
+  return a.size(1) <= b.size(1) ? product(a.t(), b.t()) : product(b.t(), a.t()).t().contiguous();
 }
 
 Tensor product_gelu(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {

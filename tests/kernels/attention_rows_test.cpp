@@ -36,12 +36,43 @@ TEST(AttentionRowsKernelRobustness, AppendOnesEqualsItsDefinition) {
   });
 }
 
+TEST(AttentionRowsKernelRobustness, DotRowsEqualsItsDefinition) {
+  sweep([]<class T>(T*, int64_t width, int64_t offset, std::mt19937& random, const std::string& label) {
+    if (!std::is_same_v<T, float>) return;
+    const int64_t stride = width + 2;
+    const Guarded<float> matrix(kRowsOfValues * stride, offset, random), vector(width, offset, random);
+    const kernels::ValueRows shape{kRowsOfValues, width, stride};
+    for (const bool simd : {true, false})
+      for (const bool add : {true, false})
+        for (const float* factors : {vector.data(), static_cast<const float*>(nullptr)}) {
+          Guarded<float> sums(kRowsOfValues, offset);
+          for (int64_t row = 0; row < kRowsOfValues; ++row) sums.data()[row] = static_cast<float>(row);
+          if (simd)
+            kernels::dot_rows(matrix.data(), factors, add, sums.data(), shape);
+          else
+            kernels::scalar::dot_rows(matrix.data(), factors, add, sums.data(), shape);
+          const auto sum = [&](int64_t row, bool absolute) {
+            double all = add ? static_cast<double>(row) : 0.0;
+            for (int64_t i = 0; i < width; ++i) {
+              const double term = static_cast<double>(matrix[row * stride + i]) * (factors ? vector[i] : 1.0f);
+              all += absolute ? std::abs(term) : term;
+            }
+            return all;
+          };
+          expect_near<float>(
+              sums, [&](int64_t row) { return sum(row, false); }, [&](int64_t row) { return sum(row, true); },
+              static_cast<double>(width + 2), label);
+        }
+  });
+}
+
 TEST(AttentionRowsKernelRobustness, DivisionEqualsItsDefinitionForwardAndBackward) {
   sweep([]<class T>(T*, int64_t width, int64_t offset, std::mt19937& random, const std::string& label) {
     const int64_t stride = width + 1, grad_stride = width + 3;
-    Guarded<float> totals(kRowsOfValues * (width + 1), offset, random);
+    const Guarded<float> numerators(kRowsOfValues * width, offset, random);
+    Guarded<float> denominators(kRowsOfValues, offset);
     for (int64_t row = 0; row < kRowsOfValues; ++row)
-      totals.data()[row * (width + 1) + width] = row == 2 ? 0.0f : 0.5f + static_cast<float>(row);
+      denominators.data()[row] = row == 2 ? 0.0f : 0.5f + static_cast<float>(row);
     const Guarded<T> grad(kRowsOfValues * grad_stride, offset, random), out_of(kRowsOfValues * stride, offset, random);
     const kernels::ValueRows shape{kRowsOfValues, width, stride};
     const float eps = 0.0f;
@@ -49,18 +80,18 @@ TEST(AttentionRowsKernelRobustness, DivisionEqualsItsDefinitionForwardAndBackwar
       Guarded<T> out(kRowsOfValues * stride, offset);
       Guarded<float> divisors(kRowsOfValues, offset), d_totals(kRowsOfValues * (width + 1), offset);
       if (simd) {
-        kernels::divide_totals(totals.data(), eps, out.data(), divisors.data(), shape);
+        kernels::divide_totals(numerators.data(), denominators.data(), eps, out.data(), divisors.data(), shape);
         kernels::divide_totals_backward(out_of.data(), divisors.data(), grad.data(), grad_stride, d_totals.data(),
                                         shape);
       } else {
-        kernels::scalar::divide_totals(totals.data(), eps, out.data(), divisors.data(), shape);
+        kernels::scalar::divide_totals(numerators.data(), denominators.data(), eps, out.data(), divisors.data(), shape);
         kernels::scalar::divide_totals_backward(out_of.data(), divisors.data(), grad.data(), grad_stride,
                                                 d_totals.data(), shape);
       }
-      const auto divisor = [&](int64_t row) { return static_cast<double>(totals[row * (width + 1) + width]); };
+      const auto divisor = [&](int64_t row) { return static_cast<double>(denominators[row]); };
       const auto quotient = [&](int64_t i) {
         const int64_t row = i / stride, c = i % stride;
-        return c == width || divisor(row) == 0 ? 0.0 : totals[row * (width + 1) + c] / divisor(row);
+        return c == width || divisor(row) == 0 ? 0.0 : numerators[row * width + c] / divisor(row);
       };
       expect_near<T>(
           out, quotient, [&](int64_t i) { return std::abs(quotient(i)); }, 4, label);
