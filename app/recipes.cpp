@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -31,7 +32,12 @@ std::string opening_comment(const std::filesystem::path& path) {
   return text;
 }
 
-std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }
+/// Without its full stop.
+std::string first_sentence(std::string text) {
+  text.resize(std::min(text.size(), text.find(". ")));
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
 
 std::vector<NamedRecipe> matching_recipes(const std::string& glob) {
   std::vector<NamedRecipe> recipes = named_recipes();

@@ -143,7 +143,7 @@ class HeadTask {
   Matrix q_{}, k_{}, v_{};
   std::vector<float> q_scratch_, k_scratch_, v_scratch_, k_across_, scores_;
   std::vector<Run> runs_;
-  BlockProduct product_;
+  BlockProduct product_{Sizes::varying};
 
  private:
   void add_run(int64_t first, int64_t count) {

@@ -11,11 +11,9 @@
 namespace cachet::ops {
 namespace {
 
-// ATen compiles a block product for each shape it meets. Sizes that depend on the data are cut into whole steps, so
-// that there are few shapes; at::mm takes the rest. One row more, such as that of ones behind values, is taken along.
+// ATen compiles a block product for each shape it meets. Sizes that vary are cut into whole steps, so that there are
+// few shapes; at::mm takes the rest.
 constexpr int64_t kStep = 32;
-
-int64_t whole_steps(int64_t count) { return count - (count % kStep == 1 ? 0 : count % kStep); }
 
 bool has_block_products() {
 #ifdef CPUBLAS_BRGEMM_F32F32F32
@@ -55,8 +53,9 @@ Matrix with_dense_rows(const Matrix& x, std::vector<float>& scratch) {
 }  // namespace
 
 void BlockProduct::operator()(const Matrix& out, const Matrix& a, const Matrix& b, bool add) {
-  const int64_t rows = whole_steps(a.rows), inner = whole_steps(a.columns);
-  if (!has_block_products() || rows < kStep || inner < kStep) return aten_product(out, a, b, add);
+  const int64_t step = sizes_ == Sizes::varying ? kStep : 1;
+  const int64_t rows = a.rows / step * step, inner = a.columns / step * step;
+  if (!has_block_products() || rows == 0 || inner == 0 || b.columns == 0) return aten_product(out, a, b, add);
   const Matrix left = with_dense_rows(a, transposed_a_), right = with_dense_rows(b, transposed_b_);
   const Matrix top = out.block_of_rows(0, rows), top_left = left.block_of_rows(0, rows);
   block_product(top, top_left.block_of_columns(0, inner), right.block_of_rows(0, inner), add);

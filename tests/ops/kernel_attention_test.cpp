@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
 
@@ -19,7 +21,8 @@ ops::FeatureMap random_map(const std::vector<FeatureUnit>& units, int64_t heads,
   map.units = units;
   for (const FeatureUnit unit : units)
     if (unit != FeatureUnit::elu_plus_one)
-      map.weights.push_back(at::randn({heads, width, ops::is_gated(unit) ? 2 * width : width}, options) * 0.5);
+      map.weights.push_back(at::randn({heads, width, ops::is_gated(unit) ? 2 * width : width}, options) *
+                            (2 / std::sqrt(static_cast<double>(width))));
   return map;
 }
 
@@ -91,13 +94,18 @@ const std::vector<KernelCase>& kernel_cases() {
 
 TEST(KernelAttentionOperator, FusedEqualsComposite) {
   using testing::Tensors;
-  const int64_t heads = 2, width = 16;
+  struct Shape {
+    int64_t queries, keys, width, value_width;
+  };
+  const int64_t heads = 2;
   for (const auto& [name, units] : kernel_cases())
     for (const bool causal : {false, true})
       for (const bool masked : {false, true})
         for (const int64_t weight_heads : {heads, int64_t{1}})
-          // Around the rows that meet one by one, and around a block of them.
-          for (const auto& [lq, lk] : {std::pair<int64_t, int64_t>{1, 1}, {63, 63}, {65, 65}, {300, 300}, {70, 40}}) {
+          // Around the rows that meet one by one, and around a block of them; widths of all models.
+          for (const auto& [lq, lk, width, value_width] :
+               {Shape{1, 1, 16, 8}, Shape{63, 63, 16, 8}, Shape{65, 65, 41, 41}, Shape{300, 300, 16, 8},
+                Shape{70, 40, 64, 64}}) {
             if (causal && lq != lk) continue;
             const auto map = random_map(units, weight_heads, width);
             // Heads as a fused projection leaves them; features of no map must be positive.
@@ -105,7 +113,7 @@ TEST(KernelAttentionOperator, FusedEqualsComposite) {
               const at::Tensor x = at::randn({2, length, 3, heads, columns}).select(2, 1).transpose(1, 2);
               return units.empty() ? x.abs() : x;
             };
-            Tensors inputs{operand(lq, width), operand(lk, width), operand(lk, 8)};
+            Tensors inputs{operand(lq, width), operand(lk, width), operand(lk, value_width)};
             inputs.insert(inputs.end(), map.weights.begin(), map.weights.end());
             at::Tensor padding = at::zeros({2, lk}, at::kBool);
             padding[0][lk - 1].fill_(masked);
