@@ -146,7 +146,14 @@ class Trainer::Loop {
     meter_.end_step(result);
     live_.state.seconds = seconds_before_ + seconds_from(wall_start_);
     if (progress_ != nullptr) progress_->update(progress(rate, result.gradient_norm));
-    if (due(options_.train.log_every) || live_.state.step == total_steps()) log_step(rate);
+    if (step_line_due()) log_step(rate);
+  }
+
+  // The last line takes what is left, or the means that end a run would be those of a few steps.
+  bool step_line_due() const {
+    const int64_t left = total_steps() - live_.state.step,
+                  every = options_.train.log_every.steps(live_.steps_per_epoch());
+    return left == 0 || (due(options_.train.log_every) && left >= every - left);
   }
 
   void log_step(double rate) {

@@ -47,6 +47,20 @@ TEST(Trainer, LeavesARunFolderThatSaysEverything) {
   EXPECT_EQ(events.size(), 9U);
 }
 
+TEST(Trainer, EndsWithMeansOfMoreThanAFewSteps) {
+  const auto lines = [](const std::string& limit) {
+    const TemporaryDirectory folder;
+    train_toy(folder / "run", {}, {"train.log_every=4 steps", "train.limit=" + limit});
+    std::vector<int64_t> steps;
+    for (const Event& event : read_events(folder / "run" / "metrics.jsonl"))
+      if (event.kind == Event::Kind::step) steps.push_back(event.step);
+    return steps;
+  };
+  EXPECT_EQ(lines("3 steps"), (std::vector<int64_t>{3}));
+  EXPECT_EQ(lines("9 steps"), (std::vector<int64_t>{4, 9})) << "the last line takes one step more than four";
+  EXPECT_EQ(lines("10 steps"), (std::vector<int64_t>{4, 8, 10})) << "half as many as usual are left";
+}
+
 TEST(Trainer, CountsEachMicroBatchInTheStateOfTheModel) {
   const TemporaryDirectory folder;
   train_toy(folder / "run");
