@@ -8,8 +8,8 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
 #include "cachet/report/text_table.h"
-#include "cachet/tasks/comparison.h"
-#include "cachet/tasks/run_values.h"
+#include "cachet/tasks/runs/comparison.h"
+#include "cachet/tasks/runs/run_values.h"
 #include "cachet/train/run_status.h"
 
 namespace cachet::app {

@@ -33,15 +33,6 @@ struct RecipeData {
   std::vector<std::string> recipes{};
 };
 
-RecipeData data_of(const tasks::RecipePlan& plan) {
-  return std::visit(
-      [](const auto& options) {
-        const auto& dataset = options.dataset;
-        return RecipeData{std::string(data::to_string(dataset.kind)), dataset.root, data::expected_files(dataset)};
-      },
-      plan.task);
-}
-
 /// A user's own recipe may be half written; that is no reason to list nothing.
 std::optional<tasks::RecipePlan> read_if_valid(const NamedRecipe& recipe) try {
   config::Document document = config::Document::from_file(recipe.path);
@@ -57,12 +48,13 @@ std::vector<RecipeData> recipes_data() {
   for (const NamedRecipe& recipe : named_recipes()) {
     const auto plan = read_if_valid(recipe);
     if (!plan) continue;
-    RecipeData data = data_of(*plan);
-    const auto same = std::ranges::find_if(all, [&](const RecipeData& other) {
-      return other.kind == data.kind && other.root == data.root && other.files == data.files;
-    });
-    RecipeData& entry = same == all.end() ? all.emplace_back(std::move(data)) : *same;
-    entry.recipes.push_back(recipe.name);
+    for (const tasks::DataPlace& place : plan->task->data()) {
+      const auto same = std::ranges::find_if(all, [&](const RecipeData& other) {
+        return other.kind == place.kind && other.root == place.root && other.files == place.files;
+      });
+      RecipeData& entry = same == all.end() ? all.emplace_back(RecipeData{place.kind, place.root, place.files}) : *same;
+      entry.recipes.push_back(recipe.name);
+    }
   }
   std::ranges::sort(all, {}, [](const RecipeData& data) { return std::tie(data.kind, data.root, data.files); });
   return all;

@@ -7,16 +7,17 @@
 #include "app/command.h"
 #include "app/recipe_argument.h"
 #include "cachet/analysis/benchmark.h"
+#include "cachet/baselines/logistic_regression.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/comparison.h"
 #include "cachet/report/format.h"
 #include "cachet/report/html.h"
 #include "cachet/report/progress.h"
 #include "cachet/report/text_table.h"
-#include "cachet/tasks/comparison.h"
-#include "cachet/tasks/logistic_regression.h"
+#include "cachet/tasks/image_classification/image_classification.h"
 #include "cachet/tasks/recipe.h"
-#include "cachet/tasks/run_values.h"
+#include "cachet/tasks/runs/comparison.h"
+#include "cachet/tasks/runs/run_values.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/trainer.h"
 
@@ -51,7 +52,7 @@ struct DemoRun {
   double training_seconds = 0, measuring_seconds = 0;
 };
 
-double inference_rate(models::ImageClassifier& model, const train::TrainOptions& training, double seconds) {
+double inference_rate(models::Model& model, const train::TrainOptions& training, double seconds) {
   analysis::BenchmarkOptions options;
   options.batch = training.batch_size;
   options.seconds = seconds;
@@ -66,7 +67,7 @@ DemoRun run_model(const std::string& recipe, const fs::path& folder, bool smoke)
   config::Document document = read_document(file, settings);
   const tasks::RecipePlan plan = tasks::read_recipe(document);
   PhaseClock clock;
-  const auto task = plan.build_images();
+  const auto task = plan.build();
   DemoRun run;
   run.path = folder / file.stem();
   auto run_folder = train::RunFolder::create(run.path, written_recipe(file), document, {"cachet", "demo"});
@@ -77,16 +78,18 @@ DemoRun run_model(const std::string& recipe, const fs::path& folder, bool smoke)
   run.training_seconds = clock.lap();
   if (run.outcome.exit_code() != kDone) return run;
 
-  run.images_per_second = inference_rate(task->classifier(), plan.training.train, smoke ? 0.1 : 3);
+  run.images_per_second =
+      inference_rate(dynamic_cast<models::Model&>(task->model()), plan.training.train, smoke ? 0.1 : 3);
   run.measuring_seconds = clock.lap();
   return run;
 }
 
-report::ComparedRun linear_run(const tasks::LogisticRegression& linear) {
+report::ComparedRun linear_run(const baselines::LogisticRegression& linear) {
   const auto weights = static_cast<double>(linear.parameters);
   report::ComparedRun run;
   run.name = "logistic regression";
-  tasks::RunValue top1 = tasks::metric_value("top1", linear.top1);
+  tasks::RunValue top1 =
+      tasks::metric_value(report::description_of(tasks::classification_metrics(), "top1"), linear.top1);
   top1.spread = linear.top1_stderr;
   run.metrics = {tasks::shown(top1),
                  {"parameters", {report::format_count(weights), weights}},
@@ -105,9 +108,10 @@ int run_demo(const DemoArguments& arguments) {
 
   PhaseClock clock;
   config::Document document = read_document(find_recipe("demo_plain"), {});
-  const auto task = tasks::read_recipe(document).build_images();
-  const report::ComparedRun linear =
-      linear_run(tasks::logistic_regression(*task->training_images(), task->test_images(), task->normalization()));
+  const auto task = tasks::read_recipe(document).build();
+  const auto& images = dynamic_cast<const tasks::ImageClassification&>(*task);
+  const report::ComparedRun linear = linear_run(
+      baselines::logistic_regression(*images.training_images(), images.test_images(), images.normalization()));
   add_phase("logistic regression", clock.lap());
   std::vector<fs::path> paths;
   std::vector<double> rates;

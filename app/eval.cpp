@@ -34,14 +34,15 @@ int run_eval(const EvalArguments& arguments) {
   const train::Metrics metrics = task->evaluate([](int64_t, int64_t) {});
   if (!arguments.json) {
     print_metrics(saved.checkpoint.string(), metrics,
-                  std::to_string(task->test_size()) + " test " + task->sample_words().many);
+                  std::to_string(task->evaluation_size()) + " " + task->sample_words().held_out + " " +
+                      task->sample_words().many);
     return kDone;
   }
   nlohmann::ordered_json values = nlohmann::ordered_json::object();
   for (const auto& [name, value] : metrics) values[name] = value;
   const nlohmann::ordered_json json{{"schema", kSchema},
                                     {"checkpoint", saved.checkpoint.string()},
-                                    {task->sample_words().many, task->test_size()},
+                                    {task->sample_words().many, task->evaluation_size()},
                                     {"metrics", std::move(values)}};
   std::cout << json.dump(2) << '\n';
   return kDone;

@@ -6,7 +6,7 @@
 #include "app/json.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/safetensors.h"
-#include "cachet/tasks/weight_export.h"
+#include "cachet/tasks/weights/weight_export.h"
 
 namespace cachet::app {
 namespace {

@@ -51,11 +51,11 @@ class Stream {
 
 }  // namespace
 
-tasks::NextSample samples_of_arguments(const std::vector<std::string>& words, tasks::GivenKind kind) {
-  return [&words, kind, next = size_t{0}]() mutable -> std::optional<tasks::GivenSample> {
+tasks::NextSample samples_of_arguments(const std::vector<std::string>& words, tasks::SampleForm form) {
+  return [&words, form, next = size_t{0}]() mutable -> std::optional<tasks::GivenSample> {
     if (next == words.size()) return std::nullopt;
     const std::string& word = words[next++];
-    if (kind == tasks::GivenKind::image_file) return tasks::GivenSample{word, ""};
+    if (form == tasks::SampleForm::image_file) return tasks::GivenSample{word, ""};
     return tasks::GivenSample{word, io::in_quotes(report::fit_width(word, kShownColumns))};
   };
 }

@@ -3,12 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "cachet/tasks/predictions.h"
+#include "cachet/tasks/abilities.h"
+#include "cachet/tasks/given_samples.h"
 
 namespace cachet::app {
 
 /// Samples that stand on the command line. An image's file names itself in messages, of a text its beginning does.
-tasks::NextSample samples_of_arguments(const std::vector<std::string>& words, tasks::GivenKind kind);
+tasks::NextSample samples_of_arguments(const std::vector<std::string>& words, tasks::SampleForm form);
 
 /// The lines of a file, or of standard input where it is "-": each is given as soon as it is there. Throws io::Error
 /// where it cannot be read, and for lines of more than 16 MiB.

@@ -5,9 +5,9 @@
 #include "app/import_json.h"
 #include "app/model_argument.h"
 #include "cachet/io/state_dict.h"
-#include "cachet/tasks/model_folder.h"
-#include "cachet/tasks/preprocessing.h"
-#include "cachet/tasks/weight_import.h"
+#include "cachet/tasks/image_classification/preprocessing.h"
+#include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/weight_import.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::app {

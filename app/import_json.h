@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cachet/tasks/preprocessing.h"
-#include "cachet/tasks/weight_import.h"
+#include "cachet/tasks/image_classification/preprocessing.h"
+#include "cachet/tasks/weights/weight_import.h"
 
 namespace cachet::app {
 

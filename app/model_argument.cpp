@@ -46,30 +46,23 @@ std::vector<std::string> matching_models(const std::string& glob) {
   return names;
 }
 
-models::ClassifierPlan read_model(const ModelArgument& argument) {
+models::ModelPlan read_model(const ModelArgument& argument) {
   config::Document document;
   set_model(argument, models::model_names(), document);
-  const models::ClassifierPlan plan = models::read_classifier(argument.name, document.root().table("model"));
+  const models::ModelPlan plan = models::read_model(argument.name, document.root().table("model"));
   require_same_name(argument, document);
   document.finish();
   return plan;
 }
 
 models::ImageClassifierPlan read_image_model(const ModelArgument& argument, config::Document& document) {
-  if (models::model_kind(argument.name) == models::ModelKind::sequences)
-    throw UsageError("'" + argument.name + "' is a model of sequences; name one of images");
-  set_model(argument, models::model_names(models::ModelKind::images), document);
+  const std::vector<std::string> names = models::model_names(models::Ability::image_classifier);
+  if (!models::abilities_of(argument.name).empty() && std::ranges::find(names, argument.name) == names.end())
+    throw UsageError("'" + argument.name + "' is no image classifier, and those alone can be imported");
+  set_model(argument, names, document);
   const models::ImageClassifierPlan plan = models::read_image_classifier(document.root().table("model"));
   require_same_name(argument, document);
   return plan;
-}
-
-std::string input_text(const models::ClassifierPlan& plan) {
-  const auto text = [](int64_t number) { return std::to_string(number); };
-  if (const auto* image = std::get_if<models::ImageShape>(&plan.input))
-    return text(image->channels) + " x " + text(image->height) + " x " + text(image->width);
-  const auto& sequence = std::get<models::SequenceShape>(plan.input);
-  return (sequence.pairs ? "2 x " : "") + text(sequence.max_length) + " tokens";
 }
 
 }  // namespace cachet::app

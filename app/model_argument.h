@@ -23,14 +23,11 @@ CLI::Option* add_model_argument(CLI::App& app, ModelArgument& argument);
 
 /// The model that it describes, not built yet. Throws UsageError for an unknown name (with the nearest), config::Error
 /// for settings that are wrong, all at once.
-models::ClassifierPlan read_model(const ModelArgument& argument);
+models::ModelPlan read_model(const ModelArgument& argument);
 
 /// A model of images, read through a document that the caller keeps and finishes: its table [model], name included,
 /// describes it.
 models::ImageClassifierPlan read_image_model(const ModelArgument& argument, config::Document& document);
-
-/// What one sample of it is: "3 x 224 x 224", "2000 tokens", "2 x 4000 tokens".
-std::string input_text(const models::ClassifierPlan& plan);
 
 /// The names that a glob matches; all for an empty one. Throws UsageError when there is none, with the nearest names.
 std::vector<std::string> matching_models(const std::string& glob);

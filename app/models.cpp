@@ -18,7 +18,7 @@ struct ModelsArguments {
 };
 
 struct Listed {
-  models::ClassifierPlan plan;
+  models::ModelPlan plan;
   analysis::ModelSummary summary;
 };
 
@@ -33,7 +33,7 @@ void print_table(const std::vector<Listed>& list) {
   for (const auto& [plan, summary] : list)
     table.rows.push_back({plan.name, report::format_count(static_cast<double>(summary.parameters)),
                           report::format_count(static_cast<double>(summary.macs.linear_convolution)),
-                          report::format_count(static_cast<double>(summary.macs.attention)), input_text(plan)});
+                          report::format_count(static_cast<double>(summary.macs.attention)), plan.input.text});
   std::cout << report::text_table(table);
 }
 
@@ -41,11 +41,10 @@ nlohmann::ordered_json to_json(const std::vector<Listed>& list) {
   nlohmann::ordered_json entries = nlohmann::ordered_json::array();
   for (const auto& [plan, summary] : list) {
     entries.push_back({{"name", plan.name}, {"parameters", summary.parameters}, {"macs", macs_json(summary.macs)}});
-    if (const auto* image = std::get_if<models::ImageShape>(&plan.input))
-      entries.back()["image"] = {{"channels", image->channels}, {"height", image->height}, {"width", image->width}};
-    if (const auto* sequence = std::get_if<models::SequenceShape>(&plan.input))
-      entries.back()["sequence"] = {
-          {"vocabulary", sequence->vocabulary}, {"max_length", sequence->max_length}, {"pairs", sequence->pairs}};
+    nlohmann::ordered_json& sizes = entries.back()[plan.input.kind];
+    for (const auto& [name, size] : plan.input.sizes) std::visit([&](auto value) { sizes[name] = value; }, size);
+    for (const models::Ability ability : models::abilities_of(plan.name))
+      entries.back()["can"].push_back(models::word(ability));
   }
   return {{"schema", kSchema}, {"models", entries}};
 }

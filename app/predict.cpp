@@ -7,8 +7,7 @@
 #include "app/given_samples.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
-#include "cachet/tasks/dry_run.h"
-#include "cachet/tasks/predictions.h"
+#include "cachet/tasks/records.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
 
@@ -26,11 +25,11 @@ struct PredictArguments {
 };
 
 /// Lines to a file that grows, or to standard output.
-class PredictionLines {
+class RecordLines {
  public:
-  explicit PredictionLines(const std::string& path) : path_(path) {
+  explicit RecordLines(const std::string& path) : path_(path) {
     if (path.empty()) return;
-    done_ = tasks::resume_predictions(path);
+    done_ = tasks::resume_records(path);
     file_.open(path, std::ios::app | std::ios::binary);
   }
 
@@ -48,14 +47,6 @@ class PredictionLines {
   int64_t done_ = 0;
 };
 
-/// The data name the classes of images where they lie; those of sequences are known without them.
-tasks::Splits splits_to_open(const tasks::SavedRun& saved, const PredictArguments& arguments) {
-  if (!arguments.gives_samples()) return tasks::Splits::test;
-  if (!std::holds_alternative<tasks::ImageClassificationOptions>(saved.plan.task)) return tasks::Splits::none;
-  const bool alone = arguments.model.data.empty() && tasks::absent_data(saved.plan);
-  return alone ? tasks::Splits::none : tasks::Splits::test;
-}
-
 /// A file's name where a text should be is a text too, but hardly what was meant.
 void warn_of_files(const std::vector<std::string>& texts) {
   std::error_code error;
@@ -65,34 +56,52 @@ void warn_of_files(const std::vector<std::string>& texts) {
                 << '\n';
 }
 
-tasks::NextSample given_samples(const PredictArguments& arguments, tasks::GivenKind kind) {
+tasks::NextSample given_samples(const PredictArguments& arguments, tasks::SampleForm form) {
   if (!arguments.lines.empty()) return samples_of_lines(arguments.lines);
-  if (kind == tasks::GivenKind::text) warn_of_files(arguments.samples);
-  return samples_of_arguments(arguments.samples, kind);
+  if (form == tasks::SampleForm::text) warn_of_files(arguments.samples);
+  return samples_of_arguments(arguments.samples, form);
+}
+
+/// The interface that a task must have for what was asked. Throws UsageError that says what it cannot do.
+template <class Ability>
+Ability& ability_of(tasks::Task& task, const char* what) {
+  auto* ability = dynamic_cast<Ability*>(&task);
+  if (ability == nullptr)
+    throw UsageError("a task of kind '" + task.profile().kind + "' cannot " + what + "; `cachet eval` measures it");
+  return *ability;
+}
+
+void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordLines& lines) {
+  auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
+  const tasks::AnswerOptions options{arguments.top};
+  tasks::for_each_given(
+      given_samples(arguments, answers.sample_form()), lines.done(),
+      [&](const std::string& sample, int64_t index) { lines.write(answers.answer_given(sample, index, options)); });
+  for (const std::string& note : answers.notes_on_given()) std::cerr << note << '\n';
+}
+
+void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, RecordLines& lines) {
+  auto& answers = ability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
+  if (lines.done() < task.evaluation_size())
+    answers.answer_evaluation(lines.done(), {arguments.top}, [&](const tasks::Record& record) { lines.write(record); });
 }
 
 int run_predict(const PredictArguments& arguments) {
   if (!arguments.samples.empty() && !arguments.lines.empty())
     throw UsageError("samples stand on the command line or in the file of --lines, not in both");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
-  if (!arguments.gives_samples()) require_data(saved, arguments.model);
-  PredictionLines lines(arguments.output);
-  const auto task = tasks::load(saved, splits_to_open(saved, arguments));
+  if (!arguments.gives_samples() || !arguments.model.data.empty()) require_data(saved, arguments.model);
+  RecordLines lines(arguments.output);
+  const auto task = tasks::load(saved, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
-  const int64_t done = lines.done();
-  if (done > 0)
+  if (const int64_t done = lines.done(); done > 0)
     std::cerr << arguments.output << " holds " << done
-              << (arguments.gives_samples() ? "" : " of " + std::to_string(task->test_size()))
+              << (arguments.gives_samples() ? "" : " of " + std::to_string(task->evaluation_size()))
               << (done == 1 ? " prediction" : " predictions") << "; going on\n";
-  const auto write = [&](const tasks::Prediction& prediction) {
-    lines.write(tasks::to_json_line(prediction, task->class_names()));
-  };
-  if (arguments.gives_samples()) {
-    tasks::predict_given(*task, given_samples(arguments, task->given_kind()), done, arguments.top, write);
-    for (const std::string& note : task->notes_on_given()) std::cerr << note << '\n';
-  } else if (done < task->test_size()) {
-    tasks::predict_test(*task, done, arguments.top, write);
-  }
+  if (arguments.gives_samples())
+    predict_given(*task, arguments, lines);
+  else
+    predict_evaluation(*task, arguments, lines);
   return kDone;
 }
 

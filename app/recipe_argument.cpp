@@ -9,6 +9,7 @@
 #include "cachet/config/near_names.h"
 #include "cachet/config/recipe_file.h"
 #include "cachet/config/toml_text.h"
+#include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
 
 namespace cachet::app {
@@ -120,9 +121,10 @@ void add_saved_run(CLI::App& app, SavedRunArgument& argument) {
 }
 
 void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument) {
-  const auto* images = std::get_if<tasks::ImageClassificationOptions>(&saved.plan.task);
-  if (images && images->dataset.root.empty())
+  const std::vector<tasks::DataPlace> places = saved.plan.task->data();
+  if (std::ranges::any_of(places, [](const tasks::DataPlace& place) { return place.root.empty(); }))
     throw UsageError(argument.path + " is a model without data; say where they lie: --data FOLDER");
+  if (const auto why = saved.plan.task->absent_data()) throw io::Error(*why);
 }
 
 config::Document read_document(const fs::path& recipe, const std::vector<std::string>& settings) {

@@ -42,7 +42,7 @@ double kernel_share(const analysis::ModelSummary& summary) {
   return static_cast<double>(summary.kernel_parameters) / static_cast<double>(summary.block_parameters);
 }
 
-void print_table(const models::ClassifierPlan& plan, const analysis::ModelSummary& summary) {
+void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& summary) {
   using report::Alignment;
   report::Table table;
   table.columns = {{"layer"},
@@ -55,7 +55,7 @@ void print_table(const models::ClassifierPlan& plan, const analysis::ModelSummar
     table.rows.push_back(row(layer.path.empty() ? "(model)" : layer.path, layer.kind, shape_text(layer.output_shape),
                              layer.parameters, layer.macs));
   table.rows.push_back(row("total", "", "", summary.parameters, summary.macs));
-  std::cout << plan.name << ", one sample of " << input_text(plan) << "\n\n" << report::text_table(table);
+  std::cout << plan.name << ", one sample of " << plan.input.text << "\n\n" << report::text_table(table);
   if (summary.kernel_parameters > 0)
     std::cout << "\ntrained kernels: " << report::format_count(static_cast<double>(summary.kernel_parameters))
               << " parameters, " << report::format_percent(kernel_share(summary))
@@ -87,13 +87,13 @@ int run_published(const SummaryArguments& arguments) {
 }
 
 /// The model of that name, else the model of the recipe.
-models::ClassifierPlan read_plan(const ModelArgument& argument) {
+models::ModelPlan read_plan(const ModelArgument& argument) {
   const auto models = models::model_names();
   const bool is_model = std::ranges::find(models, argument.name) != models.end();
   const auto recipe = is_model ? std::nullopt : known_recipe(argument.name);
   if (!recipe) return read_model(argument);
   config::Document document = read_document(*recipe, argument.settings);
-  return tasks::read_recipe(document, data::RootKey::optional).model();
+  return tasks::read_recipe(document, tasks::DataRoot::optional).model();
 }
 
 int run_summary(const SummaryArguments& arguments) {

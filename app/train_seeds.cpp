@@ -12,7 +12,7 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
 #include "cachet/report/text_table.h"
-#include "cachet/tasks/comparison.h"
+#include "cachet/tasks/runs/comparison.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/run_status.h"
 #include "cachet/train/seed_folder.h"

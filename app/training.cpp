@@ -10,7 +10,6 @@
 #include "app/recipe_argument.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/dry_run.h"
-#include "cachet/tasks/own_subwords.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/seed_folder.h"
 
@@ -74,7 +73,7 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why)
   const auto task = small.build(tasks::Splits::made_up);
   const std::string samples = task->sample_words().many;
   print_line(
-      "", "Made-up " + samples + " instead: " + std::to_string(batch) + " a batch, " + input_text(plan.model()) + ".");
+      "", "Made-up " + samples + " instead: " + std::to_string(batch) + " a batch, " + plan.model().input.text + ".");
   small.initialize(*task);
   const tasks::DryRun dry = tasks::dry_run(*task, small.training);
   print_tried(dry);
@@ -121,13 +120,13 @@ ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, 
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                                const fs::path& run) {
   ReadRecipe recipe = read_recipe(job, arguments, seed);
-  tasks::use_own_subwords(recipe.plan, run);
-  tasks::SubwordsToKeep keep = tasks::subwords_to_keep(recipe.plan);
+  recipe.plan.use_kept_files(run);
+  tasks::KeptFiles keep = recipe.plan.task->files_to_keep();
   if (!keep.settings.empty()) {
     TrainArguments held = arguments;
     held.settings.insert(held.settings.end(), keep.settings.begin(), keep.settings.end());
     recipe = read_recipe(job, held, seed);
-    tasks::use_own_subwords(recipe.plan, run);
+    recipe.plan.use_kept_files(run);
   }
   recipe.files = std::move(keep.files);
   return recipe;
@@ -149,15 +148,15 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
     return kDone;
   }
   print_line("model", plan.model().name);
-  if (const auto why = tasks::absent_data(plan))
+  if (const auto why = plan.task->absent_data())
     dry_run_without_data(plan, *why);
   else
     dry_run_with_data(plan, runs);
   return kDone;
 }
 
-std::unique_ptr<tasks::ClassificationTask> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
-                                                         bool resumes) {
+std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
+                                           bool resumes) {
   auto task = plan.build();
   if (resumes) return task;
   report::Progress progress({.mode = progress_mode(arguments.progress)});

@@ -42,8 +42,8 @@ struct ReadRecipe {
 /// Reads a job's recipe, with a seed of its own if one is given.
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed);
 
-/// The same for training in `run`: the recipe is held to the subword model that it names, or to the copy of a run that
-/// is gone on with. Throws io::Error where the model cannot be read.
+/// The same for training in `run`: the recipe is held to the files that it names (a subword model), or to their copies
+/// in a run that is gone on with. Throws io::Error where one cannot be read.
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                                const std::filesystem::path& run);
 
@@ -59,7 +59,7 @@ int train_seeds(const TrainArguments& arguments);
 
 /// The task of a run that is about to be trained. One that begins takes its weights from where the recipe says, and
 /// says what became of them.
-std::unique_ptr<tasks::ClassificationTask> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
-                                                         bool resumes);
+std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
+                                           bool resumes);
 
 }  // namespace cachet::app

@@ -3,8 +3,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/_fused_adamw.h>
-#include <ATen/ops/cross_entropy_loss.h>
-#include <ATen/ops/randint.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
@@ -119,30 +117,28 @@ std::vector<double> time_calls(const std::function<void()>& step, double seconds
   return milliseconds;
 }
 
-BenchmarkResult benchmark(models::Classifier& model, const BenchmarkOptions& o) {
+BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& o) {
   check(o);
   const ThreadCount threads(o.threads);
   const bool training = o.mode == BenchmarkMode::training, narrow = o.precision == BenchmarkPrecision::bfloat16;
   model.train(training);
   if (!training && narrow) model.to(at::kBFloat16);
   const torch::Tensor any = model.parameters().front();
-  const auto forward = model.trial(o.batch, any.options().requires_grad(false));
-  const at::Tensor labels =
-      at::randint(model.classes(), {o.batch}, any.options().requires_grad(false).dtype(at::kLong));
+  const models::Trial trial = model.trial(o.batch, any.options().requires_grad(false));
 
   const LiveMemory memory;
   std::optional<AdamWStep> update;
   if (training) update.emplace(model);
   const auto infer = [&] {
     at::NoGradGuard no_grad;
-    forward();
+    trial.forward();
   };
   const auto train = [&] {
     at::Tensor loss;
     {
       std::optional<Autocast> autocast;
       if (narrow) autocast.emplace(any.device().type());
-      loss = at::cross_entropy_loss(forward(), labels);
+      loss = trial.loss();
     }
     loss.backward();
     (*update)();

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "cachet/analysis/statistics.h"
-#include "cachet/models/classifier.h"
+#include "cachet/models/model.h"
 
 namespace cachet::analysis {
 
 enum class BenchmarkMode {
   inference,  // forward, evaluation, no gradients
-  training,   // forward, cross-entropy, backward, one AdamW step
+  training,   // forward, loss, backward, one AdamW step
 };
 
 enum class BenchmarkPrecision {
@@ -42,7 +42,7 @@ std::vector<double> time_calls(const std::function<void()>& step, double seconds
 /// Measures a model on made-up samples of its own size, on its own device. Training changes its weights and state;
 /// bfloat16 inference converts it. Gives the thread count back. Throws std::invalid_argument for a batch, time or
 /// thread count that makes no sense; what LibTorch throws when memory is short is recognised by is_out_of_memory().
-BenchmarkResult benchmark(models::Classifier& model, const BenchmarkOptions& options);
+BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& options);
 
 /// Inside a catch block: whether the exception says that memory was short.
 bool is_out_of_memory();

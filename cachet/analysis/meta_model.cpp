@@ -18,7 +18,7 @@ void move_to_meta(torch::nn::Module& module) {
   for (const auto& buffer : module.buffers()) move(buffer);
 }
 
-std::shared_ptr<models::Classifier> build_on_meta(const models::ClassifierPlan& plan) {
+std::shared_ptr<models::Model> build_on_meta(const models::ModelPlan& plan) {
   register_meta_kernels();
   const nn::WithoutInitialization no_values;
   auto model = plan.build();

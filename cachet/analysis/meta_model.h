@@ -4,7 +4,8 @@
 
 #include <memory>
 
-#include "cachet/models/registry.h"
+#include "cachet/models/model.h"
+#include "cachet/models/model_plan.h"
 
 namespace cachet::analysis {
 
@@ -13,6 +14,6 @@ namespace cachet::analysis {
 void move_to_meta(torch::nn::Module& module);
 
 /// The model of a plan on the meta device, in the time that its constructors take; no weight is drawn.
-std::shared_ptr<models::Classifier> build_on_meta(const models::ClassifierPlan& plan);
+std::shared_ptr<models::Model> build_on_meta(const models::ModelPlan& plan);
 
 }  // namespace cachet::analysis

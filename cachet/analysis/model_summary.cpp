@@ -114,14 +114,14 @@ ModelSummary summarize(torch::nn::Module& model, const std::function<at::Tensor(
   return summary;
 }
 
-ModelSummary summarize(const models::ClassifierPlan& plan, Pass pass, int64_t depth) {
+ModelSummary summarize(const models::ModelPlan& plan, Pass pass, int64_t depth) {
   at::NoGradGuard no_grad;
-  const auto count = [&](models::Classifier& model, c10::DeviceType device) {
+  const auto count = [&](models::Model& model, c10::DeviceType device) {
     model.train(pass == Pass::training);
     // Norms multiply nothing either way; in evaluation they also take a batch of one token.
     for (const auto& module : model.modules())
       if (dynamic_cast<nn::Norm*>(module.get())) module->eval();
-    return summarize(model, model.trial(1, at::TensorOptions(device)), depth);
+    return summarize(model, model.trial(1, at::TensorOptions(device)).forward, depth);
   };
   try {
     return count(*build_on_meta(plan), at::kMeta);

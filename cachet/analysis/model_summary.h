@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cachet/analysis/products.h"
-#include "cachet/models/registry.h"
+#include "cachet/models/model_plan.h"
 
 namespace cachet::analysis {
 
@@ -49,6 +49,6 @@ ModelSummary summarize(torch::nn::Module& model, const std::function<at::Tensor(
 
 /// The same for one sample of the model's own size, without the memory or the time of a real forward pass where
 /// LibTorch can do without (all models of ours): the model has shapes and no values.
-ModelSummary summarize(const models::ClassifierPlan& plan, Pass pass = Pass::training, int64_t depth = kAllDepths);
+ModelSummary summarize(const models::ModelPlan& plan, Pass pass = Pass::training, int64_t depth = kAllDepths);
 
 }  // namespace cachet::analysis

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/analysis/model_summary.h"
+#include "cachet/models/registry.h"
 
 namespace cachet::analysis {
 

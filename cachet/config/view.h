@@ -60,6 +60,18 @@ class View {
     return choices[word_index(key, fallback_index, words)].value;
   }
 
+  /// The same of a list that is made while the program runs; it must not be empty.
+  template <class Value>
+  Value choice(std::string_view key, Value fallback, const std::vector<Choice<Value>>& choices) const {
+    std::vector<std::string_view> words;
+    size_t fallback_index = 0;
+    for (const Choice<Value>& choice : choices) {
+      if (choice.value == fallback) fallback_index = words.size();
+      words.push_back(choice.word);
+    }
+    return choices[word_index(key, fallback_index, words)].value;
+  }
+
   /// Records a problem with a key that this kind of table has no use for, if it was written. One that the kind of a
   /// base left behind is passed over.
   void refuse(std::string_view key, const std::string& message) const;

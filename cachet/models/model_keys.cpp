@@ -18,8 +18,11 @@ void read_image_shape(const config::View& table, ImageShape& image) {
   image.width = size.back();
 }
 
-void read_classifier_keys(const config::View& table, int64_t& classes, double& dropout, double& stochastic_depth) {
-  classes = table.integer("classes", classes, {1, 1'000'000});
+int64_t read_classes(const config::View& table, int64_t classes) {
+  return table.integer("classes", classes, {1, 1'000'000});
+}
+
+void read_dropout(const config::View& table, double& dropout, double& stochastic_depth) {
   dropout = table.real("dropout", dropout, {0.0, 0.99});
   stochastic_depth = table.real("stochastic_depth", stochastic_depth, {0.0, 0.99});
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
-#include "cachet/models/image_classifier.h"
+#include "cachet/models/vision/image_shape.h"
 #include "cachet/nn/cache/cache_options.h"
 
 namespace cachet::models {
@@ -16,8 +16,11 @@ namespace cachet::models {
 /// `channels` and `image_size`: one number or [height, width].
 void read_image_shape(const config::View& table, ImageShape& image);
 
-/// `classes`, `dropout` and `stochastic_depth`.
-void read_classifier_keys(const config::View& table, int64_t& classes, double& dropout, double& stochastic_depth);
+/// `classes`, of models that score them.
+int64_t read_classes(const config::View& table, int64_t classes);
+
+/// `dropout` and `stochastic_depth`.
+void read_dropout(const config::View& table, double& dropout, double& stochastic_depth);
 
 /// Records a problem where a cache cannot stand in a layer of that width: its channels and heads do not go together.
 /// `where` says which layer, " of stage 2", or is empty.

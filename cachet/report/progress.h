@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cachet::report {
 
@@ -23,11 +24,14 @@ struct ProgressOptions {
 
 /// Where a run stands. Values that are absent are not shown; the time left is worked out by Progress.
 struct ProgressState {
-  std::string phase = "train";           // "train", "eval", …
-  int64_t epoch = 0, epochs = 0;         // epoch counts from 1; 0 of 0 shows none
-  int64_t step = 0, steps = 0;           // finished steps of this phase in this epoch
-  std::optional<double> run_done;        // share of the whole run, in [0, 1]; none in phases that do not advance it
-  std::optional<double> loss, accuracy;  // accuracy in [0, 1]
+  std::string phase = "train";     // "train", "eval", …
+  int64_t epoch = 0, epochs = 0;   // epoch counts from 1; 0 of 0 shows none
+  int64_t step = 0, steps = 0;     // finished steps of this phase in this epoch
+  std::optional<double> run_done;  // share of the whole run, in [0, 1]; none in phases that do not advance it
+  struct Metric {
+    std::string title, value;  // as they are shown: "top-1", "31.0 %"
+  };
+  std::vector<Metric> metrics;  // running means, the most important first
   std::optional<double> learning_rate, gradient_norm;
   std::optional<double> rate;
   std::string rate_unit = "img/s";

@@ -24,8 +24,9 @@ std::string of_total(int64_t done, int64_t total) {
 // Values in the order in which they are read.
 std::vector<ProgressField> value_fields(const ProgressState& state) {
   std::vector<ProgressField> fields;
-  if (state.loss) fields.push_back({"loss " + format_number(*state.loss, 4), 9});
-  if (state.accuracy) fields.push_back({"acc " + format_percent(*state.accuracy), 8});
+  // The first two before all others; the rest where there is room left.
+  for (size_t i = 0; i < state.metrics.size(); ++i)
+    fields.push_back({state.metrics[i].title + " " + state.metrics[i].value, i < 2 ? 9 - static_cast<int>(i) : 1});
   if (state.learning_rate) fields.push_back({"lr " + format_number(*state.learning_rate, 3), 5});
   if (state.gradient_norm) fields.push_back({"grad " + format_number(*state.gradient_norm, 3), 4});
   if (state.rate) fields.push_back({format_count(*state.rate) + " " + state.rate_unit, 6});

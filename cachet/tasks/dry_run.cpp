@@ -8,9 +8,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "cachet/data/text/sequence_options.h"
-#include "cachet/data/vision/dataset_options.h"
-#include "cachet/io/error.h"
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/live_run.h"
 #include "cachet/train/runtime.h"
@@ -98,25 +95,14 @@ DryRun dry_run(train::Task& task, const train::Options& options) {
   return result;
 }
 
-std::optional<std::string> absent_data(const RecipePlan& plan) {
-  const std::filesystem::path here = std::filesystem::current_path();
-  try {
-    if (const auto* sequences = std::get_if<SequenceClassificationOptions>(&plan.task))
-      data::find_sequence_root(sequences->dataset, here);
-    else
-      data::find_dataset_root(plan.images().dataset, here);
-    return std::nullopt;
-  } catch (const io::Error& error) {
-    return error.what();
-  }
-}
-
-RecipePlan reduced(RecipePlan plan) {
-  plan.training.train.batch_size = std::min(plan.training.train.batch_size, kMostMadeUpSamples);
-  plan.training.train.accumulate = 1;
-  if (auto* images = std::get_if<ImageClassificationOptions>(&plan.task)) images->loader.workers = 0;
-  if (auto* sequences = std::get_if<SequenceClassificationOptions>(&plan.task)) sequences->loader.loader.workers = 0;
-  return plan;
+RecipePlan reduced(const RecipePlan& plan) {
+  std::unique_ptr<TaskPlan> task = plan.task->copy();
+  task->reduce();
+  RecipePlan small = plan;
+  small.task = std::move(task);
+  small.training.train.batch_size = std::min(plan.training.train.batch_size, kMostMadeUpSamples);
+  small.training.train.accumulate = 1;
+  return small;
 }
 
 }  // namespace cachet::tasks

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "cachet/tasks/recipe.h"
@@ -27,11 +26,8 @@ struct DryRun {
 /// The task's model is changed by it. Throws what training would throw.
 DryRun dry_run(train::Task& task, const train::Options& options);
 
-/// Why a recipe's data cannot be read: the folder that it names is nowhere. Nothing where there is such a folder.
-std::optional<std::string> absent_data(const RecipePlan& plan);
-
 /// The recipe for a few made-up samples: a batch of at most 4, nothing accumulated, no workers. Its model and all that
 /// is done to a sample stay as they are.
-RecipePlan reduced(RecipePlan plan);
+RecipePlan reduced(const RecipePlan& plan);
 
 }  // namespace cachet::tasks

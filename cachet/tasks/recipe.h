@@ -2,40 +2,35 @@
 
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "cachet/config/document.h"
-#include "cachet/tasks/image_classification.h"
-#include "cachet/tasks/sequence_classification.h"
+#include "cachet/tasks/task_kinds.h"
+#include "cachet/tasks/task_plan.h"
 #include "cachet/train/options.h"
 
 namespace cachet::tasks {
 
-using TaskOptions = std::variant<ImageClassificationOptions, SequenceClassificationOptions>;
-
 /// A recipe as it is understood, before anything is opened or built.
 struct RecipePlan {
   train::Options training;
-  TaskOptions task;
+  std::shared_ptr<const TaskPlan> task;
 
-  models::ClassifierPlan model() const;
-
-  /// Of a recipe of images. Throws std::invalid_argument for any other.
-  const ImageClassificationOptions& images() const;
-
+  models::ModelPlan model() const { return task->profile().model; }
   /// Sets up the process (threads, seed) and builds the task, with weights drawn at random.
-  std::unique_ptr<ClassificationTask> build(Splits splits = Splits::both) const;
-  std::unique_ptr<ImageClassification> build_images(Splits splits = Splits::both) const;
+  std::unique_ptr<Task> build(Splits splits = Splits::both) const;
 
   /// Fills the task's model with the weights that train.init names, for a run that begins: unified norms start their
   /// warm-up again. Returns lines that say what became of them; none where the recipe names no weights. Throws
   /// io::Error, train::DamagedCheckpoint.
-  std::vector<std::string> initialize(ClassificationTask& task) const;
+  std::vector<std::string> initialize(train::Task& task) const;
+
+  /// Reads the copies that a run keeps of the files that the recipe names.
+  void use_kept_files(const std::filesystem::path& run);
 };
 
-/// Reads all tables of a recipe: [task] kind = "image_classification" | "sequence_classification", [model], [data],
-/// [train], [optimizer], [schedule]. Throws config::Error with all problems at once.
-RecipePlan read_recipe(config::Document& document, data::RootKey data_root = data::RootKey::required);
+/// Reads all tables of a recipe: [task] with its kind (task_kinds.h), [model], [data], [train], [optimizer],
+/// [schedule]. Throws config::Error with all problems at once.
+RecipePlan read_recipe(config::Document& document, DataRoot data_root = DataRoot::required);
 
 }  // namespace cachet::tasks

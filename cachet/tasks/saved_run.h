@@ -15,13 +15,12 @@ namespace cachet::tasks {
 /// no checkpoints, both paths are the folder.
 struct SavedRun {
   std::filesystem::path run, checkpoint;
-  config::Document recipe;  // as resolved for the run, with the settings over it
-  RecipePlan plan;
+  RecipePlan plan;  // as resolved for the run, with the settings over it
 };
 
 /// Finds what a path means: a run's folder (its best checkpoint, else its last), one checkpoint of it, or a model
-/// folder (model_folder.h), which knows how an image is prepared and not where images lie: its data.root is empty.
-/// `settings` lie over the run's recipe, as --set does. Throws std::runtime_error where there is no checkpoint,
+/// folder (weights/model_folder.h), which knows how an image is prepared and not where images lie: its data.root is
+/// empty. `settings` lie over the run's recipe, as --set does. Throws std::runtime_error where there is no checkpoint,
 /// config::Error for settings that are wrong.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
@@ -30,7 +29,7 @@ io::TensorMap read_weights(const SavedRun& saved);
 
 /// A model on the disk without its data: what it is, and its weights.
 struct SavedModel {
-  models::ClassifierPlan plan;
+  models::ModelPlan plan;
   io::TensorMap weights;
 };
 /// Takes what open_saved_run takes; a model folder needs no settings here. Throws as these do.
@@ -38,8 +37,6 @@ SavedModel open_saved_model(const std::filesystem::path& path);
 
 /// Builds its task and loads the weights, the averaged ones where there are any; the model is in evaluation mode.
 /// Throws train::DamagedCheckpoint, and io::Error for weights that do not fit the recipe.
-std::unique_ptr<ClassificationTask> load(const SavedRun& saved, Splits splits = Splits::test);
-/// The same for a recipe of images; throws std::invalid_argument for any other.
-std::unique_ptr<ImageClassification> load_images(const SavedRun& saved, Splits splits = Splits::test);
+std::unique_ptr<Task> load(const SavedRun& saved, Splits splits = Splits::test);
 
 }  // namespace cachet::tasks

@@ -34,16 +34,6 @@ struct MetricSum {
   double count = 0;  // answers
 };
 
-/// Which metric of an evaluation decides what "best" means.
-struct Objective {
-  std::string metric = "loss";
-  bool higher_is_better = false;
-
-  bool better(double candidate, double incumbent) const {
-    return higher_is_better ? candidate > incumbent : candidate < incumbent;
-  }
-};
-
 /// Numbers of one moment that belong together: σ(λ) of a layer's heads, the filtered steps of a norm.
 struct Series {
   std::string name;  // "share/blocks.0.attn"

@@ -42,6 +42,13 @@ std::string random_id() {
   return text;
 }
 
+std::set<std::string> unwritten_keys(const config::Document& document) {
+  std::set<std::string> keys;
+  for (const config::Document::Value& value : document.resolved())
+    if (value.origin.source == config::kDefaultSource) keys.insert(value.key);
+  return keys;
+}
+
 /// A command as a shell would take it.
 std::string quoted(const std::vector<std::string>& command) {
   std::string line;
@@ -92,8 +99,10 @@ void point_latest(const fs::path& run) {
 std::string RunFolder::to_json(const Identity& run) {
   RunJson values = RunJson::object();
   for (const auto& [key, value] : run.values) values[key] = value;
-  const RunJson json{
+  RunJson json{
       {"schema", 1}, {"id", run.id}, {"recipe", run.recipe}, {"created", run.created}, {"values", std::move(values)}};
+  json["defaults"] = run.defaults;
+  if (run.description) json["description"] = RunJson::parse(train::to_json(*run.description));
   return json.dump(2) + "\n";
 }
 
@@ -105,7 +114,14 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
   }
   try {
     const RunJson json = RunJson::parse(io::read_text_file(file, 16 << 20));
-    return {json.at("id"), json.value("recipe", ""), json.at("created"), json.at("values").get<RecipeValues>()};
+    Identity run{json.at("id"),
+                 json.value("recipe", ""),
+                 json.at("created"),
+                 json.at("values").get<RecipeValues>(),
+                 json.value("defaults", std::set<std::string>()),
+                 {}};
+    if (json.contains("description")) run.description = run_description_from_json(json.at("description").dump());
+    return run;
   } catch (const RunJson::exception& error) {
     throw std::runtime_error(file.string() + ": damaged: " + error.what());
   }
@@ -117,7 +133,8 @@ RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, c
     throw std::runtime_error(path.string() + ": exists already; go on with it by --resume, or choose another name");
   }
   RunFolder folder;
-  folder.run_ = {random_id(), recipe.name, utc_now("%Y-%m-%dT%H:%M:%SZ"), recipe_values(document)};
+  folder.run_ = {
+      random_id(), recipe.name, utc_now("%Y-%m-%dT%H:%M:%SZ"), recipe_values(document), unwritten_keys(document), {}};
   // Filled under another name, so that a folder by this name is a run that can be resumed.
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const fs::path fresh = parent / std::string(".").append(path.filename().string()).append("-").append(folder.id());
@@ -169,6 +186,11 @@ RunFolder RunFolder::resume(const fs::path& path, const config::Document& docume
   io::write_file_atomically(folder.environment(), train::to_json(train::environment()));
   folder.changes_ = changes.allowed;
   return folder;
+}
+
+void RunFolder::describe(const RunDescription& description) {
+  run_.description = description;
+  io::write_file_atomically(path_ / kRunName, to_json(run_));
 }
 
 RunFolder RunFolder::open(const fs::path& path) {

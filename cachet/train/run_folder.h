@@ -3,11 +3,14 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cachet/config/view.h"
 #include "cachet/train/resume_rules.h"
+#include "cachet/train/run_description.h"
 
 namespace cachet::train {
 
@@ -42,6 +45,7 @@ class RunFolder {
   std::filesystem::path summary() const { return path_ / "summary.csv"; }
   std::filesystem::path log() const { return path_ / "log.txt"; }
   std::filesystem::path status() const { return path_ / "status.json"; }
+  std::filesystem::path evaluation() const { return path_ / "evaluation.json"; }
   std::filesystem::path report() const { return path_ / "report.html"; }
   std::filesystem::path recipe() const { return path_ / "recipe.toml"; }
   std::filesystem::path resolved() const { return path_ / "resolved.toml"; }
@@ -51,7 +55,13 @@ class RunFolder {
   const std::string& recipe_name() const { return run_.recipe; }               // empty for a run that did not keep it
   const std::string& created() const { return run_.created; }                  // 2026-11-21T20:43:45Z
   const RecipeValues& values() const { return run_.values; }                   // of the recipe, as last resumed
+  const std::set<std::string>& default_keys() const { return run_.defaults; }  // of values that nobody wrote
   std::string config_hash() const { return train::config_hash(run_.values); }  // of what may not change on resume
+  /// Nothing of a run that began before runs described themselves, and has not been gone on with since.
+  const std::optional<RunDescription>& description() const { return run_.description; }
+  /// Keeps it in run.json. Throws io::Error.
+  void describe(const RunDescription& description);
+
   const std::vector<std::string>& changes() const { return changes_; }  // on this resume: "train.epochs: 10 -> 20"
 
  private:
@@ -60,6 +70,8 @@ class RunFolder {
   struct Identity {  // run.json
     std::string id, recipe, created;
     RecipeValues values;
+    std::set<std::string> defaults;  // keys that nobody wrote
+    std::optional<RunDescription> description;
   };
   static std::string to_json(const Identity& run);
   static Identity read_identity(const std::filesystem::path& path);

@@ -1,9 +1,36 @@
 #include "cachet/train/step_meter.h"
 
+#include <algorithm>
+
 #include "cachet/report/format.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::train {
+namespace {
+
+/// As closely as lines that follow each other need it: a loss with four digits.
+std::string value_text(const report::MetricDescription& metric, double value) {
+  const bool close = metric.form == report::ValueForm::fixed || metric.form == report::ValueForm::number;
+  return close ? report::format_number(value) : report::format_value(metric.form, value);
+}
+
+/// "loss 0.5123", "top-1 86.2 % ± 0.8 %": a metric, its standard error behind it where there is one.
+std::string metric_text(const RunDescription& run, const Metrics& metrics, const std::string& name, double value) {
+  const auto& own = trainer_metrics();
+  const bool is_own = std::ranges::find(own, name, &report::MetricDescription::name) != own.end();
+  const report::MetricDescription metric = report::description_of(is_own ? own : run.metrics, name);
+  const auto error = metrics.find(name + std::string(report::kErrorSuffix));
+  return metric.title + " " + value_text(metric, value) + (error ? " ± " + value_text(metric, *error) : "");
+}
+
+/// Whether a name is that of another one's standard error.
+bool is_error(const Metrics& metrics, std::string_view name) {
+  if (!name.ends_with(report::kErrorSuffix)) return false;
+  name.remove_suffix(report::kErrorSuffix.size());
+  return metrics.find(name).has_value();
+}
+
+}  // namespace
 
 void StepMeter::end_step(const TrainingStep::Result& result) {
   last_seconds_ = std::chrono::duration<double>(Clock::now() - step_start_).count();
@@ -37,10 +64,11 @@ Metrics StepMeter::machine(double run_seconds, int64_t steps_left) const {
   return metrics;
 }
 
-std::string event_text(const Event& event, int64_t total_steps) {
+std::string event_text(const Event& event, int64_t total_steps, const RunDescription& run) {
   std::string text = event.kind == Event::Kind::step ? "step " : "evaluation at step ";
   text += std::to_string(event.step) + "/" + std::to_string(total_steps) + " epoch " + std::to_string(event.epoch);
-  for (const auto& [name, value] : event.metrics) text += "  " + name + " " + report::format_number(value);
+  for (const auto& [name, value] : event.metrics)
+    if (!is_error(event.metrics, name)) text += "  " + metric_text(run, event.metrics, name, value);
   if (const auto rate = event.machine.find("samples_per_second")) {
     text += "  " + report::format_number(*rate) + " samples/s";
   }
@@ -54,18 +82,19 @@ std::string event_text(const Event& event, int64_t total_steps) {
   return text;
 }
 
-report::ProgressState progress_state(const TrainState& state, const Objective& objective, const SampleWords& words,
-                                     double learning_rate, double gradient_norm, const StepMeter& meter) {
+report::ProgressState progress_state(const TrainState& state, const RunDescription& run, double learning_rate,
+                                     double gradient_norm, const StepMeter& meter) {
   report::ProgressState progress;
   const Metrics running = means(state.running);
-  progress.loss = running.find("loss");
-  const std::optional<double> metric = running.find(objective.metric);
-  if (metric && objective.higher_is_better && *metric >= 0 && *metric <= 1) progress.accuracy = metric;
+  for (const auto& [name, value] : running) {
+    const report::MetricDescription metric = report::description_of(run.metrics, name);
+    progress.metrics.push_back({metric.title, value_text(metric, value)});
+  }
   progress.learning_rate = learning_rate;
   progress.gradient_norm = gradient_norm;
   const bool has_tokens = meter.tokens_per_second() > 0;
   progress.rate = has_tokens ? meter.tokens_per_second() : meter.samples_per_second();
-  progress.rate_unit = has_tokens ? "tok/s" : words.rate;
+  progress.rate_unit = has_tokens ? "tok/s" : run.words.rate;
   progress.data_wait = meter.data_wait();
   progress.memory_bytes = resident_bytes();
   return progress;

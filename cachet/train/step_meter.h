@@ -34,10 +34,10 @@ class StepMeter {
 };
 
 /// The line that log.txt has for an event.
-std::string event_text(const Event& event, int64_t total_steps);
+std::string event_text(const Event& event, int64_t total_steps, const RunDescription& run);
 
 /// What a progress bar shows for the running means of a state. The rate is that of tokens where there are any.
-report::ProgressState progress_state(const TrainState& state, const Objective& objective, const SampleWords& words,
-                                     double learning_rate, double gradient_norm, const StepMeter& meter);
+report::ProgressState progress_state(const TrainState& state, const RunDescription& run, double learning_rate,
+                                     double gradient_norm, const StepMeter& meter);
 
 }  // namespace cachet::train

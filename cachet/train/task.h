@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "cachet/io/tensor_map.h"
+#include "cachet/report/content.h"
 #include "cachet/train/metrics.h"
+#include "cachet/train/run_description.h"
 
 namespace cachet::train {
 
-class RunFolder;
+struct Event;
 
 /// What a forward pass over one micro-batch gives.
 struct StepResult {
@@ -20,13 +22,6 @@ struct StepResult {
   int64_t samples = 0;             // images, sequences: what "samples/s" counts
   int64_t tokens = 0;              // in these samples, padding not counted; 0 where they have none
   std::vector<MetricSum> metrics;  // beside the loss, which the trainer sums up itself
-};
-
-/// What a task calls its samples.
-struct SampleWords {
-  std::string one = "sample", many = "samples";
-  std::string rate = "samples/s";
-  std::string held_out = "test";  // the split that evaluation looks at
 };
 
 /// The micro-batches of one epoch, from the one it was opened at to the last.
@@ -78,7 +73,9 @@ class Task {
   virtual ~Task() = default;
 
   virtual torch::nn::Module& model() = 0;
-  virtual SampleWords sample_words() const { return {}; }
+  /// What the run's folder tells of it: words, model, and the metrics of steps and evaluations, one of which decides
+  /// what is best. Asked for once, when a run begins or goes on.
+  virtual RunDescription describe() = 0;
 
   /// Parameters that take no weight decay beside those that the trainer knows (1-D ones, position tables, λ): whole
   /// components of their dotted names, "cls_token".
@@ -92,10 +89,15 @@ class Task {
   /// Micro-batches of an epoch from `first_batch` on; the same as if those before it had been read.
   virtual std::unique_ptr<TrainingStream> training_stream(int64_t epoch, int64_t first_batch) = 0;
 
-  /// Metrics over the evaluation data, the objective's among them. The trainer has set evaluation mode and switched
-  /// gradients off; the weights are the averaged ones where there are any.
+  /// How many samples evaluate() looks at.
+  virtual int64_t evaluation_size() const = 0;
+  /// Metrics over the evaluation data, the one that decides among them. The trainer has set evaluation mode and
+  /// switched gradients off; the weights are the averaged ones where there are any.
   virtual Metrics evaluate(const EvaluationProgress& progress) = 0;
-  virtual Objective objective() const = 0;
+  /// What the last evaluation found besides, as JSON of the task's own: the trainer keeps it in the run's folder and
+  /// gives it back to a run that goes on. Empty where there is nothing.
+  virtual std::string evaluation_details() const { return {}; }
+  virtual void restore_evaluation(const std::string& /*details*/) {}
 
   /// What there is to train with, and what was done to it by rule: lines for the log of a run, which the user has seen.
   virtual std::vector<std::string> data_notes() const { return {}; }
@@ -103,8 +105,11 @@ class Task {
   /// What else is worth a curve, asked for with every step line and every evaluation.
   virtual std::vector<Series> observe() { return {}; }
 
-  /// Rewrites the report: called after each evaluation and at every kind of ending. The folder's metrics are on disk.
-  virtual void write_report(const RunFolder& /*folder*/, const Status& /*status*/) {}
+  /// What the page of a run shows besides what it shows of every run. The page is rewritten after each evaluation and
+  /// at every kind of ending.
+  virtual std::vector<report::Section> report_sections(const std::vector<Event>& /*events*/, const Status& /*status*/) {
+    return {};
+  }
 };
 
 }  // namespace cachet::train

@@ -12,11 +12,13 @@
 #include "cachet/report/progress.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/environment.h"
+#include "cachet/train/evaluation_details.h"
 #include "cachet/train/event_log.h"
 #include "cachet/train/interruption.h"
 #include "cachet/train/live_run.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/run_log.h"
+#include "cachet/train/run_report.h"
 #include "cachet/train/run_status.h"
 #include "cachet/train/step_meter.h"
 #include "cachet/train/tensorboard_log.h"
@@ -28,6 +30,15 @@ using WallClock = std::chrono::steady_clock;
 
 /// Thrown through an evaluation that is left for Ctrl-C.
 struct EvaluationLeft {};
+
+/// Throws std::logic_error for a task that does not say which of its metrics decides, and which way is better.
+RunDescription described(Task& task) {
+  RunDescription run = task.describe();
+  const report::MetricDescription* metric = report::deciding(run.metrics);
+  if (metric == nullptr || metric->better == report::Better::neither)
+    throw std::logic_error("the task \"" + run.task + "\" has no metric that decides what is best");
+  return run;
+}
 
 double seconds_from(WallClock::time_point start) {
   return std::chrono::duration<double>(WallClock::now() - start).count();
@@ -52,6 +63,7 @@ class Trainer::Loop {
   Loop(Task& task, const Options& options, RunFolder& folder, report::Progress* progress)
       : task_(task),
         options_(options),
+        run_(described(task)),
         folder_(folder),
         progress_(progress),
         live_(task, options),
@@ -96,12 +108,16 @@ class Trainer::Loop {
     for (const Event& event : earlier) {
       if (event.kind == Event::Kind::evaluation) evaluation_ = event.metrics;
     }
+    if (!evaluation_.empty())
+      if (const auto details = read_evaluation_details(folder_.evaluation(), live_.state.step))
+        task_.restore_evaluation(*details);
     if (options_.train.tensorboard) {
       tensorboard_.emplace(folder_.path(), io::read_text_file(folder_.recipe(), config::kMostRecipeBytes), earlier);
     }
     const int copies = options_.train.ema_decay > 0 ? 4 : 3;  // weights, two moments, averages
     store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));
     log_.note("parameters with " + live_.training_step().group_summary());
+    folder_.describe(run_);
     wall_start_ = last_save_ = WallClock::now();
     seconds_before_ = live_.state.seconds;
     write_status({});
@@ -133,6 +149,7 @@ class Trainer::Loop {
   }
 
   void step() {
+    did_something_ = true;
     meter_.begin_step();
     const double rate = live_.learning_rate();
     TrainingStep::Result result;
@@ -176,6 +193,7 @@ class Trainer::Loop {
   }
 
   void evaluate() {
+    did_something_ = true;
     const WallClock::time_point start = WallClock::now();
     try {
       evaluation_ = live_.evaluate([&](int64_t done, int64_t total) { show_evaluation(done, total); });
@@ -188,6 +206,8 @@ class Trainer::Loop {
     event.machine.set("seconds", live_.state.seconds);
     event.machine.set("evaluation_seconds", seconds_from(start));
     record(event);
+    if (const std::string details = task_.evaluation_details(); !details.empty())
+      write_evaluation_details(folder_.evaluation(), live_.state.step, details);
     write_summary(folder_.summary(), read_events(folder_.metrics()));
     write_status({});
     write_report({});
@@ -207,12 +227,13 @@ class Trainer::Loop {
 
   /// Compares the evaluation with the best one so far.
   void judge() {
-    const Objective objective = task_.objective();
-    const std::optional<double> value = evaluation_.find(objective.metric);
-    if (!value)
-      throw std::runtime_error("the evaluation gave no \"" + objective.metric + "\", which decides what is best");
+    const report::MetricDescription& metric = deciding_metric();
+    const std::optional<double> value = evaluation_.find(metric.name);
+    if (!value) throw std::runtime_error("the evaluation gave no \"" + metric.name + "\", which decides what is best");
     TrainState& state = live_.state;
-    const bool better = std::isfinite(*value) && (!state.best || objective.better(*value, *state.best));
+    const bool higher = metric.better == report::Better::higher;
+    const bool better =
+        std::isfinite(*value) && (!state.best || (higher ? *value > *state.best : *value < *state.best));
     if (better) {
       state.best = *value;
       state.best_step = state.step;
@@ -265,13 +286,12 @@ class Trainer::Loop {
     event.machine.set(kUnixTime, unix_time());
     events_->append(event);
     if (tensorboard_) tensorboard_->append(event);
-    log_.note(event_text(event, total_steps()));
+    log_.note(event_text(event, total_steps(), run_));
   }
 
   report::ProgressState progress(double rate, double norm) const {
     const int64_t per_epoch = live_.steps_per_epoch(), step = live_.state.step;
-    report::ProgressState state =
-        progress_state(live_.state, task_.objective(), task_.sample_words(), rate, norm, meter_);
+    report::ProgressState state = progress_state(live_.state, run_, rate, norm, meter_);
     state.epoch = live_.epoch_of(step);
     state.epochs = live_.epoch_of(total_steps());
     state.step = (step - 1) % per_epoch + 1;
@@ -287,7 +307,7 @@ class Trainer::Loop {
         return std::string("interrupted ") + at + "; go on with: cachet train " + folder_.path().string() + " --resume";
       case Ending::early_stop:
         return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
-               " evaluations without a better " + task_.objective().metric;
+               " evaluations without a better " + deciding_metric().title;
       case Ending::out_of_time:
         return "out of time " + at + " (train.max_hours); go on with: cachet train " + folder_.path().string() +
                " --resume --set train.max_hours=…";
@@ -309,7 +329,7 @@ class Trainer::Loop {
       if (progress_ != nullptr) progress_->finish();
       log_.note(std::string(to_string(ending)) + (message.empty() ? "" : ": " + message));
       const Status status{.running = false, .ending = ending, .message = message};
-      write_report(status);
+      if (did_something_ || !std::filesystem::exists(folder_.report())) write_report(status);
       write_status(status);
     } catch (...) {
     }
@@ -325,9 +345,13 @@ class Trainer::Loop {
 
   void write_status(const Status& status) { io::write_file_atomically(folder_.status(), to_json(placed(status))); }
 
+  const report::MetricDescription& deciding_metric() const { return *report::deciding(run_.metrics); }
+
   void write_report(const Status& status) {
     try {
-      task_.write_report(folder_, placed(status));
+      const Status now = placed(status);
+      const std::vector<Event> events = read_events(folder_.metrics());
+      write_run_report(folder_, run_, now, events, task_.report_sections(events, now));
     } catch (const std::exception& error) {
       log_.say(std::string("the report could not be written: ") + error.what());
     }
@@ -335,6 +359,7 @@ class Trainer::Loop {
 
   Task& task_;
   Options options_;
+  RunDescription run_;
   RunFolder& folder_;
   report::Progress* progress_;
   LiveRun live_;
@@ -347,6 +372,7 @@ class Trainer::Loop {
   Metrics evaluation_;
   int64_t saved_step_ = 0;
   bool saved_evaluated_ = false;
+  bool did_something_ = false;  // a finished run that is gone on with keeps its page
   double seconds_before_ = 0;
   WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cachet/config/document.h"
+#include "cachet/models/registry.h"
 
 namespace cachet::analysis {
 namespace {

@@ -46,7 +46,7 @@ TEST(ModelSummary, TrainedKernelsAddWhatThePaperSays) {
     document.set("model.attention.kind=kernel");
     document.set(std::string("model.attention.form=") + form);
     if (layers > 0) document.set("model.attention.layers=" + std::to_string(layers));
-    const auto made = models::read_classifier(name, document.root().table("model"));
+    const auto made = models::read_model(name, document.root().table("model"));
     document.finish();
     const ModelSummary summary = summarize(made);
     return static_cast<double>(summary.kernel_parameters) / static_cast<double>(summary.block_parameters);

@@ -126,7 +126,8 @@ TEST(LongRangeTransformer, NamesWhatARecipeCannotHave) {
     }
   };
   refused("name = \"lra_txt\"", "did you mean 'lra_text'");
-  refused("name = \"pvt_tiny\"", "'pvt_tiny' is a model of images");
+  refused("name = \"pvt_tiny\"",
+          "'pvt_tiny' is no sequence classifier, which the task needs; its kind: image classifier");
   refused("name = \"lra_text\"\nnum_heads = 5", "5 heads do not divide embed_dim 256");
   refused("name = \"lra_text\"\npooling = \"clas_token\"", "class_token");
   refused("name = \"lra_text\"\n[model.cache]\nkind = \"grc\"\nvariant = \"official\"", "positional_convolution");
@@ -141,8 +142,7 @@ TEST(LongRangeTransformer, HasTheArenasSizes) {
   const auto count = [](const char* name) {
     config::Document document;
     int64_t parameters = 0;
-    for (const auto& each : models::read_classifier(name, document.root()).build()->parameters())
-      parameters += each.numel();
+    for (const auto& each : models::read_model(name, document.root()).build()->parameters()) parameters += each.numel();
     return parameters;
   };
   EXPECT_EQ(count("lra_text"), 257 * 256 + 256 + encoder(256, 1024, 4, 256) + (256 * 1024 + 1024) + (1024 * 2 + 2));

@@ -8,7 +8,7 @@ namespace cachet {
 namespace {
 
 using models::PyramidForm;
-using models::PyramidVisionTransformer;
+
 using testing::ModelUnderTest;
 using testing::Oracle;
 
@@ -24,7 +24,6 @@ models::PyramidVisionTransformerOptions pyramid_options_of(const Oracle& oracle,
   const int64_t side = oracle.metadata.contains("img") ? oracle.integer("img")
                                                        : oracle.metadata["arguments"].value("img_size", int64_t{64});
   o.image = {3, side, side};
-  o.classes = oracle.metadata.value("classes", oracle.metadata.contains("img") ? int64_t{10} : int64_t{0});
   const auto dims = argument(oracle, "embed_dims", "dims"), heads = argument(oracle, "num_heads", "heads");
   const auto depths = argument(oracle, "depths", "depths"), reductions = argument(oracle, "sr_ratios", "sr");
   const auto mlp = argument(oracle, "mlp_ratios", "mlp");
@@ -32,6 +31,11 @@ models::PyramidVisionTransformerOptions pyramid_options_of(const Oracle& oracle,
   if (oracle.flag("grc"))
     o.plug_ins.cache = nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official);
   return o;
+}
+
+/// 0 of a backbone.
+int64_t pyramid_classes_of(const Oracle& oracle) {
+  return oracle.metadata.value("classes", oracle.metadata.contains("img") ? int64_t{10} : int64_t{0});
 }
 
 class PyramidOracle : public ::testing::TestWithParam<std::string> {};
@@ -43,17 +47,23 @@ TEST_P(PyramidOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
   const bool v2 = oracle.name.starts_with("model_pvt_v2"), linear = v2 && oracle.metadata["arguments"]["linear"];
   const auto options =
       pyramid_options_of(oracle, linear ? PyramidForm::v2_linear : (v2 ? PyramidForm::v2 : PyramidForm::v1));
-  const auto model = std::make_shared<PyramidVisionTransformer>(options);
+  std::shared_ptr<models::PyramidVisionTransformerClassifier> classifier;
+  std::shared_ptr<models::PyramidVisionTransformer> model;
+  if (pyramid_classes_of(oracle) > 0)
+    model = classifier =
+        std::make_shared<models::PyramidVisionTransformerClassifier>(options, pyramid_classes_of(oracle));
+  else
+    model = std::make_shared<models::PyramidVisionTransformer>(options);
   ModelUnderTest test;
   test.model = model;
   if (!v2) test.names = {io::published_pvt(), io::published_grc_spatial_reduction()};
   test.outputs = [&](const at::Tensor& images) {
-    return options.classes > 0 ? std::vector<at::Tensor>{model->forward(images)} : model->features(images);
+    return classifier ? std::vector<at::Tensor>{classifier->forward(images)} : model->features(images);
   };
   test.features = [&](const at::Tensor& images) {
     std::map<std::string, at::Tensor> features;
-    if (options.classes == 0 || !oracle.metadata.contains("features")) return features;
-    const auto stages = model->stage_tokens(images);
+    if (!classifier || !oracle.metadata.contains("features")) return features;
+    const auto stages = classifier->stage_tokens(images);
     for (size_t i = 0; i < stages.size(); ++i) {
       const auto number = static_cast<int64_t>(i);
       if (v2)

@@ -13,13 +13,12 @@ namespace cachet {
 namespace {
 
 using models::PyramidForm;
-using models::PyramidVisionTransformer;
+using PyramidClassifier = models::PyramidVisionTransformerClassifier;
 
 models::PyramidVisionTransformerOptions small_pyramid(PyramidForm form) {
   models::PyramidVisionTransformerOptions o;
   o.form = form;
   o.image = {3, 64, 64};
-  o.classes = 5;
   o.stages = {{8, 1, 1, 2, 8}, {16, 1, 2, 2, 4}, {16, 1, 2, 2, 2}, {32, 1, 4, 2, 1}};
   return o;
 }
@@ -37,7 +36,7 @@ TEST(PyramidVisionTransformer, TakesEveryPlugInOnImagesThatAreNotSquare) {
         o.plug_ins.cache = cache;
         o.plug_ins.norm = nn::UnifiedNormOptions{};
         o.memory_reduction = reduction;
-        PyramidVisionTransformer model(o);
+        PyramidClassifier model(o, 5);
         for (const auto& [h, w] : {std::pair{64, 64}, {64, 96}, {128, 32}}) {
           const at::Tensor logits = model.forward(at::randn({2, 3, h, w}));
           ASSERT_EQ(logits.sizes(), at::IntArrayRef({2, 5}));
@@ -55,7 +54,7 @@ TEST(PyramidVisionTransformer, TakesEveryAttentionFunction) {
       auto o = small_pyramid(form);
       o.plug_ins.attention.function = function.options;
       o.plug_ins.cache = nn::GatedRecurrentCacheOptions{};
-      PyramidVisionTransformer model(o);
+      PyramidClassifier model(o, 5);
       const at::Tensor logits = model.forward(at::randn({2, 3, 64, 64}));
       ASSERT_EQ(logits.sizes(), at::IntArrayRef({2, 5})) << function.name;
       logits.sum().backward();
@@ -64,7 +63,7 @@ TEST(PyramidVisionTransformer, TakesEveryAttentionFunction) {
 
 TEST(PyramidVisionTransformer, FeaturesAreTheStagesMaps) {
   for (const PyramidForm form : kForms) {
-    PyramidVisionTransformer model(small_pyramid(form));
+    models::PyramidVisionTransformer model(small_pyramid(form));
     const auto maps = model.features(at::randn({2, 3, 64, 96}));
     ASSERT_EQ(maps.size(), 4u);
     for (size_t i = 0; i < 4; ++i) {
@@ -77,7 +76,7 @@ TEST(PyramidVisionTransformer, FeaturesAreTheStagesMaps) {
 }
 
 TEST(PyramidVisionTransformer, TheSecondGenerationTakesAnySize) {
-  PyramidVisionTransformer model(small_pyramid(PyramidForm::v2));
+  models::PyramidVisionTransformer model(small_pyramid(PyramidForm::v2));
   const auto maps = model.features(at::randn({1, 3, 67, 93}));
   EXPECT_EQ(maps[0].sizes(), at::IntArrayRef({1, 8, 17, 24})) << "⌈67/4⌉ × ⌈93/4⌉";
   EXPECT_EQ(maps[3].sizes(), at::IntArrayRef({1, 32, 3, 3}));
@@ -87,14 +86,14 @@ TEST(PyramidVisionTransformer, CachesArePooledAsTheirStageSays) {
   auto o = small_pyramid(PyramidForm::v2);
   o.plug_ins.cache = nn::GatedRecurrentCacheOptions{};
   o.stages[0].cache_pool = 2;
-  const auto buffers = PyramidVisionTransformer(o).named_buffers();
+  const auto buffers = models::PyramidVisionTransformer(o).named_buffers();
   EXPECT_EQ(buffers["stages.0.blocks.0.attn.cache.tokens"].size(1), 8 * 8);
   EXPECT_EQ(buffers["stages.1.blocks.0.attn.cache.tokens"].size(1), 8 * 8);
   EXPECT_EQ(buffers["stages.2.blocks.0.attn.cache.tokens"].size(1), 4 * 4);
 }
 
 TEST(PyramidVisionTransformer, NamesWhatItRefuses) {
-  PyramidVisionTransformer v1(small_pyramid(PyramidForm::v1)), v2(small_pyramid(PyramidForm::v2));
+  PyramidClassifier v1(small_pyramid(PyramidForm::v1), 5), v2(small_pyramid(PyramidForm::v2), 5);
   testing::expect_refused([&] { v1.forward(at::randn({1, 3, 64, 48})); }, "H and W multiples of 32");
   testing::expect_refused([&] { v1.forward(at::randn({1, 1, 64, 64})); }, "images must be (B, 3, H, W)");
   testing::expect_refused(
@@ -102,13 +101,6 @@ TEST(PyramidVisionTransformer, NamesWhatItRefuses) {
         v2.forward(at::randn({1, 3, 24, 64}));
       },
       "a grid of 6 x 16 is too small to be reduced by 8");
-  auto o = small_pyramid(PyramidForm::v1);
-  o.classes = 0;
-  testing::expect_refused(
-      [&] {
-        PyramidVisionTransformer(o).forward(at::randn({1, 3, 64, 64}));
-      },
-      "a model of no classes is a backbone; call features()");
 }
 
 TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "cachet/config/document.h"
 #include "cachet/nn/initialization.h"
 
 namespace cachet {
@@ -45,8 +46,8 @@ const std::map<std::string, int64_t> kParameters{
 };
 
 TEST(ModelRegistry, BuildsEveryNameWithThePublishedParameterCount) {
-  EXPECT_EQ(models::model_names(models::ModelKind::images).size(), kParameters.size());
-  for (const std::string& name : models::model_names(models::ModelKind::images)) {
+  EXPECT_EQ(models::model_names(models::Ability::image_classifier).size(), kParameters.size());
+  for (const std::string& name : models::model_names(models::Ability::image_classifier)) {
     config::Document document;
     const auto plan = models::read_image_classifier(name, document.root());
     document.finish();
@@ -58,6 +59,44 @@ TEST(ModelRegistry, BuildsEveryNameWithThePublishedParameterCount) {
     EXPECT_EQ(count, kParameters.at(name)) << name;
     EXPECT_EQ(model->classes(), 1000);
   }
+}
+
+TEST(ModelRegistry, AModelIsAskedForByWhatItCanDo) {
+  using models::Ability;
+  EXPECT_EQ(models::abilities_of("pvt_tiny"), (std::vector{Ability::image_classifier, Ability::feature_pyramid}));
+  EXPECT_EQ(models::abilities_of("vit_tiny_patch16_224"), (std::vector{Ability::image_classifier}));
+  EXPECT_EQ(models::abilities_of("lra_text"), (std::vector{Ability::sequence_classifier}));
+  EXPECT_TRUE(models::abilities_of("pvt_smal").empty());
+  size_t first = 0;
+  for (const std::string& name : models::model_names())
+    for (const Ability ability : models::abilities_of(name))
+      if (ability == models::abilities_of(name).front()) ++first;
+  EXPECT_EQ(first, models::model_names().size()) << "every model can do something";
+}
+
+// A pyramid is read from a recipe without the classifier around it: it has no head, no class token and no classes.
+TEST(ModelRegistry, EveryPyramidIsABackboneOfItsOwn) {
+  const std::vector<std::string> names = models::model_names(models::Ability::feature_pyramid);
+  EXPECT_EQ(names.size(), 14u);
+  for (const std::string& name : names) {
+    config::Document document;
+    document.set("model.name=" + name);
+    document.set("model.image_size=[64, 96]");
+    document.set("model.norm.kind=un");
+    const auto plan = models::read_feature_pyramid(document.root().table("model"));
+    document.finish();
+    const nn::WithoutInitialization no_values;
+    const auto model = plan.build();
+    EXPECT_EQ(model->image_shape().width, 96) << name;
+    EXPECT_EQ(model->feature_strides(), (std::vector<int64_t>{4, 8, 16, 32})) << name;
+    for (const auto& item : model->named_parameters()) {
+      EXPECT_FALSE(item.key().starts_with("head.")) << name;
+      EXPECT_EQ(item.key().find("cls_token"), std::string::npos) << name;
+    }
+  }
+  auto document = config::Document::from_text("[model]\nname = \"pvt_tiny\"\nclasses = 10\n", "r.toml");
+  models::read_feature_pyramid(document.root().table("model"));
+  EXPECT_THROW(document.finish(), config::Error) << "a backbone scores no classes";
 }
 
 }  // namespace

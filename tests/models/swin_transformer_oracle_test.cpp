@@ -7,9 +7,11 @@
 namespace cachet {
 namespace {
 
-using models::SwinTransformer;
 using testing::ModelUnderTest;
 using testing::Oracle;
+
+/// 0 of a backbone.
+int64_t swin_classes_of(const Oracle& oracle) { return oracle.metadata.value("classes", int64_t{0}); }
 
 models::SwinTransformerOptions swin_options_of(const Oracle& oracle) {
   const auto& arguments = oracle.metadata.at("arguments");
@@ -17,10 +19,9 @@ models::SwinTransformerOptions swin_options_of(const Oracle& oracle) {
   const int64_t side = arguments.value("img_size", int64_t{64});
   o.image = {3, side, side};
   o.patch_size = arguments.at("patch_size");
-  o.classes = oracle.metadata.value("classes", int64_t{0});
   o.embed_dim = arguments.at("embed_dim");
   o.window_size = arguments.at("window_size");
-  o.window_fit = o.classes > 0 ? models::WindowFit::shrink : models::WindowFit::pad;
+  o.window_fit = swin_classes_of(oracle) > 0 ? models::WindowFit::shrink : models::WindowFit::pad;
   o.mlp_ratio = arguments.at("mlp_ratio");
   for (size_t i = 0; i < arguments.at("depths").size(); ++i)
     o.stages.push_back({arguments["depths"][i], arguments["num_heads"][i]});
@@ -32,16 +33,21 @@ class SwinOracle : public ::testing::TestWithParam<std::string> {};
 TEST_P(SwinOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
   const Oracle oracle = testing::load_oracle(GetParam());
   const auto options = swin_options_of(oracle);
-  const auto model = std::make_shared<SwinTransformer>(options);
+  std::shared_ptr<models::SwinTransformerClassifier> classifier;
+  std::shared_ptr<models::SwinTransformer> model;
+  if (swin_classes_of(oracle) > 0)
+    model = classifier = std::make_shared<models::SwinTransformerClassifier>(options, swin_classes_of(oracle));
+  else
+    model = std::make_shared<models::SwinTransformer>(options);
   ModelUnderTest test;
   test.model = model;
-  if (options.classes == 0) test.names = {io::published_swin()};
+  if (!classifier) test.names = {io::published_swin()};
   test.outputs = [&](const at::Tensor& images) {
-    return options.classes > 0 ? std::vector<at::Tensor>{model->forward(images)} : model->features(images);
+    return classifier ? std::vector<at::Tensor>{classifier->forward(images)} : model->features(images);
   };
   test.features = [&](const at::Tensor& images) {
     std::map<std::string, at::Tensor> features;
-    if (options.classes == 0) return features;
+    if (!classifier) return features;
     const auto maps = model->features(images);
     for (size_t i = 0; i < maps.size(); ++i) features["layers." + std::to_string(i)] = maps[i].permute({0, 2, 3, 1});
     return features;

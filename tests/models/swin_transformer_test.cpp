@@ -10,13 +10,12 @@
 namespace cachet {
 namespace {
 
-using models::SwinTransformer;
+using SwinClassifier = models::SwinTransformerClassifier;
 
 models::SwinTransformerOptions small_swin() {
   models::SwinTransformerOptions o;
   o.image = {3, 32, 32};
   o.patch_size = 2;
-  o.classes = 5;
   o.embed_dim = 8;
   o.stages = {{2, 2}, {2, 4}};
   o.window_size = 4;
@@ -32,7 +31,7 @@ TEST(SwinTransformer, TakesEveryCacheAndNormOnImagesOfAnySize) {
     auto o = small_swin();
     o.plug_ins.cache = cache;
     o.plug_ins.norm = nn::BatchNormOptions{};
-    SwinTransformer model(o);
+    SwinClassifier model(o, 5);
     for (const auto& [h, w] : {std::pair{32, 32}, {33, 47}, {5, 64}, {1, 1}}) {
       const at::Tensor logits = model.forward(at::randn({2, 3, h, w}));
       ASSERT_EQ(logits.sizes(), at::IntArrayRef({2, 5})) << h << " x " << w;
@@ -47,13 +46,13 @@ TEST(SwinTransformer, ACacheRemembersAWindow) {
   auto o = small_swin();
   o.plug_ins.cache = nn::GatedRecurrentCacheOptions{};
   o.stages[0].cache_pool = 2;
-  const auto buffers = SwinTransformer(o).named_buffers();
+  const auto buffers = models::SwinTransformer(o).named_buffers();
   EXPECT_EQ(buffers["layers.0.blocks.1.attn.cache.tokens"].sizes(), at::IntArrayRef({1, 4, 4})) << "4 x 4, pooled by 2";
   EXPECT_EQ(buffers["layers.1.blocks.0.attn.cache.tokens"].sizes(), at::IntArrayRef({1, 16, 8}));
 }
 
 TEST(SwinTransformer, FeaturesAreTheStagesMaps) {
-  SwinTransformer model(small_swin());
+  models::SwinTransformer model(small_swin());
   const auto maps = model.features(at::randn({2, 3, 32, 46}));
   ASSERT_EQ(maps.size(), 2u);
   EXPECT_EQ(maps[0].sizes(), at::IntArrayRef({2, 8, 16, 23}));
@@ -63,7 +62,7 @@ TEST(SwinTransformer, FeaturesAreTheStagesMaps) {
 }
 
 TEST(SwinTransformer, TrainsAfterInferenceMode) {
-  SwinTransformer model(small_swin());
+  SwinClassifier model(small_swin(), 5);
   const at::Tensor images = at::randn({2, 3, 32, 32});
   {
     const c10::InferenceMode inference;
@@ -74,7 +73,7 @@ TEST(SwinTransformer, TrainsAfterInferenceMode) {
 }
 
 TEST(SwinTransformer, NamesWhatItRefuses) {
-  SwinTransformer model(small_swin());
+  SwinClassifier model(small_swin(), 5);
   testing::expect_refused([&] { model.forward(at::randn({3, 32, 32})); }, "images must be (B, 3, H, W)");
   testing::expect_model_problems({
       {"name = \"swin_tiny_patch4_window7_224\"\nattention.kind = \"elu\"", "model.attention.kind: must be 'softmax'"},

@@ -44,11 +44,11 @@ std::vector<ComparedRun> compared_runs() {
   return runs;
 }
 
-TEST(HtmlTest, AClassificationRunIsOneWholePage) {
-  const std::string html = render_html(classification_page(test::made_up_run()));
+TEST(HtmlTest, ARunIsOneWholePage) {
+  const std::string html = render_html(run_page(test::made_up_run()));
   keep_page("run.html", html);
   EXPECT_EQ(test::markup_error(html), "");
-  for (const char* part : {"Loss", "Accuracy", "Learning rate", "Gradient norm", "Throughput", "Waiting for data",
+  for (const char* part : {"Loss", "Top-1", "Learning rate", "Gradient norm", "Throughput", "Waiting for data",
                            "σ(λ) per layer and head", "σ(λ) at the last step", "Steps on window statistics",
                            "Steps filtered", "Confusion matrix", "Wrong", "Right", "Recipe", "Environment"}) {
     EXPECT_NE(html.find(std::string("<figcaption>") + part + "</figcaption>"), std::string::npos) << part;
@@ -57,7 +57,7 @@ TEST(HtmlTest, AClassificationRunIsOneWholePage) {
 }
 
 TEST(HtmlTest, NothingIsFetched) {
-  const std::string html = render_html(classification_page(test::made_up_run()));
+  const std::string html = render_html(run_page(test::made_up_run()));
   for (const char* reference : {"<link", "@import", "url(", "src=\"http", "href=\"http", "<script src"}) {
     EXPECT_EQ(html.find(reference), std::string::npos) << reference;
   }
@@ -82,7 +82,7 @@ TEST(HtmlTest, EveryTextIsEscaped) {
 }
 
 TEST(HtmlTest, EmbeddedNumbersAreJson) {
-  const std::string html = render_html(classification_page(test::made_up_run()));
+  const std::string html = render_html(run_page(test::made_up_run()));
   const std::string begin = "<script type=\"application/json\">";
   size_t count = 0, at = 0;
   while ((at = html.find(begin, at)) != std::string::npos) {
@@ -108,10 +108,10 @@ TEST(HtmlTest, StatesAndEmptyPagesAreDrawn) {
     EXPECT_EQ(test::markup_error(html), "");
     EXPECT_NE(html.find("the loss is nan at step 12"), std::string::npos);
   }
-  ClassificationRun empty;
+  RunPage empty;
   empty.name = "just started";
-  EXPECT_TRUE(classification_page(empty).sections.empty());
-  Page page = classification_page(empty);
+  EXPECT_TRUE(run_page(empty).sections.empty());
+  Page page = run_page(empty);
   page.sections.push_back({"Empty",
                            {LineChart{"empty", "x", "y", {}}, LineChart{"no values", "x", "y", {{"a", {}, {}}}},
                             SmallMultiples{}, HeatMap{}, ConfusionMatrix{}, ImageGrid{}, Table{}, CodeBlock{}}});
@@ -122,14 +122,14 @@ TEST(HtmlTest, StatesAndEmptyPagesAreDrawn) {
 }
 
 TEST(HtmlTest, AFailedRunKeepsWhatItHas) {
-  ClassificationRun run = test::made_up_run();
+  RunPage run = test::made_up_run();
   run.status = Status::failed;
   run.status_detail =
       "The loss is nan at step 1204; the first tensor that is not finite is the gradient of "
       "blocks.3.attn.qkv.weight.\nThe last good checkpoint is checkpoints/last, of step 1173.";
-  run.loss = {test::made_up_series("train", 60, 2.3, 0.28, 0.05, 20, 1)};
-  run.loss[0].y.back() = INFINITY;
-  const std::string html = render_html(classification_page(run));
+  run.charts[0].series = {test::made_up_series("train", 60, 2.3, 0.28, 0.05, 20, 1)};
+  run.charts[0].series[0].y.back() = INFINITY;
+  const std::string html = render_html(run_page(run));
   keep_page("failed.html", html);
   EXPECT_NE(html.find("One value is not finite (×)."), std::string::npos);
   EXPECT_NE(html.find("class=\"missing\""), std::string::npos);

@@ -3,8 +3,9 @@
 #include <cmath>
 #include <random>
 
-#include "cachet/report/classification_page.h"
 #include "cachet/report/format.h"
+#include "cachet/report/plug_in_sections.h"
+#include "cachet/report/run_page.h"
 #include "tests/report/stored_png.h"
 
 namespace cachet::report::test {
@@ -25,9 +26,9 @@ inline Series made_up_series(const std::string& name, int points, double first, 
   return series;
 }
 
-/// Every part that a report of an image-classification run can have, from made-up numbers that look like a run.
-inline ClassificationRun made_up_run() {
-  ClassificationRun run;
+/// Every part that the page of a run that classifies images can have, from made-up numbers that look like a run.
+inline RunPage made_up_run() {
+  RunPage run;
   run.name = "vit_tiny · GRC + UN";
   run.subtitle = "Fashion-MNIST, 10,000 training and 2,000 test images; recipes/vision/fashion_mnist_cached.toml";
   run.status = Status::finished;
@@ -37,20 +38,25 @@ inline ClassificationRun made_up_run() {
                {"Duration", "2m47s", "epoch 15 of 15"},
                {"Training", "1.31 k img/s", "2 CPU threads, fp32"},
                {"Peak memory", "412 MiB", "live tensors"}};
-  run.loss = {made_up_series("train", 5865, 2.3, 0.28, 0.05, 1, 1),
-              made_up_series("eval", 15, 1.1, 0.36, 0.01, 391, 2)};
-  run.loss[0].y[900] = NAN;
-  run.accuracy = {made_up_series("train", 15, 0.45, 0.91, 0.004, 391, 3),
-                  made_up_series("eval", 15, 0.58, 0.876, 0.006, 391, 4)};
+  Series loss = made_up_series("train", 5865, 2.3, 0.28, 0.05, 1, 1);
+  loss.y[900] = NAN;
+  add_chart(run.charts, {"Loss", "", {loss, made_up_series("eval", 15, 1.1, 0.36, 0.01, 391, 2)}});
+  add_chart(run.charts, {"Top-1",
+                         "%",
+                         {made_up_series("train", 15, 0.45, 0.91, 0.004, 391, 3),
+                          made_up_series("eval", 15, 0.58, 0.876, 0.006, 391, 4)},
+                         /*in_percent=*/true});
   Series rate{"", {}, {}};
   for (int i = 0; i < 5865; i += 5) {
     rate.x.push_back(i + 1);
     rate.y.push_back(i < 500 ? 1e-3 * i / 500 : 5e-4 * (1 + std::cos(M_PI * (i - 500) / 5365)));
   }
-  run.learning_rate = {rate};
-  run.gradient_norm = {made_up_series("", 1200, 6, 0.9, 0.2, 5, 5)};
-  run.throughput = {made_up_series("train", 390, 1150, 1310, 25, 15, 6)};
-  run.data_wait = {made_up_series("train", 390, 0.08, 0.02, 0.004, 15, 7)};
+  add_chart(run.charts, {"Learning rate", "", {rate}, false, /*from_zero=*/true});
+  add_chart(run.charts, {"Gradient norm", "", {made_up_series("", 1200, 6, 0.9, 0.2, 5, 5)}, false, true});
+  add_chart(run.charts, {"Throughput", "images/s", {made_up_series("train", 390, 1150, 1310, 25, 15, 6)}, false, true});
+  add_chart(run.charts,
+            {"Waiting for data", "% of a step", {made_up_series("train", 390, 0.08, 0.02, 0.004, 15, 7)}, true, true});
+  std::vector<LayerShares> cache_shares;
   for (int layer = 0; layer < 6; ++layer) {
     LayerShares shares{"layer " + std::to_string(layer), {}};
     for (int head = 0; head < 3; ++head) {
@@ -58,8 +64,9 @@ inline ClassificationRun made_up_run() {
       shares.heads.push_back(
           made_up_series("head " + std::to_string(head), 200, 0.5, last, 0.004, 29, 10 * layer + head));
     }
-    run.cache_shares.push_back(std::move(shares));
+    cache_shares.push_back(std::move(shares));
   }
+  std::vector<WindowStatistics> window_statistics;
   for (int layer = 0; layer < 8; ++layer) {
     WindowStatistics statistics{"layer " + std::to_string(layer), {"", {0}, {0}}, {"", {0}, {0}}};
     for (int step = 40; step <= 5865; step += 25) {
@@ -67,16 +74,15 @@ inline ClassificationRun made_up_run() {
       statistics.window.y.push_back(std::max(0.0, (step - 400) * (0.99 - 0.005 * layer)));
       statistics.filtered.y.push_back(std::max(0.0, (step - 400) * 0.004 * (layer + 1) / 2));
     }
-    run.window_statistics.push_back(std::move(statistics));
+    window_statistics.push_back(std::move(statistics));
   }
-  run.confusion.classes = kGarments;
+  ConfusionMatrix confusion{"Confusion matrix", kGarments, {}, ""};
+  ImageGrid wrong{"Wrong", {}, ""}, right{"Right", {}, ""};
   std::mt19937 random(8);
   for (int truth = 0; truth < 10; ++truth) {
     for (int predicted = 0; predicted < 10; ++predicted) {
       const bool tops = (truth % 2 == 0 && truth < 8) && (predicted % 2 == 0 && predicted < 8);
-      run.confusion.counts.push_back(truth == predicted ? 165 + random() % 30
-                                     : tops             ? random() % 24
-                                                        : random() % 9 / 6);
+      confusion.counts.push_back(truth == predicted ? 165 + random() % 30 : tops ? random() % 24 : random() % 9 / 6);
     }
   }
   for (int i = 0; i < 24; ++i) {
@@ -86,11 +92,13 @@ inline ClassificationRun made_up_run() {
     });
     const size_t truth = i % 10;
     if (i < 12) {
-      run.wrong.push_back({png, kGarments[truth], kGarments[(truth + 2) % 10], 0.95 - 0.04 * i});
+      wrong.pictures.push_back({png, kGarments[truth], kGarments[(truth + 2) % 10], 0.95 - 0.04 * i});
     } else {
-      run.right.push_back({png, kGarments[truth], kGarments[truth], 0.999 - 0.01 * i});
+      right.pictures.push_back({png, kGarments[truth], kGarments[truth], 0.999 - 0.01 * i});
     }
   }
+  run.sections = {cache_section(cache_shares), unified_norm_section(window_statistics),
+                  Section{"Predictions", {confusion, wrong, right}, ""}};
   run.recipe =
       "base = \"fashion_mnist_base.toml\"  # data, schedule, augmentation\n\n[model]\nname = \"vit_tiny\"\npatch = "
       "4\n\n"

@@ -88,7 +88,8 @@ ProgressState a_state(int64_t step) {
   ProgressState state;
   state.epoch = 3, state.epochs = 15, state.step = step, state.steps = 391;
   state.run_done = (2 + step / 391.0) / 15;
-  state.loss = 0.5123, state.accuracy = 0.831, state.learning_rate = 9.8e-4, state.gradient_norm = 1.23;
+  state.metrics = {{"loss", "0.5123"}, {"acc", "83.1 %"}};
+  state.learning_rate = 9.8e-4, state.gradient_norm = 1.23;
   state.rate = 1310, state.data_wait = 0.02, state.memory_bytes = 1'288'490'188;
   return state;
 }

@@ -4,24 +4,27 @@
 #include <string>
 #include <vector>
 
-#include "cachet/tasks/predictions.h"
+#include "cachet/tasks/classification/classification_task.h"
+#include "cachet/tasks/given_samples.h"
 
 namespace cachet::test {
 
 /// What a task says about samples that are given, all `top` classes of each.
-inline std::vector<tasks::Prediction> given_predictions(tasks::ClassificationTask& task,
-                                                        const std::vector<std::string>& samples, int64_t top,
-                                                        int64_t first = 0) {
+inline std::vector<tasks::Prediction> given_predictions(tasks::Task& task, const std::vector<std::string>& samples,
+                                                        int64_t top, int64_t first = 0) {
+  auto& classification = dynamic_cast<tasks::ClassificationTask&>(task);
   std::vector<tasks::Prediction> predictions;
   size_t next = 0;
-  tasks::predict_given(
-      task,
+  tasks::for_each_given(
       [&]() -> std::optional<tasks::GivenSample> {
         if (next == samples.size()) return std::nullopt;
         const size_t number = next++;
         return tasks::GivenSample{samples[number], "sample " + std::to_string(number)};
       },
-      first, top, [&](const tasks::Prediction& prediction) { predictions.push_back(prediction); });
+      first,
+      [&](const std::string& sample, int64_t index) {
+        predictions.push_back(classification.predict_given(sample, index, top));
+      });
   return predictions;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cachet/data/random.h"
+#include "cachet/tasks/image_classification/image_classification.h"
 #include "cachet/tasks/recipe.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
@@ -87,6 +88,17 @@ inline config::Document tiny_document(const std::filesystem::path& images,
   return document;
 }
 
+inline const tasks::ImageClassificationPlan& image_plan(const tasks::RecipePlan& plan) {
+  return dynamic_cast<const tasks::ImageClassificationPlan&>(*plan.task);
+}
+
+/// The task as one of images.
+inline std::unique_ptr<tasks::ImageClassification> as_images(std::unique_ptr<tasks::Task> task) {
+  auto& images = dynamic_cast<tasks::ImageClassification&>(*task);
+  task.release();
+  return std::unique_ptr<tasks::ImageClassification>(&images);
+}
+
 /// Makes the run folder, or goes on with it, and trains a Task in it.
 template <class Task = tasks::ImageClassification>
 train::Outcome train_tiny(const std::filesystem::path& images, const std::filesystem::path& run,
@@ -94,7 +106,7 @@ train::Outcome train_tiny(const std::filesystem::path& images, const std::filesy
   config::Document document = tiny_document(images, settings);
   const tasks::RecipePlan plan = tasks::read_recipe(document);
   train::prepare_process(plan.training.train);
-  Task task(plan.images(), plan.training.train);
+  Task task(image_plan(plan), plan.training.train);
   train::RunFolder folder =
       std::filesystem::exists(run)
           ? train::RunFolder::resume(run, document, {"cachet", "train", "--resume"})

@@ -69,7 +69,18 @@ class ToyTask : public train::Task {
   torch::nn::Module& model() override { return *model_; }
   ToyModel& toy() { return *model_; }
   int64_t batches_per_epoch() const override { return loader_.batches(); }
-  train::Objective objective() const override { return {"top1", true}; }
+  int64_t evaluation_size() const override { return dataset_->size(); }
+  train::RunDescription describe() override {
+    using report::Better, report::ValueForm;
+    return {"toy",
+            {},
+            "toy model",
+            0,
+            0,
+            0,
+            {{"loss", "loss", ValueForm::fixed, Better::lower},
+             {"top1", "top-1", ValueForm::percent, Better::higher, /*decides=*/true}}};
+  }
 
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override {
     return std::make_unique<Stream>(*this, epoch, first_batch);
@@ -97,7 +108,10 @@ class ToyTask : public train::Task {
     return {{"memory", {model_->memory_.sum().item<double>(), model_->memory_.abs().max().item<double>()}}};
   }
 
-  void write_report(const train::RunFolder&, const train::Status& status) override { hooks_.report(status); }
+  std::vector<report::Section> report_sections(const std::vector<train::Event>&, const train::Status& status) override {
+    hooks_.report(status);
+    return {};
+  }
 
  private:
   static std::shared_ptr<const data::StoredImages> images() {

@@ -23,7 +23,8 @@ LongRangeOptions read_long_range_options(const config::View& table, LongRangeOpt
   o.sequence.vocabulary = table.integer("vocabulary", o.sequence.vocabulary, {1, 1 << 24});
   o.sequence.max_length = table.integer("max_length", o.sequence.max_length, {1, 1 << 24});
   o.sequence.pairs = table.boolean("pairs", o.sequence.pairs);
-  read_classifier_keys(table, o.classes, o.dropout, o.stochastic_depth);
+  o.classes = read_classes(table, o.classes);
+  read_dropout(table, o.dropout, o.stochastic_depth);
   o.embed_dim = table.integer("embed_dim", o.embed_dim, {1, 1 << 16});
   o.depth = table.integer("depth", o.depth, {1, 1000});
   o.num_heads = table.integer("num_heads", o.num_heads, {1, 1024});

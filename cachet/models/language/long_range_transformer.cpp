@@ -32,8 +32,7 @@ std::vector<int64_t> head_widths(const LongRangeOptions& o) {
 
 }  // namespace
 
-LongRangeTransformer::LongRangeTransformer(const LongRangeOptions& options)
-    : SequenceClassifier("LongRangeTransformer"), options_(options) {
+LongRangeTransformer::LongRangeTransformer(const LongRangeOptions& options) : options_(options) {
   const auto& o = options_;
   const int64_t tokens = o.sequence.max_length + o.class_tokens();
   const auto embedding = register_module("token_embed", std::make_shared<torch::nn::Module>("TokenEmbedding"));

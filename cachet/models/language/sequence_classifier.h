@@ -1,6 +1,12 @@
 #pragma once
 
-#include "cachet/models/classifier.h"
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cachet/models/model.h"
+#include "cachet/models/model_plan.h"
 
 namespace cachet::models {
 
@@ -11,6 +17,8 @@ struct SequenceShape {
   bool pairs = false;         // two sequences a sample
 };
 
+ModelInput input_of(const SequenceShape& sequence);
+
 /// A batch of sequences of one length.
 struct Sequences {
   torch::Tensor ids;      // (B, L) int64
@@ -18,13 +26,29 @@ struct Sequences {
 };
 
 /// A model from sequences of tokens, or pairs of them, to class scores.
-class SequenceClassifier : public Classifier {
+class SequenceClassifier : public virtual Model {
  public:
-  using Classifier::Classifier;
   /// `second` is the other half of pairs, of a length of its own; undefined tensors else. Returns logits (B, classes).
   virtual torch::Tensor forward(const Sequences& first, const Sequences& second) = 0;
   virtual SequenceShape sequence_shape() const = 0;
-  std::function<torch::Tensor()> trial(int64_t batch, const torch::TensorOptions& options) override;
+  virtual int64_t classes() const = 0;
+
+  Trial trial(int64_t batch, const torch::TensorOptions& options) override;
+};
+
+struct SequenceClassifierPlan {
+  std::string name;
+  SequenceShape sequence;
+  int64_t classes = 0;
+  std::function<std::shared_ptr<SequenceClassifier>()> build;
+
+  operator ModelPlan() const { return {name, input_of(sequence), build}; }
+};
+
+/// What a data set of sequences asks of the model unless the recipe says otherwise.
+struct SequenceDefaults {
+  std::optional<SequenceShape> sequence;
+  std::optional<int64_t> classes;
 };
 
 }  // namespace cachet::models

@@ -12,8 +12,9 @@ int64_t patch_side(PyramidForm form, int64_t stride) { return form == PyramidFor
 
 }  // namespace
 
-PyramidVisionTransformer::PyramidVisionTransformer(const PyramidVisionTransformerOptions& options)
-    : ImageClassifier("PyramidVisionTransformer"), options_(options) {
+PyramidVisionTransformer::PyramidVisionTransformer(const PyramidVisionTransformerOptions& options,
+                                                   ClassToken class_token)
+    : options_(options) {
   const auto& o = options_;
   TORCH_CHECK(!o.stages.empty(), "pyramid_vision_transformer: needs at least one stage");
   const auto patches = [&](int64_t channels, int64_t dim, int64_t stride) {
@@ -33,15 +34,11 @@ PyramidVisionTransformer::PyramidVisionTransformer(const PyramidVisionTransforme
     TORCH_CHECK(place.grid.height >= 1 && place.grid.width >= 1, "pyramid_vision_transformer: an image of ",
                 o.image.height, " x ", o.image.width, " leaves no token in stage ", i + 1);
     const bool last = i + 1 == o.stages.size();
-    if (o.form == PyramidForm::v1 && last && o.classes > 0) place.class_token = ClassToken::present;
+    if (o.form == PyramidForm::v1 && last) place.class_token = class_token;
     stages_.push_back(std::make_shared<PyramidStage>(o, o.stages[i], place));
     stages->push_back(stages_.back());
     place.blocks_before += o.stages[i].depth;
   }
-  if (o.classes == 0) return;
-  const int64_t dim = o.stages.back().embed_dim;
-  if (o.form == PyramidForm::v1) norm_ = register_module("norm", nn::make_norm(o.plug_ins.norm, dim, kHeadNormEps));
-  head_ = register_module("head", std::make_shared<nn::Linear>(dim, o.classes));
 }
 
 std::vector<GridTokens> PyramidVisionTransformer::run(const torch::Tensor& images, ClassToken class_token) {
@@ -60,12 +57,6 @@ std::vector<GridTokens> PyramidVisionTransformer::run(const torch::Tensor& image
   return tokens;
 }
 
-torch::Tensor PyramidVisionTransformer::forward(const torch::Tensor& images) {
-  TORCH_CHECK(head_, "pyramid_vision_transformer: a model of no classes is a backbone; call features()");
-  const torch::Tensor x = run(images, ClassToken::present).back().tokens;
-  return head_->forward(norm_ ? norm_->forward(x).select(1, 0) : x.mean(1));
-}
-
 std::vector<torch::Tensor> PyramidVisionTransformer::features(const torch::Tensor& images) {
   std::vector<torch::Tensor> maps;
   for (const GridTokens& stage : run(images, ClassToken::absent)) maps.push_back(nn::map_of(stage.tokens, stage.grid));
@@ -80,6 +71,19 @@ std::vector<int64_t> PyramidVisionTransformer::feature_channels() const {
 
 std::vector<int64_t> PyramidVisionTransformer::feature_strides() const {
   return halving_strides(options_.patch_size, options_.stages.size());
+}
+
+PyramidVisionTransformerClassifier::PyramidVisionTransformerClassifier(const PyramidVisionTransformerOptions& o,
+                                                                       int64_t classes)
+    : PyramidVisionTransformer(o, ClassToken::present), classes_(classes) {
+  const int64_t dim = o.stages.back().embed_dim;
+  if (o.form == PyramidForm::v1) norm_ = register_module("norm", nn::make_norm(o.plug_ins.norm, dim, kHeadNormEps));
+  head_ = register_module("head", std::make_shared<nn::Linear>(dim, classes));
+}
+
+torch::Tensor PyramidVisionTransformerClassifier::forward(const torch::Tensor& images) {
+  const torch::Tensor x = run(images, ClassToken::present).back().tokens;
+  return head_->forward(norm_ ? norm_->forward(x).select(1, 0) : x.mean(1));
 }
 
 }  // namespace cachet::models

@@ -60,7 +60,7 @@ PyramidVisionTransformerOptions read_pyramid_vision_transformer_options(const co
                                                                         PyramidVisionTransformerOptions o) {
   using Stage = PyramidStageOptions;
   read_image_shape(table, o.image);
-  read_classifier_keys(table, o.classes, o.dropout, o.stochastic_depth);
+  read_dropout(table, o.dropout, o.stochastic_depth);
   o.patch_size = table.integer("patch_size", o.patch_size, {1, 1 << 10});
   read_per_stage(table, "embed_dims", o.stages, &Stage::embed_dim, {1, 1 << 16});
   read_per_stage(table, "depths", o.stages, &Stage::depth, {1, 1000});

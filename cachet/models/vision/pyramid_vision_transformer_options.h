@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
-#include "cachet/models/image_classifier.h"
+#include "cachet/models/vision/image_shape.h"
 #include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {
@@ -34,7 +34,6 @@ struct PyramidVisionTransformerOptions {
   PyramidForm form = PyramidForm::v1;
   ImageShape image;
   int64_t patch_size = 4;  // pixels to a token of the first stage; each later stage halves both sides
-  int64_t classes = 1000;  // 0: a backbone without class token (v1) and head
   std::vector<PyramidStageOptions> stages;
   double dropout = 0.0;
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly

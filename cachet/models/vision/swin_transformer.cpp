@@ -11,8 +11,7 @@ constexpr double kSwinFinalNormEps = 1e-5;
 
 }  // namespace
 
-SwinTransformer::SwinTransformer(const SwinTransformerOptions& options)
-    : ImageClassifier("SwinTransformer"), options_(options) {
+SwinTransformer::SwinTransformer(const SwinTransformerOptions& options, StageNorms norms) : options_(options) {
   const auto& o = options_;
   TORCH_CHECK(!o.stages.empty(), "swin_transformer: needs at least one stage");
   patch_embed_ = register_module("patch_embed", std::make_shared<PatchEmbedding>(PatchEmbeddingOptions{
@@ -27,16 +26,11 @@ SwinTransformer::SwinTransformer(const SwinTransformerOptions& options)
     layers_.push_back(std::make_shared<SwinStage>(o, place));
     layers->push_back(layers_.back());
     place.blocks_before += o.stages[place.stage].depth;
-    if (o.classes == 0)
+    if (norms == StageNorms::present)
       feature_norms_.push_back(
           register_module("norm" + std::to_string(place.stage),
                           nn::make_norm(o.plug_ins.norm, o.stage_dim(place.stage), kSwinFinalNormEps)));
   }
-  if (o.classes == 0) return;
-  const int64_t dim = o.stage_dim(o.stages.size() - 1);
-  norm_ = register_module("norm", nn::make_norm(o.plug_ins.norm, dim, kSwinFinalNormEps));
-  const auto head = register_module("head", std::make_shared<torch::nn::Module>("ClassifierHead"));
-  fc_ = head->register_module("fc", std::make_shared<nn::Linear>(dim, o.classes));
 }
 
 std::vector<GridTokens> SwinTransformer::run(const torch::Tensor& images) {
@@ -52,11 +46,6 @@ std::vector<GridTokens> SwinTransformer::run(const torch::Tensor& images) {
   std::vector<GridTokens> tokens;
   for (const auto& layer : layers_) tokens.push_back(x = layer->forward(x));
   return tokens;
-}
-
-torch::Tensor SwinTransformer::forward(const torch::Tensor& images) {
-  TORCH_CHECK(fc_, "swin_transformer: a model of no classes is a backbone; call features()");
-  return fc_->forward(norm_->forward(run(images).back().tokens).mean(1));
 }
 
 std::vector<torch::Tensor> SwinTransformer::features(const torch::Tensor& images) {
@@ -76,6 +65,18 @@ std::vector<int64_t> SwinTransformer::feature_channels() const {
 
 std::vector<int64_t> SwinTransformer::feature_strides() const {
   return halving_strides(options_.patch_size, options_.stages.size());
+}
+
+SwinTransformerClassifier::SwinTransformerClassifier(const SwinTransformerOptions& o, int64_t classes)
+    : SwinTransformer(o, StageNorms::absent), classes_(classes) {
+  const int64_t dim = o.stage_dim(o.stages.size() - 1);
+  norm_ = register_module("norm", nn::make_norm(o.plug_ins.norm, dim, kSwinFinalNormEps));
+  const auto head = register_module("head", std::make_shared<torch::nn::Module>("ClassifierHead"));
+  fc_ = head->register_module("fc", std::make_shared<nn::Linear>(dim, classes));
+}
+
+torch::Tensor SwinTransformerClassifier::forward(const torch::Tensor& images) {
+  return fc_->forward(norm_->forward(run(images).back().tokens).mean(1));
 }
 
 }  // namespace cachet::models

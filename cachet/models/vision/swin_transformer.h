@@ -3,37 +3,57 @@
 #include <memory>
 #include <vector>
 
-#include "cachet/models/image_classifier.h"
 #include "cachet/models/vision/feature_pyramid.h"
+#include "cachet/models/vision/image_classifier.h"
 #include "cachet/models/vision/patch_embedding.h"
 #include "cachet/models/vision/swin_stage.h"
 #include "cachet/models/vision/swin_transformer_options.h"
 
 namespace cachet::models {
 
-/// Swin Transformer under timm's parameter names: patch_embed, layers.{i}.{downsample, blocks}, norm, head.fc; without
-/// classes norm{i} of each stage instead. Takes images of any size: zeros fill the last patch, windows and merged
-/// patches.
-class SwinTransformer : public ImageClassifier, public FeaturePyramid {
+/// The backbone of Swin Transformer under timm's parameter names: patch_embed, layers.{i}.{downsample, blocks}, and
+/// norm{i} behind each stage. Takes images of any size: zeros fill the last patch, windows and merged patches.
+class SwinTransformer : public FeaturePyramid {
  public:
-  explicit SwinTransformer(const SwinTransformerOptions& options);
+  explicit SwinTransformer(const SwinTransformerOptions& options) : SwinTransformer(options, StageNorms::present) {}
 
-  torch::Tensor forward(const torch::Tensor& images) override;
   ImageShape image_shape() const override { return options_.image; }
-  int64_t classes() const override { return options_.classes; }
 
-  /// The maps behind each stage, normed where the model has no classes.
+  /// The maps behind each stage and its norm; the classifier's stages have none.
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
 
- private:
+ protected:
+  enum class StageNorms { absent, present };
+  SwinTransformer(const SwinTransformerOptions& options, StageNorms norms);
+
+  const SwinTransformerOptions& options() const { return options_; }
+  /// Tokens behind each stage, before its norm.
   std::vector<GridTokens> run(const torch::Tensor& images);
 
+ private:
   SwinTransformerOptions options_;
   std::shared_ptr<PatchEmbedding> patch_embed_;
   std::vector<std::shared_ptr<SwinStage>> layers_;
   std::vector<std::shared_ptr<nn::Norm>> feature_norms_;
+};
+
+/// The backbone with one norm behind the last stage and a linear layer over the mean of its tokens. Parts beside the
+/// backbone's: norm in place of norm{i}, head.fc.
+class SwinTransformerClassifier : public SwinTransformer, public ImageClassifier {
+ public:
+  SwinTransformerClassifier(const SwinTransformerOptions& options, int64_t classes);
+
+  torch::Tensor forward(const torch::Tensor& images) override;
+  ImageShape image_shape() const override { return options().image; }
+  int64_t classes() const override { return classes_; }
+  Trial trial(int64_t batch, const torch::TensorOptions& options) override {
+    return ImageClassifier::trial(batch, options);
+  }
+
+ private:
+  int64_t classes_;
   std::shared_ptr<nn::Norm> norm_;
   std::shared_ptr<nn::Linear> fc_;
 };

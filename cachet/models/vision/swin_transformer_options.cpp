@@ -33,7 +33,7 @@ void check_swin(const config::View& table, const SwinTransformerOptions& o) {
 SwinTransformerOptions read_swin_transformer_options(const config::View& table, SwinTransformerOptions o) {
   using Stage = SwinStageOptions;
   read_image_shape(table, o.image);
-  read_classifier_keys(table, o.classes, o.dropout, o.stochastic_depth);
+  read_dropout(table, o.dropout, o.stochastic_depth);
   o.patch_size = table.integer("patch_size", o.patch_size, {1, 1 << 10});
   o.embed_dim = table.integer("embed_dim", o.embed_dim, {1, 1 << 16});
   read_per_stage(table, "depths", o.stages, &Stage::depth, {1, 1000});

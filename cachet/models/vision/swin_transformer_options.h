@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
-#include "cachet/models/image_classifier.h"
+#include "cachet/models/vision/image_shape.h"
 #include "cachet/nn/transformer_block.h"
 #include "cachet/nn/windows.h"
 
@@ -25,7 +25,6 @@ enum class WindowFit {
 struct SwinTransformerOptions {
   ImageShape image;
   int64_t patch_size = 4;
-  int64_t classes = 1000;  // 0: a backbone whose stages have norms of their own, without head
   int64_t embed_dim = 96;  // of the first stage; each later stage doubles it
   std::vector<SwinStageOptions> stages;
   int64_t window_size = 7;

@@ -16,8 +16,7 @@ constexpr double kT2tNormEps = 1e-5;
 
 }  // namespace
 
-T2tVisionTransformer::T2tVisionTransformer(const T2tVisionTransformerOptions& options)
-    : ImageClassifier("T2tVisionTransformer"), options_(options) {
+T2tVisionTransformer::T2tVisionTransformer(const T2tVisionTransformerOptions& options) : options_(options) {
   const auto& o = options_;
   tokens_to_token_ = register_module("tokens_to_token", std::make_shared<TokensToToken>(o));
   cls_token_ = register_parameter("cls_token", at::empty({1, 1, o.embed_dim}));

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "cachet/models/image_classifier.h"
+#include "cachet/models/vision/image_classifier.h"
 #include "cachet/models/vision/t2t_vision_transformer_options.h"
 #include "cachet/models/vision/tokens_to_token.h"
 #include "cachet/nn/latest.h"

@@ -16,7 +16,8 @@ constexpr std::array<config::Choice<TokenAttention>, 2> kTokenAttentions{
 T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::View& table,
                                                                 T2tVisionTransformerOptions o) {
   read_image_shape(table, o.image);
-  read_classifier_keys(table, o.classes, o.dropout, o.stochastic_depth);
+  o.classes = read_classes(table, o.classes);
+  read_dropout(table, o.dropout, o.stochastic_depth);
   o.token_attention = table.choice("token_attention", o.token_attention, kTokenAttentions);
   o.token_dim = table.integer("token_dim", o.token_dim, {2, 1 << 12});
   if (o.token_attention == TokenAttention::performer)

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "cachet/config/view.h"
-#include "cachet/models/image_classifier.h"
+#include "cachet/models/vision/image_shape.h"
 #include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {

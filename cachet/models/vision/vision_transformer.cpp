@@ -17,8 +17,7 @@ constexpr double kClassTokenSpread = 1e-6;
 
 }  // namespace
 
-VisionTransformer::VisionTransformer(const VisionTransformerOptions& options)
-    : ImageClassifier("VisionTransformer"), options_(options) {
+VisionTransformer::VisionTransformer(const VisionTransformerOptions& options) : options_(options) {
   const auto& o = options_;
   TORCH_CHECK(o.image.height % o.patch_size == 0 && o.image.width % o.patch_size == 0,
               "vision_transformer: patches of ", o.patch_size, " do not divide an image of ", o.image.height, " x ",

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cachet/models/image_classifier.h"
+#include "cachet/models/vision/image_classifier.h"
 #include "cachet/models/vision/patch_embedding.h"
 #include "cachet/models/vision/vision_transformer_options.h"
 

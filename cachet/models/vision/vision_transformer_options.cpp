@@ -29,7 +29,8 @@ void check_combination(const config::View& table, const VisionTransformerOptions
 VisionTransformerOptions read_vision_transformer_options(const config::View& table, VisionTransformerOptions o) {
   read_image_shape(table, o.image);
   o.patch_size = table.integer("patch_size", o.patch_size, {1, 1 << 14});
-  read_classifier_keys(table, o.classes, o.dropout, o.stochastic_depth);
+  o.classes = read_classes(table, o.classes);
+  read_dropout(table, o.dropout, o.stochastic_depth);
   o.embed_dim = table.integer("embed_dim", o.embed_dim, {1, 1 << 16});
   o.depth = table.integer("depth", o.depth, {1, 1000});
   o.num_heads = table.integer("num_heads", o.num_heads, {1, 1024});

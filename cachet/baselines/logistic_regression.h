@@ -1,0 +1,24 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "cachet/data/vision/image_dataset.h"
+#include "cachet/data/vision/normalization.h"
+
+namespace cachet::baselines {
+
+/// What a linear classifier of pixels reaches: the baseline that a model must beat to have learnt anything about
+/// images.
+struct LogisticRegression {
+  double top1 = 0, top1_stderr = 0;  // on the test images
+  int64_t parameters = 0;
+};
+
+/// Multinomial logistic regression with L2 penalty, trained by L-BFGS over all training images until its loss stands
+/// still, on normalised pixels. Deterministic.
+LogisticRegression logistic_regression(const data::ImageDataset& training, const data::ImageDataset& test,
+                                       const data::Normalization& normalization);
+
+}  // namespace cachet::baselines

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace cachet::models {
+
+class Model;
+
+/// What one sample of a model is, for people and for JSON.
+struct ModelInput {
+  std::string kind;                                                          // "image"
+  std::vector<std::pair<std::string, std::variant<int64_t, bool>>> sizes{};  // {"channels", 3}, …
+  std::string text{};                                                        // "3 x 224 x 224"
+};
+
+/// A model as a recipe describes it, not built yet. Reading collects problems, and Document::finish() reports all of
+/// them before anything is built.
+struct ModelPlan {
+  std::string name;
+  ModelInput input;
+  std::function<std::shared_ptr<Model>()> build;
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/models/language/sequence_classifier.h"
+#include "cachet/models/model_keys.h"
+#include "cachet/models/vision/feature_pyramid.h"
+#include "cachet/models/vision/image_classifier.h"
+
+namespace cachet::models {
+
+inline constexpr int64_t kImageNetClasses = 1000;
+
+/// A named member of a family. For each thing that it can do there is a reader of a plan: from a `[model]` table over
+/// the member's own numbers and what the data ask for. A reader that is empty is something that it cannot do.
+struct RegisteredModel {
+  std::string name;
+  std::function<ImageClassifierPlan(const config::View& table, const ImageDefaults& defaults)> image_classifier{};
+  std::function<FeaturePyramidPlan(const config::View& table, const ImageDefaults& defaults)> feature_pyramid{};
+  std::function<SequenceClassifierPlan(const config::View& table, const SequenceDefaults& defaults)>
+      sequence_classifier{};
+};
+
+/// How the options of a family are read over those of a member.
+template <class Options>
+using OptionsReader = Options (*)(const config::View& table, Options defaults);
+
+/// A member of a family of classifiers, whose options have `image` and `classes`.
+template <class Classifier, class Options>
+RegisteredModel classifier_member(const std::string& name, const Options& options, OptionsReader<Options> read) {
+  return {
+      .name = name, .image_classifier = [=](const config::View& table, const ImageDefaults& defaults) {
+        Options own = options;
+        if (defaults.image) own.image = *defaults.image;
+        if (defaults.classes) own.classes = *defaults.classes;
+        own = read(table, own);
+        return ImageClassifierPlan{name, own.image, own.classes, [own] { return std::make_shared<Classifier>(own); }};
+      }};
+}
+
+/// A member of a family of backbones, whose options have `image`, and the classifier around it.
+template <class Backbone, class Classifier, class Options>
+RegisteredModel pyramid_member(const std::string& name, const Options& options, OptionsReader<Options> read) {
+  const auto own_options = [=](const config::View& table, const ImageDefaults& defaults) {
+    Options own = options;
+    if (defaults.image) own.image = *defaults.image;
+    return read(table, own);
+  };
+  return {.name = name,
+          .image_classifier =
+              [=](const config::View& table, const ImageDefaults& defaults) {
+                const int64_t classes = read_classes(table, defaults.classes.value_or(kImageNetClasses));
+                const Options own = own_options(table, defaults);
+                return ImageClassifierPlan{name, own.image, classes,
+                                           [own, classes] { return std::make_shared<Classifier>(own, classes); }};
+              },
+          .feature_pyramid =
+              [=](const config::View& table, const ImageDefaults& defaults) {
+                const Options own = own_options(table, defaults);
+                return FeaturePyramidPlan{name, own.image, [own] { return std::make_shared<Backbone>(own); }};
+              }};
+}
+
+// The families, each in a file of its own: names and numbers, as their publishers have them.
+std::vector<RegisteredModel> vision_transformer_models();          // vit_*, deit_*: timm's names
+std::vector<RegisteredModel> pyramid_vision_transformer_models();  // pvt_*, pvt_v2_*
+std::vector<RegisteredModel> swin_transformer_models();            // swin_*: timm's names
+std::vector<RegisteredModel> t2t_vision_transformer_models();      // t2t_vit_*, t2t_vit_t_*
+std::vector<RegisteredModel> long_range_models();                  // lra_*: the encoders of the Long Range Arena
+
+}  // namespace cachet::models

@@ -1,0 +1,26 @@
+#include "cachet/models/vision/feature_pyramid.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/randn.h>
+
+namespace cachet::models {
+
+Trial FeaturePyramid::trial(int64_t batch, const torch::TensorOptions& options) {
+  const ImageShape shape = image_shape();
+  const at::Tensor images = at::randn({batch, shape.channels, shape.height, shape.width}, options);
+  return {[this, images] { return features(images).back(); },
+          [this, images] {
+            at::Tensor loss;
+            for (const at::Tensor& map : features(images))
+              loss = loss.defined() ? loss + map.square().mean() : map.square().mean();
+            return loss;
+          }};
+}
+
+std::vector<int64_t> halving_strides(int64_t patch_size, size_t stages) {
+  std::vector<int64_t> strides;
+  for (size_t i = 0; i < stages; ++i) strides.push_back(patch_size << i);
+  return strides;
+}
+
+}  // namespace cachet::models

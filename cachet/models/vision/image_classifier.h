@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cachet/models/model.h"
+#include "cachet/models/vision/image_shape.h"
+
+namespace cachet::models {
+
+/// A model from images to class scores.
+class ImageClassifier : public virtual Model {
+ public:
+  /// images (B, C, H, W), normalised -> logits (B, classes)
+  virtual torch::Tensor forward(const torch::Tensor& images) = 0;
+  virtual ImageShape image_shape() const = 0;
+  virtual int64_t classes() const = 0;
+
+  Trial trial(int64_t batch, const torch::TensorOptions& options) override;
+};
+
+struct ImageClassifierPlan {
+  std::string name;
+  ImageShape image;
+  int64_t classes = 0;
+  std::function<std::shared_ptr<ImageClassifier>()> build;
+
+  operator ModelPlan() const { return {name, input_of(image), build}; }
+};
+
+/// What a data set of images asks of the model unless the recipe says otherwise.
+struct ImageDefaults {
+  std::optional<ImageShape> image;
+  std::optional<int64_t> classes;
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,78 @@
+#include "cachet/report/metric_description.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "cachet/report/format.h"
+
+namespace cachet::report {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ValueForm>, 7> kForms{{{"number", ValueForm::number},
+                                                                        {"percent", ValueForm::percent},
+                                                                        {"fixed", ValueForm::fixed},
+                                                                        {"whole", ValueForm::whole},
+                                                                        {"count", ValueForm::count},
+                                                                        {"rate", ValueForm::rate},
+                                                                        {"duration", ValueForm::duration}}};
+constexpr std::array<std::pair<std::string_view, Better>, 3> kBetters{
+    {{"neither", Better::neither}, {"higher", Better::higher}, {"lower", Better::lower}}};
+
+template <class Words, class Value>
+std::string_view word_for(const Words& words, Value value) {
+  return std::ranges::find(words, value, &Words::value_type::second)->first;
+}
+
+/// The first value for a word that there is not.
+template <class Words>
+auto value_for(const Words& words, std::string_view word) {
+  const auto found = std::ranges::find(words, word, &Words::value_type::first);
+  return found == words.end() ? words.front().second : found->second;
+}
+
+}  // namespace
+
+std::string_view word(ValueForm form) { return word_for(kForms, form); }
+ValueForm form_from(std::string_view word) { return value_for(kForms, word); }
+std::string_view word(Better better) { return word_for(kBetters, better); }
+Better better_from(std::string_view word) { return value_for(kBetters, word); }
+
+MetricDescription description_of(const std::vector<MetricDescription>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &MetricDescription::name);
+  if (found != all.end()) return *found;
+  return {std::string(name), std::string(name)};
+}
+
+const MetricDescription* deciding(const std::vector<MetricDescription>& all) {
+  const auto found = std::ranges::find(all, true, &MetricDescription::decides);
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string format_value(ValueForm form, double value, int digits) {
+  switch (form) {
+    case ValueForm::percent:
+      return format_percent(value);
+    case ValueForm::fixed:
+      return format_fixed(value, 3);
+    case ValueForm::whole:
+      return format_fixed(value, 0);
+    case ValueForm::count:
+      return format_count(value);
+    case ValueForm::rate:
+      return format_number(value, std::min(digits, 3));
+    case ValueForm::duration:
+      return format_duration(value);
+    case ValueForm::number:
+      break;
+  }
+  return format_number(value, digits);
+}
+
+std::string heading(const MetricDescription& metric) {
+  std::string text = metric.title;
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+}  // namespace cachet::report

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachet/report/content.h"
+
+namespace cachet::report {
+
+/// How a number is written: as it is; a fraction in percent; with three decimals; without any; with a prefix (1.86 G);
+/// a rate with three digits; a length of time in seconds as "1m05s".
+enum class ValueForm { number, percent, fixed, whole, count, rate, duration };
+
+/// As run.json has it: "percent". form_from() gives `number` for a word that it does not know.
+std::string_view word(ValueForm form);
+ValueForm form_from(std::string_view word);
+
+/// As run.json has it: "higher", "lower", "neither", which is also what better_from() makes of any other word.
+std::string_view word(Better better);
+Better better_from(std::string_view word);
+
+/// What a metric is. Its task says it once; everything that shows the metric reads it here.
+struct MetricDescription {
+  std::string name;   // as metrics.jsonl has it: "top1"; "top1_stderr" beside it is its standard error
+  std::string title;  // for people: "top-1"
+  ValueForm form = ValueForm::number;
+  Better better = Better::neither;
+  bool decides = false;  // whether it is what the run is to reach
+  std::string unit{};    // of a number that has one: "points"
+};
+
+/// Behind the name of a metric: the name of its standard error.
+inline constexpr std::string_view kErrorSuffix = "_stderr";
+
+/// The description by that name; of a metric that nobody described, its name as the title.
+MetricDescription description_of(const std::vector<MetricDescription>& all, std::string_view name);
+
+/// The one that decides, or null.
+const MetricDescription* deciding(const std::vector<MetricDescription>& all);
+
+/// "87.4 %", "0.512", "1m05s"; `digits` of numbers that have no form of their own.
+std::string format_value(ValueForm form, double value, int digits = 6);
+
+/// The title with a capital letter, as headings have it: "Top-1".
+std::string heading(const MetricDescription& metric);
+
+}  // namespace cachet::report

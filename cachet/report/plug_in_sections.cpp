@@ -1,0 +1,63 @@
+#include "cachet/report/plug_in_sections.h"
+
+#include <algorithm>
+
+namespace cachet::report {
+namespace {
+
+// A curve for each layer: the mean over its heads, at the steps that all of them have.
+LineChart mean_shares(const std::vector<LayerShares>& layers) {
+  LineChart chart{"σ(λ), mean of a layer's heads", "step", "σ(λ)"};
+  for (const LayerShares& layer : layers) {
+    Series mean{layer.layer, {}, {}};
+    if (!layer.heads.empty()) mean.x = layer.heads[0].x;
+    for (const Series& head : layer.heads) mean.x.resize(std::min({mean.x.size(), head.x.size(), head.y.size()}));
+    for (size_t i = 0; i < mean.x.size(); ++i) {
+      double sum = 0;
+      for (const Series& head : layer.heads) sum += head.y[i];
+      mean.y.push_back(sum / static_cast<double>(layer.heads.size()));
+    }
+    chart.series.push_back(std::move(mean));
+  }
+  return chart;
+}
+
+}  // namespace
+
+Section cache_section(const std::vector<LayerShares>& layers) {
+  Section section{
+      "Cache shares", {}, "σ(λ) is the share of memory attention in a head's output: 0 is self-attention alone."};
+  SmallMultiples over_time{"σ(λ) per layer and head", {}, true, ""};
+  HeatMap final{"σ(λ) at the last step", "head", "layer", {}, {}, {}, 0.0, 1.0, ""};
+  size_t heads = 0;
+  for (const LayerShares& layer : layers) heads = std::max(heads, layer.heads.size());
+  for (size_t head = 0; head < heads; ++head) final.columns.push_back(std::to_string(head));
+  for (const LayerShares& layer : layers) {
+    over_time.charts.push_back({layer.layer, "step", "σ(λ)", layer.heads});
+    final.rows.push_back(layer.layer);
+    for (size_t head = 0; head < heads; ++head) {
+      const bool known = head < layer.heads.size() && !layer.heads[head].y.empty();
+      final.values.push_back(known ? layer.heads[head].y.back() : std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  section.blocks = {std::move(over_time), std::move(final), mean_shares(layers)};
+  return section;
+}
+
+Section unified_norm_section(const std::vector<WindowStatistics>& layers) {
+  Section section{"Unified normalisation", {}, "Training steps of each layer, cumulative."};
+  LineChart window{"Steps on window statistics", "step", "steps"}, filtered{"Steps filtered", "step", "steps"};
+  window.y_from_zero = filtered.y_from_zero = true;
+  for (const WindowStatistics& layer : layers) {
+    const auto named = [&](Series series) {
+      series.name = layer.layer;
+      return series;
+    };
+    window.series.push_back(named(layer.window));
+    filtered.series.push_back(named(layer.filtered));
+  }
+  section.blocks = {std::move(window), std::move(filtered)};
+  return section;
+}
+
+}  // namespace cachet::report

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cachet/report/content.h"
+
+/// What the plug-ins of a model have to show on the page of a run.
+namespace cachet::report {
+
+/// σ(λ) of one layer: a series for each head, over the steps of the run.
+struct LayerShares {
+  std::string layer;
+  std::vector<Series> heads;
+};
+
+/// Every layer's shares over time, where they ended as a map, and the mean of each layer's heads.
+Section cache_section(const std::vector<LayerShares>& layers);
+
+/// Steps of one unified-normalisation layer that ran on window statistics, and those that were filtered, cumulative.
+struct WindowStatistics {
+  std::string layer;
+  Series window, filtered;
+};
+
+Section unified_norm_section(const std::vector<WindowStatistics>& layers);
+
+}  // namespace cachet::report

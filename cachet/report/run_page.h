@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cachet/report/content.h"
+
+namespace cachet::report {
+
+/// All that the page of a run shows, whatever was trained. What is empty is left out.
+struct RunPage {
+  std::string name, subtitle;
+  Status status = Status::running;
+  std::string status_detail;
+  std::vector<Fact> facts;
+  std::vector<LineChart> charts;  // of metrics, the learning rate, the machine
+  std::vector<Section> sections;  // what the task and the plug-ins have to show besides
+  std::string recipe;             // as written
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string footer;
+};
+
+Page run_page(const RunPage& run);
+
+/// The curves of one quantity in one chart; fractions are drawn in percent.
+struct CurveChart {
+  std::string title, unit;
+  std::vector<Series> series;  // those without points are left out
+  bool in_percent = false;
+  bool from_zero = false;
+};
+
+/// Adds the chart where it has a curve.
+void add_chart(std::vector<LineChart>& charts, CurveChart chart);
+
+}  // namespace cachet::report

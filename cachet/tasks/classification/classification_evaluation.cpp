@@ -1,0 +1,72 @@
+#include "cachet/tasks/classification/classification_evaluation.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/topk.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace cachet::tasks {
+namespace {
+
+constexpr size_t kShown = 18;
+constexpr int64_t kTop = 5;
+
+}  // namespace
+
+train::Metrics ClassificationEvaluation::metrics() const {
+  train::Metrics metrics{{"loss", loss}, {"top1", top1}, {"top1_stderr", top1_stderr}};
+  if (classes > kTop) metrics.set("top5", top5);
+  return metrics;
+}
+
+ClassificationTally::ClassificationTally(int64_t classes) : right_per_class_(static_cast<size_t>(classes)) {
+  sums_.classes = classes;
+  if (classes <= kMostConfusedClasses) sums_.confusion.assign(static_cast<size_t>(classes * classes), 0);
+}
+
+// Of the right ones, some of each class are kept; of the wrong ones, the surest.
+void ClassificationTally::add_sample(const ClassifiedSample& sample) {
+  if (!sums_.confusion.empty()) sums_.confusion[static_cast<size_t>(sample.label * sums_.classes + sample.predicted)]++;
+  if (sample.label == sample.predicted) {
+    ++right_;
+    const auto most = (kShown + right_per_class_.size() - 1) / right_per_class_.size();
+    auto& seen = right_per_class_[static_cast<size_t>(sample.label)];
+    if (seen < most && sums_.right.size() < kShown) {
+      sums_.right.push_back(sample);
+      ++seen;
+    }
+    return;
+  }
+  const auto less_sure = [](const auto& a, const auto& b) { return a.probability > b.probability; };
+  auto& wrong = sums_.wrong;
+  wrong.insert(std::upper_bound(wrong.begin(), wrong.end(), sample, less_sure), sample);
+  if (wrong.size() > kShown) wrong.pop_back();
+}
+
+void ClassificationTally::add(const ClassifiedBatch& batch) {
+  const at::Tensor label_column = batch.labels.unsqueeze(1);
+  loss_ -= batch.log_probabilities.gather(1, label_column).sum().item<double>();
+  const at::Tensor probabilities = batch.log_probabilities.exp();
+  const auto [best, predicted] = probabilities.max(1);
+  if (sums_.classes > kTop)
+    among_five_ += (std::get<1>(at::topk(probabilities, kTop, 1)) == label_column).any(1).sum().item<int64_t>();
+  const auto labels = batch.labels.accessor<int64_t, 1>(), guesses = predicted.accessor<int64_t, 1>();
+  const auto sure = best.accessor<float, 1>();
+  for (int64_t i = 0; i < labels.size(0); ++i)
+    add_sample({batch.indices[static_cast<size_t>(i)], labels[i], guesses[i], sure[i]});
+  sums_.samples += labels.size(0);
+}
+
+ClassificationEvaluation ClassificationTally::finish() const {
+  ClassificationEvaluation result = sums_;
+  if (result.samples == 0) return result;
+  const auto count = static_cast<double>(result.samples);
+  result.loss = loss_ / count;
+  result.top1 = static_cast<double>(right_) / count;
+  result.top5 = static_cast<double>(among_five_) / count;
+  result.top1_stderr = std::sqrt(result.top1 * (1 - result.top1) / count);
+  return result;
+}
+
+}  // namespace cachet::tasks

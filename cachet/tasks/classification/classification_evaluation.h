@@ -1,0 +1,67 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/train/task.h"
+
+namespace cachet::tasks {
+
+/// A sample, what it is and what the model took it for.
+struct ClassifiedSample {
+  int64_t index = 0;  // in the data set
+  int64_t label = 0, predicted = 0;
+  double probability = 0;  // of the predicted class
+};
+
+/// The confusion matrix of more classes is not kept: that of ImageNet-22k would take 4 GB, and nobody could read it.
+inline constexpr int64_t kMostConfusedClasses = 2000;
+
+/// What an evaluation found.
+struct ClassificationEvaluation {
+  int64_t classes = 0;
+  std::vector<int64_t> confusion;  // classes × classes, a row for each true class; empty above kMostConfusedClasses
+  std::vector<ClassifiedSample> right, wrong;  // a few right ones of different classes; the most confident wrong ones
+  double loss = 0, top1 = 0, top1_stderr = 0;  // means; the standard error is that of a proportion
+  double top5 = 0;                             // only where there are more than five classes
+  int64_t samples = 0;
+
+  train::Metrics metrics() const;
+};
+
+/// As a run keeps it. The confusion matrix is a list of the counts that are not zero: true class, predicted class,
+/// count.
+std::string to_json(const ClassificationEvaluation& evaluation);
+/// Nothing for a text that is none.
+std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text);
+/// Whether all classes and samples that it names are among so many.
+bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples);
+
+/// A batch of evaluation samples and what the model says of them.
+struct ClassifiedBatch {
+  std::vector<int64_t> indices;  // of the data set
+  at::Tensor labels;             // (B) int64
+  at::Tensor log_probabilities;  // (B, classes) float32, on the CPU
+};
+
+/// Sums up batches into an evaluation.
+class ClassificationTally {
+ public:
+  explicit ClassificationTally(int64_t classes);
+  void add(const ClassifiedBatch& batch);
+  ClassificationEvaluation finish() const;
+
+ private:
+  void add_sample(const ClassifiedSample& sample);
+
+  ClassificationEvaluation sums_;
+  std::vector<size_t> right_per_class_;
+  double loss_ = 0;
+  int64_t right_ = 0, among_five_ = 0;
+};
+
+}  // namespace cachet::tasks

@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cachet/tasks/classification/classification_evaluation.h"
+
+namespace cachet::tasks {
+namespace {
+
+using EvaluationJson = nlohmann::ordered_json;
+
+EvaluationJson samples_to_json(const std::vector<ClassifiedSample>& samples) {
+  EvaluationJson list = EvaluationJson::array();
+  for (const ClassifiedSample& sample : samples)
+    list.push_back({sample.index, sample.label, sample.predicted, sample.probability});
+  return list;
+}
+
+std::vector<ClassifiedSample> samples_from_json(const EvaluationJson& list) {
+  std::vector<ClassifiedSample> samples;
+  for (const EvaluationJson& sample : list) samples.push_back({sample.at(0), sample.at(1), sample.at(2), sample.at(3)});
+  return samples;
+}
+
+EvaluationJson confusion_to_json(const ClassificationEvaluation& evaluation) {
+  if (evaluation.confusion.empty()) return nullptr;
+  EvaluationJson list = EvaluationJson::array();
+  for (size_t i = 0; i < evaluation.confusion.size(); ++i) {
+    const auto place = static_cast<int64_t>(i);
+    if (evaluation.confusion[i] != 0)
+      list.push_back({place / evaluation.classes, place % evaluation.classes, evaluation.confusion[i]});
+  }
+  return list;
+}
+
+std::vector<int64_t> confusion_from_json(const EvaluationJson& list, int64_t classes) {
+  if (list.is_null() || classes < 1 || classes > kMostConfusedClasses) return {};
+  std::vector<int64_t> counts(static_cast<size_t>(classes * classes), 0);
+  for (const EvaluationJson& entry : list) {
+    const auto truth = entry.at(0).get<int64_t>(), predicted = entry.at(1).get<int64_t>();
+    if (truth < 0 || truth >= classes || predicted < 0 || predicted >= classes) return {};
+    counts[static_cast<size_t>(truth * classes + predicted)] = entry.at(2);
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::string to_json(const ClassificationEvaluation& evaluation) {
+  return EvaluationJson{{"classes", evaluation.classes},
+                        {"samples", evaluation.samples},
+                        {"confusion", confusion_to_json(evaluation)},
+                        {"right", samples_to_json(evaluation.right)},
+                        {"wrong", samples_to_json(evaluation.wrong)}}
+      .dump();
+}
+
+std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text) {
+  try {
+    const auto json = EvaluationJson::parse(text);
+    ClassificationEvaluation evaluation;
+    json.at("classes").get_to(evaluation.classes);
+    json.at("samples").get_to(evaluation.samples);
+    evaluation.confusion = confusion_from_json(json.at("confusion"), evaluation.classes);
+    evaluation.right = samples_from_json(json.at("right"));
+    evaluation.wrong = samples_from_json(json.at("wrong"));
+    return evaluation;
+  } catch (const EvaluationJson::exception&) {
+    return std::nullopt;
+  }
+}
+
+bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples) {
+  const auto within = [&](const ClassifiedSample& sample) {
+    return sample.index >= 0 && sample.index < samples && sample.label >= 0 && sample.label < classes &&
+           sample.predicted >= 0 && sample.predicted < classes;
+  };
+  return evaluation.classes == classes && std::ranges::all_of(evaluation.right, within) &&
+         std::ranges::all_of(evaluation.wrong, within);
+}
+
+}  // namespace cachet::tasks

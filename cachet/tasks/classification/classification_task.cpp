@@ -1,0 +1,87 @@
+#include "cachet/tasks/classification/classification_task.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/log_softmax.h>
+
+#include "cachet/nn/regularizer.h"
+
+namespace cachet::tasks {
+
+std::vector<report::MetricDescription> classification_metrics() {
+  using report::Better, report::ValueForm;
+  return {{"top1", "top-1", ValueForm::percent, Better::higher, /*decides=*/true},
+          {"top5", "top-5", ValueForm::percent, Better::higher},
+          {"loss", "loss", ValueForm::fixed, Better::lower}};
+}
+
+train::StepResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets) {
+  const at::Tensor log_probabilities = logits.to(at::kFloat).log_softmax(1);
+  train::StepResult result;
+  result.samples = targets.size(0);
+  result.loss = -(targets * log_probabilities).sum(1).mean();
+  if (const at::Tensor penalty = nn::total_penalty(model); penalty.defined()) result.loss = result.loss + penalty;
+  const int64_t right = (log_probabilities.detach().argmax(1) == targets.argmax(1)).sum().item<int64_t>();
+  result.metrics.push_back({"top1", static_cast<double>(right), static_cast<double>(targets.size(0))});
+  return result;
+}
+
+train::Metrics ClassificationTask::evaluate(const train::EvaluationProgress& progress) {
+  const at::NoGradGuard no_grad;
+  ClassificationTally tally(static_cast<int64_t>(class_names().size()));
+  int64_t done = 0;
+  classify_all([&](const ClassifiedBatch& batch) {
+    tally.add(batch);
+    progress(++done, evaluation_batches());
+  });
+  evaluation_ = tally.finish();
+  return evaluation_.metrics();
+}
+
+void ClassificationTask::restore_evaluation(const std::string& details) {
+  const auto evaluation = evaluation_from_json(details);
+  if (evaluation && fits(*evaluation, static_cast<int64_t>(class_names().size()), evaluation_size()))
+    evaluation_ = *evaluation;
+}
+
+std::vector<report::Section> ClassificationTask::evaluation_sections() const {
+  report::Section section{"Predictions", {}, ""};
+  const train::SampleWords& words = sample_words();
+  if (!evaluation_.confusion.empty())
+    section.blocks.push_back(report::ConfusionMatrix{
+        "Confusion matrix", class_names(), evaluation_.confusion,
+        "The last evaluation, " + std::to_string(evaluation_.samples) + " " + words.held_out + " " + words.many + ".",
+        words.many});
+  for (report::Block& block : evaluation_samples(evaluation_)) section.blocks.push_back(std::move(block));
+  return {section};
+}
+
+void ClassificationTask::predict(int64_t first, int64_t top,
+                                 const std::function<void(const Prediction& prediction)>& use) {
+  classify_in_order(first, [&](const ClassifiedBatch& batch) {
+    const at::Tensor probabilities = batch.log_probabilities.exp();
+    for (int64_t i = 0; i < probabilities.size(0); ++i) {
+      const int64_t index = batch.indices[static_cast<size_t>(i)];
+      if (index < first) continue;
+      use({index, "", "", batch.labels[i].item<int64_t>(), top_guesses(probabilities[i], top)});
+    }
+  });
+}
+
+Prediction ClassificationTask::predict_given(const std::string& sample, int64_t index, int64_t top) {
+  Prediction prediction;
+  prediction.index = index;
+  (sample_form() == SampleForm::image_file ? prediction.file : prediction.text) = sample;
+  prediction.top = top_guesses(classify_given(sample).exp(), top);
+  return prediction;
+}
+
+Record ClassificationTask::answer_given(const std::string& sample, int64_t index, const AnswerOptions& options) {
+  return to_json_line(predict_given(sample, index, options.top), class_names());
+}
+
+void ClassificationTask::answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) {
+  predict(first, options.top, [&](const Prediction& prediction) { seen(to_json_line(prediction, class_names())); });
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/models/model.h"
+#include "cachet/tasks/abilities.h"
+#include "cachet/tasks/classification/classification_evaluation.h"
+#include "cachet/tasks/classification/prediction.h"
+#include "cachet/tasks/task.h"
+
+namespace cachet::tasks {
+
+/// Called with each batch of an evaluation.
+using UseBatch = std::function<void(const ClassifiedBatch& batch)>;
+
+/// Samples of some kind and their classes: cross-entropy, top-1 and top-5 over the evaluation split.
+class ClassificationTask : public Task, public AnswersGivenSamples, public AnswersEvaluationSamples {
+ public:
+  virtual const std::vector<std::string>& class_names() const = 0;
+
+  /// Runs the model over batches of evaluation samples, in order, from the one that holds sample `first` on. The caller
+  /// has set evaluation mode.
+  virtual void classify_in_order(int64_t first, const UseBatch& use) = 0;
+  /// The same for all of them, in the order that takes the least time.
+  virtual void classify_all(const UseBatch& use) { classify_in_order(0, use); }
+  virtual int64_t evaluation_batches() const = 0;
+
+  /// Log-probabilities (classes) of a sample that somebody gives, prepared as an evaluation sample would be. The caller
+  /// has set evaluation mode. Throws io::Error that says what is wrong with it; where it is a text, not with which.
+  virtual at::Tensor classify_given(const std::string& sample) = 0;
+
+  /// What the model says of evaluation samples from the `first` on, in order.
+  void predict(int64_t first, int64_t top, const std::function<void(const Prediction& prediction)>& use);
+  Prediction predict_given(const std::string& sample, int64_t index, int64_t top);
+
+  torch::nn::Module& model() override { return *model_; }
+  std::vector<std::string> without_decay() const override { return {"cls_token", "dist_token"}; }
+  std::vector<std::string> heads() const override { return {"head", "head_dist"}; }
+  train::Metrics evaluate(const train::EvaluationProgress& progress) override;
+  std::string evaluation_details() const override { return to_json(evaluation_); }
+  void restore_evaluation(const std::string& details) override;
+
+  Record answer_given(const std::string& sample, int64_t index, const AnswerOptions& options) override;
+  void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
+
+ protected:
+  using Task::Task;
+
+  /// The model that the derived task built.
+  void set_model(std::shared_ptr<models::Model> model) { model_ = std::move(model); }
+
+  /// The confusion matrix, then evaluation_samples().
+  std::vector<report::Section> evaluation_sections() const final;
+  /// What a kind of samples has to show of the last evaluation.
+  virtual std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const = 0;
+
+ private:
+  std::shared_ptr<models::Model> model_;
+  ClassificationEvaluation evaluation_;
+};
+
+/// Loss, top-1 and, of more than five classes, top-5; top-1 decides.
+std::vector<report::MetricDescription> classification_metrics();
+
+/// What a training step makes of logits (B, classes) and of targets (B, classes) that sum up to one: the cross-entropy,
+/// the model's penalties, and how often both prefer the same class. `tokens` of the result are the caller's to fill in.
+train::StepResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,183 @@
+#include "cachet/tasks/image_classification/image_classification.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/tensor.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "cachet/data/vision/transforms.h"
+#include "cachet/io/image.h"
+#include "cachet/io/png.h"
+#include "cachet/report/progress.h"
+#include "cachet/tasks/image_classification/fit_image.h"
+#include "cachet/tasks/image_classification/made_up_images.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr int64_t kThumbnailSide = 96;
+
+std::string text_of(int64_t channels, int64_t height, int64_t width) {
+  return std::to_string(channels) + " x " + std::to_string(height) + " x " + std::to_string(width);
+}
+
+void check_fit(const data::ImageTransform& transform, const data::ImageDataset& images,
+               const models::ImageClassifierPlan& model) {
+  const data::ImageShape shape = transform.output_shape();
+  if (shape.channels != model.image.channels || shape.height != model.image.height || shape.width != model.image.width)
+    throw std::invalid_argument("the images are " + text_of(shape.channels, shape.height, shape.width) +
+                                ", the model takes " +
+                                text_of(model.image.channels, model.image.height, model.image.width) +
+                                "; set data.resize.image_size, or model.image_size and model.channels");
+  if (images.classes() != model.classes)
+    throw std::invalid_argument("the data has " + std::to_string(images.classes()) + " classes, the model " +
+                                std::to_string(model.classes) +
+                                "; one that is trained on them takes their number where model.classes is left out");
+}
+
+data::ImageShape input_shape(const models::ImageClassifierPlan& model) {
+  return {model.image.channels, model.image.height, model.image.width};
+}
+
+// A line of text for each so many files: looking through millions of them takes minutes on some disks.
+data::IndexProgress said_now_and_then() {
+  return [said = int64_t{0}](int64_t files) mutable {
+    constexpr int64_t kFilesALine = 200'000;
+    if (files < said + kFilesALine) return;
+    said = files;
+    report::Progress({.mode = report::ProgressMode::none}).log("found " + std::to_string(files) + " images so far");
+  };
+}
+
+std::vector<report::Picture> pictures(const std::vector<ClassifiedSample>& images, const data::ImageDataset& dataset) {
+  std::vector<report::Picture> all;
+  const auto& names = dataset.class_names();
+  for (const ClassifiedSample& image : images) {
+    const auto png = io::encode_png(data::thumbnail(dataset, image.index, kThumbnailSide));
+    all.push_back({std::string(reinterpret_cast<const char*>(png.data()), png.size()),
+                   names.at(static_cast<size_t>(image.label)), names.at(static_cast<size_t>(image.predicted)),
+                   image.probability});
+  }
+  return all;
+}
+
+at::Tensor normalized(const at::Tensor& image, const data::Normalization& normalization) {
+  const auto channelwise = [](const std::vector<double>& values) {
+    return at::tensor(values, at::kFloat).reshape({1, -1, 1, 1});
+  };
+  return (image - channelwise(normalization.mean)) / channelwise(normalization.std);
+}
+
+class ImageStream : public train::TrainingStream {
+ public:
+  ImageStream(models::ImageClassifier& model, data::BatchStream<data::ImageBatch> batches,
+              const data::MixingOptions& mixing, uint64_t seed, int64_t epoch)
+      : model_(model), batches_(std::move(batches)), mixing_(mixing), seed_(seed), epoch_(epoch) {}
+
+  bool fetch() override {
+    batch_ = batches_.next();
+    return batch_.has_value();
+  }
+
+  train::StepResult forward() override {
+    const int64_t classes = model_.classes();
+    const data::MixedBatch mixed =
+        data::mix_batch(batch_->images, batch_->labels, classes, mixing_, seed_, epoch_, batch_->number);
+    return classification_step(model_, model_.forward(mixed.images), mixed.targets);
+  }
+
+ private:
+  models::ImageClassifier& model_;
+  data::BatchStream<data::ImageBatch> batches_;
+  const data::MixingOptions& mixing_;
+  uint64_t seed_;
+  int64_t epoch_;
+  std::optional<data::ImageBatch> batch_;
+};
+
+}  // namespace
+
+ImageClassification::ImageClassification(const ImageClassificationPlan& plan, const train::TrainOptions& training,
+                                         Splits splits)
+    : ClassificationTask(plan.profile()), options_(plan.options()), training_options_(training) {
+  const ImageClassificationOptions& options = options_;
+  // The data name the classes where they lie.
+  const bool alone = splits == Splits::given && plan.absent_data();
+  const auto open = [&](data::Split split) {
+    if (alone && split == data::Split::test)
+      return data::without_images(options.dataset, options.model.classes, input_shape(options.model));
+    if (splits == Splits::made_up)
+      return std::shared_ptr<const data::ImageDataset>(std::make_shared<data::StoredImages>(
+          made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1))));
+    return data::open_dataset(options.dataset, split, std::filesystem::current_path(), said_now_and_then());
+  };
+  test_ = open(data::Split::test);
+  // Known statistics need no training images.
+  const bool own_statistics = options.normalization.mean.empty() &&
+                              options.normalization.source != data::NormalizationSource::none &&
+                              (options.normalization.source == data::NormalizationSource::data ||
+                               !data::Normalization::known(options.dataset.kind));
+  const bool trains = splits == Splits::both || splits == Splits::made_up;
+  if (trains || own_statistics) training_ = open(data::Split::train);
+  normalization_ =
+      data::make_normalization(options.normalization, options.dataset.kind, training_ ? *training_ : *test_);
+
+  const auto plain = data::ImageTransform::for_evaluation(test_->shape(), normalization_, options.resize);
+  check_fit(plain, *test_, options.model);
+  test_loader_.emplace(test_, plain, data::SamplerOptions{training.batch_size, false, false, 0}, options.loader);
+  if (trains) {
+    const data::ImageTransform augmented(training_->shape(), normalization_, options.augmentation, options.resize);
+    training_loader_.emplace(
+        training_, augmented,
+        data::SamplerOptions{training.batch_size, true, true, training.seed, options.repeated_augmentation},
+        options.loader);
+    if (training_loader_->batches() == 0)
+      throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
+                                  std::to_string(training_->size()) + " training images");
+  }
+  model_ = options.model.build();
+  set_model(model_);
+}
+
+std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int64_t epoch, int64_t first_batch) {
+  return std::make_unique<ImageStream>(*model_, training_loader_->stream(epoch, first_batch), options_.mixing,
+                                       training_options_.seed, epoch);
+}
+
+void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) {
+  const at::NoGradGuard no_grad;
+  auto stream = test_loader_->stream(/*epoch=*/0, first / training_options_.batch_size);
+  while (const auto batch = stream.next())
+    use({batch->indices, batch->labels, model_->forward(batch->images).to(at::kFloat).log_softmax(1).cpu()});
+}
+
+// As the test images of the task are shown: squeezed to the model's shape where these have one size, else the middle.
+at::Tensor ImageClassification::input_of(const std::filesystem::path& file) const {
+  const models::ImageShape shape = model_->image_shape();
+  if (test_->has_one_size()) return normalized(fit_image(io::read_image(file).pixels, shape), normalization_);
+  io::ImageReadOptions options;
+  options.channels = shape.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
+  const at::Tensor image = io::read_image(file, options).pixels.permute({2, 0, 1}).unsqueeze(0);
+  at::Tensor input = at::empty({1, shape.channels, shape.height, shape.width}, at::kFloat);
+  test_loader_->transform().apply(data::StoredImages(image, {0}, {""}), 0, data::SampleRandom{},
+                                  input.mutable_data_ptr<float>());
+  return input;
+}
+
+at::Tensor ImageClassification::classify_given(const std::string& file) {
+  const at::NoGradGuard no_grad;
+  return model_->forward(input_of(file)).to(at::kFloat).log_softmax(1)[0].cpu();
+}
+
+std::vector<report::Block> ImageClassification::evaluation_samples(const ClassificationEvaluation& evaluation) const {
+  std::vector<report::Block> blocks;
+  if (!evaluation.wrong.empty()) blocks.push_back(report::ImageGrid{"Wrong", pictures(evaluation.wrong, *test_), ""});
+  if (!evaluation.right.empty()) blocks.push_back(report::ImageGrid{"Right", pictures(evaluation.right, *test_), ""});
+  return blocks;
+}
+
+}  // namespace cachet::tasks

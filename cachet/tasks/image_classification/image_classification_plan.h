@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+
+#include "cachet/data/loader.h"
+#include "cachet/data/vision/dataset_options.h"
+#include "cachet/data/vision/mixing.h"
+#include "cachet/data/vision/normalization.h"
+#include "cachet/data/vision/transforms.h"
+#include "cachet/models/vision/image_classifier.h"
+#include "cachet/tasks/image_classification/preprocessing.h"
+#include "cachet/tasks/task_kinds.h"
+
+namespace cachet::tasks {
+
+/// What an image-classification recipe says besides how to train: the tables [data] and [model].
+struct ImageClassificationOptions {
+  data::DatasetOptions dataset;
+  data::NormalizationOptions normalization;
+  data::AugmentationOptions augmentation;
+  data::ResizeOptions resize;
+  data::MixingOptions mixing;
+  data::LoaderOptions loader;
+  int64_t repeated_augmentation = 1;  // of training: data::SamplerOptions::repeats
+  models::ImageClassifierPlan model;  // made for the data's images and classes unless it says otherwise
+};
+
+/// Reads [data] (with its tables normalization, augmentation, resize and mixing) and [model] of a recipe.
+ImageClassificationOptions read_image_classification_options(const config::View& root,
+                                                             DataRoot data_root = DataRoot::required);
+
+class ImageClassificationPlan : public TaskPlan, public PreparesImages {
+ public:
+  explicit ImageClassificationPlan(ImageClassificationOptions options) : options_(std::move(options)) {}
+
+  const ImageClassificationOptions& options() const { return options_; }
+
+  std::unique_ptr<TaskPlan> copy() const override { return std::make_unique<ImageClassificationPlan>(*this); }
+  TaskProfile profile() const override;
+  std::vector<DataPlace> data() const override;
+  std::optional<std::string> absent_data() const override;
+  void reduce() override { options_.loader.workers = 0; }
+  std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+  Preprocessing preprocessing() const override;
+
+ private:
+  ImageClassificationOptions options_;
+};
+
+}  // namespace cachet::tasks

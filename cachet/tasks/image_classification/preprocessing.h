@@ -1,0 +1,56 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/data/vision/augmentation_options.h"
+#include "cachet/data/vision/normalization.h"
+#include "cachet/io/name_source.h"
+#include "cachet/models/registry.h"
+
+namespace cachet::tasks {
+
+/// How an image of any size becomes a model's input in evaluation: its shorter side is resized to image_size /
+/// crop_fraction, the middle is taken and normalised.
+struct Preprocessing {
+  data::NormalizationOptions normalization{};
+  data::ResizeOptions resize{};
+};
+
+/// A plan whose model looks at images.
+class PreparesImages {
+ public:
+  virtual ~PreparesImages() = default;
+  virtual Preprocessing preprocessing() const = 0;
+};
+
+/// Mean and deviation for images of one channel or three; what fits neither is left to the recipe.
+data::NormalizationOptions normalization_options(const data::Normalization& normalization, int64_t channels);
+
+/// That of whoever published the weights, by their names: mean and deviation of ImageNet, but 0.5 for timm's ViTs,
+/// which were trained on ImageNet-21k; of the shorter side 7/8, but 0.9 in timm and T2T-ViT; bicubic. `image` is the
+/// model's: one channel has the mean of the three.
+Preprocessing published_preprocessing(io::NameSource source, std::string_view model, const models::ImageShape& image);
+
+/// That of the weights of a file or folder: of a run or model folder its own, else what a config.json beside the file
+/// says under `pretrained_cfg`, as timm writes it, else the published one. Throws io::Error for a config.json that says
+/// it in a way that is not read.
+Preprocessing preprocessing_of(const std::filesystem::path& weights, io::NameSource source,
+                               const models::ImageClassifierPlan& model);
+
+/// Reads the part of [data] that belongs to a model and not to a folder of images: kind (class folders unless it says
+/// otherwise), classes, channels, and the tables normalization and resize. What is read is in the document's resolved
+/// text.
+Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
+                                 const Preprocessing& defaults);
+
+/// "resized to 256 (bicubic), middle 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225".
+std::string to_text(const Preprocessing& preprocessing);
+
+/// {"mean":[0.485,0.456,0.406],"std":[…],"crop_fraction":0.875,"interpolation":"bicubic"}: mean and std null where the
+/// images of the model are neither grey nor RGB.
+std::string to_json(const Preprocessing& preprocessing);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cachet/report/content.h"
+#include "cachet/train/event_log.h"
+
+namespace cachet::tasks {
+
+// How a run's metrics.jsonl names what Task::observe() tells of the plug-ins; a layer's path follows.
+inline constexpr std::string_view kShareSeries = "share/";     // σ(λ), a value a head
+inline constexpr std::string_view kUnifiedNormSeries = "un/";  // training steps, those on window statistics, filtered
+
+/// What the page of a run shows of them; nothing of a model without such layers.
+std::vector<report::Section> plug_in_sections(const std::vector<train::Event>& events);
+
+/// Steps of unified normalization by the last event: means over its layers.
+struct UnifiedNormUse {
+  double steps = 0, on_window = 0;  // a layer
+  double filtered = 0;              // of all layers together
+  int64_t layers = 0;               // 0 where a model has none
+};
+UnifiedNormUse unified_norm_use(const std::vector<train::Event>& events);
+
+}  // namespace cachet::tasks

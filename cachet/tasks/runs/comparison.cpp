@@ -1,0 +1,149 @@
+#include "cachet/tasks/runs/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachet/tasks/runs/differences.h"
+#include "cachet/tasks/runs/group_curves.h"
+#include "cachet/tasks/runs/run_values.h"
+#include "cachet/train/run_status.h"
+
+namespace cachet::tasks {
+namespace {
+
+using report::Cell;
+
+std::vector<report::Metric> metrics_of(const std::vector<RunValue>& values) {
+  std::vector<report::Metric> metrics;
+  for (const RunValue& value : values) metrics.push_back(shown(value));
+  return metrics;
+}
+
+std::string seeds_of(const RunGroup& group) {
+  std::string seeds;
+  for (const RunRecord& run : group.runs) seeds += (seeds.empty() ? "" : ", ") + run.seed();
+  return seeds;
+}
+
+std::vector<std::pair<std::string, std::string>> recipe_of(const RunGroup& group) {
+  std::vector<std::pair<std::string, std::string>> recipe;
+  for (const auto& [key, value] : group.runs.front().recipe)
+    recipe.emplace_back(key, key == kSeedKey ? seeds_of(group) : value);
+  return recipe;
+}
+
+std::string state_of(const RunRecord& run) { return run.status ? train::to_text(*run.status) : "–"; }
+
+Cell integer_cell(int64_t value) { return {std::to_string(value), static_cast<double>(value)}; }
+
+bool any_seeds(const std::vector<RunGroup>& groups) {
+  return std::ranges::any_of(groups, [](const RunGroup& group) { return group.has_seeds(); });
+}
+
+std::string left_out(const RunGroup& group) {
+  const std::vector<const RunRecord*> counted = group.counted();
+  std::string seeds;
+  const auto add = [&](const std::string& seed, const std::string& why) {
+    seeds += (seeds.empty() ? "" : ", ") + seed + " (" + why + ")";
+  };
+  for (const RunRecord& run : group.runs)
+    if (std::ranges::find(counted, &run) == counted.end())
+      add(run.seed(), run.is_over() ? "not evaluated" : state_of(run));
+  for (const uint64_t seed : group.missing) add(std::to_string(seed), "not begun");
+  return seeds.empty() ? "" : "The means of " + group.title() + " leave out seed " + seeds + ".";
+}
+
+}  // namespace
+
+std::vector<report::ComparedRun> compared(const std::vector<RunGroup>& groups) {
+  std::vector<report::ComparedRun> rows;
+  const auto curves = group_curves(groups);
+  for (size_t i = 0; i < groups.size(); ++i)
+    rows.push_back(
+        {groups[i].title(), recipe_of(groups[i]), metrics_of(group_values(groups[i])), curves[i], groups[i].name});
+  return rows;
+}
+
+std::vector<report::ComparedRun> compared_alone(const std::vector<RunGroup>& groups) {
+  std::vector<report::ComparedRun> rows;
+  for (const RunGroup& group : groups)
+    for (const RunRecord& run : group.runs)
+      rows.push_back({run.name, {run.recipe.begin(), run.recipe.end()}, metrics_of(run_values(run)), {}});
+  return rows;
+}
+
+report::Table seeds_table(const std::vector<RunGroup>& groups) {
+  report::Table table{"Runs of several seeds", {{"run"}, {"seed", report::Alignment::right}, {"state"}}, {}, ""};
+  std::vector<report::ComparedRun> rows;
+  for (const RunGroup& group : groups) {
+    if (!group.has_seeds()) continue;
+    for (const RunRecord& run : group.runs) {
+      std::vector<RunValue> values = run_values(run);
+      std::erase_if(values, [](const RunValue& value) { return value.better == report::Better::neither; });
+      rows.push_back({run.name, {}, metrics_of(values), {}});
+      table.rows.push_back({run.name, run.seed(), state_of(run)});
+    }
+    for (const uint64_t seed : group.missing) {
+      rows.push_back({"seed " + std::to_string(seed), {}, {}, {}});
+      table.rows.push_back({rows.back().name, std::to_string(seed), "not begun"});
+    }
+  }
+  const report::Table results = report::results_table(rows);
+  table.columns.insert(table.columns.end(), results.columns.begin() + 1, results.columns.end());
+  for (size_t i = 0; i < table.rows.size(); ++i)
+    table.rows[i].insert(table.rows[i].end(), results.rows[i].begin() + 1, results.rows[i].end());
+  return table;
+}
+
+std::string comparison_notes(const std::vector<RunGroup>& groups) {
+  std::string notes = difference_sentences(contenders(groups));
+  const auto add = [&](const std::string& sentence) {
+    if (!sentence.empty()) notes += (notes.empty() ? "" : " ") + sentence;
+  };
+  if (any_seeds(groups))
+    add("Of several seeds there is the mean ± their standard deviation, and of the best the best; of a run alone ± is "
+        "the standard error on the test data.");
+  for (const RunGroup& group : groups)
+    if (group.has_seeds()) add(left_out(group));
+  return notes;
+}
+
+report::Page comparison_page(const std::vector<RunGroup>& groups, const std::string& title) {
+  report::Page page = report::comparison_page(compared(groups), title);
+  report::Section& results = page.sections.front();
+  results.note = comparison_notes(groups);
+  if (!any_seeds(groups)) return page;
+  results.blocks.insert(results.blocks.begin() + 1, seeds_table(groups));
+  size_t runs = 0;
+  for (const RunGroup& group : groups) runs += group.runs.size();
+  page.subtitle = std::to_string(groups.size()) + (groups.size() == 1 ? " recipe, " : " recipes, ") +
+                  std::to_string(runs) + (runs == 1 ? " run" : " runs");
+  return page;
+}
+
+report::Table published_table(const std::vector<RunGroup>& groups) {
+  report::Table table{
+      "", {{"run"}, {"recipe"}, {"seed"}, {"commit"}, {"device"}, {"date"}, {"state"}, {"step"}}, {}, ""};
+  std::vector<report::ComparedRun> rows;
+  for (const RunGroup& group : groups) {
+    for (const RunRecord& run : group.runs) {
+      std::vector<RunValue> values = run_values(run);
+      rows.push_back({run.name, {}, metrics_of(values), {}});
+      for (const RunValue& value : values)
+        if (std::isfinite(value.spread)) rows.back().metrics.push_back({value.name + " stderr", {"", value.spread}});
+      table.rows.push_back({run.name, run.recipe_name, run.seed(), run.commit, run.device, run.created,
+                            run.status ? Cell(train::state_word(*run.status)) : Cell(), integer_cell(run.last_step())});
+    }
+  }
+  const report::Table results = report::results_table(rows);
+  table.columns.insert(table.columns.end(), results.columns.begin() + 1, results.columns.end());
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    for (size_t column = 1; column < results.rows[i].size(); ++column) {
+      const Cell& cell = results.rows[i][column];
+      table.rows[i].push_back(std::isnan(cell.value) ? Cell() : cell);  // an empty field, not a dash
+    }
+  }
+  return table;
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cachet/train/event_log.h"
+#include "cachet/train/resume_rules.h"
+#include "cachet/train/run_folder.h"
+#include "cachet/train/task.h"
+
+namespace cachet::tasks {
+
+inline constexpr const char* kSeedKey = "train.seed";
+
+/// What the folder of a run tells about it.
+struct RunRecord {
+  std::filesystem::path path;          // canonical: "." and links have names then
+  std::string name;                    // as tables call it: "20261121-demo"
+  std::string recipe_name;             // of the recipe's file; empty where the folder does not tell
+  train::RecipeValues recipe;          // every resolved value
+  std::set<std::string> default_keys;  // of those that nobody wrote
+  std::string commit, device;          // of the program that trained it last; "2 threads of AMD EPYC 9B14"
+  std::string created;                 // 2026-11-21T20:43:45Z
+  std::optional<train::Status> status;
+  std::vector<train::Event> events;
+  train::RunDescription description;
+
+  std::string seed() const;  // as the recipe has it
+  int64_t last_step() const { return events.empty() ? 0 : events.back().step; }
+  /// Whether it has come to an end that it was to come to. A run whose folder does not tell counts as such.
+  bool is_over() const;
+};
+
+/// Throws std::runtime_error for what is no run. A run that began before runs described themselves is described from
+/// its recipe, as it is read now: config::Error where it cannot be read any more.
+RunRecord read_run(const std::filesystem::path& run);
+
+}  // namespace cachet::tasks

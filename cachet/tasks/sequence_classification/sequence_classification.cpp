@@ -1,0 +1,186 @@
+#include "cachet/tasks/sequence_classification/sequence_classification.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/one_hot.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "cachet/data/text/pixel_sequences.h"
+#include "cachet/io/image.h"
+#include "cachet/report/format.h"
+#include "cachet/report/progress.h"
+#include "cachet/tasks/image_classification/fit_image.h"
+#include "cachet/tasks/sequence_classification/made_up_sequences.h"
+
+namespace cachet::tasks {
+namespace {
+
+at::Tensor logits_of(models::SequenceClassifier& model, const data::SequenceBatch& batch) {
+  return model.forward({batch.tokens.ids, batch.tokens.padding}, {batch.second.ids, batch.second.padding});
+}
+
+int64_t tokens_in(const data::PaddedTokens& sequences) {
+  if (!sequences.ids.defined()) return 0;
+  return sequences.ids.numel() - (sequences.padding.defined() ? sequences.padding.sum().item<int64_t>() : 0);
+}
+
+class SequenceTrainingStream : public train::TrainingStream {
+ public:
+  SequenceTrainingStream(models::SequenceClassifier& model, data::BatchStream<data::SequenceBatch> batches,
+                         double label_smoothing)
+      : model_(model), batches_(std::move(batches)), label_smoothing_(label_smoothing) {}
+
+  bool fetch() override {
+    batch_ = batches_.next();
+    return batch_.has_value();
+  }
+
+  train::StepResult forward() override {
+    const int64_t classes = model_.classes();
+    const at::Tensor targets = at::one_hot(batch_->labels, classes).to(at::kFloat) * (1 - label_smoothing_) +
+                               label_smoothing_ / static_cast<double>(classes);
+    train::StepResult result = classification_step(model_, logits_of(model_, *batch_), targets);
+    result.tokens = tokens_in(batch_->tokens) + tokens_in(batch_->second);
+    return result;
+  }
+
+ private:
+  models::SequenceClassifier& model_;
+  data::BatchStream<data::SequenceBatch> batches_;
+  double label_smoothing_;
+  std::optional<data::SequenceBatch> batch_;
+};
+
+void check_fit(const data::SequenceDataset& dataset, const models::SequenceClassifierPlan& model) {
+  const auto number = [](int64_t n) { return std::to_string(n); };
+  if (dataset.vocabulary().size > model.sequence.vocabulary)
+    throw std::invalid_argument("the data has " + number(dataset.vocabulary().size) + " tokens, the model " +
+                                number(model.sequence.vocabulary) + "; leave model.vocabulary out");
+  if (dataset.classes() != model.classes)
+    throw std::invalid_argument("the data has " + number(dataset.classes()) + " classes, the model " +
+                                number(model.classes) + "; leave model.classes out");
+  if (dataset.has_pairs() != model.sequence.pairs)
+    throw std::invalid_argument(std::string("the data are ") + (dataset.has_pairs() ? "pairs" : "single sequences") +
+                                "; leave model.pairs out");
+}
+
+}  // namespace
+
+std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::SequenceSplit split) {
+  if (splits_ == Splits::made_up)
+    return made_up_sequences(options_.model,
+                             training_options_.batch_size * (split == data::SequenceSplit::train ? 2 : 1));
+  if (splits_ == Splits::given) {
+    return std::make_shared<data::SequenceDataset>(
+        std::make_shared<data::TokenStore>(), std::vector<data::SequenceSample>(),
+        data::Vocabulary{options_.model.sequence.vocabulary, ""}, data::sequence_class_names(options_.dataset.kind));
+  }
+  auto dataset = data::open_sequence_dataset(options_.dataset, split);
+  report::Progress log({.mode = report::ProgressMode::none});
+  for (const std::string& line : data::describe(*dataset, data::to_string(split))) {
+    log.log(line);
+    data_notes_.push_back(line);
+  }
+  check_fit(*dataset, options_.model);
+  return dataset;
+}
+
+SequenceClassification::SequenceClassification(const SequenceClassificationPlan& plan,
+                                               const train::TrainOptions& training, Splits splits)
+    : ClassificationTask(plan.profile()), options_(plan.options()), training_options_(training), splits_(splits) {
+  const SequenceClassificationOptions& options = options_;
+  if (options.dataset.max_length > options.model.sequence.max_length)
+    throw std::invalid_argument("data.max_length is " + std::to_string(options.dataset.max_length) +
+                                ", model.max_length " + std::to_string(options.model.sequence.max_length) +
+                                "; leave model.max_length out");
+  held_out_ = open(options_.held_out);
+  const data::SamplerOptions once{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0};
+  data::SequenceLoaderOptions in_order = options.loader;
+  in_order.bucket_batches = 0;  // predictions are written, and gone on with, in the order of the data
+  held_out_loader_.emplace(held_out_, once, in_order);
+  by_length_loader_.emplace(held_out_, once, options.loader);
+  if (splits == Splits::both || splits == Splits::made_up) {
+    const auto samples = open(data::SequenceSplit::train);
+    training_loader_.emplace(samples, data::SamplerOptions{training.batch_size, true, true, training.seed},
+                             options.loader);
+    if (training_loader_->batches() == 0)
+      throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
+                                  std::to_string(samples->size()) + " training sequences");
+  }
+  model_ = options.model.build();
+  set_model(model_);
+}
+
+std::unique_ptr<train::TrainingStream> SequenceClassification::training_stream(int64_t epoch, int64_t first_batch) {
+  return std::make_unique<SequenceTrainingStream>(*model_, training_loader_->stream(epoch, first_batch),
+                                                  options_.label_smoothing);
+}
+
+void SequenceClassification::classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use) {
+  const at::NoGradGuard no_grad;
+  while (const auto batch = batches.next())
+    use({batch->indices, batch->labels, logits_of(*model_, *batch).to(at::kFloat).log_softmax(1).cpu()});
+}
+
+void SequenceClassification::classify_in_order(int64_t first, const UseBatch& use) {
+  classify(held_out_loader_->stream(/*epoch=*/0, first / training_options_.batch_size), use);
+}
+
+void SequenceClassification::classify_all(const UseBatch& use) {
+  classify(by_length_loader_->stream(/*epoch=*/0, /*first_batch=*/0), use);
+}
+
+SampleForm SequenceClassification::sample_form() const {
+  return options_.dataset.kind == data::SequenceKind::cifar10_pixels ? SampleForm::image_file : SampleForm::text;
+}
+
+data::GivenSequence SequenceClassification::given(const std::string& sample) {
+  if (sample_form() == SampleForm::image_file) {
+    io::ImageReadOptions rgb;
+    rgb.channels = io::ImageChannels::rgb;
+    const at::Tensor image = fit_image(io::read_image(sample, rgb).pixels, {3, data::kPixelSide, data::kPixelSide})[0];
+    data::GivenSequence pixels{data::pixel_tokens((image * 255).round().to(at::kByte)), {}};
+    pixels.tokens.resize(std::min(pixels.tokens.size(), static_cast<size_t>(options_.dataset.max_length)));
+    return pixels;
+  }
+  if (!given_reader_) given_reader_.emplace(options_.dataset);
+  return given_reader_->read(sample);
+}
+
+at::Tensor SequenceClassification::classify_given(const std::string& sample) {
+  const at::NoGradGuard no_grad;
+  const data::GivenSequence sequence = given(sample);
+  data::SequenceBatch batch;
+  batch.tokens = data::pad({sequence.tokens}, options_.loader.padding);
+  if (!sequence.second.empty()) batch.second = data::pad({sequence.second}, options_.loader.padding);
+  return logits_of(*model_, batch).to(at::kFloat).log_softmax(1)[0].cpu();
+}
+
+std::vector<std::string> SequenceClassification::notes_on_given() const {
+  return given_reader_ ? data::describe(given_reader_->counts()) : std::vector<std::string>();
+}
+
+std::vector<report::Block> SequenceClassification::evaluation_samples(
+    const ClassificationEvaluation& evaluation) const {
+  using report::Alignment;
+  if (evaluation.wrong.empty()) return {};
+  report::Table mistakes{"The surest mistakes",
+                         {{"sequence", Alignment::right},
+                          {"tokens", Alignment::right},
+                          {"truth"},
+                          {"taken for"},
+                          {"probability", Alignment::right}},
+                         {},
+                         ""};
+  for (const ClassifiedSample& sample : evaluation.wrong)
+    mistakes.rows.push_back({std::to_string(sample.index), std::to_string(held_out_->length(sample.index)),
+                             class_names().at(static_cast<size_t>(sample.label)),
+                             class_names().at(static_cast<size_t>(sample.predicted)),
+                             report::format_percent(sample.probability)});
+  return {mistakes};
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cachet/data/text/given_sequence.h"
+#include "cachet/data/text/sequence_loader.h"
+#include "cachet/tasks/classification/classification_task.h"
+#include "cachet/tasks/sequence_classification/sequence_classification_plan.h"
+#include "cachet/train/options.h"
+
+namespace cachet::tasks {
+
+/// Sequences of tokens, or pairs of them, and their classes: the tasks of the Long Range Arena (arXiv 2011.04006).
+class SequenceClassification : public ClassificationTask {
+ public:
+  /// Opens the data and builds the model. Splits::given opens nothing: classes of sequences are known without them.
+  /// Throws io::Error for data that cannot be read, std::invalid_argument where they do not fit the model.
+  SequenceClassification(const SequenceClassificationPlan& plan, const train::TrainOptions& training,
+                         Splits splits = Splits::both);
+
+  std::vector<std::string> data_notes() const override { return data_notes_; }
+  int64_t batches_per_epoch() const override { return training_loader_->batches(); }
+  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
+  int64_t evaluation_size() const override { return held_out_->size(); }
+  int64_t evaluation_batches() const override { return held_out_loader_->batches(); }
+  const std::vector<std::string>& class_names() const override { return held_out_->class_names(); }
+  void classify_in_order(int64_t first, const UseBatch& use) override;
+  void classify_all(const UseBatch& use) override;
+  SampleForm sample_form() const override;
+  at::Tensor classify_given(const std::string& sample) override;
+  std::vector<std::string> notes_on_given() const override;
+
+ protected:
+  std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const override;
+
+ private:
+  std::shared_ptr<const data::SequenceDataset> open(data::SequenceSplit split);
+  void classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use);
+  data::GivenSequence given(const std::string& sample);
+
+  SequenceClassificationOptions options_;
+  train::TrainOptions training_options_;
+  Splits splits_;
+  std::vector<std::string> data_notes_;
+  std::shared_ptr<const data::SequenceDataset> held_out_;
+  std::optional<data::SequenceLoader> training_loader_;
+  std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // in the order of the data; sorted
+  std::optional<data::GivenSequenceReader> given_reader_;                   // from the first text on that is given
+  std::shared_ptr<models::SequenceClassifier> model_;
+};
+
+}  // namespace cachet::tasks

@@ -1,0 +1,88 @@
+#include "cachet/tasks/sequence_classification/sequence_classification_plan.h"
+
+#include <array>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "cachet/config/toml_text.h"
+#include "cachet/data/text/subword_encoder.h"
+#include "cachet/io/error.h"
+#include "cachet/io/sha256.h"
+#include "cachet/models/registry.h"
+#include "cachet/tasks/sequence_classification/sequence_classification.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr const char* kOwnSubwords = "subwords.model";  // in a run's folder
+
+constexpr std::array<config::Choice<data::SequenceSplit>, 2> kHeldOut{
+    {{"validation", data::SequenceSplit::validation}, {"test", data::SequenceSplit::test}}};
+
+}  // namespace
+
+SequenceClassificationOptions read_sequence_classification_options(const config::View& root) {
+  const config::View data = root.table("data"), task = root.table("task");
+  SequenceClassificationOptions options;
+  options.dataset = data::read_sequence_dataset_options(data);
+  options.loader = data::read_sequence_loader_options(data, options.dataset.max_length);
+  options.held_out = task.choice("held_out", options.held_out, kHeldOut);
+  options.label_smoothing = task.real("label_smoothing", options.label_smoothing, {0.0, 0.99});
+  const data::SequenceTraits traits = data::sequence_traits(options.dataset);
+  const models::SequenceShape shape{traits.vocabulary, traits.max_length, traits.pairs};
+  options.model = models::read_sequence_classifier(root.table("model"), {shape, traits.classes});
+  return options;
+}
+
+TaskProfile SequenceClassificationPlan::profile() const {
+  return {"sequence_classification",
+          {"sequence", "sequences", "seq/s", data::to_string(options_.held_out)},
+          classification_metrics(),
+          options_.model};
+}
+
+std::vector<DataPlace> SequenceClassificationPlan::data() const {
+  const data::SequenceDatasetOptions& dataset = options_.dataset;
+  return {{std::string(data::to_string(dataset.kind)), dataset.root, data::expected_files(dataset)}};
+}
+
+std::optional<std::string> SequenceClassificationPlan::absent_data() const try {
+  data::find_sequence_root(options_.dataset, std::filesystem::current_path());
+  return std::nullopt;
+} catch (const io::Error& error) {
+  return error.what();
+}
+
+KeptFiles SequenceClassificationPlan::files_to_keep() const {
+  if (!has_subwords()) return {};
+  const data::TextOptions& text = options_.dataset.text;
+  data::SubwordModelFile model = data::read_subword_model(text, std::filesystem::current_path());
+  KeptFiles keep;
+  if (text.vocabulary_hash.empty()) {
+    const std::string hash = io::sha256_hex(std::as_bytes(std::span(model.bytes)));
+    keep.settings.push_back("data.vocabulary_hash=" + config::toml_text(hash));
+  }
+  keep.files.emplace(kOwnSubwords, std::move(model.bytes));
+  return keep;
+}
+
+void SequenceClassificationPlan::use_kept_files(const std::filesystem::path& run) {
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::absolute(run / kOwnSubwords, error);
+  if (has_subwords() && std::filesystem::is_regular_file(own, error)) options_.dataset.text.subword_model = own;
+}
+
+std::unique_ptr<Task> SequenceClassificationPlan::build(const train::TrainOptions& training, Splits splits) const {
+  SequenceClassificationPlan plan = *this;
+  if (splits == Splits::test) plan.options_.held_out = data::SequenceSplit::test;
+  return std::make_unique<SequenceClassification>(plan, training, splits);
+}
+
+TaskKind sequence_classification() {
+  return {"sequence_classification", [](const config::View& root, DataRoot) {
+            return std::make_unique<SequenceClassificationPlan>(read_sequence_classification_options(root));
+          }};
+}
+
+}  // namespace cachet::tasks

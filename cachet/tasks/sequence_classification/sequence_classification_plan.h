@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+
+#include "cachet/data/text/sequence_loader.h"
+#include "cachet/data/text/sequence_options.h"
+#include "cachet/models/language/sequence_classifier.h"
+#include "cachet/tasks/task_kinds.h"
+
+namespace cachet::tasks {
+
+/// What a recipe of kind "sequence_classification" says besides how to train: the tables [data] and [model].
+struct SequenceClassificationOptions {
+  data::SequenceDatasetOptions dataset;
+  data::SequenceLoaderOptions loader;
+  data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
+  double label_smoothing = 0;
+  models::SequenceClassifierPlan model;  // made for the data's tokens and classes unless it says otherwise
+};
+
+/// Reads [data], [model], and of [task] held_out = "validation" | "test" and label_smoothing.
+SequenceClassificationOptions read_sequence_classification_options(const config::View& root);
+
+class SequenceClassificationPlan : public TaskPlan {
+ public:
+  explicit SequenceClassificationPlan(SequenceClassificationOptions options) : options_(std::move(options)) {}
+
+  const SequenceClassificationOptions& options() const { return options_; }
+
+  std::unique_ptr<TaskPlan> copy() const override { return std::make_unique<SequenceClassificationPlan>(*this); }
+  TaskProfile profile() const override;
+  std::vector<DataPlace> data() const override;
+  std::optional<std::string> absent_data() const override;
+  void reduce() override { options_.loader.loader.workers = 0; }
+  std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+
+  // A run has a copy of the subword model that its texts are read with, subwords.model: it can be moved to another
+  // machine, and nothing that happens to the file that its recipe names changes what its tokens mean.
+  KeptFiles files_to_keep() const override;
+  void use_kept_files(const std::filesystem::path& run) override;
+
+ private:
+  bool has_subwords() const { return options_.dataset.text.tokens == data::TokenKind::subwords; }
+
+  SequenceClassificationOptions options_;
+};
+
+}  // namespace cachet::tasks

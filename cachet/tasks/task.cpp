@@ -1,0 +1,47 @@
+#include "cachet/tasks/task.h"
+
+#include "cachet/analysis/observations.h"
+#include "cachet/tasks/plug_in_series.h"
+#include "cachet/train/runtime.h"
+
+namespace cachet::tasks {
+namespace {
+
+/// Puts the generators back to where they stood.
+class RandomDrawsUndone {
+ public:
+  explicit RandomDrawsUndone(const torch::nn::Module& model) : model_(model), state_(train::random_state(model)) {}
+  RandomDrawsUndone(const RandomDrawsUndone&) = delete;
+  RandomDrawsUndone& operator=(const RandomDrawsUndone&) = delete;
+  ~RandomDrawsUndone() { train::set_random_state(model_, state_); }
+
+ private:
+  const torch::nn::Module& model_;
+  io::TensorMap state_;
+};
+
+}  // namespace
+
+train::RunDescription Task::describe() {
+  const RandomDrawsUndone undone(model());  // by the constructors of the model that is counted
+  return tasks::describe(profile_);
+}
+
+std::vector<train::Series> Task::observe() {
+  std::vector<train::Series> all;
+  for (const auto& layer : analysis::cache_shares(model()))
+    all.push_back({std::string(kShareSeries) + layer.layer, layer.shares});
+  for (const auto& layer : analysis::unified_norm_steps(model()))
+    all.push_back({std::string(kUnifiedNormSeries) + layer.layer,
+                   {static_cast<double>(layer.steps), static_cast<double>(layer.on_window),
+                    static_cast<double>(layer.filtered)}});
+  return all;
+}
+
+std::vector<report::Section> Task::report_sections(const std::vector<train::Event>& events, const train::Status&) {
+  std::vector<report::Section> sections = plug_in_sections(events);
+  for (report::Section& section : evaluation_sections()) sections.push_back(std::move(section));
+  return sections;
+}
+
+}  // namespace cachet::tasks

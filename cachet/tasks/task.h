@@ -1,0 +1,39 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "cachet/tasks/task_profile.h"
+#include "cachet/train/task.h"
+
+namespace cachet::tasks {
+
+/// A task as its plan makes it. It knows its profile, and tells what the papers look at in the plug-ins of its model,
+/// whatever it trains.
+///
+/// What a task can do besides (classify samples that somebody gives, answer the evaluation data one by one) is an
+/// interface of abilities.h that it derives from too.
+class Task : public train::Task {
+ public:
+  const TaskProfile& profile() const { return profile_; }
+  const train::SampleWords& sample_words() const { return profile_.words; }
+  train::RunDescription describe() final;
+
+  /// `share/<layer>`: σ(λ) of each head; `un/<layer>`: training steps, those on window statistics, those filtered.
+  std::vector<train::Series> observe() override;
+
+  /// Sections on these series, then the task's own.
+  std::vector<report::Section> report_sections(const std::vector<train::Event>& events,
+                                               const train::Status& status) final;
+
+ protected:
+  explicit Task(TaskProfile profile) : profile_(std::move(profile)) {}
+
+  /// What the last evaluation has to show.
+  virtual std::vector<report::Section> evaluation_sections() const { return {}; }
+
+ private:
+  TaskProfile profile_;
+};
+
+}  // namespace cachet::tasks

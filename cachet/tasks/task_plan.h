@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/tasks/task.h"
+#include "cachet/train/options.h"
+
+namespace cachet::tasks {
+
+/// Which data a task opens.
+enum class Splits {
+  both,
+  test,     // evaluation alone; statistics of the training data are then only read where the recipe asks for them
+  made_up,  // none: noise in their place, two batches to train with and one to evaluate
+  given,    // none, for samples that somebody gives, but for what names their classes where it is there
+};
+
+/// A folder that a recipe reads data from.
+struct DataPlace {
+  std::string kind;            // "cifar10"
+  std::filesystem::path root;  // as the recipe has it; empty where the recipe leaves it open
+  std::string files;           // what should lie there, in words
+};
+
+/// What a run keeps a copy of, so that what it learnt does not depend on files elsewhere.
+struct KeptFiles {
+  std::map<std::string, std::string> files;  // name in the run's folder and bytes
+  std::vector<std::string> settings;         // "key=value" that hold the recipe to them
+};
+
+/// The task of a recipe, read and not built yet.
+class TaskPlan {
+ public:
+  virtual ~TaskPlan() = default;
+  virtual std::unique_ptr<TaskPlan> copy() const = 0;
+
+  virtual TaskProfile profile() const = 0;
+
+  /// Where its data should lie; nothing of a task that makes its own.
+  virtual std::vector<DataPlace> data() const { return {}; }
+  /// Why they cannot be read: the folder is nowhere. Nothing where there is such a folder.
+  virtual std::optional<std::string> absent_data() const { return std::nullopt; }
+
+  /// Throws io::Error where a file that the recipe names cannot be read.
+  virtual KeptFiles files_to_keep() const { return {}; }
+  /// Reads the copies of the run that is gone on with, where it has them.
+  virtual void use_kept_files(const std::filesystem::path& /*run*/) {}
+
+  /// Makes it small, for a few made-up samples: no workers. The model and all that is done to a sample stay as they
+  /// are.
+  virtual void reduce() {}
+
+  /// Opens the data and builds the model, with weights drawn at random. Throws io::Error for data that cannot be read,
+  /// std::invalid_argument where they do not fit the model.
+  virtual std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const = 0;
+};
+
+}  // namespace cachet::tasks

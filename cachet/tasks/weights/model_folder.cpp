@@ -1,0 +1,74 @@
+#include "cachet/tasks/weights/model_folder.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <system_error>
+
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/read_file.h"
+#include "cachet/io/safetensors.h"
+#include "cachet/io/sha256.h"
+
+namespace cachet::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using ConfigJson = nlohmann::ordered_json;
+
+constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kRecipe = "recipe.toml";
+constexpr const char* kConfig = "config.json";
+constexpr uint64_t kMostConfigBytes = 1 << 20;
+
+std::string digest_in(const fs::path& config) {
+  const auto json =
+      ConfigJson::parse(io::read_text_file(config, kMostConfigBytes), nullptr, /*allow_exceptions=*/false);
+  const auto found = json.is_object() ? json.find("sha256") : json.end();
+  if (!json.is_object() || found == json.end() || !found->is_string())
+    throw io::Error(config.string() + ": is not what `cachet import` writes: it has no sha256");
+  return found->get<std::string>();
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  const bool taken = fs::exists(folder, error) && !is_model_folder(folder) && !fs::is_empty(folder, error);
+  if (taken) throw io::Error(folder.string() + ": exists and is no model folder; name another one");
+  fs::create_directories(folder, error);
+  if (error) throw io::Error(folder.string() + ": cannot be made: " + error.message());
+}
+
+}  // namespace
+
+bool is_model_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path / kConfig, error) && fs::is_regular_file(path / kRecipe, error);
+}
+
+fs::path model_folder_recipe(const fs::path& folder) { return folder / kRecipe; }
+
+void write_model_folder(const fs::path& folder, const io::TensorMap& weights, const config::Document& recipe,
+                        const ModelFolderFacts& facts) {
+  make_folder(folder);
+  const std::vector<std::byte> bytes = io::serialize_safetensors(weights);
+  const ConfigJson config{{"schema", 1},
+                          {"architecture", facts.architecture},
+                          {"num_classes", facts.classes},
+                          {"input_size", {facts.channels, facts.height, facts.width}},
+                          {"preprocessing", ConfigJson::parse(to_json(facts.preprocessing))},
+                          {"source", {{"file", facts.source}, {"names", facts.names}}},
+                          {"sha256", io::sha256_hex(bytes)}};
+  io::write_file_atomically(folder / kWeights, bytes);
+  io::write_file_atomically(folder / kRecipe, recipe.resolved_toml(/*with_origins=*/false));
+  io::write_file_atomically(folder / kConfig, config.dump(2) + "\n");
+}
+
+io::TensorMap read_model_folder(const fs::path& folder) {
+  const fs::path path = folder / kWeights;
+  const std::string digest = digest_in(folder / kConfig);
+  const auto bytes = io::read_file(path, io::InputFile(path).size());
+  if (io::sha256_hex(bytes) != digest)
+    throw io::Error(path.string() + ": its SHA-256 is not the one that config.json says");
+  return io::parse_safetensors(bytes, path.string()).tensors;
+}
+
+}  // namespace cachet::tasks

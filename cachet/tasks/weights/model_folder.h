@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "cachet/config/document.h"
+#include "cachet/io/tensor_map.h"
+#include "cachet/tasks/image_classification/preprocessing.h"
+
+namespace cachet::tasks {
+
+// A model folder: weights and what they are the weights of, without a training run. It holds
+//   model.safetensors   every parameter and buffer, in our names
+//   recipe.toml         the table [model], whole, and of [data] how an image becomes the model's input: a base for
+//                       recipes of its own
+//   config.json         for other programs: the same in short, and the SHA-256 of the weights
+
+/// What config.json says besides the digest.
+struct ModelFolderFacts {
+  std::string architecture;  // "pvt_tiny"
+  int64_t classes = 0;
+  int64_t channels = 0, height = 0, width = 0;
+  std::string source;  // the file that the weights came from
+  std::string names;   // whose names they had there: "pvt"
+  Preprocessing preprocessing{};
+};
+
+/// Makes the folder, each file atomically, config.json last. Throws io::Error, also where the folder holds something
+/// else.
+void write_model_folder(const std::filesystem::path& folder, const io::TensorMap& weights,
+                        const config::Document& recipe, const ModelFolderFacts& facts);
+
+bool is_model_folder(const std::filesystem::path& path);
+std::filesystem::path model_folder_recipe(const std::filesystem::path& folder);
+
+/// The weights, held to the digest. Throws io::Error.
+io::TensorMap read_model_folder(const std::filesystem::path& folder);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,57 @@
+#include "cachet/tasks/weights/table_fitting.h"
+
+#include <ATen/ops/upsample_bicubic2d.h>
+
+#include <cmath>
+
+#include "cachet/models/vision/position_table.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr int64_t kMostClassTokens = 2;  // a class token and DeiT's distillation token
+
+int64_t whole_root(int64_t square) { return std::llround(std::sqrt(static_cast<double>(square))); }
+
+/// The grid of so many tokens with the image's proportions; none: no tokens.
+nn::Grid grid_of(int64_t tokens, int64_t height, int64_t width) {
+  const int64_t rows = whole_root(tokens * height / width);
+  const bool fits = rows > 0 && tokens % rows == 0 && rows * width == tokens / rows * height;
+  return fits ? nn::Grid{rows, tokens / rows} : nn::Grid{0, 0};
+}
+
+std::optional<at::Tensor> fit_grid(const at::Tensor& table, at::IntArrayRef shape, const models::ImageShape& image) {
+  if (table.dim() != 3 || shape.size() != 3 || table.size(0) != 1 || table.size(2) != shape[2]) return std::nullopt;
+  for (int64_t class_tokens = 0; class_tokens <= kMostClassTokens; ++class_tokens) {
+    const nn::Grid from = grid_of(table.size(1) - class_tokens, 1, 1);
+    const nn::Grid to = grid_of(shape[1] - class_tokens, image.height, image.width);
+    if (from.tokens() > 0 && to.tokens() > 0)
+      return models::resize_position_table(table.to(at::kFloat), class_tokens, from, to, models::Resampling::bicubic)
+          .to(table.scalar_type());
+  }
+  return std::nullopt;
+}
+
+std::optional<at::Tensor> fit_window(const at::Tensor& table, at::IntArrayRef shape) {
+  if (table.dim() != 2 || shape.size() != 2 || table.size(1) != shape[1]) return std::nullopt;
+  const int64_t from = whole_root(table.size(0)), to = whole_root(shape[0]), heads = shape[1];
+  if (from * from != table.size(0) || to * to != shape[0]) return std::nullopt;
+  const at::Tensor grid = table.to(at::kFloat).t().reshape({1, heads, from, from});
+  return at::upsample_bicubic2d(grid, {to, to}, /*align_corners=*/false)
+      .reshape({heads, to * to})
+      .t()
+      .contiguous()
+      .to(table.scalar_type());
+}
+
+}  // namespace
+
+std::optional<at::Tensor> fit_position_table(const std::string& name, const at::Tensor& table, at::IntArrayRef shape,
+                                             const models::ImageShape& image) {
+  if (!table.is_floating_point()) return std::nullopt;
+  if (name.ends_with("relative_position_bias_table")) return fit_window(table, shape);
+  if (name.ends_with("pos_embed")) return fit_grid(table, shape, image);
+  return std::nullopt;
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ATen/core/TensorBody.h>
+
+#include <optional>
+#include <string>
+
+#include "cachet/models/vision/image_classifier.h"
+
+namespace cachet::tasks {
+
+/// A table of positions for another size of image or window: `pos_embed` (1, class tokens + grid, D), whose grid was
+/// square and becomes that of `image`, and `relative_position_bias_table` ((2w - 1)², H). Both are resized bicubically.
+/// Nothing when the tensor called `name` is neither, or differs in more than its positions.
+std::optional<at::Tensor> fit_position_table(const std::string& name, const at::Tensor& table, at::IntArrayRef shape,
+                                             const models::ImageShape& image);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,175 @@
+#include "cachet/tasks/weights/weight_import.h"
+
+#include <ATen/ops/allclose.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "cachet/io/error.h"
+#include "cachet/io/name_pattern.h"
+#include "cachet/io/safetensors.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/models/vision/image_classifier.h"
+#include "cachet/models/vision/position_table.h"
+#include "cachet/nn/positions.h"
+#include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/table_fitting.h"
+#include "cachet/train/checkpoint.h"
+#include "cachet/train/checkpoint_store.h"
+
+namespace cachet::tasks {
+namespace {
+
+using Report = WeightImportReport;
+using Strings = std::vector<std::string>;
+
+// What plain models do not have: parts of plug-ins, in the names that these give them.
+constexpr std::array<std::string_view, 11> kNewParts{"**.memory_attention.**", "**.cache.**",          "**.share",
+                                                     "**.position.weight",     "**.position.bias",     "**.function.**",
+                                                     "**statistics",           "**counters",           "**running_mean",
+                                                     "**running_var",          "**num_batches_tracked"};
+
+bool is_new_part(const std::string& name) {
+  static const std::vector<io::NamePattern> patterns(kNewParts.begin(), kNewParts.end());
+  return std::ranges::any_of(patterns, [&name](const auto& pattern) { return pattern.match(name).has_value(); });
+}
+
+bool is_head(const std::string& name) { return name.starts_with("head.") || name.starts_with("head_dist."); }
+
+std::string shape_text(at::IntArrayRef shape) {
+  std::ostringstream text;
+  text << shape;
+  return text.str();
+}
+
+/// "3 missing (a, b, c)": the first few names, so that a message stays a line.
+std::string counted(const std::string& what, const Strings& names) {
+  constexpr size_t kShown = 4;
+  std::string text = std::to_string(names.size()) + " " + what + " (";
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return text + (names.size() > kShown ? ", …)" : ")");
+}
+
+// T2T-ViT's code saves the positions that it computes, as ours does. Learned ones stay, and find no place.
+void drop_computed_positions(io::TensorMap& weights) {
+  constexpr double kRoundings = 1e-5;  // of other libraries' sines; a learned table is nowhere near
+  const auto found = weights.find("pos_embed");
+  if (found == weights.end() || found->second.dim() != 3 || !found->second.is_floating_point()) return;
+  const at::Tensor& table = found->second;
+  const at::Tensor computed = nn::sinusoidal_positions(table.size(1), table.size(2));
+  if (at::allclose(table.to(at::kFloat), computed, /*rtol=*/0, kRoundings)) weights.erase(found);
+}
+
+// The name that a plain model has for a parameter of a cached one's self-attention.
+std::string plain_name(const std::string& name) {
+  constexpr std::string_view kInner = ".self_attention.";
+  const size_t at = name.find(kInner);
+  return at == std::string::npos ? name : name.substr(0, at + 1) + name.substr(at + kInner.size());
+}
+
+io::WeightsFile read_weights(const std::filesystem::path& path, const WeightImportOptions& options) {
+  if (!std::filesystem::is_directory(path)) return io::read_weights_file(path, options.key);
+  io::WeightsFile weights;
+  weights.tensors = is_model_folder(path) ? read_model_folder(path) : train::read_weights(train::find_checkpoint(path));
+  return weights;
+}
+
+/// Finds a tensor of the file for each of the model's.
+class WeightFit {
+ public:
+  WeightFit(const torch::nn::Module& model, const io::TensorMap& weights, Report& report)
+      : model_(io::state_dict(model)), weights_(weights), report_(report) {
+    if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) image_ = images->image_shape();
+  }
+
+  io::TensorMap fitted() {
+    for (const auto& [name, target] : model_) fit(name, target.sizes());
+    for (const auto& [name, tensor] : weights_)
+      if (!used_.contains(name)) report_.left_over.push_back(name);
+    return std::move(fitted_);
+  }
+
+  const Strings& misshapen() const { return misshapen_; }
+
+ private:
+  void fit(const std::string& name, at::IntArrayRef shape) {
+    auto found = weights_.find(name);
+    if (found == weights_.end()) found = weights_.find(plain_name(name));
+    if (found == weights_.end()) {
+      if (is_new_part(name))
+        report_.fresh.push_back({name, Report::Reason::new_part});
+      else
+        report_.missing.push_back(name);
+      return;
+    }
+    used_.emplace(found->first, found->second);
+    const at::Tensor& tensor = found->second;
+    if (tensor.sizes() == shape) {
+      put(name, tensor);
+    } else if (auto table = image_ ? fit_position_table(name, tensor, shape, *image_) : std::nullopt) {
+      report_.resized.push_back({name, tensor.sizes().vec(), shape.vec()});
+      put(name, *table);
+    } else if (is_head(name) && tensor.dim() == static_cast<int64_t>(shape.size()) &&
+               tensor.sizes().slice(1) == shape.slice(1)) {
+      report_.fresh.push_back({name, Report::Reason::other_classes});
+    } else if (name.ends_with("cache.tokens")) {  // of another length: images or batches were others
+      report_.fresh.push_back({name, Report::Reason::new_part});
+    } else {
+      report_.missing.push_back(name);
+      misshapen_.push_back(name + " is " + shape_text(tensor.sizes()) + ", the model has " + shape_text(shape));
+    }
+  }
+
+  void put(const std::string& name, const at::Tensor& tensor) {
+    fitted_.emplace(name, tensor);
+    report_.loaded.push_back(name);
+  }
+
+  const io::TensorMap model_;
+  std::optional<models::ImageShape> image_;  // tables of positions on a grid are resized to it
+  const io::TensorMap& weights_;
+  Report& report_;
+  io::TensorMap fitted_, used_;
+  Strings misshapen_;
+};
+
+void require_whole(const Report& report, const Strings& misshapen, const std::filesystem::path& path) {
+  if (report.missing.empty() && report.left_over.empty()) return;
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  Strings absent;
+  std::ranges::copy_if(report.missing, std::back_inserter(absent), [&](const std::string& name) {
+    return std::ranges::none_of(misshapen, [&](const auto& line) { return line.starts_with(name + " is "); });
+  });
+  if (!absent.empty()) add(counted("missing", absent));
+  if (!misshapen.empty()) add(counted("of another shape", misshapen));
+  if (!report.left_over.empty()) add(counted("left over", report.left_over));
+  throw io::Error(path.string() + " does not fill the model: " + text +
+                  ". Is it another model, are its names not those of " + std::string(io::word(report.source)) +
+                  "? A partial load, which must be asked for, takes what fits");
+}
+
+}  // namespace
+
+WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
+                                  const WeightImportOptions& options) {
+  const io::WeightsFile file = read_weights(path, options);
+  WeightImportReport report;
+  report.format = file.format;
+  report.key = file.key;
+  report.prefix = file.prefix;
+  report.not_tensors = file.not_tensors;
+  report.source = options.source.value_or(io::recognize_names(file.tensors));
+  io::TensorMap weights = io::to_our_names(report.source, file.tensors);
+  if (report.source == io::NameSource::t2t) drop_computed_positions(weights);
+  WeightFit fit(model, weights, report);
+  const io::TensorMap fitted = fit.fitted();
+  if (!options.partial) require_whole(report, fit.misshapen(), path);
+  if (fitted.empty()) throw io::Error(path.string() + ": nothing in it fits the model");
+  report.converted = io::load_state_dict(model, fitted, {.allow_missing = true}).converted;
+  report.not_finite = io::non_finite(fitted);
+  return report;
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/io/name_source.h"
+#include "cachet/io/weights_file.h"
+
+namespace cachet::tasks {
+
+struct WeightImportOptions {
+  std::optional<io::NameSource> source;  // whose names; unset: recognised
+  std::string key;                       // of a checkpoint's dictionary; empty: the first of the usual ones
+  bool partial = false;                  // also when something of the model or the file is left over
+};
+
+/// What became of the weights of a file, in our names unless said otherwise.
+struct WeightImportReport {
+  struct Resized {
+    std::string name;
+    std::vector<int64_t> from, to;
+  };
+  enum class Reason { other_classes, new_part };
+  struct Fresh {
+    std::string name;
+    Reason reason;
+  };
+  io::WeightsFile::Format format = io::WeightsFile::Format::safetensors;
+  io::NameSource source = io::NameSource::timm;
+  std::string key, prefix;               // as in io::WeightsFile
+  std::vector<std::string> loaded;       // those that were resized among them
+  std::vector<std::string> converted;    // "head.weight: Half -> Float"
+  std::vector<Resized> resized;          // position tables
+  std::vector<Fresh> fresh;              // of the model, expected to be new: head of other classes, cache, norm state
+  std::vector<std::string> missing;      // of the model, and nobody knows why
+  std::vector<std::string> left_over;    // of the file, without a place in the model
+  std::vector<std::string> not_tensors;  // of the file
+  std::vector<std::string> not_finite;   // hold NaN or infinity
+};
+
+/// Fills a model with the weights of a file (safetensors or PyTorch's, by whomever), a run, a checkpoint or a model
+/// folder. Weights of plain attention fill the self-attention of a cached one; what a plain model does not have starts
+/// fresh, as the model was built: the cache and its gates, shares, statistics of norms, trained kernels, and a head of
+/// another number of classes. Throws io::Error, with the model unchanged, where anything else is missing, left over or
+/// of another shape, unless `partial`.
+WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
+                                  const WeightImportOptions& options = {});
+
+/// The report as lines for people, without full stops: "loaded 152 of 152 tensors from deit.pth (PyTorch, under
+/// 'model', names of timm)", then a line for each list that is not empty.
+std::vector<std::string> report_lines(const WeightImportReport& report, const std::filesystem::path& path);
+
+}  // namespace cachet::tasks

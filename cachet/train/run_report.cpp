@@ -1,0 +1,129 @@
+#include "cachet/train/run_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cachet/config/recipe_file.h"
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/read_file.h"
+#include "cachet/report/format.h"
+#include "cachet/report/html.h"
+#include "cachet/report/run_page.h"
+#include "cachet/train/environment.h"
+#include "cachet/train/event_curves.h"
+
+namespace cachet::train {
+namespace {
+
+using report::MetricDescription;
+using EventKind = Event::Kind;
+
+report::Status status_of(const Status& status) {
+  if (status.running) return report::Status::running;
+  switch (status.ending) {
+    case Ending::interrupted:
+      return report::Status::interrupted;
+    case Ending::not_finite:
+    case Ending::failed:
+      return report::Status::failed;
+    case Ending::finished:
+    case Ending::early_stop:
+    case Ending::out_of_time:
+      return report::Status::finished;
+  }
+  return report::Status::finished;
+}
+
+/// Those that the task described in its order, then what else the run logged; not the trainer's own.
+std::vector<MetricDescription> shown_metrics(const RunDescription& run, const std::vector<Event>& events) {
+  std::vector<MetricDescription> all = run.metrics;
+  const auto has = [](const std::vector<MetricDescription>& list, const std::string& name) {
+    return std::ranges::find(list, name, &MetricDescription::name) != list.end();
+  };
+  for (const EventKind kind : {EventKind::evaluation, EventKind::step})
+    for (const std::string& name : metric_names(events, kind))
+      if (!has(all, name) && !has(trainer_metrics(), name)) all.push_back(report::description_of({}, name));
+  return all;
+}
+
+void add_metric_charts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
+  for (const MetricDescription& metric : shown_metrics(run, events)) {
+    const bool percent = metric.form == report::ValueForm::percent;
+    report::add_chart(page.charts, {report::heading(metric),
+                                    percent ? "%" : metric.unit,
+                                    {curve(events, EventKind::step, metric.name, "training"),
+                                     curve(events, EventKind::evaluation, metric.name, run.words.held_out)},
+                                    percent});
+  }
+  for (const MetricDescription& metric : trainer_metrics())
+    report::add_chart(page.charts, {report::heading(metric),
+                                    "",
+                                    {curve(events, EventKind::step, metric.name, metric.title)},
+                                    /*in_percent=*/false,
+                                    /*from_zero=*/true});
+}
+
+void add_machine_charts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
+  report::Series rate = curve(events, EventKind::step, "tokens_per_second", "tokens/s");
+  if (rate.x.empty()) rate = curve(events, EventKind::step, "samples_per_second", run.words.many + "/s");
+  const std::string unit = rate.name;
+  report::add_chart(page.charts, {"Throughput", unit, {std::move(rate)}, false, /*from_zero=*/true});
+  report::add_chart(page.charts, {"Waiting for data",
+                                  "% of a step",
+                                  {curve(events, EventKind::step, "data_wait", "waiting for data")},
+                                  /*in_percent=*/true,
+                                  /*from_zero=*/true});
+}
+
+/// What the run is to reach: its last value and its best.
+void add_deciding_facts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
+  const MetricDescription* metric = report::deciding(run.metrics);
+  if (metric == nullptr) return;
+  const std::vector<double> values = step_curve(events, EventKind::evaluation, metric->name).values;
+  if (values.empty()) return;
+  const std::vector<double> errors =
+      step_curve(events, EventKind::evaluation, metric->name + std::string(report::kErrorSuffix)).values;
+  const auto text = [&](double value) { return report::format_value(metric->form, value); };
+  const std::string spread = errors.empty() ? "" : " ± " + text(errors.back());
+  page.facts.push_back(
+      {report::heading(*metric), text(values.back()), "of the " + run.words.held_out + " " + run.words.many + spread});
+  if (metric->better == report::Better::neither) return;
+  const double best =
+      metric->better == report::Better::higher ? *std::ranges::max_element(values) : *std::ranges::min_element(values);
+  page.facts.push_back({"Best " + metric->title, text(best), ""});
+}
+
+void add_facts(const RunDescription& run, const Status& status, const std::vector<Event>& events,
+               report::RunPage& page) {
+  add_deciding_facts(run, events, page);
+  page.facts.push_back({"Parameters", report::format_count(static_cast<double>(run.parameters)), ""});
+  if (run.linear_convolution_macs > 0)
+    page.facts.push_back({"MACs", report::format_count(static_cast<double>(run.linear_convolution_macs)),
+                          "linear and convolution, for one " + run.words.one});
+  page.facts.push_back({"Epoch", std::to_string(status.epoch) + " of " + std::to_string(status.epochs),
+                        "step " + std::to_string(status.step) + " of " + std::to_string(status.total_steps)});
+}
+
+}  // namespace
+
+void write_run_report(const RunFolder& folder, const RunDescription& run, const Status& status,
+                      const std::vector<Event>& events, std::vector<report::Section> sections) {
+  report::RunPage page;
+  page.name = folder.path().filename().string();
+  page.subtitle = run.model;
+  page.status = status_of(status);
+  page.status_detail = status.message;
+  add_facts(run, status, events, page);
+  add_metric_charts(run, events, page);
+  add_machine_charts(run, events, page);
+  page.sections = std::move(sections);
+  page.recipe = io::read_text_file(folder.recipe(), config::kMostRecipeBytes);
+  const auto environment = nlohmann::json::parse(to_json(train::environment()));
+  for (const auto& [key, value] : environment.items())
+    if (key != "schema")
+      page.environment.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+  page.footer = "Cachet " + cachet_version();
+  io::write_file_atomically(folder.report(), report::render_html(report::run_page(page)));
+}
+
+}  // namespace cachet::train

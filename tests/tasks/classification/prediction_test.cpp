@@ -1,0 +1,111 @@
+#include "cachet/tasks/classification/prediction.h"
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/png.h"
+#include "cachet/tasks/image_classification/fit_image.h"
+#include "cachet/tasks/records.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
+#include "tests/tasks/given_predictions.h"
+#include "tests/tasks/tiny_images.h"
+
+namespace cachet::tasks {
+namespace {
+
+using test::TemporaryDirectory;
+
+std::unique_ptr<ImageClassification> tiny_task(const TemporaryDirectory& folder) {
+  test::write_tiny_images(folder / "images");
+  config::Document document = test::tiny_document(folder / "images");
+  auto task = test::as_images(read_recipe(document).build());
+  task->model().eval();
+  return task;
+}
+
+TEST(Predictions, OfFilesAreThoseOfTheSameTestImages) {
+  const TemporaryDirectory folder;
+  const auto task = tiny_task(folder);
+  std::vector<std::string> files;
+  for (int64_t i = 0; i < 3; ++i) {
+    files.push_back((folder / (std::to_string(i) + ".png")).string());
+    io::write_file_atomically(files.back(),
+                              io::encode_png(task->test_images().image(i).permute({1, 2, 0}).contiguous()));
+  }
+  const auto of_files = test::given_predictions(*task, files, 4);
+  std::vector<Prediction> of_data;
+  task->predict(0, 4, [&](const Prediction& p) { of_data.push_back(p); });
+  ASSERT_EQ(of_files.size(), 3U);
+  ASSERT_EQ(of_data.size(), 33U);
+  for (size_t i = 0; i < of_files.size(); ++i) {
+    EXPECT_EQ(of_files[i].file, files[i]);
+    EXPECT_EQ(of_data[i].label, static_cast<int64_t>(i) % 4);
+    for (size_t guess = 0; guess < 4; ++guess) {
+      EXPECT_EQ(of_files[i].top[guess].label, of_data[i].top[guess].label);
+      // A batch of one and a batch of eight may add in another order.
+      EXPECT_NEAR(of_files[i].top[guess].probability, of_data[i].top[guess].probability, 1e-5);
+    }
+  }
+}
+
+TEST(Predictions, BeginWhereTheyAreToldTo) {
+  const TemporaryDirectory folder;
+  const auto task = tiny_task(folder);
+  std::vector<int64_t> indices;
+  task->predict(13, 1, [&](const Prediction& p) { indices.push_back(p.index); });
+  ASSERT_EQ(indices.size(), 20U);
+  EXPECT_EQ(indices.front(), 13);
+  EXPECT_EQ(indices.back(), 32);
+}
+
+TEST(Predictions, GuessesAreSorted) {
+  const auto guesses = top_guesses(at::tensor({0.2F, 0.5F, 0.3F}), 2);
+  ASSERT_EQ(guesses.size(), 2U);
+  EXPECT_EQ(guesses[0].label, 1);
+  EXPECT_EQ(guesses[1].label, 2);
+  EXPECT_EQ(top_guesses(at::tensor({0.2F, 0.8F}), 9).size(), 2U) << "no more than there are";
+}
+
+TEST(Predictions, FitImagesToTheModel) {
+  const at::Tensor white = at::full({6, 10, 3}, 255, at::kByte);
+  const at::Tensor grey = fit_image(white, {1, 8, 8});
+  EXPECT_EQ(grey.sizes(), (std::vector<int64_t>{1, 1, 8, 8}));
+  EXPECT_NEAR(grey.min().item<double>(), 1, 1e-5);
+  EXPECT_EQ(fit_image(at::zeros({8, 8, 1}, at::kByte), {3, 8, 8}).sizes(), (std::vector<int64_t>{1, 3, 8, 8}));
+  EXPECT_THROW(fit_image(white, {4, 8, 8}), std::invalid_argument);
+}
+
+TEST(Predictions, AreOneJsonLineEach) {
+  const std::string line = to_json_line({7, "", "", 1, {{0, 0.75}, {1, 0.25}}}, {"cat \"x\"", "dog"});
+  EXPECT_EQ(line.back(), '\n');
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const auto json = nlohmann::json::parse(line);
+  EXPECT_EQ(json["index"], 7);
+  EXPECT_EQ(json["label"], 1);
+  EXPECT_EQ(json["predicted"], 0);
+  EXPECT_EQ(json["top"][0]["class"], "cat \"x\"");
+  EXPECT_FALSE(json.contains("file"));
+}
+
+TEST(Predictions, GoOnBehindTheLastWholeLine) {
+  const TemporaryDirectory folder;
+  const auto file = folder / "predictions.jsonl";
+  EXPECT_EQ(resume_records(file), 0) << "no file yet";
+  const std::string whole =
+      to_json_line({0, "", "", 1, {{0, 1.0}}}, {"a", "b"}) + to_json_line({1, "", "", 1, {{1, 1.0}}}, {"a", "b"});
+  std::ofstream(file) << whole << "{\"index\":2,\"to";
+  EXPECT_EQ(resume_records(file), 2);
+  EXPECT_EQ(std::filesystem::file_size(file), whole.size()) << "the torn line is cut off";
+  std::ofstream(file) << "a letter to my aunt\n";
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] { resume_records(file); }).find("line 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cachet::tasks

@@ -1,0 +1,127 @@
+// Training, evaluating and predicting images that each have a size of their own.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "cachet/io/read_file.h"
+#include "cachet/tasks/classification/prediction.h"
+#include "cachet/tasks/recipe.h"
+#include "cachet/train/checkpoint.h"
+#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/run_folder.h"
+#include "cachet/train/runtime.h"
+#include "cachet/train/trainer.h"
+#include "tests/support/class_folders.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
+#include "tests/tasks/given_predictions.h"
+
+namespace cachet::tasks {
+namespace {
+
+class ClassFolderRun : public testing::Test {
+ protected:
+  ClassFolderRun() { test::write_class_folders(folder_ / "images", {"a", "b", "c", "d", "e", "f", "g"}, 3, 2); }
+
+  std::string recipe() const {
+    return "[data]\nroot = \"" + (folder_ / "images").string() + R"("
+kind = "class_folders"
+classes = 7
+workers = 0
+repeated_augmentation = 2
+[data.resize]
+image_size = 16
+[data.augmentation]
+flip = 0.5
+erasing = 0.25
+erasing_mode = "pixel"
+saturation = 0.2
+[data.augmentation.rand_augment]
+operations = 2
+[model]
+name = "vit_tiny_patch16_224"
+patch_size = 8
+embed_dim = 16
+depth = 1
+num_heads = 2
+[train]
+epochs = 2
+batch_size = 6
+threads = 1
+)";
+  }
+  config::Document document(const std::vector<std::string>& settings = {}) const {
+    config::Document document = config::Document::from_text(recipe(), "folders.toml");
+    for (const std::string& setting : settings) document.set(setting);
+    return document;
+  }
+  std::unique_ptr<ImageClassification> task(const std::vector<std::string>& settings = {}) const {
+    config::Document read = document(settings);
+    return test::as_images(read_recipe(read).build());
+  }
+  train::Outcome trained(const std::string& run, const std::vector<std::string>& settings = {}) const {
+    config::Document read = document(settings);
+    const RecipePlan plan = read_recipe(read);
+    const auto task = plan.build();
+    train::RunFolder folder = train::RunFolder::create(folder_ / run, {"recipe", recipe()}, read, {"cachet", "train"});
+    return train::Trainer(*task, plan.training, folder, nullptr).run();
+  }
+
+  test::TemporaryDirectory folder_;
+};
+
+TEST_F(ClassFolderRun, TrainsTheSameForAnyNumberOfWorkers) {
+  const train::Outcome outcome = trained("alone");
+  EXPECT_EQ(outcome.ending, train::Ending::finished);
+  EXPECT_EQ(outcome.step, 6);
+  EXPECT_TRUE(outcome.metrics.find("top5")) << "of seven classes";
+  trained("together", {"data.workers=3"});
+  const auto weights = [&](const char* run) {
+    return train::read_checkpoint(*train::CheckpointStore(folder_ / run / "checkpoints", "", 1).last()).model;
+  };
+  const auto alone = weights("alone"), together = weights("together");
+  for (const auto& [name, tensor] : alone) EXPECT_TRUE(tensor.equal(together.at(name))) << name;
+  EXPECT_NE(io::read_text_file(folder_ / "alone/report.html", 64 << 20).find("data:image/png"), std::string::npos);
+}
+
+TEST_F(ClassFolderRun, FilesArePredictedAsTheTestImagesAre) {
+  const auto run = task();
+  run->model().eval();
+  std::vector<std::string> files;
+  for (const char* name : {"a/0.jpg", "a/1.jpg", "b/0.jpg"}) files.push_back((folder_ / "images/val" / name).string());
+  const auto of_files = test::given_predictions(*run, files, 7);
+  std::vector<Prediction> of_data;
+  run->predict(0, 7, [&](const Prediction& p) { of_data.push_back(p); });
+  ASSERT_EQ(of_data.size(), 14u);
+  for (size_t i = 0; i < of_files.size(); ++i) {
+    EXPECT_EQ(of_files[i].top.front().label, of_data[i].top.front().label);
+    // A batch of one and a batch of six may add in another order.
+    EXPECT_NEAR(of_files[i].top.front().probability, of_data[i].top.front().probability, 1e-5);
+  }
+}
+
+TEST_F(ClassFolderRun, WhatDoesNotFitIsNamed) {
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] { task({"data.classes=1000"}); }).find("set data.classes = 7"),
+            std::string::npos);
+  EXPECT_NE(test::thrown_message<std::invalid_argument>([&] { task({"model.classes=10"}); }).find("7 classes"),
+            std::string::npos);
+  EXPECT_NE(
+      test::thrown_message<config::Error>([&] { task({"data.normalization.source=data"}); }).find("give mean and std"),
+      std::string::npos);
+  EXPECT_NE(test::thrown_message<config::Error>([&] { task({"data.augmentation.crop=padded"}); }).find("one size"),
+            std::string::npos);
+  EXPECT_NE(
+      test::thrown_message<std::invalid_argument>([&] { task({"train.batch_size=22"}); }).find("21 training images"),
+      std::string::npos);
+}
+
+TEST_F(ClassFolderRun, GreyModelsSeeGreyImages) {
+  const auto run = task({"data.channels=1"});
+  EXPECT_EQ(run->classifier().image_shape().channels, 1);
+  EXPECT_EQ(run->normalization().mean.size(), 1u);
+  run->model().eval();
+  EXPECT_GT(run->evaluate([](int64_t, int64_t) {}).find("loss").value(), 0);
+}
+
+}  // namespace
+}  // namespace cachet::tasks

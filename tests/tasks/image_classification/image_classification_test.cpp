@@ -1,0 +1,218 @@
+#include "cachet/tasks/image_classification/image_classification.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <csignal>
+#include <stdexcept>
+
+#include "cachet/io/read_file.h"
+#include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/image_classification/made_up_images.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/train/checkpoint.h"
+#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/event_log.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
+#include "tests/tasks/tiny_images.h"
+
+namespace cachet::tasks {
+namespace {
+
+using test::TemporaryDirectory;
+using test::train_tiny;
+using Names = std::vector<std::string>;
+
+class ImageClassificationTest : public testing::Test {
+ protected:
+  ImageClassificationTest() { test::write_tiny_images(images()); }
+  std::filesystem::path images() const { return folder_ / "images"; }
+  std::filesystem::path run(const std::string& name = "run") const { return folder_ / name; }
+  std::string report(const std::string& name = "run") const {
+    return io::read_text_file(run(name) / "report.html", 64 << 20);
+  }
+  std::unique_ptr<ImageClassification> task(const Names& settings = {}) const {
+    config::Document document = test::tiny_document(images(), settings);
+    return test::as_images(read_recipe(document).build());
+  }
+
+  TemporaryDirectory folder_;
+};
+
+train::Checkpoint newest(const std::filesystem::path& run) {
+  return train::read_checkpoint(*train::CheckpointStore(run / "checkpoints", "", 1).last());
+}
+
+void expect_same(const io::TensorMap& left, const io::TensorMap& right) {
+  ASSERT_EQ(left.size(), right.size());
+  for (const auto& [name, tensor] : left) EXPECT_TRUE(tensor.equal(right.at(name))) << name;
+}
+
+TEST_F(ImageClassificationTest, Learns) {
+  const train::Outcome outcome = train_tiny(images(), run());
+  EXPECT_EQ(outcome.ending, train::Ending::finished);
+  EXPECT_EQ(outcome.step, 72);
+  EXPECT_GT(outcome.metrics.find("top1").value(), 0.9);
+  EXPECT_FALSE(outcome.metrics.find("top5")) << "there are no more than five classes";
+}
+
+// Stopped within an epoch, gone on with by another number of workers.
+TEST_F(ImageClassificationTest, ResumesBitByBitWhateverTheWorkers) {
+  train_tiny(images(), run("whole"));
+  train_tiny(images(), run(), {"train.limit=17 steps", "data.workers=2"});
+  EXPECT_EQ(newest(run()).state.step, 17);
+  train_tiny(images(), run());
+  const train::Checkpoint whole = newest(run("whole")), resumed = newest(run());
+  EXPECT_EQ(resumed.state.step, 72);
+  expect_same(whole.model, resumed.model);
+  expect_same(whole.optimizer, resumed.optimizer);
+  expect_same(whole.random, resumed.random);
+}
+
+TEST_F(ImageClassificationTest, ObservesSharesAndNormSteps) {
+  const auto cached = task();
+  const auto series = cached->observe();
+  Names names;
+  for (const train::Series& one : series) names.push_back(one.name);
+  EXPECT_EQ(names, (Names{"share/blocks.0.attn", "share/blocks.1.attn", "un/blocks.0.norm1", "un/blocks.0.norm2",
+                          "un/blocks.1.norm1", "un/blocks.1.norm2", "un/norm"}));
+  EXPECT_EQ(series[0].values, (std::vector<double>{0.5, 0.5})) << "sigmoid of 0 for each of two heads";
+  EXPECT_EQ(series[2].values, (std::vector<double>{0, 0, 0}));
+  EXPECT_TRUE(task({"model.cache.kind=none", "model.norm.kind=layer"})->observe().empty());
+}
+
+TEST_F(ImageClassificationTest, TrainsOnWindowStatisticsBehindTheWarmUp) {
+  train_tiny(images(), run(), {"train.limit=2 epochs"});
+  const auto events = train::read_events(run() / "metrics.jsonl");
+  for (const train::Series& series : events.back().series) {
+    if (!series.name.starts_with("un/")) continue;
+    EXPECT_EQ(series.values[0], 24) << series.name;
+    EXPECT_EQ(series.values[1] + series.values[2], 20) << series.name << ": all but four steps of warm-up";
+    EXPECT_GT(series.values[1], 0) << series.name;
+  }
+}
+
+TEST_F(ImageClassificationTest, EvaluatesEveryTestImageOnce) {
+  const auto plain = task({"data.classes=6", "model.classes=6"});
+  plain->model().eval();
+  int64_t last_done = 0, batches = 0;
+  const train::Metrics metrics = plain->evaluate([&](int64_t done, int64_t total) {
+    last_done = done;
+    batches = total;
+  });
+  EXPECT_EQ(batches, 5) << "33 images in batches of 8";
+  EXPECT_EQ(last_done, 5);
+  const double top1 = metrics.find("top1").value();
+  EXPECT_NEAR(metrics.find("top1_stderr").value(), std::sqrt(top1 * (1 - top1) / 33), 1e-12);
+  EXPECT_GE(metrics.find("top5").value(), top1);
+  EXPECT_GT(metrics.find("loss").value(), 0);
+}
+
+TEST_F(ImageClassificationTest, ReportsAFinishedRun) {
+  train_tiny(images(), run(), {"train.limit=2 epochs"});
+  const std::string page = report();
+  for (const char* part :
+       {"finished", "Top-1", "blocks.1.attn", "blocks.0.norm2", "data:image/png;base64,", "<svg", "num_heads"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+class InterruptedTask : public ImageClassification {
+ public:
+  using ImageClassification::ImageClassification;
+  std::vector<train::Series> observe() override {
+    std::raise(SIGINT);
+    return ImageClassification::observe();
+  }
+};
+
+class FailingTask : public ImageClassification {
+ public:
+  using ImageClassification::ImageClassification;
+  std::vector<train::Series> observe() override { throw std::runtime_error("the disk is on fire"); }
+};
+
+TEST_F(ImageClassificationTest, ReportsEveryEnding) {
+  EXPECT_EQ(train_tiny<InterruptedTask>(images(), run("stopped")).ending, train::Ending::interrupted);
+  EXPECT_NE(report("stopped").find("--resume"), std::string::npos) << "the report says how to go on";
+  EXPECT_EQ(train_tiny(images(), run("blown"), {"optimizer.lr=1e30", "train.clip_norm=0"}).ending,
+            train::Ending::not_finite);
+  EXPECT_NE(report("blown").find("failed"), std::string::npos);
+  EXPECT_THROW(train_tiny<FailingTask>(images(), run("failed")), std::runtime_error);
+  EXPECT_NE(report("failed").find("the disk is on fire"), std::string::npos);
+}
+
+TEST_F(ImageClassificationTest, RefusesImagesThatDoNotFit) {
+  EXPECT_NE(test::thrown_message<std::invalid_argument>([&] {
+              task({"model.image_size=12"});
+            }).find("the images are 1 x 8 x 8, the model takes 1 x 12 x 12"),
+            std::string::npos);
+  EXPECT_NE(test::thrown_message<std::invalid_argument>([&] { task({"model.classes=7"}); }).find("4 classes"),
+            std::string::npos);
+  EXPECT_NE(test::thrown_message<std::invalid_argument>([&] { task({"train.batch_size=97"}); }).find("96 training"),
+            std::string::npos);
+}
+
+TEST_F(ImageClassificationTest, SaysAllProblemsOfARecipeAtOnce) {
+  config::Document document =
+      test::tiny_document(images(), {"task.kind=image_clasification", "model.cahce.ratio=0.5", "train.epochs=-1"});
+  const std::string message = test::thrown_message<config::Error>([&] { read_recipe(document); });
+  for (const char* part : {"did you mean 'image_classification'", "model.cahce", "train.epochs"})
+    EXPECT_NE(message.find(part), std::string::npos) << part << " in\n" << message;
+}
+
+TEST_F(ImageClassificationTest, GivesTheSameMetricsFromTheFile) {
+  const train::Outcome outcome = train_tiny(images(), run(), {"train.limit=2 epochs", "train.keep=5"});
+  const auto last = train::CheckpointStore(run() / "checkpoints", "", 5).last();
+  const SavedRun saved = open_saved_run(*last);
+  EXPECT_EQ(saved.run, run());
+  EXPECT_TRUE(load(saved)->evaluate([](int64_t, int64_t) {}) == outcome.metrics);
+  EXPECT_EQ(load(open_saved_run(run(), {"data.limit=5"}))->evaluation_size(), 5);
+}
+
+TEST_F(ImageClassificationTest, DryRunTriesOneOfEach) {
+  config::Document document = test::tiny_document(images());
+  const RecipePlan plan = read_recipe(document);
+  const auto tried = plan.build();
+  const DryRun dry = dry_run(*tried, plan.training);
+  EXPECT_EQ(dry.total_steps, 72);
+  EXPECT_EQ(dry.step_samples, 8);
+  EXPECT_EQ(dry.evaluations, 6);
+  EXPECT_GT(dry.step_seconds, 0);
+  EXPECT_GT(dry.checkpoint_bytes, 1000U);
+  EXPECT_GE(dry.total_seconds(), 72 * dry.step_seconds);
+  EXPECT_EQ(tried->observe()[2].values[0], 2) << "two steps, and the evaluation trains nothing";
+}
+
+// What an ImageNet recipe is tried with where there is no ImageNet.
+TEST_F(ImageClassificationTest, DryRunNeedsNoData) {
+  config::Document document =
+      test::tiny_document(folder_ / "nowhere", {"train.batch_size=1024", "train.accumulate=4", "data.classes=100"});
+  const RecipePlan plan = read_recipe(document);
+  const auto why = plan.task->absent_data();
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("nowhere"), std::string::npos);
+  const RecipePlan small = reduced(plan);
+  const auto tried = small.build(Splits::made_up);
+  const DryRun dry = dry_run(*tried, small.training);
+  EXPECT_EQ(dry.step_samples, 4);
+  EXPECT_GT(dry.evaluation_seconds, 0);
+  EXPECT_GT(dry.checkpoint_bytes, 1000U);
+  EXPECT_EQ(test::image_plan(small).options().model.classes, 100) << "the model is the recipe's own";
+  EXPECT_EQ(tried->observe()[2].values[0], 2);
+  document = test::tiny_document(images());
+  EXPECT_FALSE(read_recipe(document).task->absent_data());
+}
+
+TEST_F(ImageClassificationTest, MadeUpImagesAreTheSameEveryTime) {
+  config::Document document = test::tiny_document(images());
+  const RecipePlan plan = read_recipe(document);
+  const auto& model = test::image_plan(plan).options().model;
+  const data::StoredImages first = made_up_images(model, 6), second = made_up_images(model, 6);
+  EXPECT_TRUE(first.images().equal(second.images()));
+  EXPECT_EQ(first.labels(), (std::vector<int64_t>{0, 1, 2, 3, 0, 1}));
+  EXPECT_EQ(first.shape(), (data::ImageShape{1, 8, 8}));
+}
+
+}  // namespace
+}  // namespace cachet::tasks

@@ -1,0 +1,214 @@
+#include "cachet/tasks/image_classification/preprocessing.h"
+
+#include <gtest/gtest.h>
+
+#include "cachet/config/document.h"
+#include "cachet/io/error.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/tasks/classification/prediction.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/tasks/weights/model_folder.h"
+#include "tests/support/bytes.h"
+#include "tests/support/class_folders.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
+#include "tests/tasks/given_predictions.h"
+#include "tests/tasks/tiny_images.h"
+
+namespace cachet::tasks {
+namespace {
+
+using Values = std::vector<double>;
+
+const Values kImageNetMean{0.485, 0.456, 0.406}, kHalf{0.5, 0.5, 0.5};
+
+models::ImageClassifierPlan plan_of(const std::string& name, const std::string& setting = "model.classes=1000") {
+  config::Document document;
+  document.set(setting);
+  const auto plan = models::read_image_classifier(name, document.root().table("model"));
+  document.finish();
+  return plan;
+}
+
+Preprocessing published(io::NameSource source, const std::string& model) {
+  return published_preprocessing(source, model, {3, 224, 224});
+}
+
+TEST(Preprocessing, IsThatOfWhoeverPublishedTheWeights) {
+  struct Case {
+    io::NameSource source;
+    const char* model;
+    Values mean;
+    double crop_fraction;
+  };
+  for (const Case& expected : {Case{io::NameSource::timm, "vit_small_patch16_224", kHalf, 0.9},
+                               Case{io::NameSource::timm, "deit_small_patch16_224", kImageNetMean, 0.875},
+                               Case{io::NameSource::timm, "swin_tiny_patch4_window7_224", kImageNetMean, 0.9},
+                               Case{io::NameSource::timm, "pvt_v2_b2", kImageNetMean, 0.9},
+                               Case{io::NameSource::swin, "swin_tiny_patch4_window7_224", kImageNetMean, 0.875},
+                               Case{io::NameSource::pvt, "pvt_v2_b2", kImageNetMean, 0.875},
+                               Case{io::NameSource::grc, "pvt_tiny", kImageNetMean, 0.875},
+                               Case{io::NameSource::t2t, "t2t_vit_14", kImageNetMean, 0.9},
+                               Case{io::NameSource::cachet, "vit_small_patch16_224", kImageNetMean, 0.875}}) {
+    const Preprocessing found = published(expected.source, expected.model);
+    EXPECT_EQ(found.normalization.mean, expected.mean) << expected.model;
+    EXPECT_EQ(found.resize.crop_fraction, expected.crop_fraction) << expected.model;
+    EXPECT_EQ(found.resize.interpolation, data::Interpolation::bicubic);
+    EXPECT_EQ(found.resize.image_size, 224);
+  }
+  const Preprocessing grey = published_preprocessing(io::NameSource::pvt, "pvt_tiny", {1, 32, 32});
+  ASSERT_EQ(grey.normalization.mean.size(), 1U);
+  EXPECT_NEAR(grey.normalization.mean[0], 0.449, 1e-12);
+  EXPECT_TRUE(published_preprocessing(io::NameSource::pvt, "pvt_tiny", {4, 32, 32}).normalization.mean.empty());
+}
+
+TEST(Preprocessing, IsToldInALineAndInJson) {
+  const Preprocessing deit = published(io::NameSource::timm, "deit_small_patch16_224");
+  EXPECT_EQ(to_text(deit), "resized to 256 (bicubic), middle 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225");
+  EXPECT_EQ(
+      to_json(deit),
+      R"({"mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225],"crop_fraction":0.875,"interpolation":"bicubic"})");
+  EXPECT_EQ(to_json(Preprocessing{}), R"({"mean":null,"std":null,"crop_fraction":1.0,"interpolation":"bicubic"})");
+}
+
+// A folder with weights and what timm writes beside them.
+class TimmConfig : public testing::Test {
+ protected:
+  Preprocessing read(const std::string& config) const {
+    test::write_bytes(folder_ / "config.json", config);
+    return preprocessing_of(folder_ / "model.safetensors", io::NameSource::timm, plan_of("vit_small_patch16_224"));
+  }
+  test::TemporaryDirectory folder_;
+};
+
+TEST_F(TimmConfig, IsTaken) {
+  const Preprocessing told = read(R"({"architecture": "vit_small_patch16_224", "pretrained_cfg":
+      {"mean": [0.1, 0.2, 0.3], "std": [1, 1, 1], "crop_pct": 1.0, "interpolation": "bilinear", "num_classes": 1000}})");
+  EXPECT_EQ(told.normalization.mean, (Values{0.1, 0.2, 0.3}));
+  EXPECT_EQ(told.resize.crop_fraction, 1);
+  EXPECT_EQ(told.resize.interpolation, data::Interpolation::bilinear);
+}
+
+TEST_F(TimmConfig, OfOtherProgramsIsPassedOver) {
+  for (const char* config : {"", "{", "[]", "7", "{}", R"({"pretrained_cfg": 3})", R"({"pretrained_cfg": {}})"}) {
+    const Preprocessing usual = read(config);
+    EXPECT_EQ(usual.normalization.mean, kHalf) << config;
+    EXPECT_EQ(usual.resize.crop_fraction, 0.9) << config;
+  }
+}
+
+TEST_F(TimmConfig, ThatSaysSomethingElseIsRefusedByItsKey) {
+  for (const auto& [key, bad] :
+       std::vector<std::pair<std::string, std::string>>{{"mean", R"("mean": [0.5, 0.5], "std": [1, 1, 1])"},
+                                                        {"mean", R"("mean": "grey", "std": [1, 1, 1])"},
+                                                        {"mean", R"("mean": [], "std": [1, 1, 1])"},
+                                                        {"mean", R"("mean": [128, 128, 128], "std": [1, 1, 1])"},
+                                                        {"mean", R"("std": [1, 1, 1])"},
+                                                        {"std", R"("mean": [0.5, 0.5, 0.5])"},
+                                                        {"std", R"("mean": [0.5, 0.5, 0.5], "std": [0, 0, 0])"},
+                                                        {"std", R"("mean": [0.5, 0.5, 0.5], "std": [1e300, 1, 1])"},
+                                                        {"crop_pct", R"("crop_pct": 0)"},
+                                                        {"crop_pct", R"("crop_pct": 87.5)"},
+                                                        {"interpolation", R"("interpolation": "lanczos")"},
+                                                        {"interpolation", R"("interpolation": 3)"}}) {
+    const std::string message =
+        test::thrown_message<io::Error>([&, &bad = bad] { read("{\"pretrained_cfg\": {" + bad + "}}"); });
+    EXPECT_NE(message.find("config.json: pretrained_cfg." + key), std::string::npos) << bad << ": " << message;
+  }
+}
+
+TEST(Preprocessing, IsReadOverItsDefaultsAndWrittenWhole) {
+  const auto plan = plan_of("deit_tiny_patch16_224", "model.classes=5");
+  const Preprocessing usual = published(io::NameSource::timm, plan.name);
+  config::Document document;
+  document.set("data.resize.crop_fraction=1.0");
+  const Preprocessing read = read_preprocessing(document.root().table("data"), plan, usual);
+  document.finish();
+  EXPECT_EQ(read.resize.crop_fraction, 1);
+  EXPECT_EQ(read.normalization.mean, kImageNetMean);
+  const std::string written = document.resolved_toml(/*with_origins=*/false);
+  EXPECT_NE(written.find("kind = \"class_folders\"\nclasses = 5"), std::string::npos) << written;
+  auto again = config::Document::from_text(written, "recipe.toml");
+  EXPECT_EQ(to_json(read_preprocessing(again.root().table("data"), plan, {})), to_json(read));
+  again.finish();
+  config::Document wrong;
+  wrong.set("data.resize.crop_fracton=1.0");
+  read_preprocessing(wrong.root().table("data"), plan, usual);
+  EXPECT_THROW(wrong.finish(), config::Error);
+}
+
+// A model folder of seven classes, as import writes it.
+class ModelFolderUse : public testing::Test {
+ protected:
+  ModelFolderUse() {
+    test::write_class_folders(folder_ / "images", {"a", "b", "c", "d", "e", "f", "g"}, 2, 3);
+    config::Document recipe;
+    for (const char* setting : {"model.name=vit_tiny_patch16_224", "model.image_size=16", "model.patch_size=8",
+                                "model.embed_dim=16", "model.depth=1", "model.num_heads=2", "model.classes=7"})
+      recipe.set(setting);
+    const auto plan = models::read_image_classifier(recipe.root().table("model"));
+    const Preprocessing preprocessing = read_preprocessing(
+        recipe.root().table("data"), plan, published_preprocessing(io::NameSource::timm, plan.name, plan.image));
+    recipe.finish();
+    write_model_folder(folder_ / "model", io::state_dict(*plan.build()), recipe,
+                       {plan.name, 7, 3, 16, 16, "file.pth", "timm", preprocessing});
+  }
+  std::string root(const std::string& name) const { return "data.root=" + (folder_ / name).string(); }
+  std::filesystem::path file(const std::string& name) const { return folder_ / "images/val" / name; }
+
+  test::TemporaryDirectory folder_;
+};
+
+TEST_F(ModelFolderUse, EvaluatesAFolderOfImages) {
+  const auto load_images = [](const SavedRun& saved, Splits splits = Splits::test) {
+    return test::as_images(load(saved, splits));
+  };
+  const auto whole = load_images(open_saved_run(folder_ / "model", {root("images"), "data.workers=0"}));
+  EXPECT_EQ(whole->test_images().size(), 21);
+  EXPECT_EQ(whole->normalization().mean, kHalf);
+  const auto split = load_images(open_saved_run(folder_ / "model", {root("images/val"), "data.workers=0"}));
+  const auto progress = [](int64_t, int64_t) {};
+  EXPECT_EQ(whole->evaluate(progress).find("loss"), split->evaluate(progress).find("loss"));
+  EXPECT_NE(test::thrown_message<io::Error>([&] { load_images(open_saved_run(folder_ / "model")); }).find("data.root"),
+            std::string::npos);
+}
+
+TEST_F(ModelFolderUse, ClassifiesFilesWithoutAnyData) {
+  const auto with = test::as_images(load(open_saved_run(folder_ / "model", {root("images")})));
+  const auto without = test::as_images(load(open_saved_run(folder_ / "model"), Splits::given));
+  const std::vector<std::string> files{file("a/0.jpg").string(), file("b/1.jpg").string()};
+  const auto expected = test::given_predictions(*with, files, 7), found = test::given_predictions(*without, files, 7);
+  ASSERT_EQ(found.size(), 2U);
+  for (size_t i = 0; i < 2; ++i)
+    for (size_t guess = 0; guess < 7; ++guess) {
+      EXPECT_EQ(found[i].top[guess].label, expected[i].top[guess].label);
+      EXPECT_EQ(found[i].top[guess].probability, expected[i].top[guess].probability);
+    }
+  EXPECT_EQ(without->test_images().class_names()[6], "6");
+}
+
+TEST_F(ModelFolderUse, IsABaseForOtherKindsOfData) {
+  test::write_tiny_images(folder_ / "tiny");
+  test::write_bytes(folder_ / "tune.toml",
+                    "base = \"model/recipe.toml\"\n[model]\nchannels = 1\nclasses = 4\n[data]\nkind = \"idx\"\n"
+                    "classes = 4\nroot = \"" +
+                        (folder_ / "tiny").string() + "\"\n[data.normalization]\nmean = 0.5\nstd = 0.5\n");
+  auto document = config::Document::from_file(folder_ / "tune.toml");
+  const auto task = test::as_images(read_recipe(document).build(Splits::test));
+  EXPECT_EQ(task->test_images().size(), test::kTinyTest);
+  EXPECT_EQ(task->evaluation_transform().output_shape(), (data::ImageShape{1, 16, 16}));
+}
+
+TEST_F(ModelFolderUse, HandsItsPreprocessingOn) {
+  const auto plan = plan_of("vit_tiny_patch16_224");
+  EXPECT_EQ(preprocessing_of(folder_ / "model", io::NameSource::cachet, plan).normalization.mean, kHalf);
+  test::write_tiny_images(folder_ / "tiny");
+  test::train_tiny(folder_ / "tiny", folder_ / "run",
+                   {"train.limit=\"2 steps\"", "data.resize.interpolation=bilinear"});
+  const Preprocessing of_run = preprocessing_of(folder_ / "run", io::NameSource::cachet, plan);
+  EXPECT_EQ(of_run.resize.interpolation, data::Interpolation::bilinear);
+  EXPECT_EQ(of_run.resize.image_size, 224);
+}
+
+}  // namespace
+}  // namespace cachet::tasks
