@@ -2,9 +2,10 @@
 """Whole models through Cachet and through PyTorch in turns: whole_models.py models|layer|norm PATH/TO/cachet [--rounds N]
 [--models GLOB]
 
-Each round times `cachet bench` and then each PyTorch form for about a second; ratios are those of one round, so that what
-slows the machine slows both. Prints CSV; `layer` and `norm` are one of each beside the published code. bf16 means weights stored in bfloat16 for inference, autocast over float32 weights for training. GRC_SRC and UN_SRC name
-checkouts of the published codes, if there are any; timm's models are measured where timm is installed.
+Each round times `cachet bench` and then each PyTorch form for about a second; ratios are those of one round, so that
+what slows the machine slows both. Prints CSV; `layer` and `norm` are one of each beside the published code. bf16 means
+weights stored in bfloat16 for inference, autocast over float32 weights for training. GRC_SRC and UN_SRC name checkouts
+of the published codes, if there are any; timm's models are measured where timm is installed.
 """
 import argparse
 import csv
