@@ -42,7 +42,7 @@ fuzz:  ## feed the readers of files malformed input: FUZZ_SECONDS=60 for each
 	@tools/setup --tests
 	tools/fuzz $(or $(FUZZ_SECONDS),60)
 
-bench:  ## measure operators and models, write docs/performance.md (an hour)
+bench:  ## measure operators and models, rewrite docs/performance (an hour)
 	@tools/setup --bench
 	cmake --preset release -DCACHET_BUILD_BENCHMARKS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD) --parallel $(JOBS) --target cachet_command ratios_benchmark long_range_benchmark operators_benchmark image_loading_benchmark

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Images a second on one core: decode, random resized crop (bicubic), flip, normalise, of the same JPEG files, by Cachet
-and by Pillow + NumPy (and torchvision where it imports), in turns; prints a table of medians and quartiles.
+and by Pillow + NumPy (and torchvision where it imports), in turns; prints medians and quartiles as CSV.
 
 usage: taskset -c 1 benchmarks/image_loading.py PROGRAM FOLDER [--rounds N] [--size N]
 
@@ -20,6 +20,8 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np  # noqa: E402
 from PIL import Image  # noqa: E402
+
+from measurements import print_row, ratio_columns  # noqa: E402
 
 MEAN = np.array([0.485, 0.456, 0.406], np.float32) * 255
 SCALE = 1 / (np.array([0.229, 0.224, 0.225], np.float32) * 255)
@@ -98,7 +100,6 @@ def main():
         return float(ours.stdout.readline())
 
     our_seconds()
-    print("| beside | images/s a core | Cachet, images/s a core | ratio | quartiles |\n|---|---:|---:|---:|---|")
     for name, load in loaders.items():
         seconds_of(load, files[:20])
         theirs, mine = [], []
@@ -108,10 +109,8 @@ def main():
             theirs.append(seconds_of(load, files))
             if turn % 2 == 0:
                 mine.append(our_seconds())
-        ratios = [a / b for a, b in zip(theirs, mine)]
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        print(f"| {name} | {len(files) / statistics.median(theirs):.0f} | {len(files) / statistics.median(mine):.0f} "
-              f"| {middle:.2f} | {low:.2f} to {high:.2f} |", flush=True)
+        print_row(other=name, files=len(files), threads=1, other_images_per_s=f"{len(files) / statistics.median(theirs):.0f}",
+                  ours_images_per_s=f"{len(files) / statistics.median(mine):.0f}", **ratio_columns(theirs, mine))
     ours.stdin.close()
     ours.wait()
 

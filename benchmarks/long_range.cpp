@@ -1,4 +1,4 @@
-// What attention functions cost against the length of a sequence. Prints Markdown tables: long_range [--quick].
+// What attention functions cost against the length of a sequence. Prints CSV: long_range [--quick].
 // long_range --attention and --encoder print, for benchmarks/long_range.py, one line a function: name, ms and MiB of a
 // training step of one attention layer, or of the encoder layer around it. A second word, a pattern, picks functions by
 // their names.
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <iostream>
 
+#include "benchmarks/csv.h"
 #include "benchmarks/pairs.h"
-#include "benchmarks/tables.h"
 #include "benchmarks/training_step.h"
 #include "cachet/analysis/live_memory.h"
 #include "cachet/config/glob.h"
@@ -22,6 +22,8 @@ namespace {
 
 using at::Tensor;
 using Form = nn::KernelForm;
+
+constexpr int kThreads = 2;
 
 struct Function {
   std::string name;
@@ -61,11 +63,13 @@ double slope(const std::vector<double>& x, const std::vector<double>& y) {
 
 double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
-void length_row(const Function& f, bool causal, const std::vector<int64_t>& lengths) {
+/// Forward and backward of one attention function, batch 1, 4 heads of 64, and MiB of live tensors above the operands.
+/// The slope is that of log time over log length from 1,024 tokens on.
+void length_rows(const Function& f, bool causal, const std::vector<int64_t>& lengths) {
   const auto function = nn::make_attention_function(f.options, 4, 64);
   nn::AttentionLayout layout;
   layout.causal = causal;
-  std::cout << "| " << f.name << (causal ? ", causal" : "") << " |";
+  std::vector<std::vector<std::string>> rows;
   std::vector<double> x, y;
   for (const int64_t length : lengths) {
     const auto operand = [&] { return at::randn({1, length, 4, 64}).transpose(1, 2).detach().requires_grad_(); };
@@ -77,27 +81,23 @@ void length_row(const Function& f, bool causal, const std::vector<int64_t>& leng
     const double time = analysis::quartiles(in_turns({call}, length >= 8192 ? 3 : 9)[0]).median;
     const analysis::LiveMemory memory;
     call();
-    std::cout << ' ' << number(time, 1) << " (" << number(mebibytes(memory.peak_bytes()), 1) << ") |" << std::flush;
+    rows.push_back({f.name, causal ? "causal" : "bidirectional", std::to_string(length), std::to_string(kThreads),
+                    number(time), number(mebibytes(memory.peak_bytes()), 1)});
     if (length >= 1024) x.push_back(static_cast<double>(length)), y.push_back(time);
   }
-  std::cout << ' ' << number(slope(x, y)) << " |" << std::endl;
+  for (auto& row : rows) {
+    row.push_back(number(slope(x, y)));
+    print_row(row);
+  }
 }
 
 void length_table(bool quick, std::string_view pattern) {
   std::vector<int64_t> lengths{256, 512, 1024, 2048, 4096, 8192, 16384};
   if (quick) lengths.resize(4);
-  std::cout
-      << "## Cost against length\n\nForward and backward of one attention function, batch 1, 4 heads of 64, fp32; "
-         "milliseconds, and in brackets MiB of live tensors above the operands. The slope is that of log time over "
-         "log length from 1,024 tokens on.\n\n| function |";
-  for (const int64_t length : lengths) std::cout << ' ' << length << " |";
-  std::cout << " slope |\n|---|";
-  for (size_t i = 0; i <= lengths.size(); ++i) std::cout << "---:|";
-  std::cout << '\n';
+  print_row({"function", "form", "tokens", "threads", "ms", "mib", "slope"});
   for (const Function& f : functions())
     for (const bool causal : {false, true})
-      if (config::glob_matches(pattern, f.name) && (!causal || f.has_causal_form)) length_row(f, causal, lengths);
-  std::cout << '\n';
+      if (config::glob_matches(pattern, f.name) && (!causal || f.has_causal_form)) length_rows(f, causal, lengths);
 }
 
 // --- one layer -------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ int main(int count, char** arguments) {
   const auto asked = [&](const char* option) { return count > 1 && std::strcmp(arguments[1], option) == 0; };
   const bool attention = asked("--attention"), encoder = asked("--encoder"), quick = asked("--quick");
   const std::string pattern = count > 2 ? arguments[2] : "*";
-  at::set_num_threads(2);
+  at::set_num_threads(kThreads);
   if (!attention && !encoder) return length_table(quick, pattern), 0;
   for (const Function& f : functions())
     if (cachet::config::glob_matches(pattern, f.name)) attention ? attention_line(f) : encoder_line(f);

@@ -3,8 +3,8 @@
 long_range.py PATH/TO/long_range_benchmark [--rounds N]
 
 A training step (forward, backward to input and weights) of a layer 256 wide with 4 heads, batch 4, fp32, two threads.
-Each round runs both; ratios are those of one round. Prints a Markdown table. Hugging Face's layer is measured where
-transformers is installed.
+Each round runs both; ratios are those of one round. Prints CSV; MiB are of live tensors above the operands at the peak.
+Hugging Face's layer is measured where transformers is installed.
 """
 import argparse
 import fnmatch
@@ -15,8 +15,8 @@ import time
 
 import torch
 
+from measurements import median, print_row, ratio_columns
 from python_attention import DIM, HEADS, Elu, EncoderLayer, Glu, Performer, ReluPerformer, hugging_face_big_bird
-from whole_models import quartiles
 
 BATCH, TOKENS, THREADS, STEPS = 4, 4096, 2, 3
 
@@ -48,12 +48,8 @@ def python_step(layer):
 
 
 def compare(program, kind, pairs, rounds):
-    """A table of one kind of layer, "attention" or "encoder"; pairs of (our function, the other's name, its layer); a
-    string as the layer is a function of our own program."""
-    print(f"## One {kind} layer at {TOKENS:,} tokens\n\nTraining step, batch {BATCH}, {DIM} wide, {HEADS} heads, fp32, two "
-          f"threads; the other ÷ Cachet, above 1 is faster than it; medians of {rounds} rounds. MiB of live tensors above the "
-          "operands at the peak.\n")
-    print("| function | Cachet, ms | MiB | other | other, ms | MiB | ratio (quartiles) |\n|---|---:|---:|---|---:|---:|---:|")
+    """One kind of layer, "attention" or "encoder"; pairs of (our function, the other's name, its layer); a string as the
+    layer is a function of our own program."""
 
     def ours(name):
         line = subprocess.run([program, f"--{kind}", name], check=True, capture_output=True, text=True).stdout
@@ -64,11 +60,11 @@ def compare(program, kind, pairs, rounds):
         for _ in range(rounds):
             own.append(ours(name))
             others.append(ours(layer) if isinstance(layer, str) else python_step(layer))
-        low, middle, high = quartiles([b[0] / a[0] for a, b in zip(own, others)])
-        (own_ms, own_mib), (other_ms, other_mib) = (map(statistics.median, zip(*each)) for each in (own, others))
-        print(f"| {name} | {own_ms:.0f} | {own_mib:.0f} | {other} | {other_ms:.0f} | {other_mib:.0f} | "
-              f"{middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
-    print()
+        own_ms, own_mib = zip(*own)
+        other_ms, other_mib = zip(*others)
+        print_row(layer=kind, function=name, threads=THREADS, rounds=rounds, ours_ms=median(own_ms, 1),
+                  ours_mib=median(own_mib, 0), other=other, other_ms=median(other_ms, 1), other_mib=median(other_mib, 0),
+                  **ratio_columns(other_ms, own_ms))
 
 
 def main():

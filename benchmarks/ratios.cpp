@@ -1,14 +1,14 @@
 // What Cachet's operators and cached layer cost beside their arithmetic and beside ATen's neighbours, as ratios of
-// calls taken in turns. Prints Markdown tables: ratios [--quick]
+// calls taken in turns. Prints CSV: ratios layer|operators [--quick]
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
-#include <cstring>
 #include <iostream>
+#include <string_view>
 
 #include "benchmarks/autocast.h"
+#include "benchmarks/csv.h"
 #include "benchmarks/pairs.h"
-#include "benchmarks/tables.h"
 #include "benchmarks/training_step.h"
 #include "cachet/nn/attention/cached_attention.h"
 #include "cachet/ops/fused.h"
@@ -21,6 +21,7 @@ namespace {
 
 using at::Tensor;
 
+constexpr int kThreads = 2;
 int turns = 31;
 
 const char* name_of(at::ScalarType type) { return type == at::kBFloat16 ? "bf16" : "fp32"; }
@@ -114,40 +115,45 @@ void layer_row(const LayerCase& c, at::ScalarType type) {
   const auto times = in_turns({run(*plain), run(*cached), products}, turns);
   std::vector<double> ratios;
   for (int i = 0; i < turns; ++i) ratios.push_back((times[1][i] - times[0][i]) / times[2][i]);
-  std::cout << "| " << c.name << " | " << name_of(type) << " | " << median(times[0]) << " | " << median(times[1])
-            << " | " << median(times[2]) << " | " << with_quartiles(analysis::quartiles(ratios)) << " |" << std::endl;
+  const auto ratio = analysis::quartiles(ratios);
+  print_row({c.name, c.training ? "training" : "inference", name_of(type), std::to_string(kThreads), median(times[0]),
+             median(times[1]), median(times[2])},
+            &ratio);
 }
 
+/// One attention layer of ViT-S: (cached − plain) ÷ the products and the attention that the cache adds, computed alone.
 void layer_table() {
-  std::cout
-      << "## What the cache adds to a layer\n\nOne attention layer of ViT-S, batch 8 × 197 × 384, 6 heads, r = 0.5: "
-         "(cached − plain) ÷ the products and the attention that the cache adds, computed alone.\n\n"
-         "| layer | type | plain, ms | cached, ms | added products alone, ms | ratio (quartiles) |\n"
-         "|---|---|---:|---:|---:|---:|\n";
+  print_row({"layer", "mode", "type", "threads", "plain_ms", "cached_ms", "products_ms", "ratio", "lower", "upper"});
   nn::GatedRecurrentCacheOptions paper, per_sample;
   per_sample.attend = nn::CacheAttend::per_sample;
   per_sample.inference = nn::CacheInference::per_sample;
   const auto official = nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official);
   for (const auto type : {at::kFloat, at::kBFloat16}) {
-    layer_row({"paper, inference", false, paper, CacheRead::stored}, type);
-    layer_row({"per sample, inference", false, per_sample, CacheRead::per_sample}, type);
-    layer_row({"published form, inference", false, official, CacheRead::per_sample}, type);
-    layer_row({"paper, training", true, paper, CacheRead::mean}, type);
-    layer_row({"per sample, training", true, per_sample, CacheRead::per_sample}, type);
-    layer_row({"published form, training", true, official, CacheRead::per_sample}, type);
+    layer_row({"paper", false, paper, CacheRead::stored}, type);
+    layer_row({"per sample", false, per_sample, CacheRead::per_sample}, type);
+    layer_row({"published form", false, official, CacheRead::per_sample}, type);
+    layer_row({"paper", true, paper, CacheRead::mean}, type);
+    layer_row({"per sample", true, per_sample, CacheRead::per_sample}, type);
+    layer_row({"published form", true, official, CacheRead::per_sample}, type);
   }
-  std::cout << '\n';
 }
 
 // --- operators beside their neighbours -------------------------------------------------------------------------------
 
-void pair_row(const std::string& name, at::ScalarType type, const Call& ours, const Call& other, int count) {
+struct Pair {
+  std::string ours, other, what;
+};
+
+void pair_row(const Pair& pair, at::ScalarType type, const Call& ours, const Call& other, int count) {
   const auto times = in_turns({ours, other}, count);
-  std::cout << "| " << name << " | " << name_of(type) << " | " << median(times[0]) << " | " << median(times[1]) << " | "
-            << with_quartiles(analysis::ratio_of_pairs(times[0], times[1])) << " |" << std::endl;
+  const auto ratio = analysis::ratio_of_pairs(times[0], times[1]);
+  print_row(
+      {pair.ours, pair.other, pair.what, name_of(type), std::to_string(kThreads), median(times[0]), median(times[1])},
+      &ratio);
 }
 
 void norm_rows(at::ScalarType type) {
+  const char* what = "training step, 32 × 197 × 384";
   const Tensor x = at::randn({32, kTokens, kDim}).to(type).requires_grad_();
   const Tensor weight = at::ones({kDim}).requires_grad_(), bias = at::zeros({kDim}).requires_grad_();
   const Tensor narrow_weight = weight.detach().to(type).requires_grad_(),
@@ -157,13 +163,13 @@ void norm_rows(at::ScalarType type) {
   const auto state = ops::initial_unified_norm_state(kDim, settings);
   const auto ours = [&] { step({ops::unified_norm(x, weight, bias, {}, state, settings).output}, {x, weight, bias}); };
   pair_row(
-      "unified_norm ÷ at::layer_norm, training step, 32 × 197 × 384", type, ours,
+      {"unified_norm", "at::layer_norm", what}, type, ours,
       [&] {
         step({at::layer_norm(x, {kDim}, narrow_weight, narrow_bias)}, {x, narrow_weight, narrow_bias});
       },
       turns);
   pair_row(
-      "unified_norm ÷ its composition", type, ours,
+      {"unified_norm", "its composition", what}, type, ours,
       [&] {
         const ops::CompositeOnly composite;
         ours();
@@ -195,15 +201,15 @@ void kernel_rows(at::ScalarType type, bool quick) {
     const KernelOperands operands(length, type);
     const int count = length > 1024 ? (quick ? 1 : 3) : turns;
     pair_row(
-        "2×GLU kernel attention ÷ flash attention, forward + backward, " + std::to_string(length) + " tokens", type,
-        [&] { operands.attend(false); }, [&] { operands.flash(); }, count);
+        {"2×GLU kernel attention", "flash attention", "forward + backward, " + std::to_string(length) + " tokens"},
+        type, [&] { operands.attend(false); }, [&] { operands.flash(); }, count);
   }
   const KernelOperands operands(1024, type);
   pair_row(
-      "2×GLU causal ÷ bidirectional, 1024 tokens", type, [&] { operands.attend(true); },
+      {"2×GLU causal", "bidirectional", "1024 tokens"}, type, [&] { operands.attend(true); },
       [&] { operands.attend(false); }, turns);
   pair_row(
-      "2×GLU causal ÷ its chunked composition, 1024 tokens", type, [&] { operands.attend(true); },
+      {"2×GLU causal", "its chunked composition", "1024 tokens"}, type, [&] { operands.attend(true); },
       [&] {
         const ops::CompositeOnly composite;
         operands.attend(true);
@@ -211,15 +217,13 @@ void kernel_rows(at::ScalarType type, bool quick) {
       turns);
 }
 
+/// Ours ÷ the other, below 1 is faster. Kernel attention: batch 8, 4 heads of 64.
 void operator_table(bool quick) {
-  std::cout
-      << "## Operators beside their neighbours\n\nOurs ÷ the other, below 1 is faster. Kernel attention: batch 8, 4 "
-         "heads of 64.\n\n| pair | type | ours, ms | other, ms | ratio (quartiles) |\n|---|---|---:|---:|---:|\n";
+  print_row({"operator", "other", "case", "type", "threads", "ours_ms", "other_ms", "ratio", "lower", "upper"});
   for (const auto type : {at::kFloat, at::kBFloat16}) {
     norm_rows(type);
     kernel_rows(type, quick);
   }
-  std::cout << '\n';
 }
 
 }  // namespace
@@ -227,11 +231,13 @@ void operator_table(bool quick) {
 
 int main(int count, char** arguments) {
   using namespace cachet::benchmarks;
-  const auto asked = [&](const char* option) { return count > 1 && std::strcmp(arguments[1], option) == 0; };
-  const bool quick = asked("--quick"), layer_alone = asked("--layer");
-  if (quick || layer_alone) turns = 5;
-  at::set_num_threads(2);
-  layer_table();
-  if (layer_alone) return 0;
-  operator_table(quick);
+  const std::string_view what = count > 1 ? arguments[1] : "";
+  const bool quick = count > 2 && std::string_view(arguments[2]) == "--quick";
+  if (what != "layer" && what != "operators") {
+    std::cerr << "usage: ratios_benchmark layer|operators [--quick]\n";
+    return 2;
+  }
+  if (quick) turns = 5;
+  at::set_num_threads(kThreads);
+  what == "layer" ? layer_table() : operator_table(quick);
 }

@@ -4,7 +4,7 @@ for its data: training_throughput.py COMMAND DATA [--tasks GLOB] [--functions GL
 
 COMMAND is build/release/cachet. DATA holds listops, aclImdb, imdb-pairs and cifar-10-batches-bin, as `cachet data` makes
 them; a task whose folder is not there is left out. The arena's models at up to 1,000 tokens, eight sequences (or pairs) a
-step, fp32, two threads. Prints a Markdown table.
+step, fp32, two threads. Prints CSV.
 """
 import argparse
 import fnmatch
@@ -16,13 +16,15 @@ import subprocess
 import sys
 import tempfile
 
+from measurements import print_row
+
 TASKS = {"ListOps": ("lra_listops", "listops", []), "text": ("lra_text", "aclImdb", []),
          "matching": ("lra_matching", "imdb-pairs", ["data.root=imdb-pairs", "data.files=imdb_pairs"]),
          "image": ("lra_image", "cifar-10-batches-bin", [])}
 FUNCTIONS = {"softmax": ["kind=softmax"], "softmax, GRC": ["kind=softmax"], "elu + 1": ["kind=elu"],
              "2×GLU": ["kind=kernel", "form=glu", "layers=2"], "Performer": ["kind=performer"], "BigBird": ["kind=bigbird"],
              "Reformer": ["kind=reformer"], "local": ["kind=local"]}
-WARMUP, STEPS = 2, 8
+WARMUP, STEPS, THREADS = 2, 8, 2
 
 
 def measure(command, data, recipe, settings):
@@ -31,7 +33,7 @@ def measure(command, data, recipe, settings):
         words = [command, "train", recipe, "--run", f"{scratch}/run", "--progress", "none"]
         # A run ends with an evaluation: a limit keeps it short.
         for each in (*settings, f"train.limit={STEPS} steps", f"train.log_every={WARMUP} steps", "train.batch_size=8",
-                     "train.threads=2", "train.evaluate_every=1000000 steps", "data.limit=200"):
+                     f"train.threads={THREADS}", "train.evaluate_every=1000000 steps", "data.limit=200"):
             words += ["--set", each]
         done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "CACHET_DATA": str(data)})
         if done.returncode != 0:
@@ -50,21 +52,16 @@ def main():
     parser.add_argument("--functions", default="*")
     options = parser.parse_args()
     functions = {name: words for name, words in FUNCTIONS.items() if fnmatch.fnmatch(name, options.functions)}
-    print("## Training on long sequences\n\nThousands of tokens a second of whole training steps, and the share of time they "
-          "wait for data; the arena's models at up to 1,000 tokens, eight sequences or pairs a step, fp32, two threads. "
-          "The image model drops attention weights, so softmax builds them there.\n")
-    print(f"| task | {' | '.join(functions)} |\n|---|{'---:|' * len(functions)}")
     for task, (recipe, folder, settings) in TASKS.items():
         if not fnmatch.fnmatch(task, options.tasks) or not (options.data / folder).is_dir():
             continue
-        cells = []
         for name, words in functions.items():
             cache = ["model.cache.kind=grc", "model.cache.ratio=0.5"] if name.endswith("GRC") else []
             length = [] if task == "image" else ["data.max_length=1000"]
             tokens, wait = measure(options.command, options.data.resolve(), recipe,
                                    [*settings, *length, *(f"model.attention.{word}" for word in words), *cache])
-            cells.append(f"{tokens / 1e3:.1f} ({100 * wait:.1f} %)")
-        print(f"| {task} | {' | '.join(cells)} |", flush=True)
+            print_row(task=task, function=name, threads=THREADS, ktokens_per_s=f"{tokens / 1e3:.2f}",
+                      data_wait_percent=f"{100 * wait:.1f}")
 
 
 if __name__ == "__main__":

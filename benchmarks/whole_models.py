@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Whole models through Cachet and through PyTorch in turns: whole_models.py PATH/TO/cachet [--rounds N] [--models GLOB]
+"""Whole models through Cachet and through PyTorch in turns: whole_models.py models|layer|norm PATH/TO/cachet [--rounds N]
+[--models GLOB]
 
-Each round times `cachet bench` and then each PyTorch form for about a second; ratios are those of one round, so that what
-slows the machine slows both. Prints Markdown tables; one layer and one norm beside the published code come first. bf16
-means weights stored in bfloat16 for inference, autocast over float32 weights for training. GRC_SRC and UN_SRC name
-checkouts of the published codes, if there are any; timm's models are measured where timm is installed.
+Each round times `cachet bench` and then each PyTorch form for about a second; ratios are those of one round, so that
+what slows the machine slows both. Prints CSV; `layer` and `norm` are one of each beside the published code. bf16 means
+weights stored in bfloat16 for inference, autocast over float32 weights for training. GRC_SRC and UN_SRC name checkouts
+of the published codes, if there are any; timm's models are measured where timm is installed.
 """
 import argparse
+import csv
 import fnmatch
 import json
 import pathlib
@@ -18,18 +20,13 @@ import warnings
 
 import torch
 
+from measurements import median, print_row, ratio_columns
 from published_models import (published_layer, published_norm, published_pvt_tiny, published_t2t, published_vit,
                               timm_model)
 from python_models import CLASSES, ViT
 
 warnings.filterwarnings("ignore")
 BATCH, THREADS = 8, 2
-
-
-def quartiles(values):
-    if len(values) == 1:
-        return values * 3
-    return statistics.quantiles(values, n=4, method="inclusive")
 
 
 def inference(model, narrow):
@@ -122,22 +119,19 @@ def subjects():
     yield Subject("T2T-ViT-14", "t2t_vit_14", {"the authors' T2T-ViT": published_t2t})
 
 
-def layer_table(program, rounds):
-    """The published form of one cached layer, ours from its own program, in turns with the published code."""
+def layer_rows(program, rounds):
+    """The published form of one cached layer, ours from its own program, in turns with the published code, which runs under
+    autocast in bf16: stored narrow, it mixes types."""
     layers = {(mode, narrow): published_layer(True) for mode in ("inference", "training") for narrow in (False, True)}
     if None in layers.values():
         return
-    print("## One cached layer beside the published code\n\nBatch 8 × 197 × 384, r = 0.5; published ÷ Cachet; in training "
-          "forward and backward. The published layer runs under autocast in bf16: stored narrow, it mixes types.\n")
-    print("| mode | type | Cachet, ms | published, ms | ratio (quartiles) |\n|---|---|---:|---:|---:|")
     x = torch.randn(BATCH, 197, 384, requires_grad=True)
     ours, theirs = {}, {}
     for _ in range(rounds):
-        table = subprocess.run([program, "--layer"], check=True, capture_output=True, text=True).stdout
-        for row in table.splitlines():
-            cells = [cell.strip() for cell in row.split("|")]
-            if len(cells) > 5 and cells[1].startswith("published form"):
-                ours.setdefault((cells[1].split(", ")[1], cells[2] == "bf16"), []).append(float(cells[4]))
+        table = subprocess.run([program, "layer", "--quick"], check=True, capture_output=True, text=True).stdout
+        for row in csv.DictReader(table.splitlines()):
+            if row["layer"] == "published form":
+                ours.setdefault((row["mode"], row["type"] == "bf16"), []).append(float(row["cached_ms"]))
         for (mode, narrow), layer in layers.items():
             layer.train()
             layer(x)
@@ -150,14 +144,13 @@ def layer_table(program, rounds):
                     y.float().sum().backward()
             call()
             theirs.setdefault((mode, narrow), []).append(median_ms(call, 0.5))
-    for key in layers:
-        low, middle, high = quartiles([a / b for a, b in zip(theirs[key], ours[key])])
-        print(f"| {key[0]} | {'bf16' if key[1] else 'fp32'} | {statistics.median(ours[key]):.1f} | "
-              f"{statistics.median(theirs[key]):.1f} | {middle:.2f} ({low:.2f}–{high:.2f}) |")
-    print()
+    for mode, narrow in layers:
+        own, other = ours[mode, narrow], theirs[mode, narrow]
+        print_row(mode=mode, type="bf16" if narrow else "fp32", threads=THREADS, ours_ms=median(own, 2),
+                  other_ms=median(other, 2), **ratio_columns(other, own))
 
 
-def norm_table(library, rounds):
+def norm_rows(library, rounds):
     """A training step of unified normalization: torch.ops.cachet, the published code, torch's LayerNorm, in turns."""
     published = published_norm(384)
     if published is None:
@@ -186,35 +179,29 @@ def norm_table(library, rounds):
             call()
             if turn >= 2:
                 times[name].append(1e3 * (time.perf_counter() - start))
-    print("## Unified normalization beside the published code\n\nA training step on 32 × 197 × 384, fp32, from Python.\n")
-    print("| | ms | ÷ Cachet (quartiles) |\n|---|---:|---:|")
     for name, measured in times.items():
-        low, middle, high = quartiles([other / own for other, own in zip(measured, times["Cachet"])])
-        print(f"| {name} | {statistics.median(measured):.2f} | {middle:.2f} ({low:.2f}–{high:.2f}) |")
-    print()
+        print_row(norm=name, threads=THREADS, ms=median(measured, 2), **ratio_columns(measured, times["Cachet"]))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("models", "layer", "norm"))
     parser.add_argument("command")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--models", default="*", help="of our names, a pattern; the layer and the norm are left out then")
+    parser.add_argument("--models", default="*", help="of our names, a pattern")
     options = parser.parse_args()
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
     build = pathlib.Path(options.command).resolve().parent
-    if options.models == "*":
-        layer_table(str(build / "ratios_benchmark"), options.rounds)
-        norm_table(str(build / "lib" / "libcachet_ops.so"), options.rounds)
-    print("## Whole models beside Python\n\nBatch 8, 224 × 224, two threads; the other ÷ Cachet, above 1 is faster than it; "
-          f"medians of {options.rounds} rounds. Cached models are the published form.\n")
-    print("| model | mode | type | Cachet, ms | other | other, ms | ratio (quartiles) |\n|---|---|---|---:|---|---:|---:|")
+    if options.what == "layer":
+        return layer_rows(str(build / "ratios_benchmark"), options.rounds)
+    if options.what == "norm":
+        return norm_rows(str(build / "lib" / "libcachet_ops.so"), options.rounds)
     for subject in subjects():
         if fnmatch.fnmatch(subject.model, options.models):
             for mode in ("infer", "train"):
                 for precision in ("fp32", "bf16"):
                     model_rows(subject, mode, precision, options)
-    print()
 
 
 def model_rows(subject, mode, precision, options):
@@ -232,10 +219,9 @@ def model_rows(subject, mode, precision, options):
         for name, call in calls.items():
             others[name].append(median_ms(call))
     for name, times in others.items():
-        low, middle, high = quartiles([other / own for other, own in zip(times, ours)])
-        print(f"| {subject.label} | {'inference' if mode == 'infer' else 'training'} | {precision} | "
-              f"{statistics.median(ours):.0f} | {name} | {statistics.median(times):.0f} | "
-              f"{middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
+        print_row(model=subject.label, mode="inference" if mode == "infer" else "training", type=precision, threads=THREADS,
+                  rounds=options.rounds, ours_ms=median(ours, 1), other=name, other_ms=median(times, 1),
+                  **ratio_columns(times, ours))
 
 
 if __name__ == "__main__":
