@@ -33,6 +33,12 @@ bool makes_sense(const Tensor& x, const Tensor& weight) {
   return x.dim() >= 2 && x.numel() > 0 && weight.numel() > 0 && weight.scalar_type() == x.scalar_type();
 }
 
+// oneDNN reads bfloat16 in pairs: of an odd row the number behind it too, times zero. Where rows lie apart that is
+// another's, and may be NaN.
+bool reads_beyond_rows(const Tensor& x) {
+  return x.scalar_type() == at::kBFloat16 && x.size(-1) % 2 == 1 && !x.is_contiguous();
+}
+
 Tensor onednn(const Tensor& x, const Tensor& weight, const OptionalTensor& bias, bool gelu) {
   const OptionalTensor shift = bias ? OptionalTensor(bias->to(x.scalar_type())) : std::nullopt;
   std::vector<int64_t> sizes = x.sizes().vec();
@@ -53,7 +59,8 @@ bool has_faster_product(const Tensor& x) {
 
 Tensor product(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   if (has_faster_product(x) && makes_sense(x, weight)) return onednn(x, weight, bias, false);
-  return at::linear(x, weight, bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt);
+  return at::linear(reads_beyond_rows(x) ? x.contiguous() : x, weight,
+                    bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt);
 }
 
 Tensor transposed_product(const Tensor& a, const Tensor& b) {
