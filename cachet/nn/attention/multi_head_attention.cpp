@@ -67,6 +67,10 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& o)
 
 namespace {
 
+constexpr const char* kFusedServesItself =
+    "multi_head_attention: fused projections serve self-attention only; make the layer with Projection::separate for a "
+    "context of its own";
+
 // (B, L, n·H·d) -> n tensors (B, H, L, d)
 std::vector<torch::Tensor> split_heads(const torch::Tensor& x, int64_t n, int64_t heads, int64_t head_dim) {
   return x.view({x.size(0), x.size(1), n, heads, head_dim}).permute({2, 0, 3, 1, 4}).unbind(0);
@@ -75,9 +79,7 @@ std::vector<torch::Tensor> split_heads(const torch::Tensor& x, int64_t n, int64_
 }  // namespace
 
 torch::Tensor MultiHeadAttention::project_query(const torch::Tensor& query) const {
-  TORCH_CHECK(!qkv_,
-              "multi_head_attention: fused projections serve self-attention only; make the layer with "
-              "Projection::separate for a context of its own");
+  TORCH_CHECK(!qkv_, kFusedServesItself);
   if (q_) return split_heads(q_->forward(query), 1, num_heads_, head_dim_)[0];
   const int64_t width = qk_v_->weight.size(0) / 2;
   const auto bias = qk_v_->bias.defined() ? std::optional(qk_v_->bias.narrow(0, 0, width)) : std::nullopt;
@@ -95,14 +97,10 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const torch::Tensor& query
     const auto parts = split_heads(qkv_->forward(query), 3, num_heads_, head_dim_);
     return {parts[0], parts[1], parts[2]};
   }
+  TORCH_CHECK(!qkv_, kFusedServesItself);
   Heads heads;
-  if (qk_v_ && query.is_same(context)) {
-    project_context(context, heads);
-    heads.q = heads.k;
-    return heads;
-  }
-  heads.q = project_query(query);
-  project_context(context, heads);
+  project_context(context, heads);  // before the query: the order in which their gradients are added up
+  heads.q = qk_v_ && query.is_same(context) ? heads.k : project_query(query);
   return heads;
 }
 
@@ -177,17 +175,17 @@ AttentionLayout MultiHeadAttention::add_relative_bias(const AttentionLayout& lay
 torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
                                           const AttentionLayout& layout) {
   check_tokens("multi_head_attention: query", query, dim_, layout.query);
-  AttentionLayout whole = add_relative_bias(layout);
+  AttentionLayout whole;
   Heads heads;
   if (layout.state && layout.state->declares("context_keys")) {
     heads.q = project_query(query);
-    whole = fixed_context(heads, context, whole);
+    whole = fixed_context(heads, context, add_relative_bias(layout));
   } else {
     check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
     TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "multi_head_attention: context has batch ",
                 context.size(0), ", query ", query.size(0));
     heads = project(query, context);
-    whole = remember(heads, whole);
+    whole = remember(heads, add_relative_bias(layout));
   }
   const torch::Tensor mixed = function_->forward(heads.q, heads.k, heads.v, whole).transpose(1, 2);
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
