@@ -25,7 +25,10 @@ torch::Tensor DepthwiseFeedForward::forward(const torch::Tensor& x, const TokenL
   torch::Tensor hidden = fc1_->forward(x);
   if (before_ == BeforeDepthwise::relu) hidden = at::relu(hidden);
   const ops::TokenGrid grid{layout.grid->height, layout.grid->width, layout.class_tokens};
-  hidden = ops::token_convolution(hidden, weight_, bias_, grid, /*addend=*/{}, ops::AfterConvolution::gelu);
+  const bool fused = activation_ == Activation::gelu;
+  hidden = ops::token_convolution(hidden, weight_, bias_, grid, /*addend=*/{},
+                                  fused ? ops::AfterConvolution::gelu : ops::AfterConvolution::nothing);
+  if (!fused) hidden = activate(hidden);
   return drop(fc2_->forward(drop(hidden)));
 }
 

@@ -6,8 +6,9 @@ namespace cachet::nn {
 
 enum class BeforeDepthwise { nothing, relu };
 
-/// PVT v2's feed-forward half (arXiv 2106.13797): fc2(GELU(dwconv(fc1(x)))), dwconv a depthwise 3 × 3 convolution over
-/// the grid, behind a ReLU in the linear models. Parts: fc1, dwconv, fc2. Tokens lie on a grid without class tokens.
+/// PVT v2's feed-forward half (arXiv 2106.13797): fc2(activation(dwconv(fc1(x)))), dwconv a depthwise 3 × 3 convolution
+/// over the grid, behind a ReLU in the linear models. Parts: fc1, dwconv, fc2. Tokens lie on a grid without class
+/// tokens.
 class DepthwiseFeedForward : public FeedForward {
  public:
   DepthwiseFeedForward(const FeedForwardOptions& options, BeforeDepthwise before);

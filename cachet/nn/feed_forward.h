@@ -9,21 +9,30 @@
 
 namespace cachet::nn {
 
+/// What stands between the two layers of a feed-forward half.
+enum class Activation { gelu, relu, silu };
+
 struct FeedForwardOptions {
   int64_t dim = 0, hidden_dim = 0;
   double dropout = 0.0;
+  Activation activation = Activation::gelu;
 };
 
-/// The feed-forward half of a transformer block: fc2(GELU(fc1(x))), dropout behind each.
+/// The feed-forward half of a transformer block: fc2(activation(fc1(x))), dropout behind each.
 class FeedForward : public torch::nn::Module {
  public:
   explicit FeedForward(const FeedForwardOptions& options);
   /// x (B, L, dim) -> (B, L, dim); layout says how the tokens lie, for those that mix neighbours.
   virtual torch::Tensor forward(const torch::Tensor& x, const TokenLayout& layout) const;
+  /// From now on the layer does to x what it did to before.apply(x).
+  void absorb(const Affine& before) { fc1_->absorb(before); }
 
  protected:
   torch::Tensor drop(const torch::Tensor& x) const;
+  /// The activation of x, where nothing fused takes it in.
+  torch::Tensor activate(const torch::Tensor& x) const;
 
+  Activation activation_;
   std::shared_ptr<Linear> fc1_, fc2_;
 
  private:

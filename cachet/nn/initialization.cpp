@@ -1,16 +1,24 @@
 #include "cachet/nn/initialization.h"
 
+#include <ATen/Dispatch.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linalg_qr.h>
 #include <ATen/ops/randn.h>
 #include <c10/core/GradMode.h>
 
 #include <cmath>
+#include <limits>
 
 namespace cachet::nn {
 namespace {
 
 thread_local bool weights_are_left = false;
+
+double last_before_one(at::ScalarType type) {
+  return AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, type, "truncated_normal_", [] {
+    return 1 - static_cast<double>(std::numeric_limits<scalar_t>::epsilon()) / 2;
+  });
+}
 
 }  // namespace
 
@@ -19,7 +27,12 @@ at::Tensor& truncated_normal_(at::Tensor& tensor, double standard_deviation) {
   at::NoGradGuard no_grad;
   // Uniform between the values of the distribution function at the cuts, then through its inverse.
   const double edge = std::erf(2.0 / standard_deviation / std::sqrt(2.0));
-  tensor.uniform_(-edge, edge).erfinv_().mul_(standard_deviation * std::sqrt(2.0)).clamp_(-2.0, 2.0);
+  tensor.uniform_(-edge, edge);
+  // Where the cuts are many deviations away the edge rounds to 1, which the draw may then be, and the inverse of that
+  // is infinite. Such a draw stands for all numbers nearer to the edge than to its neighbour: it becomes the middle of
+  // them, the last number of the type before 1. No other draw changes.
+  tensor.clamp_(-last_before_one(tensor.scalar_type()), last_before_one(tensor.scalar_type()));
+  tensor.erfinv_().mul_(standard_deviation * std::sqrt(2.0)).clamp_(-2.0, 2.0);
   return tensor;
 }
 

@@ -4,8 +4,10 @@
 
 namespace cachet::nn {
 
-void check_layout(const char* owner, const at::Tensor& tokens, const TokenLayout& layout) {
-  TORCH_CHECK(tokens.dim() == 3, owner, " must be (B, L, D), got ", tokens.sizes());
+void check_tokens(const char* owner, const at::Tensor& tokens, int64_t channels, const TokenLayout& layout) {
+  TORCH_CHECK(tokens.defined() && tokens.dim() == 3, owner, " must be (B, L, D), got ",
+              tokens.defined() ? tokens.sizes() : at::IntArrayRef());
+  TORCH_CHECK(tokens.size(2) == channels, owner, " must be (B, L, ", channels, "), got ", tokens.sizes());
   const int64_t length = tokens.size(1);
   if (layout.grid)
     TORCH_CHECK(layout.class_tokens + layout.grid->tokens() == length, owner, " has ", length, " tokens, but ",

@@ -35,9 +35,9 @@ struct AttentionLayout {
   static AttentionLayout self(const TokenLayout& tokens) { return {tokens, tokens, {}, false, nullptr}; }
 };
 
-/// Throws c10::Error unless the layout fits tokens (B, L, ·): grid and class tokens make L, padding is bool (B, L).
-/// `owner` opens the message: "cached_attention: query".
-void check_layout(const char* owner, const at::Tensor& tokens, const TokenLayout& layout);
+/// Throws c10::Error unless tokens are (B, L, channels) and the layout fits them: grid and class tokens make L, padding
+/// is bool (B, L). `owner` opens the message: "multi_head_attention: query".
+void check_tokens(const char* owner, const at::Tensor& tokens, int64_t channels, const TokenLayout& layout);
 
 /// Tokens (B, H·W, C) as a map (B, C, H, W), and a map as tokens. Both are views where channels lie densest, as they do
 /// in a map of channels_last.

@@ -9,13 +9,31 @@
 namespace cachet::nn {
 
 Linear::Linear(int64_t inputs, int64_t outputs, bool with_bias) : torch::nn::Module("Linear") {
+  TORCH_CHECK(inputs >= 1 && outputs >= 1, "linear: needs at least one channel in and out, got ", inputs, " and ",
+              outputs);
   weight = register_parameter("weight", at::empty({outputs, inputs}));
   truncated_normal_(weight);
   bias = register_parameter("bias", with_bias ? at::zeros({outputs}) : torch::Tensor(), /*requires_grad=*/with_bias);
 }
 
+Linear::Linear(const torch::Tensor& given_weight, const torch::Tensor& given_bias) : torch::nn::Module("Linear") {
+  weight = register_parameter("weight", given_weight);
+  bias = register_parameter("bias", given_bias, /*requires_grad=*/given_bias.defined());
+}
+
 torch::Tensor Linear::forward(const torch::Tensor& x) const {
+  TORCH_CHECK(x.dim() >= 1 && x.size(-1) == weight.size(1), "linear: takes (..., ", weight.size(1),
+              ") and gives (..., ", weight.size(0), "), got ", x.sizes());
   return ops::linear(x, weight, bias.defined() ? std::optional<torch::Tensor>(bias) : std::nullopt);
+}
+
+void Linear::absorb(const Affine& before) {
+  const torch::Tensor shift =
+      bias.defined() ? bias : at::zeros({weight.size(0)}, weight.options().requires_grad(false));
+  absorb_affine("linear", before, weight, shift);
+  if (bias.defined()) return;
+  bias = shift.set_requires_grad(weight.requires_grad());
+  *parameters_.find("bias") = bias;
 }
 
 }  // namespace cachet::nn

@@ -2,6 +2,8 @@
 
 #include <torch/nn/module.h>
 
+#include "cachet/nn/affine.h"
+
 namespace cachet::nn {
 
 /// y = x·Wᵀ + b on (…, inputs), one fused product also for three dimensions (torch::nn::Linear makes two of it).
@@ -9,7 +11,12 @@ namespace cachet::nn {
 class Linear : public torch::nn::Module {
  public:
   Linear(int64_t inputs, int64_t outputs, bool with_bias = true);
+  /// Of a weight (outputs, inputs) and a bias (outputs), undefined for none, as they are.
+  Linear(const torch::Tensor& weight, const torch::Tensor& bias);
+  /// Throws c10::Error unless x has that many channels.
   torch::Tensor forward(const torch::Tensor& x) const;
+  /// From now on the layer does to x what it did to before.apply(x). A layer without a bias gets one.
+  void absorb(const Affine& before);
 
   torch::Tensor weight, bias;  // (outputs, inputs); (outputs) or undefined
 };

@@ -1,8 +1,14 @@
 #include "cachet/nn/regularizer.h"
 
 #include <ATen/TensorOperators.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 namespace cachet::nn {
+
+at::Tensor Regularized::penalty() const {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+  return wide_penalty();
+}
 
 at::Tensor total_penalty(torch::nn::Module& root) {
   at::Tensor total;

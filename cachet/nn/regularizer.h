@@ -9,8 +9,12 @@ namespace cachet::nn {
 class Regularized {
  public:
   virtual ~Regularized() = default;
-  /// A scalar with its gradient, weight included; undefined where nothing is asked for.
-  virtual at::Tensor penalty() const = 0;
+  /// A scalar with its gradient, weight included; undefined where nothing is asked for. It is taken in float32
+  /// or wider whatever autocast says: what a penalty measures is smaller than bfloat16's roundings.
+  at::Tensor penalty() const;
+
+ private:
+  virtual at::Tensor wide_penalty() const = 0;
 };
 
 /// The sum over all of a tree; undefined where no module asks.

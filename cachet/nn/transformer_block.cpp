@@ -2,7 +2,11 @@
 
 #include <ATen/TensorOperators.h>
 
+#include <cmath>
+
 #include "cachet/nn/attention/cached_attention.h"
+#include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/nn/option_checks.h"
 #include "cachet/nn/stochastic_depth.h"
 
 namespace cachet::nn {
@@ -13,32 +17,101 @@ PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads) {
 }
 
 FeedForwardOptions TransformerBlockOptions::feed_forward() const {
-  return {dim, static_cast<int64_t>(static_cast<double>(dim) * mlp_ratio), dropout};
+  TORCH_CHECK(std::isfinite(mlp_ratio) && mlp_ratio > 0, "transformer_block: mlp_ratio must be above 0, got ",
+              mlp_ratio);
+  return {dim, static_cast<int64_t>(static_cast<double>(dim) * mlp_ratio), dropout, activation};
 }
+
+namespace {
+
+std::shared_ptr<Attention> make_cross_attention(const TransformerBlockOptions& o, const AttentionOptions& attention) {
+  if (!o.cross_attention) return nullptr;
+  MultiHeadOptions options{o.dim, o.num_heads, attention, Projection::separate};
+  options.context_dim = o.cross_attention->context_dim;
+  return std::make_shared<MultiHeadAttention>(options);
+}
+
+}  // namespace
 
 TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const PlugIns& plug_ins)
     : TransformerBlock(
           o, plug_ins.norm,
           BlockParts{make_self_attention({o.dim, o.num_heads, o.tokens, o.layout, plug_ins.cache}, plug_ins.attention),
-                     std::make_shared<FeedForward>(o.feed_forward())}) {}
+                     std::make_shared<FeedForward>(o.feed_forward()), make_cross_attention(o, plug_ins.attention)}) {}
 
 TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const NormOptions& norm, BlockParts parts)
-    : torch::nn::Module("TransformerBlock"), stochastic_depth_(o.stochastic_depth) {
+    : torch::nn::Module("TransformerBlock"), norm_place_(o.norm_place), stochastic_depth_(o.stochastic_depth) {
+  check_dropout("transformer_block: stochastic_depth", o.stochastic_depth);
   norm1_ = register_module("norm1", make_norm(norm, o.dim, o.norm_eps));
   attn_ = register_module("attn", std::move(parts.attention));
+  if (parts.cross_attention) {
+    cross_norm_ = register_module("cross_norm", make_norm(norm, o.dim, o.norm_eps));
+    cross_attn_ = register_module("cross_attn", std::move(parts.cross_attention));
+  }
   norm2_ = register_module("norm2", make_norm(norm, o.dim, o.norm_eps));
   mlp_ = register_module("mlp", std::move(parts.feed_forward));
 }
 
-torch::Tensor TransformerBlock::forward(const torch::Tensor& x, const AttentionLayout& layout) {
-  const auto drop = [&](const torch::Tensor& branch) {
-    return nn::stochastic_depth(branch, stochastic_depth_, is_training());
-  };
-  const torch::Tensor& padding = layout.query.padding;
-  const torch::Tensor normed = norm1_->forward(x, padding);
-  const torch::Tensor attended = x + drop(attn_->forward(normed, normed, layout));
-  return attended + drop(mlp_->forward(norm2_->forward(attended, padding), layout.query));
+torch::Tensor TransformerBlock::add_branch(const torch::Tensor& x, Norm& norm, const torch::Tensor& padding,
+                                           const Branch& branch) const {
+  const auto drop = [&](const torch::Tensor& y) { return nn::stochastic_depth(y, stochastic_depth_, is_training()); };
+  if (norm_place_ == NormPlace::after) return norm.forward(x + drop(branch(x)), padding);
+  return x + drop(branch(norm.forward(x, padding)));
 }
+
+torch::Tensor TransformerBlock::forward(const torch::Tensor& x, const AttentionLayout& layout,
+                                        const EncoderTokens& encoder) {
+  const auto state = [&](const char* part) { return layout.state ? &layout.state->part(part) : nullptr; };
+  const torch::Tensor& padding = layout.query.padding;
+  torch::Tensor y = add_branch(x, *norm1_, padding, [&](const torch::Tensor& tokens) {
+    AttentionLayout own = layout;
+    own.state = state("attn");
+    return attn_->forward(tokens, tokens, own);
+  });
+  if (cross_attn_) {
+    AttentionLayout cross{layout.query, encoder.layout, {}, false, state("cross_attn")};
+    TORCH_CHECK(encoder.tokens.defined() || cross.state,
+                "transformer_block: attends to an encoder, whose tokens the call must give");
+    y = add_branch(y, *cross_norm_, padding,
+                   [&](const torch::Tensor& tokens) { return cross_attn_->forward(tokens, encoder.tokens, cross); });
+  } else {
+    TORCH_CHECK(!encoder.tokens.defined(), "transformer_block: was made without cross attention and takes no encoder");
+  }
+  return add_branch(y, *norm2_, padding,
+                    [&](const torch::Tensor& tokens) { return mlp_->forward(tokens, layout.query); });
+}
+
+std::shared_ptr<AttentionState> TransformerBlock::make_state(int64_t batch, StreamUse use) const {
+  auto state = std::make_shared<AttentionState>(batch);
+  state->set_part("attn", attn_->make_state(batch, use));
+  if (cross_attn_)
+    state->set_part("cross_attn",
+                    cross_attn_->make_state(batch, use == StreamUse::decoding ? StreamUse::fixed_context : use));
+  return state;
+}
+
+std::vector<std::string> TransformerBlock::absorb_norms() {
+  TORCH_CHECK(!is_training(), "transformer_block: norms are absorbed in evaluation: call eval() first");
+  std::vector<std::string> stayed;
+  const auto absorb = [&](const char* name, std::shared_ptr<Norm>& norm, const auto& layer_absorb) {
+    try {
+      TORCH_CHECK(norm_place_ == NormPlace::before, "the sum that it gives goes past the next branch too");
+      const SplitNorm parts = norm->split();
+      layer_absorb(parts.affine);
+      norm = replace_module(name, parts.core);
+      norm->eval();
+    } catch (const c10::Error& error) {
+      stayed.push_back(std::string(name) + ": " + error.what_without_backtrace());
+    }
+  };
+  absorb("norm1", norm1_, [&](const Affine& before) { attn_->absorb(before); });
+  if (cross_attn_)
+    absorb("cross_norm", cross_norm_, [&](const Affine& before) { cross_attn_->absorb_into_query(before); });
+  absorb("norm2", norm2_, [&](const Affine& before) { mlp_->absorb(before); });
+  return stayed;
+}
+
+void TransformerBlock::freeze_cache() { attn_ = replace_module("attn", attn_->freeze_cache()); }
 
 std::vector<std::shared_ptr<TransformerBlock>> make_transformer_blocks(int64_t depth,
                                                                        const TransformerBlockOptions& options,

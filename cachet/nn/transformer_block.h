@@ -2,7 +2,10 @@
 
 #include <torch/nn/module.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "cachet/nn/attention/attention.h"
@@ -23,38 +26,81 @@ struct PlugIns {
 /// Reads the tables `attention`, `cache` and `norm`; `heads` are the backbone's defaults.
 PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads = {});
 
+/// Where the norms of a block stand.
+enum class NormPlace {
+  before,  // of each branch's input: x + f(norm(x)) (pre-norm)
+  after,   // of each sum: norm(x + f(x)) (post-norm, Vaswani et al., arXiv 1706.03762)
+};
+
+/// Attention to the tokens of an encoder, between self-attention and feed-forward half.
+struct CrossAttentionOptions {
+  int64_t context_dim = 0;  // channels of the encoder's tokens; 0: the block's own
+};
+
 struct TransformerBlockOptions {
   int64_t dim = 0, num_heads = 0;
   double mlp_ratio = 4.0;
   double dropout = 0.0;           // in the feed-forward half
-  double stochastic_depth = 0.0;  // of both branches
+  double stochastic_depth = 0.0;  // of all branches
   double norm_eps = 1e-6;         // where the norm's options leave it open
   int64_t tokens = 0;             // at the model's own input size
   TokenLayout layout;             // of these
+  NormPlace norm_place = NormPlace::before;
+  Activation activation = Activation::gelu;  // of the feed-forward half
+  std::optional<CrossAttentionOptions> cross_attention = {};
 
   FeedForwardOptions feed_forward() const;
 };
 
-/// Made in this order, so that a seed gives the same weights whatever the compiler: {attention, feed-forward half}.
+/// Made in this order, so that a seed gives the same weights whatever the compiler: {attention, feed-forward half,
+/// cross attention}; the last null in a block without an encoder.
 struct BlockParts {
   std::shared_ptr<Attention> attention;
   std::shared_ptr<FeedForward> feed_forward;
+  std::shared_ptr<Attention> cross_attention = nullptr;
 };
 
-/// Pre-norm transformer block: x + attn(norm1(x)), then x + mlp(norm2(x)). Parts: norm1, attn, norm2, mlp.
+/// What cross attention attends to: tokens (B, L, context_dim), or (1, L, context_dim) when all samples share them.
+struct EncoderTokens {
+  torch::Tensor tokens;
+  TokenLayout layout;
+};
+
+/// Transformer block of two or three branches. Pre-norm: x + attn(norm1(x)), then x + cross_attn(cross_norm(x),
+/// encoder) where there is an encoder, then x + mlp(norm2(x)); post-norm: the same with the norm of each sum in place
+/// of the norm of each input. Parts: norm1, attn, norm2, mlp; cross_norm, cross_attn.
 class TransformerBlock : public torch::nn::Module {
  public:
   /// With multi-head attention and a plain feed-forward half.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
-  /// With parts of the backbone's own; of the options it reads dim, stochastic_depth and norm_eps.
+  /// With parts of the backbone's own; of the options it reads dim, stochastic_depth, norm_eps and norm_place.
   TransformerBlock(const TransformerBlockOptions& options, const NormOptions& norm, BlockParts parts);
-  /// x (B, T, dim) -> (B, T, dim)
-  torch::Tensor forward(const torch::Tensor& x, const AttentionLayout& layout);
+
+  /// x (B, T, dim) -> (B, T, dim). layout.state is one that this block made. encoder: of a block with cross attention;
+  /// in a stream for decoding its tokens may be left out behind the first call. Throws c10::Error where the block and
+  /// the call disagree about an encoder.
+  torch::Tensor forward(const torch::Tensor& x, const AttentionLayout& layout, const EncoderTokens& encoder = {});
+
+  /// The state of a stream, segments or decoding, in parts `attn` and `cross_attn`: decoding projects the encoder's
+  /// tokens once.
+  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const;
+
+  /// For deployment, in evaluation: layers take in the affine maps of the norms before them, whose rest (NoNorm, or a
+  /// norm without weights of its own) stays. Returns what stayed as it was, each with the reason: "norm1: …".
+  std::vector<std::string> absorb_norms();
+  /// The same for a cache that rests in evaluation: it becomes constant keys and values. Throws c10::Error that says
+  /// why where it cannot.
+  void freeze_cache();
 
  private:
+  using Branch = std::function<torch::Tensor(const torch::Tensor&)>;
+  torch::Tensor add_branch(const torch::Tensor& x, Norm& norm, const torch::Tensor& padding,
+                           const Branch& branch) const;
+
+  NormPlace norm_place_;
   double stochastic_depth_;
-  std::shared_ptr<Norm> norm1_, norm2_;
-  std::shared_ptr<Attention> attn_;
+  std::shared_ptr<Norm> norm1_, cross_norm_, norm2_;
+  std::shared_ptr<Attention> attn_, cross_attn_;
   std::shared_ptr<FeedForward> mlp_;
 };
 

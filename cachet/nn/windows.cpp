@@ -28,8 +28,17 @@ int64_t region_of(int64_t place, int64_t padded, int64_t window, int64_t shift) 
 
 }  // namespace
 
+void check_windows(const Grid& window, const Grid& shift) {
+  TORCH_CHECK(window.height >= 1 && window.width >= 1, "windows: window must be at least 1 x 1, got ", window.height,
+              " x ", window.width);
+  TORCH_CHECK(shift.height >= 0 && shift.width >= 0 && shift.height < window.height && shift.width < window.width,
+              "windows: shift must be at least 0 and less than the window of ", window.height, " x ", window.width,
+              ", got ", shift.height, " x ", shift.width);
+}
+
 Windows::Windows(const Grid& map, const Grid& window, const Grid& shift, WindowOrder order, const at::Device& device)
     : map_(map), window_(window) {
+  check_windows(window, shift);
   const Grid padded{rounded_up(map.height, window.height), rounded_up(map.width, window.width)};
   count_ = padded.tokens() / window.tokens();
   const bool shifted = shift.height > 0 || shift.width > 0;

@@ -13,6 +13,9 @@ enum class WindowOrder {
   pad_then_shift,  // as the detection code: the shift wraps around the padded map
 };
 
+/// Throws c10::Error unless the window has places and the shift is at least 0 and less than the window.
+void check_windows(const Grid& window, const Grid& shift);
+
 /// The windows of one map: where each token goes, and which tokens of a window may see each other.
 class Windows {
  public:

@@ -5,9 +5,7 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <limits>
 #include <tuple>
@@ -17,6 +15,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/registration.h"
 
 namespace cachet::ops {
 namespace {
@@ -36,6 +35,13 @@ void check(const Tensor& scores, const OptionalTensor& bias) {
   TORCH_CHECK(bias->size(0) >= 1 && scores.size(0) % bias->size(0) == 0, "attention_weights: bias has ", bias->size(0),
               " windows, which do not divide the batch of ", scores.size(0));
   check_same_device("attention_weights", scores, {{"bias", bias}});
+}
+
+void check_gradient(const Tensor& grad, const Tensor& weights, int64_t windows) {
+  check(weights, {});
+  check_shape("attention_weights_backward", "grad", grad, weights.sizes(), weights);
+  TORCH_CHECK(windows == 0 || (windows > 0 && weights.size(0) % windows == 0), "attention_weights_backward: ", windows,
+              " windows do not divide the batch of ", weights.size(0));
 }
 
 Tensor attention_weights_composite(const Tensor& scores, const OptionalTensor& bias, double scale) {
@@ -85,6 +91,7 @@ Tensor attention_weights_cpu(const Tensor& scores, const OptionalTensor& bias, d
 std::tuple<Tensor, Tensor> attention_weights_backward_cpu(const Tensor& grad, const Tensor& weights, int64_t windows,
                                                           double scale) {
   check_fuses("attention_weights", may_fuse(weights));
+  check_gradient(grad, weights, windows);
   const Tensor g = grad.contiguous(), p = weights.contiguous();
   const int64_t heads = p.size(1), queries = p.size(2), keys = p.size(3), pairs = queries * keys;
   const Tensor d_scores = at::empty(p.sizes(), p.options());
@@ -113,8 +120,9 @@ Tensor attention_weights_meta(const Tensor& scores, const OptionalTensor& bias, 
   return at::empty(scores.sizes(), scores.options());
 }
 
-std::tuple<Tensor, Tensor> attention_weights_backward_meta(const Tensor&, const Tensor& weights, int64_t windows,
+std::tuple<Tensor, Tensor> attention_weights_backward_meta(const Tensor& grad, const Tensor& weights, int64_t windows,
                                                            double) {
+  check_gradient(grad, weights, windows);
   return {at::empty(weights.sizes(), weights.options()),
           at::empty({windows, weights.size(1), weights.size(2), weights.size(3)}, weights.options().dtype(at::kFloat))};
 }
@@ -163,21 +171,15 @@ Tensor attention_weights(const Tensor& scores, const OptionalTensor& bias, doubl
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def("attention_weights(Tensor scores, Tensor? bias, float scale) -> Tensor");
-  m.def("attention_weights_backward(Tensor grad, Tensor weights, int windows, float scale) -> (Tensor, Tensor)");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("attention_weights", attention_weights_composite); }
-TORCH_LIBRARY_IMPL(cachet, CPU, m) {
-  m.impl("attention_weights", attention_weights_cpu);
-  m.impl("attention_weights_backward", attention_weights_backward_cpu);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("attention_weights", attention_weights_meta);
-  m.impl("attention_weights_backward", attention_weights_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("attention_weights", attention_weights_autograd);
-  m.impl("attention_weights_backward", torch::autograd::autogradNotImplementedFallback());
+  Operator(m, "attention_weights(Tensor scores, Tensor? bias, float scale) -> Tensor")
+      .composite(attention_weights_composite)
+      .cpu(attention_weights_cpu)
+      .meta(attention_weights_meta)
+      .autograd(attention_weights_autograd);
+  Operator(m, "attention_weights_backward(Tensor grad, Tensor weights, int windows, float scale) -> (Tensor, Tensor)")
+      .cpu(attention_weights_backward_cpu)
+      .meta(attention_weights_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

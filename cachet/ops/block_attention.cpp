@@ -2,7 +2,6 @@
 
 #include <ATen/TensorIndexing.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
@@ -12,9 +11,7 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <limits>
 #include <tuple>
@@ -25,6 +22,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/registration.h"
 
 namespace cachet::ops {
 namespace {
@@ -59,6 +57,20 @@ void check_block_operands(const Tensor& q, const Tensor& k, const Tensor& v, con
   check_same_device(
       "block_attention", q,
       {{"k", k}, {"v", v}, {"blocks", blocks}, {"query_positions", query_positions}, {"key_positions", key_positions}});
+}
+
+void check_block_gradient(const Tensor& grad, const Tensor& grad_sums, const Tensor& q, const Tensor& k,
+                          const Tensor& v, const Tensor& blocks, int64_t block_size,
+                          const OptionalTensor& query_positions, const OptionalTensor& key_positions,
+                          const Tensor& output, const Tensor& sums) {
+  check_block_operands(q, k, v, blocks, block_size, query_positions, key_positions);
+  const auto wide = c10::promoteTypes(q.scalar_type(), at::kFloat);
+  const std::vector<int64_t> attended{q.size(0), q.size(1), q.size(2), v.size(3)};
+  const at::IntArrayRef rows = q.sizes().slice(0, 3);
+  check_shape("block_attention_backward", "grad", grad, attended, q);
+  check_shape("block_attention_backward", "output", output, attended, q);
+  check_shape("block_attention_backward", "grad_logsumexp", grad_sums, rows, q, wide);
+  check_shape("block_attention_backward", "logsumexp", sums, rows, q, wide);
 }
 
 // --- composite -------------------------------------------------------------------------------------------------------
@@ -167,6 +179,7 @@ BlockGradients block_attention_backward_cpu(const Tensor& grad, const Tensor& gr
                                             const OptionalTensor& key_positions, int64_t least, int64_t most,
                                             bool own_last, const Tensor& output, const Tensor& sums) {
   check_fuses("block_attention", may_fuse(q));
+  check_block_gradient(grad, grad_sums, q, k, v, blocks, block_size, query_positions, key_positions, output, sums);
   const auto gradients = block_attention_gradients(
       block_call(q, k, v, blocks, block_size, scale, query_positions, key_positions, least, most, own_last), grad,
       grad_sums, {output, sums});
@@ -187,10 +200,12 @@ BlockOutputs block_attention_meta(const Tensor& q, const Tensor& k, const Tensor
   return {empty_heads(q, q.size(2), v.size(3)), at::empty(q.sizes().slice(0, 3), q.options().dtype(wide))};
 }
 
-BlockGradients block_attention_backward_meta(const Tensor&, const Tensor&, const Tensor& q, const Tensor& k,
-                                             const Tensor& v, const Tensor&, int64_t, double, const OptionalTensor&,
-                                             const OptionalTensor&, int64_t, int64_t, bool, const Tensor&,
-                                             const Tensor&) {
+BlockGradients block_attention_backward_meta(const Tensor& grad, const Tensor& grad_sums, const Tensor& q,
+                                             const Tensor& k, const Tensor& v, const Tensor& blocks, int64_t block_size,
+                                             double, const OptionalTensor& query_positions,
+                                             const OptionalTensor& key_positions, int64_t, int64_t, bool,
+                                             const Tensor& output, const Tensor& sums) {
+  check_block_gradient(grad, grad_sums, q, k, v, blocks, block_size, query_positions, key_positions, output, sums);
   return {empty_heads(q, q.size(2), q.size(3)), empty_heads(q, k.size(2), k.size(3)),
           empty_heads(q, v.size(2), v.size(3))};
 }
@@ -253,17 +268,6 @@ BlockOutputs block_attention_autograd(const Tensor& q, const Tensor& k, const Te
   return {out[0], out[1]};
 }
 
-template <c10::DeviceType device, c10::DispatchKey autocast>
-BlockOutputs block_attention_autocast(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& blocks,
-                                      int64_t block_size, double scale, const OptionalTensor& query_positions,
-                                      const OptionalTensor& key_positions, int64_t least, int64_t most, bool own_last) {
-  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
-  const auto dtype = at::autocast::get_autocast_dtype(device);
-  const auto narrow = [&](const Tensor& x) { return at::autocast::cached_cast(dtype, x, device); };
-  return call_block_attention(narrow(q), narrow(k), narrow(v), blocks, block_size, scale, query_positions,
-                              key_positions, least, most, own_last);
-}
-
 }  // namespace
 
 BlockAttended block_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& blocks,
@@ -275,33 +279,22 @@ BlockAttended block_attention(const Tensor& q, const Tensor& k, const Tensor& v,
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def(
-      "block_attention(Tensor q, Tensor k, Tensor v, Tensor blocks, int block_size, float scale, "
-      "Tensor? query_positions=None, Tensor? key_positions=None, int least=-1073741824, int most=1073741824, "
-      "bool own_last=False) -> (Tensor, Tensor)");
-  m.def(
-      "block_attention_backward(Tensor grad, Tensor grad_logsumexp, Tensor q, Tensor k, Tensor v, Tensor blocks, "
-      "int block_size, float scale, Tensor? query_positions, Tensor? key_positions, int least, int most, "
-      "bool own_last, Tensor output, Tensor logsumexp) -> (Tensor, Tensor, Tensor)");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("block_attention", block_attention_composite); }
-TORCH_LIBRARY_IMPL(cachet, CPU, m) {
-  m.impl("block_attention", block_attention_cpu);
-  m.impl("block_attention_backward", block_attention_backward_cpu);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("block_attention", block_attention_meta);
-  m.impl("block_attention_backward", block_attention_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("block_attention", block_attention_autograd);
-  m.impl("block_attention_backward", torch::autograd::autogradNotImplementedFallback());
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
-  m.impl("block_attention", block_attention_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
-  m.impl("block_attention", block_attention_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
+  Operator(m,
+           "block_attention(Tensor q, Tensor k, Tensor v, Tensor blocks, int block_size, float scale, "
+           "Tensor? query_positions=None, Tensor? key_positions=None, int least=-1073741824, int most=1073741824, "
+           "bool own_last=False) -> (Tensor, Tensor)")
+      .composite(block_attention_composite)
+      .cpu(block_attention_cpu)
+      .meta(block_attention_meta)
+      .autograd(block_attention_autograd)
+      .autocast<call_block_attention, 0, 1, 2>();
+  Operator(m,
+           "block_attention_backward(Tensor grad, Tensor grad_logsumexp, Tensor q, Tensor k, Tensor v, Tensor blocks, "
+           "int block_size, float scale, Tensor? query_positions, Tensor? key_positions, int least, int most, "
+           "bool own_last, Tensor output, Tensor logsumexp) -> (Tensor, Tensor, Tensor)")
+      .cpu(block_attention_backward_cpu)
+      .meta(block_attention_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

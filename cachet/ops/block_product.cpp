@@ -15,19 +15,26 @@ namespace {
 // few shapes; at::mm takes the rest.
 constexpr int64_t kStep = 32;
 
-bool has_block_products() {
+// ATen's block product is no part of its interface: where this LibTorch has none, or one with other arguments, products
+// are at::mm's.
 #ifdef CPUBLAS_BRGEMM_F32F32F32
-  return has_avx512();
+template <class Float>
+concept HasBlockProduct = requires(const Matrix& m, const Float* a, Float* out) {
+  at::native::cpublas::brgemm(m.rows, m.columns, m.columns, m.row_stride, m.row_stride, m.row_stride, true, a, a, out);
+};
 #else
-  return false;
+template <class Float>
+concept HasBlockProduct = false;
 #endif
-}
 
-void block_product([[maybe_unused]] const Matrix& out, [[maybe_unused]] const Matrix& a,
-                   [[maybe_unused]] const Matrix& b, [[maybe_unused]] bool add) {
+bool has_block_products() { return HasBlockProduct<float> && has_avx512(); }
+
+template <class Float>
+void block_product(const Matrix& out, const Matrix& a, const Matrix& b, bool add, Float* data) {
 #ifdef CPUBLAS_BRGEMM_F32F32F32
-  at::native::cpublas::brgemm(a.rows, b.columns, a.columns, a.row_stride, b.row_stride, out.row_stride, add, a.data,
-                              b.data, out.data);
+  if constexpr (HasBlockProduct<Float>)
+    at::native::cpublas::brgemm(a.rows, b.columns, a.columns, a.row_stride, b.row_stride, out.row_stride, add,
+                                static_cast<const Float*>(a.data), static_cast<const Float*>(b.data), data);
 #endif
 }
 
@@ -58,7 +65,7 @@ void BlockProduct::operator()(const Matrix& out, const Matrix& a, const Matrix& 
   if (!has_block_products() || rows == 0 || inner == 0 || b.columns == 0) return aten_product(out, a, b, add);
   const Matrix left = with_dense_rows(a, transposed_a_), right = with_dense_rows(b, transposed_b_);
   const Matrix top = out.block_of_rows(0, rows), top_left = left.block_of_rows(0, rows);
-  block_product(top, top_left.block_of_columns(0, inner), right.block_of_rows(0, inner), add);
+  block_product(top, top_left.block_of_columns(0, inner), right.block_of_rows(0, inner), add, top.data);
   if (const int64_t rest = a.columns - inner; rest > 0)
     aten_product(top, top_left.block_of_columns(inner, rest), right.block_of_rows(inner, rest), true);
   if (const int64_t rest = a.rows - rows; rest > 0)

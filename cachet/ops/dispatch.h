@@ -1,6 +1,9 @@
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/op_registration/infer_schema.h>
+
+#include <optional>
 
 namespace cachet::ops {
 
@@ -9,6 +12,21 @@ namespace cachet::ops {
 template <class Signature>
 auto operator_handle(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
+}
+
+/// The handle of an operator of LibTorch's own that is no part of its interface: none where there is no operator of
+/// this name, where it takes or returns other types than the C++ function, or where it has no form for the CPU.
+template <class Signature>
+std::optional<c10::TypedOperatorHandle<Signature>> find_cpu_operator(const char* name) {
+  const auto found = c10::Dispatcher::singleton().findSchema({name, ""});
+  if (!found || !found->hasKernelForDispatchKey(c10::DispatchKey::CPU)) return std::nullopt;
+  if (c10::findSchemaDifferences(c10::inferFunctionSchemaFlattenedReturns<Signature>(), found->schema()))
+    return std::nullopt;
+  try {
+    return found->typed<Signature>();
+  } catch (const c10::Error&) {  // the same types in the schema, others in C++
+    return std::nullopt;
+  }
 }
 
 }  // namespace cachet::ops

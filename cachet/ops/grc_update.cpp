@@ -1,14 +1,11 @@
 #include "cachet/ops/grc_update.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <tuple>
 
@@ -17,6 +14,7 @@
 #include "cachet/ops/fused.h"
 #include "cachet/ops/grc_update_fused.h"
 #include "cachet/ops/grc_weights.h"
+#include "cachet/ops/registration.h"
 
 namespace cachet::ops {
 namespace {
@@ -67,6 +65,21 @@ void check(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight
 
 at::ScalarType dtype_of_samples(const Tensor& cache, const Tensor& tokens) {
   return cache.size(0) == 1 ? tokens.scalar_type() : c10::promoteTypes(cache.scalar_type(), tokens.scalar_type());
+}
+
+void check_gradient(const OptionalTensor& d_samples, const OptionalTensor& d_mean, const Tensor& cache,
+                    const Tensor& tokens, const Tensor& reset_weight, const Tensor& update_weight,
+                    const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
+                    const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, const Tensor& token_products,
+                    const Tensor& cache_products, const Tensor& reset_products) {
+  constexpr const char* op = "grc_update_backward";
+  check(cache, tokens, reset_weight, {}, update_weight, {}, candidate_weight, candidate_bias, norm_weight, norm_bias);
+  const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
+  if (d_samples) check_shape(op, "d_samples", *d_samples, tokens.sizes(), tokens, dtype_of_samples(cache, tokens));
+  if (d_mean) check_shape(op, "d_mean", *d_mean, {1, length, width}, cache);
+  check_shape(op, "token_products", token_products, {batch, length, 3 * width}, reset_weight);
+  check_shape(op, "cache_products", cache_products, {cache.size(0), length, 2 * width}, reset_weight);
+  check_shape(op, "reset_products", reset_products, {batch, length, width}, reset_weight);
 }
 
 // --- composite -------------------------------------------------------------------------------------------------------
@@ -128,6 +141,8 @@ Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const Optional
   const GrcUpdateCall call{cache, tokens,         reset_weight, update_weight, candidate_weight, {},
                            {},    candidate_bias, norm_weight,  norm_bias,     norm_eps};
   check_fuses("grc_update", grc_update_fuses(call));
+  check_gradient(d_samples, d_mean, cache, tokens, reset_weight, update_weight, candidate_weight, candidate_bias,
+                 norm_weight, norm_bias, token_products, cache_products, reset_products);
   const auto d = grc_update_gradients(call, d_samples.value_or(Tensor()), d_mean.value_or(Tensor()),
                                       {token_products, cache_products, reset_products});
   return {d.cache,     d.tokens,         d.reset_weight, d.update_weight, d.candidate_weight,
@@ -150,10 +165,14 @@ Forward grc_update_meta(const Tensor& cache, const Tensor& tokens, const Tensor&
           at::empty({cache.size(0), length, 2 * width}, products), at::empty({batch, length, width}, products)};
 }
 
-Backward grc_update_backward_meta(const OptionalTensor&, const OptionalTensor&, const Tensor& cache,
-                                  const Tensor& tokens, const Tensor& reset_weight, const Tensor&, const Tensor&,
-                                  const OptionalTensor&, const OptionalTensor& norm_weight, const OptionalTensor&,
-                                  double, const Tensor&, const Tensor&, const Tensor&) {
+Backward grc_update_backward_meta(const OptionalTensor& d_samples, const OptionalTensor& d_mean, const Tensor& cache,
+                                  const Tensor& tokens, const Tensor& reset_weight, const Tensor& update_weight,
+                                  const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
+                                  const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double,
+                                  const Tensor& token_products, const Tensor& cache_products,
+                                  const Tensor& reset_products) {
+  check_gradient(d_samples, d_mean, cache, tokens, reset_weight, update_weight, candidate_weight, candidate_bias,
+                 norm_weight, norm_bias, token_products, cache_products, reset_products);
   const int64_t width = tokens.size(2);
   const auto floats = [&](int64_t n) { return at::empty({n}, cache.options()); };
   const auto weight = [&] { return at::empty(reset_weight.sizes(), reset_weight.options()); };
@@ -243,19 +262,6 @@ Forward grc_update_autograd(const Tensor& cache, const Tensor& tokens, const Ten
   return {out[0], out[1], out[2], out[3], out[4]};
 }
 
-template <c10::DeviceType device, c10::DispatchKey autocast>
-Forward grc_update_autocast(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
-                            const OptionalTensor& reset_bias, const Tensor& update_weight,
-                            const OptionalTensor& update_bias, const Tensor& candidate_weight,
-                            const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
-                            const OptionalTensor& norm_bias, double norm_eps) {
-  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
-  const auto dtype = at::autocast::get_autocast_dtype(device);
-  const auto narrow = [&](const Tensor& x) { return at::autocast::cached_cast(dtype, x, device); };
-  return call_forward(cache, narrow(tokens), narrow(reset_weight), reset_bias, narrow(update_weight), update_bias,
-                      narrow(candidate_weight), candidate_bias, norm_weight, norm_bias, norm_eps);
-}
-
 }  // namespace
 
 GrcUpdated grc_update(const Tensor& cache, const Tensor& tokens, const GateWeights& reset, const GateWeights& update,
@@ -267,34 +273,24 @@ GrcUpdated grc_update(const Tensor& cache, const Tensor& tokens, const GateWeigh
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def(
-      "grc_update(Tensor cache, Tensor tokens, Tensor reset_weight, Tensor? reset_bias, Tensor update_weight, "
-      "Tensor? update_bias, Tensor candidate_weight, Tensor? candidate_bias, Tensor? norm_weight=None, "
-      "Tensor? norm_bias=None, float norm_eps=1e-05) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
-  m.def(
+  Operator(m,
+           "grc_update(Tensor cache, Tensor tokens, Tensor reset_weight, Tensor? reset_bias, Tensor update_weight, "
+           "Tensor? update_bias, Tensor candidate_weight, Tensor? candidate_bias, Tensor? norm_weight=None, "
+           "Tensor? norm_bias=None, float norm_eps=1e-05) -> (Tensor, Tensor, Tensor, Tensor, Tensor)")
+      .composite(grc_update_composite)
+      .cpu(grc_update_cpu)
+      .meta(grc_update_meta)
+      .autograd(grc_update_autograd)
+      .autocast<call_forward, 1, 2, 4, 6>();
+  Operator(
+      m,
       "grc_update_backward(Tensor? d_samples, Tensor? d_mean, Tensor cache, Tensor tokens, Tensor reset_weight, "
       "Tensor update_weight, Tensor candidate_weight, Tensor? candidate_bias, Tensor? norm_weight, Tensor? norm_bias, "
       "float norm_eps, Tensor token_products, Tensor cache_products, Tensor reset_products) "
-      "-> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("grc_update", grc_update_composite); }
-TORCH_LIBRARY_IMPL(cachet, CPU, m) {
-  m.impl("grc_update", grc_update_cpu);
-  m.impl("grc_update_backward", grc_update_backward_cpu);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("grc_update", grc_update_meta);
-  m.impl("grc_update_backward", grc_update_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("grc_update", grc_update_autograd);
-  m.impl("grc_update_backward", torch::autograd::autogradNotImplementedFallback());
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
-  m.impl("grc_update", grc_update_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
-  m.impl("grc_update", grc_update_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
+      "-> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)")
+      .cpu(grc_update_backward_cpu)
+      .meta(grc_update_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

@@ -1,19 +1,18 @@
 #include "cachet/ops/kernel_attention.h"
 
-#include <ATen/autocast_mode.h>
 #include <ATen/ops/empty.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <tuple>
 
+#include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/kernel_attention_checks.h"
 #include "cachet/ops/kernel_attention_composite.h"
 #include "cachet/ops/kernel_attention_fused.h"
+#include "cachet/ops/registration.h"
 
 namespace cachet::ops {
 namespace {
@@ -44,6 +43,15 @@ KernelAttentionCall call_of(const Tensor& q, const Tensor& k, const Tensor& v, a
           causal,   eps,      key_eps};
 }
 
+// The fused form reads a context and a padding of each sample's own.
+void check_fused(const char* op, const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                 at::IntArrayRef units, const OptionalTensor& padding) {
+  check_kernel_attention(q, k, v, weights, units, padding);
+  TORCH_CHECK(k.size(0) == q.size(0), op, ": q has a batch of ", q.size(0), ", k of ", k.size(0));
+  TORCH_CHECK(!padding || padding->size(0) == q.size(0), op, ": q has a batch of ", q.size(0), ", padding of ",
+              padding->size(0));
+}
+
 // y, the states and the divisors.
 using Fused = std::tuple<Tensor, Tensor, Tensor>;
 
@@ -52,9 +60,23 @@ Fused kernel_attention_fused(const Tensor& q, const Tensor& k, const Tensor& v, 
                              double key_eps) {
   TORCH_CHECK(fuses(q, k, units, causal),
               "kernel_attention_fused: serves float32 and bfloat16 on the CPU; call kernel_attention");
+  check_fused("kernel_attention_fused", q, k, v, weights, units, padding);
   const auto [y, states, divisors] =
       kernel_attention_forward(call_of(q, k, v, weights, units, padding, causal, eps, key_eps));
   return {y, states, divisors};
+}
+
+void check_fused_gradient(const Tensor& grad, const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                          at::IntArrayRef units, const OptionalTensor& padding, bool causal, const Tensor& output,
+                          const Tensor& states, const Tensor& divisors) {
+  constexpr const char* op = "kernel_attention_fused_backward";
+  check_fused(op, q, k, v, weights, units, padding);
+  const KernelAttentionCall call{q, k, v, weights.vec(), units.vec(), {}, causal, 0, 0};
+  const int64_t batch = q.size(0), heads = q.size(1), queries = q.size(2), width = v.size(3);
+  check_shape(op, "grad", grad, {batch, heads, queries, width}, q);
+  check_shape(op, "output", output, {batch, heads, queries, width}, q);
+  check_shape(op, "states", states, {batch, heads, call.stored_states(), width + 1, call.features()}, q, at::kFloat);
+  check_shape(op, "divisors", divisors, {batch, heads, queries}, q, at::kFloat);
 }
 
 // Gradients of q, k, v and the weights.
@@ -63,6 +85,8 @@ std::vector<Tensor> kernel_attention_fused_backward(const Tensor& grad, const Te
                                                     const OptionalTensor& padding, bool causal, double eps,
                                                     double key_eps, const Tensor& output, const Tensor& states,
                                                     const Tensor& divisors) {
+  check_fuses("kernel_attention_fused", fuses(q, k, units, causal));
+  check_fused_gradient(grad, q, k, v, weights, units, padding, causal, output, states, divisors);
   const auto gradients = kernel_attention_backward(call_of(q, k, v, weights, units, padding, causal, eps, key_eps),
                                                    grad, {output, states, divisors});
   std::vector<Tensor> all{gradients.q, gradients.k, gradients.v};
@@ -75,8 +99,9 @@ Tensor empty_side_by_side(const Tensor& x) {
 }
 
 Fused kernel_attention_fused_meta(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
-                                  at::IntArrayRef units, const OptionalTensor&, bool causal, double eps,
+                                  at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps,
                                   double key_eps) {
+  check_fused("kernel_attention_fused", q, k, v, weights, units, padding);
   const KernelAttentionCall call{q, k, v, weights.vec(), units.vec(), {}, causal, eps, key_eps};
   return {at::empty({q.size(0), q.size(2), q.size(1), v.size(3)}, q.options()).transpose(1, 2),
           at::empty({q.size(0), q.size(1), call.stored_states(), v.size(3) + 1, call.features()},
@@ -84,10 +109,12 @@ Fused kernel_attention_fused_meta(const Tensor& q, const Tensor& k, const Tensor
           at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat))};
 }
 
-std::vector<Tensor> kernel_attention_fused_backward_meta(const Tensor&, const Tensor& q, const Tensor& k,
-                                                         const Tensor& v, at::TensorList weights, at::IntArrayRef,
-                                                         const OptionalTensor&, bool, double, double, const Tensor&,
-                                                         const Tensor&, const Tensor&) {
+std::vector<Tensor> kernel_attention_fused_backward_meta(const Tensor& grad, const Tensor& q, const Tensor& k,
+                                                         const Tensor& v, at::TensorList weights, at::IntArrayRef units,
+                                                         const OptionalTensor& padding, bool causal, double, double,
+                                                         const Tensor& output, const Tensor& states,
+                                                         const Tensor& divisors) {
+  check_fused_gradient(grad, q, k, v, weights, units, padding, causal, output, states, divisors);
   std::vector<Tensor> all{empty_side_by_side(q), empty_side_by_side(k), empty_side_by_side(v)};
   for (const Tensor& weight : weights) all.push_back(at::empty(weight.sizes(), weight.options()));
   return all;
@@ -161,45 +188,24 @@ std::vector<int64_t> numbers(const FeatureMap& map) {
   return units;
 }
 
-// --- autocast --------------------------------------------------------------------------------------------------------
-
-template <c10::DeviceType device>
-std::vector<Tensor> narrow_all(at::TensorList tensors) {
-  const auto dtype = at::autocast::get_autocast_dtype(device);
-  std::vector<Tensor> narrow;
-  for (const Tensor& tensor : tensors) narrow.push_back(at::autocast::cached_cast(dtype, tensor, device));
-  return narrow;
-}
-
-template <c10::DeviceType device, c10::DispatchKey autocast>
-Tensor kernel_features_autocast(const Tensor& x, at::TensorList weights, at::IntArrayRef units) {
-  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
+Tensor call_features(const Tensor& x, at::TensorList weights, at::IntArrayRef units) {
   static const auto op = operator_handle<decltype(kernel_features_checked)>("cachet::kernel_features");
-  return op.call(narrow_all<device>({x})[0], narrow_all<device>(weights), units);
+  return op.call(x, weights, units);
 }
 
-template <c10::DeviceType device, c10::DispatchKey autocast>
-Tensor kernel_attention_autocast(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
-                                 at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps,
-                                 double key_eps) {
-  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
+Tensor call_attention(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights, at::IntArrayRef units,
+                      const OptionalTensor& padding, bool causal, double eps, double key_eps) {
   static const auto op = operator_handle<decltype(kernel_attention_any)>("cachet::kernel_attention");
-  const auto operands = narrow_all<device>({q, k, v});
-  return op.call(operands[0], operands[1], operands[2], narrow_all<device>(weights), units, padding, causal, eps,
-                 key_eps);
+  return op.call(q, k, v, weights, units, padding, causal, eps, key_eps);
 }
 
 }  // namespace
 
-Tensor kernel_features(const Tensor& x, const FeatureMap& map) {
-  static const auto op = operator_handle<decltype(kernel_features_checked)>("cachet::kernel_features");
-  return op.call(x, map.weights, numbers(map));
-}
+Tensor kernel_features(const Tensor& x, const FeatureMap& map) { return call_features(x, map.weights, numbers(map)); }
 
 Tensor kernel_attention(const Tensor& q, const Tensor& k, const Tensor& v, const FeatureMap& map,
                         const OptionalTensor& padding, bool causal, double eps, double key_eps) {
-  static const auto op = operator_handle<decltype(kernel_attention_any)>("cachet::kernel_attention");
-  return op.call(q, k, v, map.weights, numbers(map), padding, causal, eps, key_eps);
+  return call_attention(q, k, v, map.weights, numbers(map), padding, causal, eps, key_eps);
 }
 
 Tensor kernel_attention_stream(const Tensor& q, const Tensor& k, const Tensor& v, const FeatureMap& map,
@@ -216,42 +222,28 @@ Tensor kernel_attention_stream(const Tensor& q, const Tensor& k, const Tensor& v
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def("kernel_features(Tensor x, Tensor[] weights, int[] units) -> Tensor");
-  m.def(
-      "kernel_attention(Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, Tensor? padding=None, "
-      "bool causal=False, float eps=0.0, float key_eps=0.0) -> Tensor");
+  Operator(m, "kernel_features(Tensor x, Tensor[] weights, int[] units) -> Tensor")
+      .differentiable_composite(kernel_features_checked)
+      .autocast<call_features, 0, 1>();
+  Operator(m,
+           "kernel_attention(Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, Tensor? padding=None, "
+           "bool causal=False, float eps=0.0, float key_eps=0.0) -> Tensor")
+      .differentiable_composite(kernel_attention_any)
+      .autocast<call_attention, 0, 1, 2, 3>();
   // The form that kernel_attention takes on the CPU, and the sums that its backward pass reads.
-  m.def(
-      "kernel_attention_fused(Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, Tensor? padding, "
-      "bool causal, float eps, float key_eps=0.0) -> (Tensor, Tensor, Tensor)");
-  m.def(
-      "kernel_attention_fused_backward(Tensor grad, Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, "
-      "Tensor? padding, bool causal, float eps, float key_eps, Tensor output, Tensor states, Tensor divisors) -> "
-      "Tensor[]");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) {
-  m.impl("kernel_features", kernel_features_checked);
-  m.impl("kernel_attention", kernel_attention_any);
-}
-TORCH_LIBRARY_IMPL(cachet, CPU, m) {
-  m.impl("kernel_attention_fused", kernel_attention_fused);
-  m.impl("kernel_attention_fused_backward", kernel_attention_fused_backward);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("kernel_attention_fused", kernel_attention_fused_meta);
-  m.impl("kernel_attention_fused_backward", kernel_attention_fused_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("kernel_attention_fused", kernel_attention_fused_autograd);
-  m.impl("kernel_attention_fused_backward", torch::autograd::autogradNotImplementedFallback());
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
-  m.impl("kernel_features", kernel_features_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
-  m.impl("kernel_attention", kernel_attention_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
-  m.impl("kernel_features", kernel_features_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
-  m.impl("kernel_attention", kernel_attention_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
+  Operator(m,
+           "kernel_attention_fused(Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, Tensor? padding, "
+           "bool causal, float eps, float key_eps=0.0) -> (Tensor, Tensor, Tensor)")
+      .cpu(kernel_attention_fused)
+      .meta(kernel_attention_fused_meta)
+      .autograd(kernel_attention_fused_autograd);
+  Operator(m,
+           "kernel_attention_fused_backward(Tensor grad, Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, "
+           "Tensor? padding, bool causal, float eps, float key_eps, Tensor output, Tensor states, Tensor divisors) -> "
+           "Tensor[]")
+      .cpu(kernel_attention_fused_backward)
+      .meta(kernel_attention_fused_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

@@ -1,14 +1,11 @@
 #include "cachet/ops/linear.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <tuple>
 
@@ -17,6 +14,7 @@
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/product.h"
+#include "cachet/ops/registration.h"
 
 namespace cachet::ops {
 namespace {
@@ -48,6 +46,12 @@ std::tuple<Tensor, Tensor> product_gradients(const Tensor& grad, const Tensor& x
   return {product(dy, weight.t()).view(x.sizes()), transposed_product(dy, as_rows(x))};
 }
 
+void check_gradient(const char* op, const Tensor& grad, const Tensor& x, const Tensor& weight,
+                    const OptionalTensor& bias) {
+  check(op, x, weight, bias);
+  check_shape(op, "grad", grad, output_sizes(x, weight), x);
+}
+
 // --- linear ----------------------------------------------------------------------------------------------------------
 
 Tensor linear_forward(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
@@ -56,6 +60,7 @@ Tensor linear_forward(const Tensor& x, const Tensor& weight, const OptionalTenso
 }
 
 std::tuple<Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& x, const Tensor& weight) {
+  check_gradient("linear_backward", grad, x, weight, {});
   return product_gradients(grad, x, weight);
 }
 
@@ -64,7 +69,8 @@ Tensor linear_meta(const Tensor& x, const Tensor& weight, const OptionalTensor& 
   return at::empty(output_sizes(x, weight), x.options());
 }
 
-std::tuple<Tensor, Tensor> linear_backward_meta(const Tensor&, const Tensor& x, const Tensor& weight) {
+std::tuple<Tensor, Tensor> linear_backward_meta(const Tensor& grad, const Tensor& x, const Tensor& weight) {
+  check_gradient("linear_backward", grad, x, weight, {});
   return {at::empty(x.sizes(), x.options()), at::empty(weight.sizes(), weight.options())};
 }
 
@@ -120,10 +126,17 @@ Forward linear_gelu_cpu(const Tensor& x, const Tensor& weight, const Tensor& bia
   return {out, made};
 }
 
+void check_gelu_gradient(const Tensor& grad, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                         const Tensor& made) {
+  check_gradient("linear_gelu_backward", grad, x, weight, bias);
+  check_shape("linear_gelu_backward", "product", made, output_sizes(x, weight), x);
+}
+
 // Gradients of x, weight and bias.
 std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_cpu(const Tensor& grad, const Tensor& x, const Tensor& weight,
                                                             const Tensor& bias, const Tensor& made) {
   check_fuses("linear_gelu", may_fuse(x));
+  check_gelu_gradient(grad, x, weight, bias, made);
   const int64_t width = weight.size(0), count = width == 0 ? 0 : made.numel() / width;
   const Tensor dy = grad.contiguous(), shift = bias.to(at::kFloat).contiguous();
   const Tensor d_made = at::empty(made.sizes(), made.options());
@@ -146,8 +159,9 @@ Forward linear_gelu_meta(const Tensor& x, const Tensor& weight, const Tensor& bi
   return {at::empty(sizes, x.options()), keep_product ? at::empty(sizes, x.options()) : at::empty({0}, x.options())};
 }
 
-std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_meta(const Tensor&, const Tensor& x, const Tensor& weight,
-                                                             const Tensor& bias, const Tensor&) {
+std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_meta(const Tensor& grad, const Tensor& x, const Tensor& weight,
+                                                             const Tensor& bias, const Tensor& made) {
+  check_gelu_gradient(grad, x, weight, bias, made);
   return {at::empty(x.sizes(), x.options()), at::empty(weight.sizes(), weight.options()),
           at::empty(bias.sizes(), bias.options().dtype(at::kFloat))};
 }
@@ -191,14 +205,6 @@ Forward linear_gelu_autograd(const Tensor& x, const Tensor& weight, const Tensor
 
 // --- autocast --------------------------------------------------------------------------------------------------------
 
-template <c10::DeviceType device, c10::DispatchKey autocast>
-Forward linear_gelu_autocast(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
-  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
-  const auto dtype = at::autocast::get_autocast_dtype(device);
-  return call_gelu(at::autocast::cached_cast(dtype, x, device), at::autocast::cached_cast(dtype, weight, device), bias,
-                   keep_product);
-}
-
 Tensor linear_autocast(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   return at::linear(x, weight, bias);  // its own rule
 }
@@ -216,41 +222,27 @@ Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def("linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor");
-  m.def("linear_backward(Tensor grad, Tensor x, Tensor weight) -> (Tensor, Tensor)");
-  m.def("linear_gelu(Tensor x, Tensor weight, Tensor bias, bool keep_product=True) -> (Tensor, Tensor)");
-  m.def(
-      "linear_gelu_backward(Tensor grad, Tensor x, Tensor weight, Tensor bias, Tensor product) "
-      "-> (Tensor, Tensor, Tensor)");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
-  m.impl("linear", linear_forward);
-  m.impl("linear_backward", linear_backward);
-  m.impl("linear_gelu", linear_gelu_composite);
-}
-TORCH_LIBRARY_IMPL(cachet, CPU, m) {
-  m.impl("linear_gelu", linear_gelu_cpu);
-  m.impl("linear_gelu_backward", linear_gelu_backward_cpu);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("linear", linear_meta);
-  m.impl("linear_backward", linear_backward_meta);
-  m.impl("linear_gelu", linear_gelu_meta);
-  m.impl("linear_gelu_backward", linear_gelu_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("linear", linear_autograd);
-  m.impl("linear_backward", torch::autograd::autogradNotImplementedFallback());
-  m.impl("linear_gelu", linear_gelu_autograd);
-  m.impl("linear_gelu_backward", torch::autograd::autogradNotImplementedFallback());
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
-  m.impl("linear", linear_autocast);
-  m.impl("linear_gelu", linear_gelu_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
-  m.impl("linear", linear_autocast);
-  m.impl("linear_gelu", linear_gelu_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
+  Operator(m, "linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor")
+      .composite(linear_forward)
+      .meta(linear_meta)
+      .autograd(linear_autograd)
+      .autocast(linear_autocast);
+  Operator(m, "linear_backward(Tensor grad, Tensor x, Tensor weight) -> (Tensor, Tensor)")
+      .composite(linear_backward)
+      .meta(linear_backward_meta)
+      .without_gradient();
+  Operator(m, "linear_gelu(Tensor x, Tensor weight, Tensor bias, bool keep_product=True) -> (Tensor, Tensor)")
+      .composite(linear_gelu_composite)
+      .cpu(linear_gelu_cpu)
+      .meta(linear_gelu_meta)
+      .autograd(linear_gelu_autograd)
+      .autocast<call_gelu, 0, 1>();
+  Operator(m,
+           "linear_gelu_backward(Tensor grad, Tensor x, Tensor weight, Tensor bias, Tensor product) "
+           "-> (Tensor, Tensor, Tensor)")
+      .cpu(linear_gelu_backward_cpu)
+      .meta(linear_gelu_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

@@ -1,13 +1,10 @@
 #include "cachet/ops/mix_heads.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <tuple>
 
@@ -15,6 +12,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/registration.h"
 
 namespace cachet::ops {
 namespace {
@@ -33,6 +31,11 @@ void check(const Tensor& self, const Tensor& memory, const Tensor& logit) {
   check_same_device("mix_heads", self, {{"memory", memory}, {"logit", logit}});
   TORCH_CHECK(memory.scalar_type() == self.scalar_type(), "mix_heads: self is ", self.scalar_type(), ", memory ",
               memory.scalar_type());
+}
+
+void check_gradient(const Tensor& grad, const Tensor& self, const Tensor& memory, const Tensor& logit) {
+  check(self, memory, logit);
+  check_shape("mix_heads_backward", "grad", grad, self.sizes(), self);
 }
 
 Tensor mix_heads_composite(const Tensor& self, const Tensor& memory, const Tensor& logit) {
@@ -74,6 +77,7 @@ Tensor mix_heads_cpu(const Tensor& self, const Tensor& memory, const Tensor& log
 std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_cpu(const Tensor& grad, const Tensor& self, const Tensor& memory,
                                                           const Tensor& logit) {
   check_fuses("mix_heads", may_fuse(self));
+  check_gradient(grad, self, memory, logit);
   const Tensor g = grad.contiguous(), a = self.contiguous(), b = memory.contiguous();
   const Tensor share = logit.to(at::kFloat).sigmoid().contiguous();
   const Tensor d_self = at::empty(a.sizes(), a.options()), d_memory = at::empty(b.sizes(), b.options());
@@ -99,8 +103,9 @@ Tensor mix_heads_meta(const Tensor& self, const Tensor& memory, const Tensor& lo
   return at::empty(self.sizes(), self.options());
 }
 
-std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_meta(const Tensor&, const Tensor& self, const Tensor& memory,
+std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_meta(const Tensor& grad, const Tensor& self, const Tensor& memory,
                                                            const Tensor& logit) {
+  check_gradient(grad, self, memory, logit);
   return {at::empty(self.sizes(), self.options()), at::empty(memory.sizes(), memory.options()),
           at::empty(logit.sizes(), logit.options())};
 }
@@ -127,14 +132,6 @@ Tensor mix_heads_autograd(const Tensor& self, const Tensor& memory, const Tensor
   return may_fuse(self) ? MixHeads::apply(self, memory, logit) : mix_heads_composite(self, memory, logit);
 }
 
-template <c10::DeviceType device, c10::DispatchKey autocast>
-Tensor mix_heads_autocast(const Tensor& self, const Tensor& memory, const Tensor& logit) {
-  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
-  const auto dtype = at::autocast::get_autocast_dtype(device);
-  return mix_heads(at::autocast::cached_cast(dtype, self, device), at::autocast::cached_cast(dtype, memory, device),
-                   logit);
-}
-
 }  // namespace
 
 Tensor mix_heads(const Tensor& self, const Tensor& memory, const Tensor& logit) {
@@ -143,27 +140,16 @@ Tensor mix_heads(const Tensor& self, const Tensor& memory, const Tensor& logit) 
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def("mix_heads(Tensor self, Tensor memory, Tensor logit) -> Tensor");
-  m.def("mix_heads_backward(Tensor grad, Tensor self, Tensor memory, Tensor logit) -> (Tensor, Tensor, Tensor)");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("mix_heads", mix_heads_composite); }
-TORCH_LIBRARY_IMPL(cachet, CPU, m) {
-  m.impl("mix_heads", mix_heads_cpu);
-  m.impl("mix_heads_backward", mix_heads_backward_cpu);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("mix_heads", mix_heads_meta);
-  m.impl("mix_heads_backward", mix_heads_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("mix_heads", mix_heads_autograd);
-  m.impl("mix_heads_backward", torch::autograd::autogradNotImplementedFallback());
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
-  m.impl("mix_heads", mix_heads_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
-  m.impl("mix_heads", mix_heads_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
+  Operator(m, "mix_heads(Tensor self, Tensor memory, Tensor logit) -> Tensor")
+      .composite(mix_heads_composite)
+      .cpu(mix_heads_cpu)
+      .meta(mix_heads_meta)
+      .autograd(mix_heads_autograd)
+      .autocast<ops::mix_heads, 0, 1>();
+  Operator(m, "mix_heads_backward(Tensor grad, Tensor self, Tensor memory, Tensor logit) -> (Tensor, Tensor, Tensor)")
+      .cpu(mix_heads_backward_cpu)
+      .meta(mix_heads_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

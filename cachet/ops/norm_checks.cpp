@@ -22,16 +22,30 @@ void check_norm_operands(const char* op, const at::Tensor& input, const std::opt
       " ", padding->sizes());
 }
 
-void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
-                      const char* meaning, const at::Tensor& counters, int64_t count) {
-  check_same_device(op, input, {{"statistics", statistics}, {"counters", counters}});
+void check_norm_statistics(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
+                           const char* meaning) {
+  check_same_device(op, input, {{"statistics", statistics}});
   const int64_t channels = input.size(-1);
   TORCH_CHECK(statistics.dim() == 2 && statistics.size(0) == rows && statistics.size(1) == channels, op,
               ": statistics must be (", meaning, ", C) = (", rows, ", ", channels, "), got ", statistics.sizes());
   TORCH_CHECK(statistics.scalar_type() == at::kFloat || statistics.scalar_type() == at::kDouble, op,
               ": statistics must be float32 or float64, got ", statistics.scalar_type());
+}
+
+void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
+                      const char* meaning, const at::Tensor& counters, int64_t count) {
+  check_norm_statistics(op, input, statistics, rows, meaning);
+  check_same_device(op, input, {{"counters", counters}});
   TORCH_CHECK(counters.scalar_type() == at::kLong && counters.dim() == 1 && counters.size(0) == count, op,
               ": counters must be (", count, ") int64, got ", counters.scalar_type(), " ", counters.sizes());
+}
+
+void check_norm_gradient(const char* op, const at::Tensor& grad, const at::Tensor& input,
+                         const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& padding,
+                         const at::Tensor& scales, const at::Tensor& statistics) {
+  check_norm_operands(op, input, weight, {}, padding);
+  check_shape(op, "grad", grad, input.sizes(), input);
+  check_shape(op, "scales", scales, {2, input.size(-1)}, input, statistics.scalar_type());
 }
 
 }  // namespace cachet::ops

@@ -4,13 +4,13 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <cstring>
 
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/registration.h"
 
 namespace cachet::ops {
 namespace {
@@ -91,10 +91,12 @@ Tensor permute_tokens(const Tensor& x, const Tensor& index, const Tensor& invers
   return op.call(x, index, inverse);
 }
 
-TORCH_LIBRARY_FRAGMENT(cachet, m) { m.def("permute_tokens(Tensor x, Tensor index, Tensor inverse) -> Tensor"); }
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("permute_tokens", permute_tokens_composite); }
-TORCH_LIBRARY_IMPL(cachet, CPU, m) { m.impl("permute_tokens", permute_tokens_cpu); }
-TORCH_LIBRARY_IMPL(cachet, Meta, m) { m.impl("permute_tokens", permute_tokens_meta); }
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) { m.impl("permute_tokens", permute_tokens_autograd); }
+TORCH_LIBRARY_FRAGMENT(cachet, m) {
+  Operator(m, "permute_tokens(Tensor x, Tensor index, Tensor inverse) -> Tensor")
+      .composite(permute_tokens_composite)
+      .cpu(permute_tokens_cpu)
+      .meta(permute_tokens_meta)
+      .autograd(permute_tokens_autograd);
+}
 
 }  // namespace cachet::ops

@@ -7,14 +7,14 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <tuple>
 
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/norm_checks.h"
+#include "cachet/ops/registration.h"
+#include "cachet/ops/replicas_holder.h"
 #include "cachet/ops/token_passes.h"
 
 namespace cachet::ops {
@@ -32,12 +32,19 @@ void check(const Tensor& input, const OptionalTensor& weight, const OptionalTens
   check_norm_state("power_norm", input, statistics, 2, "2", counters, 1);
 }
 
-Forward power_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                           const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum, double,
-                           double eps, int64_t warmup) {
+void check_gradient(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                    const OptionalTensor& padding, const Tensor& scales, const Tensor& statistics) {
+  constexpr const char* op = "power_norm_backward";
+  check_norm_gradient(op, grad, input, weight, padding, scales, statistics);
+  check_norm_statistics(op, input, statistics, 2, "2");
+}
+
+Forward power_norm_over(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                        const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum, double eps,
+                        int64_t warmup, Replicas* replicas) {
   check(input, weight, bias, padding, statistics, counters);
   const auto wide = statistics.scalar_type();
-  const Tensor own = passes::sum_of_squares(input, padding, wide) / passes::valid_tokens(input, padding, wide);
+  const Tensor own = passes::mean_over_tokens(passes::sum_of_squares(input, padding, wide), input, padding, replicas);
   counters.add_(1);
   const Tensor step = counters.select(0, 0).clone();
   const Tensor running = statistics.select(0, State::kRunning).clone();
@@ -52,9 +59,16 @@ Forward power_norm_forward(const Tensor& input, const OptionalTensor& weight, co
   return {passes::scale_shift(input, scale.to(wide), bias), at::stack({used, own})};
 }
 
-Backward power_norm_backward(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
-                             const OptionalTensor& padding, const Tensor& scales, Tensor statistics, double momentum,
-                             double eps) {
+Forward power_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                           const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum, double,
+                           double eps, int64_t warmup) {
+  return power_norm_over(input, weight, bias, padding, statistics, counters, momentum, eps, warmup, nullptr);
+}
+
+Backward power_norm_backward_over(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                  const OptionalTensor& padding, const Tensor& scales, Tensor statistics,
+                                  double momentum, double eps, Replicas* replicas) {
+  check_gradient(grad, input, weight, padding, scales, statistics);
   const auto wide = statistics.scalar_type();
   const Tensor inverse = at::rsqrt(scales.select(0, 0) + eps), own = scales.select(0, 1);
   const Tensor own_inverse = at::rsqrt(own + eps);
@@ -63,13 +77,19 @@ Backward power_norm_backward(const Tensor& grad, const Tensor& input, const Opti
 
   Tensor gradient_mean = statistics.select(0, State::kGradientMean);
   const Tensor pull = (1 - momentum) * gradient_mean;  // a = dy·w − pull·z
-  Tensor mean_gz = valid.grad_input * inverse / passes::valid_tokens(input, padding, wide);
+  Tensor mean_gz = passes::mean_over_tokens(valid.grad_input * inverse, input, padding, replicas);
   if (weight) mean_gz = mean_gz * *weight;
   gradient_mean.add_(mean_gz - pull * own * inverse.square());
 
   const Tensor grad_scale = weight ? own_inverse * *weight : own_inverse;
   const Tensor dx = passes::scale_subtract(grad, grad_scale.to(wide), input, pull * inverse * own_inverse);
   return {dx, all.grad_input * inverse, all.grad};
+}
+
+Backward power_norm_backward(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                             const OptionalTensor& padding, const Tensor& scales, Tensor statistics, double momentum,
+                             double eps) {
+  return power_norm_backward_over(grad, input, weight, padding, scales, statistics, momentum, eps, nullptr);
 }
 
 Forward power_norm_meta(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
@@ -79,8 +99,10 @@ Forward power_norm_meta(const Tensor& input, const OptionalTensor& weight, const
   return {at::empty(input.sizes(), input.options()), at::empty({2, input.size(-1)}, statistics.options())};
 }
 
-Backward power_norm_backward_meta(const Tensor&, const Tensor& input, const OptionalTensor&, const OptionalTensor&,
-                                  const Tensor&, Tensor statistics, double, double) {
+Backward power_norm_backward_meta(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                  const OptionalTensor& padding, const Tensor& scales, Tensor statistics, double,
+                                  double) {
+  check_gradient(grad, input, weight, padding, scales, statistics);
   const auto channels = [&] { return at::empty({input.size(-1)}, statistics.options()); };
   return {at::empty(input.sizes(), input.options()), channels(), channels()};
 }
@@ -99,10 +121,13 @@ struct PowerNorm : torch::autograd::Function<PowerNorm> {
                                                 const OptionalTensor& weight, const OptionalTensor& bias,
                                                 const OptionalTensor& padding, const Tensor& statistics,
                                                 const Tensor& counters, double momentum, double backward_momentum,
-                                                double eps, int64_t warmup) {
+                                                double eps, int64_t warmup, const std::shared_ptr<Replicas>& replicas) {
     at::AutoDispatchBelowADInplaceOrView below;
-    const auto [y, scales] =
-        call_forward(input, weight, bias, padding, statistics, counters, momentum, backward_momentum, eps, warmup);
+    const auto [y, scales] = replicas ? power_norm_over(input, weight, bias, padding, statistics, counters, momentum,
+                                                        eps, warmup, replicas.get())
+                                      : call_forward(input, weight, bias, padding, statistics, counters, momentum,
+                                                     backward_momentum, eps, warmup);
+    if (replicas) ctx->saved_data["replicas"] = hold(replicas);
     ctx->save_for_backward({input, weight.value_or(Tensor()), padding.value_or(Tensor()), scales});
     // The state is written by later passes too, so it is held as it is and not as a saved variable.
     ctx->saved_data["statistics"] = statistics;
@@ -120,20 +145,25 @@ struct PowerNorm : torch::autograd::Function<PowerNorm> {
     const auto present = [](const Tensor& t) { return t.defined() ? OptionalTensor(t) : std::nullopt; };
     auto& data = ctx->saved_data;
     const Tensor dy = grads[0].defined() ? grads[0] : at::zeros_like(saved[0]);
-    const auto [dx, dw, db] =
-        op.call(dy, saved[0], present(saved[1]), present(saved[2]), saved[3], data["statistics"].toTensor(),
-                data["momentum"].toDouble(), data["eps"].toDouble());
-    const Tensor none;
-    return {dx,  saved[1].defined() ? dw : none, data["bias"].toBool() ? db : none, none, none, none, none, none, none,
-            none};
+    const auto replicas = data.find("replicas");
+    const auto gradients = [&](const auto& call, auto... last) {
+      return call(dy, saved[0], present(saved[1]), present(saved[2]), saved[3], data["statistics"].toTensor(),
+                  data["momentum"].toDouble(), data["eps"].toDouble(), last...);
+    };
+    const auto [dx, dw, db] = replicas == data.end()
+                                  ? gradients([&](const auto&... operands) { return op.call(operands...); })
+                                  : gradients(power_norm_backward_over, held_replicas(replicas->second));
+    torch::autograd::variable_list all{dx, saved[1].defined() ? dw : Tensor(), data["bias"].toBool() ? db : Tensor()};
+    all.resize(11);
+    return all;
   }
 };
 
 Forward power_norm_autograd(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                             const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum,
                             double backward_momentum, double eps, int64_t warmup) {
-  const auto out =
-      PowerNorm::apply(input, weight, bias, padding, statistics, counters, momentum, backward_momentum, eps, warmup);
+  const auto out = PowerNorm::apply(input, weight, bias, padding, statistics, counters, momentum, backward_momentum,
+                                    eps, warmup, nullptr);
   return {out[0], out[1]};
 }
 
@@ -146,31 +176,31 @@ PowerNormState initial_power_norm_state(int64_t channels, const at::TensorOption
 }
 
 PowerNormOutput power_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                           const OptionalTensor& padding, const PowerNormState& state, const PowerNormSettings& s) {
+                           const OptionalTensor& padding, const PowerNormState& state, const PowerNormSettings& s,
+                           const std::shared_ptr<Replicas>& replicas) {
+  if (replicas) {
+    const auto out = PowerNorm::apply(input, weight, bias, padding, state.statistics, state.counters,
+                                      s.forward_momentum, s.backward_momentum, s.eps, s.warmup, replicas);
+    return {out[0], out[1].select(0, 0), out[1].select(0, 1)};
+  }
   const auto [output, scales] = call_forward(input, weight, bias, padding, state.statistics, state.counters,
                                              s.forward_momentum, s.backward_momentum, s.eps, s.warmup);
   return {output, scales.select(0, 0), scales.select(0, 1)};
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def(
-      "power_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? padding, Tensor(a!) statistics, "
-      "Tensor(b!) counters, float momentum, float backward_momentum, float eps, int warmup) -> (Tensor, Tensor)");
-  m.def(
-      "power_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor? padding, Tensor scales, "
-      "Tensor(a!) statistics, float momentum, float eps) -> (Tensor, Tensor, Tensor)");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
-  m.impl("power_norm", power_norm_forward);
-  m.impl("power_norm_backward", power_norm_backward);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("power_norm", power_norm_meta);
-  m.impl("power_norm_backward", power_norm_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("power_norm", power_norm_autograd);
-  m.impl("power_norm_backward", torch::autograd::autogradNotImplementedFallback());
+  Operator(m,
+           "power_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? padding, Tensor(a!) statistics, "
+           "Tensor(b!) counters, float momentum, float backward_momentum, float eps, int warmup) -> (Tensor, Tensor)")
+      .composite(power_norm_forward)
+      .meta(power_norm_meta)
+      .autograd(power_norm_autograd);
+  Operator(m,
+           "power_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor? padding, Tensor scales, "
+           "Tensor(a!) statistics, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
+      .composite(power_norm_backward)
+      .meta(power_norm_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

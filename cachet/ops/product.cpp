@@ -1,13 +1,13 @@
 #include "cachet/ops/product.h"
 
 #include <ATen/core/List.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mm.h>
 
 #include <string_view>
 
+#include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/processor.h"
 
@@ -17,24 +17,26 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-// ATen's operator for oneDNN's product with an epilogue: x, weight, bias, epilogue, its numbers, its algorithm.
-Tensor linear_pointwise(const Tensor& x, const Tensor& weight, const OptionalTensor& bias, std::string_view epilogue,
-                        c10::List<std::optional<at::Scalar>> scalars, std::optional<std::string_view> algorithm) {
-  using Signature = decltype(linear_pointwise);
-  static const auto op =
-      c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Signature>();
-  return op.call(x, weight, bias, epilogue, std::move(scalars), algorithm);
+// ATen's operator for oneDNN's product with an epilogue: x, weight, bias, epilogue, its numbers, its algorithm. It is
+// no part of LibTorch's interface: where this LibTorch has none, or another, products are at::linear's.
+using LinearPointwise = Tensor(const Tensor&, const Tensor&, const OptionalTensor&, std::string_view,
+                               c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
+
+const auto& linear_pointwise() {
+  static const auto found = find_cpu_operator<LinearPointwise>("mkldnn::_linear_pointwise");
+  return found;
 }
 
-bool has_linear_pointwise() {
-  static const bool has = c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""}).has_value();
-  return has;
-}
-
-bool onednn_outruns_mkl() { return has_avx512() && !is_intel() && has_linear_pointwise(); }
+bool onednn_outruns_mkl() { return has_avx512() && !is_intel() && linear_pointwise().has_value(); }
 
 bool makes_sense(const Tensor& x, const Tensor& weight) {
   return x.dim() >= 2 && x.numel() > 0 && weight.numel() > 0 && weight.scalar_type() == x.scalar_type();
+}
+
+// oneDNN reads bfloat16 in pairs: of an odd row the number behind it too, times zero. Where rows lie apart that is
+// another's, and may be NaN.
+bool reads_beyond_rows(const Tensor& x) {
+  return x.scalar_type() == at::kBFloat16 && x.size(-1) % 2 == 1 && !x.is_contiguous();
 }
 
 Tensor onednn(const Tensor& x, const Tensor& weight, const OptionalTensor& bias, bool gelu) {
@@ -43,9 +45,9 @@ Tensor onednn(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
   sizes.back() = weight.size(0);
   // oneDNN has kernels for weights that lie dense, as they are or transposed; others it multiplies number by number.
   const bool dense = weight.is_contiguous() || weight.t().is_contiguous();
-  return linear_pointwise(as_rows(x), dense ? weight : weight.contiguous(), shift, gelu ? "gelu" : "none",
-                          c10::List<std::optional<at::Scalar>>(),
-                          gelu ? std::optional<std::string_view>("none") : std::nullopt)
+  return linear_pointwise()
+      ->call(as_rows(x), dense ? weight : weight.contiguous(), shift, gelu ? "gelu" : "none",
+             c10::List<std::optional<at::Scalar>>(), gelu ? std::optional<std::string_view>("none") : std::nullopt)
       .view(sizes);
 }
 
@@ -57,7 +59,8 @@ bool has_faster_product(const Tensor& x) {
 
 Tensor product(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   if (has_faster_product(x) && makes_sense(x, weight)) return onednn(x, weight, bias, false);
-  return at::linear(x, weight, bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt);
+  return at::linear(reads_beyond_rows(x) ? x.contiguous() : x, weight,
+                    bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt);
 }
 
 Tensor transposed_product(const Tensor& a, const Tensor& b) {
@@ -68,7 +71,7 @@ Tensor transposed_product(const Tensor& a, const Tensor& b) {
 
 Tensor product_gelu(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   const bool by_onednn =
-      x.scalar_type() == at::kBFloat16 ? may_fuse(x) && has_linear_pointwise() : has_faster_product(x);
+      x.scalar_type() == at::kBFloat16 ? may_fuse(x) && linear_pointwise().has_value() : has_faster_product(x);
   if (by_onednn && makes_sense(x, weight)) return onednn(x, weight, bias, true);
   return at::gelu(product(x, weight, bias));
 }

@@ -8,9 +8,9 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/sort.h>
 #include <ATen/ops/where.h>
-#include <torch/library.h>
 
 #include "cachet/ops/dispatch.h"
+#include "cachet/ops/registration.h"
 
 namespace cachet::ops {
 namespace {
@@ -56,8 +56,10 @@ Tensor resize_tokens(const Tensor& tokens, int64_t length, const std::optional<T
   return op.call(tokens, length, padding);
 }
 
-TORCH_LIBRARY_FRAGMENT(cachet, m) { m.def("resize_tokens(Tensor tokens, int length, Tensor? padding=None) -> Tensor"); }
-TORCH_LIBRARY_IMPL(cachet, CompositeImplicitAutograd, m) { m.impl("resize_tokens", resize_tokens_composite); }
-TORCH_LIBRARY_IMPL(cachet, Meta, m) { m.impl("resize_tokens", resize_tokens_meta); }
+TORCH_LIBRARY_FRAGMENT(cachet, m) {
+  Operator(m, "resize_tokens(Tensor tokens, int length, Tensor? padding=None) -> Tensor")
+      .differentiable_composite(resize_tokens_composite)
+      .meta(resize_tokens_meta);
+}
 
 }  // namespace cachet::ops

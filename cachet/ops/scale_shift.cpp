@@ -1,14 +1,13 @@
 #include "cachet/ops/scale_shift.h"
 
 #include <ATen/ops/empty.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <tuple>
 
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
+#include "cachet/ops/registration.h"
 #include "cachet/ops/token_passes.h"
 
 namespace cachet::ops {
@@ -43,12 +42,19 @@ Tensor scale_shift_meta(const Tensor& input, const Tensor& scale, const Optional
 // ∂x = dy·scale,  ∂scale = Σ dy·x,  ∂shift = Σ dy
 using Backward = std::tuple<Tensor, Tensor, Tensor>;
 
+void check_gradient(const Tensor& grad, const Tensor& input, const Tensor& scale) {
+  check(input, scale, {});
+  check_shape("scale_shift_backward", "grad", grad, input.sizes(), input);
+}
+
 Backward scale_shift_backward(const Tensor& grad, const Tensor& input, const Tensor& scale) {
+  check_gradient(grad, input, scale);
   const passes::GradientSums sums = passes::gradient_sums(grad, input, {}, scale.scalar_type());
   return {passes::scale_shift(grad, scale, {}), sums.grad_input, sums.grad};
 }
 
-Backward scale_shift_backward_meta(const Tensor&, const Tensor& input, const Tensor& scale) {
+Backward scale_shift_backward_meta(const Tensor& grad, const Tensor& input, const Tensor& scale) {
+  check_gradient(grad, input, scale);
   const auto channels = [&] { return at::empty(scale.sizes(), scale.options()); };
   return {at::empty(input.sizes(), input.options()), channels(), channels()};
 }
@@ -82,20 +88,14 @@ Tensor scale_shift(const Tensor& input, const Tensor& scale, const OptionalTenso
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def("scale_shift(Tensor input, Tensor scale, Tensor? shift=None) -> Tensor");
-  m.def("scale_shift_backward(Tensor grad, Tensor input, Tensor scale) -> (Tensor, Tensor, Tensor)");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
-  m.impl("scale_shift", scale_shift_kernel);
-  m.impl("scale_shift_backward", scale_shift_backward);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("scale_shift", scale_shift_meta);
-  m.impl("scale_shift_backward", scale_shift_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("scale_shift", scale_shift_autograd);
-  m.impl("scale_shift_backward", torch::autograd::autogradNotImplementedFallback());
+  Operator(m, "scale_shift(Tensor input, Tensor scale, Tensor? shift=None) -> Tensor")
+      .composite(scale_shift_kernel)
+      .meta(scale_shift_meta)
+      .autograd(scale_shift_autograd);
+  Operator(m, "scale_shift_backward(Tensor grad, Tensor input, Tensor scale) -> (Tensor, Tensor, Tensor)")
+      .composite(scale_shift_backward)
+      .meta(scale_shift_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

@@ -1,15 +1,12 @@
 #include "cachet/ops/token_convolution.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <tuple>
 
@@ -17,6 +14,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/registration.h"
 
 namespace cachet::ops {
 namespace {
@@ -44,6 +42,12 @@ void check(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bia
   TORCH_CHECK(!addend || (addend->sizes() == tokens.sizes() && addend->scalar_type() == tokens.scalar_type()),
               "token_convolution: addend must be as tokens, ", tokens.scalar_type(), " ", tokens.sizes(), ", got ",
               addend->scalar_type(), " ", addend->sizes());
+}
+
+void check_gradient(const Tensor& grad, const Tensor& tokens, const Tensor& weight, int64_t height, int64_t width,
+                    int64_t class_tokens) {
+  check(tokens, weight, {}, {}, height, width, class_tokens);
+  check_shape("token_convolution_backward", "grad", grad, tokens.sizes(), tokens);
 }
 
 Tensor token_convolution_composite(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
@@ -124,6 +128,7 @@ Tensor token_convolution_cpu(const Tensor& tokens, const Tensor& weight, const O
 Backward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens, const Tensor& weight, int64_t height,
                                         int64_t width, int64_t class_tokens) {
   check_fuses("token_convolution", fuses(tokens, weight));
+  check_gradient(grad, tokens, weight, height, width, class_tokens);
   const auto shape = shape_of(tokens, weight, height, width);
   const Tensor dy = grad.contiguous(), x = tokens.contiguous();
   const Tensor d_tokens = at::empty(x.sizes(), x.options());
@@ -157,8 +162,9 @@ Tensor token_convolution_meta(const Tensor& tokens, const Tensor& weight, const 
   return at::empty(tokens.sizes(), tokens.options());
 }
 
-Backward token_convolution_backward_meta(const Tensor&, const Tensor& tokens, const Tensor& weight, int64_t, int64_t,
-                                         int64_t) {
+Backward token_convolution_backward_meta(const Tensor& grad, const Tensor& tokens, const Tensor& weight, int64_t height,
+                                         int64_t width, int64_t class_tokens) {
+  check_gradient(grad, tokens, weight, height, width, class_tokens);
   return {at::empty(tokens.sizes(), tokens.options()), at::empty(weight.sizes(), weight.options()),
           at::empty({tokens.size(2)}, tokens.options().dtype(at::kFloat))};
 }
@@ -220,18 +226,6 @@ Tensor token_convolution_autograd(const Tensor& tokens, const Tensor& weight, co
   return gelu ? at::gelu(y) : y;
 }
 
-template <c10::DeviceType device, c10::DispatchKey autocast>
-Tensor token_convolution_autocast(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
-                                  const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens,
-                                  bool gelu) {
-  c10::impl::ExcludeDispatchKeyGuard no_autocast(autocast);
-  const auto narrow = [&](const Tensor& x) {
-    return at::autocast::cached_cast(at::autocast::get_autocast_dtype(device), x, device);
-  };
-  return call(narrow(tokens), narrow(weight), bias, addend ? OptionalTensor(narrow(*addend)) : addend, height, width,
-              class_tokens, gelu);
-}
-
 }  // namespace
 
 Tensor token_convolution(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias, const TokenGrid& grid,
@@ -241,31 +235,21 @@ Tensor token_convolution(const Tensor& tokens, const Tensor& weight, const Optio
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def(
-      "token_convolution(Tensor tokens, Tensor weight, Tensor? bias, Tensor? addend, int height, int width, "
-      "int class_tokens=0, bool gelu=False) -> Tensor");
-  m.def(
+  Operator(m,
+           "token_convolution(Tensor tokens, Tensor weight, Tensor? bias, Tensor? addend, int height, int width, "
+           "int class_tokens=0, bool gelu=False) -> Tensor")
+      .composite(token_convolution_composite)
+      .cpu(token_convolution_cpu)
+      .meta(token_convolution_meta)
+      .autograd(token_convolution_autograd)
+      .autocast<call, 0, 1, 3>();
+  Operator(
+      m,
       "token_convolution_backward(Tensor grad, Tensor tokens, Tensor weight, int height, int width, int class_tokens) "
-      "-> (Tensor, Tensor, Tensor)");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) { m.impl("token_convolution", token_convolution_composite); }
-TORCH_LIBRARY_IMPL(cachet, CPU, m) {
-  m.impl("token_convolution", token_convolution_cpu);
-  m.impl("token_convolution_backward", token_convolution_backward_cpu);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("token_convolution", token_convolution_meta);
-  m.impl("token_convolution_backward", token_convolution_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("token_convolution", token_convolution_autograd);
-  m.impl("token_convolution_backward", torch::autograd::autogradNotImplementedFallback());
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCPU, m) {
-  m.impl("token_convolution", token_convolution_autocast<at::kCPU, c10::DispatchKey::AutocastCPU>);
-}
-TORCH_LIBRARY_IMPL(cachet, AutocastCUDA, m) {
-  m.impl("token_convolution", token_convolution_autocast<at::kCUDA, c10::DispatchKey::AutocastCUDA>);
+      "-> (Tensor, Tensor, Tensor)")
+      .cpu(token_convolution_backward_cpu)
+      .meta(token_convolution_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

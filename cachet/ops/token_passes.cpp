@@ -1,6 +1,7 @@
 #include "cachet/ops/token_passes.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/where.h>
@@ -42,9 +43,15 @@ Tensor chunk_sums(const Tensor& x, int64_t rows, const OptionalTensor& padding, 
 
 }  // namespace
 
-Tensor valid_tokens(const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {
-  if (padding) return padding->bitwise_not().sum().clamp_min(1).to(wide);
-  return at::scalar_tensor(static_cast<double>(std::max<int64_t>(tokens_of(x), 1)), x.options().dtype(wide));
+Tensor mean_over_tokens(const Tensor& sum, const Tensor& x, const OptionalTensor& padding, Replicas* replicas) {
+  const int64_t least = replicas ? 0 : 1;
+  const Tensor count = padding ? padding->bitwise_not().sum().clamp_min(least).to(sum.scalar_type())
+                               : at::scalar_tensor(static_cast<double>(std::max(tokens_of(x), least)), sum.options());
+  if (!replicas) return sum / count;
+  Tensor all = at::cat({sum, count.view(1)});
+  replicas->add(all);
+  const int64_t channels = sum.size(0);
+  return all.narrow(0, 0, channels) / all[channels].clamp_min(1);
 }
 
 Tensor sum_of_squares(const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {

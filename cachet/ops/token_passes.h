@@ -4,16 +4,20 @@
 
 #include <optional>
 
+#include "cachet/ops/replicas.h"
+
 namespace cachet::ops::passes {
 
 // The passes over tokens x (…, C) that every channel-wise norm makes; what a norm does between them is on C numbers.
 // Results and coefficients are (C) in the dtype that sums are taken in, `wide`. Not differentiable.
 
-/// Number of valid tokens, at least 1: a scalar tensor.
-at::Tensor valid_tokens(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
-
 /// Σ x² over the valid tokens. What stands at padding never enters, not even NaN.
 at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
+
+/// The mean over the valid tokens of x of what `sum` (C) is the sum of, at least one token; with replicas that of the
+/// tokens of all processes, whose sums and numbers of tokens are added up first.
+at::Tensor mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
+                            Replicas* replicas);
 
 struct GradientSums {
   at::Tensor grad_input, grad;  // Σ dy·x, Σ dy

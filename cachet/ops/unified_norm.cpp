@@ -9,14 +9,16 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
+#include <array>
 #include <tuple>
 
+#include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/norm_checks.h"
+#include "cachet/ops/registration.h"
+#include "cachet/ops/replicas_holder.h"
 #include "cachet/ops/token_passes.h"
 
 namespace cachet::ops {
@@ -37,11 +39,15 @@ constexpr auto kNone = static_cast<int64_t>(WindowMean::none);
 using Forward = std::tuple<Tensor, Tensor, Tensor>;
 using Backward = std::tuple<Tensor, Tensor, Tensor>;
 
+void check_window(const char* op, at::IntArrayRef window) {
+  TORCH_CHECK(window.size() == 2 && window[0] >= 1 && window[1] >= 1, op, ": window must be two counts >= 1, got ",
+              window);
+}
+
 void check(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias, const OptionalTensor& padding,
            const Tensor& statistics, const Tensor& counters, at::IntArrayRef window, int64_t forward_mean) {
   check_norm_operands("unified_norm", input, weight, bias, padding);
-  TORCH_CHECK(window.size() == 2 && window[0] >= 1 && window[1] >= 1,
-              "unified_norm: window must be two counts >= 1, got ", window);
+  check_window("unified_norm", window);
   TORCH_CHECK(forward_mean >= kGeometric && forward_mean <= kNone,
               "unified_norm: forward_mean must be 0 (geometric), 1 (arithmetic) or 2 (none), got ", forward_mean);
   const int64_t rows = State::kForwardRing + window[0] + window[1];
@@ -55,14 +61,14 @@ Tensor variance(const Tensor& x) {
 
 // --- forward ---------------------------------------------------------------------------------------------------------
 
-Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                             const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
-                             at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
-                             int64_t forward_mean, bool rescale, bool official) {
+Forward unified_norm_over(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                          const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
+                          at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
+                          int64_t forward_mean, bool rescale, bool official, Replicas* replicas) {
   check(input, weight, bias, padding, statistics, counters, window, forward_mean);
   const auto wide = statistics.scalar_type();
   const int64_t length = window[0];
-  const Tensor own = passes::sum_of_squares(input, padding, wide) / passes::valid_tokens(input, padding, wide);
+  const Tensor own = passes::mean_over_tokens(passes::sum_of_squares(input, padding, wide), input, padding, replicas);
 
   const Tensor step = counters.select(0, State::kSteps) + 1;
   const Tensor running = statistics.select(0, State::kRunning).clone();
@@ -105,11 +111,31 @@ Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, 
           at::stack({step, psi_on_batch.to(at::kLong), on_own.to(at::kLong)})};
 }
 
+Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                             const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
+                             at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
+                             int64_t forward_mean, bool rescale, bool official) {
+  return unified_norm_over(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
+                           filter_outliers, forward_mean, rescale, official, nullptr);
+}
+
 // --- backward --------------------------------------------------------------------------------------------------------
 
-Backward unified_norm_backward(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
-                               const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
-                               Tensor statistics, at::IntArrayRef window, double momentum, double eps, bool official) {
+void check_gradient(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                    const OptionalTensor& padding, const Tensor& scales, const Tensor& step, const Tensor& statistics,
+                    at::IntArrayRef window) {
+  constexpr const char* op = "unified_norm_backward";
+  check_norm_gradient(op, grad, input, weight, padding, scales, statistics);
+  check_window(op, window);
+  check_norm_statistics(op, input, statistics, State::kForwardRing + window[0] + window[1], "2 + M + M_b");
+  check_shape(op, "step", step, {3}, input, at::kLong);
+}
+
+Backward unified_norm_backward_over(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                    const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
+                                    Tensor statistics, at::IntArrayRef window, double momentum, double eps,
+                                    bool official, Replicas* replicas) {
+  check_gradient(grad, input, weight, padding, scales, step, statistics, window);
   const auto wide = statistics.scalar_type();
   const Tensor inverse = at::rsqrt(scales.select(0, 0) + eps), r = scales.select(0, 1);
   const Tensor gain = weight ? r * *weight : r;  // g = dy·gain
@@ -117,7 +143,7 @@ Backward unified_norm_backward(const Tensor& grad, const Tensor& input, const Op
   const OptionalTensor kept_out = official ? std::nullopt : padding;
   const passes::GradientSums valid = kept_out ? passes::gradient_sums(grad, input, kept_out, wide) : all;
 
-  const Tensor own = valid.grad_input * gain * inverse / passes::valid_tokens(input, kept_out, wide);
+  const Tensor own = passes::mean_over_tokens(valid.grad_input * gain * inverse, input, kept_out, replicas);
   const Tensor on_batch = step.select(0, 1).to(at::kBool), on_own = step.select(0, 2).to(at::kBool);
   const Tensor smoothed = statistics.select(0, State::kGradientMean).clone();
   Tensor ring = statistics.narrow(0, State::kForwardRing + window[0], window[1]);
@@ -132,6 +158,13 @@ Backward unified_norm_backward(const Tensor& grad, const Tensor& input, const Op
   return {dx, all.grad_input * inverse * r, all.grad};
 }
 
+Backward unified_norm_backward(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                               const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
+                               Tensor statistics, at::IntArrayRef window, double momentum, double eps, bool official) {
+  return unified_norm_backward_over(grad, input, weight, padding, scales, step, statistics, window, momentum, eps,
+                                    official, nullptr);
+}
+
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
 Forward unified_norm_meta(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
@@ -142,9 +175,10 @@ Forward unified_norm_meta(const Tensor& input, const OptionalTensor& weight, con
           at::empty({3}, counters.options())};
 }
 
-Backward unified_norm_backward_meta(const Tensor&, const Tensor& input, const OptionalTensor&, const OptionalTensor&,
-                                    const Tensor&, const Tensor&, Tensor statistics, at::IntArrayRef, double, double,
-                                    bool) {
+Backward unified_norm_backward_meta(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                    const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
+                                    Tensor statistics, at::IntArrayRef window, double, double, bool) {
+  check_gradient(grad, input, weight, padding, scales, step, statistics, window);
   const auto channels = [&] { return at::empty({input.size(-1)}, statistics.options()); };
   return {at::empty(input.sizes(), input.options()), channels(), channels()};
 }
@@ -166,11 +200,15 @@ struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
                                                 const OptionalTensor& padding, const Tensor& statistics,
                                                 const Tensor& counters, at::IntArrayRef window,
                                                 at::ArrayRef<double> momentum, double eps, int64_t warmup,
-                                                bool filter_outliers, int64_t forward_mean, bool rescale,
-                                                bool official) {
+                                                bool filter_outliers, int64_t forward_mean, bool rescale, bool official,
+                                                const std::shared_ptr<Replicas>& replicas) {
     at::AutoDispatchBelowADInplaceOrView below;
-    const auto [y, scales, step] = call_forward(input, weight, bias, padding, statistics, counters, window, momentum,
-                                                eps, warmup, filter_outliers, forward_mean, rescale, official);
+    const auto [y, scales, step] =
+        replicas ? unified_norm_over(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
+                                     filter_outliers, forward_mean, rescale, official, replicas.get())
+                 : call_forward(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
+                                filter_outliers, forward_mean, rescale, official);
+    if (replicas) ctx->saved_data["replicas"] = hold(replicas);
     ctx->save_for_backward({input, weight.value_or(Tensor()), padding.value_or(Tensor()), scales, step});
     // The state is written by later passes too, so it is held as it is and not as a saved variable.
     ctx->saved_data["statistics"] = statistics;
@@ -190,24 +228,19 @@ struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
     const auto present = [](const Tensor& t) { return t.defined() ? OptionalTensor(t) : std::nullopt; };
     auto& data = ctx->saved_data;
     const Tensor dy = grads[0].defined() ? grads[0] : at::zeros_like(saved[0]);
-    const auto [dx, dw, db] = op.call(dy, saved[0], present(saved[1]), present(saved[2]), saved[3], saved[4],
-                                      data["statistics"].toTensor(), data["window"].toIntVector(),
-                                      data["momentum"].toDouble(), data["eps"].toDouble(), data["official"].toBool());
-    const Tensor none;
-    return {dx,
-            saved[1].defined() ? dw.to(saved[1].scalar_type()) : none,
-            data["bias"].toBool() ? db : none,
-            none,
-            none,
-            none,
-            none,
-            none,
-            none,
-            none,
-            none,
-            none,
-            none,
-            none};
+    const auto replicas = data.find("replicas");
+    const auto gradients = [&](const auto& call, auto... last) {
+      return call(dy, saved[0], present(saved[1]), present(saved[2]), saved[3], saved[4], data["statistics"].toTensor(),
+                  data["window"].toIntVector(), data["momentum"].toDouble(), data["eps"].toDouble(),
+                  data["official"].toBool(), last...);
+    };
+    const auto [dx, dw, db] = replicas == data.end()
+                                  ? gradients([&](const auto&... operands) { return op.call(operands...); })
+                                  : gradients(unified_norm_backward_over, held_replicas(replicas->second));
+    torch::autograd::variable_list all{dx, saved[1].defined() ? dw.to(saved[1].scalar_type()) : Tensor(),
+                                       data["bias"].toBool() ? db : Tensor()};
+    all.resize(15);
+    return all;
   }
 };
 
@@ -216,7 +249,7 @@ Forward unified_norm_autograd(const Tensor& input, const OptionalTensor& weight,
                               at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
                               int64_t forward_mean, bool rescale, bool official) {
   const auto out = UnifiedNorm::apply(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
-                                      filter_outliers, forward_mean, rescale, official);
+                                      filter_outliers, forward_mean, rescale, official, nullptr);
   return {out[0], out[1], out[2]};
 }
 
@@ -232,7 +265,16 @@ UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormS
 
 UnifiedNormOutput unified_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                const OptionalTensor& padding, const UnifiedNormState& state,
-                               const UnifiedNormSettings& s) {
+                               const UnifiedNormSettings& s, const std::shared_ptr<Replicas>& replicas) {
+  if (replicas) {
+    const std::array<int64_t, 2> window{s.forward_window, s.backward_window};
+    const std::array<double, 2> momentum{s.forward_momentum, s.backward_momentum};
+    const auto out =
+        UnifiedNorm::apply(input, weight, bias, padding, state.statistics, state.counters, at::IntArrayRef(window),
+                           at::ArrayRef<double>(momentum), s.eps, s.warmup, s.filter_outliers,
+                           static_cast<int64_t>(s.forward_mean), s.rescale, s.official, replicas);
+    return {out[0], out[1].select(0, 0)};
+  }
   const auto [output, scales, step] =
       call_forward(input, weight, bias, padding, state.statistics, state.counters,
                    {s.forward_window, s.backward_window}, {s.forward_momentum, s.backward_momentum}, s.eps, s.warmup,
@@ -241,25 +283,20 @@ UnifiedNormOutput unified_norm(const Tensor& input, const OptionalTensor& weight
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
-  m.def(
-      "unified_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? padding, Tensor(a!) statistics, "
-      "Tensor(b!) counters, int[2] window, float[2] momentum, float eps, int warmup, bool filter_outliers, "
-      "int forward_mean, bool rescale, bool official) -> (Tensor, Tensor, Tensor)");
-  m.def(
+  Operator(m,
+           "unified_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? padding, Tensor(a!) statistics, "
+           "Tensor(b!) counters, int[2] window, float[2] momentum, float eps, int warmup, bool filter_outliers, "
+           "int forward_mean, bool rescale, bool official) -> (Tensor, Tensor, Tensor)")
+      .composite(unified_norm_forward)
+      .meta(unified_norm_meta)
+      .autograd(unified_norm_autograd);
+  Operator(
+      m,
       "unified_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor? padding, Tensor scales, Tensor step, "
-      "Tensor(a!) statistics, int[2] window, float momentum, float eps, bool official) -> (Tensor, Tensor, Tensor)");
-}
-TORCH_LIBRARY_IMPL(cachet, CompositeExplicitAutograd, m) {
-  m.impl("unified_norm", unified_norm_forward);
-  m.impl("unified_norm_backward", unified_norm_backward);
-}
-TORCH_LIBRARY_IMPL(cachet, Meta, m) {
-  m.impl("unified_norm", unified_norm_meta);
-  m.impl("unified_norm_backward", unified_norm_backward_meta);
-}
-TORCH_LIBRARY_IMPL(cachet, Autograd, m) {
-  m.impl("unified_norm", unified_norm_autograd);
-  m.impl("unified_norm_backward", torch::autograd::autogradNotImplementedFallback());
+      "Tensor(a!) statistics, int[2] window, float momentum, float eps, bool official) -> (Tensor, Tensor, Tensor)")
+      .composite(unified_norm_backward)
+      .meta(unified_norm_backward_meta)
+      .without_gradient();
 }
 
 }  // namespace cachet::ops

@@ -121,7 +121,7 @@ void expect_steps_reproduced(const Oracle& oracle, at::ScalarType dtype) {
   const auto layer = make_layer(oracle, cache_options_of(oracle));
   load_start(*layer, oracle);
   layer->to(dtype);
-  const auto state = layer->make_state(1, nn::StreamUse::segments);
+  const auto state = layer->make_state(oracle.step(0, "x").size(0), nn::StreamUse::segments);
 
   for (int64_t i = 0; i < oracle.integer("steps"); ++i) {
     const std::string step = "step" + std::to_string(i) + ".";
@@ -165,7 +165,7 @@ TEST_P(CausalCacheOracle, GradientsAreCarriedThroughSegments) {
   options.gradient = nn::CacheGradient::carry;
   const auto layer = make_layer(oracle, options);
   load_start(*layer, oracle);
-  const auto state = layer->make_state(1, nn::StreamUse::segments);
+  const auto state = layer->make_state(oracle.step(0, "x").size(0), nn::StreamUse::segments);
   std::vector<at::Tensor> inputs;
   at::Tensor loss;
   for (int64_t i = 0; i < oracle.integer("train_steps"); ++i) {

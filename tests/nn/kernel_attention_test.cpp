@@ -1,6 +1,7 @@
 #include "cachet/nn/attention/kernel_attention.h"
 
 #include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
 #include "cachet/nn/attention/multi_head_attention.h"
@@ -111,7 +112,7 @@ TEST(KernelAttention, DecodingKeepsSumsAndEqualsTheCausalWhole) {
     SCOPED_TRACE(name);
     const auto state = testing::expect_decoding_equals_whole(attention, 3);
     const auto tensors = state->named_tensors();
-    ASSERT_EQ(tensors.size(), 1u) << name;
+    ASSERT_EQ(tensors.size(), 2u) << name << " keeps the sums and the number of lanes";
     EXPECT_EQ(tensors.at("sums").sizes(), at::IntArrayRef({3, 2, 4, 5})) << "does not grow with the length";
   }
 }
@@ -159,6 +160,28 @@ TEST(KernelAttention, NamesWhatItRefuses) {
         make_kernel(nn::KernelOptions{Form::low_rank_glu, 1, 9});
       },
       "gate_rank must be at most");
+}
+
+TEST(KernelAttention, ThePenaltyIsTakenInFloat32UnderAutocast) {
+  nn::KernelOptions options{Form::orthogonal_glu};
+  options.layers = 2;
+  const auto kernel = std::make_shared<nn::KernelAttention>(options, 2, 16);
+  const at::Tensor weight = kernel->named_parameters()["features.0.weight"];
+  const auto gradient = [&](bool autocast) {
+    kernel->zero_grad();
+    at::autocast::set_autocast_enabled(at::kCPU, autocast);
+    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+    const at::Tensor penalty = nn::total_penalty(*kernel);
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    at::autocast::clear_cache();
+    EXPECT_EQ(penalty.scalar_type(), at::kFloat);
+    penalty.backward();
+    return weight.grad().clone();
+  };
+  // Orthogonal weights have no penalty: what is left is roundings, and they are float32's.
+  const at::Tensor plain = gradient(false);
+  EXPECT_TRUE(at::equal(gradient(true), plain));
+  EXPECT_LT(plain.abs().max().item<double>(), 1e-6);
 }
 
 }  // namespace

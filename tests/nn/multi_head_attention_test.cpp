@@ -78,6 +78,82 @@ TEST(MultiHeadAttention, ReorderedLanesDecodeAsIfTheyHadBeenThereBefore) {
       at::allclose(decode(first, second, true), decode(first.index_select(0, rows), second, false), 1e-5, 1e-6));
 }
 
+TEST(MultiHeadAttention, OneLaneBecomesSeveral) {
+  nn::MultiHeadAttention attention({8, 2});
+  const at::NoGradGuard no_grad;
+  const at::Tensor first = at::randn({1, 3, 8}), second = at::randn({4, 1, 8});
+  nn::AttentionLayout layout;
+  layout.causal = true;
+  const auto one = attention.make_state(1, nn::StreamUse::decoding);
+  layout.state = one.get();
+  attention.forward(first, first, layout);
+  one->reorder(at::zeros({4}, at::kLong));
+  const at::Tensor beams = attention.forward(second, second, layout);
+
+  const auto four = attention.make_state(4, nn::StreamUse::decoding);
+  layout.state = four.get();
+  const at::Tensor prefix = first.expand({4, 3, 8}).contiguous();
+  attention.forward(prefix, prefix, layout);
+  EXPECT_TRUE(at::allclose(beams, attention.forward(second, second, layout), 1e-5, 1e-6));
+}
+
+TEST(MultiHeadAttention, AFixedContextIsProjectedOnceAndServesEveryCall) {
+  nn::AttentionOptions reformer;
+  reformer.function = nn::LshOptions{};
+  for (const bool own : {true, false})  // a context of each lane's own, or one for all
+    for (const auto& options : {nn::AttentionOptions{}, reformer}) {
+      nn::MultiHeadOptions heads{8, 2, options, nn::Projection::separate};
+      if (options.function.index() == 0) heads.context_dim = 6;
+      const auto attention = std::make_shared<nn::MultiHeadAttention>(heads);
+      attention->to(at::kDouble);
+      attention->eval();
+      const int64_t context_dim = heads.context_dim > 0 ? heads.context_dim : 8;
+      const at::Tensor context = at::randn({own ? 2 : 1, 5, context_dim}, at::kDouble);
+      nn::AttentionLayout layout, streamed;
+      layout.context.padding =
+          at::tensor({0, 0, 0, 0, 1, 0, 0, 0, 1, 1}).view({2, 5}).narrow(0, 0, own ? 2 : 1).to(at::kBool);
+      streamed = layout;
+      const auto state = attention->make_state(2, nn::StreamUse::fixed_context);
+      streamed.state = state.get();
+      for (int64_t i = 0; i < 3; ++i) {
+        const at::Tensor query = at::randn({2, 1, 8}, at::kDouble);
+        const at::Tensor anew = attention->forward(query, context, layout);
+        const at::Tensor kept = attention->forward(query, i == 0 ? context : at::Tensor(), streamed);
+        EXPECT_TRUE(at::allclose(kept, anew, 1e-12, 1e-14)) << "call " << i;
+      }
+      // Beams: lane 1 three times.
+      state->reorder(at::tensor({1, 1, 1}, at::kLong));
+      const at::Tensor query = at::randn({3, 1, 8}, at::kDouble);
+      nn::AttentionLayout beams;
+      beams.context.padding = layout.context.padding.narrow(0, own ? 1 : 0, 1);
+      EXPECT_TRUE(at::allclose(attention->forward(query, {}, streamed),
+                               attention->forward(query, context.narrow(0, own ? 1 : 0, 1), beams), 1e-12, 1e-14));
+      const auto restored = attention->make_state(1, nn::StreamUse::fixed_context);
+      restored->load(state->named_tensors());
+      nn::AttentionLayout again = streamed;
+      again.state = restored.get();
+      EXPECT_TRUE(at::equal(attention->forward(query, {}, streamed), attention->forward(query, {}, again)));
+    }
+}
+
+TEST(MultiHeadAttention, DecodingWithoutGradientsEqualsDecodingWithThem) {
+  nn::MultiHeadAttention attention({8, 2});
+  const at::Tensor x = at::randn({2, 40, 8});
+  const auto decode = [&] {
+    nn::AttentionLayout layout;
+    layout.causal = true;
+    const auto state = attention.make_state(2, nn::StreamUse::decoding);
+    layout.state = state.get();
+    const auto decode_one = [&](const at::Tensor& token) { return attention.forward(token, token, layout); };
+    std::vector<at::Tensor> all;
+    for (int64_t i = 0; i < 40; ++i) all.push_back(decode_one(x.narrow(1, i, 1)));
+    return at::cat(all, 1).detach();
+  };
+  const at::Tensor with = decode();
+  const at::NoGradGuard no_grad;
+  EXPECT_TRUE(at::allclose(decode(), with, 1e-5, 1e-6));
+}
+
 TEST(MultiHeadAttention, OneContextServesAllSamples) {
   nn::MultiHeadAttention attention({8, 2, {}, nn::Projection::separate});
   const at::Tensor query = at::randn({3, 4, 8}), context = at::randn({1, 5, 8});
@@ -98,6 +174,11 @@ TEST(MultiHeadAttention, NamesWhatItRefuses) {
   const at::Tensor x = at::randn({2, 4, 8});
   expect_refused([&] { fused.forward(x, at::randn({2, 4, 8}), {}); }, "fused projections serve self-attention only");
   expect_refused([&] { fused.forward(x[0], x[0], {}); }, "query must be (B, L, D)");
+  const at::Tensor wide = at::randn({2, 4, 10});
+  expect_refused([&] { fused.forward(wide, wide, {}); },
+                 "multi_head_attention: query must be (B, L, 8), got [2, 4, 10]");
+  expect_refused([&] { separate.forward(x, wide, {}); }, "context must be (B, L, 8), got [2, 4, 10]");
+  expect_refused([&] { fused.make_state(2, nn::StreamUse::fixed_context); }, "which has no fixed context");
   expect_refused([&] { separate.forward(x, at::randn({3, 4, 8}), {}); }, "context has batch 3, query 2");
   nn::AttentionLayout layout;
   layout.query.grid = nn::Grid{2, 3};

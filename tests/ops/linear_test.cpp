@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "cachet/ops/product.h"
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
 
@@ -61,6 +64,13 @@ TEST(LinearGelu, NamesWhatItRefuses) {
   expect_refused([&] { ops::linear_gelu(x, weight, at::randn({4})); }, "bias must be (N) = (5), got [4]");
   expect_refused([&] { ops::linear_gelu(x, weight.to(at::kDouble), bias); }, "x is Float, weight Double");
   expect_refused([&] { ops::linear_gelu(x, weight.to(at::kMeta), bias); }, "weight is on meta");
+}
+
+TEST(Product, OfOddRowsThatLieApartReadsNothingBetweenThem) {
+  const at::Tensor wide = at::full({5, 9}, std::numeric_limits<double>::quiet_NaN(), at::kBFloat16);
+  const at::Tensor x = wide.narrow(1, 6, 3), weight = at::randn({4, 3}).to(at::kBFloat16);
+  x.fill_(1);
+  EXPECT_TRUE(ops::product(x, weight).isfinite().all().item<bool>());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "cachet/nn/affine.h"
 #include "cachet/nn/attention/attention_state.h"
 #include "cachet/nn/layout.h"
 #include "cachet/nn/observer.h"
@@ -12,8 +13,9 @@ namespace cachet::nn {
 
 /// What a stream is for.
 enum class StreamUse {
-  segments,  // segment after segment, each attending to itself; caches go on
-  decoding,  // token after token: the keys and values of all earlier calls stay visible
+  segments,       // segment after segment, each attending to itself; caches go on
+  decoding,       // token after token: the keys and values of all earlier calls stay visible
+  fixed_context,  // all calls attend to the context of the first one, whose keys and values are projected once
 };
 
 /// An attention layer: owns its projections.
@@ -22,12 +24,26 @@ class Attention : public torch::nn::Module, public Observable {
   using torch::nn::Module::Module;
 
   /// query (B, Lq, D), context (B, Lk, Dc), or (1, Lk, Dc) when all samples share it. Returns (B, Lq, D), zero at
-  /// padded queries. Self-attention passes the same tensor twice.
+  /// padded queries. Self-attention passes the same tensor twice. In a stream made for a fixed context, calls behind
+  /// the first look at no context, which may be undefined.
   virtual torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                                 const AttentionLayout& layout) = 0;
 
   /// The state of a stream of `batch` lanes before its first segment, for AttentionLayout::state.
-  virtual std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const = 0;
+  virtual std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const;
+
+  // What deployment asks for. Each throws c10::Error that says why where it cannot, and changes nothing then.
+
+  /// From now on the layer does to x what it did to before.apply(x), as query and as context.
+  virtual void absorb(const Affine& before);
+  /// The same for the query alone.
+  virtual void absorb_into_query(const Affine& before);
+  /// A layer for evaluation that attends to this context whatever it is given: its keys and values are constants. It
+  /// shares the other parameters.
+  virtual std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const;
+  /// A layer for evaluation that does the same without a cache's gates: what memory attention attends to is a constant.
+  /// It shares the other parameters.
+  virtual std::shared_ptr<Attention> freeze_cache() const;
 };
 
 }  // namespace cachet::nn

@@ -21,10 +21,9 @@ class AttentionFunction : public StateModule, public Observable {
   }
 
   /// Whether a decoding stream of this function is a state of its own, in place of the keys and values of all earlier
-  /// calls. begin_stream puts the state of `batch` lanes into an AttentionState; attend() replaces it.
+  /// calls. begin_stream declares what it is before the first call; attend() replaces it.
   virtual bool keeps_stream() const { return false; }
-  virtual void begin_stream(AttentionState& /*state*/, int64_t /*batch*/,
-                            const torch::TensorOptions& /*options*/) const {}
+  virtual void begin_stream(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
 
  protected:
   /// Throw c10::Error, opening with the function's name, where the layout has a bias, or is causal.

@@ -1,31 +1,215 @@
 #include "cachet/nn/attention/attention_state.h"
 
-#include <ATen/ops/index_select.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace cachet::nn {
+namespace {
+
+constexpr const char* kLanes = "lanes";
+constexpr int64_t kLeastRoom = 16;
+
+}  // namespace
+
+AttentionState::AttentionState(int64_t lanes) : lanes_(lanes) {
+  TORCH_CHECK(lanes >= 1, "attention_state: a stream has at least one lane, got ", lanes);
+}
+
+bool AttentionState::Slot::by_lane(int64_t lanes) const {
+  return owner == StateOwner::lanes || (owner == StateOwner::either && tensor.defined() && tensor.size(0) == lanes);
+}
+
+void AttentionState::Slot::check(const std::string& name, const at::Tensor& value, int64_t lanes) const {
+  const int64_t first = value.dim() > 0 ? value.size(0) : 0;
+  const bool as_lanes = owner != StateOwner::shared && first == lanes;
+  const bool as_shared = owner != StateOwner::lanes && first == 1;
+  TORCH_CHECK(as_lanes || as_shared, "attention_state: '", name, "' belongs to ",
+              owner == StateOwner::shared ? "all lanes together and must have 1" : "the lanes and must have ",
+              owner == StateOwner::shared ? "" : std::to_string(lanes), " as its first dimension, got ", value.sizes());
+}
+
+// A buffer of at least this length, with what stood in the last one.
+void AttentionState::Slot::make_room(int64_t length) {
+  if (buffer.defined() && buffer.size(*growing) >= length) return;
+  std::vector<int64_t> sizes = tensor.sizes().vec();
+  sizes[static_cast<size_t>(*growing)] = length;
+  const at::NoGradGuard no_grad;
+  {
+    // Outside inference mode, so that a later call that is not in it may write too.
+    const c10::InferenceMode normal(false);
+    buffer = at::empty(sizes, tensor.options().requires_grad(false));
+  }
+  at::Tensor kept = buffer.narrow(*growing, 0, tensor.size(*growing));
+  kept.copy_(tensor);
+  tensor = kept;
+}
+
+AttentionState::Slot& AttentionState::slot(const std::string& name) {
+  const auto found = slots_.find(name);
+  TORCH_CHECK(found != slots_.end(), "attention_state: this state has no place for '", name,
+              "'; it was made by another layer or for another use: ask this one's make_state");
+  return found->second;
+}
+
+void AttentionState::declare(const std::string& name, StateOwner owner) {
+  Slot fresh;
+  fresh.owner = owner;
+  slots_[name] = fresh;
+}
+
+void AttentionState::declare(const std::string& name, const at::Tensor& start) {
+  Slot fresh;
+  fresh.check(name, start, lanes_);
+  fresh.starts_full = true;
+  fresh.tensor = start;
+  slots_[name] = fresh;
+}
+
+void AttentionState::declare_growing(const std::string& name, const at::Tensor& start, int64_t dim) {
+  declare(name, start);
+  slots_[name].growing = dim;
+}
+
+at::Tensor AttentionState::get(const std::string& name) const {
+  const auto found = slots_.find(name);
+  return found == slots_.end() ? at::Tensor() : found->second.tensor;
+}
+
+void AttentionState::set(const std::string& name, const at::Tensor& tensor) {
+  Slot& place = slot(name);
+  place.check(name, tensor, lanes_);
+  place.tensor = tensor;
+  place.buffer.reset();
+}
+
+at::Tensor AttentionState::append(const std::string& name, const at::Tensor& more) {
+  Slot& place = slot(name);
+  place.check(name, more, lanes_);
+  const int64_t dim = place.growing.value(), before = place.tensor.size(dim), added = more.size(dim);
+  if (at::GradMode::is_enabled()) {
+    // The graph of earlier calls reads what they returned, and a buffer that is written again would not let it.
+    place.tensor = at::cat({place.tensor, more}, dim);
+    place.buffer.reset();
+    return place.tensor;
+  }
+  const int64_t room = place.buffer.defined() ? place.buffer.size(dim) : 0;
+  if (before + added > room) place.make_room(std::max({before + added, 2 * room, kLeastRoom}));
+  place.buffer.narrow(dim, before, added).copy_(more);
+  place.tensor = place.buffer.narrow(dim, 0, before + added);
+  return place.tensor;
+}
 
 AttentionState& AttentionState::part(const std::string& name) {
-  auto& slot = parts[name];
-  if (!slot) slot = std::make_shared<AttentionState>();
-  return *slot;
+  auto& child = parts_[name];
+  if (!child) child = std::make_shared<AttentionState>(lanes_);
+  return *child;
+}
+
+void AttentionState::set_part(const std::string& name, std::shared_ptr<AttentionState> part) {
+  TORCH_CHECK(part && part->lanes() == lanes_, "attention_state: a part must have the ", lanes_, " lanes of the whole");
+  parts_[name] = std::move(part);
+}
+
+void AttentionState::reserve(int64_t length) {
+  for (auto& [name, place] : slots_)
+    if (place.growing) place.make_room(std::max(length, place.tensor.size(*place.growing)));
+  for (auto& [name, child] : parts_) child->reserve(length);
 }
 
 void AttentionState::reorder(const at::Tensor& rows) {
-  for (auto& [name, tensor] : tensors)
-    if (tensor.size(0) != 1 || rows.numel() == 1) tensor = tensor.index_select(0, rows);
-  for (auto& [name, child] : parts) child->reorder(rows);
+  TORCH_CHECK(rows.dim() == 1 && rows.numel() >= 1, "attention_state: rows must be (lanes) with at least one, got ",
+              rows.sizes());
+  for (auto& [name, place] : slots_) {
+    if (!place.tensor.defined() || !place.by_lane(lanes_)) continue;
+    const at::Tensor index = rows.to(place.tensor.device());
+    if (!place.buffer.defined()) {
+      place.tensor = place.tensor.index_select(0, index);
+      continue;
+    }
+    const int64_t length = place.tensor.size(*place.growing), room = place.buffer.size(*place.growing);
+    place.tensor = place.tensor.index_select(0, index);
+    place.buffer.reset();
+    if (room > length) place.make_room(room);
+  }
+  for (auto& [name, child] : parts_) child->reorder(rows);
+  lanes_ = rows.numel();
+}
+
+void AttentionState::replicate(int64_t copies) {
+  TORCH_CHECK(copies >= 1, "attention_state: a lane becomes at least one, got ", copies, " copies");
+  reorder(at::arange(lanes_ * copies, at::kLong).floor_divide(copies));
 }
 
 void AttentionState::detach() {
-  for (auto& [name, tensor] : tensors) tensor = tensor.detach();
-  for (auto& [name, child] : parts) child->detach();
+  for (auto& [name, place] : slots_)
+    if (place.tensor.defined()) place.tensor = place.tensor.detach();
+  for (auto& [name, child] : parts_) child->detach();
+}
+
+std::shared_ptr<AttentionState> AttentionState::clone() const {
+  auto copy = std::make_shared<AttentionState>(lanes_);
+  copy->slots_ = slots_;
+  // The tensors are never written where they are; a buffer is, behind its tensor.
+  for (auto& [name, place] : copy->slots_) place.buffer.reset();
+  for (const auto& [name, child] : parts_) copy->parts_[name] = child->clone();
+  return copy;
+}
+
+void AttentionState::collect(const std::string& prefix, std::map<std::string, at::Tensor>& all) const {
+  for (const auto& [name, place] : slots_)
+    if (place.tensor.defined()) all.emplace(prefix + name, place.tensor);
+  for (const auto& [name, child] : parts_) child->collect(prefix + name + "/", all);
 }
 
 std::map<std::string, at::Tensor> AttentionState::named_tensors() const {
-  std::map<std::string, at::Tensor> all = tensors;
-  for (const auto& [name, child] : parts)
-    for (const auto& [inner, tensor] : child->named_tensors()) all.emplace(name + "/" + inner, tensor);
+  std::map<std::string, at::Tensor> all{{kLanes, at::scalar_tensor(lanes_, at::TensorOptions(at::kLong))}};
+  collect("", all);
   return all;
+}
+
+void AttentionState::check_load(const std::map<std::string, at::Tensor>& tensors, const std::string& prefix,
+                                int64_t lanes, size_t& found) const {
+  for (const auto& [name, place] : slots_) {
+    const auto saved = tensors.find(prefix + name);
+    if (saved == tensors.end()) {
+      TORCH_CHECK(!place.starts_full, "attention_state: what was saved has no '", prefix, name,
+                  "'; it is of another layer or of a stream for another use");
+      continue;
+    }
+    place.check(prefix + name, saved->second, lanes);
+    ++found;
+  }
+  for (const auto& [name, child] : parts_) child->check_load(tensors, prefix + name + "/", lanes, found);
+}
+
+void AttentionState::take(const std::map<std::string, at::Tensor>& tensors, const std::string& prefix, int64_t lanes) {
+  lanes_ = lanes;
+  for (auto& [name, place] : slots_) {
+    const auto saved = tensors.find(prefix + name);
+    place.buffer.reset();
+    place.tensor = saved == tensors.end() ? at::Tensor() : saved->second;
+  }
+  for (auto& [name, child] : parts_) child->take(tensors, prefix + name + "/", lanes);
+}
+
+void AttentionState::load(const std::map<std::string, at::Tensor>& tensors) {
+  const auto saved = tensors.find(kLanes);
+  TORCH_CHECK(saved != tensors.end() && saved->second.numel() == 1,
+              "attention_state: what was saved does not say how many lanes it has");
+  const auto lanes = saved->second.item<int64_t>();
+  TORCH_CHECK(lanes >= 1, "attention_state: a stream has at least one lane, and this was saved with ", lanes);
+  size_t found = 1;
+  check_load(tensors, "", lanes, found);
+  TORCH_CHECK(found == tensors.size(), "attention_state: ", tensors.size() - found,
+              " of the saved tensors have no place here; they are of another layer or of a stream for another use");
+  take(tensors, "", lanes);
 }
 
 }  // namespace cachet::nn

@@ -7,42 +7,86 @@
 
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/nn/initialization.h"
+#include "cachet/nn/option_checks.h"
 #include "cachet/ops/mix_heads.h"
 #include "cachet/ops/token_convolution.h"
 
 namespace cachet::nn {
-CachedAttention::CachedAttention(const CachedAttentionOptions& o, const AttentionFactory& make)
-    : Attention("CachedAttention"), num_heads_(o.num_heads) {
-  const CachedLayerOptions* options = cached_layer_options(o.cache);
-  TORCH_CHECK(options, "cached_attention: needs a cache; make_self_attention serves both cases");
-  const int64_t width = cache_dim(*options, o.dim);
-  TORCH_CHECK(width >= 1 && width % num_heads_ == 0, "cached_attention: ", num_heads_,
-              " heads do not divide the memory's ", width, " channels (ratio ", options->ratio, " of ", o.dim, ")");
-  self_attention_ = register_module("self_attention", make(o.dim, Branch::self));
-  memory_attention_ = register_module("memory_attention", make(width, Branch::memory));
-  cache_ = register_module("cache", make_cache(o.cache, o.dim, o.tokens, o.layout));
-  share = register_parameter("share", at::full({num_heads_}, options->share_start, at::kFloat));
-  if (!options->positional_convolution) return;
 
-  TORCH_CHECK(o.dim % width == 0, "cached_attention: the positional convolution has one group a memory channel, and ",
-              width, " does not divide ", o.dim, "; choose another ratio or positional_convolution = false");
-  position_ = register_module("position", std::make_shared<torch::nn::Module>("PositionalConvolution"));
-  position_weight_ = position_->register_parameter("weight", at::empty({o.dim, o.dim / width, 3, 3}));
-  position_bias_ = position_->register_parameter("bias", at::zeros({o.dim}));
-  convolution_normal_(position_weight_, width);
+void MixedAttention::register_self_attention(const Mixing& mixing) {
+  self_attention_ = register_module("self_attention", mixing.self_attention);
+  share = register_parameter("share", mixing.share);
 }
 
-torch::Tensor CachedAttention::add_position(const torch::Tensor& mixed, const torch::Tensor& x,
-                                            const TokenLayout& layout) const {
-  TORCH_CHECK(layout.grid, "cached_attention: the positional convolution needs tokens on a grid");
-  return ops::token_convolution(x, position_weight_, position_bias_,
-                                {layout.grid->height, layout.grid->width, layout.class_tokens}, mixed);
+void MixedAttention::register_position(const Mixing& mixing) {
+  if (!mixing.position) return;
+  position_ = register_module("position", mixing.position);
+  position_weight_ = position_->named_parameters()["weight"];
+  position_bias_ = position_->named_parameters()["bias"];
+}
+
+AttentionState* MixedAttention::part_of(const AttentionLayout& layout, const char* name) {
+  return layout.state ? &layout.state->part(name) : nullptr;
+}
+
+torch::Tensor MixedAttention::self_output(const torch::Tensor& query, const AttentionLayout& layout) const {
+  AttentionLayout self_layout = layout;
+  self_layout.state = part_of(layout, "self_attention");
+  return self_attention_->forward(query, query, self_layout);
+}
+
+torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tensor& self_output,
+                                  const torch::Tensor& memory_output, const AttentionLayout& layout) const {
+  if (observed()) {
+    tell(Signal::share, share.sigmoid());
+    tell(Signal::self_output, self_output);
+    tell(Signal::memory_output, memory_output);
+  }
+  const int64_t num_heads = share.size(0);
+  const auto heads = [&](const torch::Tensor& x) {
+    return x.view({x.size(0), x.size(1), num_heads, x.size(2) / num_heads});
+  };
+  const torch::Tensor mixed = ops::mix_heads(heads(self_output), heads(memory_output), share).view(query.sizes());
+  if (!position_) return mixed;
+  const auto& grid = layout.query.grid;
+  TORCH_CHECK(grid, "cached_attention: the positional convolution needs tokens on a grid");
+  const torch::Tensor placed = ops::token_convolution(query, position_weight_, position_bias_,
+                                                      {grid->height, grid->width, layout.query.class_tokens}, mixed);
+  return zero_padding(placed, layout.query);
+}
+
+CachedAttention::CachedAttention(const CachedAttentionOptions& o, const AttentionFactory& make)
+    : MixedAttention("CachedAttention") {
+  const CachedLayerOptions* options = cached_layer_options(o.cache);
+  TORCH_CHECK(options, "cached_attention: needs a cache; make_self_attention serves both cases");
+  check_positive("cached_attention: dim", o.dim);
+  check_positive("cached_attention: num_heads", o.num_heads);
+  const int64_t width = cache_dim(*options, o.dim);
+  TORCH_CHECK(width >= 1 && width % o.num_heads == 0, "cached_attention: ", o.num_heads,
+              " heads do not divide the memory's ", width, " channels (ratio ", options->ratio, " of ", o.dim, ")");
+  Mixing mixing{make(o.dim, Branch::self), at::full({o.num_heads}, options->share_start, at::kFloat), nullptr};
+  memory_attention_ = make(width, Branch::memory);
+  cache_ = make_cache(o.cache, o.dim, o.tokens, o.layout);
+  if (options->positional_convolution) {
+    TORCH_CHECK(o.dim % width == 0, "cached_attention: the positional convolution has one group a memory channel, and ",
+                width, " does not divide ", o.dim, "; choose another ratio or positional_convolution = false");
+    mixing.position = std::make_shared<torch::nn::Module>("PositionalConvolution");
+    torch::Tensor weight = mixing.position->register_parameter("weight", at::empty({o.dim, o.dim / width, 3, 3}));
+    mixing.position->register_parameter("bias", at::zeros({o.dim}));
+    convolution_normal_(weight, width);
+  }
+  register_self_attention(mixing);
+  register_module("memory_attention", memory_attention_);
+  register_module("cache", cache_);
+  register_position(mixing);
 }
 
 std::shared_ptr<AttentionState> CachedAttention::make_state(int64_t batch, StreamUse use) const {
-  auto state = std::make_shared<AttentionState>();
-  state->parts["self_attention"] = self_attention_->make_state(batch, use);
-  state->parts["cache"] = std::make_shared<AttentionState>();
+  TORCH_CHECK(use != StreamUse::fixed_context,
+              "cached_attention: the cache belongs to self-attention, which has no fixed context");
+  auto state = std::make_shared<AttentionState>(batch);
+  state->set_part("self_attention", self_attention_->make_state(batch, use));
+  cache_->begin_stream(state->part("cache"));
   return state;
 }
 
@@ -50,30 +94,67 @@ torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::
                                        const AttentionLayout& layout) {
   TORCH_CHECK(query.is_same(context),
               "cached_attention: the cache belongs to self-attention; pass the query as context");
-  const auto part = [&](const char* name) { return layout.state ? &layout.state->part(name) : nullptr; };
-  AttentionLayout self_layout = layout, cache_layout = layout;
-  self_layout.state = part("self_attention");
-  cache_layout.state = part("cache");
-
-  const torch::Tensor self_output = self_attention_->forward(query, query, self_layout);
-  const Memory memory = cache_->step(query, self_output, cache_layout);
-  const int64_t width = memory.tokens.size(2);
-  const torch::Tensor memory_query = query.narrow(2, 0, width);
+  AttentionLayout cache_layout = layout;
+  cache_layout.state = part_of(layout, "cache");
+  const torch::Tensor own = self_output(query, layout);
+  const Memory memory = cache_->step(query, own, cache_layout);
+  if (observed()) tell(Signal::memory_tokens, memory.tokens);
+  const torch::Tensor memory_query = query.narrow(2, 0, memory.tokens.size(2));
   const torch::Tensor memory_output = memory_attention_->forward(memory_query, memory.tokens.to(query.scalar_type()),
                                                                  {layout.query, memory.layout, {}, false, nullptr});
+  return mix(query, own, memory_output, layout);
+}
 
-  if (observed()) {
-    tell(Signal::share, share.sigmoid());
-    tell(Signal::self_output, self_output);
-    tell(Signal::memory_output, memory_output);
-    tell(Signal::memory_tokens, memory.tokens);
-  }
-  const auto heads = [&](const torch::Tensor& x) {
-    return x.view({x.size(0), x.size(1), num_heads_, x.size(2) / num_heads_});
-  };
-  const torch::Tensor mixed = ops::mix_heads(heads(self_output), heads(memory_output), share).view(query.sizes());
-  if (!position_) return mixed;
-  return zero_padding(add_position(mixed, query, layout.query), layout.query);
+void CachedAttention::absorb(const Affine&) {
+  TORCH_CHECK(false,
+              "cached_attention: cannot absorb an affine map: the cache reads the same tokens; freeze_cache() first");
+}
+
+CachedAttention::FrozenParts CachedAttention::frozen_parts() const {
+  TORCH_CHECK(!is_training(), "cached_attention: a frozen cache is for evaluation: call eval() first");
+  const Memory memory = cache_->constant_memory();
+  const torch::Tensor tokens = memory.tokens.to(memory_attention_->parameters()[0].scalar_type());
+  return {mixing(), memory_attention_->with_fixed_context(tokens, memory.layout), tokens.size(2)};
+}
+
+std::shared_ptr<Attention> CachedAttention::freeze_cache() const {
+  return std::make_shared<FrozenCachedAttention>(frozen_parts());
+}
+
+FrozenCachedAttention::FrozenCachedAttention(const CachedAttention::FrozenParts& parts)
+    : MixedAttention("FrozenCachedAttention"), width_(parts.width) {
+  register_self_attention(parts.mixing);
+  memory_attention_ = register_module("memory_attention", parts.memory_attention);
+  register_position(parts.mixing);
+  eval();
+}
+
+torch::Tensor FrozenCachedAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
+                                             const AttentionLayout& layout) {
+  TORCH_CHECK(!is_training(), "cached_attention: a frozen cache is for evaluation: call eval() first");
+  TORCH_CHECK(query.is_same(context),
+              "cached_attention: the cache belongs to self-attention; pass the query as context");
+  const torch::Tensor own = self_output(query, layout);
+  const torch::Tensor memory_output =
+      memory_attention_->forward(query.narrow(2, 0, width_), {}, {layout.query, {}, {}, false, nullptr});
+  return mix(query, own, memory_output, layout);
+}
+
+std::shared_ptr<AttentionState> FrozenCachedAttention::make_state(int64_t batch, StreamUse use) const {
+  auto state = std::make_shared<AttentionState>(batch);
+  state->set_part("self_attention", self_attention_->make_state(batch, use));
+  return state;
+}
+
+void FrozenCachedAttention::absorb(const Affine& before) {
+  TORCH_CHECK(
+      !has_position(),
+      "cached_attention: cannot absorb an affine map: the positional convolution reads zeros beyond the border, "
+      "which stand behind the map");
+  TORCH_CHECK(before.scale.numel() >= width_, "cached_attention: takes at least ", width_,
+              " channels and cannot absorb an affine map of ", before.scale.numel());
+  self_attention_->absorb(before);  // the one that may refuse
+  memory_attention_->absorb_into_query(before.narrow(0, width_));
 }
 
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make) {

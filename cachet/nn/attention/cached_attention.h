@@ -22,32 +22,91 @@ struct CachedAttentionOptions {
   CacheOptions cache = {};
 };
 
+/// What mixes two attentions head by head: the parts that a layer with a cache and its frozen form have in common.
+class MixedAttention : public Attention {
+ public:
+  torch::Tensor share;  // λ (H)
+
+ protected:
+  using Attention::Attention;
+  /// What stands in the parts' places, registered under their names.
+  struct Mixing {
+    std::shared_ptr<Attention> self_attention;
+    torch::Tensor share;
+    std::shared_ptr<torch::nn::Module> position;  // null without the positional convolution
+  };
+  // Apart, since the order of registration is that of the optimizer: other parts stand between.
+  void register_self_attention(const Mixing& mixing);
+  void register_position(const Mixing& mixing);
+  Mixing mixing() const { return {self_attention_, share, position_}; }
+  bool has_position() const { return position_ != nullptr; }
+
+  torch::Tensor self_output(const torch::Tensor& query, const AttentionLayout& layout) const;
+  /// O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self, and the positional convolution of the query.
+  torch::Tensor mix(const torch::Tensor& query, const torch::Tensor& self_output, const torch::Tensor& memory_output,
+                    const AttentionLayout& layout) const;
+  static AttentionState* part_of(const AttentionLayout& layout, const char* name);
+
+  std::shared_ptr<Attention> self_attention_;
+
+ private:
+  std::shared_ptr<torch::nn::Module> position_;
+  torch::Tensor position_weight_, position_bias_;
+};
+
+class FrozenCachedAttention;
+
 /// Attention beside a memory (Cached Transformers, arXiv 2312.12742, Eq. 3–4):
 ///   O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self
 /// Self-attention runs first, then the cache steps, then the first Dm channels of the input attend to the cache; the
 /// branches are mixed head by head behind their projections.
 /// Parts: self_attention, memory_attention, cache, share (λ, one a head), position (the optional 3×3 convolution).
-class CachedAttention : public Attention {
+class CachedAttention : public MixedAttention {
  public:
+  using Frozen = FrozenCachedAttention;
+
   /// self-attention is made over dim channels, memory attention over Dm = cache_dim(options.cache, dim); both have
-  /// num_heads heads. Throws c10::Error for NoCacheOptions, unless num_heads divides Dm, and unless Dm divides dim when
-  /// there is a positional convolution.
+  /// num_heads heads. Throws c10::Error for NoCacheOptions, for no heads, channels or tokens, unless num_heads divides
+  /// Dm, and unless Dm divides dim when there is a positional convolution.
   CachedAttention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+  void absorb(const Affine& before) override;
+  /// Where the cache rests in evaluation.
+  std::shared_ptr<Attention> freeze_cache() const override;
 
-  torch::Tensor share;  // λ (H)
+ protected:
+  struct FrozenParts {
+    Mixing mixing;
+    std::shared_ptr<Attention> memory_attention;  // to a fixed context
+    int64_t width;                                // Dm
+  };
+  FrozenParts frozen_parts() const;
 
  private:
-  torch::Tensor add_position(const torch::Tensor& mixed, const torch::Tensor& x, const TokenLayout& layout) const;
+  friend class FrozenCachedAttention;
 
-  int64_t num_heads_;
-  std::shared_ptr<Attention> self_attention_, memory_attention_;
+  std::shared_ptr<Attention> memory_attention_;
   std::shared_ptr<Cache> cache_;
-  std::shared_ptr<torch::nn::Module> position_;
-  torch::Tensor position_weight_, position_bias_;
+};
+
+/// CachedAttention in evaluation with a cache that rests: neither cache nor gates, the memory's keys and values are
+/// constants. Parts: self_attention, memory_attention (FixedContextAttention), share, position.
+class FrozenCachedAttention : public MixedAttention {
+ public:
+  explicit FrozenCachedAttention(const CachedAttention::FrozenParts& parts);
+
+  torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
+                        const AttentionLayout& layout) override;
+  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+  /// Not where there is a positional convolution, which reads zeros beyond the border.
+  void absorb(const Affine& before) override;
+
+ private:
+  std::shared_ptr<Attention> memory_attention_;
+  int64_t width_;
 };
 
 /// The attention of a transformer block: what `make` makes for self-attention, cached where options.cache asks for it.

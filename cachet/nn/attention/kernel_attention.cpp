@@ -7,6 +7,8 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros.h>
 
+#include <cmath>
+
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/norm/layer_norm.h"
 
@@ -45,6 +47,10 @@ KernelAttention::KernelAttention(const KernelOptions& options, int64_t num_heads
       eps_(options.eps),
       num_heads_(num_heads),
       head_dim_(head_dim) {
+  TORCH_CHECK(num_heads >= 1 && head_dim >= 1, "kernel_attention: needs at least one head of one channel, got ",
+              num_heads, " of ", head_dim);
+  TORCH_CHECK(std::isfinite(options.penalty) && options.penalty >= 0,
+              "kernel_attention: penalty must be at least 0, got ", options.penalty);
   TORCH_CHECK(options.layers >= 1, "kernel_attention: needs at least one layer, got ", options.layers);
   TORCH_CHECK(options.gate_rank >= 0 && options.gate_rank <= head_dim,
               "kernel_attention: gate_rank must be at most the ", head_dim, " channels of a head, got ",
@@ -116,24 +122,28 @@ torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tenso
   const torch::Tensor queries = apart ? features(q) : q, keys = apart ? features(zeroed(k)) : k;
   const torch::Tensor values = apart ? v.to(queries.scalar_type()) : v;
   const ops::FeatureMap features = apart ? ops::FeatureMap{} : map(0, layers_.size());
-  if (!layout.state || !layout.state->tensors.count("sums"))
+  if (!layout.state || !layout.state->declares("sums"))
     return ops::kernel_attention(queries, keys, values, features, padding, layout.causal, eps_);
-  torch::Tensor& sums = layout.state->tensors["sums"];
+  torch::Tensor sums = layout.state->get("sums");
   TORCH_CHECK(sums.size(0) == k.size(0), "kernel_attention: the state has ", sums.size(0), " lanes, the context ",
               k.size(0));
-  return ops::kernel_attention_stream(queries, keys, values, features, padding, layout.causal, eps_, sums);
+  const torch::Tensor out =
+      ops::kernel_attention_stream(queries, keys, values, features, padding, layout.causal, eps_, sums);
+  layout.state->set("sums", sums);
+  return out;
 }
 
-void KernelAttention::begin_stream(AttentionState& state, int64_t batch, const torch::TensorOptions& options) const {
+void KernelAttention::begin_stream(AttentionState& state, const torch::TensorOptions& options) const {
   const auto wide = c10::promoteTypes(c10::typeMetaToScalarType(options.dtype()), at::kFloat);
-  state.tensors["sums"] = at::zeros({batch, num_heads_, head_dim_, head_dim_ + 1}, options.dtype(wide));
+  state.declare("sums", at::zeros({state.lanes(), num_heads_, head_dim_, head_dim_ + 1}, options.dtype(wide)));
 }
 
-torch::Tensor KernelAttention::penalty() const {
+torch::Tensor KernelAttention::wide_penalty() const {
   torch::Tensor total;
   if (!orthogonal(options_.form) || options_.penalty == 0) return total;
   for (const Layer& layer : layers_) {
-    const torch::Tensor gram = at::matmul(layer.weight, layer.weight.transpose(1, 2));
+    const torch::Tensor weight = layer.weight.to(c10::promoteTypes(layer.weight.scalar_type(), at::kFloat));
+    const torch::Tensor gram = at::matmul(weight, weight.transpose(1, 2));
     const torch::Tensor off = (gram - at::eye(head_dim_, gram.options())).square().sum();
     total = total.defined() ? total + off : off;
   }

@@ -27,11 +27,8 @@ class KernelAttention : public AttentionFunction, public Regularized {
   /// φ(x): x (B, H, L, n) -> (B, H, L, n).
   torch::Tensor features(const torch::Tensor& x) const;
 
-  /// weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the weights that are to stay orthogonal; undefined for kernels without them.
-  torch::Tensor penalty() const override;
-
   bool keeps_stream() const override { return true; }
-  void begin_stream(AttentionState& state, int64_t batch, const torch::TensorOptions& options) const override;
+  void begin_stream(AttentionState& state, const torch::TensorOptions& options) const override;
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
@@ -43,6 +40,8 @@ class KernelAttention : public AttentionFunction, public Regularized {
     std::shared_ptr<Norm> norm;
     ops::FeatureUnit unit;
   };
+  // weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the weights that are to stay orthogonal; undefined for kernels without them.
+  torch::Tensor wide_penalty() const override;
   torch::Tensor joined_weight(const Layer& layer) const;
   ops::FeatureMap map(size_t from, size_t to) const;
   bool has_norms() const { return options_.between == KernelBetween::layer_norm && layers_.size() > 1; }

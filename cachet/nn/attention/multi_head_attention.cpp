@@ -5,21 +5,49 @@
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
 
+#include <vector>
+
+#include "cachet/nn/attention/fixed_context_attention.h"
 #include "cachet/nn/attention/relative_position_bias.h"
 #include "cachet/nn/initialization.h"
+#include "cachet/nn/option_checks.h"
 #include "cachet/ops/linear.h"
 
 namespace cachet::nn {
 
+namespace {
+
+// The options, once they make sense: members are made of them.
+const MultiHeadOptions& checked(const MultiHeadOptions& o) {
+  const int64_t head_dim = o.attention.head_dim;
+  check_positive("multi_head_attention: dim", o.dim);
+  TORCH_CHECK(o.context_dim >= 0, "multi_head_attention: context_dim must be at least 0, got ", o.context_dim);
+  check_positive("multi_head_attention: num_heads", o.num_heads);
+  TORCH_CHECK(head_dim >= 0, "multi_head_attention: head_dim must be at least 0, got ", head_dim);
+  TORCH_CHECK(head_dim > 0 || o.dim % o.num_heads == 0, "multi_head_attention: ", o.num_heads, " heads do not divide ",
+              o.dim, " channels; say how many channels each has");
+  check_dropout("multi_head_attention: projection_dropout", o.attention.projection_dropout);
+  const bool apart = o.projection == Projection::separate && !shares_query_and_key(o.attention.function);
+  TORCH_CHECK(apart || o.context_dim == 0 || o.context_dim == o.dim, "multi_head_attention: a context of ",
+              o.context_dim, " channels needs keys apart from queries: Projection::separate");
+  if (const auto& window = o.relative_window)
+    TORCH_CHECK(window->height >= 1 && window->width >= 1,
+                "multi_head_attention: relative_window must have a place, got ", window->height, " x ", window->width);
+  return o;
+}
+
+}  // namespace
+
 MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& o)
     : Attention("MultiHeadAttention"),
+      dim_(checked(o).dim),
+      context_dim_(o.context_dim > 0 ? o.context_dim : o.dim),
       num_heads_(o.num_heads),
       head_dim_(o.attention.head_dim > 0 ? o.attention.head_dim : o.dim / o.num_heads),
       projection_dropout_(o.attention.projection_dropout),
       relative_window_(o.relative_window) {
-  TORCH_CHECK(o.attention.head_dim > 0 || o.dim % o.num_heads == 0, "multi_head_attention: ", o.num_heads,
-              " heads do not divide ", o.dim, " channels; say how many channels each has");
   const int64_t inner = num_heads_ * head_dim_;
   if (relative_window_)
     relative_position_bias_table_ = register_parameter("relative_position_bias_table",
@@ -30,65 +58,106 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& o)
     qkv_ = register_module("qkv", std::make_shared<Linear>(o.dim, 3 * inner, o.attention.qkv_bias));
   } else {
     q_ = register_module("q", std::make_shared<Linear>(o.dim, inner, o.attention.qkv_bias));
-    kv_ = register_module("kv", std::make_shared<Linear>(o.dim, 2 * inner, o.attention.qkv_bias));
+    kv_ = register_module("kv", std::make_shared<Linear>(context_dim_, 2 * inner, o.attention.qkv_bias));
   }
   proj_ = register_module("proj", std::make_shared<Linear>(inner, o.dim, o.attention.projection_bias));
   function_ = register_module("function", make_attention_function(o.attention.function, num_heads_, head_dim_));
   if (relative_window_) truncated_normal_(relative_position_bias_table_);
 }
 
+namespace {
+
+constexpr const char* kFusedServesItself =
+    "multi_head_attention: fused projections serve self-attention only; make the layer with Projection::separate for a "
+    "context of its own";
+
+// (B, L, n·H·d) -> n tensors (B, H, L, d)
+std::vector<torch::Tensor> split_heads(const torch::Tensor& x, int64_t n, int64_t heads, int64_t head_dim) {
+  return x.view({x.size(0), x.size(1), n, heads, head_dim}).permute({2, 0, 3, 1, 4}).unbind(0);
+}
+
+}  // namespace
+
+torch::Tensor MultiHeadAttention::project_query(const torch::Tensor& query) const {
+  TORCH_CHECK(!qkv_, kFusedServesItself);
+  if (q_) return split_heads(q_->forward(query), 1, num_heads_, head_dim_)[0];
+  const int64_t width = qk_v_->weight.size(0) / 2;
+  const auto bias = qk_v_->bias.defined() ? std::optional(qk_v_->bias.narrow(0, 0, width)) : std::nullopt;
+  return split_heads(ops::linear(query, qk_v_->weight.narrow(0, 0, width), bias), 1, num_heads_, head_dim_)[0];
+}
+
+void MultiHeadAttention::project_context(const torch::Tensor& context, Heads& heads) const {
+  const auto parts = split_heads((qk_v_ ? qk_v_ : kv_)->forward(context), 2, num_heads_, head_dim_);
+  heads.k = parts[0];
+  heads.v = parts[1];
+}
+
 MultiHeadAttention::Heads MultiHeadAttention::project(const torch::Tensor& query, const torch::Tensor& context) const {
-  // (B, L, n·D) -> n tensors (B, H, L, d)
-  const auto split = [&](const torch::Tensor& x, int64_t n) {
-    return x.view({x.size(0), x.size(1), n, num_heads_, head_dim_}).permute({2, 0, 3, 1, 4}).unbind(0);
-  };
-  if (qk_v_) {
-    const auto parts = split(qk_v_->forward(context), 2);
-    if (query.is_same(context)) return {parts[0], parts[0], parts[1]};
-    const int64_t width = qk_v_->weight.size(0) / 2;
-    const auto bias = qk_v_->bias.defined() ? std::optional(qk_v_->bias.narrow(0, 0, width)) : std::nullopt;
-    return {split(ops::linear(query, qk_v_->weight.narrow(0, 0, width), bias), 1)[0], parts[0], parts[1]};
-  }
-  if (qkv_) {
-    TORCH_CHECK(query.is_same(context),
-                "multi_head_attention: fused projections serve self-attention only; make the "
-                "layer with Projection::separate for a context of its own");
-    const auto parts = split(qkv_->forward(query), 3);
+  if (qkv_ && query.is_same(context)) {
+    const auto parts = split_heads(qkv_->forward(query), 3, num_heads_, head_dim_);
     return {parts[0], parts[1], parts[2]};
   }
-  const auto parts = split(kv_->forward(context), 2);
-  return {split(q_->forward(query), 1)[0], parts[0], parts[1]};
+  TORCH_CHECK(!qkv_, kFusedServesItself);
+  Heads heads;
+  project_context(context, heads);  // before the query: the order in which their gradients are added up
+  heads.q = qk_v_ && query.is_same(context) ? heads.k : project_query(query);
+  return heads;
 }
 
 std::shared_ptr<AttentionState> MultiHeadAttention::make_state(int64_t batch, StreamUse use) const {
-  auto state = std::make_shared<AttentionState>();
-  if (use == StreamUse::decoding) {
-    const auto options = proj_->weight.options().requires_grad(false);
-    if (function_->keeps_stream()) {
-      function_->begin_stream(*state, batch, options);
-      return state;
-    }
-    for (const char* name : {"keys", "values"})
-      state->tensors[name] = at::zeros({batch, num_heads_, 0, head_dim_}, options);
-    state->tensors["padding"] = at::zeros({batch, 0}, options.dtype(at::kBool));
+  auto state = std::make_shared<AttentionState>(batch);
+  const auto options = proj_->weight.options().requires_grad(false);
+  if (use == StreamUse::fixed_context) {
+    TORCH_CHECK(!qkv_,
+                "multi_head_attention: fused projections serve self-attention only, which has no fixed context; make "
+                "the layer with Projection::separate");
+    for (const char* name : {"context_keys", "context_values", "context_padding"})
+      state->declare(name, StateOwner::either);
   }
+  if (use != StreamUse::decoding) return state;
+  if (function_->keeps_stream()) {
+    function_->begin_stream(*state, options);
+    return state;
+  }
+  for (const char* name : {"keys", "values"})
+    state->declare_growing(name, at::zeros({batch, num_heads_, 0, head_dim_}, options), 2);
+  state->declare_growing("padding", at::zeros({batch, 0}, options.dtype(at::kBool)), 1);
   return state;
 }
 
 // Puts the keys, values and padding of earlier calls before this one's.
 AttentionLayout MultiHeadAttention::remember(Heads& heads, const AttentionLayout& layout) const {
-  if (!layout.state || !layout.state->tensors.count("keys")) return layout;
-  auto& past = layout.state->tensors;
-  TORCH_CHECK(past["keys"].size(0) == heads.k.size(0), "multi_head_attention: the state has ", past["keys"].size(0),
+  if (!layout.state || !layout.state->declares("keys")) return layout;
+  AttentionState& past = *layout.state;
+  TORCH_CHECK(past.lanes() == heads.k.size(0), "multi_head_attention: the state has ", past.lanes(),
               " lanes, the context ", heads.k.size(0));
   const torch::Tensor padding = layout.context.padding.defined()
                                     ? layout.context.padding
-                                    : at::zeros({heads.k.size(0), heads.k.size(2)}, past["padding"].options());
-  heads.k = past["keys"] = at::cat({past["keys"], heads.k}, 2);
-  heads.v = past["values"] = at::cat({past["values"], heads.v}, 2);
-  past["padding"] = at::cat({past["padding"], padding}, 1);
+                                    : at::zeros({heads.k.size(0), heads.k.size(2)}, past.get("padding").options());
+  heads.k = past.append("keys", heads.k);
+  heads.v = past.append("values", heads.v);
   AttentionLayout whole = layout;
-  whole.context = {std::nullopt, 0, past["padding"]};
+  whole.context = {std::nullopt, 0, past.append("padding", padding)};
+  return whole;
+}
+
+// Takes the keys, values and padding of the first call's context, which that call leaves in the state.
+AttentionLayout MultiHeadAttention::fixed_context(Heads& heads, const torch::Tensor& context,
+                                                  const AttentionLayout& layout) const {
+  AttentionState& state = *layout.state;
+  TORCH_CHECK(state.lanes() == heads.q.size(0), "multi_head_attention: the state has ", state.lanes(),
+              " lanes, the query ", heads.q.size(0));
+  if (!state.get("context_keys").defined()) {
+    check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
+    project_context(context, heads);
+    state.set("context_keys", heads.k);
+    state.set("context_values", heads.v);
+    if (layout.context.padding.defined()) state.set("context_padding", layout.context.padding);
+  }
+  heads.k = state.get("context_keys");
+  heads.v = state.get("context_values");
+  AttentionLayout whole = layout;
+  whole.context.padding = state.get("context_padding");
   return whole;
 }
 
@@ -105,15 +174,56 @@ AttentionLayout MultiHeadAttention::add_relative_bias(const AttentionLayout& lay
 
 torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
                                           const AttentionLayout& layout) {
-  check_layout("multi_head_attention: query", query, layout.query);
-  check_layout("multi_head_attention: context", context, layout.context);
-  TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "multi_head_attention: context has batch ",
-              context.size(0), ", query ", query.size(0));
-  Heads heads = project(query, context);
-  const AttentionLayout whole = remember(heads, add_relative_bias(layout));
+  check_tokens("multi_head_attention: query", query, dim_, layout.query);
+  AttentionLayout whole;
+  Heads heads;
+  if (layout.state && layout.state->declares("context_keys")) {
+    heads.q = project_query(query);
+    whole = fixed_context(heads, context, add_relative_bias(layout));
+  } else {
+    check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
+    TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "multi_head_attention: context has batch ",
+                context.size(0), ", query ", query.size(0));
+    heads = project(query, context);
+    whole = remember(heads, add_relative_bias(layout));
+  }
   const torch::Tensor mixed = function_->forward(heads.q, heads.k, heads.v, whole).transpose(1, 2);
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
   return zero_padding(at::dropout(out, projection_dropout_, is_training()), layout.query);
+}
+
+void MultiHeadAttention::absorb(const Affine& before) {
+  TORCH_CHECK(!kv_ || context_dim_ == dim_, "multi_head_attention: cannot absorb an affine map of ", dim_,
+              " channels into a context of ", context_dim_);
+  TORCH_CHECK(before.scale.numel() == dim_, "multi_head_attention: takes ", dim_,
+              " channels and cannot absorb an affine map of ", before.scale.numel());
+  for (const auto& linear : {qkv_, qk_v_, q_, kv_})
+    if (linear) linear->absorb(before);
+}
+
+void MultiHeadAttention::absorb_into_query(const Affine& before) {
+  if (!q_) return Attention::absorb_into_query(before);
+  q_->absorb(before);
+}
+
+std::shared_ptr<Attention> MultiHeadAttention::with_fixed_context(const torch::Tensor& context,
+                                                                  const TokenLayout& layout) const {
+  TORCH_CHECK(!is_training(), "multi_head_attention: constant keys and values are for evaluation: call eval() first");
+  TORCH_CHECK(!qkv_ && !relative_window_,
+              "multi_head_attention: serves self-attention only and has no form with constant keys and values");
+  const at::NoGradGuard no_grad;
+  check_tokens("multi_head_attention: context", context, context_dim_, layout);
+  Heads heads;
+  project_context(context, heads);
+  std::shared_ptr<Linear> query = q_;
+  if (!query) {
+    // Of the projection that queries and keys share, as it is now.
+    const int64_t width = qk_v_->weight.size(0) / 2;
+    query = std::make_shared<Linear>(qk_v_->weight.narrow(0, 0, width).clone(),
+                                     qk_v_->bias.defined() ? qk_v_->bias.narrow(0, 0, width).clone() : torch::Tensor());
+  }
+  return std::make_shared<FixedContextAttention>(
+      FixedContextParts{query, proj_, function_, heads.k.contiguous(), heads.v.contiguous(), layout});
 }
 
 }  // namespace cachet::nn

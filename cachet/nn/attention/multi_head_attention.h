@@ -13,34 +13,43 @@ namespace cachet::nn {
 enum class Projection { fused, separate };
 
 struct MultiHeadOptions {
-  int64_t dim = 0, num_heads = 0;  // channels of query and context
+  int64_t dim = 0, num_heads = 0;  // dim: channels of query and context
   AttentionOptions attention = {};
   Projection projection = Projection::fused;
   std::optional<Grid> relative_window = {};  // a learned bias for each offset between tokens of this grid
+  int64_t context_dim = 0;                   // of Projection::separate: channels of the context; 0: dim
 };
 
 /// Multi-head attention: projections to heads, an attention function, a projection back.
 /// Parameters: qkv (fused) or q, kv (separate), or qk_v where the function shares queries and keys, which serves both;
 /// proj, relative_position_bias_table where there is a window.
-/// With a state made for decoding, the keys and values of earlier calls stay visible.
+/// With a state made for decoding, the keys and values of earlier calls stay visible. With one made for a fixed
+/// context, those of the first call's context serve all calls.
 class MultiHeadAttention : public Attention {
  public:
-  /// Throws c10::Error unless num_heads divides dim, or attention.head_dim says how wide a head is.
+  /// Throws c10::Error unless num_heads divides dim, or attention.head_dim says how wide a head is, and for no
+  /// channels, no heads or a dropout outside [0, 1).
   explicit MultiHeadAttention(const MultiHeadOptions& options);
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+  void absorb(const Affine& before) override;
+  void absorb_into_query(const Affine& before) override;
+  std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
 
  private:
   struct Heads {
     torch::Tensor q, k, v;  // (B, H, L, d)
   };
+  torch::Tensor project_query(const torch::Tensor& query) const;
+  void project_context(const torch::Tensor& context, Heads& heads) const;
   Heads project(const torch::Tensor& query, const torch::Tensor& context) const;
   AttentionLayout add_relative_bias(const AttentionLayout& layout) const;
   AttentionLayout remember(Heads& heads, const AttentionLayout& layout) const;
+  AttentionLayout fixed_context(Heads& heads, const torch::Tensor& context, const AttentionLayout& layout) const;
 
-  int64_t num_heads_, head_dim_;
+  int64_t dim_, context_dim_, num_heads_, head_dim_;
   double projection_dropout_;
   std::shared_ptr<Linear> qkv_, qk_v_, q_, kv_, proj_;
   std::shared_ptr<AttentionFunction> function_;

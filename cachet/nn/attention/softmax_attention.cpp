@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cachet/nn/option_checks.h"
 #include "cachet/ops/attention_weights.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/processor.h"
@@ -79,7 +80,9 @@ torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& key
 }
 
 SoftmaxAttention::SoftmaxAttention(const SoftmaxOptions& options)
-    : AttentionFunction("SoftmaxAttention"), options_(options) {}
+    : AttentionFunction("SoftmaxAttention"), options_(options) {
+  check_dropout("softmax_attention: dropout", options.dropout);
+}
 
 torch::Tensor SoftmaxAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                        const AttentionLayout& layout) {

@@ -1,14 +1,16 @@
 #include "cachet/nn/attention/spatial_reduction_attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/_adaptive_avg_pool2d.h>
+#include <ATen/ops/adaptive_avg_pool2d.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
 
 #include "cachet/nn/initialization.h"
+#include "cachet/nn/option_checks.h"
 #include "cachet/ops/linear.h"
 
 namespace cachet::nn {
@@ -23,9 +25,11 @@ SpatialReductionAttention::SpatialReductionAttention(const MultiHeadOptions& opt
                                                      const SpatialReductionOptions& reduction)
     : MultiHeadAttention(options),
       form_(reduction.form),
+      dim_(options.dim),
       ratio_(reduction.form == ReductionForm::pooling ? 1 : reduction.ratio) {
   TORCH_CHECK(options.projection == Projection::separate,
               "spatial_reduction_attention: keys come from fewer tokens than queries; use Projection::separate");
+  check_positive("spatial_reduction_attention: ratio", reduction.ratio);
   if (form_ == ReductionForm::convolution && ratio_ == 1) return;
   sr_ = register_module("sr", std::make_shared<torch::nn::Module>("SpatialReduction"));
   weight_ = sr_->register_parameter("weight", at::empty({options.dim, options.dim, ratio_, ratio_}));
@@ -37,6 +41,10 @@ SpatialReductionAttention::SpatialReductionAttention(const MultiHeadOptions& opt
 torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, TokenLayout& layout) const {
   TORCH_CHECK(layout.grid, "spatial_reduction_attention: the context must lie on a grid");
   TORCH_CHECK(!layout.padding.defined(), "spatial_reduction_attention: the context must not have padding");
+  TORCH_CHECK(
+      !absorbed_ || layout.class_tokens == 0,
+      "spatial_reduction_attention: absorbed an affine map, which class tokens, passing the convolution by, would "
+      "go without");
   const Grid grid = *layout.grid;
   TORCH_CHECK(grid.height >= ratio_ && grid.width >= ratio_, "spatial_reduction_attention: a grid of ", grid.height,
               " x ", grid.width, " is too small to be reduced by ", ratio_, "; use a larger image or a smaller ratio");
@@ -44,7 +52,7 @@ torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, To
   torch::Tensor tokens;
   if (form_ == ReductionForm::pooling) {
     layout.grid = Grid{kPooledSide, kPooledSide};
-    const torch::Tensor pooled = tokens_of(at::_adaptive_avg_pool2d(map, {kPooledSide, kPooledSide}));
+    const torch::Tensor pooled = tokens_of(at::adaptive_avg_pool2d(map, {kPooledSide, kPooledSide}));
     tokens = ops::linear(pooled, weight_.flatten(1), bias_);
   } else {
     layout.grid = Grid{grid.height / ratio_, grid.width / ratio_};
@@ -58,12 +66,32 @@ torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, To
 torch::Tensor SpatialReductionAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
                                                  const AttentionLayout& layout) {
   if (!sr_) return MultiHeadAttention::forward(query, context, layout);
-  check_layout("spatial_reduction_attention: context", context, layout.context);
+  check_tokens("spatial_reduction_attention: context", context, dim_, layout.context);
   TORCH_CHECK(!layout.causal && !layout.state && !layout.bias.defined(),
               "spatial_reduction_attention: reduced keys have no order and no pairs: no causal mask, stream or bias");
   AttentionLayout reduced = layout;
   const torch::Tensor keys = reduce(context, reduced.context);
   return MultiHeadAttention::forward(query, keys, reduced);
+}
+
+void SpatialReductionAttention::absorb(const Affine& before) {
+  if (!sr_) return MultiHeadAttention::absorb(before);
+  absorb_into_query(before);
+  // Neither the convolution nor the pooling before it reads beyond the border.
+  absorb_affine("spatial_reduction_attention", before, weight_, bias_);
+  absorbed_ = true;
+}
+
+std::shared_ptr<Attention> SpatialReductionAttention::with_fixed_context(const torch::Tensor& context,
+                                                                         const TokenLayout& layout) const {
+  if (!sr_) return MultiHeadAttention::with_fixed_context(context, layout);
+  TORCH_CHECK(!is_training(),
+              "spatial_reduction_attention: constant keys and values are for evaluation: call eval() first");
+  check_tokens("spatial_reduction_attention: context", context, dim_, layout);
+  const at::NoGradGuard no_grad;
+  TokenLayout reduced = layout;
+  const torch::Tensor keys = reduce(context, reduced);
+  return MultiHeadAttention::with_fixed_context(keys, reduced);
 }
 
 }  // namespace cachet::nn

@@ -29,12 +29,16 @@ class SpatialReductionAttention : public MultiHeadAttention {
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
+  /// Not for contexts with class tokens: these pass the convolution by.
+  void absorb(const Affine& before) override;
+  std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
 
  private:
   torch::Tensor reduce(const torch::Tensor& context, TokenLayout& layout) const;
 
   ReductionForm form_;
-  int64_t ratio_;
+  int64_t dim_, ratio_;
+  bool absorbed_ = false;
   std::shared_ptr<torch::nn::Module> sr_;
   torch::Tensor weight_, bias_;  // (D, D, ratio, ratio), (D)
   std::shared_ptr<Norm> norm_;

@@ -9,6 +9,7 @@
 
 #include "cachet/nn/attention/three_projections.h"
 #include "cachet/nn/initialization.h"
+#include "cachet/nn/option_checks.h"
 
 namespace cachet::nn {
 namespace {
@@ -19,6 +20,11 @@ constexpr double kPerformerEps = 1e-8;
 
 TokenPerformer::TokenPerformer(const TokenPerformerOptions& o)
     : Attention("TokenPerformer"), token_dim_(o.token_dim), dropout_(o.dropout) {
+  check_positive("token_performer: dim", o.dim);
+  check_positive("token_performer: token_dim", o.token_dim);
+  check_dropout("token_performer: dropout", o.dropout);
+  TORCH_CHECK(o.feature_ratio > 0 && o.feature_ratio <= 1,
+              "token_performer: feature_ratio must be above 0 and at most 1, got ", o.feature_ratio);
   const auto count = static_cast<int64_t>(static_cast<double>(o.token_dim) * o.feature_ratio);
   TORCH_CHECK(count >= 1 && count <= o.token_dim, "token_performer: feature_ratio ", o.feature_ratio, " of ",
               o.token_dim, " channels gives ", count, " features; there must be between 1 and ", o.token_dim);
@@ -27,10 +33,6 @@ TokenPerformer::TokenPerformer(const TokenPerformerOptions& o)
   torch::Tensor square = at::empty({token_dim_, token_dim_});
   orthogonal_(square);
   features_ = register_buffer("features", square.narrow(0, 0, count) * std::sqrt(static_cast<double>(count)));
-}
-
-std::shared_ptr<AttentionState> TokenPerformer::make_state(int64_t, StreamUse) const {
-  return std::make_shared<AttentionState>();
 }
 
 // In float32 at least: an exponential of squares is no place for bfloat16's eight bits.
@@ -44,8 +46,8 @@ torch::Tensor TokenPerformer::feature_map(const torch::Tensor& x) const {
 
 torch::Tensor TokenPerformer::forward(const torch::Tensor& query, const torch::Tensor& context,
                                       const AttentionLayout& layout) {
-  check_layout("token_performer: query", query, layout.query);
-  check_layout("token_performer: context", context, layout.context);
+  check_tokens("token_performer: query", query, kqv_->weight.size(1), layout.query);
+  check_tokens("token_performer: context", context, kqv_->weight.size(1), layout.context);
   TORCH_CHECK(!layout.causal && !layout.state && !layout.bias.defined(),
               "token_performer: attends to all tokens at once: no causal mask, stream or bias");
   TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "token_performer: context has batch ",

@@ -24,7 +24,7 @@ class TokenPerformer : public Attention {
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
-  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+  void absorb(const Affine& before) override { kqv_->absorb(before); }
 
  private:
   torch::Tensor feature_map(const torch::Tensor& x) const;

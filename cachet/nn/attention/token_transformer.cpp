@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cachet/nn/attention/three_projections.h"
+#include "cachet/nn/option_checks.h"
 
 namespace cachet::nn {
 
@@ -12,19 +13,17 @@ TokenTransformer::TokenTransformer(const TokenTransformerOptions& o)
     : Attention("TokenTransformer"),
       // The attention function divides by √token_dim.
       scale_(std::sqrt(static_cast<double>(o.token_dim) / static_cast<double>(o.dim))) {
+  check_positive("token_transformer: dim", o.dim);
+  check_positive("token_transformer: token_dim", o.token_dim);
   qkv_ = register_module("qkv", std::make_shared<Linear>(o.dim, 3 * o.token_dim, /*with_bias=*/false));
   proj_ = register_module("proj", std::make_shared<Linear>(o.token_dim, o.token_dim));
   function_ = register_module("function", make_attention_function(o.softmax, 1, o.token_dim));
 }
 
-std::shared_ptr<AttentionState> TokenTransformer::make_state(int64_t, StreamUse) const {
-  return std::make_shared<AttentionState>();
-}
-
 torch::Tensor TokenTransformer::forward(const torch::Tensor& query, const torch::Tensor& context,
                                         const AttentionLayout& layout) {
-  check_layout("token_transformer: query", query, layout.query);
-  check_layout("token_transformer: context", context, layout.context);
+  check_tokens("token_transformer: query", query, qkv_->weight.size(1), layout.query);
+  check_tokens("token_transformer: context", context, qkv_->weight.size(1), layout.context);
   TORCH_CHECK(!layout.causal && !layout.state,
               "token_transformer: attends to all tokens at once: no causal mask, "
               "no stream");

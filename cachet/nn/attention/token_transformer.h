@@ -21,7 +21,7 @@ class TokenTransformer : public Attention {
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
-  std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+  void absorb(const Affine& before) override { qkv_->absorb(before); }
 
  private:
   double scale_;

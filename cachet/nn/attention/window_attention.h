@@ -23,11 +23,14 @@ class InWindows : public Inner {
  public:
   template <class... Arguments>
   explicit InWindows(const WindowSettings& settings, Arguments&&... arguments)
-      : Inner(std::forward<Arguments>(arguments)...), settings_(settings) {}
+      : Inner(std::forward<Arguments>(arguments)...), settings_(settings) {
+    check_windows(settings_.window, settings_.shift);
+  }
 
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override {
-    check_layout("window_attention: query", query, layout.query);
+    TORCH_CHECK(query.dim() == 3, "window_attention: query must be (B, L, D), got ", query.sizes());
+    check_tokens("window_attention: query", query, query.size(2), layout.query);
     TORCH_CHECK(query.is_same(context), "window_attention: windows are of self-attention; pass the query as context");
     TORCH_CHECK(layout.query.grid && layout.query.class_tokens == 0 && !layout.query.padding.defined(),
                 "window_attention: tokens must lie on a grid, without class tokens or padding");
@@ -41,6 +44,21 @@ class InWindows : public Inner {
     auto inner = AttentionLayout::self({settings_.window, 0, {}});
     inner.bias = windows->mask();
     return windows->merge(Inner::forward(inside, inside, inner));
+  }
+
+  /// The zeros that fill the last windows are tokens too, and stand behind the map: only one that leaves zeros alone
+  /// can be absorbed.
+  void absorb(const Affine& before) override {
+    TORCH_CHECK(before.shift.eq(0).all().template item<bool>(),
+                "window_attention: cannot absorb a shift: windows beyond the map are filled with zeros behind it");
+    Inner::absorb(before);
+  }
+
+  std::shared_ptr<Attention> freeze_cache() const override {
+    if constexpr (requires { typename Inner::Frozen; })
+      return std::make_shared<InWindows<typename Inner::Frozen>>(settings_, this->frozen_parts());
+    else
+      return Inner::freeze_cache();
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "cachet/nn/attention/attention_state.h"
 #include "cachet/nn/layout.h"
 #include "cachet/nn/observer.h"
+#include "cachet/nn/replicas.h"
 #include "cachet/nn/state_module.h"
 
 namespace cachet::nn {
@@ -17,7 +18,7 @@ struct Memory {
 };
 
 /// A fixed-length memory of earlier tokens beside an attention layer.
-class Cache : public StateModule {
+class Cache : public StateModule, public Replicated {
  public:
   using StateModule::StateModule;
 
@@ -25,6 +26,17 @@ class Cache : public StateModule {
   /// memory attention attends to, and stores the successor: in model state, shared by all samples, in training alone;
   /// in layout.state, one per lane, always. An empty batch leaves model state as it is.
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) = 0;
+
+  /// Declares what the cache remembers of a stream.
+  virtual void begin_stream(AttentionState& state) const = 0;
+
+  /// What memory attention attends to in evaluation, where that depends on no input. Throws c10::Error that says why
+  /// where it does.
+  virtual Memory constant_memory() const = 0;
+
+ protected:
+  /// The mean over the samples of all processes, differentiable, from that of this one's (1, Tm, Dm).
+  torch::Tensor mean_over_replicas(const torch::Tensor& mean, int64_t samples) const;
 };
 
 }  // namespace cachet::nn

@@ -85,10 +85,18 @@ void set_pool(CacheOptions& options, int64_t side) {
 }
 
 int64_t cache_dim(const CachedLayerOptions& options, int64_t dim) {
+  TORCH_CHECK(options.ratio > 0 && options.ratio <= 1, "cache: ratio must be above 0 and at most 1, got ",
+              options.ratio);
   return static_cast<int64_t>(static_cast<double>(dim) * options.ratio);
 }
 
 std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout) {
+  if (const CachedLayerOptions* layer = cached_layer_options(options)) {
+    TORCH_CHECK(!layer->length || *layer->length >= 1, "cache: length must be at least 1, got ", *layer->length);
+    TORCH_CHECK(layer->length || tokens >= 1, "cache: as long as the model's tokens, of which there are ", tokens,
+                "; say how long it is to be");
+    TORCH_CHECK(std::isfinite(layer->share_start), "cache: share_start must be a number, got ", layer->share_start);
+  }
   if (const auto* grc = std::get_if<GatedRecurrentCacheOptions>(&options))
     return std::make_shared<GatedRecurrentCache>(*grc, dim, tokens, layout);
   if (const auto* fifo = std::get_if<FifoCacheOptions>(&options))

@@ -38,19 +38,28 @@ Memory FifoCache::step(const torch::Tensor& input, const torch::Tensor&, const A
   torch::Tensor previous = tokens.detach().clone();
   if (lane) {
     previous = previous.expand({input.size(0), -1, -1});
-    if (const auto held = layout.state->tensors.find("cache"); held != layout.state->tensors.end())
-      previous = held->second;
+    if (const torch::Tensor held = layout.state->get("cache"); held.defined()) previous = held;
   }
-  if (lane || (is_training() && input.size(0) > 0)) {  // no samples have no mean
+  if (lane || (is_training() && (input.size(0) > 0 || replicas()))) {  // no samples have no mean
     at::NoGradGuard no_grad;
     const torch::Tensor x = input.narrow(2, 0, tokens.size(2)).to(tokens.scalar_type());
     const torch::Tensor next = push(previous, x, layout.query);
     if (lane)
-      layout.state->tensors["cache"] = next;
+      layout.state->set("cache", next);
     else
-      tokens.copy_(next.mean(0, /*keepdim=*/true));
+      tokens.copy_(mean_over_replicas(next.mean(0, /*keepdim=*/true), next.size(0)));
   }
   return {previous, memory_layout_};
+}
+
+void FifoCache::begin_stream(AttentionState& state) const {
+  if (options_.scope == CacheScope::lane) state.declare("cache", StateOwner::lanes);
+}
+
+Memory FifoCache::constant_memory() const {
+  TORCH_CHECK(options_.scope == CacheScope::batch_mean,
+              "fifo_cache: scope = lane moves in evaluation too: memory attention reads each stream's own tokens");
+  return {tokens.detach().clone(), memory_layout_};
 }
 
 }  // namespace cachet::nn

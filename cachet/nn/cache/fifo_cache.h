@@ -15,6 +15,8 @@ class FifoCache : public Cache {
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});
 
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
+  void begin_stream(AttentionState& state) const override;
+  Memory constant_memory() const override;
 
   torch::Tensor tokens;  // the stored cache
 

@@ -34,6 +34,7 @@ GatedRecurrentCache::GatedRecurrentCache(const GatedRecurrentCacheOptions& optio
     : Cache("GatedRecurrentCache"), options_(options) {
   const int64_t width = cache_dim(options, dim);
   TORCH_CHECK(width >= 1, "gated_recurrent_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
+  TORCH_CHECK(options.pool >= 1, "gated_recurrent_cache: pool must be at least 1, got ", options.pool);
   TORCH_CHECK(options.pool == 1 || layout.grid, "gated_recurrent_cache: pooling needs tokens on a grid");
   int64_t length = model_tokens;
   if (options.length) {
@@ -68,15 +69,35 @@ torch::Tensor GatedRecurrentCache::compress(const torch::Tensor& source, const T
 ops::GrcUpdated GatedRecurrentCache::update(const torch::Tensor& cache, const torch::Tensor& x) const {
   std::optional<ops::CandidateNorm> norm;
   if (norm_) norm = ops::CandidateNorm{norm_->weight, norm_->bias, kCandidateNormEps};
-  return ops::grc_update(cache, x, weights_of(*reset_gate_), weights_of(*update_gate_), weights_of(*candidate_), norm);
+  ops::GrcUpdated next =
+      ops::grc_update(cache, x, weights_of(*reset_gate_), weights_of(*update_gate_), weights_of(*candidate_), norm);
+  if (is_training() && options_.scope == CacheScope::batch_mean) next.mean = mean_over_replicas(next.mean, x.size(0));
+  return next;
+}
+
+void GatedRecurrentCache::begin_stream(AttentionState& state) const {
+  const auto owner = options_.scope == CacheScope::lane ? StateOwner::lanes : StateOwner::shared;
+  state.declare("cache", owner);
+  state.declare("last_tokens", StateOwner::lanes);
+  state.declare("last_cache", owner);
+}
+
+Memory GatedRecurrentCache::constant_memory() const {
+  TORCH_CHECK(options_.scope == CacheScope::batch_mean,
+              "gated_recurrent_cache: scope = lane moves in evaluation too: memory attention reads each stream's own "
+              "cache");
+  TORCH_CHECK(options_.inference == CacheInference::frozen,
+              "gated_recurrent_cache: inference = per_sample updates a copy of the cache for each sample: what memory "
+              "attention reads depends on the input");
+  return {tokens.detach().clone(), memory_layout_};
 }
 
 torch::Tensor GatedRecurrentCache::stored(const AttentionLayout& layout, int64_t batch) const {
   const bool lane = options_.scope == CacheScope::lane;
   const bool carried = layout.causal && options_.gradient == CacheGradient::carry;
   if (lane || (carried && is_training())) {
-    auto& held = lanes(layout, lane ? "scope = lane" : "gradient = carry").tensors;
-    if (const auto found = held.find("cache"); found != held.end()) return found->second;
+    const torch::Tensor held = lanes(layout, lane ? "scope = lane" : "gradient = carry").get("cache");
+    if (held.defined()) return held;
     return lane ? tokens.detach().expand({batch, -1, -1}).clone() : tokens.detach().clone();
   }
   // A copy: the buffer is written below, and the backward pass needs what was read.
@@ -86,11 +107,11 @@ torch::Tensor GatedRecurrentCache::stored(const AttentionLayout& layout, int64_t
 void GatedRecurrentCache::store(const ops::GrcUpdated& next, const AttentionLayout& layout) {
   const bool carried = layout.causal && options_.gradient == CacheGradient::carry && is_training();
   if (options_.scope == CacheScope::lane) {
-    layout.state->tensors["cache"] = carried ? next.samples : next.samples.detach();
+    layout.state->set("cache", carried ? next.samples : next.samples.detach());
     return;
   }
-  if (next.samples.size(0) == 0) return;  // no sample has a mean
-  if (carried) layout.state->tensors["cache"] = next.mean;
+  if (next.samples.size(0) == 0 && !replicas()) return;  // no sample has a mean
+  if (carried) layout.state->set("cache", next.mean);
   at::NoGradGuard no_grad;
   tokens.copy_(next.mean);
 }
@@ -100,13 +121,13 @@ torch::Tensor GatedRecurrentCache::causal_step(const torch::Tensor& previous, co
   torch::Tensor attended = previous;
   const bool recompute = options_.gradient == CacheGradient::recompute && is_training();
   if (recompute) {
-    auto& held = lanes(layout, "gradient = recompute").tensors;
-    if (const auto last = held.find("last_tokens"); last != held.end()) {
-      const auto [samples, mean] = update(held.at("last_cache"), last->second);
+    AttentionState& held = lanes(layout, "gradient = recompute");
+    if (const torch::Tensor last = held.get("last_tokens"); last.defined()) {
+      const auto [samples, mean] = update(held.get("last_cache"), last);
       attended = options_.scope == CacheScope::batch_mean ? mean : samples;
     }
-    held["last_tokens"] = x.detach();
-    held["last_cache"] = previous.detach();
+    held.set("last_tokens", x.detach());
+    held.set("last_cache", previous.detach());
   }
   if (updates()) {
     at::AutoGradMode with_graph(options_.gradient == CacheGradient::carry && at::GradMode::is_enabled());

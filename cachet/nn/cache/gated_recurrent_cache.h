@@ -24,6 +24,8 @@ class GatedRecurrentCache : public Cache {
                       const TokenLayout& layout);
 
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
+  void begin_stream(AttentionState& state) const override;
+  Memory constant_memory() const override;
 
   torch::Tensor tokens;  // the stored cache
 

@@ -26,6 +26,7 @@ std::optional<Affine> BatchNorm::inference_affine() const {
 }
 
 torch::Tensor BatchNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
+  check_channels("batch_norm", x, weight.size(0));
   if (is_training()) return training_forward(x, token_mask);
   return inference_affine()->apply(x);
 }
@@ -33,10 +34,10 @@ torch::Tensor BatchNorm::forward(const torch::Tensor& x, const torch::Tensor& to
 torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::Tensor& padding) {
   const int64_t channels = weight.size(0);
   const torch::Tensor flat = x.reshape({-1, channels});
-  TORCH_CHECK(flat.size(0) > 1, "batch_norm: training needs at least two tokens, got an input of ", x.sizes(),
-              "; take a larger batch or image, or another norm");
+  TORCH_CHECK(flat.size(0) > 1 || replicas(), "batch_norm: training needs at least two tokens, got an input of ",
+              x.sizes(), "; take a larger batch or image, or another norm");
   num_batches_tracked.add_(1);
-  if (!padding.defined() && !observed())
+  if (!padding.defined() && !observed() && !replicas())
     return at::batch_norm(flat, weight, bias, running_mean, running_var, /*training=*/true, options_.momentum,
                           options_.eps, /*cudnn_enabled=*/false)
         .view(x.sizes());
@@ -44,8 +45,12 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
   const torch::Tensor wide = flat.to(running_var.scalar_type());
   const torch::Tensor valid = padding.defined() ? padding.reshape({-1, 1}).bitwise_not()
                                                 : at::ones({flat.size(0), 1}, flat.options().dtype(at::kBool));
-  const torch::Tensor count = valid.sum().clamp_min(2);
-  const auto mean_of = [&](const torch::Tensor& t) { return at::where(valid, t, at::Scalar(0)).sum(0) / count; };
+  const auto over_all = [&](const torch::Tensor& sums) { return ops::sum_over(sums, replicas()); };
+  const torch::Tensor tokens = valid.sum();
+  const torch::Tensor count = (replicas() ? over_all(tokens.to(wide.scalar_type())) : tokens).clamp_min(2);
+  const auto mean_of = [&](const torch::Tensor& t) {
+    return over_all(at::where(valid, t, at::Scalar(0)).sum(0)) / count;
+  };
   const torch::Tensor mean = mean_of(wide), variance = mean_of((wide - mean).square());
   {
     at::NoGradGuard no_grad;

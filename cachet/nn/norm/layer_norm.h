@@ -9,6 +9,7 @@ class LayerNorm : public Norm {
  public:
   LayerNorm(int64_t channels, double eps);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
+  SplitNorm split() const override;
 
   torch::Tensor weight, bias;  // (C)
 

@@ -1,15 +1,17 @@
 #include "cachet/nn/norm/norm.h"
 
-#include <c10/core/ScalarType.h>
-
-#include "cachet/ops/scale_shift.h"
+#include "cachet/nn/norm/no_norm.h"
 
 namespace cachet::nn {
 
-torch::Tensor Affine::apply(const torch::Tensor& x) const {
-  // Weights may be stored narrow; the map is not.
-  const auto wide = c10::promoteTypes(scale.scalar_type(), at::kFloat);
-  return ops::scale_shift(x, scale.to(wide), shift.to(wide));
+SplitNorm Norm::split() const {
+  const auto affine = inference_affine();
+  TORCH_CHECK(affine, name(), ": looks at its input and does not say what it is apart from its weights");
+  return {std::make_shared<NoNorm>(affine->scale.numel()), *affine};
+}
+
+void Norm::check_channels(const char* name, const torch::Tensor& x, int64_t channels) {
+  TORCH_CHECK(x.dim() >= 1 && x.size(-1) == channels, name, ": takes (..., ", channels, "), got ", x.sizes());
 }
 
 }  // namespace cachet::nn

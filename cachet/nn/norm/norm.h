@@ -2,24 +2,20 @@
 
 #include <torch/nn/module.h>
 
+#include <memory>
 #include <optional>
 
+#include "cachet/nn/affine.h"
 #include "cachet/nn/observer.h"
+#include "cachet/nn/replicas.h"
 #include "cachet/nn/state_module.h"
 
 namespace cachet::nn {
 
-/// y = scale·x + shift, channel by channel: what an offline norm is at inference, and what folding merges into the next
-/// linear layer.
-struct Affine {
-  torch::Tensor scale, shift;  // (C)
-
-  /// x (…, C) through the map, in the dtype of x.
-  torch::Tensor apply(const torch::Tensor& x) const;
-};
+struct SplitNorm;
 
 /// A normalisation over the channels of tokens. Own weight and bias, where a form has them, are called so.
-class Norm : public StateModule, public Observable {
+class Norm : public StateModule, public Observable, public Replicated {
  public:
   using StateModule::StateModule;
   /// x (…, C), token_mask (…) bool, true = padding, undefined = none. Returns the shape and dtype of x; what stands at
@@ -27,6 +23,19 @@ class Norm : public StateModule, public Observable {
   virtual torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) = 0;
   /// The affine map that evaluation applies; none for norms that look at their input.
   virtual std::optional<Affine> inference_affine() const { return std::nullopt; }
+  /// What evaluation does, in two: what looks at its input, without weights of its own, and the affine map behind that,
+  /// which a following layer may absorb. For an offline norm the first is NoNorm.
+  virtual SplitNorm split() const;
+
+ protected:
+  /// Throws c10::Error, opening with `name`, unless x has this many channels.
+  static void check_channels(const char* name, const torch::Tensor& x, int64_t channels);
+};
+
+/// affine.apply(core->forward(x)) is what the norm gives in evaluation.
+struct SplitNorm {
+  std::shared_ptr<Norm> core;
+  Affine affine;
 };
 
 }  // namespace cachet::nn

@@ -6,6 +6,8 @@
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/zeros.h>
 
+#include "cachet/nn/norm/rms_norm.h"
+
 namespace cachet::nn {
 
 PowerNorm::PowerNorm(int64_t channels, const PowerNormOptions& options) : Norm("PowerNorm"), options_(options) {
@@ -17,12 +19,13 @@ PowerNorm::PowerNorm(int64_t channels, const PowerNormOptions& options) : Norm("
 }
 
 torch::Tensor PowerNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
+  check_channels("power_norm", x, weight.size(0));
   const torch::Tensor scaled =
       options_.group_scaling ? at::rms_norm(x, {x.size(-1)}, std::nullopt, options_.settings.eps) : x;
-  if (!is_training() || x.numel() == 0) return running_affine().apply(scaled);
+  if (!is_training() || (x.numel() == 0 && !replicas())) return running_affine().apply(scaled);
   const auto [y, used, own] =
       ops::power_norm(scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
-                      {statistics, counters}, options_.settings);
+                      {statistics, counters}, options_.settings, replicas());
   if (observed()) {
     tell(Signal::statistic, own);
     tell(Signal::used_statistic, used);
@@ -43,6 +46,14 @@ Affine PowerNorm::running_affine() const {
 std::optional<Affine> PowerNorm::inference_affine() const {
   if (options_.group_scaling) return std::nullopt;
   return running_affine();
+}
+
+SplitNorm PowerNorm::split() const {
+  if (!options_.group_scaling) return Norm::split();
+  const auto core = std::make_shared<RMSNorm>(weight.size(0), options_.settings.eps);
+  core->to(weight.device(), weight.scalar_type());
+  core->train(is_training());
+  return {core, running_affine()};
 }
 
 }  // namespace cachet::nn

@@ -12,6 +12,7 @@ class PowerNorm : public Norm {
   PowerNorm(int64_t channels, const PowerNormOptions& options);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
+  SplitNorm split() const override;
 
   torch::Tensor weight, bias;          // (C)
   torch::Tensor statistics, counters;  // ops::PowerNormState

@@ -2,15 +2,26 @@
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rms_norm.h>
+#include <ATen/ops/zeros_like.h>
 
 namespace cachet::nn {
 
 RMSNorm::RMSNorm(int64_t channels, double eps) : Norm("RMSNorm"), eps_(eps) {
+  TORCH_CHECK(channels >= 1 && eps >= 0, "rms_norm: needs at least one channel and eps of at least 0, got ", channels,
+              " and ", eps);
   weight = register_parameter("weight", at::ones({channels}));
 }
 
 torch::Tensor RMSNorm::forward(const torch::Tensor& x, const torch::Tensor&) {
+  check_channels("rms_norm", x, weight.size(0));
   return at::rms_norm(x, {weight.size(0)}, weight.to(x.scalar_type()), eps_);
+}
+
+SplitNorm RMSNorm::split() const {
+  const auto core = std::make_shared<RMSNorm>(weight.size(0), eps_);
+  core->to(weight.device(), weight.scalar_type());
+  core->train(is_training());
+  return {core, {weight.detach().clone(), at::zeros_like(weight.detach())}};
 }
 
 }  // namespace cachet::nn

@@ -18,10 +18,11 @@ UnifiedNorm::UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& setti
 }
 
 torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
-  if (!is_training() || x.numel() == 0) return inference_affine()->apply(x);
+  check_channels("unified_norm", x, weight.size(0));
+  if (!is_training() || (x.numel() == 0 && !replicas())) return inference_affine()->apply(x);
   const auto [y, used] =
       ops::unified_norm(x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
-                        {statistics, counters}, settings_);
+                        {statistics, counters}, settings_, replicas());
   if (observed()) tell_statistics(x, used);
   return y;
 }

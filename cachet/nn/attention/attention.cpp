@@ -1,0 +1,25 @@
+#include "cachet/nn/attention/attention.h"
+
+namespace cachet::nn {
+
+std::shared_ptr<AttentionState> Attention::make_state(int64_t batch, StreamUse) const {
+  return std::make_shared<AttentionState>(batch);
+}
+
+void Attention::absorb(const Affine&) {
+  TORCH_CHECK(false, name(), ": cannot absorb an affine map: not all that reads its input is a linear layer");
+}
+
+void Attention::absorb_into_query(const Affine&) {
+  TORCH_CHECK(false, name(), ": cannot absorb an affine map into its queries: they share a projection with its keys");
+}
+
+std::shared_ptr<Attention> Attention::with_fixed_context(const torch::Tensor&, const TokenLayout&) const {
+  TORCH_CHECK(false, name(), ": has no form with constant keys and values");
+}
+
+std::shared_ptr<Attention> Attention::freeze_cache() const {
+  TORCH_CHECK(false, name(), ": has no cache that could be frozen");
+}
+
+}  // namespace cachet::nn

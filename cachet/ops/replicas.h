@@ -1,0 +1,23 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+
+namespace cachet::ops {
+
+/// The processes among which a batch is split, of which this one is one. Operators that sum over a batch offer their
+/// sums here before they apply them, forward and backward. Without one (null) a process has the whole batch.
+class Replicas {
+ public:
+  virtual ~Replicas() = default;
+  /// Adds up `sums` over all processes, in place. All call it in the same order, with tensors of the same size and
+  /// dtype.
+  virtual void add(at::Tensor& sums) = 0;
+};
+
+/// `sums` added up over all processes; `sums` itself without any. Differentiable: what reads the result does so on
+/// every process, and so the gradients of all are added up.
+at::Tensor sum_over(const at::Tensor& sums, const std::shared_ptr<Replicas>& replicas);
+
+}  // namespace cachet::ops

@@ -1,0 +1,237 @@
+// What deployment asks of layers: norms that split, layers that absorb affine maps, caches that freeze.
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cachet/nn/attention/cached_attention.h"
+#include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/nn/attention/spatial_reduction_attention.h"
+#include "cachet/nn/attention/token_performer.h"
+#include "cachet/nn/attention/token_transformer.h"
+#include "cachet/nn/attention/window_attention.h"
+#include "cachet/nn/depthwise_feed_forward.h"
+#include "cachet/nn/transformer_block.h"
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+using testing::expect_refused;
+
+// Folding is another order of the same sums in float64.
+constexpr double kFolded = 1e-12;
+
+nn::Affine random_affine(int64_t channels) {
+  return {at::randn({channels}, at::kDouble), at::randn({channels}, at::kDouble)};
+}
+
+at::Tensor random_tokens(at::IntArrayRef sizes) { return at::randn(sizes, at::kDouble); }
+
+void expect_folded(const at::Tensor& actual, const at::Tensor& expected, const std::string& what) {
+  EXPECT_TRUE(at::allclose(actual, expected, kFolded, kFolded)) << what << ": " << (actual - expected).abs().max();
+}
+
+template <class Module>
+std::shared_ptr<Module> for_deployment(std::shared_ptr<Module> module) {
+  module->to(at::kDouble);
+  module->eval();
+  const at::NoGradGuard no_grad;
+  for (auto& parameter : module->parameters()) parameter.add_(at::randn_like(parameter) / 4);
+  return module;
+}
+
+const std::vector<std::pair<std::string, nn::NormOptions>>& all_norms() {
+  static const std::vector<std::pair<std::string, nn::NormOptions>> norms{
+      {"layer", nn::LayerNormOptions{}}, {"rms", nn::RMSNormOptions{}},  {"batch", nn::BatchNormOptions{}},
+      {"un", nn::UnifiedNormOptions{}},  {"pn", nn::PowerNormOptions{}}, {"pn*", nn::PowerNormOptions{{}, false}},
+      {"none", nn::NoNormOptions{}}};
+  return norms;
+}
+
+TEST(Deployment, EveryNormSplitsIntoACoreAndAnAffineMap) {
+  for (const auto& [name, options] : all_norms()) {
+    const auto norm = nn::make_norm(options, 6);
+    norm->to(at::kDouble);
+    for (int64_t step = 0; step < 3; ++step) norm->forward(random_tokens({4, 5, 6}) * 2 + 1);
+    for_deployment(norm);
+    const at::Tensor x = random_tokens({2, 5, 6});
+    const nn::SplitNorm parts = norm->split();
+    expect_folded(parts.affine.apply(parts.core->forward(x)), norm->forward(x), name);
+    for (const auto& parameter : parts.core->named_parameters())
+      EXPECT_TRUE(parameter.value().eq(parameter.key() == "bias" ? 0 : 1).all().item<bool>()) << name;
+  }
+}
+
+TEST(Deployment, LinearLayersAbsorbAnAffineMapWithOrWithoutABias) {
+  for (const bool bias : {true, false}) {
+    const auto linear = for_deployment(std::make_shared<nn::Linear>(5, 3, bias));
+    const nn::Affine before = random_affine(5);
+    const at::Tensor x = random_tokens({2, 4, 5}), expected = linear->forward(before.apply(x));
+    linear->absorb(before);
+    expect_folded(linear->forward(x), expected, "linear");
+    EXPECT_TRUE(linear->named_parameters().contains("bias"));
+    expect_refused([&] { linear->absorb(random_affine(4)); }, "takes 5 channels and cannot absorb an affine map of 4");
+  }
+}
+
+TEST(Deployment, AttentionsAndFeedForwardHalvesAbsorbAnAffineMap) {
+  const nn::TokenLayout grid{nn::Grid{4, 4}, 0, {}};
+  const auto layout = nn::AttentionLayout::self(grid);
+  const auto reduced = [](nn::ReductionForm form, int64_t ratio) {
+    return std::make_shared<nn::SpatialReductionAttention>(
+        nn::MultiHeadOptions{8, 2, {}, nn::Projection::separate},
+        nn::SpatialReductionOptions{form, ratio, nn::LayerNormOptions{}});
+  };
+  nn::AttentionOptions shared;
+  shared.function = nn::LshOptions{};
+  const std::vector<std::pair<std::string, std::shared_ptr<nn::Attention>>> layers{
+      {"fused", std::make_shared<nn::MultiHeadAttention>(nn::MultiHeadOptions{8, 2})},
+      {"separate", std::make_shared<nn::MultiHeadAttention>(nn::MultiHeadOptions{8, 2, {}, nn::Projection::separate})},
+      {"shared", std::make_shared<nn::MultiHeadAttention>(nn::MultiHeadOptions{8, 2, shared})},
+      {"reduced by convolution", reduced(nn::ReductionForm::convolution, 2)},
+      {"reduced by pooling", reduced(nn::ReductionForm::pooling, 1)},
+      {"reduced by nothing", reduced(nn::ReductionForm::convolution, 1)},
+      {"token performer", std::make_shared<nn::TokenPerformer>(nn::TokenPerformerOptions{8, 4})},
+      {"token transformer", std::make_shared<nn::TokenTransformer>(nn::TokenTransformerOptions{8, 4, {}})}};
+  for (const auto& [name, layer] : layers) {
+    for_deployment(layer);
+    const nn::Affine before = random_affine(8);
+    const at::Tensor x = random_tokens({2, 16, 8}), mapped = before.apply(x);
+    const at::Tensor expected = layer->forward(mapped, mapped, layout);
+    layer->absorb(before);
+    expect_folded(layer->forward(x, x, layout), expected, name);
+  }
+  for (const bool depthwise : {false, true}) {
+    const nn::FeedForwardOptions options{8, 12};
+    const auto mlp =
+        for_deployment(depthwise ? std::make_shared<nn::DepthwiseFeedForward>(options, nn::BeforeDepthwise::nothing)
+                                 : std::make_shared<nn::FeedForward>(options));
+    const nn::Affine before = random_affine(8);
+    const at::Tensor x = random_tokens({2, 16, 8}), expected = mlp->forward(before.apply(x), grid);
+    mlp->absorb(before);
+    expect_folded(mlp->forward(x, grid), expected, "feed-forward half");
+  }
+}
+
+TEST(Deployment, LayersThatCannotAbsorbSayWhy) {
+  const auto windows = for_deployment(
+      nn::make_window_attention({8, 2, {}, {}, {nn::Grid{2, 2}, nn::Grid{0, 0}, nn::WindowOrder::shift_then_pad}}));
+  expect_refused([&] { windows->absorb(random_affine(8)); }, "windows beyond the map are filled with zeros");
+  const nn::TokenLayout odd{nn::Grid{3, 3}, 0, {}};
+  nn::Affine scale = random_affine(8);
+  scale.shift.zero_();
+  const at::Tensor x = random_tokens({2, 9, 8}), mapped = scale.apply(x);
+  const at::Tensor expected = windows->forward(mapped, mapped, nn::AttentionLayout::self(odd));
+  windows->absorb(scale);
+  expect_folded(windows->forward(x, x, nn::AttentionLayout::self(odd)), expected, "a scale leaves zeros alone");
+
+  const auto cached = for_deployment(nn::make_self_attention({8, 2, 4, {}, nn::GatedRecurrentCacheOptions{}}));
+  expect_refused([&] { cached->absorb(random_affine(8)); }, "the cache reads the same tokens; freeze_cache() first");
+  const auto fused = for_deployment(std::make_shared<nn::MultiHeadAttention>(nn::MultiHeadOptions{8, 2}));
+  expect_refused([&] { fused->absorb_into_query(random_affine(8)); }, "they share a projection with its keys");
+  const auto reduced = for_deployment(std::make_shared<nn::SpatialReductionAttention>(
+      nn::MultiHeadOptions{8, 2, {}, nn::Projection::separate},
+      nn::SpatialReductionOptions{nn::ReductionForm::convolution, 2, nn::LayerNormOptions{}}));
+  reduced->absorb(random_affine(8));
+  const at::Tensor with_class = random_tokens({2, 5, 8});
+  const auto layout = nn::AttentionLayout::self({nn::Grid{2, 2}, 1, {}});
+  expect_refused([&] { reduced->forward(with_class, with_class, layout); }, "class tokens, passing the convolution by");
+}
+
+std::vector<std::pair<std::string, std::shared_ptr<nn::Attention>>> cached_layers() {
+  const nn::TokenLayout grid{nn::Grid{4, 4}, 0, {}};
+  nn::GatedRecurrentCacheOptions frozen,
+      placed = nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official);
+  placed.inference = nn::CacheInference::frozen;
+  nn::AttentionOptions shared;
+  shared.function = nn::LshOptions{};
+  const nn::AttentionFactory reduced = [](int64_t dim, nn::Branch) {
+    return std::make_shared<nn::SpatialReductionAttention>(
+        nn::MultiHeadOptions{dim, 2, {}, nn::Projection::separate},
+        nn::SpatialReductionOptions{nn::ReductionForm::convolution, 2, nn::LayerNormOptions{}});
+  };
+  const nn::WindowSettings windows{nn::Grid{2, 2}, nn::Grid{1, 1}, nn::WindowOrder::shift_then_pad};
+  return {{"grc", nn::make_self_attention({8, 2, 16, grid, frozen})},
+          {"grc with position", nn::make_self_attention({8, 2, 16, grid, placed})},
+          {"grc, shared projections", nn::make_self_attention({8, 2, 16, grid, frozen}, shared)},
+          {"grc, reduced", nn::make_self_attention({8, 2, 16, grid, frozen}, reduced)},
+          {"fifo", nn::make_self_attention({8, 2, 16, grid, nn::FifoCacheOptions{}})},
+          {"grc in windows", nn::make_window_attention({8, 2, {}, frozen, windows})}};
+}
+
+TEST(Deployment, AFrozenCacheIsConstantKeysAndValuesWithoutGates) {
+  const auto layout = nn::AttentionLayout::self({nn::Grid{4, 4}, 0, {}});
+  for (const auto& [name, layer] : cached_layers()) {
+    layer->to(at::kDouble);
+    for (int64_t step = 0; step < 3; ++step) {
+      const at::Tensor x = random_tokens({3, 16, 8});
+      layer->forward(x, x, layout);
+    }
+    for_deployment(layer);
+    const at::Tensor x = random_tokens({2, 16, 8}), expected = layer->forward(x, x, layout);
+    const auto frozen = layer->freeze_cache();
+    expect_folded(frozen->forward(x, x, layout), expected, name);
+    for (const auto& parameter : frozen->named_parameters())
+      EXPECT_EQ(parameter.key().find("cache"), std::string::npos) << name << ": " << parameter.key();
+    EXPECT_TRUE(frozen->named_buffers().contains("memory_attention.keys")) << name;
+    if (name == "grc with position") {
+      expect_refused([&] { frozen->absorb(random_affine(8)); }, "reads zeros beyond the border");
+    } else if (name != "grc in windows") {
+      const nn::Affine before = random_affine(8);
+      const at::Tensor mapped = before.apply(x), absorbed = frozen->forward(mapped, mapped, layout);
+      frozen->absorb(before);
+      expect_folded(frozen->forward(x, x, layout), absorbed, name + ", absorbed");
+    }
+  }
+}
+
+TEST(Deployment, CachesThatMoveInEvaluationSayThatTheyCannotFreeze) {
+  nn::GatedRecurrentCacheOptions moving, lanes;
+  moving.inference = nn::CacheInference::per_sample;
+  lanes.scope = nn::CacheScope::lane;
+  const auto freeze = [](const nn::CacheOptions& cache) {
+    for_deployment(nn::make_self_attention({8, 2, 4, {}, cache}))->freeze_cache();
+  };
+  expect_refused([&] { freeze(moving); }, "inference = per_sample updates a copy of the cache");
+  expect_refused([&] { freeze(lanes); }, "scope = lane moves in evaluation too");
+  expect_refused([&] { freeze(nn::NoCacheOptions{}); }, "has no cache that could be frozen");
+  const auto training = nn::make_self_attention({8, 2, 4, {}, nn::GatedRecurrentCacheOptions{}});
+  expect_refused([&] { training->freeze_cache(); }, "call eval() first");
+}
+
+TEST(Deployment, ABlockAbsorbsItsNorms) {
+  for (const auto& [name, norm] : all_norms())
+    for (const bool cached : {false, true}) {
+      nn::TransformerBlockOptions options;
+      options.dim = 8;
+      options.num_heads = 2;
+      options.tokens = 4;
+      options.cross_attention = nn::CrossAttentionOptions{6};
+      const nn::CacheOptions cache =
+          cached ? nn::CacheOptions(nn::GatedRecurrentCacheOptions{}) : nn::CacheOptions(nn::NoCacheOptions{});
+      const auto block = std::make_shared<nn::TransformerBlock>(options, nn::PlugIns{{}, cache, norm});
+      block->to(at::kDouble);
+      const nn::EncoderTokens encoder{random_tokens({3, 5, 6}), {}};
+      for (int64_t step = 0; step < 2; ++step) block->forward(random_tokens({3, 4, 8}), {}, encoder);
+      for_deployment(block);
+      const at::Tensor x = random_tokens({3, 4, 8}), expected = block->forward(x, {}, encoder);
+      if (cached) {
+        const auto stayed = block->absorb_norms();
+        ASSERT_EQ(stayed.size(), 1u);
+        EXPECT_EQ(stayed[0].rfind("norm1: cached_attention: cannot absorb", 0), 0u) << stayed[0];
+        block->freeze_cache();
+      }
+      EXPECT_TRUE(block->absorb_norms().empty());
+      expect_folded(block->forward(x, {}, encoder), expected, name);
+      EXPECT_EQ(block->named_parameters().contains("norm1.weight"), name == "layer" || name == "rms" || name == "pn");
+    }
+  nn::TransformerBlockOptions post;
+  post.dim = 8;
+  post.num_heads = 2;
+  post.norm_place = nn::NormPlace::after;
+  const auto block = for_deployment(std::make_shared<nn::TransformerBlock>(post, nn::PlugIns{}));
+  EXPECT_EQ(block->absorb_norms().size(), 2u);
+}
+
+}  // namespace
+}  // namespace cachet

@@ -1,0 +1,116 @@
+// Backward operators check their operands as the forward ones do: called alone, from Python say, with a tensor of
+// another shape they refuse it and read no memory that is not theirs.
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cachet/ops/unified_norm.h"
+#include "tests/support/gradient_check.h"
+
+namespace cachet {
+namespace {
+
+using c10::IValue;
+using Arguments = std::vector<IValue>;
+
+std::vector<IValue> call(const std::string& name, Arguments arguments) {
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(("cachet::" + name).c_str(), "");
+  const at::NoGradGuard no_grad;
+  op.callBoxed(&arguments);
+  return arguments;
+}
+
+struct Sample {
+  std::string op;
+  Arguments arguments;
+  std::set<size_t> free = {};  // tensors whose last dimension may be another
+};
+
+at::Tensor longs(std::vector<int64_t> values, at::IntArrayRef sizes) {
+  return at::tensor(values, at::kLong).view(sizes);
+}
+
+std::vector<Sample> samples() {
+  const IValue none;
+  const auto r = [](at::IntArrayRef sizes) { return at::randn(sizes); };
+  std::vector<Sample> all{
+      {"linear_backward", {r({2, 3, 5}), r({2, 3, 4}), r({5, 4})}},
+      {"linear_gelu_backward", {r({2, 3, 5}), r({2, 3, 4}), r({5, 4}), r({5}), r({2, 3, 5})}},
+      {"mix_heads_backward", {r({2, 3, 2, 4}), r({2, 3, 2, 4}), r({2, 3, 2, 2}), r({2})}, {2}},
+      {"token_convolution_backward", {r({2, 7, 4}), r({2, 7, 4}), r({4, 2, 3, 3}), 2, 3, 1}},
+      {"attention_weights_backward", {r({4, 2, 3, 3}), r({4, 2, 3, 3}), 2, 0.5}},
+      {"scale_shift_backward", {r({2, 3, 4}), r({2, 3, 4}), r({4})}},
+      {"power_norm_backward", {r({2, 3, 4}), r({2, 3, 4}), r({4}), none, r({2, 4}).abs(), r({2, 4}).abs(), 0.9, 1e-5}},
+      {"unified_norm_backward",
+       {r({2, 3, 4}), r({2, 3, 4}), r({4}), none, r({2, 4}).abs(), longs({1, 0, 0}, {3}), r({2 + 2 + 2, 4}).abs(),
+        c10::List<int64_t>({2, 2}), 0.9, 1e-5, false}},
+      {"grc_update_backward",
+       {r({2, 3, 4}), r({1, 3, 4}), r({1, 3, 4}), r({2, 3, 4}), r({4, 8}), r({4, 8}), r({4, 8}), r({4}), r({4}), r({4}),
+        1e-5, r({2, 3, 12}), r({1, 3, 8}), r({2, 3, 4})}},
+      {"block_attention_backward",
+       {r({1, 2, 4, 3}), r({1, 2, 4}), r({1, 2, 4, 3}), r({1, 2, 4, 3}), r({1, 2, 4, 3}),
+        longs({0, 1, 0, 1}, {1, 2, 2}), 2, 0.5, none, none, -100, 100, false, r({1, 2, 4, 3}), r({1, 2, 4})},
+       {5}}};
+  const c10::List<int64_t> softplus({1});
+  const Arguments attended{r({1, 2, 4, 3}),
+                           r({1, 2, 4, 3}),
+                           r({1, 2, 4, 3}),
+                           std::vector<at::Tensor>{r({2, 3, 3})},
+                           softplus,
+                           none,
+                           true,
+                           0.0,
+                           0.0};
+  const auto forward = call("kernel_attention_fused", attended);
+  Arguments backward{r({1, 2, 4, 3})};
+  backward.insert(backward.end(), attended.begin(), attended.end());
+  backward.insert(backward.end(), forward.begin(), forward.end());
+  all.push_back({"kernel_attention_fused_backward", backward});
+  return all;
+}
+
+TEST(BackwardOperators, TakeWhatTheyShould) {
+  for (const Sample& sample : samples()) EXPECT_NO_THROW(call(sample.op, sample.arguments)) << sample.op;
+}
+
+TEST(BackwardOperators, RefuseATensorOfAnotherShape) {
+  for (const at::Device device : {at::Device(at::kCPU), at::Device(at::kMeta)})
+    for (const Sample& sample : samples())
+      for (size_t i = 0; i < sample.arguments.size(); ++i) {
+        if (!sample.arguments[i].isTensor() || sample.free.count(i)) continue;
+        Arguments changed;
+        for (const IValue& argument : sample.arguments)
+          changed.push_back(argument.isTensor() ? IValue(argument.toTensor().to(device)) : argument);
+        if (device.is_meta() && sample.op == "kernel_attention_fused_backward") continue;  // its list of weights stays
+        const at::Tensor one_more = at::constant_pad_nd(changed[i].toTensor(), {0, 1});
+        changed[i] = one_more;
+        EXPECT_THROW(call(sample.op, changed), c10::Error) << sample.op << ", argument " << i << " on " << device;
+      }
+}
+
+TEST(BackwardOperators, RefuseAGridThatTheTokensAreNot) {
+  const at::Tensor x = at::randn({2, 7, 4}), weight = at::randn({4, 2, 3, 3});
+  testing::expect_refused(
+      [&] {
+        call("token_convolution_backward", {x, x, weight, 200, 300, 1});
+      },
+      "1 class tokens and a grid of 200 x 300 are not the 7 tokens");
+}
+
+TEST(BackwardOperators, AllHaveSamplesHere) {
+  std::set<std::string> sampled;
+  for (const Sample& sample : samples()) sampled.insert("cachet::" + sample.op);
+  for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    const bool ours = name.name.rfind("cachet::", 0) == 0 && name.name.find("_backward") != std::string::npos;
+    EXPECT_TRUE(!ours || sampled.count(name.name)) << name.name;
+  }
+}
+
+}  // namespace
+}  // namespace cachet
