@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "cachet/io/state_dict.h"
+
 namespace cachet::train {
 namespace {
 
@@ -52,10 +54,10 @@ void ParameterGroups::slow_backbone(double rate, const std::vector<std::string>&
 
 ParameterGroups parameter_groups(const torch::nn::Module& model, const std::vector<std::string>& without_decay) {
   ParameterGroups groups;
-  for (const auto& item : model.named_parameters()) {
-    if (!item.value().requires_grad()) continue;
-    const bool undecayed = item.value().dim() <= 1 || takes_no_decay(item.key(), without_decay);
-    (undecayed ? groups.undecayed : groups.decayed).push_back({item.key(), item.value(), 1});
+  for (const io::NamedTensor& parameter : io::distinct_parameters(model)) {
+    if (!parameter.tensor.requires_grad()) continue;
+    const bool undecayed = parameter.tensor.dim() <= 1 || takes_no_decay(parameter.name(), without_decay);
+    (undecayed ? groups.undecayed : groups.decayed).push_back({parameter.name(), parameter.tensor, 1});
   }
   if (groups.decayed.empty() && groups.undecayed.empty()) {
     throw std::invalid_argument("the model has no trainable parameters");

@@ -26,7 +26,8 @@ struct ParameterGroups {
 };
 
 /// No decay for parameters of at most one dimension, position tables, λ (`share`), and names with one of the given
-/// components. Throws std::invalid_argument for a model without trainable parameters.
+/// components. A parameter that modules share is one, by the first of its names. Throws std::invalid_argument for a
+/// model without trainable parameters.
 ParameterGroups parameter_groups(const torch::nn::Module& model, const std::vector<std::string>& without_decay = {});
 
 }  // namespace cachet::train
