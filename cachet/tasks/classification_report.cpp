@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
@@ -127,9 +126,8 @@ report::ClassificationRun classification_run(const train::RunFolder& folder, con
         "The last evaluation, " + std::to_string(evaluation.samples) + " " + words.held_out + " " + words.many + ".",
         words.many};
   run.recipe = io::read_text_file(folder.recipe(), kMostRecipeBytes);
-  const auto environment = nlohmann::json::parse(train::to_json(train::environment()));
-  for (const auto& [key, value] : environment.items())
-    if (key != "schema") run.environment.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+  for (const train::EnvironmentEntry& entry : train::entries(train::environment()))
+    run.environment.emplace_back(entry.key, entry.text());
   run.footer = "Cachet " + train::cachet_version();
   return run;
 }

@@ -58,6 +58,14 @@ RecipeChanges recipe_changes(const RecipeValues& before, const config::Document&
 }
 
 std::string config_hash(const RecipeValues& values) {
+RecipeValues resumed_values(RecipeValues before, const RecipeValues& now) {
+  std::erase_if(before, [](const auto& value) { return may_change_on_resume(value.first); });
+  for (const auto& [key, value] : now) {
+    if (may_change_on_resume(key)) before[key] = value;
+  }
+  return before;
+}
+
   std::string text;
   for (const auto& [key, value] : values) {
     if (!may_change_on_resume(key)) text += key + " = " + value + "\n";

@@ -24,6 +24,10 @@ struct RecipeChanges {
 };
 RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now);
 
+/// What a resumed run keeps as its values: those that may change as they are now, all others as the run was made with
+/// them. An option that is newer than the run is none of them, so the hash stays that of its checkpoints.
+RecipeValues resumed_values(RecipeValues before, const RecipeValues& now);
+
 /// SHA-256 over all values that may not change.
 std::string config_hash(const RecipeValues& values);
 

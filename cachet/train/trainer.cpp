@@ -92,12 +92,12 @@ class Trainer::Loop {
     const uint64_t cut = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
     if (cut > 0) log_.note("cut " + std::to_string(cut) + " bytes of metrics behind the checkpoint");
     events_.emplace(folder_.metrics());
-    const std::vector<Event> earlier = read_events(folder_.metrics());
-    for (const Event& event : earlier) {
+    history_ = read_events(folder_.metrics());
+    for (const Event& event : history_) {
       if (event.kind == Event::Kind::evaluation) evaluation_ = event.metrics;
     }
     if (options_.train.tensorboard) {
-      tensorboard_.emplace(folder_.path(), io::read_text_file(folder_.recipe(), config::kMostRecipeBytes), earlier);
+      tensorboard_.emplace(folder_.path(), io::read_text_file(folder_.recipe(), config::kMostRecipeBytes), history_);
     }
     const int copies = options_.train.ema_decay > 0 ? 4 : 3;  // weights, two moments, averages
     store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));
@@ -188,7 +188,7 @@ class Trainer::Loop {
     event.machine.set("seconds", live_.state.seconds);
     event.machine.set("evaluation_seconds", seconds_from(start));
     record(event);
-    write_summary(folder_.summary(), read_events(folder_.metrics()));
+    write_summary(folder_.summary(), history_);
     write_status({});
     write_report({});
   }
@@ -272,6 +272,7 @@ class Trainer::Loop {
     const int64_t per_epoch = live_.steps_per_epoch(), step = live_.state.step;
     report::ProgressState state =
         progress_state(live_.state, task_.objective(), task_.sample_words(), rate, norm, meter_);
+    history_.push_back(event);
     state.epoch = live_.epoch_of(step);
     state.epochs = live_.epoch_of(total_steps());
     state.step = (step - 1) % per_epoch + 1;
@@ -349,6 +350,7 @@ class Trainer::Loop {
   bool saved_evaluated_ = false;
   double seconds_before_ = 0;
   WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();
+  std::vector<Event> history_;  // all that metrics.jsonl holds, which is read once
 };
 
 Trainer::Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress)
