@@ -68,9 +68,9 @@ class ClassificationTask : public train::Task {
   ClassificationEvaluation evaluation_;
 };
 
-/// What a training step makes of logits (B, classes) and of targets (B, classes) that sum up to one: the mean
-/// cross-entropy with the model's penalties, and how often both prefer the same class. `samples` and `tokens` of the
-/// result are the caller's to fill in.
+/// What a training step makes of logits (B, classes) and of targets (B, classes) that sum up to one: the sum of the
+/// cross-entropies, the model's penalties beside it, and how often both prefer the same class. `samples` and `tokens`
+/// of the result are the caller's to fill in.
 train::StepResult classification_step(models::Classifier& model, const at::Tensor& logits, const at::Tensor& targets);
 
 }  // namespace cachet::tasks

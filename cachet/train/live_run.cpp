@@ -26,8 +26,28 @@ int64_t bounded_steps(const TrainOptions& options, int64_t steps_per_epoch) {
   return options.limit ? std::min(all, options.limit->steps(steps_per_epoch)) : all;
 }
 
-void require_finite(const io::TensorMap& tensors, const std::string& what) {
-  if (const auto name = first_non_finite(tensors)) throw NotFinite(what + " " + *name + " is not finite");
+/// Tensors by what they are called: "the weight or state".
+using CalledTensors = std::pair<const char*, const io::TensorMap*>;
+
+void require_finite(std::initializer_list<CalledTensors> all) {
+  std::vector<std::string> names;
+  std::vector<at::Tensor> tensors;
+  for (const auto& [what, map] : all) {
+    for (const auto& [name, tensor] : *map) {
+      names.push_back(std::string(what) + " " + name);
+      tensors.push_back(tensor);
+    }
+  }
+  if (const auto index = first_non_finite(tensors)) throw NotFinite(names[*index] + " is not finite");
+}
+
+/// The sums of a run whose loss column has the penalty in it.
+std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
+  const auto penalty = std::ranges::find(sums, "penalty", &MetricSum::name);
+  if (penalty == sums.end()) return sums;
+  std::ranges::find(sums, "loss", &MetricSum::name)->total += penalty->total;
+  sums.erase(penalty);
+  return sums;
 }
 
 /// The generators' states, put back at the end of the scope.
@@ -79,7 +99,7 @@ TrainingStep::Result LiveRun::advance() {
   state.step += 1;
   state.samples += result.samples;
   state.evaluated = false;
-  add_sums(state.running, result.sums);
+  add_sums(state.running, state.penalty_in_loss ? with_penalty_in_loss(result.sums) : result.sums);
   state.running_norm += result.gradient_norm;
   state.running_steps += 1;
   return result;
@@ -101,14 +121,14 @@ void LiveRun::open_stream(const io::TensorMap& stream_state) {
 Checkpoint LiveRun::capture() const {
   Checkpoint checkpoint;
   checkpoint.model = io::state_dict(task_.model());
-  require_finite(checkpoint.model, "the weight or state");
   checkpoint.optimizer = training_step_.optimizer().state();
-  require_finite(checkpoint.optimizer, "the optimizer's");
   if (average_) checkpoint.ema = average_->state();
-  require_finite(checkpoint.ema, "the averaged weight or state");
-  checkpoint.random = random_state(task_.model());
   if (stream_) checkpoint.stream = stream_->state();
-  require_finite(checkpoint.stream, "the stream's");
+  require_finite({{"the weight or state", &checkpoint.model},
+                  {"the optimizer's", &checkpoint.optimizer},
+                  {"the averaged weight or state", &checkpoint.ema},
+                  {"the stream's", &checkpoint.stream}});
+  checkpoint.random = random_state(task_.model());
   checkpoint.state = state;
   checkpoint.state.seed = options_.train.seed;
   checkpoint.state.threads = at::get_num_threads();
@@ -135,7 +155,8 @@ void LiveRun::restore(const Checkpoint& checkpoint) {
 }
 
 Metrics LiveRun::evaluate(const EvaluationProgress& progress) {
-  require_finite(io::state_dict(task_.model()), "the weight or state");
+  const io::TensorMap weights = io::state_dict(task_.model());
+  require_finite({{"the weight or state", &weights}});
   const at::NoGradGuard no_grad;
   const RandomStateKept random(task_.model());
   const EvaluationMode mode(task_.model());

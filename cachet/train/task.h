@@ -14,12 +14,22 @@ namespace cachet::train {
 
 class RunFolder;
 
-/// What a forward pass over one micro-batch gives.
+/// A metric of one micro-batch, which the trainer sums up to total / count.
+struct StepMetric {
+  std::string name;  // "top1"
+  at::Tensor total;  // right answers: a scalar of any type on any device, read with all others at the step's end
+  double count = 0;  // answers
+};
+
+/// What a forward pass over one micro-batch gives. The gradient of a step is that of Σ loss / Σ weight + penalty, so it
+/// does not depend on how the samples are cut into micro-batches.
 struct StepResult {
-  at::Tensor loss;                 // scalar, its gradient attached; the mean over the micro-batch
-  int64_t samples = 0;             // images, sequences: what "samples/s" counts
-  int64_t tokens = 0;              // in these samples, padding not counted; 0 where they have none
-  std::vector<MetricSum> metrics;  // beside the loss, which the trainer sums up itself
+  at::Tensor loss;      // scalar with its gradient: the sum of the losses over the micro-batch
+  double weight = 0;    // what that sum is to be divided by: samples, tokens, objects; 0 where nothing has a target
+  at::Tensor penalty;   // scalar with its gradient: a term of the model and not of the data; undefined = none
+  int64_t samples = 0;  // images, sequences: what "samples/s" counts
+  int64_t tokens = 0;   // in these samples, padding not counted; 0 where they have none
+  std::vector<StepMetric> metrics;  // beside loss and penalty, which the trainer sums up itself
 };
 
 /// What a task calls its samples.

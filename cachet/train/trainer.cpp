@@ -117,6 +117,9 @@ class Trainer::Loop {
     saved_evaluated_ = saved.evaluated;
     log_.say("resuming from " + found.folder.string() + " (step " + std::to_string(saved.step) + ")");
     if (saved.torch_version != torch_version() || saved.cachet_version != cachet_version()) {
+    if (saved.penalty_in_loss) {
+      log_.note("the training loss has the penalties of the model in it, as it had when this run began");
+    }
       log_.say("the checkpoint was made with cachet " + saved.cachet_version + " and LibTorch " + saved.torch_version +
                ": the run goes on, but not bit by bit as it would have");
     }
