@@ -11,6 +11,7 @@
 #include "cachet/report/format.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/own_subwords.h"
+#include "cachet/train/device.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/seed_folder.h"
 
@@ -158,6 +159,7 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
 
 std::unique_ptr<tasks::ClassificationTask> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
                                                          bool resumes) {
+  train::find_device(plan.training.train.device);  // before data are opened and a folder is made
   auto task = plan.build();
   if (resumes) return task;
   report::Progress progress({.mode = progress_mode(arguments.progress)});

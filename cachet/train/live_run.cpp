@@ -13,6 +13,12 @@
 namespace cachet::train {
 namespace {
 
+/// The device, with the model on it: the optimizer and the averages are made where the parameters are.
+c10::Device placed(torch::nn::Module& model, c10::Device device) {
+  place(model, device);
+  return device;
+}
+
 int64_t checked_batches(const Task& task) {
   const int64_t batches = task.batches_per_epoch();
   if (batches < 1) {
@@ -80,6 +86,7 @@ class EvaluationMode {
 LiveRun::LiveRun(Task& task, const Options& options)
     : task_(task),
       options_(options),
+      device_(placed(task.model(), find_device(options.train.device))),
       training_step_(task, options),
       batches_per_epoch_(checked_batches(task)),
       steps_per_epoch_((batches_per_epoch_ + options.train.accumulate - 1) / options.train.accumulate),
@@ -137,7 +144,7 @@ Checkpoint LiveRun::capture() const {
   return checkpoint;
 }
 
-void LiveRun::restore(const Checkpoint& checkpoint) {
+std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   const TrainState& saved = checkpoint.state;
   if (saved.batch < 0 || saved.batch >= batches_per_epoch_ || saved.epoch < 0 || saved.step < 0) {
     throw std::runtime_error("the checkpoint stands at batch " + std::to_string(saved.batch) +
@@ -151,7 +158,10 @@ void LiveRun::restore(const Checkpoint& checkpoint) {
   at::set_num_threads(static_cast<int>(std::max<int64_t>(1, saved.threads)));  // other counts add in another order
   stream_.reset();
   if (state.batch > 0) open_stream(checkpoint.stream);
-  set_random_state(task_.model(), checkpoint.random);  // last: nothing before it may draw from it
+  // Last: nothing before it may draw from it.
+  if (set_random_state(task_.model(), checkpoint.random)) return {};
+  return {"the checkpoint was made on another kind of device than " + device_.str() +
+          ": the run goes on, but not bit by bit as it would have"};
 }
 
 Metrics LiveRun::evaluate(const EvaluationProgress& progress) {
@@ -162,7 +172,7 @@ Metrics LiveRun::evaluate(const EvaluationProgress& progress) {
   const EvaluationMode mode(task_.model());
   std::optional<WeightAverage::Applied> averaged;
   if (average_) averaged.emplace(*average_);
-  const PrecisionScope precision(options_.train.precision, device_of(task_.model()).type());
+  const PrecisionScope precision(options_.train.precision, device_.type());
   return task_.evaluate(progress);
 }
 

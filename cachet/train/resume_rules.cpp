@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::string_view kAbsent = "(absent)";
 
-constexpr std::array<std::string_view, 10> kFreeKeys{
+constexpr std::array<std::string_view, 11> kFreeKeys{
     "train.epochs",       "train.log_every", "train.tensorboard", "train.evaluate_every", "train.checkpoint_every",
-    "train.save_minutes", "train.keep",      "train.max_hours",   "train.limit",          "train.patience"};
+    "train.save_minutes", "train.keep",      "train.max_hours",   "train.limit",          "train.patience",
+    "train.device"};
 constexpr std::array<std::string_view, 4> kFreeTables{"schedule.", "run.", "report.", "progress."};
 constexpr std::array<std::string_view, 2> kFreeLoaderKeys{".workers", ".prefetch"};
 
@@ -57,7 +58,6 @@ RecipeChanges recipe_changes(const RecipeValues& before, const config::Document&
   return changes;
 }
 
-std::string config_hash(const RecipeValues& values) {
 RecipeValues resumed_values(RecipeValues before, const RecipeValues& now) {
   std::erase_if(before, [](const auto& value) { return may_change_on_resume(value.first); });
   for (const auto& [key, value] : now) {
@@ -66,6 +66,7 @@ RecipeValues resumed_values(RecipeValues before, const RecipeValues& now) {
   return before;
 }
 
+std::string config_hash(const RecipeValues& values) {
   std::string text;
   for (const auto& [key, value] : values) {
     if (!may_change_on_resume(key)) text += key + " = " + value + "\n";

@@ -14,8 +14,8 @@ using RecipeValues = std::map<std::string, std::string>;
 RecipeValues recipe_values(const config::Document& document);
 
 /// Whether a value may change when a run is resumed: it says how long, how often or with what means to train, not what
-/// has been trained so far. These are the schedule, the run's length and bounds, its saving and logging, and the
-/// loader's workers.
+/// has been trained so far. These are the schedule, the run's length and bounds, its saving and logging, its
+/// device, and the loader's workers.
 bool may_change_on_resume(const std::string& key);
 
 /// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20".

@@ -11,6 +11,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
 #include "cachet/train/checkpoint_store.h"
+#include "cachet/train/device.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/event_log.h"
 #include "cachet/train/interruption.h"
@@ -112,17 +113,18 @@ class Trainer::Loop {
     if (saved.config_hash != folder_.config_hash()) {
       throw std::runtime_error(found.folder.string() + ": was made with another recipe than this run's");
     }
-    live_.restore(found.checkpoint);
+    const std::vector<std::string> notes = live_.restore(found.checkpoint);
     saved_step_ = saved.step;
     saved_evaluated_ = saved.evaluated;
     log_.say("resuming from " + found.folder.string() + " (step " + std::to_string(saved.step) + ")");
-    if (saved.torch_version != torch_version() || saved.cachet_version != cachet_version()) {
     if (saved.penalty_in_loss) {
       log_.note("the training loss has the penalties of the model in it, as it had when this run began");
     }
+    if (saved.torch_version != torch_version() || saved.cachet_version != cachet_version()) {
       log_.say("the checkpoint was made with cachet " + saved.cachet_version + " and LibTorch " + saved.torch_version +
                ": the run goes on, but not bit by bit as it would have");
     }
+    for (const std::string& note : notes) log_.say(note);
   }
 
   Ending train() {
@@ -165,6 +167,9 @@ class Trainer::Loop {
     event.metrics.set("lr", rate);
     event.metrics.set("grad_norm", state.running_norm / static_cast<double>(state.running_steps));
     event.machine = meter_.machine(state.seconds, total_steps() - state.step);
+    if (const auto bytes = device_peak_bytes(device_of(task_.model()))) {
+      event.machine.set("device_memory_bytes", static_cast<double>(*bytes));
+    }
     record(event);
     state.running.clear();
     state.running_norm = 0;
@@ -267,6 +272,7 @@ class Trainer::Loop {
   void record(Event& event) {
     event.machine.set(kUnixTime, unix_time());
     events_->append(event);
+    history_.push_back(event);
     if (tensorboard_) tensorboard_->append(event);
     log_.note(event_text(event, total_steps()));
   }
@@ -275,7 +281,6 @@ class Trainer::Loop {
     const int64_t per_epoch = live_.steps_per_epoch(), step = live_.state.step;
     report::ProgressState state =
         progress_state(live_.state, task_.objective(), task_.sample_words(), rate, norm, meter_);
-    history_.push_back(event);
     state.epoch = live_.epoch_of(step);
     state.epochs = live_.epoch_of(total_steps());
     state.step = (step - 1) % per_epoch + 1;
@@ -345,6 +350,7 @@ class Trainer::Loop {
   CheckpointStore store_;
   RunLog log_;
   std::optional<EventLog> events_;
+  std::vector<Event> history_;  // all that metrics.jsonl holds, which is read once
   std::optional<TensorBoardLog> tensorboard_;
   StepMeter meter_;
   Interruption interruption_;
@@ -353,7 +359,6 @@ class Trainer::Loop {
   bool saved_evaluated_ = false;
   double seconds_before_ = 0;
   WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();
-  std::vector<Event> history_;  // all that metrics.jsonl holds, which is read once
 };
 
 Trainer::Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress)
