@@ -49,7 +49,10 @@ class ClassificationTask : public train::Task {
   virtual std::vector<std::string> notes_on_given() const { return {}; }
 
   torch::nn::Module& model() override { return classifier(); }
-  std::vector<std::string> without_decay() const override { return {"cls_token", "dist_token"}; }
+  /// Class tokens, λ of cached attention (`share`) and position tables.
+  std::vector<std::string> without_decay() const override {
+    return {"cls_token", "dist_token", "share", "pos_embed*", "relative_position_bias_table", "position_table"};
+  }
   std::vector<std::string> heads() const override { return {"head", "head_dist"}; }
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   train::Objective objective() const override { return {"top1", /*higher_is_better=*/true}; }

@@ -90,8 +90,8 @@ class Task {
   virtual torch::nn::Module& model() = 0;
   virtual SampleWords sample_words() const { return {}; }
 
-  /// Parameters that take no weight decay beside those that the trainer knows (1-D ones, position tables, λ): whole
-  /// components of their dotted names, "cls_token".
+  /// Parameters that take no weight decay beside those of at most one dimension: patterns (config::glob_matches) of
+  /// single components of their dotted names, "cls_token", "pos_embed*".
   virtual std::vector<std::string> without_decay() const { return {}; }
 
   /// Modules that answer the task, below the model: the optimizer's backbone_rate is for all others.

@@ -44,12 +44,15 @@ TEST(ParameterGroups, SparesWhatTakesNoDecay) {
     for (const NamedParameter& parameter : group) list.push_back(parameter.name);
     return list;
   };
-  ParameterGroups groups = parameter_groups(model);
+  ParameterGroups groups = parameter_groups(model, {"share", "pos_*"});
   EXPECT_EQ(names(groups.decayed), (std::vector<std::string>{"weight", "cls_token"}));
   EXPECT_EQ(names(groups.undecayed), (std::vector<std::string>{"bias", "share", "pos_embed"}));
   EXPECT_EQ(groups.summary(), "decay: 2 tensors, 6 values; no decay: 3 tensors, 10 values");
-  groups = parameter_groups(model, {"cls_token"});
-  EXPECT_EQ(names(groups.decayed), (std::vector<std::string>{"weight"}));
+  groups = parameter_groups(model, {"cls_token", "embed", "sha"});
+  EXPECT_EQ(names(groups.decayed), (std::vector<std::string>{"weight", "share", "pos_embed"}))
+      << "a component is whole";
+  groups = parameter_groups(model);
+  EXPECT_EQ(names(groups.undecayed), (std::vector<std::string>{"bias"}));
 }
 
 TEST(ParameterGroups, ABackboneLearnsAtAShareOfTheRate) {
