@@ -8,6 +8,7 @@
 #include "app/allocator.h"
 #include "app/command.h"
 #include "app/json.h"
+#include "app/openmp_waiting.h"
 #include "cachet/train/environment.h"
 
 namespace cachet::app {
@@ -35,8 +36,11 @@ std::filesystem::path cmake_dir() {
 }
 
 nlohmann::ordered_json environment_json() {
-  auto json = nlohmann::ordered_json::parse(train::to_json(train::environment()));
+  nlohmann::ordered_json json{{"schema", 1}};
+  for (const train::EnvironmentEntry& entry : train::entries(train::environment()))
+    std::visit([&](const auto& value) { json[entry.key] = value; }, entry.value);
   json["allocator"] = allocator();
+  json["openmp_waiting"] = openmp_waiting();
   json["os"] = operating_system();
   json["torch_parallel"] = at::get_parallel_info();
   return json;

@@ -10,6 +10,7 @@
 #include "app/recipe_argument.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/train/device.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/seed_folder.h"
 
@@ -157,6 +158,7 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
 
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
                                            bool resumes) {
+  train::find_device(plan.training.train.device);  // before data are opened and a folder is made
   auto task = plan.build();
   if (resumes) return task;
   report::Progress progress({.mode = progress_mode(arguments.progress)});

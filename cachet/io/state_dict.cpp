@@ -1,10 +1,15 @@
 #include "cachet/io/state_dict.h"
 
+#include <ATen/ops/equal.h>
 #include <c10/core/GradMode.h>
 #include <torch/nn/module.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <sstream>
+#include <unordered_map>
+#include <utility>
 
 #include "cachet/config/near_names.h"
 #include "cachet/io/error.h"
@@ -31,12 +36,36 @@ bool may_convert(at::ScalarType from, at::ScalarType to, LoadPolicy::Conversion 
   return false;
 }
 
-std::vector<std::string> names_missing_from(const TensorMap& other, const TensorMap& tensors) {
-  std::vector<std::string> names;
-  for (const auto& [name, tensor] : tensors) {
-    if (!other.contains(name)) names.push_back(name);
+/// Each tensor once, with all its names.
+template <class Items>
+std::vector<NamedTensor> distinct(const Items& items) {
+  std::vector<NamedTensor> all;
+  std::unordered_map<const at::TensorImpl*, size_t> places;
+  for (const auto& item : items) {
+    if (!item.value().defined()) continue;
+    const auto [place, added] = places.emplace(item.value().unsafeGetTensorImpl(), all.size());
+    if (added) all.push_back({{}, item.value()});
+    all[place->second].names.push_back(item.key());
   }
-  return names;
+  return all;
+}
+
+/// A module's state by the first names, the tensors detached.
+std::map<std::string, NamedTensor> named_state(const torch::nn::Module& module) {
+  std::map<std::string, NamedTensor> state;
+  for (auto* list : {distinct_parameters, distinct_buffers}) {
+    for (NamedTensor& named : list(module)) {
+      named.tensor = named.tensor.detach();
+      std::string name = named.name();
+      state.emplace(std::move(name), std::move(named));
+    }
+  }
+  return state;
+}
+
+bool are_equal(const at::Tensor& left, const at::Tensor& right) {
+  if (!left.defined() || !right.defined()) return left.defined() == right.defined();
+  return left.scalar_type() == right.scalar_type() && at::equal(left, right);
 }
 
 // What is wrong, a line each.
@@ -56,29 +85,45 @@ class LoadProblems {
 
 }  // namespace
 
+std::vector<NamedTensor> distinct_parameters(const torch::nn::Module& module) {
+  return distinct(module.named_parameters());
+}
+
+std::vector<NamedTensor> distinct_buffers(const torch::nn::Module& module) { return distinct(module.named_buffers()); }
+
 TensorMap state_dict(const torch::nn::Module& module) {
   TensorMap state;
-  for (const auto& item : module.named_parameters()) {
-    if (item.value().defined()) state.emplace(item.key(), item.value().detach());
-  }
-  for (const auto& item : module.named_buffers()) {
-    if (item.value().defined()) state.emplace(item.key(), item.value().detach());
-  }
+  for (auto& [name, named] : named_state(module)) state.emplace(name, named.tensor);
   return state;
 }
 
 LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, const LoadPolicy& policy) {
-  const TensorMap state = state_dict(module);
+  const std::map<std::string, NamedTensor> state = named_state(module);
   LoadReport report;
-  report.missing = names_missing_from(tensors, state);
-  report.unexpected = names_missing_from(state, tensors);
+  std::set<std::string> known;
+  std::vector<std::pair<std::string, at::Tensor>> targets;  // by the name that the file has
   LoadProblems problems;
+  for (const auto& [name, named] : state) {
+    known.insert(named.names.begin(), named.names.end());
+    const auto first = std::ranges::find_if(named.names, [&](const auto& each) { return tensors.contains(each); });
+    if (first == named.names.end()) {
+      report.missing.push_back(name);
+      continue;
+    }
+    targets.emplace_back(*first, named.tensor);
+    for (auto other = first + 1; other != named.names.end(); ++other) {
+      const auto found = tensors.find(*other);
+      if (found == tensors.end() || are_equal(found->second, tensors.at(*first))) continue;
+      problems.add("different: " + *first + " and " + *other + " are one tensor in the model and two in the file");
+    }
+  }
+  for (const auto& [name, tensor] : tensors) {
+    if (!known.contains(name)) report.unexpected.push_back(name);
+  }
   if (!policy.allow_missing) problems.add_names("missing: ", report.missing, report.unexpected);
   if (!policy.allow_unexpected) problems.add_names("unexpected: ", report.unexpected, report.missing);
-  for (const auto& [name, target] : state) {
-    const auto found = tensors.find(name);
-    if (found == tensors.end()) continue;
-    const at::Tensor& source = found->second;
+  for (const auto& [name, target] : targets) {
+    const at::Tensor& source = tensors.at(name);
     if (!source.defined()) {
       problems.add("undefined: " + name);
       continue;
@@ -97,7 +142,7 @@ LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, 
   }
   problems.throw_if_any();
   c10::NoGradGuard no_grad;
-  for (const std::string& name : report.loaded) state.at(name).copy_(tensors.at(name));
+  for (auto& [name, target] : targets) target.copy_(tensors.at(name));
   return report;
 }
 

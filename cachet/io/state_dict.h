@@ -12,8 +12,20 @@ class Module;
 
 namespace cachet::io {
 
-/// Parameters and buffers of a module and all below it by name. The tensors are detached and share storage with the
-/// module.
+/// A tensor of a module and all names that lead to it, in the module's order: more than one where modules share it.
+struct NamedTensor {
+  std::vector<std::string> names;
+  at::Tensor tensor;
+
+  const std::string& name() const { return names.front(); }  // by which it is saved
+};
+
+/// The parameters, or the buffers, of a module and all below it, each once, in the module's order.
+std::vector<NamedTensor> distinct_parameters(const torch::nn::Module& module);
+std::vector<NamedTensor> distinct_buffers(const torch::nn::Module& module);
+
+/// Parameters and buffers of a module and all below it by name, those that modules share once, by the first of their
+/// names. The tensors are detached and share storage with the module.
 TensorMap state_dict(const torch::nn::Module& module);
 
 /// What load_state_dict accepts. The default takes equal sets of names, shapes and types only.
@@ -35,7 +47,7 @@ struct LoadReport {
 
 /// Copies the tensors into the module's parameters and buffers, under no-grad. Nothing is changed when it throws:
 /// io::Error whose lines are all missing, unexpected, wrongly shaped and wrongly typed names, with the closest names
-/// suggested.
+/// suggested. A tensor that modules share may have any of its names, or several with the same values.
 LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, const LoadPolicy& policy = {});
 
 }  // namespace cachet::io

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,11 @@ class Task : public train::Task {
   const TaskProfile& profile() const { return profile_; }
   const train::SampleWords& sample_words() const { return profile_.words; }
   train::RunDescription describe() final;
+
+  /// Class tokens, λ of cached attention (`share`) and position tables.
+  std::vector<std::string> without_decay() const override {
+    return {"cls_token", "dist_token", "share", "pos_embed*", "relative_position_bias_table", "position_table"};
+  }
 
   /// `share/<layer>`: σ(λ) of each head; `un/<layer>`: training steps, those on window statistics, those filtered.
   std::vector<train::Series> observe() override;

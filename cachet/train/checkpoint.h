@@ -17,7 +17,7 @@ struct Checkpoint {
   io::TensorMap model;      // parameters and buffers
   io::TensorMap optimizer;  // "<parameter>.exp_avg", …
   io::TensorMap ema;        // averaged parameters, copied buffers; empty without averaging
-  io::TensorMap random;     // states of the generators: "cpu", "cuda:0"
+  io::TensorMap random;     // states of the generators by role: "cpu", "device"
   io::TensorMap stream;     // what the task carries between batches; mostly empty
   TrainState state;
 };

@@ -40,17 +40,28 @@ Environment environment() {
   return environment;
 }
 
+std::string EnvironmentEntry::text() const {
+  const auto* number = std::get_if<int64_t>(&value);
+  return number != nullptr ? std::to_string(*number) : std::get<std::string>(value);
+}
+
+std::vector<EnvironmentEntry> entries(const Environment& environment) {
+  return {{"cachet", environment.cachet_version},
+          {"commit", environment.commit},
+          {"compiler", environment.compiler},
+          {"build_flags", environment.build_flags},
+          {"torch", environment.torch_version},
+          {"processor", environment.processor},
+          {"cpu_capability", environment.cpu_capability},
+          {"threads", environment.threads},
+          {"hardware_threads", environment.hardware_threads}};
+}
+
 std::string to_json(const Environment& environment) {
-  const nlohmann::ordered_json json{{"schema", 1},
-                                    {"cachet", environment.cachet_version},
-                                    {"commit", environment.commit},
-                                    {"compiler", environment.compiler},
-                                    {"build_flags", environment.build_flags},
-                                    {"torch", environment.torch_version},
-                                    {"processor", environment.processor},
-                                    {"cpu_capability", environment.cpu_capability},
-                                    {"threads", environment.threads},
-                                    {"hardware_threads", environment.hardware_threads}};
+  nlohmann::ordered_json json{{"schema", 1}};
+  for (const EnvironmentEntry& entry : entries(environment)) {
+    std::visit([&](const auto& value) { json[entry.key] = value; }, entry.value);
+  }
   return json.dump(2) + "\n";
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace cachet::train {
 
@@ -17,6 +20,16 @@ struct Environment {
 };
 
 Environment environment();
+
+/// A key of environment.json and its value.
+struct EnvironmentEntry {
+  std::string key;
+  std::variant<std::string, int64_t> value;
+
+  std::string text() const;
+};
+/// In the order in which they are shown.
+std::vector<EnvironmentEntry> entries(const Environment& environment);
 
 std::string to_json(const Environment& environment);  // one object, with a schema number
 std::string to_text(const Environment& environment);  // one line

@@ -3,9 +3,14 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/stack.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "cachet/train/numbers.h"
 
 namespace cachet::train {
 namespace {
@@ -18,45 +23,54 @@ std::vector<at::Tensor> gradients_of(const std::vector<NamedParameter>& paramete
   return gradients;
 }
 
-bool all_finite(const at::Tensor& tensor) {
-  return !(tensor.is_floating_point() || tensor.is_complex()) || at::isfinite(tensor).all().item<bool>();
-}
-
 }  // namespace
 
-double gradient_norm(const std::vector<NamedParameter>& parameters) {
+at::Tensor gradient_norms(const std::vector<NamedParameter>& parameters) {
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> gradients = gradients_of(parameters);
-  if (gradients.empty()) return 0;
+  return gradients.empty() ? at::empty({0}) : at::stack(at::_foreach_norm(gradients, 2));
+}
+
+double norm_of_norms(std::span<const double> norms) {
   double sum = 0;
-  for (const at::Tensor& norm : at::_foreach_norm(gradients, 2)) {
-    const auto value = norm.item<double>();
-    sum += value * value;
-  }
+  for (const double norm : norms) sum += norm * norm;
   return std::sqrt(sum);
 }
 
-void clip_gradients(const std::vector<NamedParameter>& parameters, double norm, double most) {
-  if (!(norm > most)) return;
+void scale_gradients(const std::vector<NamedParameter>& parameters, double factor) {
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> gradients = gradients_of(parameters);
-  at::_foreach_mul_(gradients, most / norm);
+  const std::vector<at::Tensor> gradients = gradients_of(parameters);
+  if (!gradients.empty()) at::_foreach_mul_(gradients, factor);
+}
+
+void clip_gradients(const std::vector<NamedParameter>& parameters, double norm, double most) {
+  if (norm > most) scale_gradients(parameters, most / norm);
 }
 
 std::optional<std::string> first_non_finite_gradient(const std::vector<NamedParameter>& parameters) {
-  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> gradients;
+  std::vector<std::string> names;
   for (const NamedParameter& parameter : parameters) {
-    if (parameter.tensor.grad().defined() && !all_finite(parameter.tensor.grad())) return parameter.name;
+    if (!parameter.tensor.grad().defined()) continue;
+    gradients.push_back(parameter.tensor.grad());
+    names.push_back(parameter.name);
   }
-  return std::nullopt;
+  const std::optional<size_t> index = first_non_finite(gradients);
+  return index ? std::optional(names[*index]) : std::nullopt;
 }
 
-std::optional<std::string> first_non_finite(const io::TensorMap& tensors) {
+std::optional<size_t> first_non_finite(const std::vector<at::Tensor>& tensors) {
   const at::NoGradGuard no_grad;
-  for (const auto& [name, tensor] : tensors) {
-    if (!all_finite(tensor)) return name;
+  std::vector<at::Tensor> flags;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].is_floating_point() && !tensors[i].is_complex()) continue;
+    flags.push_back(at::isfinite(tensors[i]).all().logical_not());
+    places.push_back(i);
   }
-  return std::nullopt;
+  const std::vector<double> bad = read_numbers(flags);
+  const auto found = std::ranges::find(bad, 1.0);
+  return found == bad.end() ? std::nullopt : std::optional(places[static_cast<size_t>(found - bad.begin())]);
 }
 
 }  // namespace cachet::train

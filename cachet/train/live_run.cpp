@@ -13,6 +13,12 @@
 namespace cachet::train {
 namespace {
 
+/// The device, with the model on it: the optimizer and the averages are made where the parameters are.
+c10::Device placed(torch::nn::Module& model, c10::Device device) {
+  place(model, device);
+  return device;
+}
+
 int64_t checked_batches(const Task& task) {
   const int64_t batches = task.batches_per_epoch();
   if (batches < 1) {
@@ -26,8 +32,28 @@ int64_t bounded_steps(const TrainOptions& options, int64_t steps_per_epoch) {
   return options.limit ? std::min(all, options.limit->steps(steps_per_epoch)) : all;
 }
 
-void require_finite(const io::TensorMap& tensors, const std::string& what) {
-  if (const auto name = first_non_finite(tensors)) throw NotFinite(what + " " + *name + " is not finite");
+/// Tensors by what they are called: "the weight or state".
+using CalledTensors = std::pair<const char*, const io::TensorMap*>;
+
+void require_finite(std::initializer_list<CalledTensors> all) {
+  std::vector<std::string> names;
+  std::vector<at::Tensor> tensors;
+  for (const auto& [what, map] : all) {
+    for (const auto& [name, tensor] : *map) {
+      names.push_back(std::string(what) + " " + name);
+      tensors.push_back(tensor);
+    }
+  }
+  if (const auto index = first_non_finite(tensors)) throw NotFinite(names[*index] + " is not finite");
+}
+
+/// The sums of a run whose loss column has the penalty in it.
+std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
+  const auto penalty = std::ranges::find(sums, "penalty", &MetricSum::name);
+  if (penalty == sums.end()) return sums;
+  std::ranges::find(sums, "loss", &MetricSum::name)->total += penalty->total;
+  sums.erase(penalty);
+  return sums;
 }
 
 /// The generators' states, put back at the end of the scope.
@@ -60,6 +86,7 @@ class EvaluationMode {
 LiveRun::LiveRun(Task& task, const Options& options)
     : task_(task),
       options_(options),
+      device_(placed(task.model(), find_device(options.train.device))),
       training_step_(task, options),
       batches_per_epoch_(checked_batches(task)),
       steps_per_epoch_((batches_per_epoch_ + options.train.accumulate - 1) / options.train.accumulate),
@@ -79,7 +106,7 @@ TrainingStep::Result LiveRun::advance() {
   state.step += 1;
   state.samples += result.samples;
   state.evaluated = false;
-  add_sums(state.running, result.sums);
+  add_sums(state.running, state.penalty_in_loss ? with_penalty_in_loss(result.sums) : result.sums);
   state.running_norm += result.gradient_norm;
   state.running_steps += 1;
   return result;
@@ -101,14 +128,14 @@ void LiveRun::open_stream(const io::TensorMap& stream_state) {
 Checkpoint LiveRun::capture() const {
   Checkpoint checkpoint;
   checkpoint.model = io::state_dict(task_.model());
-  require_finite(checkpoint.model, "the weight or state");
   checkpoint.optimizer = training_step_.optimizer().state();
-  require_finite(checkpoint.optimizer, "the optimizer's");
   if (average_) checkpoint.ema = average_->state();
-  require_finite(checkpoint.ema, "the averaged weight or state");
-  checkpoint.random = random_state(task_.model());
   if (stream_) checkpoint.stream = stream_->state();
-  require_finite(checkpoint.stream, "the stream's");
+  require_finite({{"the weight or state", &checkpoint.model},
+                  {"the optimizer's", &checkpoint.optimizer},
+                  {"the averaged weight or state", &checkpoint.ema},
+                  {"the stream's", &checkpoint.stream}});
+  checkpoint.random = random_state(task_.model());
   checkpoint.state = state;
   checkpoint.state.seed = options_.train.seed;
   checkpoint.state.threads = at::get_num_threads();
@@ -117,7 +144,7 @@ Checkpoint LiveRun::capture() const {
   return checkpoint;
 }
 
-void LiveRun::restore(const Checkpoint& checkpoint) {
+std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   const TrainState& saved = checkpoint.state;
   if (saved.batch < 0 || saved.batch >= batches_per_epoch_ || saved.epoch < 0 || saved.step < 0) {
     throw std::runtime_error("the checkpoint stands at batch " + std::to_string(saved.batch) +
@@ -131,17 +158,21 @@ void LiveRun::restore(const Checkpoint& checkpoint) {
   at::set_num_threads(static_cast<int>(std::max<int64_t>(1, saved.threads)));  // other counts add in another order
   stream_.reset();
   if (state.batch > 0) open_stream(checkpoint.stream);
-  set_random_state(task_.model(), checkpoint.random);  // last: nothing before it may draw from it
+  // Last: nothing before it may draw from it.
+  if (set_random_state(task_.model(), checkpoint.random)) return {};
+  return {"the checkpoint was made on another kind of device than " + device_.str() +
+          ": the run goes on, but not bit by bit as it would have"};
 }
 
 Metrics LiveRun::evaluate(const EvaluationProgress& progress) {
-  require_finite(io::state_dict(task_.model()), "the weight or state");
+  const io::TensorMap weights = io::state_dict(task_.model());
+  require_finite({{"the weight or state", &weights}});
   const at::NoGradGuard no_grad;
   const RandomStateKept random(task_.model());
   const EvaluationMode mode(task_.model());
   std::optional<WeightAverage::Applied> averaged;
   if (average_) averaged.emplace(*average_);
-  const PrecisionScope precision(options_.train.precision, device_of(task_.model()).type());
+  const PrecisionScope precision(options_.train.precision, device_.type());
   return task_.evaluate(progress);
 }
 

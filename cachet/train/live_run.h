@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/schedule.h"
@@ -16,6 +17,7 @@ namespace cachet::train {
 /// of micro-batches, and the numbers of TrainState. What a checkpoint captures and brings back, and nothing else.
 class LiveRun {
  public:
+  /// Moves the task's model to the device of the options. Throws std::runtime_error where there is no such device.
   LiveRun(Task& task, const Options& options);
 
   /// Takes the next step. Throws what TrainingStep::run() throws; the run is then of no further use.
@@ -23,8 +25,10 @@ class LiveRun {
 
   /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved.
   Checkpoint capture() const;
-  /// Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe or other data.
-  void restore(const Checkpoint& checkpoint);
+  /// The checkpoint may have been made on another device. Returns why the run does not go on bit by bit as it would
+  /// have, lines for its log. Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe
+  /// or other data.
+  std::vector<std::string> restore(const Checkpoint& checkpoint);
 
   /// The task's metrics under evaluation mode, with the averaged weights where there are any. Draws of random numbers
   /// in an evaluation leave training's as they were. Throws NotFinite for weights that are not.
@@ -44,6 +48,7 @@ class LiveRun {
 
   Task& task_;
   Options options_;
+  c10::Device device_;
   TrainingStep training_step_;
   int64_t batches_per_epoch_, steps_per_epoch_, total_steps_;
   Schedule schedule_;

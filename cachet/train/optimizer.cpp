@@ -1,6 +1,7 @@
 #include "cachet/train/optimizer.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/zeros.h>
@@ -149,7 +150,7 @@ class AdamW final : public SlotOptimizer {
 
  private:
   void apply(Update& update, double learning_rate, double weight_decay) override {
-    for (at::Tensor& step : update.state[2]) step.add_(1);
+    at::_foreach_add_(update.state[2], 1);
     at::_fused_adamw_(update.parameters, update.gradients, update.state[0], update.state[1], {}, update.state[2],
                       learning_rate, options_.beta1, options_.beta2, weight_decay, options_.epsilon,
                       /*amsgrad=*/false, /*maximize=*/false);

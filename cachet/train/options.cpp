@@ -35,6 +35,7 @@ TrainOptions read_train_options(const config::View& view) {
   options.accumulate = view.integer("accumulate", options.accumulate, kAtLeastOne);
   options.seed = static_cast<uint64_t>(view.integer("seed", static_cast<int64_t>(options.seed), {.least = 0}));
   options.precision = view.choice("precision", options.precision, kPrecisions);
+  options.device = read_device(view, "device");
   options.threads = view.integer("threads", options.threads, {.least = 0, .most = 4096});
   options.deterministic = view.boolean("deterministic", options.deterministic);
   options.init = view.text("init", options.init);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cachet/config/view.h"
+#include "cachet/train/device_choice.h"
 #include "cachet/train/optimizer_options.h"
 #include "cachet/train/span.h"
 
@@ -22,6 +23,7 @@ struct TrainOptions {
   int64_t accumulate = 1;    // micro-batches in a step
   uint64_t seed = 0;
   Precision precision = Precision::float32;
+  DeviceChoice device;  // key `device`: where the model lives
   int64_t threads = 0;  // 0 = as many as the machine has
   bool deterministic = false;
 

@@ -1,25 +1,22 @@
 #include "cachet/train/parameter_groups.h"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <string_view>
+
+#include "cachet/config/glob.h"
+#include "cachet/io/state_dict.h"
 
 namespace cachet::train {
 namespace {
 
-bool names_position_table(std::string_view component) {
-  constexpr std::array<std::string_view, 2> kTables{"relative_position_bias_table", "position_table"};
-  return component.starts_with("pos_embed") || std::ranges::find(kTables, component) != kTables.end();
-}
-
-bool takes_no_decay(const std::string& name, const std::vector<std::string>& without_decay) {
+bool takes_no_decay(const std::string& name, const std::vector<std::string>& patterns) {
   std::string_view rest = name;
   while (true) {
     const size_t dot = rest.find('.');
     const std::string_view component = rest.substr(0, dot);
-    if (component == "share" || names_position_table(component)) return true;
-    if (std::ranges::find(without_decay, component) != without_decay.end()) return true;
+    const auto matches = [&](const std::string& pattern) { return config::glob_matches(pattern, component); };
+    if (std::ranges::any_of(patterns, matches)) return true;
     if (dot == std::string_view::npos) return false;
     rest.remove_prefix(dot + 1);
   }
@@ -52,10 +49,10 @@ void ParameterGroups::slow_backbone(double rate, const std::vector<std::string>&
 
 ParameterGroups parameter_groups(const torch::nn::Module& model, const std::vector<std::string>& without_decay) {
   ParameterGroups groups;
-  for (const auto& item : model.named_parameters()) {
-    if (!item.value().requires_grad()) continue;
-    const bool undecayed = item.value().dim() <= 1 || takes_no_decay(item.key(), without_decay);
-    (undecayed ? groups.undecayed : groups.decayed).push_back({item.key(), item.value(), 1});
+  for (const io::NamedTensor& parameter : io::distinct_parameters(model)) {
+    if (!parameter.tensor.requires_grad()) continue;
+    const bool undecayed = parameter.tensor.dim() <= 1 || takes_no_decay(parameter.name(), without_decay);
+    (undecayed ? groups.undecayed : groups.decayed).push_back({parameter.name(), parameter.tensor, 1});
   }
   if (groups.decayed.empty() && groups.undecayed.empty()) {
     throw std::invalid_argument("the model has no trainable parameters");

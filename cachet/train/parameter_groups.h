@@ -25,8 +25,9 @@ struct ParameterGroups {
   void slow_backbone(double rate, const std::vector<std::string>& heads);
 };
 
-/// No decay for parameters of at most one dimension, position tables, λ (`share`), and names with one of the given
-/// components. Throws std::invalid_argument for a model without trainable parameters.
+/// No decay for parameters of at most one dimension, and those of whose dotted names a component matches one of the
+/// patterns (config::glob_matches): "cls_token", "pos_embed*". A parameter that modules share is one, by the first of
+/// its names. Throws std::invalid_argument for a model without trainable parameters.
 ParameterGroups parameter_groups(const torch::nn::Module& model, const std::vector<std::string>& without_decay = {});
 
 }  // namespace cachet::train

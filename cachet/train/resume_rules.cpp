@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::string_view kAbsent = "(absent)";
 
-constexpr std::array<std::string_view, 10> kFreeKeys{
+constexpr std::array<std::string_view, 11> kFreeKeys{
     "train.epochs",       "train.log_every", "train.tensorboard", "train.evaluate_every", "train.checkpoint_every",
-    "train.save_minutes", "train.keep",      "train.max_hours",   "train.limit",          "train.patience"};
+    "train.save_minutes", "train.keep",      "train.max_hours",   "train.limit",          "train.patience",
+    "train.device"};
 constexpr std::array<std::string_view, 4> kFreeTables{"schedule.", "run.", "report.", "progress."};
 constexpr std::array<std::string_view, 2> kFreeLoaderKeys{".workers", ".prefetch"};
 
@@ -55,6 +56,14 @@ RecipeChanges recipe_changes(const RecipeValues& before, const config::Document&
     if (!values.contains(key)) note(key, value, kAbsent);
   }
   return changes;
+}
+
+RecipeValues resumed_values(RecipeValues before, const RecipeValues& now) {
+  std::erase_if(before, [](const auto& value) { return may_change_on_resume(value.first); });
+  for (const auto& [key, value] : now) {
+    if (may_change_on_resume(key)) before[key] = value;
+  }
+  return before;
 }
 
 std::string config_hash(const RecipeValues& values) {

@@ -14,8 +14,8 @@ using RecipeValues = std::map<std::string, std::string>;
 RecipeValues recipe_values(const config::Document& document);
 
 /// Whether a value may change when a run is resumed: it says how long, how often or with what means to train, not what
-/// has been trained so far. These are the schedule, the run's length and bounds, its saving and logging, and the
-/// loader's workers.
+/// has been trained so far. These are the schedule, the run's length and bounds, its saving and logging, its
+/// device, and the loader's workers.
 bool may_change_on_resume(const std::string& key);
 
 /// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20".
@@ -23,6 +23,10 @@ struct RecipeChanges {
   std::vector<std::string> allowed, refused;
 };
 RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now);
+
+/// What a resumed run keeps as its values: those that may change as they are now, all others as the run was made with
+/// them. An option that is newer than the run is none of them, so the hash stays that of its checkpoints.
+RecipeValues resumed_values(RecipeValues before, const RecipeValues& now);
 
 /// SHA-256 over all values that may not change.
 std::string config_hash(const RecipeValues& values);

@@ -179,7 +179,7 @@ RunFolder RunFolder::resume(const fs::path& path, const config::Document& docume
     std::string text = utc_now("%Y-%m-%dT%H:%M:%SZ") + "\n";
     for (const std::string& line : changes.allowed) text += "  " + line + "\n";
     append_line(path / "changes.txt", text);
-    folder.run_.values = recipe_values(document);
+    folder.run_.values = resumed_values(std::move(folder.run_.values), recipe_values(document));
     io::write_file_atomically(folder.resolved(), document.resolved_toml(/*with_origins=*/true));
     io::write_file_atomically(path / kRunName, to_json(folder.run_));
   }

@@ -1,7 +1,6 @@
 #include "cachet/train/run_report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
@@ -118,10 +117,7 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
   add_machine_charts(run, events, page);
   page.sections = std::move(sections);
   page.recipe = io::read_text_file(folder.recipe(), config::kMostRecipeBytes);
-  const auto environment = nlohmann::json::parse(to_json(train::environment()));
-  for (const auto& [key, value] : environment.items())
-    if (key != "schema")
-      page.environment.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+  for (const EnvironmentEntry& entry : entries(environment())) page.environment.emplace_back(entry.key, entry.text());
   page.footer = "Cachet " + cachet_version();
   io::write_file_atomically(folder.report(), report::render_html(report::run_page(page)));
 }

@@ -4,8 +4,10 @@
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/Generator.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -15,11 +17,33 @@
 namespace cachet::train {
 namespace {
 
-std::vector<c10::Device> devices_with_generators(const torch::nn::Module& model) {
-  std::vector<c10::Device> devices{c10::Device(c10::kCPU)};
-  const c10::Device device = device_of(model);
-  if (!device.is_cpu()) devices.push_back(device);
-  return devices;
+constexpr const char* kCpuRole = "cpu";
+constexpr const char* kDeviceRole = "device";
+
+std::string generator_key(const char* role, int64_t rank) {
+  return rank == 0 ? role : std::string(role) + "." + std::to_string(rank);
+}
+
+at::Tensor generator_state(c10::Device device) {
+  at::Generator generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  return generator.get_state();
+}
+
+void set_generator_state(c10::Device device, const at::Tensor& state) {
+  at::Generator generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_state(state.clone());
+}
+
+/// The state of the device's generator, by its role or, in older checkpoints, by a device; undefined where there is
+/// none.
+at::Tensor device_state(const io::TensorMap& state, int64_t rank) {
+  const auto found = state.find(generator_key(kDeviceRole, rank));
+  if (found != state.end()) return found->second;
+  if (rank != 0) return {};
+  const auto older = std::ranges::find_if(state, [](const auto& item) { return item.first.starts_with("cuda:"); });
+  return older == state.end() ? at::Tensor() : older->second;
 }
 
 }  // namespace
@@ -28,12 +52,10 @@ void prepare_process(const TrainOptions& options) {
   const int64_t machine = std::max(1U, std::thread::hardware_concurrency());
   at::set_num_threads(static_cast<int>(options.threads > 0 ? options.threads : machine));
   at::globalContext().setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
+  at::globalContext().setDeterministicCuDNN(options.deterministic);
+  // cuBLAS reads it when it is first used; without it LibTorch refuses its products in this mode.
+  if (options.deterministic) setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   at::manual_seed(options.seed);
-}
-
-c10::Device device_of(const torch::nn::Module& model) {
-  const std::vector<at::Tensor> parameters = model.parameters();
-  return parameters.empty() ? c10::Device(c10::kCPU) : parameters.front().device();
 }
 
 PrecisionScope::PrecisionScope(Precision precision, c10::DeviceType device)
@@ -54,27 +76,22 @@ PrecisionScope::~PrecisionScope() {
   at::autocast::set_autocast_dtype(device_, type_before_);
 }
 
-io::TensorMap random_state(const torch::nn::Module& model) {
-  io::TensorMap state;
-  for (const c10::Device& device : devices_with_generators(model)) {
-    at::Generator generator = at::globalContext().defaultGenerator(device);
-    const std::lock_guard<std::mutex> lock(generator.mutex());
-    state.emplace(device.str(), generator.get_state());
-  }
+io::TensorMap random_state(const torch::nn::Module& model, int64_t rank) {
+  io::TensorMap state{{generator_key(kCpuRole, rank), generator_state(c10::kCPU)}};
+  const c10::Device device = device_of(model);
+  if (!device.is_cpu()) state.emplace(generator_key(kDeviceRole, rank), generator_state(device));
   return state;
 }
 
-void set_random_state(const torch::nn::Module& model, const io::TensorMap& state) {
-  for (const c10::Device& device : devices_with_generators(model)) {
-    const auto found = state.find(device.str());
-    if (found == state.end()) {
-      throw std::runtime_error("the checkpoint has no generator state for " + device.str() +
-                               ": it was trained on another device");
-    }
-    at::Generator generator = at::globalContext().defaultGenerator(device);
-    const std::lock_guard<std::mutex> lock(generator.mutex());
-    generator.set_state(found->second.clone());
-  }
+bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state, int64_t rank) {
+  const auto cpu = state.find(generator_key(kCpuRole, rank));
+  if (cpu == state.end()) throw std::runtime_error("the checkpoint has no state of the CPU's generator");
+  set_generator_state(c10::kCPU, cpu->second);
+  const at::Tensor other = device_state(state, rank);
+  const c10::Device device = device_of(model);
+  if (device.is_cpu() || !other.defined()) return device.is_cpu() && !other.defined();
+  set_generator_state(device, other);
+  return true;
 }
 
 int64_t resident_bytes() {

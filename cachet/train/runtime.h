@@ -4,16 +4,14 @@
 #include <torch/nn/module.h>
 
 #include "cachet/io/tensor_map.h"
+#include "cachet/train/device.h"
 #include "cachet/train/options.h"
 
 namespace cachet::train {
 
-/// Sets threads, determinism and torch's seed for a run: to be called before the model is made, as its weights are
-/// drawn from that seed.
+/// Sets threads, determinism and the seeds of torch's generators for a run: to be called before the model is made, as
+/// its weights are drawn from that seed.
 void prepare_process(const TrainOptions& options);
-
-/// The device of a model's parameters.
-c10::Device device_of(const torch::nn::Module& model);
 
 /// While it lives, forward passes on the device run in this precision. Gradients and weights stay float32.
 class PrecisionScope {
@@ -30,10 +28,14 @@ class PrecisionScope {
   c10::ScalarType type_before_ = c10::ScalarType::Undefined;
 };
 
-/// The states of torch's generators, of the CPU and of the model's device: "cpu", "cuda:0".
-io::TensorMap random_state(const torch::nn::Module& model);
-/// Throws std::runtime_error when one is missing.
-void set_random_state(const torch::nn::Module& model, const io::TensorMap& state);
+/// The states of torch's generators by their roles: "cpu", and "device" where the model lives on another. Behind the
+/// names of all processes but the first of a run stands their rank: "device.1".
+io::TensorMap random_state(const torch::nn::Module& model, int64_t rank = 0);
+
+/// Puts them back; those of a CUDA device were once named after it, "cuda:0". Returns whether the draws go on as they
+/// would have: not where the model lives on another kind of device than it did. Throws std::runtime_error when that of
+/// the CPU is missing.
+bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state, int64_t rank = 0);
 
 /// Bytes that this process has in memory now (its resident set).
 int64_t resident_bytes();

@@ -33,9 +33,9 @@ bool is_error(const Metrics& metrics, std::string_view name) {
 }  // namespace
 
 void StepMeter::end_step(const TrainingStep::Result& result) {
-  last_seconds_ = std::chrono::duration<double>(Clock::now() - step_start_).count();
-  seconds_ += last_seconds_;
-  total_seconds_ += last_seconds_;
+  const double seconds = std::chrono::duration<double>(Clock::now() - step_start_).count();
+  seconds_ += seconds;
+  total_seconds_ += seconds;
   waited_ += result.waited_seconds;
   samples_ += result.samples;
   tokens_ += result.tokens;

@@ -18,7 +18,6 @@ class StepMeter {
   void reset();  // after a step line
 
   double total_seconds() const { return total_seconds_; }  // inside training steps
-  double last_step_seconds() const { return last_seconds_; }
   double samples_per_second() const;
   double tokens_per_second() const;  // 0 where samples have none
   double data_wait() const;          // share of the time, in [0, 1]
@@ -29,7 +28,7 @@ class StepMeter {
  private:
   using Clock = std::chrono::steady_clock;
   Clock::time_point step_start_;
-  double seconds_ = 0, waited_ = 0, total_seconds_ = 0, last_seconds_ = 0;
+  double seconds_ = 0, waited_ = 0, total_seconds_ = 0;
   int64_t samples_ = 0, tokens_ = 0, steps_ = 0, total_steps_ = 0;
 };
 

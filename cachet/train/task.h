@@ -16,12 +16,22 @@ namespace cachet::train {
 
 struct Event;
 
-/// What a forward pass over one micro-batch gives.
+/// A metric of one micro-batch, which the trainer sums up to total / count.
+struct StepMetric {
+  std::string name;  // "top1"
+  at::Tensor total;  // right answers: a scalar of any type on any device, read with all others at the step's end
+  double count = 0;  // answers
+};
+
+/// What a forward pass over one micro-batch gives. The gradient of a step is that of Σ loss / Σ weight + penalty, so it
+/// does not depend on how the samples are cut into micro-batches.
 struct StepResult {
-  at::Tensor loss;                 // scalar, its gradient attached; the mean over the micro-batch
-  int64_t samples = 0;             // images, sequences: what "samples/s" counts
-  int64_t tokens = 0;              // in these samples, padding not counted; 0 where they have none
-  std::vector<MetricSum> metrics;  // beside the loss, which the trainer sums up itself
+  at::Tensor loss;      // scalar with its gradient: the sum of the losses over the micro-batch
+  double weight = 0;    // what that sum is to be divided by: samples, tokens, objects; 0 where nothing has a target
+  at::Tensor penalty;   // scalar with its gradient: a term of the model and not of the data; undefined = none
+  int64_t samples = 0;  // images, sequences: what "samples/s" counts
+  int64_t tokens = 0;   // in these samples, padding not counted; 0 where they have none
+  std::vector<StepMetric> metrics;  // beside loss and penalty, which the trainer sums up itself
 };
 
 /// The micro-batches of one epoch, from the one it was opened at to the last.
@@ -77,8 +87,8 @@ class Task {
   /// what is best. Asked for once, when a run begins or goes on.
   virtual RunDescription describe() = 0;
 
-  /// Parameters that take no weight decay beside those that the trainer knows (1-D ones, position tables, λ): whole
-  /// components of their dotted names, "cls_token".
+  /// Parameters that take no weight decay beside those of at most one dimension: patterns (config::glob_matches) of
+  /// single components of their dotted names, "cls_token", "pos_embed*".
   virtual std::vector<std::string> without_decay() const { return {}; }
 
   /// Modules that answer the task, below the model: the optimizer's backbone_rate is for all others.

@@ -36,6 +36,7 @@ TrainState parse_train_state(const Json& json) {
   state.running = running_from_json(json.at("running"));
   json.at("running_steps").get_to(state.running_steps);
   json.at("running_norm").get_to(state.running_norm);
+  state.penalty_in_loss = json.value("penalty_in_loss", true);  // as it was where there is no such field
   json.at("seed").get_to(state.seed);
   json.at("config_hash").get_to(state.config_hash);
   json.at("world_size").get_to(state.world_size);
@@ -62,6 +63,7 @@ std::string to_json(const TrainState& state) {
                   {"running", running_to_json(state.running)},
                   {"running_steps", state.running_steps},
                   {"running_norm", state.running_norm},
+                  {"penalty_in_loss", state.penalty_in_loss},
                   {"seed", state.seed},
                   {"config_hash", state.config_hash},
                   {"world_size", state.world_size},

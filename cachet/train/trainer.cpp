@@ -11,6 +11,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
 #include "cachet/train/checkpoint_store.h"
+#include "cachet/train/device.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/evaluation_details.h"
 #include "cachet/train/event_log.h"
@@ -104,15 +105,15 @@ class Trainer::Loop {
     const uint64_t cut = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
     if (cut > 0) log_.note("cut " + std::to_string(cut) + " bytes of metrics behind the checkpoint");
     events_.emplace(folder_.metrics());
-    const std::vector<Event> earlier = read_events(folder_.metrics());
-    for (const Event& event : earlier) {
+    history_ = read_events(folder_.metrics());
+    for (const Event& event : history_) {
       if (event.kind == Event::Kind::evaluation) evaluation_ = event.metrics;
     }
     if (!evaluation_.empty())
       if (const auto details = read_evaluation_details(folder_.evaluation(), live_.state.step))
         task_.restore_evaluation(*details);
     if (options_.train.tensorboard) {
-      tensorboard_.emplace(folder_.path(), io::read_text_file(folder_.recipe(), config::kMostRecipeBytes), earlier);
+      tensorboard_.emplace(folder_.path(), io::read_text_file(folder_.recipe(), config::kMostRecipeBytes), history_);
     }
     const int copies = options_.train.ema_decay > 0 ? 4 : 3;  // weights, two moments, averages
     store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));
@@ -128,14 +129,18 @@ class Trainer::Loop {
     if (saved.config_hash != folder_.config_hash()) {
       throw std::runtime_error(found.folder.string() + ": was made with another recipe than this run's");
     }
-    live_.restore(found.checkpoint);
+    const std::vector<std::string> notes = live_.restore(found.checkpoint);
     saved_step_ = saved.step;
     saved_evaluated_ = saved.evaluated;
     log_.say("resuming from " + found.folder.string() + " (step " + std::to_string(saved.step) + ")");
+    if (saved.penalty_in_loss) {
+      log_.note("the training loss has the penalties of the model in it, as it had when this run began");
+    }
     if (saved.torch_version != torch_version() || saved.cachet_version != cachet_version()) {
       log_.say("the checkpoint was made with cachet " + saved.cachet_version + " and LibTorch " + saved.torch_version +
                ": the run goes on, but not bit by bit as it would have");
     }
+    for (const std::string& note : notes) log_.say(note);
   }
 
   Ending train() {
@@ -179,6 +184,9 @@ class Trainer::Loop {
     event.metrics.set("lr", rate);
     event.metrics.set("grad_norm", state.running_norm / static_cast<double>(state.running_steps));
     event.machine = meter_.machine(state.seconds, total_steps() - state.step);
+    if (const auto bytes = device_peak_bytes(device_of(task_.model()))) {
+      event.machine.set("device_memory_bytes", static_cast<double>(*bytes));
+    }
     record(event);
     state.running.clear();
     state.running_norm = 0;
@@ -208,7 +216,7 @@ class Trainer::Loop {
     record(event);
     if (const std::string details = task_.evaluation_details(); !details.empty())
       write_evaluation_details(folder_.evaluation(), live_.state.step, details);
-    write_summary(folder_.summary(), read_events(folder_.metrics()));
+    write_summary(folder_.summary(), history_);
     write_status({});
     write_report({});
   }
@@ -285,6 +293,7 @@ class Trainer::Loop {
   void record(Event& event) {
     event.machine.set(kUnixTime, unix_time());
     events_->append(event);
+    history_.push_back(event);
     if (tensorboard_) tensorboard_->append(event);
     log_.note(event_text(event, total_steps(), run_));
   }
@@ -350,8 +359,7 @@ class Trainer::Loop {
   void write_report(const Status& status) {
     try {
       const Status now = placed(status);
-      const std::vector<Event> events = read_events(folder_.metrics());
-      write_run_report(folder_, run_, now, events, task_.report_sections(events, now));
+      write_run_report(folder_, run_, now, history_, task_.report_sections(history_, now));
     } catch (const std::exception& error) {
       log_.say(std::string("the report could not be written: ") + error.what());
     }
@@ -366,6 +374,7 @@ class Trainer::Loop {
   CheckpointStore store_;
   RunLog log_;
   std::optional<EventLog> events_;
+  std::vector<Event> history_;  // all that metrics.jsonl holds, which is read once
   std::optional<TensorBoardLog> tensorboard_;
   StepMeter meter_;
   Interruption interruption_;

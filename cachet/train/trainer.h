@@ -28,7 +28,7 @@ struct Outcome {
 /// Trains a task in a run folder: accumulation, clipping, averaging, schedule, step lines, evaluations, checkpoints.
 ///
 /// Between two optimizer steps it looks for what is due, in this order: a step line, an evaluation, a checkpoint, an
-/// ending. SIGINT and SIGTERM end the run after the step under way (see signals.h).
+/// ending. SIGINT and SIGTERM end the run after the step under way (see interruption.h).
 class Trainer {
  public:
   /// The folder's newest whole checkpoint, if it has one, is where training goes on. `progress` may be null.

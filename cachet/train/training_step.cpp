@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "cachet/train/numbers.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::train {
@@ -15,9 +16,12 @@ double seconds_since(StepClock::time_point start) {
   return std::chrono::duration<double>(StepClock::now() - start).count();
 }
 
-std::string micro_batch_text(int64_t number, int64_t micro_batches) {
-  if (micro_batches == 1) return "";
-  return " of micro-batch " + std::to_string(number + 1) + " of " + std::to_string(micro_batches);
+void require_finite_number(double value, const char* what, size_t micro_batch, size_t micro_batches) {
+  if (std::isfinite(value)) return;
+  const std::string which = micro_batches == 1 ? ""
+                                               : " of micro-batch " + std::to_string(micro_batch + 1) + " of " +
+                                                     std::to_string(micro_batches);
+  throw NotFinite("the " + std::string(what) + which + " is " + (std::isnan(value) ? "NaN" : "infinite"));
 }
 
 }  // namespace
@@ -37,19 +41,20 @@ TrainingStep::TrainingStep(Task& task, const Options& options)
 TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_batches, double learning_rate) {
   for (NamedParameter& parameter : parameters_) parameter.tensor.mutable_grad().reset();
   Result result;
-  for (int64_t i = 0; i < micro_batches; ++i) accumulate(stream, i, micro_batches, result);
-
-  result.gradient_norm = gradient_norm(parameters_);
-  if (!std::isfinite(result.gradient_norm)) {
-    const std::optional<std::string> name = first_non_finite_gradient(parameters_);
-    throw NotFinite(name ? "the gradient of " + *name + " is not finite" : "the norm of the gradients overflows");
+  std::vector<MicroBatch> done;
+  double unit = 0, weight = 0;
+  for (int64_t i = 0; i < micro_batches; ++i) {
+    done.push_back(accumulate(stream, unit, result));
+    weight += done.back().weight;
   }
+  if (weight != unit) scale_gradients(parameters_, unit / weight);
+  read(done, result);
   if (clip_norm_ > 0) clip_gradients(parameters_, result.gradient_norm, clip_norm_);
   optimizer_->step(learning_rate);
   return result;
 }
 
-void TrainingStep::accumulate(TrainingStream& stream, int64_t number, int64_t micro_batches, Result& result) {
+TrainingStep::MicroBatch TrainingStep::accumulate(TrainingStream& stream, double& unit, Result& result) {
   const StepClock::time_point start = StepClock::now();
   if (!stream.fetch()) throw std::runtime_error("the training data ended before the epoch did");
   result.waited_seconds += seconds_since(start);
@@ -59,18 +64,48 @@ void TrainingStep::accumulate(TrainingStream& stream, int64_t number, int64_t mi
     const PrecisionScope precision(precision_, device_);
     step = stream.forward();
   }
-  const auto loss = step.loss.item<double>();
-  if (!std::isfinite(loss)) {
-    throw NotFinite("the loss" + micro_batch_text(number, micro_batches) + " is " +
-                    (std::isnan(loss) ? "NaN" : "infinite"));
+  if (!(step.weight >= 0) || std::isinf(step.weight)) {
+    throw std::logic_error("the task gave a micro-batch the weight " + std::to_string(step.weight));
   }
-  (micro_batches == 1 ? step.loss : step.loss / static_cast<double>(micro_batches)).backward();
-
-  const auto samples = static_cast<double>(step.samples);
-  add_sums(result.sums, {{"loss", loss * samples, samples}});
-  add_sums(result.sums, step.metrics);
+  if (unit == 0) unit = step.weight;
+  if (step.weight > 0) {
+    at::Tensor objective = step.loss / unit;
+    if (step.penalty.defined()) objective = objective + step.penalty * (step.weight / unit);
+    objective.backward();
+  }
   result.samples += step.samples;
   result.tokens += step.tokens;
+  const at::Tensor loss = step.loss.detach();
+  return {step.weight > 0 ? loss / step.weight : loss, step.penalty.defined() ? step.penalty.detach() : at::Tensor(),
+          step.weight, std::move(step.metrics)};
+}
+
+void TrainingStep::read(const std::vector<MicroBatch>& micro_batches, Result& result) const {
+  std::vector<at::Tensor> tensors;
+  for (const MicroBatch& batch : micro_batches) {
+    tensors.push_back(batch.loss);
+    if (batch.penalty.defined()) tensors.push_back(batch.penalty);
+    for (const StepMetric& metric : batch.metrics) tensors.push_back(metric.total);
+  }
+  tensors.push_back(gradient_norms(parameters_));
+  const std::vector<double> numbers = read_numbers(tensors);
+
+  auto next = numbers.begin();
+  for (size_t i = 0; i < micro_batches.size(); ++i) {
+    const MicroBatch& batch = micro_batches[i];
+    const auto take = [&](const char* name) {
+      require_finite_number(*next, name, i, micro_batches.size());
+      add_sums(result.sums, {{name, *next++ * batch.weight, batch.weight}});
+    };
+    take("loss");
+    if (batch.penalty.defined()) take("penalty");
+    for (const StepMetric& metric : batch.metrics) add_sums(result.sums, {{metric.name, *next++, metric.count}});
+  }
+  result.gradient_norm = norm_of_norms({next, numbers.end()});
+  if (!std::isfinite(result.gradient_norm)) {
+    const std::optional<std::string> name = first_non_finite_gradient(parameters_);
+    throw NotFinite(name ? "the gradient of " + *name + " is not finite" : "the norm of the gradients overflows");
+  }
 }
 
 int64_t TrainingStep::parameter_bytes() const {

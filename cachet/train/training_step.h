@@ -23,14 +23,17 @@ class TrainingStep {
   TrainingStep(Task& task, const Options& options);
 
   struct Result {
-    std::vector<MetricSum> sums;  // the loss by samples, then the task's metrics
+    std::vector<MetricSum> sums;  // the loss and the penalty, where there is one, by weight; then the task's metrics
     int64_t samples = 0;
     int64_t tokens = 0;
     double gradient_norm = 0;  // before clipping
     double waited_seconds = 0;
   };
-  /// Takes `micro_batches` of the stream. The gradient is the mean of theirs; each one's forward pass counts in the
-  /// model's state. Throws NotFinite before the update, std::runtime_error for a stream that ends early.
+  /// Takes `micro_batches` of the stream: the gradient is that of StepResult, one large batch's. Each forward pass is
+  /// one update of the model's state (batch statistics, caches), in order. Where the whole step has no weight no
+  /// parameter is updated. Nothing is read from the device before the last backward pass, and then all numbers at once.
+  /// Throws NotFinite before the update, std::runtime_error for a stream that ends early, std::logic_error for a weight
+  /// that is negative or not finite.
   Result run(TrainingStream& stream, int64_t micro_batches, double learning_rate);
 
   Optimizer& optimizer() { return *optimizer_; }
@@ -39,7 +42,17 @@ class TrainingStep {
   int64_t parameter_bytes() const;
 
  private:
-  void accumulate(TrainingStream& stream, int64_t number, int64_t micro_batches, Result& result);
+  /// A micro-batch behind its backward pass; its numbers still lie on the device.
+  struct MicroBatch {
+    at::Tensor loss;     // the mean over its weight
+    at::Tensor penalty;  // undefined = none
+    double weight = 0;
+    std::vector<StepMetric> metrics;
+  };
+  /// `unit` is the weight in whose mean gradients are under way: that of the first micro-batch that has one.
+  MicroBatch accumulate(TrainingStream& stream, double& unit, Result& result);
+  /// Reads what is to be known of a step, checks and sums it.
+  void read(const std::vector<MicroBatch>& micro_batches, Result& result) const;
 
   Precision precision_;
   double clip_norm_;

@@ -4,15 +4,18 @@
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_lerp.h>
 
+#include <algorithm>
 #include <stdexcept>
+
+#include "cachet/io/state_dict.h"
 
 namespace cachet::train {
 
 WeightAverage::WeightAverage(torch::nn::Module& model, double decay) : model_(model), decay_(decay) {
-  for (const auto& item : model.named_parameters()) {
-    names_.push_back(item.key());
-    parameters_.push_back(item.value().detach());
-    averages_.push_back(item.value().detach().clone());
+  for (io::NamedTensor& parameter : io::distinct_parameters(model)) {
+    names_.push_back(std::move(parameter.names));
+    parameters_.push_back(parameter.tensor.detach());
+    averages_.push_back(parameter.tensor.detach().clone());
   }
 }
 
@@ -34,20 +37,23 @@ WeightAverage::Applied::~Applied() {
 
 io::TensorMap WeightAverage::state() const {
   io::TensorMap map;
-  for (size_t i = 0; i < names_.size(); ++i) map.emplace(names_[i], averages_[i]);
-  for (const auto& item : model_.named_buffers()) map.emplace(item.key(), item.value().detach().clone());
+  for (size_t i = 0; i < names_.size(); ++i) map.emplace(names_[i].front(), averages_[i]);
+  for (const io::NamedTensor& buffer : io::distinct_buffers(model_)) {
+    map.emplace(buffer.name(), buffer.tensor.detach().clone());
+  }
   return map;
 }
 
 void WeightAverage::load_state(const io::TensorMap& state) {
   const at::NoGradGuard no_grad;
   for (size_t i = 0; i < names_.size(); ++i) {
-    const auto found = state.find(names_[i]);
-    if (found == state.end()) throw std::runtime_error("the averaged weights lack " + names_[i]);
-    if (found->second.sizes() != averages_[i].sizes()) {
-      throw std::runtime_error("the averaged weights hold another shape of " + names_[i]);
+    const auto name = std::ranges::find_if(names_[i], [&](const std::string& each) { return state.contains(each); });
+    if (name == names_[i].end()) throw std::runtime_error("the averaged weights lack " + names_[i].front());
+    const at::Tensor& average = state.at(*name);
+    if (average.sizes() != averages_[i].sizes()) {
+      throw std::runtime_error("the averaged weights hold another shape of " + *name);
     }
-    averages_[i].copy_(found->second);
+    averages_[i].copy_(average);
   }
 }
 

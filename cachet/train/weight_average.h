@@ -2,6 +2,7 @@
 
 #include <torch/nn/module.h>
 
+#include <string>
 #include <vector>
 
 #include "cachet/io/tensor_map.h"
@@ -30,7 +31,7 @@ class WeightAverage {
     std::vector<at::Tensor> own_;
   };
 
-  /// A whole state dict: averaged parameters and copies of the model's buffers.
+  /// A whole state dict, as io::state_dict would name it: averaged parameters and copies of the model's buffers.
   io::TensorMap state() const;
   /// Takes the parameters. Throws std::runtime_error naming one that is missing or of another shape.
   void load_state(const io::TensorMap& state);
@@ -38,7 +39,7 @@ class WeightAverage {
  private:
   torch::nn::Module& model_;
   double decay_;
-  std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> names_;  // all of each; the first is what it is saved by
   std::vector<at::Tensor> parameters_, averages_;
 };
 

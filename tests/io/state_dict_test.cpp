@@ -102,6 +102,59 @@ TEST(StateDict, ConvertsAsFarAsThePolicyAllows) {
             std::vector<std::string>{"scale: Double -> Float"});
 }
 
+/// Two modules with one weight between them, and a buffer under two names.
+struct Tied : torch::nn::Module {
+  Tied() {
+    weight = register_parameter("embedding", at::zeros({2, 3}));
+    inner = register_module("inner", std::make_shared<Inner>());
+    inner->register_parameter("head", weight);
+    steps = inner->steps;
+    register_buffer("steps", steps);
+  }
+  std::shared_ptr<Inner> inner;
+  at::Tensor weight, steps;
+};
+
+TEST(StateDict, HoldsATensorThatModulesShareOnce) {
+  const Tied module;
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : state_dict(module)) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"embedding", "inner.weight", "steps"}));
+  const std::vector<NamedTensor> parameters = distinct_parameters(module);
+  ASSERT_EQ(parameters.size(), 2U);
+  EXPECT_EQ(parameters[0].names, (std::vector<std::string>{"embedding", "inner.head"}));
+  EXPECT_EQ(distinct_buffers(module).at(0).names, (std::vector<std::string>{"steps", "inner.steps"}));
+}
+
+TEST(StateDict, LoadsATensorThatModulesShareByAnyOfItsNames) {
+  const TensorMap rest{{"inner.weight", at::ones({2, 3})}};
+  for (const std::vector<std::string>& names :
+       std::vector<std::vector<std::string>>{{"embedding", "steps"},
+                                             {"inner.head", "inner.steps"},
+                                             {"embedding", "inner.head", "steps", "inner.steps"}}) {
+    TensorMap tensors = rest;
+    for (const std::string& name : names)
+      tensors[name] = name.ends_with("steps") ? at::ones({}, at::kLong) : at::ones({2, 3});
+    Tied module;
+    const LoadReport report = load_state_dict(module, tensors);
+    EXPECT_EQ(report.loaded.size(), 3U);
+    EXPECT_TRUE(report.missing.empty() && report.unexpected.empty());
+    EXPECT_EQ(module.weight.sum().item<double>(), 6);
+    EXPECT_EQ(module.steps.item<int64_t>(), 1);
+  }
+  Tied module;
+  TensorMap two = rest;
+  two["steps"] = at::ones({}, at::kLong);
+  two["embedding"] = at::ones({2, 3});
+  two["inner.head"] = at::zeros({2, 3});
+  const std::string message = test::thrown_message<Error>([&] { load_state_dict(module, two); });
+  EXPECT_NE(message.find("different: embedding and inner.head are one tensor"), std::string::npos) << message;
+  EXPECT_EQ(module.weight.sum().item<double>(), 0);
+  const std::string missing = test::thrown_message<Error>([&] { load_state_dict(module, rest); });
+  EXPECT_NE(missing.find("missing: embedding"), std::string::npos) << missing;
+  EXPECT_EQ(missing.find("inner.head"), std::string::npos) << missing;
+}
+
 TEST(ExactConversion, TakesOnlyTypesThatHoldEveryValue) {
   const at::ScalarType all[] = {at::kBool, at::kByte, at::kChar,     at::kShort, at::kInt,
                                 at::kLong, at::kHalf, at::kBFloat16, at::kFloat, at::kDouble};

@@ -69,7 +69,7 @@ void expect_stopped_in_time(const Injection& injection) {
   const Checkpoint checkpoint = test::last_checkpoint(folder / "run");
   EXPECT_EQ(checkpoint.state.step, injection.step() - 1);
   for (const auto* tensors : {&checkpoint.model, &checkpoint.optimizer, &checkpoint.ema})
-    EXPECT_FALSE(first_non_finite(*tensors));
+    for (const auto& [name, tensor] : *tensors) EXPECT_FALSE(first_non_finite({tensor})) << name;
   EXPECT_NE(outcome.message.find("step-0"), std::string::npos) << "the last good checkpoint is not named";
 }
 

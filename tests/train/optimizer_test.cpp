@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "cachet/train/gradients.h"
+#include "cachet/train/numbers.h"
 #include "cachet/train/weight_average.h"
 
 namespace cachet::train {
@@ -43,12 +44,15 @@ TEST(ParameterGroups, SparesWhatTakesNoDecay) {
     for (const NamedParameter& parameter : group) list.push_back(parameter.name);
     return list;
   };
-  ParameterGroups groups = parameter_groups(model);
+  ParameterGroups groups = parameter_groups(model, {"share", "pos_*"});
   EXPECT_EQ(names(groups.decayed), (std::vector<std::string>{"weight", "cls_token"}));
   EXPECT_EQ(names(groups.undecayed), (std::vector<std::string>{"bias", "share", "pos_embed"}));
   EXPECT_EQ(groups.summary(), "decay: 2 tensors, 6 values; no decay: 3 tensors, 10 values");
-  groups = parameter_groups(model, {"cls_token"});
-  EXPECT_EQ(names(groups.decayed), (std::vector<std::string>{"weight"}));
+  groups = parameter_groups(model, {"cls_token", "embed", "sha"});
+  EXPECT_EQ(names(groups.decayed), (std::vector<std::string>{"weight", "share", "pos_embed"}))
+      << "a component is whole";
+  groups = parameter_groups(model);
+  EXPECT_EQ(names(groups.undecayed), (std::vector<std::string>{"bias"}));
 }
 
 TEST(ParameterGroups, ABackboneLearnsAtAShareOfTheRate) {
@@ -155,15 +159,72 @@ TEST(Gradients, AreMeasuredAndClippedTogether) {
   const ParameterGroups groups = parameter_groups(model);
   std::vector<NamedParameter> all = groups.decayed;
   all.insert(all.end(), groups.undecayed.begin(), groups.undecayed.end());
-  EXPECT_NEAR(gradient_norm(all), 8, 1e-6);
+  const auto norm = [&] { return norm_of_norms(read_numbers({gradient_norms(all)})); };
+  EXPECT_NEAR(norm(), 8, 1e-6);
   clip_gradients(all, 8, 10);
-  EXPECT_NEAR(gradient_norm(all), 8, 1e-6);
+  EXPECT_NEAR(norm(), 8, 1e-6);
   clip_gradients(all, 8, 1);
-  EXPECT_NEAR(gradient_norm(all), 1, 1e-6);
+  EXPECT_NEAR(norm(), 1, 1e-6);
   EXPECT_FALSE(first_non_finite_gradient(all));
   model.at_name("share").mutable_grad().fill_(std::numeric_limits<double>::infinity());
   EXPECT_EQ(first_non_finite_gradient(all), "share");
-  EXPECT_FALSE(std::isfinite(gradient_norm(all)));
+  EXPECT_FALSE(std::isfinite(norm()));
+}
+
+TEST(Gradients, TheFirstTensorThatIsNotFiniteIsFoundAmongAllTypes) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const at::Tensor good = at::ones({2}), counter = at::ones({}, at::kLong), wide = at::full({2}, 1e300, at::kDouble);
+  EXPECT_EQ(first_non_finite({}), std::nullopt);
+  EXPECT_EQ(first_non_finite({counter, good, wide}), std::nullopt);
+  EXPECT_EQ(first_non_finite({counter, good, at::full({2}, nan, at::kBFloat16), at::full({2}, nan)}), 2U);
+}
+
+TEST(Numbers, AreReadTogetherInTheirOrder) {
+  EXPECT_TRUE(read_numbers({}).empty());
+  const int64_t large = (int64_t{1} << 40) + 1;  // no float32 holds it
+  EXPECT_EQ(read_numbers({at::full({}, 0.5), at::full({2}, large, at::kLong), at::full({}, 0.1, at::kDouble)}),
+            (std::vector<double>{0.5, static_cast<double>(large), static_cast<double>(large), 0.1}));
+  EXPECT_EQ(read_numbers({at::ones({2}, at::TensorOptions(at::kMeta)), at::ones({})}), (std::vector<double>{0, 0, 0}));
+}
+
+/// One weight under two names, as an embedding and the head that scores with it have it.
+struct TiedModel : torch::nn::Module {
+  TiedModel() {
+    weight = register_parameter("embedding", at::full({2, 2}, 1.0));
+    head = register_module("head", std::make_shared<torch::nn::Module>("head"));
+    head->register_parameter("weight", weight);
+  }
+  std::shared_ptr<torch::nn::Module> head;
+  at::Tensor weight;
+};
+
+TEST(SharedWeights, AreCountedSteppedDecayedAveragedAndSavedOnce) {
+  OptimizerOptions options;
+  options.kind = OptimizerOptions::Kind::sgd;
+  options.weight_decay = 0.5;
+  options.momentum = 0.9;
+  TiedModel model;
+  ParameterGroups groups = parameter_groups(model);
+  EXPECT_EQ(groups.summary(), "decay: 1 tensors, 4 values; no decay: 0 tensors, 0 values");
+  const auto optimizer = make_optimizer(options, groups);
+  WeightAverage average(model, 0.75);
+  model.weight.mutable_grad() = at::full({2, 2}, 1.0);
+  EXPECT_NEAR(norm_of_norms(read_numbers({gradient_norms(groups.decayed)})), 2, 1e-12);
+  optimizer->step(0.1);
+  const double stepped = 1 - 0.1 * (1 + 0.5 * 1);
+  EXPECT_NEAR(first_of(model.weight), stepped, 1e-7);
+  average.update();
+  {
+    const WeightAverage::Applied applied(average);
+    EXPECT_NEAR(first_of(model.weight), 0.75 + 0.25 * stepped, 1e-7);
+  }
+  EXPECT_NEAR(first_of(model.weight), stepped, 1e-7);
+  EXPECT_EQ(optimizer->state().size(), 1U);
+  EXPECT_EQ(average.state().size(), 1U);
+  average.load_state({{"head.weight", at::full({2, 2}, 7.0)}});  // a file that has it by its other name
+  EXPECT_EQ(first_of(average.state().at("embedding")), 7);
+  average.load_state({{"head.weight", at::full({2, 2}, 8.0)}, {"embedding", at::full({2, 2}, 8.0)}});
+  EXPECT_EQ(first_of(average.state().at("embedding")), 8);
 }
 
 TEST(WeightAverage, AveragesParametersAndCopiesState) {

@@ -1,8 +1,14 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 
+#include "cachet/io/read_file.h"
+#include "cachet/io/sha256.h"
+#include "cachet/train/manifest.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/train/toy_run.h"
 
@@ -105,6 +111,47 @@ TEST(Resume, RefusesACheckpointOfAnotherRecipe) {
   std::filesystem::copy(folder / "two" / "checkpoints", folder / "one" / "checkpoints",
                         std::filesystem::copy_options::recursive);
   EXPECT_THROW(train_toy(folder / "one"), std::runtime_error);
+}
+
+/// Takes a field out of the newest checkpoint's state, as runs have it that began before there was one.
+void forget_field(const std::filesystem::path& run, const std::string& field) {
+  const std::filesystem::path folder = *CheckpointStore(run / "checkpoints", "", 1).last();
+  auto json = nlohmann::ordered_json::parse(io::read_text_file(folder / "state.json", 1 << 20));
+  ASSERT_EQ(json.erase(field), 1U);
+  const std::string text = json.dump(2) + "\n";
+  Manifest manifest = read_manifest(folder);
+  manifest.files["state.json"] = {text.size(), io::sha256_hex(std::as_bytes(std::span(text)))};
+  std::ofstream(folder / "state.json") << text;
+  std::ofstream(folder / "manifest.json") << to_json(manifest);
+}
+
+TEST(Resume, ARunKeepsTheMeaningOfItsLossColumn) {
+  const TemporaryDirectory folder;
+  ToyHooks hooks;
+  hooks.penalty = [](const test::ToyModel& model) { return (model.weight_ * 0).sum() + 1000; };
+  const auto last_line = [&](const std::string& run) {
+    Metrics metrics;
+    for (const Event& event : read_events(folder / run / "metrics.jsonl"))
+      if (event.kind == Event::Kind::step) metrics = event.metrics;
+    return metrics;
+  };
+  const auto log = [&](const std::string& run) { return io::read_text_file(folder / run / "log.txt", 1 << 20); };
+  for (const std::string run : {"now", "before"}) train_toy(folder / run, hooks, {"train.limit=\"4 steps\""});
+  EXPECT_LT(last_line("now").find("loss").value(), 10);
+  EXPECT_EQ(last_line("now").find("penalty"), 1000);
+  forget_field(folder / "before", "penalty_in_loss");
+  // Twice, so that what the first resume saves counts for the second.
+  for (const char* limit : {"train.limit=\"8 steps\"", "train.limit=\"12 steps\""}) {
+    for (const std::string run : {"now", "before"}) train_toy(folder / run, hooks, {limit});
+    EXPECT_LT(last_line("now").find("loss").value(), 10);
+    EXPECT_EQ(last_line("now").find("penalty"), 1000);
+    EXPECT_GT(last_line("before").find("loss").value(), 1000);
+    EXPECT_EQ(last_line("before").find("penalty"), std::nullopt);
+  }
+  EXPECT_EQ(log("now").find("penalties"), std::string::npos);
+  EXPECT_NE(log("before").find("the training loss has the penalties"), std::string::npos);
+  test::expect_same_tensors(test::last_checkpoint(folder / "now").model,
+                            test::last_checkpoint(folder / "before").model);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "cachet/train/resume_rules.h"
 #include "tests/support/temporary_directory.h"
@@ -84,6 +85,23 @@ TEST(RunFolder, RefusesOtherChangesWithADiff) {
   EXPECT_NE(message.find("optimizer.lr: 0.01 -> 0.5"), std::string::npos) << message;
   EXPECT_EQ(message.find("train.epochs"), std::string::npos) << message;
   EXPECT_EQ(text_of(folder / "run" / "command.txt"), "first\n");
+}
+
+TEST(RunFolder, KeepsTheHashOfARunThatIsOlderThanAnOption) {
+  const test::TemporaryDirectory folder;
+  RunFolder::create(folder / "run", {}, read_document(), {"first"});
+  // The run was made before there was train.deterministic.
+  auto json = nlohmann::ordered_json::parse(text_of(folder / "run" / "run.json"));
+  ASSERT_EQ(json.at("values").erase("train.deterministic"), 1U);
+  std::ofstream(folder / "run" / "run.json") << json.dump(2) << "\n";
+  const std::string hash = RunFolder::open(folder / "run").config_hash();
+  for (const char* change : {"train.epochs=9", "train.epochs=11"}) {
+    const RunFolder resumed = RunFolder::resume(folder / "run", read_document({change}), {"again"});
+    EXPECT_EQ(resumed.config_hash(), hash) << change;
+    EXPECT_EQ(resumed.changes().size(), 1U);
+  }
+  EXPECT_EQ(RunFolder::open(folder / "run").config_hash(), hash);
+  EXPECT_EQ(RunFolder::open(folder / "run").values().at("train.epochs"), "11");
 }
 
 TEST(ResumeRules, TheHashIsOfWhatMayNotChange) {

@@ -53,6 +53,7 @@ struct ToyHooks {
   std::function<void()> before_evaluation = [] {};
   std::function<void()> after_evaluation = [] {};
   std::function<at::Tensor(at::Tensor)> loss = [](at::Tensor loss) { return loss; };
+  std::function<at::Tensor(const ToyModel& model)> penalty = [](const ToyModel&) { return at::Tensor(); };
   std::function<void(const train::Status&)> report = [](const train::Status&) {};
 };
 
@@ -144,10 +145,13 @@ class ToyTask : public train::Task {
       task_.hooks_.before_forward(epoch_, batch_->number);
       task_.hooks_.spoil(batch_->images, *task_.model_);
       const at::Tensor scores = task_.model_->forward(batch_->images);
-      const at::Tensor loss = at::cross_entropy_loss(scores.to(at::kFloat), batch_->labels);
+      const at::Tensor loss = at::cross_entropy_loss(scores.to(at::kFloat), batch_->labels, {}, at::Reduction::Sum);
       const auto count = static_cast<double>(batch_->labels.numel());
-      const auto right = scores.argmax(1).eq(batch_->labels).sum().item<double>();
-      return {task_.hooks_.loss(loss), batch_->labels.numel(), 0, {{"top1", right, count}}};
+      return {.loss = task_.hooks_.loss(loss),
+              .weight = count,
+              .penalty = task_.hooks_.penalty(*task_.model_),
+              .samples = batch_->labels.numel(),
+              .metrics = {{"top1", scores.argmax(1).eq(batch_->labels).sum(), count}}};
     }
 
    private:

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cachet/train/training_step.h"
+#include <fstream>
+
 #include "tests/support/temporary_directory.h"
 #include "tests/train/toy_run.h"
 
@@ -47,6 +48,22 @@ TEST(Trainer, LeavesARunFolderThatSaysEverything) {
   EXPECT_EQ(events.size(), 9U);
 }
 
+TEST(Trainer, ReadsItsMetricsOnlyWhenItStarts) {
+  // With the file moved away behind its back, an evaluation that reads it would find nothing to sum up.
+  const TemporaryDirectory folder;
+  ToyHooks hooks;
+  hooks.before_evaluation = [&] {
+    const fs::path metrics = folder / "run" / "metrics.jsonl";
+    if (fs::exists(metrics)) fs::rename(metrics, folder / "moved.jsonl");
+  };
+  train_toy(folder / "run", hooks);
+  EXPECT_EQ(read_events(folder / "moved.jsonl").size(), 9U);
+  std::ifstream summary(folder / "run" / "summary.csv");
+  int lines = 0;
+  for (std::string line; std::getline(summary, line);) ++lines;
+  EXPECT_EQ(lines, 1 + 3) << "a head and three evaluations";
+}
+
 TEST(Trainer, EndsWithMeansOfMoreThanAFewSteps) {
   const auto lines = [](const std::string& limit) {
     const TemporaryDirectory folder;
@@ -65,24 +82,6 @@ TEST(Trainer, CountsEachMicroBatchInTheStateOfTheModel) {
   const TemporaryDirectory folder;
   train_toy(folder / "run");
   EXPECT_EQ(test::last_checkpoint(folder / "run").model.at("forwards").item<int64_t>(), 3 * 7);
-}
-
-TEST(Trainer, AccumulatesTheMeanOfTheGradients) {
-  // Two micro-batches of 8 are one batch of 16 where nothing is random and no state is kept.
-  const auto run_step = [](int64_t batch_size, int64_t micro_batches) {
-    Options options;
-    options.optimizer.kind = OptimizerOptions::Kind::sgd;
-    options.train.seed = 3;
-    prepare_process(options.train);
-    test::ToyTask task(0, {}, batch_size);
-    task.model().eval();
-    TrainingStep step(task, options);
-    auto stream = task.training_stream(0, 0);
-    step.run(*stream, micro_batches, 0.1);
-    return task.toy().weight_.detach().clone();
-  };
-  EXPECT_TRUE(run_step(8, 2).allclose(run_step(16, 1), 1e-5, 1e-6));
-  EXPECT_FALSE(run_step(8, 1).allclose(run_step(16, 1), 1e-5, 1e-6));
 }
 
 TEST(Trainer, StopsAtItsBounds) {

@@ -19,10 +19,10 @@ train::StepResult classification_step(torch::nn::Module& model, const at::Tensor
   const at::Tensor log_probabilities = logits.to(at::kFloat).log_softmax(1);
   train::StepResult result;
   result.samples = targets.size(0);
-  result.loss = -(targets * log_probabilities).sum(1).mean();
-  if (const at::Tensor penalty = nn::total_penalty(model); penalty.defined()) result.loss = result.loss + penalty;
-  const int64_t right = (log_probabilities.detach().argmax(1) == targets.argmax(1)).sum().item<int64_t>();
-  result.metrics.push_back({"top1", static_cast<double>(right), static_cast<double>(targets.size(0))});
+  result.loss = -(targets * log_probabilities).sum(1).sum();
+  result.weight = static_cast<double>(targets.size(0));
+  result.penalty = nn::total_penalty(model);
+  result.metrics.push_back({"top1", (log_probabilities.detach().argmax(1) == targets.argmax(1)).sum(), result.weight});
   return result;
 }
 

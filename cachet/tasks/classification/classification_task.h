@@ -37,7 +37,6 @@ class ClassificationTask : public Task, public AnswersGivenSamples, public Answe
   Prediction predict_given(const std::string& sample, int64_t index, int64_t top);
 
   torch::nn::Module& model() override { return *model_; }
-  std::vector<std::string> without_decay() const override { return {"cls_token", "dist_token"}; }
   std::vector<std::string> heads() const override { return {"head", "head_dist"}; }
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
@@ -65,8 +64,9 @@ class ClassificationTask : public Task, public AnswersGivenSamples, public Answe
 /// Loss, top-1 and, of more than five classes, top-5; top-1 decides.
 std::vector<report::MetricDescription> classification_metrics();
 
-/// What a training step makes of logits (B, classes) and of targets (B, classes) that sum up to one: the cross-entropy,
-/// the model's penalties, and how often both prefer the same class. `tokens` of the result are the caller's to fill in.
+/// What a training step makes of logits (B, classes) and of targets (B, classes) that sum up to one: the sum of the
+/// cross-entropies, the model's penalties beside it, and how often both prefer the same class. `tokens` of the result
+/// are the caller's to fill in.
 train::StepResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
 
 }  // namespace cachet::tasks

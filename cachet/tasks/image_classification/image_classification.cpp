@@ -15,6 +15,7 @@
 #include "cachet/report/progress.h"
 #include "cachet/tasks/image_classification/fit_image.h"
 #include "cachet/tasks/image_classification/made_up_images.h"
+#include "cachet/train/device.h"
 
 namespace cachet::tasks {
 namespace {
@@ -80,6 +81,7 @@ class ImageStream : public train::TrainingStream {
 
   bool fetch() override {
     batch_ = batches_.next();
+    if (batch_) train::move_to(train::device_of(model_), {&batch_->images, &batch_->labels});
     return batch_.has_value();
   }
 
@@ -151,8 +153,10 @@ std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int6
 void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) {
   const at::NoGradGuard no_grad;
   auto stream = test_loader_->stream(/*epoch=*/0, first / training_options_.batch_size);
-  while (const auto batch = stream.next())
+  while (auto batch = stream.next()) {
+    train::move_to(train::device_of(*model_), {&batch->images});
     use({batch->indices, batch->labels, model_->forward(batch->images).to(at::kFloat).log_softmax(1).cpu()});
+  }
 }
 
 // As the test images of the task are shown: squeezed to the model's shape where these have one size, else the middle.
@@ -170,7 +174,9 @@ at::Tensor ImageClassification::input_of(const std::filesystem::path& file) cons
 
 at::Tensor ImageClassification::classify_given(const std::string& file) {
   const at::NoGradGuard no_grad;
-  return model_->forward(input_of(file)).to(at::kFloat).log_softmax(1)[0].cpu();
+  at::Tensor input = input_of(file);
+  train::move_to(train::device_of(*model_), {&input});
+  return model_->forward(input).to(at::kFloat).log_softmax(1)[0].cpu();
 }
 
 std::vector<report::Block> ImageClassification::evaluation_samples(const ClassificationEvaluation& evaluation) const {

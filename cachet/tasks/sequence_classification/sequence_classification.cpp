@@ -14,11 +14,14 @@
 #include "cachet/report/progress.h"
 #include "cachet/tasks/image_classification/fit_image.h"
 #include "cachet/tasks/sequence_classification/made_up_sequences.h"
+#include "cachet/train/device.h"
 
 namespace cachet::tasks {
 namespace {
 
-at::Tensor logits_of(models::SequenceClassifier& model, const data::SequenceBatch& batch) {
+at::Tensor logits_of(models::SequenceClassifier& model, data::SequenceBatch batch) {
+  train::move_to(train::device_of(model),
+                 {&batch.tokens.ids, &batch.tokens.padding, &batch.second.ids, &batch.second.padding});
   return model.forward({batch.tokens.ids, batch.tokens.padding}, {batch.second.ids, batch.second.padding});
 }
 
@@ -35,6 +38,7 @@ class SequenceTrainingStream : public train::TrainingStream {
 
   bool fetch() override {
     batch_ = batches_.next();
+    if (batch_) train::move_to(train::device_of(model_), {&batch_->labels});
     return batch_.has_value();
   }
 
@@ -51,7 +55,7 @@ class SequenceTrainingStream : public train::TrainingStream {
   models::SequenceClassifier& model_;
   data::BatchStream<data::SequenceBatch> batches_;
   double label_smoothing_;
-  std::optional<data::SequenceBatch> batch_;
+  std::optional<data::SequenceBatch> batch_;  // its tokens stay on the CPU, where they are counted
 };
 
 void check_fit(const data::SequenceDataset& dataset, const models::SequenceClassifierPlan& model) {

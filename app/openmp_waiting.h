@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace cachet::app {
+
+/// How OpenMP's threads wait for each other in this program, for bug reports: "GOMP_SPINCOUNT=1000".
+///
+/// As it comes, GNU's OpenMP lets a thread that is through with its part spin for a few milliseconds at every barrier.
+/// Where another process has taken the core of its partner, it burns what the partner waits for, and a training step
+/// takes many times as long. The command therefore starts with a short spin, unless the user has said how to wait
+/// (OMP_WAIT_POLICY, GOMP_SPINCOUNT, KMP_BLOCKTIME).
+std::string openmp_waiting();
+
+}  // namespace cachet::app

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+namespace cachet::train {
+
+/// The values of scalars and vectors of any types and devices, one behind the other, in one read: where they lie on a
+/// device, the host waits for it once. Values on the meta device, which has none, are 0.
+std::vector<double> read_numbers(const std::vector<at::Tensor>& tensors);
+
+}  // namespace cachet::train

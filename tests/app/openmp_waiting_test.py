@@ -1,0 +1,46 @@
+"""How OpenMP's threads wait for each other in the command."""
+import json
+import os
+import subprocess
+
+import command
+
+VARIABLES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+
+
+def env_command(**variables):
+    """`cachet env --json` with these of the variables that say how to wait, and no other: (object, standard error)."""
+    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    done = subprocess.run([command.COMMAND, "env", "--json"], env={**environment, **variables}, capture_output=True,
+                          text=True, timeout=60, check=True)
+    return json.loads(done.stdout), done.stderr
+
+
+class OpenMpWaiting(command.CommandTest):
+    def test_threads_spin_shortly(self):
+        # What OpenMP itself says at its start, once: the command starts again before OpenMP does.
+        env, said = env_command(OMP_DISPLAY_ENV="verbose")
+        self.assertEqual(env["openmp_waiting"], "GOMP_SPINCOUNT=1000")
+        self.assertEqual(said.count("GOMP_SPINCOUNT = '1000'"), 1, said)
+        self.assertEqual(said.count("OPENMP DISPLAY ENVIRONMENT BEGIN"), 1, said)
+
+    def test_the_users_own_choice_stays(self):
+        for name, value in (("OMP_WAIT_POLICY", "active"), ("OMP_WAIT_POLICY", "passive"), ("GOMP_SPINCOUNT", "77"),
+                            ("KMP_BLOCKTIME", "3")):
+            env, _ = env_command(**{name: value})
+            self.assertEqual(env["openmp_waiting"], f"{name}={value}")
+        _, said = env_command(OMP_DISPLAY_ENV="verbose", GOMP_SPINCOUNT="77")
+        self.assertIn("GOMP_SPINCOUNT = '77'", said)
+
+    def test_words_and_exit_codes_pass_through(self):
+        environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+        for words in (["models", "no such model", "--json"], ["predict", "", " two words ", "--top"], []):
+            with_choice, without = (subprocess.run([command.COMMAND, *words], env={**environment, **more},
+                                                   capture_output=True, text=True, timeout=60)
+                                    for more in ({}, {"OMP_WAIT_POLICY": "passive"}))
+            self.assertEqual((with_choice.returncode, with_choice.stdout, with_choice.stderr),
+                             (without.returncode, without.stdout, without.stderr))
+
+
+if __name__ == "__main__":
+    command.main()
