@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "cachet/data/order/equal_batches.h"
 #include "cachet/data/vision/transforms.h"
 #include "cachet/io/image.h"
 #include "cachet/io/png.h"
@@ -127,12 +128,17 @@ ImageClassification::ImageClassification(const ImageClassificationOptions& optio
 
   const auto plain = data::ImageTransform::for_evaluation(test_->shape(), normalization_, options.resize);
   check_fit(plain, *test_, options.model);
-  test_loader_.emplace(test_, plain, data::SamplerOptions{training.batch_size, false, false, 0}, options.loader);
+  test_loader_.emplace(test_, plain,
+                       std::make_shared<data::EqualBatches>(
+                           test_->size(), data::EqualBatchOptions{training.batch_size, false, false, 0}),
+                       options.loader);
   if (trains) {
     const data::ImageTransform augmented(training_->shape(), normalization_, options.augmentation, options.resize);
     training_loader_.emplace(
         training_, augmented,
-        data::SamplerOptions{training.batch_size, true, true, training.seed, options.repeated_augmentation},
+        std::make_shared<data::EqualBatches>(
+            training_->size(),
+            data::EqualBatchOptions{training.batch_size, true, true, training.seed, options.repeated_augmentation}),
         options.loader);
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +

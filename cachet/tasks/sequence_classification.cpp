@@ -98,15 +98,18 @@ SequenceClassification::SequenceClassification(const SequenceClassificationOptio
                                 ", model.max_length " + std::to_string(options.model.sequence.max_length) +
                                 "; leave model.max_length out");
   held_out_ = open(options_.held_out);
-  const data::SamplerOptions once{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0};
-  data::SequenceLoaderOptions in_order = options.loader;
-  in_order.bucket_batches = 0;  // predictions are written, and gone on with, in the order of the data
-  held_out_loader_.emplace(held_out_, once, in_order);
-  by_length_loader_.emplace(held_out_, once, options.loader);
+  const data::EqualBatchOptions once{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0};
+  const auto loader = [&](const auto& samples, const data::EqualBatchOptions& batches, int64_t bucket_batches) {
+    return data::SequenceLoader(samples, data::sequence_order(*samples, batches, bucket_batches), options.loader.loader,
+                                options.loader.padding);
+  };
+  // Predictions are written, and gone on with, in the order of the data.
+  held_out_loader_.emplace(loader(held_out_, once, /*bucket_batches=*/0));
+  by_length_loader_.emplace(loader(held_out_, once, options.loader.bucket_batches));
   if (splits == Splits::both || splits == Splits::made_up) {
     const auto samples = open(data::SequenceSplit::train);
-    training_loader_.emplace(samples, data::SamplerOptions{training.batch_size, true, true, training.seed},
-                             options.loader);
+    training_loader_.emplace(loader(samples, data::EqualBatchOptions{training.batch_size, true, true, training.seed},
+                                    options.loader.bucket_batches));
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
                                   std::to_string(samples->size()) + " training sequences");

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "cachet/data/order/equal_batches.h"
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/train/task.h"
 
@@ -64,7 +65,9 @@ class ToyTask : public train::Task {
         model_(std::make_shared<ToyModel>()),
         dataset_(images()),
         loader_(dataset_, data::ImageTransform(dataset_->shape(), {{0.5}, {0.3}}, {.flip = 0.5, .crop_padding = 1}),
-                {.batch_size = batch_size, .seed = 5}, {.workers = workers}) {}
+                std::make_shared<data::EqualBatches>(dataset_->size(),
+                                                     data::EqualBatchOptions{.batch_size = batch_size, .seed = 5}),
+                {.workers = workers}) {}
 
   torch::nn::Module& model() override { return *model_; }
   ToyModel& toy() { return *model_; }

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "cachet/data/data_path.h"
-#include "cachet/data/sampler.h"
+#include "cachet/data/random.h"
 #include "cachet/data/subset.h"
 #include "cachet/data/text/imdb.h"
 #include "cachet/data/text/listops_file.h"

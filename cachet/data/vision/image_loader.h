@@ -22,9 +22,10 @@ struct ImageBatch {
 /// Makes batches of images, each as `transform` shows it. A sample that cannot be read is named with epoch and batch.
 class ImageLoader {
  public:
-  /// Throws std::invalid_argument when sizes or shapes do not match.
-  ImageLoader(std::shared_ptr<const ImageDataset> dataset, ImageTransform transform, SamplerOptions sampler,
-              LoaderOptions options = {});
+  /// What a sample's augmentation draws is a function of (order->seed(), epoch, sample, repetition). Throws
+  /// std::invalid_argument when sizes or shapes do not match.
+  ImageLoader(std::shared_ptr<const ImageDataset> dataset, ImageTransform transform,
+              std::shared_ptr<const BatchOrder> order, LoaderOptions options = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const ImageDataset& dataset() const { return *dataset_; }

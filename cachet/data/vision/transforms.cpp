@@ -190,6 +190,7 @@ at::Tensor thumbnail(const ImageDataset& dataset, int64_t index, int64_t side) {
 at::Tensor ImageTransform::resize(const at::Tensor& batch) const {
   const ImageShape shape = output_shape();
   if (batch.size(2) == shape.height && batch.size(3) == shape.width) return batch;
+  if (batch.size(0) == 0) return at::empty({0, shape.channels, shape.height, shape.width}, batch.options());
   const std::vector<int64_t> size{shape.height, shape.width};
   if (resize_.interpolation == Interpolation::bilinear) return at::_upsample_bilinear2d_aa(batch, size, false);
   return at::_upsample_bicubic2d_aa(batch, size, false);

@@ -3,6 +3,7 @@
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
 
+#include "cachet/data/order/equal_batches.h"
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/io/error.h"
 #include "cachet/io/image.h"
@@ -167,7 +168,9 @@ TEST_F(ClassFoldersTest, ABadImageIsNamedByTheLoader) {
   const ImageTransform transform(images->shape(), {{0.5, 0.5, 0.5}, {1, 1, 1}}, {.crop = CropKind::resized},
                                  {.image_size = 16});
   for (const int64_t workers : {0, 2}) {
-    const ImageLoader loader(images, transform, {.batch_size = 6, .shuffle = false}, {.workers = workers});
+    const auto order =
+        std::make_shared<EqualBatches>(images->size(), EqualBatchOptions{.batch_size = 6, .shuffle = false});
+    const ImageLoader loader(images, transform, order, {.workers = workers});
     EXPECT_EQ(test::thrown_message<std::runtime_error>([&] {
                 for (auto stream = loader.stream(0); stream.next();) continue;
               }),
