@@ -12,6 +12,8 @@
 #include "cachet/config/glob.h"
 #include "cachet/config/near_names.h"
 #include "cachet/data/data_path.h"
+#include "cachet/data/text/sequence_kinds.h"
+#include "cachet/data/vision/image_kinds.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/recipe.h"
 
@@ -37,7 +39,7 @@ RecipeData data_of(const tasks::RecipePlan& plan) {
   return std::visit(
       [](const auto& options) {
         const auto& dataset = options.dataset;
-        return RecipeData{std::string(data::to_string(dataset.kind)), dataset.root, data::expected_files(dataset)};
+        return RecipeData{std::string(dataset.kind->name), dataset.root, data::expected_files(dataset)};
       },
       plan.task);
 }

@@ -60,6 +60,18 @@ class View {
     return choices[word_index(key, fallback_index, words)].value;
   }
 
+  /// One record of a table by its name; another name is a problem that names the nearest.
+  template <class Record>
+  const Record* record(std::string_view key, const Record* fallback, std::span<const Record* const> records) const {
+    std::vector<std::string_view> words;
+    size_t fallback_index = 0;
+    for (const Record* record : records) {
+      if (record == fallback) fallback_index = words.size();
+      words.push_back(record->name);
+    }
+    return records[word_index(key, fallback_index, words)];
+  }
+
   /// Records a problem with a key that this kind of table has no use for, if it was written. One that the kind of a
   /// base left behind is passed over.
   void refuse(std::string_view key, const std::string& message) const;

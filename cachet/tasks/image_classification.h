@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 
-#include "cachet/data/vision/image_dataset.h"
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/data/vision/normalization.h"
 #include "cachet/models/image_classifier.h"
@@ -27,14 +26,14 @@ class ImageClassification : public ClassificationTask {
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t test_size() const override { return test_->size(); }
   int64_t test_batches() const override { return test_loader_->batches(); }
-  const std::vector<std::string>& class_names() const override { return test_->class_names(); }
+  const std::vector<std::string>& class_names() const override { return test_->labels().class_names(); }
   void classify_test(int64_t first, const SeenClassifiedBatch& seen) override;
   GivenKind given_kind() const override { return GivenKind::image_file; }
   at::Tensor classify_given(const std::string& file) override;
 
   models::ImageClassifier& classifier() override { return *model_; }
-  const data::ImageDataset& test_images() const { return *test_; }
-  const std::shared_ptr<const data::ImageDataset>& training_images() const { return training_; }
+  const data::LabelledImages& test_images() const { return *test_; }
+  const std::shared_ptr<const data::LabelledImages>& training_images() const { return training_; }
   const data::Normalization& normalization() const { return normalization_; }
   const data::ImageTransform& evaluation_transform() const { return test_loader_->transform(); }
 
@@ -42,11 +41,9 @@ class ImageClassification : public ClassificationTask {
   void show_samples(const ClassificationEvaluation& evaluation, report::ClassificationRun& run) const override;
 
  private:
-  at::Tensor input_of(const std::filesystem::path& file) const;
-
   ImageClassificationOptions options_;
   train::TrainOptions training_options_;
-  std::shared_ptr<const data::ImageDataset> training_, test_;
+  std::shared_ptr<const data::LabelledImages> training_, test_;
   data::Normalization normalization_;
   std::optional<data::ImageLoader> training_loader_, test_loader_;
   std::shared_ptr<models::ImageClassifier> model_;

@@ -3,31 +3,11 @@
 namespace cachet::tasks {
 namespace {
 
-// What the files of a kind hold. IDX files do not say before they are open: grey images of the usual size.
 models::ImageDefaults defaults_of(const data::DatasetOptions& dataset, const data::ResizeOptions& resize) {
-  models::ImageShape image{1, 28, 28};
-  int64_t classes = 10;
-  switch (dataset.kind) {
-    case data::DatasetKind::idx:
-      classes = dataset.classes;
-      break;
-    case data::DatasetKind::class_folders:
-      image.channels = dataset.folders.channels;
-      classes = dataset.classes;
-      break;
-    case data::DatasetKind::mnist:
-    case data::DatasetKind::fashion_mnist:
-      break;
-    case data::DatasetKind::cifar10:
-      image = {3, 32, 32};
-      break;
-    case data::DatasetKind::cifar100:
-      image = {3, 32, 32};
-      classes = 100;
-      break;
-  }
+  const data::ImageTraits traits = data::image_traits(dataset);
+  models::ImageShape image{traits.shape.channels, traits.shape.height, traits.shape.width};
   if (resize.image_size > 0) image.height = image.width = resize.image_size;
-  return {image, classes};
+  return {image, traits.classes};
 }
 
 }  // namespace

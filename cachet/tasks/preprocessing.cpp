@@ -38,7 +38,7 @@ Preprocessing of_saved(const SavedRun& saved) {
   const ImageClassificationOptions& images = saved.plan.images();
   Preprocessing result{images.normalization, images.resize};
   if (result.normalization.mean.empty() && result.normalization.source == data::NormalizationSource::automatic) {
-    if (const auto known = data::Normalization::known(images.dataset.kind))
+    if (const auto known = data::Normalization::known(*images.dataset.kind))
       result.normalization = as_options(*known, images.model.image.channels);
   }
   return result;
@@ -124,7 +124,7 @@ Preprocessing preprocessing_of(const fs::path& weights, io::NameSource source,
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
                                  const Preprocessing& defaults) {
   data::DatasetOptions images;
-  images.kind = data::DatasetKind::class_folders;
+  images.kind = &data::kClassFolders;
   images.classes = model.classes;
   images.folders.channels = model.image.channels == 1 ? 1 : 3;
   data::read_image_kind(data, images);

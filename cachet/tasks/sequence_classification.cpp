@@ -9,10 +9,9 @@
 #include <stdexcept>
 
 #include "cachet/data/text/pixel_sequences.h"
-#include "cachet/io/image.h"
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
-#include "cachet/tasks/fit_image.h"
 #include "cachet/tasks/made_up_sequences.h"
 
 namespace cachet::tasks {
@@ -76,8 +75,8 @@ std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::
                              training_options_.batch_size * (split == data::SequenceSplit::train ? 2 : 1));
   if (splits_ == Splits::none) {
     return std::make_shared<data::SequenceDataset>(
-        std::make_shared<data::TokenStore>(), std::vector<data::SequenceSample>(),
-        data::Vocabulary{options_.model.sequence.vocabulary, ""}, data::sequence_class_names(options_.dataset.kind));
+        std::make_shared<data::TokenStore>(0), std::vector<data::SequenceSample>(),
+        data::Vocabulary{options_.model.sequence.vocabulary, ""}, options_.dataset.kind->class_names());
   }
   auto dataset = data::open_sequence_dataset(options_.dataset, split);
   report::Progress log({.mode = report::ProgressMode::none});
@@ -141,15 +140,12 @@ void SequenceClassification::classify_all(const SeenClassifiedBatch& seen) {
 }
 
 GivenKind SequenceClassification::given_kind() const {
-  return options_.dataset.kind == data::SequenceKind::cifar10_pixels ? GivenKind::image_file : GivenKind::text;
+  return options_.dataset.kind->given == data::GivenForm::image ? GivenKind::image_file : GivenKind::text;
 }
 
 data::GivenSequence SequenceClassification::given(const std::string& sample) {
   if (given_kind() == GivenKind::image_file) {
-    io::ImageReadOptions rgb;
-    rgb.channels = io::ImageChannels::rgb;
-    const at::Tensor image = fit_image(io::read_image(sample, rgb).pixels, {3, data::kPixelSide, data::kPixelSide})[0];
-    data::GivenSequence pixels{data::pixel_tokens((image * 255).round().to(at::kByte)), {}};
+    data::GivenSequence pixels{data::pixel_tokens_of_file(sample), {}};
     pixels.tokens.resize(std::min(pixels.tokens.size(), static_cast<size_t>(options_.dataset.max_length)));
     return pixels;
   }

@@ -55,19 +55,19 @@ class BatchOrder {
  public:
   virtual ~BatchOrder() = default;
 
-  /// Of every epoch.
+  /// How many batches every epoch has.
   virtual int64_t batches() const = 0;
-  /// Of one epoch; it costs what shuffling costs.
+  /// The order of one epoch. Making it costs as much as shuffling does.
   EpochOrder epoch(int64_t epoch) const;
 
-  int64_t samples() const { return samples_; }  // of the data set: indices are below it
+  int64_t samples() const { return samples_; }  // in the data set: indices are below it
   uint64_t seed() const { return seed_; }
   const Shard& shard() const { return shard_; }
 
  protected:
   /// Throws std::invalid_argument for a negative number of samples and for a shard that cannot be.
   BatchOrder(int64_t samples, uint64_t seed, Shard shard);
-  /// For orders whose batches have a fixed size: throws std::invalid_argument unless it is 1 or more and does for all
+  /// For orders whose batches have a fixed size. Throws std::invalid_argument unless it is 1 or more and does for all
   /// shards.
   void check_batch_size(int64_t batch_size) const;
 

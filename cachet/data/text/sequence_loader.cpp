@@ -18,7 +18,7 @@ constexpr int64_t kLongestMultiple = 65'536;
 SequenceBatch make_sequence_batch(const SequenceDataset& dataset, const PaddingOptions& padding,
                                   const BatchPlace& place) {
   SequenceBatch batch;
-  std::vector<std::span<const Token>> tokens, second;
+  std::vector<TokenView> tokens, second;
   std::vector<int64_t> labels;
   batch.indices = place.indices();
   for (const int64_t index : batch.indices) {
@@ -65,7 +65,7 @@ SequenceLoaderOptions read_sequence_loader_options(const config::View& view, int
   return options;
 }
 
-PaddedTokens pad(const std::vector<std::span<const Token>>& sequences, const PaddingOptions& options) {
+PaddedTokens pad(const std::vector<TokenView>& sequences, const PaddingOptions& options) {
   size_t longest = 0;
   for (const auto& sequence : sequences) longest = std::max(longest, sequence.size());
   const size_t length = padded_length(longest, options);
@@ -74,7 +74,7 @@ PaddedTokens pad(const std::vector<std::span<const Token>>& sequences, const Pad
   PaddedTokens padded{at::empty({count, static_cast<int64_t>(length)}, at::kLong), {}};
   auto* out = padded.ids.mutable_data_ptr<int64_t>();
   for (const auto& sequence : sequences) {
-    out = std::ranges::copy(sequence, out).out;
+    out = sequence.copy_to(out);
     out = std::fill_n(out, length - sequence.size(), kPaddingToken);
   }
   if (std::ranges::all_of(sequences, [&](const auto& s) { return s.size() == length; })) return padded;

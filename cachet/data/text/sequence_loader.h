@@ -44,7 +44,7 @@ struct SequenceLoaderOptions {
 SequenceLoaderOptions read_sequence_loader_options(const config::View& view, int64_t max_length);
 
 /// Copies sequences into one tensor.
-PaddedTokens pad(const std::vector<std::span<const Token>>& sequences, const PaddingOptions& options);
+PaddedTokens pad(const std::vector<TokenView>& sequences, const PaddingOptions& options);
 
 /// LengthBuckets of a data set's samples, or EqualBatches where bucket_batches is 0. Throws std::invalid_argument as
 /// these do.

@@ -9,7 +9,7 @@
 namespace cachet::data {
 namespace {
 
-ImageBatch make_image_batch(const ImageDataset& dataset, const ImageTransform& transform, uint64_t seed,
+ImageBatch make_image_batch(const LabelledImages& dataset, const ImageTransform& transform, uint64_t seed,
                             const BatchPlace& place) {
   const ImageShape shape = transform.sample_shape();
   const auto count = static_cast<int64_t>(place.samples.size());
@@ -22,8 +22,8 @@ ImageBatch make_image_batch(const ImageDataset& dataset, const ImageTransform& t
       // The first repetition draws what the sample would draw without repetitions.
       const int64_t drawn_as = index + repetition * dataset.size();
       const SampleRandom random{seed, static_cast<uint64_t>(place.epoch), static_cast<uint64_t>(drawn_as)};
-      transform.apply(dataset, index, random, pixel_out);
-      *label_out++ = dataset.label(index);
+      transform.apply(dataset.images(), index, random, pixel_out);
+      *label_out++ = dataset.labels()[index];
       pixel_out += shape.numel();
     } catch (const std::exception& error) {
       throw std::runtime_error("sample " + std::to_string(index) + " (epoch " + std::to_string(place.epoch) +
@@ -33,10 +33,10 @@ ImageBatch make_image_batch(const ImageDataset& dataset, const ImageTransform& t
   return {transform.resize(images), std::move(labels), place.indices(), place.number};
 }
 
-BatchLoader<ImageBatch> image_batches(const std::shared_ptr<const ImageDataset>& dataset,
+BatchLoader<ImageBatch> image_batches(const std::shared_ptr<const LabelledImages>& dataset,
                                       const ImageTransform& transform, std::shared_ptr<const BatchOrder> order,
                                       LoaderOptions loader) {
-  if (dataset->shape() != transform.input_shape())
+  if (dataset->images().shape() != transform.input_shape())
     throw std::invalid_argument("the transform is made for images of another shape than the data set's");
   if (order->samples() != dataset->size())
     throw std::invalid_argument("the order is of another number of samples than the data set's");
@@ -48,7 +48,7 @@ BatchLoader<ImageBatch> image_batches(const std::shared_ptr<const ImageDataset>&
 
 }  // namespace
 
-ImageLoader::ImageLoader(std::shared_ptr<const ImageDataset> dataset, ImageTransform transform,
+ImageLoader::ImageLoader(std::shared_ptr<const LabelledImages> dataset, ImageTransform transform,
                          std::shared_ptr<const BatchOrder> order, LoaderOptions options)
     : dataset_(std::move(dataset)),
       transform_(std::move(transform)),

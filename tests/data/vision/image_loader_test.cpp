@@ -13,12 +13,13 @@ namespace {
 
 constexpr ImageShape kLoaderShape{3, 8, 6};
 
-std::shared_ptr<const StoredImages> loader_images(int64_t count = 50) {
+std::shared_ptr<const LabelledImages> loader_images(int64_t count = 50) {
   static const at::Tensor pixels = at::randint(0, 256, {200, 3, 8, 6}, at::kByte);
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < count; ++i) labels.push_back(i % 7);
   const std::vector<std::string> names(7, "class");
-  return std::make_shared<StoredImages>(pixels.narrow(0, 0, count), labels, names);
+  return std::make_shared<LabelledImages>(std::make_shared<StoredImages>(pixels.narrow(0, 0, count)),
+                                          ClassLabels(labels, names));
 }
 
 std::shared_ptr<const BatchOrder> equal(EqualBatchOptions options, int64_t size = 50) {
@@ -92,7 +93,7 @@ TEST(ImageLoader, EvaluatesEverySampleOnceInOrder) {
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(batches[2].indices, (std::vector<int64_t>{8, 9}));
   EXPECT_EQ(batches[2].images.sizes(), (std::vector<int64_t>{2, 3, 8, 6}));
-  EXPECT_TRUE(batches[2].images[1].mul(255).round().to(at::kByte).equal(images->image(9)));
+  EXPECT_TRUE(batches[2].images[1].mul(255).round().to(at::kByte).equal(images->images().image(9)));
   EXPECT_EQ(batches[2].labels[1].item<int64_t>(), 9 % 7);
 }
 
@@ -107,33 +108,33 @@ TEST(ImageLoader, StreamsOutliveTheLoader) {
   EXPECT_GT(stream.waited_seconds(), 0);
 }
 
-// A data set with one image that cannot be read.
-class BrokenImages : public ImageDataset {
+// Images of which one cannot be read.
+class BrokenImages : public ImageSource {
  public:
   explicit BrokenImages(bool throws) : throws_(throws) {}
-  int64_t size() const override { return images_->size(); }
-  ImageShape shape() const override { return images_->shape(); }
-  const std::vector<std::string>& class_names() const override { return images_->class_names(); }
-  int64_t label(int64_t index) const override { return images_->label(index); }
+  int64_t size() const override { return samples_->size(); }
+  ImageShape shape() const override { return samples_->images().shape(); }
   at::Tensor image(int64_t index) const override {
-    if (index != 13) return images_->image(index);
+    if (index != 13) return samples_->images().image(index);
     if (throws_) throw std::runtime_error("the disk is on fire");
-    return images_->image(index).narrow(1, 0, 4);
+    return samples_->images().image(index).narrow(1, 0, 4);
   }
-  std::shared_ptr<const ImageDataset> subset(const std::vector<int64_t>& indices) const override {
-    return images_->subset(indices);
+  std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const override {
+    return samples_->images().subset(indices);
   }
 
  private:
-  std::shared_ptr<const StoredImages> images_ = loader_images();
+  std::shared_ptr<const LabelledImages> samples_ = loader_images();
   bool throws_;
 };
 
 TEST(ImageLoader, NamesTheSampleThatFailed) {
   for (const int64_t workers : {0, 1, 3}) {
     for (const bool throws : {true, false}) {
-      const ImageLoader loader(std::make_shared<BrokenImages>(throws), all_augmentations(),
-                               equal({.batch_size = 5, .shuffle = false}), {.workers = workers});
+      const auto broken =
+          std::make_shared<LabelledImages>(std::make_shared<BrokenImages>(throws), loader_images()->labels());
+      const ImageLoader loader(broken, all_augmentations(), equal({.batch_size = 5, .shuffle = false}),
+                               {.workers = workers});
       BatchStream<ImageBatch> stream = loader.stream(4);
       EXPECT_TRUE(stream.next());
       EXPECT_TRUE(stream.next());
