@@ -1,43 +1,39 @@
 #include "app/allocator.h"
 
-#ifdef CACHET_JEMALLOC
-#include <jemalloc/jemalloc.h>
+#include <dlfcn.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-
-// Freed memory is kept for the next tensors. jemalloc reads this before main, and then MALLOC_CONF of the environment.
-const char* malloc_conf = "dirty_decay_ms:-1,muzzy_decay_ms:-1";
-#endif
 
 namespace cachet::app {
 namespace {
 
-#ifdef CACHET_JEMALLOC
+using Mallctl = int (*)(const char* name, void* old_value, size_t* old_size, void* new_value, size_t new_size);
+
+/// jemalloc's own report, asked for by name: this code serves programs without it too.
 template <class Value>
-Value jemalloc_says(const char* name) {
+Value jemalloc_says(Mallctl mallctl, const char* name) {
   Value value{};
   size_t size = sizeof(value);
   return mallctl(name, &value, &size, nullptr, 0) == 0 ? value : Value{};
 }
 
 /// Whether malloc is jemalloc's: a program may be started with another in front of it.
-bool jemalloc_serves() {
-  const auto before = jemalloc_says<uint64_t>("thread.allocated");
+bool jemalloc_serves(Mallctl mallctl) {
+  const auto before = jemalloc_says<uint64_t>(mallctl, "thread.allocated");
   void* volatile block = std::malloc(1);  // volatile: or the compiler leaves both calls out
   std::free(block);
-  return jemalloc_says<uint64_t>("thread.allocated") > before;
+  return jemalloc_says<uint64_t>(mallctl, "thread.allocated") > before;
 }
-#endif
 
 }  // namespace
 
 std::string allocator() {
-#ifdef CACHET_JEMALLOC
-  const auto* version = jemalloc_says<const char*>("version");
-  if (version != nullptr && jemalloc_serves()) return "jemalloc " + std::string(version);
-#endif
-  return "the system's";
+  const auto mallctl = reinterpret_cast<Mallctl>(dlsym(RTLD_DEFAULT, "mallctl"));
+  if (mallctl == nullptr) return "the system's";
+  const auto* version = jemalloc_says<const char*>(mallctl, "version");
+  return version != nullptr && jemalloc_serves(mallctl) ? "jemalloc " + std::string(version) : "the system's";
 }
 
 }  // namespace cachet::app

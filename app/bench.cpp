@@ -5,6 +5,7 @@
 #include "app/command.h"
 #include "app/json.h"
 #include "cachet/report/format.h"
+#include "cachet/report/program_name.h"
 #include "cachet/report/text_table.h"
 
 namespace cachet::app {
@@ -103,7 +104,8 @@ int run_bench(const BenchArguments& arguments) {
   int code = kDone;
   for (const BenchRow& row : rows) {
     if (!row.contains("error")) continue;
-    std::cerr << "cachet bench: " << row["model"].get<std::string>() << ": " << row["error"].get<std::string>() << '\n';
+    std::cerr << report::program_name() << " bench: " << row["model"].get<std::string>() << ": "
+              << row["error"].get<std::string>() << '\n';
     code = kFailed;
   }
   return code;

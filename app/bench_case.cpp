@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/subprocess.h"
 #include "cachet/report/format.h"
+#include "cachet/report/program_name.h"
 
 namespace cachet::app {
 namespace {
@@ -20,8 +21,8 @@ using analysis::BenchmarkPrecision;
 bool halve_batch(BenchCase& bench) {
   int64_t& batch = bench.options.batch;
   if (batch == 1) return false;
-  std::cerr << "cachet bench: a batch of " << batch << " does not fit for " << bench.model.name << "; taking "
-            << batch / 2 << '\n';
+  std::cerr << report::program_name() << " bench: a batch of " << batch << " does not fit for " << bench.model.name
+            << "; taking " << batch / 2 << '\n';
   batch /= 2;
   return true;
 }

@@ -1,4 +1,4 @@
-#include "app/command_line.h"
+#include "cachet/command_line.h"
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -12,8 +12,10 @@
 #include "app/failure.h"
 #include "app/usage.h"
 #include "cachet/cachet.h"
+#include "cachet/report/program_name.h"
 
-namespace cachet::app {
+namespace cachet {
+namespace app {
 namespace {
 
 std::string topic_title(Topic topic) {
@@ -36,14 +38,14 @@ std::string examples_text(const Command& command) {
 
 /// The parser and, by subcommand, what to run once it has parsed.
 struct Parser {
-  CLI::App app{"Cachet: transformers that remember across samples, on LibTorch.", "cachet"};
+  CLI::App app{"Cachet: transformers that remember across samples, on LibTorch.", report::program_name()};
   std::map<const CLI::App*, Action> actions;
 
   Parser() {
     app.set_version_flag("--version", std::string("cachet ") + version(), "Print the version and leave");
     app.set_help_flag("-h,--help", "Print this and leave");
     app.require_subcommand(1);
-    app.footer("`cachet COMMAND --help` shows a command's options and examples.");
+    app.footer("`" + report::program_name() + " COMMAND --help` shows a command's options and examples.");
     for (const Command& command : commands()) {
       CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
       sub->group(topic_title(command.topic));
@@ -74,7 +76,7 @@ int run_action(const std::string& name, const Action& action) {
     if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output; is the disk full?");
     return code;
   } catch (...) {
-    return report_failure("cachet " + name);
+    return report_failure(report::program_name() + " " + name);
   }
 }
 
@@ -85,7 +87,10 @@ std::string whole_text(std::string argument) {
   return argument;
 }
 
+}  // namespace app
+
 int run_command_line(int argc, const char* const* argv) {
+  using namespace app;
   Parser parser;
   if (argc <= 1) {
     std::cerr << parser.app.help();
@@ -107,4 +112,4 @@ int run_command_line(int argc, const char* const* argv) {
   return run_action(chosen->get_name(), parser.actions.at(chosen));
 }
 
-}  // namespace cachet::app
+}  // namespace cachet

@@ -12,6 +12,8 @@
 #include "cachet/config/glob.h"
 #include "cachet/config/near_names.h"
 #include "cachet/data/data_path.h"
+#include "cachet/data/text/sequence_kinds.h"
+#include "cachet/data/vision/image_kinds.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/recipe.h"
 

@@ -9,6 +9,7 @@
 #include "cachet/data/text/listops.h"
 #include "cachet/data/text/listops_file.h"
 #include "cachet/report/format.h"
+#include "cachet/report/program_name.h"
 #include "cachet/report/text_table.h"
 #include "cachet/train/interruption.h"
 
@@ -93,7 +94,7 @@ int run_listops(const ListOpsArguments& arguments) {
     }
     print_statistics(statistics);
   } catch (const Interrupted&) {
-    std::cerr << "cachet data listops: interrupted; nothing was kept\n";
+    std::cerr << report::program_name() << " data listops: interrupted; nothing was kept\n";
     return kInterrupted;
   }
   std::cout << arguments.folder << '\n';

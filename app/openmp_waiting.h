@@ -4,6 +4,9 @@
 
 namespace cachet::app {
 
+/// What says how OpenMP's threads wait. The command's own choice (start/openmp_choice.cpp) gives way to any of them.
+inline constexpr const char* kOpenMpWaitingVariables[] = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"};
+
 /// How OpenMP's threads wait for each other in this program, for bug reports: "GOMP_SPINCOUNT=1000".
 ///
 /// As it comes, GNU's OpenMP lets a thread that is through with its part spin for a few milliseconds at every barrier.

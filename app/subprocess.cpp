@@ -11,6 +11,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "cachet/report/program_name.h"
+
 extern char** environ;
 
 namespace cachet::app {
@@ -66,7 +68,7 @@ Finished run_again(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_adddup2(&actions, output.writing(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors.writing(), STDERR_FILENO);
 
-  std::vector<std::string> words{"cachet"};
+  std::vector<std::string> words{report::program_name()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

@@ -11,6 +11,7 @@
 #include "app/training.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
+#include "cachet/report/program_name.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/runs/comparison.h"
 #include "cachet/train/run_folder.h"
@@ -74,10 +75,11 @@ class SeedSeries {
       if (!built) built = task_to_train(arguments_, recipe.plan, folder_.has_begun(seed));
       const train::Outcome outcome = train_in_folder(seed, *built, recipe);
       if (outcome.exit_code() == kInterrupted) return kInterrupted;
-      if (!outcome.message.empty()) std::cerr << "cachet train: " << who << ": " << outcome.message << '\n';
+      if (!outcome.message.empty())
+        std::cerr << report::program_name() << " train: " << who << ": " << outcome.message << '\n';
       if (outcome.exit_code() != kDone) failed_.push_back(seed);
     } catch (...) {
-      report_failure("cachet train: " + who);
+      report_failure(report::program_name() + " train: " + who);
       failed_.push_back(seed);
     }
     write_overview();
@@ -108,7 +110,7 @@ class SeedSeries {
                                 report::render_html(tasks::comparison_page(groups, path.filename().string())));
       return groups;
     } catch (...) {
-      report_failure("cachet train: the overview of the seeds");
+      report_failure(report::program_name() + " train: the overview of the seeds");
       return std::nullopt;
     }
   }
@@ -119,7 +121,9 @@ class SeedSeries {
     return kInterrupted;
   }
 
-  std::string resuming() const { return "cachet train " + folder_.shared().path().string() + " --resume"; }
+  std::string resuming() const {
+    return report::program_name() + " train " + folder_.shared().path().string() + " --resume";
+  }
 
   const TrainArguments& arguments_;
   const TrainingJob& job_;

@@ -9,6 +9,7 @@
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "cachet/report/format.h"
+#include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/train/device.h"
 #include "cachet/train/run_folder.h"
@@ -135,7 +136,7 @@ ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arg
 
 std::vector<std::string> command_words() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> words{"cachet"};
+  std::vector<std::string> words{report::program_name()};
   std::string word;
   std::getline(file, word, '\0');  // the program, by whatever path
   while (std::getline(file, word, '\0')) words.push_back(word);

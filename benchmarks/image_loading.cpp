@@ -11,7 +11,7 @@
 #include <iostream>
 #include <string>
 
-#include "cachet/data/vision/class_folders.h"
+#include "cachet/data/vision/image_files.h"
 #include "cachet/data/vision/transforms.h"
 
 namespace {
@@ -19,14 +19,14 @@ namespace {
 namespace fs = std::filesystem;
 using namespace cachet;
 
-data::ClassFolders images_of(const fs::path& folder) {
-  std::vector<data::ClassFolders::File> files;
-  for (const auto& entry : fs::directory_iterator(folder)) files.push_back({0, entry.path().filename().string()});
-  std::ranges::sort(files, {}, &data::ClassFolders::File::name);
-  return {folder, {"."}, std::move(files), {}};
+data::ImageFiles images_of(const fs::path& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path().filename().string());
+  std::ranges::sort(files);
+  return {folder, std::move(files)};
 }
 
-void load_all(const data::ClassFolders& images, const data::ImageTransform& transform, uint64_t epoch) {
+void load_all(const data::ImageFiles& images, const data::ImageTransform& transform, uint64_t epoch) {
   const data::ImageShape shape = transform.sample_shape();
   at::Tensor out = at::empty({shape.channels, shape.height, shape.width}, at::kFloat);
   for (int64_t i = 0; i < images.size(); ++i) {
@@ -42,8 +42,8 @@ int main(int count, char** arguments) {
     return 2;
   }
   at::set_num_threads(1);
-  const data::ClassFolders images = images_of(arguments[1]);
-  const data::ImageTransform transform(images.shape(), *data::Normalization::known(data::DatasetKind::class_folders),
+  const data::ImageFiles images = images_of(arguments[1]);
+  const data::ImageTransform transform(images.shape(), *data::Normalization::known(data::kClassFolders),
                                        {.flip = 0.5, .crop = data::CropKind::resized},
                                        {.image_size = count > 2 ? std::atoi(arguments[2]) : 224});
   uint64_t epoch = 0;

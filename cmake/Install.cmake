@@ -5,13 +5,14 @@ include(GNUInstallDirs)
 set(cachet_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cachet)
 
 set_target_properties(cachet_ops PROPERTIES EXPORT_NAME ops)
-set_target_properties(cachet cachet_ops PROPERTIES
+set_target_properties(cachet_command_line PROPERTIES EXPORT_NAME command_line)
+set_target_properties(cachet cachet_ops cachet_command_line PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   INSTALL_RPATH "$ORIGIN;$<TARGET_FILE_DIR:torch>")
 file(RELATIVE_PATH cachet_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(cachet_command PROPERTIES INSTALL_RPATH "$ORIGIN/${cachet_bin_to_lib};$<TARGET_FILE_DIR:torch>")
 
-install(TARGETS cachet cachet_ops EXPORT cachetTargets)
+install(TARGETS cachet cachet_ops cachet_command_line EXPORT cachetTargets)
 install(TARGETS cachet_command)
 install(EXPORT cachetTargets NAMESPACE cachet:: DESTINATION ${cachet_package_dir})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cachet TYPE INCLUDE FILES_MATCHING PATTERN *.h

@@ -17,11 +17,11 @@ constexpr int64_t kIterations = 60;
 
 }  // namespace
 
-LogisticRegression logistic_regression(const data::ImageDataset& training, const data::ImageDataset& test,
+LogisticRegression logistic_regression(const data::LabelledImages& training, const data::LabelledImages& test,
                                        const data::Normalization& normalization) {
-  const at::Tensor x = data::flattened_images(training, normalization), labels = data::all_labels(training);
-  at::Tensor weight = at::zeros({training.classes(), x.size(1)}).requires_grad_();
-  at::Tensor bias = at::zeros({training.classes()}).requires_grad_();
+  const at::Tensor x = data::flattened_images(training.images(), normalization), labels = training.labels().tensor();
+  at::Tensor weight = at::zeros({training.labels().classes(), x.size(1)}).requires_grad_();
+  at::Tensor bias = at::zeros({training.labels().classes()}).requires_grad_();
   torch::optim::LBFGS optimizer({weight, bias},
                                 torch::optim::LBFGSOptions(1).max_iter(kIterations).line_search_fn("strong_wolfe"));
   optimizer.step([&] {
@@ -32,10 +32,10 @@ LogisticRegression logistic_regression(const data::ImageDataset& training, const
     return loss;
   });
 
-  const at::Tensor guesses = at::linear(data::flattened_images(test, normalization), weight, bias).argmax(1);
+  const at::Tensor guesses = at::linear(data::flattened_images(test.images(), normalization), weight, bias).argmax(1);
   LogisticRegression result;
   const auto count = static_cast<double>(test.size());
-  result.top1 = static_cast<double>((guesses == data::all_labels(test)).sum().item<int64_t>()) / count;
+  result.top1 = static_cast<double>((guesses == test.labels().tensor()).sum().item<int64_t>()) / count;
   result.top1_stderr = std::sqrt(result.top1 * (1 - result.top1) / count);
   result.parameters = weight.numel() + bias.numel();
   return result;

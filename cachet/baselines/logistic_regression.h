@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "cachet/data/vision/image_dataset.h"
+#include "cachet/data/vision/labelled_images.h"
 #include "cachet/data/vision/normalization.h"
 
 namespace cachet::baselines {
@@ -18,7 +18,7 @@ struct LogisticRegression {
 
 /// Multinomial logistic regression with L2 penalty, trained by L-BFGS over all training images until its loss stands
 /// still, on normalised pixels. Deterministic.
-LogisticRegression logistic_regression(const data::ImageDataset& training, const data::ImageDataset& test,
+LogisticRegression logistic_regression(const data::LabelledImages& training, const data::LabelledImages& test,
                                        const data::Normalization& normalization);
 
 }  // namespace cachet::baselines

@@ -60,16 +60,16 @@ class View {
     return choices[word_index(key, fallback_index, words)].value;
   }
 
-  /// The same of a list that is made while the program runs; it must not be empty.
-  template <class Value>
-  Value choice(std::string_view key, Value fallback, const std::vector<Choice<Value>>& choices) const {
+  /// One record of a table by its name; another name is a problem that names the nearest.
+  template <class Record>
+  const Record* record(std::string_view key, const Record* fallback, std::span<const Record* const> records) const {
     std::vector<std::string_view> words;
     size_t fallback_index = 0;
-    for (const Choice<Value>& choice : choices) {
-      if (choice.value == fallback) fallback_index = words.size();
-      words.push_back(choice.word);
+    for (const Record* record : records) {
+      if (record == fallback) fallback_index = words.size();
+      words.push_back(record->name);
     }
-    return choices[word_index(key, fallback_index, words)].value;
+    return records[word_index(key, fallback_index, words)];
   }
 
   /// Records a problem with a key that this kind of table has no use for, if it was written. One that the kind of a

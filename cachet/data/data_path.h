@@ -9,11 +9,11 @@ namespace cachet::data {
 enum class PathKind { folder, file };
 
 /// What the value of a recipe's key means: itself when absolute, else below `working_folder`, else below $CACHET_DATA.
-/// None where none of these is there.
+/// Nothing where none of these exists.
 std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,
                                                         const std::filesystem::path& working_folder);
 
-/// The same of a path that must be there.
+/// The same, for a path that must exist.
 /// Throws io::Error that names the key and the places looked at, and ends with `hint`: "it should hold a.tsv".
 std::filesystem::path find_data_path(const std::string& key, const std::filesystem::path& value, PathKind kind,
                                      const std::filesystem::path& working_folder, const std::string& hint);

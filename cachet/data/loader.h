@@ -4,14 +4,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "cachet/config/view.h"
+#include "cachet/data/order/batch_order.h"
 #include "cachet/data/ordered_prefetch.h"
-#include "cachet/data/sampler.h"
 
 namespace cachet::data {
 
@@ -37,15 +36,8 @@ class BatchStream {
   std::unique_ptr<OrderedPrefetch<Batch>> batches_;
 };
 
-/// Which samples a batch is made of, and its place in the run.
-struct BatchPlace {
-  std::span<const int64_t> indices;  // of the data set
-  int64_t epoch = 0;
-  int64_t number = 0;  // within the epoch
-};
-
-/// Makes batches, whatever they hold. What a batch holds is a function of (seed, epoch, batch number), whatever the
-/// number of workers and wherever the stream was started.
+/// Makes batches in any order, whatever they hold. What a batch holds is a function of (seed, epoch, shard, batch
+/// number), whatever the number of workers and wherever the stream was started.
 template <class Batch>
 class BatchLoader {
  public:
@@ -53,14 +45,14 @@ class BatchLoader {
   using Make = std::function<Batch(const BatchPlace& place)>;
 
   /// Throws std::invalid_argument when the options make no sense.
-  BatchLoader(Sampler sampler, LoaderOptions options, Make make)
-      : sampler_(std::move(sampler)), options_(options), make_(std::move(make)) {
+  BatchLoader(std::shared_ptr<const BatchOrder> order, LoaderOptions options, Make make)
+      : order_(std::move(order)), options_(options), make_(std::move(make)) {
     if (options_.workers < 0 || options_.prefetch < 1)
       throw std::invalid_argument("a loader needs 0 or more workers and a prefetch of 1 or more");
   }
 
-  int64_t batches() const { return sampler_.batches(); }  // of one epoch
-  const Sampler& sampler() const { return sampler_; }
+  int64_t batches() const { return order_->batches(); }  // of one epoch
+  const BatchOrder& order() const { return *order_; }
 
   /// The batches of an epoch from `first_batch` on, without work for those before it. Throws
   /// std::out_of_range unless 0 <= first_batch <= batches().
@@ -68,15 +60,13 @@ class BatchLoader {
     if (first_batch < 0 || first_batch > batches())
       throw std::out_of_range("batch " + std::to_string(first_batch) + " of an epoch of " + std::to_string(batches()));
     // The stream owns all that its workers touch, so that it may outlive the loader.
-    auto produce = [make = make_, sampler = sampler_, order = sampler_.order(epoch), epoch](int64_t number) {
-      return make(BatchPlace{sampler.batch(order, number), epoch, number});
-    };
+    auto produce = [make = make_, order = order_->epoch(epoch)](int64_t number) { return make(order.place(number)); };
     return BatchStream<Batch>(std::make_unique<OrderedPrefetch<Batch>>(
         first_batch, batches(), std::move(produce), options_.workers, options_.workers * options_.prefetch));
   }
 
  private:
-  Sampler sampler_;
+  std::shared_ptr<const BatchOrder> order_;
   LoaderOptions options_;
   Make make_;
 };

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <numbers>
+#include <numeric>
+#include <utility>
 
 namespace cachet::data {
 
@@ -49,6 +51,13 @@ double CounterRandom::beta(double a, double b) {
   const double x = gamma(a);
   const double y = gamma(b);
   return x + y > 0 ? x / (x + y) : 0.5;  // both underflow only for tiny a and b
+}
+
+std::vector<int64_t> permutation(int64_t size, CounterRandom random) {
+  std::vector<int64_t> order(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  for (size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
+  return order;
 }
 
 }  // namespace cachet::data

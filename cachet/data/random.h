@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace cachet::data {
 
@@ -18,7 +19,8 @@ enum class RandomStream : uint64_t {
   buckets,
   expressions,
   pairs,
-  held_out
+  held_out,
+  composition
 };
 
 /// Random numbers that are a function of (seed, stream, epoch, index) alone.
@@ -59,6 +61,9 @@ struct SampleRandom {
 
   CounterRandom stream(RandomStream name) const { return {seed, name, epoch, index}; }
 };
+
+/// A permutation of 0 … size − 1 (Fisher–Yates).
+std::vector<int64_t> permutation(int64_t size, CounterRandom random);
 
 inline uint64_t CounterRandom::scramble(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

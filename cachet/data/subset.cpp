@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cachet/data/sampler.h"
+#include "cachet/data/random.h"
 
 namespace cachet::data {
 

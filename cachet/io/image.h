@@ -27,7 +27,7 @@ struct DecodedImage {
 DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name,
                           const ImageReadOptions& options = {});
 
-/// The same of a file of at most 1 GiB.
+/// Decodes a file of at most 1 GiB so.
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
 }  // namespace cachet::io

@@ -172,7 +172,7 @@ void choose_region(JpegReader& reader, const ImageRequest& request) {
                 is_grey ? 1u : 3u};
 }
 
-// Starts decoding. Of wide images only the blocks that hold the region are decoded, and one more on each side:
+// Starts decoding. In wide images only the blocks that hold the region are decoded, and one more on each side:
 // upsampling the colours takes the neighbours of a pixel.
 bool start_jpeg(JpegReader& reader) {
   if (setjmp(reader.failed)) return false;

@@ -24,7 +24,7 @@ struct JpegReport {
 
 /// Decodes a JPEG file of 8 bits a sample, baseline or progressive, grey, YCbCr, RGB, CMYK or YCCK (the latter two as
 /// Adobe stores them, inverted, and turned into RGB). `allocate` is asked once for memory, after all limits were
-/// checked. Of a baseline file, what lies below the wanted region is not decoded, only looked through for its end.
+/// checked. What lies below the wanted region of a baseline file is not decoded, only looked through for its end.
 /// Throws Error that begins with `name` for every fault that makes pixels up: a truncated file, missing data, missing
 /// tables; and for arithmetic coding, lossless and hierarchical files, 12 and 16 bits a sample, more than
 /// kMostJpegScans scans and too many pixels. The rest (bad codes within a block, bytes behind the end, odd markers) is

@@ -21,7 +21,7 @@ class LineReader {
  public:
   /// `source` must outlive it; `name` begins the messages. A line of more than `max_line_bytes` is an error.
   LineReader(const ByteSource& source, std::string name, size_t max_line_bytes);
-  /// The same of a stream whose size is not known: a line is given as soon as it is there.
+  /// Reads a stream whose size is not known: a line is given as soon as it is there.
   LineReader(ReadPiece read, std::string name, size_t max_line_bytes);
 
   /// The next line without its end, valid until the next call; nothing after the last. Throws Error.

@@ -32,7 +32,7 @@ Safetensors parse_safetensors(std::span<const std::byte> file, std::string_view 
 std::vector<std::byte> serialize_safetensors(const TensorMap& tensors,
                                              const std::map<std::string, std::string>& metadata = {});
 
-/// Writes it atomically: under `path` lies the old file or the whole new one at every moment.
+/// Writes such a file atomically: at every moment the old file or the whole new one lies under `path`.
 void write_safetensors(const std::filesystem::path& path, const TensorMap& tensors,
                        const std::map<std::string, std::string>& metadata = {},
                        FileSystem& file_system = FileSystem::real());

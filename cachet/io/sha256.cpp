@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cachet/io/read_file.h"
 #include "cachet/io/sha256_blocks.h"
 
 namespace cachet::io {
@@ -67,18 +66,5 @@ std::string hex(const Sha256::Digest& digest) {
 }
 
 std::string sha256_hex(std::span<const std::byte> bytes) { return hex(sha256(bytes)); }
-
-std::string sha256_file(const std::filesystem::path& path) {
-  InputFile file(path);
-  std::vector<std::byte> piece(size_t{1} << 20);
-  Sha256 hash;
-  for (uint64_t left = file.size(); left > 0;) {
-    const auto part = std::span(piece).first(std::min<uint64_t>(left, piece.size()));
-    file.read(part);
-    hash.update(part);
-    left -= part.size();
-  }
-  return hex(hash.finish());
-}
 
 }  // namespace cachet::io

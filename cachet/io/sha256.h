@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -28,8 +27,5 @@ class Sha256 {
 Sha256::Digest sha256(std::span<const std::byte> bytes);
 std::string hex(const Sha256::Digest& digest);  // 64 lower-case digits
 std::string sha256_hex(std::span<const std::byte> bytes);
-
-/// The digest of a regular file, read in pieces. Throws io::Error.
-std::string sha256_file(const std::filesystem::path& path);
 
 }  // namespace cachet::io

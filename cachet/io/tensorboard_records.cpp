@@ -18,10 +18,7 @@ namespace summary_field {
 constexpr uint32_t kValue = 1;
 }
 namespace value_field {
-constexpr uint32_t kTag = 1, kSimpleValue = 2, kImage = 4, kTensor = 8, kMetadata = 9;
-}
-namespace image_field {
-constexpr uint32_t kHeight = 1, kWidth = 2, kColorspace = 3, kEncodedImage = 4;
+constexpr uint32_t kTag = 1, kSimpleValue = 2, kTensor = 8, kMetadata = 9;
 }
 namespace tensor_field {
 constexpr uint32_t kType = 1, kShape = 2, kStrings = 8;
@@ -95,16 +92,6 @@ std::string tensorboard_text(double wall_time, int64_t step, std::string_view ta
   plugin.bytes(metadata_field::kPluginName, "text");
   metadata.message(metadata_field::kPlugin, plugin);
   value.bytes(value_field::kTag, tag).message(value_field::kTensor, tensor).message(value_field::kMetadata, metadata);
-  return framed_summary(wall_time, step, summary.message(summary_field::kValue, value));
-}
-
-std::string tensorboard_image(double wall_time, int64_t step, std::string_view tag, const TensorBoardImage& image) {
-  ProtobufMessage encoded, value, summary;
-  encoded.integer(image_field::kHeight, image.height)
-      .integer(image_field::kWidth, image.width)
-      .integer(image_field::kColorspace, image.channels)
-      .bytes(image_field::kEncodedImage, image.png);
-  value.bytes(value_field::kTag, tag).message(value_field::kImage, encoded);
   return framed_summary(wall_time, step, summary.message(summary_field::kValue, value));
 }
 

@@ -25,11 +25,4 @@ std::string tensorboard_scalars(double wall_time, int64_t step,
 /// A text in Markdown.
 std::string tensorboard_text(double wall_time, int64_t step, std::string_view tag, std::string_view markdown);
 
-/// An image of height × width pixels, 1 to 4 channels, as the bytes of a PNG file.
-struct TensorBoardImage {
-  int64_t height = 0, width = 0, channels = 0;
-  std::string_view png;
-};
-std::string tensorboard_image(double wall_time, int64_t step, std::string_view tag, const TensorBoardImage& image);
-
 }  // namespace cachet::io

@@ -30,10 +30,10 @@ void RecipePlan::use_kept_files(const std::filesystem::path& run) {
 
 RecipePlan read_recipe(config::Document& document, DataRoot data_root) {
   const config::View root = document.root();
-  std::vector<config::Choice<const TaskKind*>> kinds;
-  for (const TaskKind& kind : task_kinds()) kinds.push_back({kind.name, &kind});
+  std::vector<const TaskKind*> kinds;
+  for (const TaskKind& kind : task_kinds()) kinds.push_back(&kind);
   RecipePlan plan;
-  plan.task = root.table("task").choice("kind", kinds.front().value, kinds)->read(root, data_root);
+  plan.task = root.table("task").record<TaskKind>("kind", kinds.front(), kinds)->read(root, data_root);
   plan.training = train::read_options(root);
   document.finish();
   return plan;

@@ -9,6 +9,7 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
+#include "cachet/report/program_name.h"
 #include "cachet/report/progress.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
@@ -313,13 +314,14 @@ class Trainer::Loop {
     const std::string at = "at step " + std::to_string(live_.state.step) + " of " + std::to_string(total_steps());
     switch (ending) {
       case Ending::interrupted:
-        return std::string("interrupted ") + at + "; go on with: cachet train " + folder_.path().string() + " --resume";
+        return std::string("interrupted ") + at + "; go on with: " + report::program_name() + " train " +
+               folder_.path().string() + " --resume";
       case Ending::early_stop:
         return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
                " evaluations without a better " + deciding_metric().title;
       case Ending::out_of_time:
-        return "out of time " + at + " (train.max_hours); go on with: cachet train " + folder_.path().string() +
-               " --resume --set train.max_hours=…";
+        return "out of time " + at + " (train.max_hours); go on with: " + report::program_name() + " train " +
+               folder_.path().string() + " --resume --set train.max_hours=…";
       default:
         return "";
     }

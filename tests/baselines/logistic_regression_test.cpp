@@ -9,7 +9,7 @@ namespace cachet::baselines {
 namespace {
 
 /// Noise in four classes, by which column of every four is brighter.
-data::StoredImages brighter_columns(int64_t count) {
+data::LabelledImages brighter_columns(int64_t count) {
   data::CounterRandom random(11, data::RandomStream::subset, 0, static_cast<uint64_t>(count));
   at::Tensor images = at::empty({count, 1, 8, 8}, at::kByte);
   auto pixels = images.accessor<uint8_t, 4>();
@@ -20,11 +20,11 @@ data::StoredImages brighter_columns(int64_t count) {
       for (int64_t x = 0; x < 8; ++x)
         pixels[i][0][y][x] = static_cast<uint8_t>(random.below(100) + (x % 4 == i % 4 ? 120 : 0));
   }
-  return {images, std::move(labels), {"0", "1", "2", "3"}};
+  return {std::make_shared<data::StoredImages>(images), data::ClassLabels(std::move(labels), {"0", "1", "2", "3"})};
 }
 
 TEST(LogisticRegression, LearnsWhichColumnsAreBrighter) {
-  const data::StoredImages training = brighter_columns(96), test = brighter_columns(33);
+  const data::LabelledImages training = brighter_columns(96), test = brighter_columns(33);
   const data::Normalization normalization{{0.5}, {0.3}};
   const LogisticRegression first = logistic_regression(training, test, normalization);
   EXPECT_GT(first.top1, 0.9);

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 import unittest
-import zlib
 
 from tensorboard.backend.event_processing import event_accumulator, event_file_loader
 
@@ -53,14 +52,6 @@ def accumulated(path):
     return reader.Reload()
 
 
-def tiny_png():
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", 3, 2, 8, 0, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(b"\0abc\0def")) + chunk(b"IEND", b""))
-
-
 class TensorBoard(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -68,8 +59,7 @@ class TensorBoard(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
 
     def sample(self):
-        (self.folder / "one.png").write_bytes(tiny_png())
-        return subprocess.run([SAMPLE, self.folder / "one.png"], stdout=subprocess.PIPE, check=True).stdout
+        return subprocess.run([SAMPLE], stdout=subprocess.PIPE, check=True).stdout
 
     def test_every_kind_of_record(self):
         (self.folder / "events.out.tfevents.1.cachet").write_bytes(self.sample())
@@ -82,16 +72,13 @@ class TensorBoard(unittest.TestCase):
         self.assertEqual(text.step, 2)
         self.assertEqual(text.tensor_proto.string_val[0].decode(), "```toml\n[train]  # ü\n```\n")
         self.assertEqual(read.SummaryMetadata("recipe").plugin_data.plugin_name, "text")
-        image, = read.Images("pictures/one")
-        self.assertEqual((image.step, image.height, image.width), (3, 2, 3))
-        self.assertEqual(image.encoded_image_string, tiny_png())
 
     def test_a_torn_tail_leaves_what_is_before_it(self):
         data = self.sample()
         path = self.folder / "events.out.tfevents.1.cachet"
         path.write_bytes(data)
         whole = list(event_file_loader.RawEventFileLoader(str(path)).Load())
-        self.assertEqual(len(whole), 6)
+        self.assertEqual(len(whole), 5)
         last = 16 + len(whole[-1])
         for kept in range(len(data) - last, len(data)):
             path.write_bytes(data[:kept])

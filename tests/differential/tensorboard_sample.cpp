@@ -1,18 +1,15 @@
-// Writes one record of each kind to standard output, for tensorboard_differential.py. The argument is a PNG file.
+// Writes one record of each kind to standard output, for tensorboard_differential.py.
 #include <iostream>
 #include <limits>
 #include <string>
 
-#include "cachet/io/read_file.h"
 #include "cachet/io/tensorboard_records.h"
 
-int main(int, char** argv) {
+int main() {
   using namespace cachet::io;
-  const std::string png = read_text_file(argv[1], 1 << 20);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::cout << tensorboard_version(1000.5) << tensorboard_session_start(1000.5, 0)
             << tensorboard_scalars(1001.25, 1, {{"training/loss", 0.1}, {"lr", 1e-30}})
             << tensorboard_scalars(1002.25, int64_t{1} << 40, {{"training/loss", -infinity}})
-            << tensorboard_text(1003, 2, "recipe", "```toml\n[train]  # ü\n```\n")
-            << tensorboard_image(1004, 3, "pictures/one", {.height = 2, .width = 3, .channels = 1, .png = png});
+            << tensorboard_text(1003, 2, "recipe", "```toml\n[train]  # ü\n```\n");
 }

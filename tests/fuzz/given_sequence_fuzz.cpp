@@ -17,7 +17,7 @@ constexpr int64_t kMostTokens = 20;
 void check_tokens(const std::vector<data::Token>& tokens, int64_t vocabulary) {
   if (tokens.empty() || tokens.size() > static_cast<size_t>(kMostTokens)) std::abort();
   for (const data::Token token : tokens)
-    if (token == data::kPaddingToken || token >= vocabulary) std::abort();
+    if (token <= data::kPaddingToken || token >= vocabulary) std::abort();
 }
 
 void check_utf8(std::string_view text) {
@@ -32,8 +32,7 @@ void check_utf8(std::string_view text) {
 
 void read(std::span<const uint8_t> input) {
   if (input.empty()) return;
-  constexpr data::SequenceKind kKinds[] = {data::SequenceKind::listops, data::SequenceKind::imdb,
-                                           data::SequenceKind::matching};
+  constexpr const data::SequenceKind* kKinds[] = {&data::kListOps, &data::kImdb, &data::kMatching};
   const data::SequenceDatasetOptions options{.kind = kKinds[input[0] % 3], .max_length = kMostTokens};
   const std::string_view text(reinterpret_cast<const char*>(input.data()) + 1, input.size() - 1);
   check_utf8(text);
@@ -41,7 +40,7 @@ void read(std::span<const uint8_t> input) {
     const data::GivenSequence given = data::GivenSequenceReader(options).read(text);
     const int64_t vocabulary = data::sequence_traits(options).vocabulary;
     check_tokens(given.tokens, vocabulary);
-    if (options.kind == data::SequenceKind::matching) check_tokens(given.second, vocabulary);
+    if (options.kind == &data::kMatching) check_tokens(given.second, vocabulary);
   } catch (const io::Error&) {
   }
 }

@@ -20,7 +20,7 @@ void check_samples(const data::SequenceDataset& samples) {
     if (samples.label(i) < 0 || samples.label(i) >= samples.classes()) std::abort();
     if (samples.tokens(i).empty() || samples.length(i) > kMostTokens) std::abort();
     for (const data::Token token : samples.tokens(i))
-      if (token == data::kPaddingToken || token >= samples.vocabulary().size) std::abort();
+      if (token <= data::kPaddingToken || token >= samples.vocabulary().size) std::abort();
   }
 }
 

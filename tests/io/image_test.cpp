@@ -49,7 +49,7 @@ TEST(Jpeg, DecodesAsPillowDoes) {
   ASSERT_GE(test::pillow_images().at("jpeg").size(), 7u);
   for (const auto& fixture : test::pillow_images().at("jpeg")) {
     SCOPED_TRACE(fixture.at("name").get<std::string>());
-    const auto bytes = decode_base64(fixture.at("file").get<std::string>());
+    const auto bytes = test::decode_base64(fixture.at("file").get<std::string>());
     const DecodedImage image = decode_image(bytes, "f.jpg");
     EXPECT_TRUE(at::equal(image.pixels, test::pixels_of(fixture)));
     EXPECT_EQ(image.size, (ImageSize{image.pixels.size(0), image.pixels.size(1)}));

@@ -6,8 +6,6 @@
 #include <random>
 
 #include "cachet/io/sha256_blocks.h"
-#include "tests/support/bytes.h"
-#include "tests/support/temporary_directory.h"
 
 namespace cachet::io {
 namespace {
@@ -56,12 +54,6 @@ TEST(Sha256, InstructionsAndPortableCodeAgree) {
     native(other, blocks.data(), count);
     ASSERT_EQ(one, other) << count;
   }
-}
-
-TEST(Sha256, ReadsFiles) {
-  const test::TemporaryDirectory folder;
-  test::write_bytes(folder / "a", kHashVectors[4].message);
-  EXPECT_EQ(sha256_file(folder / "a"), kHashVectors[4].digest);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cachet/io/base64.h"
+#include "tests/support/base64.h"
 
 namespace cachet::test {
 
@@ -23,7 +23,7 @@ inline const nlohmann::json& pillow_images() {
 }
 
 inline at::Tensor pixels_of(const std::string& base64, at::IntArrayRef shape) {
-  const auto bytes = io::decode_base64(base64);
+  const auto bytes = decode_base64(base64);
   at::Tensor pixels = at::empty(shape, at::kByte);
   if (static_cast<size_t>(pixels.numel()) != bytes.size()) throw std::runtime_error("a fixture of another size");
   std::ranges::copy(bytes, reinterpret_cast<std::byte*>(pixels.mutable_data_ptr<uint8_t>()));

@@ -144,7 +144,8 @@ struct MovableTask : Task {
 
   torch::nn::Module& model() override { return *movable; }
   int64_t batches_per_epoch() const override { return 1; }
-  Objective objective() const override { return {}; }
+  int64_t evaluation_size() const override { return 0; }
+  RunDescription describe() override { return {}; }
   at::Tensor batch() const {
     at::Tensor rows = at::ones({4, 3});
     move_to(device_of(*movable), {&rows});

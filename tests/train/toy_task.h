@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "cachet/data/order/equal_batches.h"
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/train/task.h"
 
@@ -64,8 +65,11 @@ class ToyTask : public train::Task {
       : hooks_(std::move(hooks)),
         model_(std::make_shared<ToyModel>()),
         dataset_(images()),
-        loader_(dataset_, data::ImageTransform(dataset_->shape(), {{0.5}, {0.3}}, {.flip = 0.5, .crop_padding = 1}),
-                {.batch_size = batch_size, .seed = 5}, {.workers = workers}) {}
+        loader_(dataset_,
+                data::ImageTransform(dataset_->images().shape(), {{0.5}, {0.3}}, {.flip = 0.5, .crop_padding = 1}),
+                std::make_shared<data::EqualBatches>(dataset_->size(),
+                                                     data::EqualBatchOptions{.batch_size = batch_size, .seed = 5}),
+                {.workers = workers}) {}
 
   torch::nn::Module& model() override { return *model_; }
   ToyModel& toy() { return *model_; }
@@ -93,11 +97,11 @@ class ToyTask : public train::Task {
     const int64_t size = dataset_->size();
     for (int64_t i = 0; i < size; ++i) {
       progress(i, size);
-      const at::Tensor image = dataset_->image(i).to(at::kFloat).div(255).sub(0.5).div(0.3).unsqueeze(0);
+      const at::Tensor image = dataset_->images().image(i).to(at::kFloat).div(255).sub(0.5).div(0.3).unsqueeze(0);
       const at::Tensor scores = model_->forward(image).to(at::kFloat);
-      const at::Tensor label = at::zeros({1}, at::kLong) + dataset_->label(i);
+      const at::Tensor label = at::zeros({1}, at::kLong) + dataset_->labels()[i];
       loss += at::cross_entropy_loss(scores, label).item<double>();
-      right += scores.argmax().item<int64_t>() == dataset_->label(i) ? 1 : 0;
+      right += scores.argmax().item<int64_t>() == dataset_->labels()[i] ? 1 : 0;
       at::rand({3});  // an evaluation that draws must not shift training's dropout
     }
     hooks_.after_evaluation();
@@ -115,7 +119,7 @@ class ToyTask : public train::Task {
   }
 
  private:
-  static std::shared_ptr<const data::StoredImages> images() {
+  static std::shared_ptr<const data::LabelledImages> images() {
     // Its own generator: the data must not depend on what was drawn before.
     std::vector<uint8_t> pixels;
     data::CounterRandom random(1, data::RandomStream::subset, 0, 0);
@@ -128,7 +132,8 @@ class ToyTask : public train::Task {
     }
     at::Tensor tensor = at::zeros({58, 1, 6, 6}, at::kByte);
     std::copy(pixels.begin(), pixels.end(), tensor.data_ptr<uint8_t>());
-    return std::make_shared<data::StoredImages>(tensor, labels, std::vector<std::string>{"a", "b", "c"});
+    return std::make_shared<data::LabelledImages>(std::make_shared<data::StoredImages>(tensor),
+                                                  data::ClassLabels(labels, {"a", "b", "c"}));
   }
 
   class Stream : public train::TrainingStream {
@@ -163,7 +168,7 @@ class ToyTask : public train::Task {
 
   ToyHooks hooks_;
   std::shared_ptr<ToyModel> model_;
-  std::shared_ptr<const data::StoredImages> dataset_;
+  std::shared_ptr<const data::LabelledImages> dataset_;
   data::ImageLoader loader_;
 };
 

@@ -55,7 +55,12 @@ struct StepTask : Task {
   torch::nn::Module& model() override { return *step_model; }
   int64_t batches_per_epoch() const override { return static_cast<int64_t>(sizes.size()); }
   Metrics evaluate(const EvaluationProgress&) override { return {}; }
-  Objective objective() const override { return {}; }
+  int64_t evaluation_size() const override { return 0; }
+  RunDescription describe() override {
+    RunDescription run;
+    run.metrics = {{"loss", "loss", report::ValueForm::fixed, report::Better::lower, /*decides=*/true}};
+    return run;
+  }
 
   struct Stream : TrainingStream {
     explicit Stream(StepTask& owner) : task(owner) {}

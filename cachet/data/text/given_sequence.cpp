@@ -9,14 +9,14 @@
 namespace cachet::data {
 
 GivenSequenceReader::GivenSequenceReader(const SequenceDatasetOptions& options)
-    : kind_(options.kind), rules_{options.max_length, options.too_long, EmptyText::refuse} {
-  if (kind_ == SequenceKind::cifar10_pixels) throw std::invalid_argument("samples of this data set are images");
-  if (kind_ != SequenceKind::listops) encoder_ = make_text_encoder(options.text, std::filesystem::current_path());
+    : form_(options.kind->given), rules_{options.max_length, options.too_long, EmptyText::refuse} {
+  if (form_ == GivenForm::image) throw std::invalid_argument("samples of this data set are images");
+  if (options.kind->has_texts) encoder_ = make_text_encoder(options.text, std::filesystem::current_path());
 }
 
 GivenSequence GivenSequenceReader::read(std::string_view text) {
-  if (kind_ == SequenceKind::listops) return {fit_sequence(parse_listops(text), rules_, counts_), {}};
-  if (kind_ == SequenceKind::imdb) return {encode(text), {}};
+  if (form_ == GivenForm::expression) return {fit_sequence(parse_listops(text), rules_, counts_), {}};
+  if (form_ == GivenForm::text) return {encode(text), {}};
   const size_t tab = text.find('\t');
   if (tab == std::string_view::npos || text.find('\t', tab + 1) != std::string_view::npos)
     throw io::Error("a sample is two texts with one tab between them");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cachet/data/text/sequence_builder.h"
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/data/text/text_encoder.h"
 
 namespace cachet::data {
@@ -30,7 +31,7 @@ class GivenSequenceReader {
  private:
   std::vector<Token> encode(std::string_view text);
 
-  SequenceKind kind_;
+  GivenForm form_;
   SequenceRules rules_;
   std::unique_ptr<const TextEncoder> encoder_;  // of texts
   SequenceCounts counts_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cachet/data/ordered_prefetch.h"
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
 
@@ -59,7 +60,7 @@ std::shared_ptr<const SequenceDataset> read_imdb(const fs::path& root, const std
       0, static_cast<int64_t>(reviews.size()),
       [&](int64_t i) { return encoder.encode(read_review(reviews[static_cast<size_t>(i)]), rules.max_length); },
       threads, kReviewsAhead * threads);
-  SequenceBuilder builder(rules);
+  SequenceBuilder builder(encoder.vocabulary(), rules);
   for (const Review& review : reviews) {
     EncodedText text = *texts.next();
     builder.count_replaced(text.replaced);
@@ -70,7 +71,7 @@ std::shared_ptr<const SequenceDataset> read_imdb(const fs::path& root, const std
       throw io::Error(review.path.string() + ": " + problem.what());
     }
   }
-  return builder.finish((root / split).string(), encoder.vocabulary(), sequence_class_names(SequenceKind::imdb));
+  return builder.finish((root / split).string(), kImdb.class_names());
 }
 
 }  // namespace cachet::data

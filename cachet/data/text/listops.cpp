@@ -62,7 +62,9 @@ class ListOpsGrammar {
 
 }  // namespace
 
-Vocabulary listops_vocabulary() { return {kListOpsTokens, "listops"}; }
+Vocabulary listops_vocabulary() {
+  return {kListOpsTokens, "listops", {.padding = kPaddingToken, .unknown = kListOpsUnknown}};
+}
 
 std::vector<Token> parse_listops(std::string_view text) {
   std::vector<Token> tokens;
@@ -90,7 +92,7 @@ std::vector<Token> parse_listops(std::string_view text) {
   return tokens;
 }
 
-int evaluate_listops(std::span<const Token> tokens) {
+int evaluate_listops(TokenView tokens) {
   std::vector<ListOpsValues> open;
   int value = 0;
   for (const Token token : tokens) {

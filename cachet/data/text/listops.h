@@ -2,11 +2,11 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cachet/data/text/token_store.h"
 #include "cachet/data/text/vocabulary.h"
 
 /// ListOps: nested lists of digits under operators, each with a digit as its value (Nangia and Bowman 2018), in the
@@ -35,6 +35,6 @@ std::vector<Token> parse_listops(std::string_view text);
 
 /// The value of an expression that parse_listops returned, 0 … 9. The median of an even number of values is the mean of
 /// the middle two, rounded down.
-int evaluate_listops(std::span<const Token> tokens);
+int evaluate_listops(TokenView tokens);
 
 }  // namespace cachet::data

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cachet/data/text/listops.h"
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/data/text/tsv_file.h"
 #include "cachet/io/growing_file.h"
 #include "cachet/io/new_folder.h"
@@ -26,7 +27,7 @@ TakeRow take_expressions(SequenceBuilder& builder) {
 }
 
 std::shared_ptr<const SequenceDataset> finish_listops(SequenceBuilder& builder, const std::string& name) {
-  return builder.finish(name, listops_vocabulary(), sequence_class_names(SequenceKind::listops));
+  return builder.finish(name, kListOps.class_names());
 }
 
 /// One file that is written in large pieces.
@@ -64,14 +65,14 @@ class ListOpsWriter {
 
 std::shared_ptr<const SequenceDataset> read_listops(const io::ByteSource& source, const std::string& name,
                                                     const SequenceRules& rules) {
-  SequenceBuilder builder(rules);
+  SequenceBuilder builder(listops_vocabulary(), rules);
   read_tsv(source, name, kListOpsLayout, take_expressions(builder));
   return finish_listops(builder, name);
 }
 
 std::shared_ptr<const SequenceDataset> read_listops_file(const std::filesystem::path& folder, const std::string& files,
                                                          SequenceSplit split, const SequenceRules& rules) {
-  SequenceBuilder builder(rules);
+  SequenceBuilder builder(listops_vocabulary(), rules);
   const auto path = read_tsv_file(folder, listops_file_name(files, split), kListOpsLayout, take_expressions(builder));
   return finish_listops(builder, path.string());
 }

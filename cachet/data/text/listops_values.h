@@ -28,16 +28,10 @@ struct ListOpsValues {
   }
 
   int result() const {
-    switch (operation) {
-      case kListOpsMin:
-        return at(0);
-      case kListOpsMax:
-        return at(count - 1);
-      case kListOpsMedian:
-        return (at((count - 1) / 2) + at(count / 2)) / 2;
-      default:
-        return static_cast<int>(sum % 10);
-    }
+    if (operation == kListOpsMin) return at(0);
+    if (operation == kListOpsMax) return at(count - 1);
+    if (operation == kListOpsMedian) return (at((count - 1) / 2) + at(count / 2)) / 2;
+    return static_cast<int>(sum % 10);
   }
 };
 

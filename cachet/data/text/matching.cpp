@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/io/sha256.h"
 
 namespace cachet::data {
@@ -14,7 +15,7 @@ constexpr int kMatchingClasses = 2;
 class MatchingReader {
  public:
   MatchingReader(const TextEncoder& encoder, const SequenceRules& rules)
-      : encoder_(encoder), rules_(rules), builder_(rules) {}
+      : encoder_(encoder), rules_(rules), builder_(encoder.vocabulary(), rules) {}
 
   TakeRow rows() {
     return [this](std::span<const std::string_view> fields) {
@@ -25,7 +26,7 @@ class MatchingReader {
   }
 
   std::shared_ptr<const SequenceDataset> finish(const std::string& name) {
-    return builder_.finish(name, encoder_.vocabulary(), sequence_class_names(SequenceKind::matching));
+    return builder_.finish(name, kMatching.class_names());
   }
 
  private:

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cachet/data/sampler.h"
+#include "cachet/data/random.h"
 #include "cachet/data/text/imdb.h"
 #include "cachet/data/text/matching.h"
 #include "cachet/io/atomic_file.h"

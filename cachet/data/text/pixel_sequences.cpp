@@ -2,7 +2,10 @@
 
 #include <vector>
 
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/data/vision/cifar.h"
+#include "cachet/data/vision/pixel_operations.h"
+#include "cachet/io/image.h"
 
 namespace cachet::data {
 
@@ -22,14 +25,21 @@ std::vector<Token> pixel_tokens(const at::Tensor& image) {
   return tokens;
 }
 
+std::vector<Token> pixel_tokens_of_file(const std::filesystem::path& file) {
+  io::ImageReadOptions rgb;
+  rgb.channels = io::ImageChannels::rgb;
+  const at::Tensor pixels = io::read_image(file, rgb).pixels;
+  return pixel_tokens(resize_pixels(pixels, {kPixelSide, kPixelSide}, Interpolation::bicubic).permute({2, 0, 1}));
+}
+
 std::shared_ptr<const SequenceDataset> read_cifar10_pixels(const std::filesystem::path& folder, Split split,
                                                            const SequenceRules& rules) {
-  const StoredImages images = read_cifar(CifarKind::cifar10, folder, split);
-  SequenceBuilder builder(rules);
-  for (int64_t image = 0; image < images.size(); ++image)
+  const auto samples = read_cifar(CifarKind::cifar10, folder, split);
+  SequenceBuilder builder({kGreyValues, "pixels"}, rules);
+  for (int64_t i = 0; i < samples->size(); ++i)
     builder.add_sample(
-        {.tokens = *builder.add_sequence(pixel_tokens(images.image(image))), .label = images.label(image)});
-  return builder.finish(folder.string(), {256, "pixels"}, sequence_class_names(SequenceKind::cifar10_pixels));
+        {.tokens = *builder.add_sequence(pixel_tokens(samples->images().image(i))), .label = samples->labels()[i]});
+  return builder.finish(folder.string(), kCifar10Pixels.class_names());
 }
 
 }  // namespace cachet::data

@@ -9,6 +9,7 @@
 #include <sentencepiece_trainer.h>
 
 #include <exception>
+#include <optional>
 #include <unordered_map>
 
 #include "cachet/data/text/subword_tables.h"
@@ -63,7 +64,13 @@ SubwordEncoder::SubwordEncoder(std::string_view model, const std::string& name) 
     throw io::Error(name + ": has " + std::to_string(size) + " pieces, more than " + std::to_string(kMostTokens));
   if (loaded->processor.pad_id() != kPaddingToken)
     throw io::Error(name + ": its id 0 is not padding; make a model with `cachet data subwords`");
-  vocabulary_ = {size, io::sha256_hex(std::as_bytes(std::span(model)))};
+  const auto id = [size](int id) {  // −1 where the model has none
+    return id >= 0 && id < size ? std::optional(static_cast<Token>(id)) : std::nullopt;
+  };
+  const auto& processor = loaded->processor;
+  vocabulary_ = {size,
+                 io::sha256_hex(std::as_bytes(std::span(model))),
+                 {id(processor.pad_id()), id(processor.unk_id()), id(processor.bos_id()), id(processor.eos_id())}};
   model_ = std::move(loaded);
 }
 
@@ -79,6 +86,14 @@ EncodedText SubwordEncoder::encode(std::string_view text, int64_t /*most*/) cons
   return encoded;
 }
 
+std::string SubwordEncoder::decode_known(const std::vector<Token>& tokens) const {
+  std::string text;
+  const std::vector<int> ids(tokens.begin(), tokens.end());
+  const auto status = with_status([&] { return model_->processor.Decode(ids, &text); });
+  if (!status.ok()) throw io::Error("SentencePiece cannot decode" + reason(status));
+  return text;
+}
+
 std::string train_subwords(const std::vector<std::string>& texts, const SubwordOptions& options) {
   if (options.vocabulary < 3 || options.vocabulary > kMostTokens)
     throw io::Error("a subword vocabulary has from 3 to " + std::to_string(kMostTokens) + " pieces");
@@ -89,8 +104,8 @@ std::string train_subwords(const std::vector<std::string>& texts, const SubwordO
       {"model_type", options.kind == SubwordKind::bpe ? "bpe" : "unigram"},
       {"pad_id", "0"},
       {"unk_id", "1"},
-      {"bos_id", "-1"},
-      {"eos_id", "-1"},
+      {"bos_id", options.begin_and_end ? "2" : "-1"},
+      {"eos_id", options.begin_and_end ? "3" : "-1"},
       {"max_sentence_length", std::to_string(1 << 26)},  // a text is one, and none is skipped
       {"num_threads", "4"},                              // sums of the unigram model depend on it
       {"minloglevel", std::to_string(kSilent)}};
@@ -114,6 +129,7 @@ struct SubwordEncoder::Model {};
 SubwordEncoder::SubwordEncoder(std::string_view /*model*/, const std::string& /*name*/) { refuse_subwords(); }
 SubwordEncoder::~SubwordEncoder() = default;
 EncodedText SubwordEncoder::encode(std::string_view /*text*/, int64_t /*most*/) const { refuse_subwords(); }
+std::string SubwordEncoder::decode_known(const std::vector<Token>& /*tokens*/) const { refuse_subwords(); }
 std::string train_subwords(const std::vector<std::string>& /*texts*/, const SubwordOptions& /*options*/) {
   refuse_subwords();
 }

@@ -26,10 +26,10 @@ std::optional<int64_t> SequenceBuilder::add_sequence(std::vector<Token> tokens) 
   return store_->add(fitting, counts_.truncated > cut_before);
 }
 
-std::shared_ptr<const SequenceDataset> SequenceBuilder::finish(const std::string& name, const Vocabulary& vocabulary,
+std::shared_ptr<const SequenceDataset> SequenceBuilder::finish(const std::string& name,
                                                                std::vector<std::string> class_names) {
   if (samples_.empty()) throw io::Error(name + ": there are no samples");
-  return std::make_shared<SequenceDataset>(std::move(store_), std::move(samples_), vocabulary, std::move(class_names),
+  return std::make_shared<SequenceDataset>(std::move(store_), std::move(samples_), vocabulary_, std::move(class_names),
                                            counts_);
 }
 

@@ -25,7 +25,8 @@ std::vector<Token> fit_sequence(std::vector<Token> tokens, const SequenceRules& 
 /// Collects the samples of a data set by these rules.
 class SequenceBuilder {
  public:
-  explicit SequenceBuilder(const SequenceRules& rules) : rules_(rules) {}
+  SequenceBuilder(const Vocabulary& vocabulary, const SequenceRules& rules)
+      : vocabulary_(vocabulary), rules_(rules), store_(std::make_shared<TokenStore>(vocabulary.size)) {}
 
   /// The number of the sequence; nothing where it is empty and such samples are skipped. Throws io::Error that says
   /// what is wrong with it, not where it stands.
@@ -35,12 +36,12 @@ class SequenceBuilder {
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
 
   /// Throws io::Error "<name>: there are no samples" where that is so.
-  std::shared_ptr<const SequenceDataset> finish(const std::string& name, const Vocabulary& vocabulary,
-                                                std::vector<std::string> class_names);
+  std::shared_ptr<const SequenceDataset> finish(const std::string& name, std::vector<std::string> class_names);
 
  private:
+  Vocabulary vocabulary_;
   SequenceRules rules_;
-  std::shared_ptr<TokenStore> store_ = std::make_shared<TokenStore>();
+  std::shared_ptr<TokenStore> store_;
   std::vector<SequenceSample> samples_;
   SequenceCounts counts_;
 };

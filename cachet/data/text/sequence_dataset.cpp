@@ -29,8 +29,8 @@ SequenceDataset::SequenceDataset(std::shared_ptr<const TokenStore> store, std::v
   }
 }
 
-std::span<const Token> SequenceDataset::second(int64_t index) const {
-  return has_pairs() ? (*store_)[sample(index).second] : std::span<const Token>();
+TokenView SequenceDataset::second(int64_t index) const {
+  return has_pairs() ? (*store_)[sample(index).second] : TokenView();
 }
 
 int64_t SequenceDataset::length(int64_t index) const {

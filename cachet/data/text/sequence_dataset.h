@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -41,11 +40,11 @@ class SequenceDataset {
   const SequenceCounts& counts() const { return counts_; }
 
   /// One or more ids, each below vocabulary().size.
-  std::span<const Token> tokens(int64_t index) const { return (*store_)[sample(index).tokens]; }
-  /// Of pairs; empty else.
-  std::span<const Token> second(int64_t index) const;
+  TokenView tokens(int64_t index) const { return (*store_)[sample(index).tokens]; }
+  /// The second sequence of a pair; empty where samples are no pairs.
+  TokenView second(int64_t index) const;
   int64_t label(int64_t index) const { return sample(index).label; }
-  /// Of pairs, the longer one's.
+  /// How many tokens the sample has; a pair counts as its longer sequence.
   int64_t length(int64_t index) const;
 
   /// The samples of these indices, in this order; the sequences are shared. counts() says of these what was cut, and of
@@ -64,7 +63,7 @@ class SequenceDataset {
 
 /// Lines for a log: what the data set holds and what was done by rule, nothing about rules that were not needed.
 std::vector<std::string> describe(const SequenceDataset& dataset, const std::string& split_name);
-/// The same of what was done by rule alone: "2 sequences were longer than data.max_length and cut".
+/// Only the lines about what was done by rule: "2 sequences were longer than data.max_length and cut".
 std::vector<std::string> describe(const SequenceCounts& counts);
 
 }  // namespace cachet::data

@@ -17,33 +17,41 @@ constexpr int64_t kLongestMultiple = 65'536;
 
 SequenceBatch make_sequence_batch(const SequenceDataset& dataset, const PaddingOptions& padding,
                                   const BatchPlace& place) {
-  std::vector<std::span<const Token>> tokens, second;
+  SequenceBatch batch;
+  std::vector<TokenView> tokens, second;
   std::vector<int64_t> labels;
-  for (const int64_t index : place.indices) {
+  batch.indices = place.indices();
+  for (const int64_t index : batch.indices) {
     tokens.push_back(dataset.tokens(index));
     if (dataset.has_pairs()) second.push_back(dataset.second(index));
     labels.push_back(dataset.label(index));
   }
-  SequenceBatch batch;
   batch.tokens = pad(tokens, padding);
   if (dataset.has_pairs()) batch.second = pad(second, padding);
   batch.labels = at::tensor(labels, at::kLong);
-  batch.indices.assign(place.indices.begin(), place.indices.end());
   batch.number = place.number;
   return batch;
 }
 
-BatchLoader<SequenceBatch> sequence_batches(const std::shared_ptr<const SequenceDataset>& dataset,
-                                            SamplerOptions sampler, const SequenceLoaderOptions& options) {
-  if (options.padding.multiple < 1 || options.padding.least_length < 1)
+void check_padding(const PaddingOptions& options) {
+  if (options.multiple < 1 || options.least_length < 1)
     throw std::invalid_argument("sequences are padded to a multiple, and a length, of 1 or more");
-  auto lengths = std::make_shared<std::vector<int64_t>>();
-  for (int64_t i = 0; i < dataset->size(); ++i) lengths->push_back(dataset->length(i));
-  sampler.bucket_batches = options.bucket_batches;
-  return {Sampler(dataset->size(), sampler, std::move(lengths)), options.loader,
-          [dataset, padding = options.padding](const BatchPlace& place) {
-            return make_sequence_batch(*dataset, padding, place);
-          }};
+}
+
+size_t padded_length(size_t longest, const PaddingOptions& options) {
+  const auto multiple = static_cast<size_t>(options.multiple);
+  const size_t length = std::max(longest, static_cast<size_t>(options.least_length));
+  return (length + multiple - 1) / multiple * multiple;
+}
+
+BatchLoader<SequenceBatch> sequence_batches(const std::shared_ptr<const SequenceDataset>& dataset,
+                                            std::shared_ptr<const BatchOrder> order, LoaderOptions loader,
+                                            const PaddingOptions& padding) {
+  check_padding(padding);
+  if (order->samples() != dataset->size())
+    throw std::invalid_argument("the order is of another number of samples than the data set's");
+  return {std::move(order), loader,
+          [dataset, padding](const BatchPlace& place) { return make_sequence_batch(*dataset, padding, place); }};
 }
 
 }  // namespace
@@ -57,17 +65,16 @@ SequenceLoaderOptions read_sequence_loader_options(const config::View& view, int
   return options;
 }
 
-PaddedTokens pad(const std::vector<std::span<const Token>>& sequences, const PaddingOptions& options) {
-  auto longest = static_cast<size_t>(options.least_length);
+PaddedTokens pad(const std::vector<TokenView>& sequences, const PaddingOptions& options) {
+  size_t longest = 0;
   for (const auto& sequence : sequences) longest = std::max(longest, sequence.size());
-  const auto multiple = static_cast<size_t>(options.multiple);
-  const size_t length = (longest + multiple - 1) / multiple * multiple;
+  const size_t length = padded_length(longest, options);
 
   const auto count = static_cast<int64_t>(sequences.size());
   PaddedTokens padded{at::empty({count, static_cast<int64_t>(length)}, at::kLong), {}};
   auto* out = padded.ids.mutable_data_ptr<int64_t>();
   for (const auto& sequence : sequences) {
-    out = std::ranges::copy(sequence, out).out;
+    out = sequence.copy_to(out);
     out = std::fill_n(out, length - sequence.size(), kPaddingToken);
   }
   if (std::ranges::all_of(sequences, [&](const auto& s) { return s.size() == length; })) return padded;
@@ -80,8 +87,29 @@ PaddedTokens pad(const std::vector<std::span<const Token>>& sequences, const Pad
   return padded;
 }
 
-SequenceLoader::SequenceLoader(std::shared_ptr<const SequenceDataset> dataset, SamplerOptions sampler,
-                               const SequenceLoaderOptions& options)
-    : dataset_(std::move(dataset)), loader_(sequence_batches(dataset_, sampler, options)) {}
+std::shared_ptr<const BatchOrder> sequence_order(const SequenceDataset& dataset, const EqualBatchOptions& options,
+                                                 int64_t bucket_batches, Shard shard) {
+  if (bucket_batches == 0) return std::make_shared<EqualBatches>(dataset.size(), options, shard);
+  auto lengths = std::make_shared<std::vector<int64_t>>();
+  for (int64_t i = 0; i < dataset.size(); ++i) lengths->push_back(dataset.length(i));
+  return std::make_shared<LengthBuckets>(std::move(lengths), options, bucket_batches, shard);
+}
+
+std::vector<Lengths> padded_lengths(const SequenceDataset& dataset, const PaddingOptions& options) {
+  check_padding(options);
+  const auto of = [&](auto sequence_of) {
+    auto lengths = std::make_shared<std::vector<int64_t>>();
+    for (int64_t i = 0; i < dataset.size(); ++i)
+      lengths->push_back(static_cast<int64_t>(padded_length(sequence_of(i).size(), options)));
+    return lengths;
+  };
+  std::vector<Lengths> sides{of([&](int64_t i) { return dataset.tokens(i); })};
+  if (dataset.has_pairs()) sides.push_back(of([&](int64_t i) { return dataset.second(i); }));
+  return sides;
+}
+
+SequenceLoader::SequenceLoader(std::shared_ptr<const SequenceDataset> dataset, std::shared_ptr<const BatchOrder> order,
+                               LoaderOptions loader, PaddingOptions padding)
+    : dataset_(std::move(dataset)), loader_(sequence_batches(dataset_, std::move(order), loader, padding)) {}
 
 }  // namespace cachet::data

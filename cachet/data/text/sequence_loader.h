@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "cachet/data/loader.h"
+#include "cachet/data/order/equal_batches.h"
+#include "cachet/data/order/length_buckets.h"
 #include "cachet/data/text/sequence_dataset.h"
 
 namespace cachet::data {
@@ -34,7 +36,7 @@ struct PaddingOptions {
 struct SequenceLoaderOptions {
   LoaderOptions loader{};
   PaddingOptions padding{};
-  int64_t bucket_batches = 50;  // SamplerOptions::bucket_batches
+  int64_t bucket_batches = 50;  // of LengthBuckets; 0 = no buckets
 };
 
 /// Reads workers, prefetch, bucket_batches, pad_to ("longest", or "max_length", which needs `max_length` > 0) and
@@ -42,14 +44,22 @@ struct SequenceLoaderOptions {
 SequenceLoaderOptions read_sequence_loader_options(const config::View& view, int64_t max_length);
 
 /// Copies sequences into one tensor.
-PaddedTokens pad(const std::vector<std::span<const Token>>& sequences, const PaddingOptions& options);
+PaddedTokens pad(const std::vector<TokenView>& sequences, const PaddingOptions& options);
+
+/// LengthBuckets of a data set's samples, or EqualBatches where bucket_batches is 0. Throws std::invalid_argument as
+/// these do.
+std::shared_ptr<const BatchOrder> sequence_order(const SequenceDataset& dataset, const EqualBatchOptions& options,
+                                                 int64_t bucket_batches, Shard shard = {});
+
+/// The lengths that samples have in a batch at least, for TokenBudget: one side, or two of pairs.
+std::vector<Lengths> padded_lengths(const SequenceDataset& dataset, const PaddingOptions& options);
 
 /// Makes batches of sequences.
 class SequenceLoader {
  public:
-  /// `sampler.bucket_batches` is taken from `options`. Throws std::invalid_argument when the options make no sense.
-  SequenceLoader(std::shared_ptr<const SequenceDataset> dataset, SamplerOptions sampler,
-                 const SequenceLoaderOptions& options = {});
+  /// Throws std::invalid_argument when the options make no sense, or the order is of another number of samples.
+  SequenceLoader(std::shared_ptr<const SequenceDataset> dataset, std::shared_ptr<const BatchOrder> order,
+                 LoaderOptions loader = {}, PaddingOptions padding = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const SequenceDataset& dataset() const { return *dataset_; }

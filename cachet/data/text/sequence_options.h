@@ -11,10 +11,8 @@
 
 namespace cachet::data {
 
-/// listops: the arena's TSV files. imdb: a folder of reviews, one file each. matching: pairs of texts in the TSV form
-/// of the ACL Anthology Network. cifar10_pixels: images of CIFAR-10 as 1,024 grey values.
-enum class SequenceKind { listops, imdb, matching, cifar10_pixels };
-std::string_view to_string(SequenceKind kind);  // as recipes write it
+struct SequenceKind;  // sequence_kinds.h
+extern const SequenceKind kListOps;
 
 /// How texts become tokens: each byte plus 1, or pieces of a SentencePiece model.
 enum class TokenKind { bytes, subwords };
@@ -38,7 +36,7 @@ struct TextOptions {
 
 /// What a recipe's [data] table says about which sequences there are.
 struct SequenceDatasetOptions {
-  SequenceKind kind = SequenceKind::listops;
+  const SequenceKind* kind = &kListOps;
   std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
   std::string files{};        // what the names of TSV files begin with: "basic" (listops), "new_aan_pairs" (matching)
   int64_t max_length = 2000;  // tokens of a sequence
@@ -63,7 +61,6 @@ struct SequenceTraits {
   bool pairs = false;
 };
 SequenceTraits sequence_traits(const SequenceDatasetOptions& options);
-std::vector<std::string> sequence_class_names(SequenceKind kind);
 
 /// What should lie in the folder, in words.
 std::string expected_files(const SequenceDatasetOptions& options);

@@ -18,11 +18,13 @@ class SubwordEncoder final : public TextEncoder {
   SubwordEncoder(std::string_view model, const std::string& name);
   ~SubwordEncoder() override;
 
-  /// Its fingerprint is the SHA-256 of the model.
+  /// Its fingerprint is the SHA-256 of the model; special ids are those that the model says.
   Vocabulary vocabulary() const override { return vocabulary_; }
   EncodedText encode(std::string_view text, int64_t most) const override;
 
  private:
+  std::string decode_known(const std::vector<Token>& tokens) const override;
+
   struct Model;
   std::unique_ptr<const Model> model_;
   Vocabulary vocabulary_;

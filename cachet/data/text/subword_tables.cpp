@@ -20,7 +20,7 @@ class MessageCursor {
   explicit MessageCursor(std::string_view message) : rest_(message) {}
   bool at_end() const { return rest_.empty(); }
 
-  /// Nothing where the message is damaged.
+  /// The next field; nothing where the message is damaged.
   std::optional<Field> next() {
     const auto tag = varint();
     if (!tag || *tag > UINT32_MAX || *tag >> 3 == 0) return std::nullopt;

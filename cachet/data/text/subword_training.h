@@ -11,8 +11,9 @@ namespace cachet::data {
 enum class SubwordKind { bpe, unigram };
 
 struct SubwordOptions {
-  int64_t vocabulary = 8000;  // pieces, padding (id 0) and unknown (id 1) among them; at most 65,536
+  int64_t vocabulary = 8000;  // pieces, padding (id 0) and unknown (id 1) among them; at most kMostTokens
   SubwordKind kind = SubwordKind::bpe;
+  bool begin_and_end = false;  // ids 2 and 3 stand for the begin and the end of a sequence
 };
 
 /// The texts to train a subword model with: all .txt files below a folder, by name, or of a TSV file of pairs

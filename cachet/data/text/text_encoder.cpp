@@ -1,10 +1,34 @@
 #include "cachet/data/text/text_encoder.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "cachet/data/text/subword_encoder.h"
 
 namespace cachet::data {
+
+std::string TextEncoder::decode(TokenView tokens) const {
+  const Vocabulary known = vocabulary();
+  const SpecialTokens& special = known.special;
+  std::vector<Token> texts;
+  texts.reserve(tokens.size());
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Token token = tokens[i];
+    if (token < 0 || token >= known.size)
+      throw std::out_of_range("token " + std::to_string(i) + " is " + std::to_string(token) +
+                              "; ids of the vocabulary are 0 to " + std::to_string(known.size - 1));
+    if (token != special.padding && token != special.begin && token != special.end) texts.push_back(token);
+  }
+  return decode_known(texts);
+}
+
+std::string ByteEncoder::decode_known(const std::vector<Token>& tokens) const {
+  std::string text;
+  text.reserve(tokens.size());
+  for (const Token token : tokens) text += static_cast<char>(token - 1);
+  return text;
+}
 
 EncodedText ByteEncoder::encode(std::string_view text, int64_t most) const {
   EncodedText encoded;

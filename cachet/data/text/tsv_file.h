@@ -24,13 +24,13 @@ using TakeRow = std::function<void(std::span<const std::string_view> fields)>;
 /// columns, and lines of more than 16 MiB.
 void read_tsv(const io::ByteSource& source, const std::string& name, const TsvLayout& layout, const TakeRow& take);
 
-/// A file's name in two parts: what those of a data set begin with, as data.files says it, and what tells them apart.
+/// A file's name in two parts: what all names of a data set's files begin with (data.files), and what tells them apart.
 struct TsvFileName {
   std::string files, ending;  // "basic", "_train.tsv"
   std::string text() const { return files + ending; }
 };
 
-/// The same of a file of the folder: a plain one is read in pieces, .gz and .xz are unpacked as a whole, up to 4 GiB.
+/// Reads a file of the folder so: a plain one in pieces, .gz and .xz unpacked as a whole, up to 4 GiB.
 /// Returns the file's path.
 std::filesystem::path read_tsv_file(const std::filesystem::path& folder, const TsvFileName& name,
                                     const TsvLayout& layout, const TakeRow& take);

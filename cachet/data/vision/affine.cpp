@@ -77,6 +77,16 @@ AffineMap AffineMap::rotation(double degrees, int64_t height, int64_t width) {
   return {cosine, sine, x - cosine * x - sine * y, -sine, cosine, y + sine * x - cosine * y};
 }
 
+AffineMap AffineMap::after(const AffineMap& first) const {
+  return {xx * first.xx + xy * first.yx, xx * first.xy + xy * first.yy, xx * first.x0 + xy * first.y0 + x0,
+          yx * first.xx + yy * first.yx, yx * first.xy + yy * first.yy, yx * first.x0 + yy * first.y0 + y0};
+}
+
+AffineMap AffineMap::inverse() const {
+  const double area = xx * yy - xy * yx;
+  return {yy / area, -xy / area, (xy * y0 - yy * x0) / area, -yx / area, xx / area, (yx * x0 - xx * y0) / area};
+}
+
 at::Tensor apply_affine(const at::Tensor& image, const AffineMap& map, Interpolation interpolation,
                         const FillColour& fill) {
   at::Tensor result = at::empty_like(image);

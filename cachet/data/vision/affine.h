@@ -17,6 +17,11 @@ struct AffineMap {
 
   /// By `degrees` counter-clockwise about the middle of an image.
   static AffineMap rotation(double degrees, int64_t height, int64_t width);
+
+  /// The map that does `first` and then this one.
+  AffineMap after(const AffineMap& first) const;
+  /// The way back. The map must not shrink an area to nothing: xx·yy ≠ xy·yx.
+  AffineMap inverse() const;
 };
 
 /// A value for each channel.

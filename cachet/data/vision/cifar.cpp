@@ -94,7 +94,7 @@ CifarPart read_cifar_file(CifarKind kind, const std::filesystem::path& folder, c
 
 }  // namespace
 
-StoredImages read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split) {
+std::shared_ptr<const LabelledImages> read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split) {
   const CifarLayout layout = cifar_layout(kind);
   auto names = kind == CifarKind::cifar10 ? cifar10_class_names() : numbered_class_names(layout.classes);
   if (has_data_file(folder, layout.names_file)) {
@@ -116,7 +116,9 @@ StoredImages read_cifar(CifarKind kind, const std::filesystem::path& folder, Spl
     images.push_back(std::move(part.images));
     labels.insert(labels.end(), part.labels.begin(), part.labels.end());
   }
-  return {images.size() == 1 ? images.front() : at::cat(images), std::move(labels), std::move(names)};
+  return std::make_shared<LabelledImages>(
+      std::make_shared<StoredImages>(images.size() == 1 ? images.front() : at::cat(images)),
+      ClassLabels(std::move(labels), std::move(names)));
 }
 
 }  // namespace cachet::data

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,10 @@
 #include "cachet/data/vision/dataset_options.h"
 
 namespace cachet::data {
+
+/// What lies in a folder of CIFAR-10, in words.
+inline constexpr std::string_view kCifar10Files =
+    "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz)";
 
 enum class CifarKind { cifar10, cifar100 };
 
@@ -30,6 +35,6 @@ CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::st
 
 /// Reads data_batch_1 … 5.bin or test_batch.bin (cifar10), train.bin or test.bin (cifar100), plain, .gz or .xz, and the
 /// names of batches.meta.txt or fine_label_names.txt where that file exists: (N, 3, 32, 32).
-StoredImages read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split);
+std::shared_ptr<const LabelledImages> read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split);
 
 }  // namespace cachet::data

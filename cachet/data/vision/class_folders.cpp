@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "cachet/data/vision/image_files.h"
 #include "cachet/io/error.h"
-#include "cachet/io/image.h"
 
 namespace cachet::data {
 namespace {
@@ -50,29 +50,35 @@ std::vector<std::string> class_folder_names(const fs::path& split) {
   return names;
 }
 
+struct FoundFiles {
+  std::vector<std::string> names;  // below the split's folder
+  std::vector<int64_t> labels;
+};
+
 // Goes through one split, class by class.
 class FileSearch {
  public:
   FileSearch(bool skip_other_files, const IndexProgress& progress)
       : skip_other_files_(skip_other_files), progress_(progress) {}
 
-  void add_class(const fs::path& folder, int32_t label) {
-    label_ = label;
-    const size_t before = files_.size();
-    add_folder(folder, "", 0);
-    if (files_.size() == before && others_ == 0)
+  void add_class(const fs::path& folder, int64_t label) {
+    const size_t before = found_.names.size();
+    add_folder(folder, folder.filename().string() + "/", 0);
+    if (found_.names.size() == before && others_ == 0)
       throw io::Error(folder.string() + ": the class has no JPEG or PNG files");
-    if (progress_) progress_(static_cast<int64_t>(files_.size()));
+    found_.labels.resize(found_.names.size(), label);
+    if (progress_) progress_(static_cast<int64_t>(found_.names.size()));
   }
 
-  std::vector<ClassFolders::File> finish() {
+  FoundFiles finish() {
     if (others_ > 0) {
       throw io::Error(first_other_.string() + ": is no .jpg, .jpeg, .jpe, .jfif or .png file" +
                       (others_ > 1 ? " (nor are " + std::to_string(others_ - 1) + " more)" : std::string()) +
                       "; remove such files from the class folders, or set data.skip_other_files = true");
     }
-    files_.shrink_to_fit();
-    return std::move(files_);
+    found_.names.shrink_to_fit();
+    found_.labels.shrink_to_fit();
+    return std::move(found_);
   }
 
  private:
@@ -83,7 +89,7 @@ class FileSearch {
         if (depth == kMostFolderDepth) throw io::Error(entry.path().string() + ": folders are nested too deep");
         add_folder(entry.path(), name + "/", depth + 1);
       } else if (has_image_name(entry.path())) {
-        files_.push_back({label_, name});
+        found_.names.push_back(name);
       } else if (!skip_other_files_ && others_++ == 0) {
         first_other_ = entry.path();
       }
@@ -92,8 +98,7 @@ class FileSearch {
 
   bool skip_other_files_;
   const IndexProgress& progress_;
-  std::vector<ClassFolders::File> files_;
-  int32_t label_ = 0;
+  FoundFiles found_;
   int64_t others_ = 0;
   fs::path first_other_;
 };
@@ -108,34 +113,8 @@ void check_class_count(const std::vector<std::string>& names, const fs::path& sp
 
 }  // namespace
 
-ClassFolders::ClassFolders(std::filesystem::path folder, std::vector<std::string> class_names, std::vector<File> files,
-                           const ClassFolderOptions& options)
-    : folder_(std::move(folder)), class_names_(std::move(class_names)), files_(std::move(files)), options_(options) {}
-
-std::filesystem::path ClassFolders::path(int64_t index) const {
-  const File& file = files_.at(static_cast<size_t>(index));
-  return folder_ / class_names_[static_cast<size_t>(file.label)] / file.name;
-}
-
-at::Tensor ClassFolders::region(int64_t index, const io::ImageChooser& choose) const {
-  io::ImageReadOptions options;
-  options.channels = options_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
-  options.strict = options_.strict_images;
-  options.choose = choose;
-  return io::read_image(path(index), options).pixels;
-}
-
-at::Tensor ClassFolders::image(int64_t index) const { return region(index, {}).permute({2, 0, 1}).contiguous(); }
-
-std::shared_ptr<const ImageDataset> ClassFolders::subset(const std::vector<int64_t>& indices) const {
-  std::vector<File> files;
-  files.reserve(indices.size());
-  for (const int64_t index : indices) files.push_back(files_.at(static_cast<size_t>(index)));
-  return std::make_shared<ClassFolders>(folder_, class_names_, std::move(files), options_);
-}
-
-std::shared_ptr<const ClassFolders> open_class_folders(const std::filesystem::path& root, Split split,
-                                                       const DatasetOptions& options, const IndexProgress& progress) {
+std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::path& root, Split split,
+                                                         const DatasetOptions& options, const IndexProgress& progress) {
   const fs::path train = root / options.folders.train_folder, validation = root / options.folders.validation_folder;
   std::error_code unreadable;
   const bool has_train = fs::is_directory(train, unreadable), has_validation = fs::is_directory(validation, unreadable);
@@ -153,9 +132,12 @@ std::shared_ptr<const ClassFolders> open_class_folders(const std::filesystem::pa
     if (place == names.end() || *place != name) {
       throw io::Error((folder / name).string() + ": " + train.string() + " has no class of that name");
     }
-    search.add_class(folder / name, static_cast<int32_t>(place - names.begin()));
+    search.add_class(folder / name, place - names.begin());
   }
-  return std::make_shared<ClassFolders>(folder, std::move(names), search.finish(), options.folders);
+  FoundFiles found = search.finish();
+  const ImageFileOptions files{options.folders.channels, options.folders.strict_images};
+  return std::make_shared<LabelledImages>(std::make_shared<ImageFiles>(folder, std::move(found.names), files),
+                                          ClassLabels(std::move(found.labels), std::move(names)));
 }
 
 }  // namespace cachet::data

@@ -5,17 +5,15 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "cachet/config/view.h"
-#include "cachet/data/vision/image_dataset.h"
+#include "cachet/data/vision/labelled_images.h"
 
 namespace cachet::data {
 
-/// mnist and fashion_mnist are IDX files with known class names and statistics; class_folders is a folder of JPEG and
-/// PNG files for each class.
-enum class DatasetKind { idx, mnist, fashion_mnist, cifar10, cifar100, class_folders };
-std::string_view to_string(DatasetKind kind);  // as recipes write it
+struct ImageKind;  // image_kinds.h
+extern const ImageKind kIdx;
+
 enum class Split { train, test };
 
 /// What is peculiar to class folders.
@@ -31,19 +29,19 @@ using IndexProgress = std::function<void(int64_t files)>;
 
 /// What a recipe's [data] table says about which images there are.
 struct DatasetOptions {
-  DatasetKind kind = DatasetKind::idx;
+  const ImageKind* kind = &kIdx;
   std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
   double fraction = 1;           // share of the training images to keep, in (0, 1]
   int64_t limit = 0;             // at most so many images of each split; 0 = all
-  int64_t classes = 10;      // of kinds idx and class_folders (1000), where the model is made before the files are seen
-  uint64_t subset_seed = 0;  // draws what fraction and limit keep
+  int64_t classes = 10;          // of kinds that do not know theirs; the model is made before the files are seen
+  uint64_t subset_seed = 0;      // draws what fraction and limit keep
   ClassFolderOptions folders{};
 
   /// Whether each image has a size of its own.
-  bool own_sizes() const { return kind == DatasetKind::class_folders; }
+  bool own_sizes() const;
 };
 
-/// Whether a recipe must say where the images lie. That of a model may not: they are named when it is used.
+/// Whether a recipe must say where the images lie. A model's recipe need not: they are named when the model is used.
 enum class RootKey { required, optional };
 
 /// Reads what images are before any are seen: kind, and where they go with it classes and channels. `options` holds the
@@ -54,6 +52,13 @@ void read_image_kind(const config::View& data, DatasetOptions& options);
 /// skip_other_files and strict_images.
 DatasetOptions read_dataset_options(const config::View& data, RootKey root = RootKey::required);
 
+/// What a model must know of the data before the files are seen.
+struct ImageTraits {
+  ImageShape shape;  // height and width 0 where each image has its own; of IDX files a guess, 28 × 28 grey pixels
+  int64_t classes = 0;
+};
+ImageTraits image_traits(const DatasetOptions& options);
+
 /// What should lie in the folder, in words: "train.bin and test.bin (plain, .gz or .xz)".
 std::string expected_files(const DatasetOptions& options);
 
@@ -63,13 +68,13 @@ std::filesystem::path find_dataset_root(const DatasetOptions& options, const std
 
 /// Opens one split; `progress` hears of long searches through folders. Throws io::Error that names the file and the
 /// place in it.
-std::shared_ptr<const ImageDataset> open_dataset(
+std::shared_ptr<const LabelledImages> open_dataset(
     const DatasetOptions& options, Split split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), const IndexProgress& progress = {});
 
 /// What a split is without its images: `classes` classes, by their names where the kind knows them and numbered where
 /// the files would tell. `shape` is that of the images where these have one size.
-std::shared_ptr<const ImageDataset> without_images(const DatasetOptions& options, int64_t classes,
-                                                   const ImageShape& shape);
+std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& options, int64_t classes,
+                                                     const ImageShape& shape);
 
 }  // namespace cachet::data

@@ -85,7 +85,8 @@ std::span<const uint8_t> parse_idx_labels(std::span<const uint8_t> bytes, std::s
   return labels;
 }
 
-StoredImages read_idx(const std::filesystem::path& folder, Split split, std::vector<std::string> class_names) {
+std::shared_ptr<const LabelledImages> read_idx(const std::filesystem::path& folder, Split split,
+                                               std::vector<std::string> class_names) {
   const std::string prefix = split == Split::train ? "train" : "t10k";
   const DataFile label_file = read_data_file(folder, prefix + "-labels-idx1-ubyte", kMaxIdxBytes);
   const auto labels =
@@ -98,7 +99,8 @@ StoredImages read_idx(const std::filesystem::path& folder, Split split, std::vec
   }
   at::Tensor pixels = at::empty({images.count, 1, images.height, images.width}, at::kByte);
   std::ranges::copy(images.pixels, pixels.mutable_data_ptr<uint8_t>());
-  return {std::move(pixels), std::vector<int64_t>(labels.begin(), labels.end()), std::move(class_names)};
+  return std::make_shared<LabelledImages>(std::make_shared<StoredImages>(std::move(pixels)),
+                                          ClassLabels({labels.begin(), labels.end()}, std::move(class_names)));
 }
 
 }  // namespace cachet::data

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ IdxImages parse_idx_images(std::span<const uint8_t> bytes, std::string_view name
 std::span<const uint8_t> parse_idx_labels(std::span<const uint8_t> bytes, std::string_view name, int64_t classes);
 
 /// Reads `train-` or `t10k-` `images-idx3-ubyte` and `labels-idx1-ubyte` (plain, .gz or .xz) of a folder: (N, 1, H, W).
-StoredImages read_idx(const std::filesystem::path& folder, Split split, std::vector<std::string> class_names);
+std::shared_ptr<const LabelledImages> read_idx(const std::filesystem::path& folder, Split split,
+                                               std::vector<std::string> class_names);
 
 }  // namespace cachet::data

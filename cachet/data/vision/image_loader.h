@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cachet/data/loader.h"
-#include "cachet/data/vision/image_dataset.h"
+#include "cachet/data/vision/labelled_images.h"
 #include "cachet/data/vision/transforms.h"
 
 namespace cachet::data {
@@ -22,12 +22,13 @@ struct ImageBatch {
 /// Makes batches of images, each as `transform` shows it. A sample that cannot be read is named with epoch and batch.
 class ImageLoader {
  public:
-  /// Throws std::invalid_argument when sizes or shapes do not match.
-  ImageLoader(std::shared_ptr<const ImageDataset> dataset, ImageTransform transform, SamplerOptions sampler,
-              LoaderOptions options = {});
+  /// What a sample's augmentation draws is a function of (order->seed(), epoch, sample, repetition). Throws
+  /// std::invalid_argument when sizes or shapes do not match.
+  ImageLoader(std::shared_ptr<const LabelledImages> dataset, ImageTransform transform,
+              std::shared_ptr<const BatchOrder> order, LoaderOptions options = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
-  const ImageDataset& dataset() const { return *dataset_; }
+  const LabelledImages& dataset() const { return *dataset_; }
   const ImageTransform& transform() const { return transform_; }
 
   /// As BatchLoader::stream.
@@ -36,7 +37,7 @@ class ImageLoader {
   }
 
  private:
-  std::shared_ptr<const ImageDataset> dataset_;
+  std::shared_ptr<const LabelledImages> dataset_;
   ImageTransform transform_;
   BatchLoader<ImageBatch> loader_;
 };

@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "cachet/data/random.h"
-#include "cachet/data/sampler.h"
 
 namespace cachet::data {
 namespace {

@@ -30,8 +30,8 @@ struct MixedBatch {
 /// Smoothed one-hot targets (B, classes) float32 of labels (B) int64.
 at::Tensor soft_targets(const at::Tensor& labels, int64_t classes, double label_smoothing);
 
-/// Mixes each image with a partner of the same batch. One λ and one mode a batch, a function of (seed, epoch, number).
-/// images (B, C, H, W) are not written to.
+/// Mixes each image with a partner of the same batch. A batch has one λ and one mode, which are functions of (seed,
+/// epoch, number). `images` (B, C, H, W) are not changed.
 MixedBatch mix_batch(const at::Tensor& images, const at::Tensor& labels, int64_t classes, const MixingOptions& options,
                      uint64_t seed, int64_t epoch, int64_t number);
 

@@ -11,15 +11,15 @@
 
 namespace cachet::data {
 
-Normalization Normalization::from_data(const ImageDataset& dataset) {
-  const ImageShape shape = dataset.shape();
-  if (!dataset.has_one_size()) {
+Normalization Normalization::from_data(const ImageSource& images) {
+  const ImageShape shape = images.shape();
+  if (!images.has_one_size()) {
     throw std::invalid_argument("mean and deviation are taken of images of one size only; give mean and std");
   }
   const int64_t area = shape.height * shape.width;
   std::vector<uint64_t> sum(static_cast<size_t>(shape.channels)), squares(sum.size());
-  for (int64_t i = 0; i < dataset.size(); ++i) {
-    const at::Tensor image = dataset.image(i);
+  for (int64_t i = 0; i < images.size(); ++i) {
+    const at::Tensor image = images.image(i);
     const uint8_t* pixel = image.const_data_ptr<uint8_t>();
     for (size_t c = 0; c < sum.size(); ++c) {
       for (int64_t p = 0; p < area; ++p, ++pixel) {
@@ -28,7 +28,7 @@ Normalization Normalization::from_data(const ImageDataset& dataset) {
       }
     }
   }
-  const double count = static_cast<double>(dataset.size() * area);
+  const double count = static_cast<double>(images.size() * area);
   if (count == 0) throw std::invalid_argument("an empty data set has no mean and deviation");
   Normalization result;
   for (size_t c = 0; c < sum.size(); ++c) {
@@ -40,22 +40,9 @@ Normalization Normalization::from_data(const ImageDataset& dataset) {
   return result;
 }
 
-std::optional<Normalization> Normalization::known(DatasetKind kind) {
-  switch (kind) {
-    case DatasetKind::idx:
-      return std::nullopt;
-    case DatasetKind::class_folders:
-      return Normalization{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
-    case DatasetKind::mnist:
-      return Normalization{{0.1307}, {0.3081}};
-    case DatasetKind::fashion_mnist:
-      return Normalization{{0.2860}, {0.3530}};
-    case DatasetKind::cifar10:
-      return Normalization{{0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}};
-    case DatasetKind::cifar100:
-      return Normalization{{0.5071, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2762}};
-  }
-  return std::nullopt;
+std::optional<Normalization> Normalization::known(const ImageKind& kind) {
+  if (kind.mean.empty()) return std::nullopt;
+  return Normalization{{kind.mean.begin(), kind.mean.end()}, {kind.std.begin(), kind.std.end()}};
 }
 
 Normalization Normalization::of_grey() const {
@@ -83,8 +70,8 @@ NormalizationOptions read_normalization_options(const config::View& view, Normal
   return options;
 }
 
-Normalization make_normalization(const NormalizationOptions& options, DatasetKind kind,
-                                 const ImageDataset& training_images) {
+Normalization make_normalization(const NormalizationOptions& options, const ImageKind& kind,
+                                 const ImageSource& training_images) {
   const auto channels = static_cast<size_t>(training_images.shape().channels);
   if (!options.mean.empty()) {
     Normalization given{options.mean, options.std};
@@ -107,21 +94,14 @@ Normalization make_normalization(const NormalizationOptions& options, DatasetKin
   return Normalization::from_data(training_images);
 }
 
-at::Tensor flattened_images(const ImageDataset& dataset, const Normalization& normalization) {
-  if (!dataset.has_one_size()) throw std::invalid_argument("only images of one size make a matrix");
-  const ImageTransform transform(dataset.shape(), normalization);
-  const int64_t columns = dataset.shape().numel();
-  at::Tensor matrix = at::empty({dataset.size(), columns}, at::kFloat);
+at::Tensor flattened_images(const ImageSource& images, const Normalization& normalization) {
+  if (!images.has_one_size()) throw std::invalid_argument("only images of one size make a matrix");
+  const ImageTransform transform(images.shape(), normalization);
+  const int64_t columns = images.shape().numel();
+  at::Tensor matrix = at::empty({images.size(), columns}, at::kFloat);
   auto* out = matrix.mutable_data_ptr<float>();
-  for (int64_t i = 0; i < dataset.size(); ++i, out += columns) transform.apply(dataset, i, SampleRandom{}, out);
+  for (int64_t i = 0; i < images.size(); ++i, out += columns) transform.apply(images, i, SampleRandom{}, out);
   return matrix;
-}
-
-at::Tensor all_labels(const ImageDataset& dataset) {
-  at::Tensor labels = at::empty({dataset.size()}, at::kLong);
-  auto* out = labels.mutable_data_ptr<int64_t>();
-  for (int64_t i = 0; i < dataset.size(); ++i) out[i] = dataset.label(i);
-  return labels;
 }
 
 }  // namespace cachet::data

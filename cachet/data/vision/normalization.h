@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
-#include "cachet/data/vision/dataset_options.h"
+#include "cachet/data/vision/image_kinds.h"
 
 namespace cachet::data {
 
@@ -13,9 +13,9 @@ struct Normalization {
   std::vector<double> mean, std;
 
   /// The statistics of all pixels of a data set, exact (sums of integers).
-  static Normalization from_data(const ImageDataset& dataset);
-  /// Those of the full training set of a known kind, ImageNet's for class_folders; none for idx.
-  static std::optional<Normalization> known(DatasetKind kind);
+  static Normalization from_data(const ImageSource& images);
+  /// The statistics of a known kind's full training set, ImageNet's for class_folders; nothing for idx.
+  static std::optional<Normalization> known(const ImageKind& kind);
   /// One channel for all: the means of mean and std.
   Normalization of_grey() const;
 };
@@ -33,12 +33,10 @@ NormalizationOptions read_normalization_options(const config::View& view, Normal
 
 /// Throws std::invalid_argument when the number of values does not match the channels. `training_images` is read only
 /// when statistics of the data are asked for.
-Normalization make_normalization(const NormalizationOptions& options, DatasetKind kind,
-                                 const ImageDataset& training_images);
+Normalization make_normalization(const NormalizationOptions& options, const ImageKind& kind,
+                                 const ImageSource& training_images);
 
 /// The whole data set as a matrix (N, C·H·W) float32, normalised: the input of a linear baseline.
-at::Tensor flattened_images(const ImageDataset& dataset, const Normalization& normalization);
-/// (N) int64.
-at::Tensor all_labels(const ImageDataset& dataset);
+at::Tensor flattened_images(const ImageSource& images, const Normalization& normalization);
 
 }  // namespace cachet::data

@@ -24,7 +24,7 @@ void adjust_sharpness(at::Tensor& image, double factor);   // from the image smo
 /// Turns the hue by a share of a circle, in [−0.5, 0.5], through HSV of 8 bits. Grey images have none.
 void adjust_hue(at::Tensor& image, double share);
 
-// Each channel by itself.
+// These treat each channel by itself.
 void autocontrast(at::Tensor& image);  // stretched from its darkest and lightest value to 0 and 255
 void equalize(at::Tensor& image);      // so that all values are about equally frequent
 void invert(at::Tensor& image);

@@ -24,27 +24,42 @@ at::Tensor changed(const at::Tensor& image, Operation operation, Arguments... ar
   return copy;
 }
 
-AffineMap geometry(RandAugmentOperation operation, double share, int64_t height, int64_t width) {
+}  // namespace
+
+std::optional<AffineMap> operation_map(RandAugmentOperation operation, double magnitude, bool opposite, int64_t height,
+                                       int64_t width) {
+  using enum RandAugmentOperation;
+  const double share = (opposite ? -magnitude : magnitude) / kMostMagnitude;
   AffineMap map;
   switch (operation) {
-    case RandAugmentOperation::rotate:
+    case rotate:
       return AffineMap::rotation(kMostDegrees * share, height, width);
-    case RandAugmentOperation::shear_x:
+    case shear_x:
       map.xy = kMostShear * share;
       return map;
-    case RandAugmentOperation::shear_y:
+    case shear_y:
       map.yx = kMostShear * share;
       return map;
-    case RandAugmentOperation::translate_x:
+    case translate_x:
       map.x0 = kMostTranslation * share * static_cast<double>(width);
       return map;
-    default:  // translate_y
+    case translate_y:
       map.y0 = kMostTranslation * share * static_cast<double>(height);
       return map;
+    case autocontrast:
+    case equalize:
+    case invert:
+    case posterize:
+    case solarize:
+    case solarize_add:
+    case colour:
+    case contrast:
+    case brightness:
+    case sharpness:
+      break;
   }
+  return std::nullopt;
 }
-
-}  // namespace
 
 at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operation, double magnitude, bool opposite,
                            bool increasing, const AffineStyle& style) {
@@ -76,24 +91,33 @@ at::Tensor apply_operation(const at::Tensor& image, RandAugmentOperation operati
       return changed(image, adjust_brightness, factor);
     case sharpness:
       return changed(image, adjust_sharpness, factor);
-    default: {
-      const AffineMap map = geometry(operation, opposite ? -share : share, image.size(0), image.size(1));
-      return apply_affine(image, map, style.interpolation, style.fill);
-    }
+    case rotate:
+    case shear_x:
+    case shear_y:
+    case translate_x:
+    case translate_y:
+      break;
   }
+  const auto map = operation_map(operation, magnitude, opposite, image.size(0), image.size(1));
+  return apply_affine(image, *map, style.interpolation, style.fill);
 }
 
-at::Tensor rand_augment(at::Tensor image, const RandAugmentOptions& options, const AffineStyle& style,
-                        CounterRandom random) {
+RandAugmented rand_augment(at::Tensor image, const RandAugmentOptions& options, const AffineStyle& style,
+                           CounterRandom random) {
+  RandAugmented result{std::move(image), {}};
   for (int64_t i = 0; i < options.operations; ++i) {
     // All is drawn whether it is used or not: one operation does not change what the next one draws.
     const auto operation = static_cast<RandAugmentOperation>(random.below(kRandAugmentOperations));
     const bool applied = random.chance(options.probability);
     const double magnitude = std::clamp(options.magnitude + options.deviation * random.normal(), 0.0, kMostMagnitude);
     const bool opposite = random.chance(0.5);
-    if (applied) image = apply_operation(image, operation, magnitude, opposite, options.increasing, style);
+    if (!applied) continue;
+    at::Tensor& pixels = result.image;
+    if (const auto map = operation_map(operation, magnitude, opposite, pixels.size(0), pixels.size(1)))
+      result.map = result.map.after(*map);
+    pixels = apply_operation(pixels, operation, magnitude, opposite, options.increasing, style);
   }
-  return image;
+  return result;
 }
 
 }  // namespace cachet::data

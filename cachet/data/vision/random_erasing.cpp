@@ -8,7 +8,7 @@
 namespace cachet::data {
 namespace {
 
-// Of a share of the area and an aspect within the bounds, if one of ten fits.
+// A rectangle whose share of the area and whose aspect lie within the bounds; an empty one if none of ten draws fits.
 io::ImageRegion draw_erased(const ErasingOptions& options, const ImageShape& shape, CounterRandom& random) {
   const double log_aspect = -std::log(options.least_aspect);
   for (int attempt = 0; attempt < 10; ++attempt) {

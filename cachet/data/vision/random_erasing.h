@@ -2,7 +2,7 @@
 
 #include "cachet/data/random.h"
 #include "cachet/data/vision/augmentation_options.h"
-#include "cachet/data/vision/image_dataset.h"
+#include "cachet/data/vision/image_source.h"
 
 namespace cachet::data {
 

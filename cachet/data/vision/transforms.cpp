@@ -14,6 +14,7 @@
 #include "cachet/data/vision/crops.h"
 #include "cachet/data/vision/pixel_operations.h"
 #include "cachet/data/vision/random_erasing.h"
+#include "cachet/io/image.h"
 
 namespace cachet::data {
 namespace {
@@ -91,11 +92,12 @@ ImageShape ImageTransform::sample_shape() const {
   return augmentation_.crop == CropKind::padded ? input_ : output_shape();
 }
 
-at::Tensor ImageTransform::padded_crop(const at::Tensor& image, CounterRandom& common) const {
+ImageTransform::Cropped ImageTransform::padded_crop(const at::Tensor& image, CounterRandom& common) const {
   const int64_t padding = augmentation_.crop_padding;
   const auto draw_shift = [&] { return static_cast<int64_t>(common.below(static_cast<uint64_t>(2 * padding + 1))); };
-  const auto rows = source_positions(input_.height, draw_shift() - padding, augmentation_.crop_fill);
-  const auto columns = source_positions(input_.width, draw_shift() - padding, augmentation_.crop_fill);
+  const int64_t down = draw_shift() - padding, right = draw_shift() - padding;
+  const auto rows = source_positions(input_.height, down, augmentation_.crop_fill);
+  const auto columns = source_positions(input_.width, right, augmentation_.crop_fill);
   at::Tensor pixels = at::empty({input_.height, input_.width, input_.channels}, at::kByte);
   const auto* in = image.const_data_ptr<uint8_t>();
   const int64_t area = input_.height * input_.width;
@@ -108,43 +110,54 @@ at::Tensor ImageTransform::padded_crop(const at::Tensor& image, CounterRandom& c
       }
     }
   }
-  return pixels;
+  ImageGeometry geometry = ImageGeometry::of({input_.height, input_.width});
+  geometry.crop({down, right, input_.height, input_.width});
+  return {pixels, geometry};
 }
 
-at::Tensor ImageTransform::resized_crop(const ImageDataset& dataset, int64_t index, const SampleRandom& random) const {
+ImageTransform::Cropped ImageTransform::resized_crop(const ImageSource& images, int64_t index,
+                                                     const SampleRandom& random) const {
   const ImageShape shape = output_shape();
   const io::ImageSize size{shape.height, shape.width};
-  const at::Tensor part = dataset.region(index, [&](const io::ImageSize& image) -> io::ImageRequest {
-    return {draw_resized_crop(augmentation_.resized_crop, image, random.stream(RandomStream::region)), size};
+  ImageGeometry geometry;
+  const at::Tensor part = images.region(index, [&](const io::ImageSize& image) -> io::ImageRequest {
+    const auto region = draw_resized_crop(augmentation_.resized_crop, image, random.stream(RandomStream::region));
+    geometry = ImageGeometry::of(image);
+    geometry.crop(region);
+    return {region, size};
   });
-  return resize_pixels(part, size, resize_.interpolation);
+  geometry.resize(size);
+  return {resize_pixels(part, size, resize_.interpolation), geometry};
 }
 
-at::Tensor ImageTransform::middle(const ImageDataset& dataset, int64_t index) const {
+ImageTransform::Cropped ImageTransform::middle(const ImageSource& images, int64_t index) const {
   const int64_t side = output_shape().height;
   CentreCrop crop;
+  ImageGeometry geometry;
   // At full size, so that published weights see what they were evaluated on.
-  const at::Tensor part = dataset.region(index, [&](const io::ImageSize& image) -> io::ImageRequest {
+  const at::Tensor part = images.region(index, [&](const io::ImageSize& image) -> io::ImageRequest {
     crop = centre_crop(image, side, resize_.crop_fraction);
+    geometry = ImageGeometry::of(image);
     return {crop.region, {}};
   });
-  return resize_pixels(part, crop.resized, resize_.interpolation)
-      .narrow(0, crop.top, side)
-      .narrow(1, crop.left, side)
-      .contiguous();
+  geometry.crop(crop.region);
+  geometry.resize(crop.resized);
+  geometry.crop({crop.top, crop.left, side, side});
+  const at::Tensor resized = resize_pixels(part, crop.resized, resize_.interpolation);
+  return {resized.narrow(0, crop.top, side).narrow(1, crop.left, side).contiguous(), geometry};
 }
 
-at::Tensor ImageTransform::cropped(const ImageDataset& dataset, int64_t index, const SampleRandom& random,
-                                   CounterRandom& common) const {
+ImageTransform::Cropped ImageTransform::cropped(const ImageSource& images, int64_t index, const SampleRandom& random,
+                                                CounterRandom& common) const {
   switch (augmentation_.crop) {
     case CropKind::resized:
-      return resized_crop(dataset, index, random);
+      return resized_crop(images, index, random);
     case CropKind::centre:
-      return middle(dataset, index);
+      return middle(images, index);
     case CropKind::padded:
       break;
   }
-  const at::Tensor image = dataset.image(index);
+  const at::Tensor image = images.image(index);
   if (image.scalar_type() != at::kByte || image.numel() != input_.numel() || !image.is_contiguous()) {
     throw std::runtime_error("the data set gave an image of another shape or type than it states");
   }
@@ -160,25 +173,48 @@ void ImageTransform::normalize(const at::Tensor& pixels, float* out) const {
   }
 }
 
-void ImageTransform::apply(const ImageDataset& dataset, int64_t index, const SampleRandom& random, float* out) const {
+ImageGeometry ImageTransform::apply(const ImageSource& images, int64_t index, const SampleRandom& random,
+                                    float* out) const {
   // Every decision is drawn whether it is used or not: turning one option on does not change what the others do.
   CounterRandom common = random.stream(RandomStream::augmentation);
   const bool mirrored = common.chance(augmentation_.flip);
-  at::Tensor pixels = cropped(dataset, index, random, common);
-  if (mirrored) mirror_pixels(pixels);
+  auto [pixels, geometry] = cropped(images, index, random, common);
+  if (mirrored) {
+    mirror_pixels(pixels);
+    geometry.mirror();
+  }
   if (augmentation_.jitter.active()) {
     jitter_colours(pixels, augmentation_.jitter, random.stream(RandomStream::colour));
   }
   if (augmentation_.rand_augment.active()) {
-    pixels = rand_augment(pixels, augmentation_.rand_augment, affine_, random.stream(RandomStream::policy));
+    auto augmented = rand_augment(pixels, augmentation_.rand_augment, affine_, random.stream(RandomStream::policy));
+    pixels = std::move(augmented.image);
+    geometry.warp(augmented.map);
   }
   normalize(pixels, out);
   erase_rectangle(out, sample_shape(), augmentation_.erasing, common, random.stream(RandomStream::noise));
+  const ImageShape shape = output_shape();
+  geometry.resize({shape.height, shape.width});
+  return geometry;
 }
 
-at::Tensor thumbnail(const ImageDataset& dataset, int64_t index, int64_t side) {
+at::Tensor ImageTransform::of_file(const std::filesystem::path& file) const {
+  if (input_.channels != 1 && input_.channels != 3)
+    throw std::invalid_argument("a file cannot be shown as images of " + std::to_string(input_.channels) +
+                                " channels are");
+  io::ImageReadOptions options;
+  options.channels = input_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
+  at::Tensor pixels = io::read_image(file, options).pixels;
+  if (input_.height > 0) pixels = resize_pixels(pixels, {input_.height, input_.width}, resize_.interpolation);
+  const ImageShape shape = sample_shape();
+  at::Tensor input = at::empty({1, shape.channels, shape.height, shape.width}, at::kFloat);
+  apply(StoredImages(pixels.permute({2, 0, 1}).unsqueeze(0)), 0, SampleRandom{}, input.mutable_data_ptr<float>());
+  return resize(input);
+}
+
+at::Tensor thumbnail(const ImageSource& images, int64_t index, int64_t side) {
   io::ImageSize size;
-  const at::Tensor pixels = dataset.region(index, [&](const io::ImageSize& image) -> io::ImageRequest {
+  const at::Tensor pixels = images.region(index, [&](const io::ImageSize& image) -> io::ImageRequest {
     const int64_t longer = std::max({image.height, image.width, side});
     size = {std::max<int64_t>(1, image.height * side / longer), std::max<int64_t>(1, image.width * side / longer)};
     if (longer == side) size = image;
@@ -190,6 +226,7 @@ at::Tensor thumbnail(const ImageDataset& dataset, int64_t index, int64_t side) {
 at::Tensor ImageTransform::resize(const at::Tensor& batch) const {
   const ImageShape shape = output_shape();
   if (batch.size(2) == shape.height && batch.size(3) == shape.width) return batch;
+  if (batch.size(0) == 0) return at::empty({0, shape.channels, shape.height, shape.width}, batch.options());
   const std::vector<int64_t> size{shape.height, shape.width};
   if (resize_.interpolation == Interpolation::bilinear) return at::_upsample_bilinear2d_aa(batch, size, false);
   return at::_upsample_bicubic2d_aa(batch, size, false);

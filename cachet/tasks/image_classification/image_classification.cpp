@@ -9,11 +9,10 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "cachet/data/order/equal_batches.h"
 #include "cachet/data/vision/transforms.h"
-#include "cachet/io/image.h"
 #include "cachet/io/png.h"
 #include "cachet/report/progress.h"
-#include "cachet/tasks/image_classification/fit_image.h"
 #include "cachet/tasks/image_classification/made_up_images.h"
 #include "cachet/train/device.h"
 
@@ -26,7 +25,7 @@ std::string text_of(int64_t channels, int64_t height, int64_t width) {
   return std::to_string(channels) + " x " + std::to_string(height) + " x " + std::to_string(width);
 }
 
-void check_fit(const data::ImageTransform& transform, const data::ImageDataset& images,
+void check_fit(const data::ImageTransform& transform, const data::LabelledImages& images,
                const models::ImageClassifierPlan& model) {
   const data::ImageShape shape = transform.output_shape();
   if (shape.channels != model.image.channels || shape.height != model.image.height || shape.width != model.image.width)
@@ -34,8 +33,8 @@ void check_fit(const data::ImageTransform& transform, const data::ImageDataset& 
                                 ", the model takes " +
                                 text_of(model.image.channels, model.image.height, model.image.width) +
                                 "; set data.resize.image_size, or model.image_size and model.channels");
-  if (images.classes() != model.classes)
-    throw std::invalid_argument("the data has " + std::to_string(images.classes()) + " classes, the model " +
+  if (images.labels().classes() != model.classes)
+    throw std::invalid_argument("the data has " + std::to_string(images.labels().classes()) + " classes, the model " +
                                 std::to_string(model.classes) +
                                 "; one that is trained on them takes their number where model.classes is left out");
 }
@@ -54,23 +53,17 @@ data::IndexProgress said_now_and_then() {
   };
 }
 
-std::vector<report::Picture> pictures(const std::vector<ClassifiedSample>& images, const data::ImageDataset& dataset) {
+std::vector<report::Picture> pictures(const std::vector<ClassifiedSample>& images,
+                                      const data::LabelledImages& dataset) {
   std::vector<report::Picture> all;
-  const auto& names = dataset.class_names();
+  const auto& names = dataset.labels().class_names();
   for (const ClassifiedSample& image : images) {
-    const auto png = io::encode_png(data::thumbnail(dataset, image.index, kThumbnailSide));
+    const auto png = io::encode_png(data::thumbnail(dataset.images(), image.index, kThumbnailSide));
     all.push_back({std::string(reinterpret_cast<const char*>(png.data()), png.size()),
                    names.at(static_cast<size_t>(image.label)), names.at(static_cast<size_t>(image.predicted)),
                    image.probability});
   }
   return all;
-}
-
-at::Tensor normalized(const at::Tensor& image, const data::Normalization& normalization) {
-  const auto channelwise = [](const std::vector<double>& values) {
-    return at::tensor(values, at::kFloat).reshape({1, -1, 1, 1});
-  };
-  return (image - channelwise(normalization.mean)) / channelwise(normalization.std);
 }
 
 class ImageStream : public train::TrainingStream {
@@ -113,7 +106,7 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
     if (alone && split == data::Split::test)
       return data::without_images(options.dataset, options.model.classes, input_shape(options.model));
     if (splits == Splits::made_up)
-      return std::shared_ptr<const data::ImageDataset>(std::make_shared<data::StoredImages>(
+      return std::shared_ptr<const data::LabelledImages>(std::make_shared<data::LabelledImages>(
           made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1))));
     return data::open_dataset(options.dataset, split, std::filesystem::current_path(), said_now_and_then());
   };
@@ -122,20 +115,26 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
   const bool own_statistics = options.normalization.mean.empty() &&
                               options.normalization.source != data::NormalizationSource::none &&
                               (options.normalization.source == data::NormalizationSource::data ||
-                               !data::Normalization::known(options.dataset.kind));
+                               !data::Normalization::known(*options.dataset.kind));
   const bool trains = splits == Splits::both || splits == Splits::made_up;
   if (trains || own_statistics) training_ = open(data::Split::train);
-  normalization_ =
-      data::make_normalization(options.normalization, options.dataset.kind, training_ ? *training_ : *test_);
+  normalization_ = data::make_normalization(options.normalization, *options.dataset.kind,
+                                            (training_ ? *training_ : *test_).images());
 
-  const auto plain = data::ImageTransform::for_evaluation(test_->shape(), normalization_, options.resize);
+  const auto plain = data::ImageTransform::for_evaluation(test_->images().shape(), normalization_, options.resize);
   check_fit(plain, *test_, options.model);
-  test_loader_.emplace(test_, plain, data::SamplerOptions{training.batch_size, false, false, 0}, options.loader);
+  test_loader_.emplace(test_, plain,
+                       std::make_shared<data::EqualBatches>(
+                           test_->size(), data::EqualBatchOptions{training.batch_size, false, false, 0}),
+                       options.loader);
   if (trains) {
-    const data::ImageTransform augmented(training_->shape(), normalization_, options.augmentation, options.resize);
+    const data::ImageTransform augmented(training_->images().shape(), normalization_, options.augmentation,
+                                         options.resize);
     training_loader_.emplace(
         training_, augmented,
-        data::SamplerOptions{training.batch_size, true, true, training.seed, options.repeated_augmentation},
+        std::make_shared<data::EqualBatches>(
+            training_->size(),
+            data::EqualBatchOptions{training.batch_size, true, true, training.seed, options.repeated_augmentation}),
         options.loader);
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
@@ -159,22 +158,9 @@ void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) 
   }
 }
 
-// As the test images of the task are shown: squeezed to the model's shape where these have one size, else the middle.
-at::Tensor ImageClassification::input_of(const std::filesystem::path& file) const {
-  const models::ImageShape shape = model_->image_shape();
-  if (test_->has_one_size()) return normalized(fit_image(io::read_image(file).pixels, shape), normalization_);
-  io::ImageReadOptions options;
-  options.channels = shape.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
-  const at::Tensor image = io::read_image(file, options).pixels.permute({2, 0, 1}).unsqueeze(0);
-  at::Tensor input = at::empty({1, shape.channels, shape.height, shape.width}, at::kFloat);
-  test_loader_->transform().apply(data::StoredImages(image, {0}, {""}), 0, data::SampleRandom{},
-                                  input.mutable_data_ptr<float>());
-  return input;
-}
-
 at::Tensor ImageClassification::classify_given(const std::string& file) {
   const at::NoGradGuard no_grad;
-  at::Tensor input = input_of(file);
+  at::Tensor input = test_loader_->transform().of_file(file);
   train::move_to(train::device_of(*model_), {&input});
   return model_->forward(input).to(at::kFloat).log_softmax(1)[0].cpu();
 }

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 
-#include "cachet/data/vision/image_dataset.h"
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/data/vision/normalization.h"
 #include "cachet/models/vision/image_classifier.h"
@@ -26,14 +25,14 @@ class ImageClassification : public ClassificationTask {
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return test_->size(); }
   int64_t evaluation_batches() const override { return test_loader_->batches(); }
-  const std::vector<std::string>& class_names() const override { return test_->class_names(); }
+  const std::vector<std::string>& class_names() const override { return test_->labels().class_names(); }
   void classify_in_order(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override { return SampleForm::image_file; }
   at::Tensor classify_given(const std::string& file) override;
 
   models::ImageClassifier& classifier() { return *model_; }
-  const data::ImageDataset& test_images() const { return *test_; }
-  const std::shared_ptr<const data::ImageDataset>& training_images() const { return training_; }
+  const data::LabelledImages& test_images() const { return *test_; }
+  const std::shared_ptr<const data::LabelledImages>& training_images() const { return training_; }
   const data::Normalization& normalization() const { return normalization_; }
   const data::ImageTransform& evaluation_transform() const { return test_loader_->transform(); }
 
@@ -41,11 +40,9 @@ class ImageClassification : public ClassificationTask {
   std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const override;
 
  private:
-  at::Tensor input_of(const std::filesystem::path& file) const;
-
   ImageClassificationOptions options_;
   train::TrainOptions training_options_;
-  std::shared_ptr<const data::ImageDataset> training_, test_;
+  std::shared_ptr<const data::LabelledImages> training_, test_;
   data::Normalization normalization_;
   std::optional<data::ImageLoader> training_loader_, test_loader_;
   std::shared_ptr<models::ImageClassifier> model_;

@@ -10,31 +10,11 @@
 namespace cachet::tasks {
 namespace {
 
-// What the files of a kind hold. IDX files do not say before they are open: grey images of the usual size.
 models::ImageDefaults defaults_of(const data::DatasetOptions& dataset, const data::ResizeOptions& resize) {
-  models::ImageShape image{1, 28, 28};
-  int64_t classes = 10;
-  switch (dataset.kind) {
-    case data::DatasetKind::idx:
-      classes = dataset.classes;
-      break;
-    case data::DatasetKind::class_folders:
-      image.channels = dataset.folders.channels;
-      classes = dataset.classes;
-      break;
-    case data::DatasetKind::mnist:
-    case data::DatasetKind::fashion_mnist:
-      break;
-    case data::DatasetKind::cifar10:
-      image = {3, 32, 32};
-      break;
-    case data::DatasetKind::cifar100:
-      image = {3, 32, 32};
-      classes = 100;
-      break;
-  }
+  const data::ImageTraits traits = data::image_traits(dataset);
+  models::ImageShape image{traits.shape.channels, traits.shape.height, traits.shape.width};
   if (resize.image_size > 0) image.height = image.width = resize.image_size;
-  return {image, classes};
+  return {image, traits.classes};
 }
 
 }  // namespace
@@ -64,7 +44,7 @@ TaskProfile ImageClassificationPlan::profile() const {
 
 std::vector<DataPlace> ImageClassificationPlan::data() const {
   const data::DatasetOptions& dataset = options_.dataset;
-  return {{std::string(data::to_string(dataset.kind)), dataset.root, data::expected_files(dataset)}};
+  return {{std::string(dataset.kind->name), dataset.root, data::expected_files(dataset)}};
 }
 
 std::optional<std::string> ImageClassificationPlan::absent_data() const try {
@@ -82,7 +62,7 @@ std::unique_ptr<Task> ImageClassificationPlan::build(const train::TrainOptions& 
 Preprocessing ImageClassificationPlan::preprocessing() const {
   Preprocessing result{options_.normalization, options_.resize};
   if (result.normalization.mean.empty() && result.normalization.source == data::NormalizationSource::automatic) {
-    if (const auto known = data::Normalization::known(options_.dataset.kind))
+    if (const auto known = data::Normalization::known(*options_.dataset.kind))
       result.normalization = normalization_options(*known, options_.model.image.channels);
   }
   return result;

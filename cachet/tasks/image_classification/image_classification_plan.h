@@ -21,7 +21,7 @@ struct ImageClassificationOptions {
   data::ResizeOptions resize;
   data::MixingOptions mixing;
   data::LoaderOptions loader;
-  int64_t repeated_augmentation = 1;  // of training: data::SamplerOptions::repeats
+  int64_t repeated_augmentation = 1;  // of training: data::EqualBatchOptions::repeats
   models::ImageClassifierPlan model;  // made for the data's images and classes unless it says otherwise
 };
 

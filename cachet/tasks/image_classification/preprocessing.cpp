@@ -121,7 +121,7 @@ Preprocessing preprocessing_of(const fs::path& weights, io::NameSource source,
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
                                  const Preprocessing& defaults) {
   data::DatasetOptions images;
-  images.kind = data::DatasetKind::class_folders;
+  images.kind = &data::kClassFolders;
   images.classes = model.classes;
   images.folders.channels = model.image.channels == 1 ? 1 : 3;
   data::read_image_kind(data, images);

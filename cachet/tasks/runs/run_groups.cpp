@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "cachet/report/program_name.h"
 #include "cachet/train/seed_folder.h"
 
 namespace cachet::tasks {
@@ -76,8 +77,8 @@ NamedRuns read_path(const fs::path& path) {
     named.runs.back().name = (named.folder.filename() / named.runs.back().name).string();
   }
   if (named.runs.empty())
-    throw std::runtime_error(path.string() + ": no run has begun yet; begin with: cachet train " + path.string() +
-                             " --resume");
+    throw std::runtime_error(path.string() + ": no run has begun yet; begin with: " + report::program_name() +
+                             " train " + path.string() + " --resume");
   return named;
 }
 

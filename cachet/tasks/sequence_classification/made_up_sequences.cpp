@@ -11,7 +11,7 @@ namespace cachet::tasks {
 std::shared_ptr<const data::SequenceDataset> made_up_sequences(const models::SequenceClassifierPlan& model,
                                                                int64_t count) {
   const models::SequenceShape& shape = model.sequence;
-  auto store = std::make_shared<data::TokenStore>();
+  auto store = std::make_shared<data::TokenStore>(std::min(shape.vocabulary, data::kMostTokens));
   const auto add = [&](int64_t number) {
     data::CounterRandom random(0, data::RandomStream::noise, 0, static_cast<uint64_t>(store->size()));
     std::vector<data::Token> tokens(static_cast<size_t>(std::max<int64_t>(1, shape.max_length >> (number % 2))));

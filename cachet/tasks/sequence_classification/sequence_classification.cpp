@@ -9,10 +9,9 @@
 #include <stdexcept>
 
 #include "cachet/data/text/pixel_sequences.h"
-#include "cachet/io/image.h"
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
-#include "cachet/tasks/image_classification/fit_image.h"
 #include "cachet/tasks/sequence_classification/made_up_sequences.h"
 #include "cachet/train/device.h"
 
@@ -79,8 +78,8 @@ std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::
                              training_options_.batch_size * (split == data::SequenceSplit::train ? 2 : 1));
   if (splits_ == Splits::given) {
     return std::make_shared<data::SequenceDataset>(
-        std::make_shared<data::TokenStore>(), std::vector<data::SequenceSample>(),
-        data::Vocabulary{options_.model.sequence.vocabulary, ""}, data::sequence_class_names(options_.dataset.kind));
+        std::make_shared<data::TokenStore>(0), std::vector<data::SequenceSample>(),
+        data::Vocabulary{options_.model.sequence.vocabulary, ""}, options_.dataset.kind->class_names());
   }
   auto dataset = data::open_sequence_dataset(options_.dataset, split);
   report::Progress log({.mode = report::ProgressMode::none});
@@ -101,15 +100,18 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
                                 ", model.max_length " + std::to_string(options.model.sequence.max_length) +
                                 "; leave model.max_length out");
   held_out_ = open(options_.held_out);
-  const data::SamplerOptions once{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0};
-  data::SequenceLoaderOptions in_order = options.loader;
-  in_order.bucket_batches = 0;  // predictions are written, and gone on with, in the order of the data
-  held_out_loader_.emplace(held_out_, once, in_order);
-  by_length_loader_.emplace(held_out_, once, options.loader);
+  const data::EqualBatchOptions once{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0};
+  const auto loader = [&](const auto& samples, const data::EqualBatchOptions& batches, int64_t bucket_batches) {
+    return data::SequenceLoader(samples, data::sequence_order(*samples, batches, bucket_batches), options.loader.loader,
+                                options.loader.padding);
+  };
+  // Predictions are written, and gone on with, in the order of the data.
+  held_out_loader_.emplace(loader(held_out_, once, /*bucket_batches=*/0));
+  by_length_loader_.emplace(loader(held_out_, once, options.loader.bucket_batches));
   if (splits == Splits::both || splits == Splits::made_up) {
     const auto samples = open(data::SequenceSplit::train);
-    training_loader_.emplace(samples, data::SamplerOptions{training.batch_size, true, true, training.seed},
-                             options.loader);
+    training_loader_.emplace(loader(samples, data::EqualBatchOptions{training.batch_size, true, true, training.seed},
+                                    options.loader.bucket_batches));
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
                                   std::to_string(samples->size()) + " training sequences");
@@ -138,15 +140,12 @@ void SequenceClassification::classify_all(const UseBatch& use) {
 }
 
 SampleForm SequenceClassification::sample_form() const {
-  return options_.dataset.kind == data::SequenceKind::cifar10_pixels ? SampleForm::image_file : SampleForm::text;
+  return options_.dataset.kind->given == data::GivenForm::image ? SampleForm::image_file : SampleForm::text;
 }
 
 data::GivenSequence SequenceClassification::given(const std::string& sample) {
   if (sample_form() == SampleForm::image_file) {
-    io::ImageReadOptions rgb;
-    rgb.channels = io::ImageChannels::rgb;
-    const at::Tensor image = fit_image(io::read_image(sample, rgb).pixels, {3, data::kPixelSide, data::kPixelSide})[0];
-    data::GivenSequence pixels{data::pixel_tokens((image * 255).round().to(at::kByte)), {}};
+    data::GivenSequence pixels{data::pixel_tokens_of_file(sample), {}};
     pixels.tokens.resize(std::min(pixels.tokens.size(), static_cast<size_t>(options_.dataset.max_length)));
     return pixels;
   }

@@ -44,7 +44,7 @@ TaskProfile SequenceClassificationPlan::profile() const {
 
 std::vector<DataPlace> SequenceClassificationPlan::data() const {
   const data::SequenceDatasetOptions& dataset = options_.dataset;
-  return {{std::string(data::to_string(dataset.kind)), dataset.root, data::expected_files(dataset)}};
+  return {{std::string(dataset.kind->name), dataset.root, data::expected_files(dataset)}};
 }
 
 std::optional<std::string> SequenceClassificationPlan::absent_data() const try {

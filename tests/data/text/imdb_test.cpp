@@ -10,7 +10,7 @@
 namespace cachet::data {
 namespace {
 
-std::string text_of(std::span<const Token> tokens) {
+std::string text_of(TokenView tokens) {
   std::string text;
   for (const Token token : tokens) text += static_cast<char>(token - 1);
   return text;

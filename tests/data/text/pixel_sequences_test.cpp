@@ -1,8 +1,13 @@
 #include "cachet/data/text/pixel_sequences.h"
 
+#include <ATen/ops/full.h>
+#include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
 
+#include "cachet/io/error.h"
+#include "cachet/io/png.h"
 #include "tests/data/vision/image_files.h"
+#include "tests/support/bytes.h"
 #include "tests/support/temporary_directory.h"
 
 namespace cachet::data {
@@ -33,6 +38,18 @@ TEST(PixelSequences, AreTheImagesRowByRow) {
   for (const size_t place : {size_t{0}, size_t{33}, size_t{1023}})
     EXPECT_EQ(images->tokens(1)[place], arena_grey(pixels[place], pixels[1024 + place], pixels[2048 + place]));
   EXPECT_EQ(read_cifar10_pixels(folder.path(), Split::test, {.max_length = 100})->counts().truncated, 2);
+}
+
+TEST(PixelSequences, AFileIsReadAsTheDataAre) {
+  const test::TemporaryDirectory folder;
+  const at::Tensor image = at::randint(0, 256, {3, 32, 32}, at::kByte);
+  const auto bytes = io::encode_png(image.permute({1, 2, 0}).contiguous());
+  test::write_bytes(folder / "image.png", std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  EXPECT_EQ(pixel_tokens_of_file(folder / "image.png"), pixel_tokens(image));
+  const auto large = io::encode_png(at::full({50, 90, 3}, 200, at::kByte));
+  test::write_bytes(folder / "large.png", std::string_view(reinterpret_cast<const char*>(large.data()), large.size()));
+  EXPECT_EQ(pixel_tokens_of_file(folder / "large.png"), std::vector<Token>(1024, arena_grey(200, 200, 200)));
+  EXPECT_THROW(pixel_tokens_of_file(folder / "none.png"), io::Error);
 }
 
 }  // namespace

@@ -7,10 +7,16 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "cachet/data/order/token_budget.h"
 #include "tests/data/text/made_up_sequences.h"
 
 namespace cachet::data {
 namespace {
+
+SequenceLoader loader_of(const std::shared_ptr<const SequenceDataset>& data, const EqualBatchOptions& batches,
+                         const SequenceLoaderOptions& options = {}) {
+  return {data, sequence_order(*data, batches, options.bucket_batches), options.loader, options.padding};
+}
 
 std::vector<SequenceBatch> sequence_batches_of(const SequenceLoader& loader, int64_t epoch, int64_t first = 0) {
   std::vector<SequenceBatch> batches;
@@ -52,7 +58,7 @@ TEST(Pad, FillsBehindTheEndsAndMasksThem) {
 TEST(SequenceLoader, BatchesAreTheSameForAnyNumberOfWorkersAndAnyStart) {
   const auto data = test::made_up_sequences(103, 40, /*pairs=*/true);
   const auto loader = [&](int64_t workers) {
-    return SequenceLoader(data, {.batch_size = 4, .drop_last = false, .seed = 9}, {.loader = {.workers = workers}});
+    return loader_of(data, {.batch_size = 4, .drop_last = false, .seed = 9}, {.loader = {.workers = workers}});
   };
   const auto alone = sequence_batches_of(loader(0), 3);
   EXPECT_EQ(alone.size(), 26u);
@@ -64,7 +70,8 @@ TEST(SequenceLoader, BatchesAreTheSameForAnyNumberOfWorkersAndAnyStart) {
 
 TEST(SequenceLoader, BatchesHoldTheirSamples) {
   const auto data = test::made_up_sequences(90, 40, /*pairs=*/true);
-  const SequenceLoader loader(data, {.batch_size = 8, .drop_last = false, .seed = 1}, {.bucket_batches = 4});
+  const SequenceLoader loader =
+      loader_of(data, {.batch_size = 8, .drop_last = false, .seed = 1}, {.bucket_batches = 4});
   std::vector<int64_t> seen;
   for (const SequenceBatch& batch : sequence_batches_of(loader, 0)) {
     for (size_t row = 0; row < batch.indices.size(); ++row) {
@@ -84,7 +91,7 @@ TEST(SequenceLoader, BatchesHoldTheirSamples) {
 }
 
 TEST(SequenceLoader, SingleSequencesHaveNoSecond) {
-  const SequenceLoader loader(test::made_up_sequences(10, 5, false), {.batch_size = 5});
+  const SequenceLoader loader = loader_of(test::made_up_sequences(10, 5, false), {.batch_size = 5});
   const auto batch = loader.stream(0).next();
   EXPECT_FALSE(batch->second.ids.defined() || batch->second.padding.defined());
 }
@@ -93,7 +100,7 @@ TEST(SequenceLoader, BucketsSavePadding) {
   const auto data = test::made_up_sequences(400, 100, false);
   const auto padded = [&](int64_t bucket_batches) {
     int64_t places = 0;
-    const SequenceLoader loader(data, {.batch_size = 8}, {.bucket_batches = bucket_batches});
+    const SequenceLoader loader = loader_of(data, {.batch_size = 8}, {.bucket_batches = bucket_batches});
     for (const auto& batch : sequence_batches_of(loader, 0))
       places += batch.tokens.padding.defined() ? batch.tokens.padding.sum().item<int64_t>() : 0;
     return places;
@@ -101,12 +108,30 @@ TEST(SequenceLoader, BucketsSavePadding) {
   EXPECT_LT(padded(50), padded(0) / 5);
 }
 
+TEST(SequenceLoader, TakesAnyOrder) {
+  const auto data = test::made_up_sequences(400, 100, /*pairs=*/true);
+  const PaddingOptions padding{.multiple = 8};
+  const auto order =
+      std::make_shared<TokenBudget>(padded_lengths(*data, padding), TokenBudgetOptions{.max_tokens = 500, .seed = 2});
+  std::vector<int64_t> seen;
+  int64_t largest = 0;
+  for (const SequenceBatch& batch : sequence_batches_of(SequenceLoader(data, order, {}, padding), 1)) {
+    largest = std::max({largest, batch.tokens.ids.numel(), batch.second.ids.numel()});
+    seen.insert(seen.end(), batch.indices.begin(), batch.indices.end());
+  }
+  EXPECT_LE(largest, 500) << "padding included";
+  EXPECT_GT(largest, 400);
+  std::ranges::sort(seen);
+  for (int64_t i = 0; i < 400; ++i) EXPECT_EQ(seen[static_cast<size_t>(i)], i);
+}
+
 TEST(SequenceLoader, RefusesImpossibleOptions) {
   const auto data = test::made_up_sequences(10, 5, false);
-  EXPECT_THROW(SequenceLoader(data, {}, {.padding = {.multiple = 0}}), std::invalid_argument);
-  EXPECT_THROW(SequenceLoader(data, {}, {.padding = {.least_length = 0}}), std::invalid_argument);
-  EXPECT_THROW(SequenceLoader(data, {}, {.bucket_batches = -1}), std::invalid_argument);
-  EXPECT_THROW(SequenceLoader(data, {}, {.loader = {.workers = -1}}), std::invalid_argument);
+  EXPECT_THROW(loader_of(data, {}, {.padding = {.multiple = 0}}), std::invalid_argument);
+  EXPECT_THROW(loader_of(data, {}, {.padding = {.least_length = 0}}), std::invalid_argument);
+  EXPECT_THROW(loader_of(data, {}, {.bucket_batches = -1}), std::invalid_argument);
+  EXPECT_THROW(SequenceLoader(data, std::make_shared<EqualBatches>(9, EqualBatchOptions{})), std::invalid_argument);
+  EXPECT_THROW(loader_of(data, {}, {.loader = {.workers = -1}}), std::invalid_argument);
 }
 
 TEST(SequenceLoaderOptions, AreReadFromARecipe) {

@@ -7,6 +7,7 @@
 
 #include "cachet/data/text/listops_file.h"
 #include "cachet/data/text/matching_maker.h"
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/io/error.h"
 #include "tests/data/text/review_files.h"
 #include "tests/data/vision/image_files.h"
@@ -29,7 +30,7 @@ std::string sequence_problems(const std::string& text) {
 
 TEST(SequenceOptions, KindsHaveDefaultsOfTheirOwn) {
   const auto listops = sequence_options_of("root = \"x\"");
-  EXPECT_EQ(listops.kind, SequenceKind::listops);
+  EXPECT_EQ(listops.kind, &kListOps);
   EXPECT_EQ(listops.files, "basic");
   EXPECT_EQ(listops.max_length, 2000);
   const auto imdb = sequence_options_of("kind = \"imdb\"\nroot = \"x\"");
@@ -79,6 +80,20 @@ TEST(SequenceOptions, NameTheKeyThatIsWrong) {
   EXPECT_NE(sequence_problems(imdb + "tokens = \"subwords\"").find("data.subword_model"), std::string::npos);
   EXPECT_NE(sequence_problems("root = \"x\"\nfiles = \"a/b\"").find("data.files"), std::string::npos);
   EXPECT_NE(sequence_problems("root = \"x\"\ntokens = \"bytes\"").find("data.tokens"), std::string::npos);
+}
+
+TEST(SequenceKinds, HaveWholeRecords) {
+  for (const SequenceKind* kind : sequence_kinds()) {
+    const auto options = sequence_options_of("root = \"/nowhere\"\nkind = \"" + std::string(kind->name) + "\"");
+    EXPECT_EQ(options.kind, kind);
+    EXPECT_FALSE(expected_files(options).empty());
+    EXPECT_GT(options.max_length, 0);
+    const SequenceTraits traits = sequence_traits(options);
+    EXPECT_GT(traits.classes, 1);
+    EXPECT_GT(traits.vocabulary, 1);
+    EXPECT_EQ(traits.pairs, kind->given == GivenForm::pair_of_texts);
+    EXPECT_NE(kind->open, nullptr);
+  }
 }
 
 TEST(SequenceTraits, SayWhatAModelMustKnow) {
@@ -141,7 +156,7 @@ std::set<std::string> reviews_of(const SequenceDatasetOptions& options, Sequence
 TEST(OpenSequences, ValidationIsHeldOutOfTrainingOrTheTestSplit) {
   const test::TemporaryDirectory root;
   test::write_reviews(root.path(), 50, 5);
-  SequenceDatasetOptions options{.kind = SequenceKind::imdb, .root = root.path()};
+  SequenceDatasetOptions options{.kind = &kImdb, .root = root.path()};
   EXPECT_EQ(reviews_of(options, SequenceSplit::validation), reviews_of(options, SequenceSplit::test));
   EXPECT_EQ(reviews_of(options, SequenceSplit::train).size(), 100u);
 
@@ -159,7 +174,7 @@ TEST(OpenSequences, ValidationIsHeldOutOfTrainingOrTheTestSplit) {
 TEST(OpenSequences, FractionAndLimitKeepNestedParts) {
   const test::TemporaryDirectory root;
   test::write_reviews(root.path(), 50, 20);
-  SequenceDatasetOptions options{.kind = SequenceKind::imdb, .root = root.path(), .fraction = 0.2};
+  SequenceDatasetOptions options{.kind = &kImdb, .root = root.path(), .fraction = 0.2};
   const auto fifth = reviews_of(options, SequenceSplit::train);
   EXPECT_EQ(fifth.size(), 20u);
   EXPECT_EQ(reviews_of(options, SequenceSplit::test).size(), 40u);
@@ -175,7 +190,7 @@ TEST(OpenSequences, MissingFoldersSayWhatIsExpected) {
   EXPECT_EQ(test::thrown_message<io::Error>([&] { open_sequence_dataset(listops, SequenceSplit::train); }),
             "data.root: there is no folder /nowhere; it should hold basic_train.tsv, basic_val.tsv and basic_test.tsv, "
             "which `cachet data listops` makes.");
-  for (const auto kind : {SequenceKind::imdb, SequenceKind::matching, SequenceKind::cifar10_pixels})
+  for (const SequenceKind* kind : {&kImdb, &kMatching, &kCifar10Pixels})
     EXPECT_THROW(open_sequence_dataset({.kind = kind, .root = "/nowhere"}, SequenceSplit::train), io::Error);
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 
 #include "cachet/data/text/imdb.h"
 #include "cachet/data/text/subword_encoder.h"
@@ -61,6 +62,39 @@ TEST(Subwords, TextIsPiecesThatTheModelKnows) {
   EXPECT_TRUE(encoder.encode(" \n ", 1000).tokens.empty());
 }
 
+TEST(Subwords, DecodingIsTheInverseOfEncoding) {
+  for (const auto kind : {SubwordKind::bpe, SubwordKind::unigram}) {
+    const SubwordEncoder encoder(train_subwords(subword_texts(), {.vocabulary = 30, .kind = kind}), "model");
+    for (const std::string text : {"walking never", "stay", "talker plays again", ""})
+      EXPECT_EQ(encoder.decode(encoder.encode(text, 1000).tokens), text);
+    // What encoding loses stays lost: double spaces, and letters that the model has never seen.
+    EXPECT_EQ(encoder.decode(encoder.encode("walk  often ", 1000).tokens), "walk often");
+    EXPECT_NE(encoder.decode(encoder.encode("walk Q", 1000).tokens).find("\u2047"), std::string::npos);
+  }
+}
+
+TEST(Subwords, SpecialIdsAreThoseOfTheModel) {
+  EXPECT_EQ(SubwordEncoder(subword_model(), "model").vocabulary().special, (SpecialTokens{.padding = 0, .unknown = 1}));
+  const SubwordEncoder encoder(train_subwords(subword_texts(), {.vocabulary = 60, .begin_and_end = true}), "model");
+  EXPECT_EQ(encoder.vocabulary().special, (SpecialTokens{.padding = 0, .unknown = 1, .begin = 2, .end = 3}));
+  std::vector<Token> tokens = encoder.encode("walking never", 1000).tokens;
+  tokens.insert(tokens.begin(), 2);
+  tokens.insert(tokens.end(), {3, 0, 0});
+  EXPECT_EQ(encoder.decode(tokens), "walking never") << "begin, end and padding stand for no text";
+}
+
+TEST(Subwords, DecodingRefusesIdsOfNoVocabulary) {
+  const SubwordEncoder encoder(subword_model(), "model");
+  const auto complaint = [&](Token token) {
+    return test::thrown_message<std::out_of_range>([&] { encoder.decode(std::vector<Token>{5, 6, token}); });
+  };
+  EXPECT_EQ(complaint(60), "token 2 is 60; ids of the vocabulary are 0 to 59");
+  EXPECT_EQ(complaint(-1), "token 2 is -1; ids of the vocabulary are 0 to 59");
+  EXPECT_NE(complaint(std::numeric_limits<Token>::max()), "");
+  EXPECT_NE(complaint(std::numeric_limits<Token>::min()), "");
+  EXPECT_NO_THROW(encoder.decode(std::vector<Token>{59, 0, 1, 2}));
+}
+
 TEST(Subwords, TrainingIsRepeatable) {
   EXPECT_EQ(train_subwords(subword_texts(), {.vocabulary = 60}), subword_model());
   const SubwordOptions unigram{.vocabulary = 30, .kind = SubwordKind::unigram};
@@ -83,8 +117,8 @@ TEST(Subwords, TrainingRefusesWhatCannotBe) {
   };
   EXPECT_TRUE(complaint(subword_texts(), 8000).starts_with("SentencePiece cannot train: Vocabulary size"))
       << complaint(subword_texts(), 8000);
-  EXPECT_EQ(complaint(subword_texts(), 2), "a subword vocabulary has from 3 to 65536 pieces");
-  EXPECT_EQ(complaint(subword_texts(), 65'537), "a subword vocabulary has from 3 to 65536 pieces");
+  EXPECT_EQ(complaint(subword_texts(), 2), "a subword vocabulary has from 3 to 16777216 pieces");
+  EXPECT_EQ(complaint(subword_texts(), 16'777'217), "a subword vocabulary has from 3 to 16777216 pieces");
   EXPECT_NE(complaint({}, 60).find("SentencePiece cannot train"), std::string::npos);
 }
 
@@ -139,7 +173,7 @@ TEST(Subwords, ReviewsAreReadWithThem) {
   test::write_text(folder / "imdb/test/neg/0_1.txt", "walks never again \xff");
   test::write_text(folder / "imdb/test/pos/0_9.txt", "plays often");
   const SequenceDatasetOptions options{
-      .kind = SequenceKind::imdb,
+      .kind = &kImdb,
       .root = folder / "imdb",
       .text = {.tokens = TokenKind::subwords, .subword_model = folder / "m.model", .vocabulary = 60}};
   const auto reviews = open_sequence_dataset(options, SequenceSplit::test);

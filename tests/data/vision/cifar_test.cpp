@@ -19,32 +19,33 @@ TEST(Cifar, ReadsTheFiveTrainingBatchesOneAfterTheOther) {
     if (batch == 2) test::write_bytes(folder / (name + ".gz"), test::gzip(records));
     if (batch > 2) test::write_bytes(folder / (name + ".xz"), test::xz(records));
   }
-  const StoredImages read = read_cifar(CifarKind::cifar10, folder.path(), Split::train);
-  EXPECT_EQ(read.labels(), (std::vector<int64_t>{1, 5, 2, 6, 3, 7, 4, 8, 5, 9}));
-  EXPECT_EQ(read.shape(), (ImageShape{3, 32, 32}));
-  EXPECT_EQ(read.image(3)[2][1][30].item<int64_t>(), (5 + 2 * 1024 + 32 + 30) % 256);
-  EXPECT_EQ(read.class_names()[6], "frog");
+  const auto read = read_cifar(CifarKind::cifar10, folder.path(), Split::train);
+  EXPECT_EQ(read->labels().values(), (std::vector<int64_t>{1, 5, 2, 6, 3, 7, 4, 8, 5, 9}));
+  EXPECT_EQ(read->images().shape(), (ImageShape{3, 32, 32}));
+  EXPECT_EQ(read->images().image(3)[2][1][30].item<int64_t>(), (5 + 2 * 1024 + 32 + 30) % 256);
+  EXPECT_EQ(read->labels().class_names()[6], "frog");
 }
 
 TEST(Cifar, TakesTheNamesOfTheFolder) {
   const test::TemporaryDirectory folder;
   test::write_bytes(folder / "test_batch.bin", test::cifar_records({{9}}));
   test::write_bytes(folder / "batches.meta.txt", text_bytes("a\nb\nc\nd\ne\nf\ng\nh\ni\r\nj\n\n"));
-  const StoredImages read = read_cifar(CifarKind::cifar10, folder.path(), Split::test);
-  EXPECT_EQ(read.class_names()[8], "i");
-  EXPECT_EQ(read.class_names()[9], "j");
+  const auto read = read_cifar(CifarKind::cifar10, folder.path(), Split::test);
+  EXPECT_EQ(read->labels().class_names()[8], "i");
+  EXPECT_EQ(read->labels().class_names()[9], "j");
 }
 
 TEST(Cifar, Cifar100HasFineLabels) {
   const test::TemporaryDirectory folder;
   test::write_bytes(folder / "test.bin", test::cifar_records({{19, 99}, {0, 3}}));
   test::write_bytes(folder / "train.bin", test::cifar_records({{1, 42}}));
-  const StoredImages read = read_cifar(CifarKind::cifar100, folder.path(), Split::test);
-  EXPECT_EQ(read.labels(), (std::vector<int64_t>{99, 3}));
-  EXPECT_EQ(read.image(1)[0][0][0].item<int64_t>(), 5);
-  EXPECT_EQ(read.classes(), 100);
-  EXPECT_EQ(read.class_names()[99], "99");
-  EXPECT_EQ(read_cifar(CifarKind::cifar100, folder.path(), Split::train).labels(), (std::vector<int64_t>{42}));
+  const auto read = read_cifar(CifarKind::cifar100, folder.path(), Split::test);
+  EXPECT_EQ(read->labels().values(), (std::vector<int64_t>{99, 3}));
+  EXPECT_EQ(read->images().image(1)[0][0][0].item<int64_t>(), 5);
+  EXPECT_EQ(read->labels().classes(), 100);
+  EXPECT_EQ(read->labels().class_names()[99], "99");
+  EXPECT_EQ(read_cifar(CifarKind::cifar100, folder.path(), Split::train)->labels().values(),
+            (std::vector<int64_t>{42}));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
 
+#include "cachet/data/order/equal_batches.h"
+#include "cachet/data/vision/image_files.h"
+#include "cachet/data/vision/image_kinds.h"
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/io/error.h"
 #include "cachet/io/image.h"
@@ -14,15 +17,19 @@
 namespace cachet::data {
 namespace {
 
+std::filesystem::path path_of(const LabelledImages& samples, int64_t index) {
+  return dynamic_cast<const ImageFiles&>(samples.images()).path(index);
+}
+
 class ClassFoldersTest : public testing::Test {
  protected:
   ClassFoldersTest() { test::write_class_folders(root(), {"dog", "ant", "cat"}, 4, 2); }
   std::filesystem::path root() const { return folder_ / "images"; }
   DatasetOptions options() const {
-    DatasetOptions options{.kind = DatasetKind::class_folders, .root = root(), .classes = 3};
+    DatasetOptions options{.kind = &kClassFolders, .root = root(), .classes = 3};
     return options;
   }
-  std::shared_ptr<const ClassFolders> open(Split split, const DatasetOptions& options) const {
+  std::shared_ptr<const LabelledImages> open(Split split, const DatasetOptions& options) const {
     return open_class_folders(root(), split, options, {});
   }
   std::string refusal(Split split, const DatasetOptions& options) const {
@@ -37,29 +44,29 @@ TEST_F(ClassFoldersTest, AreSortedByClassAndName) {
   std::vector<int64_t> seen;
   const auto images =
       open_class_folders(root(), Split::train, options(), [&](int64_t files) { seen.push_back(files); });
-  EXPECT_EQ(images->class_names(), (std::vector<std::string>{"ant", "cat", "dog"}));
+  EXPECT_EQ(images->labels().class_names(), (std::vector<std::string>{"ant", "cat", "dog"}));
   ASSERT_EQ(images->size(), 12);
-  EXPECT_EQ(images->path(0), root() / "train/ant/0.jpg");
-  EXPECT_EQ(images->path(11), root() / "train/dog/3.jpg");
-  EXPECT_EQ(images->label(4), 1);
-  EXPECT_FALSE(images->has_one_size());
-  EXPECT_EQ(images->shape().channels, 3);
+  EXPECT_EQ(path_of(*images, 0), root() / "train/ant/0.jpg");
+  EXPECT_EQ(path_of(*images, 11), root() / "train/dog/3.jpg");
+  EXPECT_EQ(images->labels()[4], 1);
+  EXPECT_FALSE(images->images().has_one_size());
+  EXPECT_EQ(images->images().shape().channels, 3);
   EXPECT_EQ(open(Split::test, options())->size(), 6);
   EXPECT_EQ(seen, (std::vector<int64_t>{4, 8, 12}));
 }
 
 TEST_F(ClassFoldersTest, DecodeWhatIsAskedFor) {
   const auto images = open(Split::train, options());
-  const at::Tensor image = images->image(1);
+  const at::Tensor image = images->images().image(1);
   EXPECT_EQ(image.sizes(), (std::vector<int64_t>{3, 37, 47}));
-  const at::Tensor part = images->region(1, [](const io::ImageSize&) {
+  const at::Tensor part = images->images().region(1, [](const io::ImageSize&) {
     return io::ImageRequest{{3, 4, 20, 30}, {20, 30}};
   });
   EXPECT_TRUE(part.equal(image.narrow(1, 3, 20).narrow(2, 4, 30).permute({1, 2, 0})));
   DatasetOptions grey = options();
   grey.folders.channels = 1;
-  for (const int64_t index : {0, 5}) EXPECT_EQ(open(Split::train, grey)->image(index).size(0), 1) << index;
-  EXPECT_EQ(images->image(5).size(0), 3) << "a grey file";
+  for (const int64_t index : {0, 5}) EXPECT_EQ(open(Split::train, grey)->images().image(index).size(0), 1) << index;
+  EXPECT_EQ(images->images().image(5).size(0), 3) << "a grey file";
 }
 
 TEST_F(ClassFoldersTest, KeepAShareOfTheImages) {
@@ -67,7 +74,7 @@ TEST_F(ClassFoldersTest, KeepAShareOfTheImages) {
   some.fraction = 0.5;
   const auto images = open_dataset(some, Split::train);
   EXPECT_EQ(images->size(), 6);
-  EXPECT_EQ(images->class_names().size(), 3u);
+  EXPECT_EQ(images->labels().class_names().size(), 3u);
   some.limit = 2;
   EXPECT_EQ(open_dataset(some, Split::test)->size(), 2);
 }
@@ -86,8 +93,8 @@ TEST_F(ClassFoldersTest, TakeNestedFoldersLinksAndEveryImageName) {
   four.classes = 4;
   const auto images = open(Split::train, four);
   EXPECT_EQ(images->size(), 12 + 5 + 4);
-  EXPECT_EQ(images->class_names()[3], "eel");
-  for (int64_t i = 0; i < images->size(); ++i) EXPECT_EQ(images->image(i).size(0), 3);
+  EXPECT_EQ(images->labels().class_names()[3], "eel");
+  for (int64_t i = 0; i < images->size(); ++i) EXPECT_EQ(images->images().image(i).size(0), 3);
 }
 
 TEST_F(ClassFoldersTest, RefuseFilesThatAreNoImages) {
@@ -120,7 +127,7 @@ TEST_F(ClassFoldersTest, RefuseFoldersThatDoNotFit) {
             (root() / "val/bee").string() + ": " + (root() / "train").string() + " has no class of that name");
   std::filesystem::remove(root() / "val/bee");
   std::filesystem::remove_all(root() / "val/cat");
-  EXPECT_EQ(open(Split::test, options())->label(2), 2) << "dogs stay dogs without a cat before them";
+  EXPECT_EQ(open(Split::test, options())->labels()[2], 2) << "dogs stay dogs without a cat before them";
 
   std::filesystem::remove_all(root() / "train/ant");
   std::filesystem::create_directory(root() / "train/ant");
@@ -143,7 +150,7 @@ TEST_F(ClassFoldersTest, EndCirclesOfLinks) {
 TEST_F(ClassFoldersTest, EvaluationAloneNeedsNoTrainingImages) {
   std::filesystem::remove_all(root() / "train");
   const auto images = open(Split::test, options());
-  EXPECT_EQ(images->class_names(), (std::vector<std::string>{"ant", "cat", "dog"}));
+  EXPECT_EQ(images->labels().class_names(), (std::vector<std::string>{"ant", "cat", "dog"}));
   EXPECT_EQ(images->size(), 6);
 }
 
@@ -151,8 +158,8 @@ TEST_F(ClassFoldersTest, AFolderOfClassesIsItsOwnValidationSplit) {
   const auto expected = open(Split::test, options());
   const auto images = open_class_folders(root() / "val", Split::test, options(), {});
   ASSERT_EQ(images->size(), expected->size());
-  EXPECT_EQ(images->class_names(), expected->class_names());
-  for (int64_t i = 0; i < images->size(); ++i) EXPECT_EQ(images->path(i), expected->path(i));
+  EXPECT_EQ(images->labels().class_names(), expected->labels().class_names());
+  for (int64_t i = 0; i < images->size(); ++i) EXPECT_EQ(path_of(*images, i), path_of(*expected, i));
   const auto refused = [&](const std::filesystem::path& folder, Split split) {
     return test::thrown_message<io::Error>([&] { open_class_folders(folder, split, options(), {}); });
   };
@@ -164,10 +171,12 @@ TEST_F(ClassFoldersTest, ABadImageIsNamedByTheLoader) {
   const std::string good = test::jpeg_file(30, 30);
   test::write_bytes(root() / "train/cat/1.jpg", good.substr(0, good.size() / 2));
   const auto images = open(Split::train, options());
-  const ImageTransform transform(images->shape(), {{0.5, 0.5, 0.5}, {1, 1, 1}}, {.crop = CropKind::resized},
+  const ImageTransform transform(images->images().shape(), {{0.5, 0.5, 0.5}, {1, 1, 1}}, {.crop = CropKind::resized},
                                  {.image_size = 16});
   for (const int64_t workers : {0, 2}) {
-    const ImageLoader loader(images, transform, {.batch_size = 6, .shuffle = false}, {.workers = workers});
+    const auto order =
+        std::make_shared<EqualBatches>(images->size(), EqualBatchOptions{.batch_size = 6, .shuffle = false});
+    const ImageLoader loader(images, transform, order, {.workers = workers});
     EXPECT_EQ(test::thrown_message<std::runtime_error>([&] {
                 for (auto stream = loader.stream(0); stream.next();) continue;
               }),
@@ -179,9 +188,9 @@ TEST_F(ClassFoldersTest, ABadImageIsNamedByTheLoader) {
 TEST_F(ClassFoldersTest, WarningsAreErrorsWhereStrict) {
   test::write_bytes(root() / "train/ant/0.jpg", test::jpeg_file(30, 30) + "more");
   DatasetOptions strict = options();
-  EXPECT_NO_THROW(open(Split::train, strict)->image(0));
+  EXPECT_NO_THROW(open(Split::train, strict)->images().image(0));
   strict.folders.strict_images = true;
-  EXPECT_THROW(open(Split::train, strict)->image(0), io::Error);
+  EXPECT_THROW(open(Split::train, strict)->images().image(0), io::Error);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "cachet/data/vision/image_kinds.h"
 #include "cachet/data/vision/normalization.h"
 #include "cachet/io/error.h"
 #include "tests/data/vision/image_files.h"
@@ -53,16 +54,16 @@ void write_idx_folder(const std::filesystem::path& folder) {
   test::write_bytes(folder / "t10k-labels-idx1-ubyte", test::idx_labels(test::Bytes(20, 4)));
 }
 
-std::vector<int64_t> first_pixels(const std::shared_ptr<const ImageDataset>& images) {
+std::vector<int64_t> first_pixels(const std::shared_ptr<const LabelledImages>& samples) {
   std::vector<int64_t> pixels;
-  for (int64_t i = 0; i < images->size(); ++i) pixels.push_back(images->image(i)[0][0][0].item<int64_t>());
+  for (int64_t i = 0; i < samples->size(); ++i) pixels.push_back(samples->images().image(i)[0][0][0].item<int64_t>());
   return pixels;
 }
 
 TEST(DatasetOptions, AreReadFromARecipe) {
   const DatasetOptions options =
       options_of("kind = \"cifar100\"\nroot = \"cifar\"\nfraction = 0.5\nlimit = 1000\nsubset_seed = 4");
-  EXPECT_EQ(options.kind, DatasetKind::cifar100);
+  EXPECT_EQ(options.kind, &kCifar100);
   EXPECT_EQ(options.root, "cifar");
   EXPECT_EQ(options.fraction, 0.5);
   EXPECT_EQ(options.limit, 1000);
@@ -99,7 +100,7 @@ TEST(DatasetOptions, KeysThatABaseLeavesBehindAreNoMistakes) {
       config::Document::from_text("[data]\nkind = \"class_folders\"\nclasses = 7\nchannels = 1", "base.toml");
   document.set("data.kind=cifar10");
   document.set("data.root=x");
-  EXPECT_EQ(read_dataset_options(document.root().table("data")).kind, DatasetKind::cifar10);
+  EXPECT_EQ(read_dataset_options(document.root().table("data")).kind, &kCifar10);
   EXPECT_NO_THROW(document.finish());
   document.set("data.classes=7");
   read_dataset_options(document.root().table("data"));
@@ -120,14 +121,32 @@ TEST(DatasetOptions, OfAModelNeedNoRoot) {
 }
 
 TEST(DatasetOptions, KindsAreReadOverDefaultsOfTheirOwn) {
-  DatasetOptions folders{.kind = DatasetKind::class_folders, .classes = 12};
+  DatasetOptions folders{.kind = &kClassFolders, .classes = 12};
   config::Document empty;
   read_image_kind(empty.root(), folders);
-  EXPECT_EQ(folders.kind, DatasetKind::class_folders);
+  EXPECT_EQ(folders.kind, &kClassFolders);
   EXPECT_EQ(folders.classes, 12);
   auto idx = config::Document::from_text("kind = \"idx\"", "recipe.toml");
   read_image_kind(idx.root(), folders);
   EXPECT_EQ(folders.classes, 10) << "12 was for class folders";
+}
+
+TEST(ImageKinds, HaveWholeRecords) {
+  for (const ImageKind* kind : image_kinds()) {
+    const DatasetOptions options = options_of("root = \"x\"\nkind = \"" + std::string(kind->name) + "\"");
+    EXPECT_EQ(options.kind, kind);
+    EXPECT_FALSE(expected_files(options).empty());
+    const ImageTraits traits = image_traits(options);
+    EXPECT_EQ(traits.classes, kind->classes);
+    EXPECT_EQ(static_cast<int64_t>(kind->class_names(traits.classes).size()), traits.classes);
+    EXPECT_EQ(options.own_sizes(), traits.shape.height == 0);
+    EXPECT_EQ(kind->mean.size(), kind->std.size());
+    EXPECT_TRUE(kind->mean.empty() || static_cast<int64_t>(kind->mean.size()) == traits.shape.channels);
+    EXPECT_THROW(kind->open(options, Split::train, "/nowhere", {}), io::Error);
+  }
+  EXPECT_EQ(image_traits(options_of("root = \"x\"\nclasses = 26")).classes, 26);
+  const std::string grey = "root = \"x\"\nkind = \"class_folders\"\nchannels = 1";
+  EXPECT_EQ(image_traits(options_of(grey)).shape.channels, 1);
 }
 
 TEST(DatasetRoot, IsSearchedBelowTheWorkingFolderThenBelowCachetData) {
@@ -152,7 +171,7 @@ TEST(DatasetRoot, TellsWhereItLookedAndWhatItMissed) {
     return "";
   };
   const SearchRoot none("");
-  EXPECT_EQ(message({.kind = DatasetKind::cifar10, .root = "c"}),
+  EXPECT_EQ(message({.kind = &kCifar10, .root = "c"}),
             "data.root: there is no folder " + (working / "c").string() +
                 "; it should hold data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or .xz). "
                 "CACHET_DATA may name a folder to look in too.");
@@ -194,40 +213,40 @@ TEST(OpenDataset, SubsetsAreDrawnBySeedAndNested) {
 }
 
 TEST(OpenDataset, WithoutImagesThereAreClassesAndAShape) {
-  const auto cifar = without_images({.kind = DatasetKind::cifar10}, 10, {3, 32, 32});
+  const auto cifar = without_images({.kind = &kCifar10}, 10, {3, 32, 32});
   EXPECT_EQ(cifar->size(), 0);
-  EXPECT_EQ(cifar->shape(), (ImageShape{3, 32, 32}));
-  EXPECT_EQ(cifar->class_names()[9], "truck");
-  EXPECT_EQ(without_images({.kind = DatasetKind::cifar10}, 4, {3, 32, 32})->class_names()[3], "3");
-  const auto folders = without_images({.kind = DatasetKind::class_folders}, 1000, {3, 224, 224});
-  EXPECT_FALSE(folders->has_one_size());
-  EXPECT_EQ(folders->classes(), 1000);
+  EXPECT_EQ(cifar->images().shape(), (ImageShape{3, 32, 32}));
+  EXPECT_EQ(cifar->labels().class_names()[9], "truck");
+  EXPECT_EQ(without_images({.kind = &kCifar10}, 4, {3, 32, 32})->labels().class_names()[3], "3");
+  const auto folders = without_images({.kind = &kClassFolders}, 1000, {3, 224, 224});
+  EXPECT_FALSE(folders->images().has_one_size());
+  EXPECT_EQ(folders->labels().classes(), 1000);
 }
 
 TEST(OpenDataset, KindsKnowTheirClasses) {
   const test::TemporaryDirectory folder;
   write_idx_folder(folder.path());
-  EXPECT_EQ(open_dataset({.kind = DatasetKind::fashion_mnist, .root = folder.path()}, Split::test)->class_names()[9],
+  EXPECT_EQ(open_dataset({.kind = &kFashionMnist, .root = folder.path()}, Split::test)->labels().class_names()[9],
             "ankle boot");
-  EXPECT_EQ(open_dataset({.root = folder.path(), .classes = 5}, Split::test)->classes(), 5);
+  EXPECT_EQ(open_dataset({.root = folder.path(), .classes = 5}, Split::test)->labels().classes(), 5);
   EXPECT_THROW(open_dataset({.root = folder.path(), .classes = 4}, Split::test), io::Error);
 }
 
 // The images that the repository carries.
 TEST(OpenDataset, ReadsTheFashionMnistSubset) {
-  const DatasetOptions options{.kind = DatasetKind::fashion_mnist,
+  const DatasetOptions options{.kind = &kFashionMnist,
                                .root = std::filesystem::path(CACHET_TEST_DATA) / "../../data/fashion-mnist"};
   const auto train_images = open_dataset(options, Split::train);
   const auto test_images = open_dataset(options, Split::test);
-  EXPECT_EQ(train_images->shape(), (ImageShape{1, 28, 28}));
-  EXPECT_EQ(test_images->shape(), train_images->shape());
+  EXPECT_EQ(train_images->images().shape(), (ImageShape{1, 28, 28}));
+  EXPECT_EQ(test_images->images().shape(), train_images->images().shape());
   for (int64_t label = 0; label < 10; ++label) {
-    EXPECT_EQ(all_labels(*train_images).eq(label).sum().item<int64_t>(), train_images->size() / 10);
-    EXPECT_EQ(all_labels(*test_images).eq(label).sum().item<int64_t>(), test_images->size() / 10);
+    EXPECT_EQ(train_images->labels().tensor().eq(label).sum().item<int64_t>(), train_images->size() / 10);
+    EXPECT_EQ(test_images->labels().tensor().eq(label).sum().item<int64_t>(), test_images->size() / 10);
   }
   // A sample of the full set: its statistics are near the full set's.
-  const Normalization found = Normalization::from_data(*train_images);
-  const Normalization known = *Normalization::known(DatasetKind::fashion_mnist);
+  const Normalization found = Normalization::from_data(train_images->images());
+  const Normalization known = *Normalization::known(kFashionMnist);
   EXPECT_NEAR(found.mean[0], known.mean[0], 0.01);
   EXPECT_NEAR(found.std[0], known.std[0], 0.01);
 }

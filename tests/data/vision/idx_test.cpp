@@ -31,10 +31,10 @@ TEST(Idx, ReadsPlainGzipAndXz) {
   test::write_bytes(mixed / "train-images-idx3-ubyte.xz", test::xz(images));
   test::write_bytes(mixed / "train-labels-idx1-ubyte", test::gzip(labels));  // the bytes count, not the name
   for (const auto* folder : {&plain, &gzipped, &mixed}) {
-    const StoredImages read = read_idx(folder->path(), Split::train, kThreeClasses);
-    EXPECT_EQ(read.shape(), (ImageShape{1, 2, 5}));
-    EXPECT_EQ(read.labels(), (std::vector<int64_t>{2, 0, 1}));
-    EXPECT_EQ(read.image(2)[0][1][4].item<int64_t>(), 7 * 2 + 9);
+    const auto read = read_idx(folder->path(), Split::train, kThreeClasses);
+    EXPECT_EQ(read->images().shape(), (ImageShape{1, 2, 5}));
+    EXPECT_EQ(read->labels().values(), (std::vector<int64_t>{2, 0, 1}));
+    EXPECT_EQ(read->images().image(2)[0][1][4].item<int64_t>(), 7 * 2 + 9);
   }
 }
 
@@ -42,7 +42,7 @@ TEST(Idx, TheTestSplitHasFilesOfItsOwn) {
   const test::TemporaryDirectory folder;
   test::write_bytes(folder / "t10k-images-idx3-ubyte", test::idx_images(1, 2, 2));
   test::write_bytes(folder / "t10k-labels-idx1-ubyte", test::idx_labels({1}));
-  EXPECT_EQ(read_idx(folder.path(), Split::test, kThreeClasses).size(), 1);
+  EXPECT_EQ(read_idx(folder.path(), Split::test, kThreeClasses)->size(), 1);
   EXPECT_ANY_THROW(read_idx(folder.path(), Split::train, kThreeClasses));
 }
 

@@ -6,17 +6,24 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "cachet/data/order/equal_batches.h"
+
 namespace cachet::data {
 namespace {
 
 constexpr ImageShape kLoaderShape{3, 8, 6};
 
-std::shared_ptr<const StoredImages> loader_images(int64_t count = 50) {
+std::shared_ptr<const LabelledImages> loader_images(int64_t count = 50) {
   static const at::Tensor pixels = at::randint(0, 256, {200, 3, 8, 6}, at::kByte);
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < count; ++i) labels.push_back(i % 7);
   const std::vector<std::string> names(7, "class");
-  return std::make_shared<StoredImages>(pixels.narrow(0, 0, count), labels, names);
+  return std::make_shared<LabelledImages>(std::make_shared<StoredImages>(pixels.narrow(0, 0, count)),
+                                          ClassLabels(labels, names));
+}
+
+std::shared_ptr<const BatchOrder> equal(EqualBatchOptions options, int64_t size = 50) {
+  return std::make_shared<EqualBatches>(size, options);
 }
 
 ImageTransform all_augmentations(ResizeOptions resize = {}) {
@@ -46,8 +53,8 @@ void expect_same(const std::vector<ImageBatch>& left, const std::vector<ImageBat
 TEST(ImageLoader, BatchesAreTheSameForAnyNumberOfWorkers) {
   for (const ResizeOptions& resize : {ResizeOptions{}, ResizeOptions{.image_size = 12}}) {
     const auto loader = [&](int64_t workers) {
-      return ImageLoader(loader_images(), all_augmentations(resize), {.batch_size = 4, .drop_last = false, .seed = 9},
-                         {.workers = workers});
+      return ImageLoader(loader_images(), all_augmentations(resize),
+                         equal({.batch_size = 4, .drop_last = false, .seed = 9}), {.workers = workers});
     };
     const auto alone = all_batches(loader(0), 3);
     EXPECT_EQ(alone.size(), 13u);
@@ -56,7 +63,7 @@ TEST(ImageLoader, BatchesAreTheSameForAnyNumberOfWorkers) {
 }
 
 TEST(ImageLoader, StartsAtAnyBatch) {
-  const ImageLoader loader(loader_images(), all_augmentations(), {.batch_size = 6, .seed = 1}, {.workers = 2});
+  const ImageLoader loader(loader_images(), all_augmentations(), equal({.batch_size = 6, .seed = 1}), {.workers = 2});
   const auto whole = all_batches(loader, 7);
   for (int64_t first = 0; first <= loader.batches(); ++first) {
     expect_same(all_batches(loader, 7, first), {whole.begin() + first, whole.end()});
@@ -66,7 +73,7 @@ TEST(ImageLoader, StartsAtAnyBatch) {
 }
 
 TEST(ImageLoader, EpochsDifferInOrderAndAugmentation) {
-  const ImageLoader loader(loader_images(), all_augmentations(), {.batch_size = 50, .seed = 1});
+  const ImageLoader loader(loader_images(), all_augmentations(), equal({.batch_size = 50, .seed = 1}));
   const ImageBatch first = all_batches(loader, 0).front();
   const ImageBatch second = all_batches(loader, 1).front();
   EXPECT_NE(first.indices, second.indices);
@@ -80,17 +87,18 @@ TEST(ImageLoader, EpochsDifferInOrderAndAugmentation) {
 TEST(ImageLoader, EvaluatesEverySampleOnceInOrder) {
   const auto images = loader_images(10);
   const Normalization plain{{0, 0, 0}, {1, 1, 1}};
-  const ImageLoader loader(images, {kLoaderShape, plain}, {.batch_size = 4, .shuffle = false, .drop_last = false});
+  const ImageLoader loader(images, {kLoaderShape, plain},
+                           equal({.batch_size = 4, .shuffle = false, .drop_last = false}, 10));
   const auto batches = all_batches(loader, 0);
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(batches[2].indices, (std::vector<int64_t>{8, 9}));
   EXPECT_EQ(batches[2].images.sizes(), (std::vector<int64_t>{2, 3, 8, 6}));
-  EXPECT_TRUE(batches[2].images[1].mul(255).round().to(at::kByte).equal(images->image(9)));
+  EXPECT_TRUE(batches[2].images[1].mul(255).round().to(at::kByte).equal(images->images().image(9)));
   EXPECT_EQ(batches[2].labels[1].item<int64_t>(), 9 % 7);
 }
 
 TEST(ImageLoader, StreamsOutliveTheLoader) {
-  auto loader = std::make_unique<ImageLoader>(loader_images(), all_augmentations(), SamplerOptions{.batch_size = 5},
+  auto loader = std::make_unique<ImageLoader>(loader_images(), all_augmentations(), equal({.batch_size = 5}),
                                               LoaderOptions{.workers = 2});
   BatchStream<ImageBatch> stream = loader->stream(0);
   loader.reset();
@@ -100,33 +108,33 @@ TEST(ImageLoader, StreamsOutliveTheLoader) {
   EXPECT_GT(stream.waited_seconds(), 0);
 }
 
-// A data set with one image that cannot be read.
-class BrokenImages : public ImageDataset {
+// Images of which one cannot be read.
+class BrokenImages : public ImageSource {
  public:
   explicit BrokenImages(bool throws) : throws_(throws) {}
-  int64_t size() const override { return images_->size(); }
-  ImageShape shape() const override { return images_->shape(); }
-  const std::vector<std::string>& class_names() const override { return images_->class_names(); }
-  int64_t label(int64_t index) const override { return images_->label(index); }
+  int64_t size() const override { return samples_->size(); }
+  ImageShape shape() const override { return samples_->images().shape(); }
   at::Tensor image(int64_t index) const override {
-    if (index != 13) return images_->image(index);
+    if (index != 13) return samples_->images().image(index);
     if (throws_) throw std::runtime_error("the disk is on fire");
-    return images_->image(index).narrow(1, 0, 4);
+    return samples_->images().image(index).narrow(1, 0, 4);
   }
-  std::shared_ptr<const ImageDataset> subset(const std::vector<int64_t>& indices) const override {
-    return images_->subset(indices);
+  std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const override {
+    return samples_->images().subset(indices);
   }
 
  private:
-  std::shared_ptr<const StoredImages> images_ = loader_images();
+  std::shared_ptr<const LabelledImages> samples_ = loader_images();
   bool throws_;
 };
 
 TEST(ImageLoader, NamesTheSampleThatFailed) {
   for (const int64_t workers : {0, 1, 3}) {
     for (const bool throws : {true, false}) {
-      const ImageLoader loader(std::make_shared<BrokenImages>(throws), all_augmentations(),
-                               {.batch_size = 5, .shuffle = false}, {.workers = workers});
+      const auto broken =
+          std::make_shared<LabelledImages>(std::make_shared<BrokenImages>(throws), loader_images()->labels());
+      const ImageLoader loader(broken, all_augmentations(), equal({.batch_size = 5, .shuffle = false}),
+                               {.workers = workers});
       BatchStream<ImageBatch> stream = loader.stream(4);
       EXPECT_TRUE(stream.next());
       EXPECT_TRUE(stream.next());
@@ -145,7 +153,7 @@ TEST(ImageLoader, NamesTheSampleThatFailed) {
 
 TEST(ImageLoader, RepeatsSamplesEachAugmentedAnew) {
   const auto loader = [](int64_t repeats) {
-    return ImageLoader(loader_images(), all_augmentations(), {.batch_size = 10, .seed = 4, .repeats = repeats});
+    return ImageLoader(loader_images(), all_augmentations(), equal({.batch_size = 10, .seed = 4, .repeats = repeats}));
   };
   const auto once = all_batches(loader(1), 2), thrice = all_batches(loader(3), 2);
   ASSERT_EQ(thrice.size(), once.size());
@@ -165,10 +173,34 @@ TEST(ImageLoader, RepeatsSamplesEachAugmentedAnew) {
 }
 
 TEST(ImageLoader, RefusesAnotherShape) {
-  EXPECT_THROW(ImageLoader(loader_images(), ImageTransform({3, 8, 8}, {{0, 0, 0}, {1, 1, 1}}), {}),
+  EXPECT_THROW(ImageLoader(loader_images(), ImageTransform({3, 8, 8}, {{0, 0, 0}, {1, 1, 1}}), equal({})),
                std::invalid_argument);
-  EXPECT_THROW(ImageLoader(loader_images(), all_augmentations(), {}, {.workers = -1}), std::invalid_argument);
-  EXPECT_THROW(ImageLoader(loader_images(), all_augmentations(), {}, {.prefetch = 0}), std::invalid_argument);
+  EXPECT_THROW(ImageLoader(loader_images(), all_augmentations(), equal({}), {.workers = -1}), std::invalid_argument);
+  EXPECT_THROW(ImageLoader(loader_images(), all_augmentations(), equal({}), {.prefetch = 0}), std::invalid_argument);
+}
+
+TEST(ImageLoader, RefusesAnOrderOfOtherSamples) {
+  EXPECT_THROW(ImageLoader(loader_images(), all_augmentations(), equal({}, 49)), std::invalid_argument);
+}
+
+// Two shards together have what one process has, and the part of a batch that has too few samples is empty.
+TEST(ImageLoader, ShardsShareEachBatch) {
+  const EqualBatchOptions options{.batch_size = 7, .drop_last = false, .seed = 4};
+  const ImageTransform transform = all_augmentations({.image_size = 12});
+  const auto batches_of = [&](Shard shard) {
+    const auto order = std::make_shared<EqualBatches>(50, options, shard);
+    return all_batches(ImageLoader(loader_images(), transform, order), 3);
+  };
+  const auto whole = batches_of({}), even = batches_of({0, 2}), odd = batches_of({1, 2});
+  ASSERT_EQ(even.size(), whole.size());
+  ASSERT_EQ(odd.size(), whole.size());
+  for (size_t b = 0; b < whole.size(); ++b) {
+    for (int64_t i = 0; i < whole[b].images.size(0); ++i)
+      EXPECT_TRUE(whole[b].images[i].equal((i % 2 == 0 ? even : odd)[b].images[i / 2]));
+  }
+  EXPECT_EQ(whole.back().images.size(0), 1);
+  EXPECT_EQ(odd.back().images.sizes(), (std::vector<int64_t>{0, 3, 12, 12}));
+  EXPECT_EQ(odd.back().labels.numel(), 0);
 }
 
 TEST(LoaderOptions, AreReadFromARecipe) {

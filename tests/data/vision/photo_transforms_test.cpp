@@ -26,8 +26,7 @@ at::Tensor photo(int64_t height, int64_t width) { return at::randint(256, {1, 3,
 at::Tensor shown(const ImageTransform& transform, const at::Tensor& image, int64_t index = 0) {
   const ImageShape shape = transform.sample_shape();
   at::Tensor out = at::empty({shape.channels, shape.height, shape.width}, at::kFloat);
-  transform.apply(StoredImages(image, {0}, {"class"}), 0, {7, 2, static_cast<uint64_t>(index)},
-                  out.mutable_data_ptr<float>());
+  transform.apply(StoredImages(image), 0, {7, 2, static_cast<uint64_t>(index)}, out.mutable_data_ptr<float>());
   return out;
 }
 
@@ -126,7 +125,8 @@ TEST(RandAugmentPolicy, DrawsOperationsByTheirProbability) {
   constexpr int kDraws = 1000;
   for (int i = 0; i < kDraws; ++i) {
     const at::Tensor result =
-        rand_augment(image.clone(), {.operations = 2}, {}, {1, RandomStream::policy, 0, static_cast<uint64_t>(i)});
+        rand_augment(image.clone(), {.operations = 2}, {}, {1, RandomStream::policy, 0, static_cast<uint64_t>(i)})
+            .image;
     changed += !result.equal(image);
   }
   // Three of four draw one operation or two; on noise autocontrast, and equalize by little, may change nothing.
@@ -182,7 +182,7 @@ TEST(RandomErasing, PixelModeIsNormalNoise) {
 }
 
 TEST(Thumbnails, FitTheirSide) {
-  const StoredImages images(photo(30, 200), {0}, {"class"});
+  const StoredImages images(photo(30, 200));
   EXPECT_EQ(thumbnail(images, 0, 50).sizes(), (std::vector<int64_t>{7, 50, 3}));
   EXPECT_TRUE(thumbnail(images, 0, 300).equal(images.image(0).permute({1, 2, 0})));
 }

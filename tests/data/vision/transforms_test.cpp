@@ -12,6 +12,12 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "cachet/data/vision/pixel_operations.h"
+#include "cachet/io/error.h"
+#include "cachet/io/png.h"
+#include "tests/support/bytes.h"
+#include "tests/support/temporary_directory.h"
+
 namespace cachet::data {
 namespace {
 
@@ -27,8 +33,7 @@ SampleRandom random_for(int64_t index) { return {5, 3, static_cast<uint64_t>(ind
 at::Tensor applied(const ImageTransform& transform, const at::Tensor& image, int64_t index) {
   const ImageShape shape = transform.sample_shape();
   at::Tensor out = at::empty({shape.channels, shape.height, shape.width}, at::kFloat);
-  transform.apply(StoredImages(image.unsqueeze(0), {0}, {"class"}), 0, random_for(index),
-                  out.mutable_data_ptr<float>());
+  transform.apply(StoredImages(image.unsqueeze(0)), 0, random_for(index), out.mutable_data_ptr<float>());
   return out;
 }
 
@@ -137,6 +142,60 @@ TEST(ImageTransform, ResizesBatchesToTheModelsSize) {
     EXPECT_NEAR(resized[1][1][5][7].item<double>(), (7.5 / 2 - 0.5) / 6, 0.01);
     EXPECT_TRUE(resized[0].equal(resized[2]));
   }
+}
+
+void write_png(const std::filesystem::path& file, const at::Tensor& image) {
+  const auto bytes = io::encode_png(image.permute({1, 2, 0}).contiguous());
+  test::write_bytes(file, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+// A file of a user beside the same image in the data set, for every way in which evaluation shows images.
+TEST(ImageTransform, AFileIsShownAsASampleOfTheData) {
+  const test::TemporaryDirectory folder;
+  for (const int64_t channels : {1, 3}) {
+    const at::Tensor image = noise_image({channels, 24, 20});
+    const auto file = folder / "image.png";
+    write_png(file, image);
+    const Normalization normalization{std::vector<double>(static_cast<size_t>(channels), 0.4),
+                                      std::vector<double>(static_cast<size_t>(channels), 0.3)};
+    for (const auto interpolation : {Interpolation::bilinear, Interpolation::bicubic}) {
+      for (const double fraction : {1.0, 0.875}) {
+        for (const ImageShape& input : {ImageShape{channels, 24, 20}, ImageShape{channels, 0, 0}}) {
+          const ResizeOptions resize{.image_size = 14, .interpolation = interpolation, .crop_fraction = fraction};
+          const auto transform = ImageTransform::for_evaluation(input, normalization, resize);
+          const ImageShape shape = transform.sample_shape();
+          at::Tensor expected = at::empty({1, shape.channels, shape.height, shape.width}, at::kFloat);
+          transform.apply(StoredImages(image.unsqueeze(0)), 0, {}, expected.mutable_data_ptr<float>());
+          EXPECT_TRUE(transform.of_file(file).equal(transform.resize(expected)))
+              << channels << " " << fraction << " " << input.height;
+        }
+      }
+    }
+  }
+}
+
+TEST(ImageTransform, AFileOfAnotherSizeIsResizedToTheDataAsTheRecipeSays) {
+  const test::TemporaryDirectory folder;
+  const at::Tensor image = noise_image({3, 50, 30});
+  write_png(folder / "image.png", image);
+  const Normalization plain{{0, 0, 0}, {1, 1, 1}};
+  for (const auto interpolation : {Interpolation::bilinear, Interpolation::bicubic}) {
+    const auto transform = ImageTransform::for_evaluation({3, 16, 16}, plain, {.interpolation = interpolation});
+    const at::Tensor expected = resize_pixels(image.permute({1, 2, 0}).contiguous(), {16, 16}, interpolation);
+    const at::Tensor shown = transform.of_file(folder / "image.png");
+    EXPECT_TRUE(shown[0].mul(255).round().to(at::kByte).permute({1, 2, 0}).equal(expected));
+  }
+}
+
+TEST(ImageTransform, AFileTakesTheChannelsOfTheData) {
+  const test::TemporaryDirectory folder;
+  const at::Tensor image = noise_image({3, 16, 16});
+  write_png(folder / "image.png", image);
+  const auto grey = ImageTransform::for_evaluation({1, 16, 16}, {{0}, {1}}, {});
+  EXPECT_EQ(grey.of_file(folder / "image.png").sizes(), (std::vector<int64_t>{1, 1, 16, 16}));
+  EXPECT_THROW(grey.of_file(folder / "none.png"), io::Error);
+  const auto two = ImageTransform::for_evaluation({2, 16, 16}, {{0, 0}, {1, 1}}, {});
+  EXPECT_THROW(two.of_file(folder / "image.png"), std::invalid_argument);
 }
 
 TEST(ImageTransform, RefusesWhatCannotApply) {

@@ -1,8 +1,6 @@
 #include "cachet/tasks/classification/prediction.h"
 
-#include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,7 +8,6 @@
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/png.h"
-#include "cachet/tasks/image_classification/fit_image.h"
 #include "cachet/tasks/records.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
@@ -37,7 +34,7 @@ TEST(Predictions, OfFilesAreThoseOfTheSameTestImages) {
   for (int64_t i = 0; i < 3; ++i) {
     files.push_back((folder / (std::to_string(i) + ".png")).string());
     io::write_file_atomically(files.back(),
-                              io::encode_png(task->test_images().image(i).permute({1, 2, 0}).contiguous()));
+                              io::encode_png(task->test_images().images().image(i).permute({1, 2, 0}).contiguous()));
   }
   const auto of_files = test::given_predictions(*task, files, 4);
   std::vector<Prediction> of_data;
@@ -71,15 +68,6 @@ TEST(Predictions, GuessesAreSorted) {
   EXPECT_EQ(guesses[0].label, 1);
   EXPECT_EQ(guesses[1].label, 2);
   EXPECT_EQ(top_guesses(at::tensor({0.2F, 0.8F}), 9).size(), 2U) << "no more than there are";
-}
-
-TEST(Predictions, FitImagesToTheModel) {
-  const at::Tensor white = at::full({6, 10, 3}, 255, at::kByte);
-  const at::Tensor grey = fit_image(white, {1, 8, 8});
-  EXPECT_EQ(grey.sizes(), (std::vector<int64_t>{1, 1, 8, 8}));
-  EXPECT_NEAR(grey.min().item<double>(), 1, 1e-5);
-  EXPECT_EQ(fit_image(at::zeros({8, 8, 1}, at::kByte), {3, 8, 8}).sizes(), (std::vector<int64_t>{1, 3, 8, 8}));
-  EXPECT_THROW(fit_image(white, {4, 8, 8}), std::invalid_argument);
 }
 
 TEST(Predictions, AreOneJsonLineEach) {

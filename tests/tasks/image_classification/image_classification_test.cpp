@@ -208,10 +208,10 @@ TEST_F(ImageClassificationTest, MadeUpImagesAreTheSameEveryTime) {
   config::Document document = test::tiny_document(images());
   const RecipePlan plan = read_recipe(document);
   const auto& model = test::image_plan(plan).options().model;
-  const data::StoredImages first = made_up_images(model, 6), second = made_up_images(model, 6);
-  EXPECT_TRUE(first.images().equal(second.images()));
-  EXPECT_EQ(first.labels(), (std::vector<int64_t>{0, 1, 2, 3, 0, 1}));
-  EXPECT_EQ(first.shape(), (data::ImageShape{1, 8, 8}));
+  const data::LabelledImages first = made_up_images(model, 6), second = made_up_images(model, 6);
+  for (int64_t i = 0; i < 6; ++i) EXPECT_TRUE(first.images().image(i).equal(second.images().image(i)));
+  EXPECT_EQ(first.labels().values(), (std::vector<int64_t>{0, 1, 2, 3, 0, 1}));
+  EXPECT_EQ(first.images().shape(), (data::ImageShape{1, 8, 8}));
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ TEST_F(ModelFolderUse, ClassifiesFilesWithoutAnyData) {
       EXPECT_EQ(found[i].top[guess].label, expected[i].top[guess].label);
       EXPECT_EQ(found[i].top[guess].probability, expected[i].top[guess].probability);
     }
-  EXPECT_EQ(without->test_images().class_names()[6], "6");
+  EXPECT_EQ(without->test_images().labels().class_names()[6], "6");
 }
 
 TEST_F(ModelFolderUse, IsABaseForOtherKindsOfData) {

@@ -1,4 +1,4 @@
-#include "cachet/data/vision/image_dataset.h"
+#include "cachet/data/vision/image_source.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/zeros.h>
@@ -9,18 +9,13 @@
 namespace cachet::data {
 namespace {
 
-StoredImages three_images() {
-  return {at::arange(3 * 2 * 4 * 5, at::kByte).view({3, 2, 4, 5}), {1, 0, 1}, {"cat", "dog"}};
-}
+StoredImages three_images() { return StoredImages(at::arange(3 * 2 * 4 * 5, at::kByte).view({3, 2, 4, 5})); }
 
 TEST(StoredImages, TellsWhatItHolds) {
   const StoredImages images = three_images();
   EXPECT_EQ(images.size(), 3);
   EXPECT_EQ(images.shape(), (ImageShape{2, 4, 5}));
   EXPECT_EQ(images.shape().numel(), 40);
-  EXPECT_EQ(images.classes(), 2);
-  EXPECT_EQ(images.class_names()[1], "dog");
-  EXPECT_EQ(images.label(2), 1);
 }
 
 TEST(StoredImages, GivesViewsNotCopies) {
@@ -34,11 +29,8 @@ TEST(StoredImages, SubsetCopiesTheChosenInTheirOrder) {
   const StoredImages images = three_images();
   const auto chosen = images.subset({2, 1});
   ASSERT_EQ(chosen->size(), 2);
-  EXPECT_EQ(chosen->label(0), 1);
-  EXPECT_EQ(chosen->label(1), 0);
   EXPECT_TRUE(chosen->image(0).equal(images.image(2)));
   EXPECT_TRUE(chosen->image(1).equal(images.image(1)));
-  EXPECT_EQ(chosen->class_names(), images.class_names());
 }
 
 TEST(StoredImages, RegionsAreCopies) {
@@ -50,24 +42,17 @@ TEST(StoredImages, RegionsAreCopies) {
   EXPECT_TRUE(images.image(1).ne(0).all().item<bool>());
   const at::Tensor part = images.region(2, [](const io::ImageSize&) { return io::ImageRequest{{1, 2, 3, 2}, {1, 1}}; });
   EXPECT_TRUE(part.equal(images.image(2).narrow(1, 1, 3).narrow(2, 2, 2).permute({1, 2, 0})));
-  EXPECT_THROW(images.region(0,
-                             [](const io::ImageSize&) {
-                               return io::ImageRequest{{0, 0, 5, 5}, {}};
-                             }),
-               std::invalid_argument);
+  const auto too_wide = [](const io::ImageSize&) { return io::ImageRequest{{0, 0, 5, 5}, {}}; };
+  EXPECT_THROW(images.region(0, too_wide), std::invalid_argument);
 }
 
-TEST(StoredImages, RefusesWhatDoesNotFitTogether) {
+TEST(StoredImages, RefusesWhatAreNoImages) {
   const at::Tensor pixels = at::zeros({2, 1, 3, 3}, at::kByte);
-  EXPECT_THROW(StoredImages(pixels, {0}, {"a"}), std::invalid_argument);
-  EXPECT_THROW(StoredImages(pixels, {0, 1}, {"a"}), std::invalid_argument);
-  EXPECT_THROW(StoredImages(pixels, {0, -1}, {"a"}), std::invalid_argument);
-  EXPECT_THROW(StoredImages(pixels.to(at::kFloat), {0, 0}, {"a"}), std::invalid_argument);
-  EXPECT_THROW(StoredImages(pixels[0], {0}, {"a"}), std::invalid_argument);
-  EXPECT_THROW(StoredImages(at::Tensor(), {}, {"a"}), std::invalid_argument);
+  EXPECT_THROW(StoredImages{pixels.to(at::kFloat)}, std::invalid_argument);
+  EXPECT_THROW(StoredImages{pixels[0]}, std::invalid_argument);
+  EXPECT_THROW(StoredImages{at::Tensor()}, std::invalid_argument);
   EXPECT_THROW(three_images().image(3), std::out_of_range);
   EXPECT_THROW(three_images().image(-1), std::out_of_range);
-  EXPECT_THROW(three_images().label(3), std::out_of_range);
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+#include "cachet/data/order/batch_order.h"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace cachet::data {
+
+std::vector<int64_t> BatchPlace::indices() const {
+  std::vector<int64_t> indices;
+  indices.reserve(samples.size());
+  for (const PlacedSample& sample : samples) indices.push_back(sample.index);
+  return indices;
+}
+
+EpochOrder::EpochOrder(int64_t epoch, int64_t batches, Shard shard, WholeBatch whole_batch)
+    : epoch_(epoch), batches_(batches), shard_(shard), whole_batch_(std::move(whole_batch)) {}
+
+BatchPlace EpochOrder::place(int64_t number) const {
+  if (number < 0 || number >= batches_)
+    throw std::out_of_range("batch " + std::to_string(number) + " of an epoch of " + std::to_string(batches_));
+  std::vector<PlacedSample> whole = whole_batch_(number);
+  if (shard_.world_size == 1) return {std::move(whole), epoch_, number};
+  BatchPlace part{{}, epoch_, number};
+  const auto stride = static_cast<size_t>(shard_.world_size);
+  for (auto i = static_cast<size_t>(shard_.rank); i < whole.size(); i += stride) part.samples.push_back(whole[i]);
+  return part;
+}
+
+BatchOrder::BatchOrder(int64_t samples, uint64_t seed, Shard shard) : samples_(samples), seed_(seed), shard_(shard) {
+  if (samples < 0) throw std::invalid_argument("a data set cannot have " + std::to_string(samples) + " samples");
+  if (shard.rank < 0 || shard.rank >= shard.world_size)
+    throw std::invalid_argument("there is no process " + std::to_string(shard.rank) + " of " +
+                                std::to_string(shard.world_size));
+}
+
+void BatchOrder::check_batch_size(int64_t batch_size) const {
+  if (batch_size < 1)
+    throw std::invalid_argument("the batch size is " + std::to_string(batch_size) + "; it must be 1 or more");
+  if (batch_size < shard_.world_size)
+    throw std::invalid_argument("the batch size is " + std::to_string(batch_size) + ", fewer samples than the " +
+                                std::to_string(shard_.world_size) + " processes that share a batch");
+}
+
+EpochOrder BatchOrder::epoch(int64_t epoch) const { return {epoch, batches(), shard_, whole_batches(epoch)}; }
+
+}  // namespace cachet::data

@@ -1,0 +1,44 @@
+#include "cachet/data/order/equal_batches.h"
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "cachet/data/random.h"
+
+namespace cachet::data {
+
+int64_t EqualCut::batches() const { return samples / batch_size + (!drop_last && samples % batch_size != 0 ? 1 : 0); }
+
+int64_t EqualCut::count(int64_t number) const { return std::min(batch_size, samples - first(number)); }
+
+EqualBatches::EqualBatches(int64_t samples, EqualBatchOptions options, Shard shard)
+    : BatchOrder(samples, options.seed, shard),
+      cut_{samples, options.batch_size, options.drop_last},
+      shuffle_(options.shuffle),
+      repeats_(options.repeats) {
+  check_batch_size(options.batch_size);
+  if (options.repeats < 1)
+    throw std::invalid_argument("a sample is repeated " + std::to_string(options.repeats) +
+                                " times; it must be 1 or more");
+}
+
+EpochOrder::WholeBatch EqualBatches::whole_batches(int64_t epoch) const {
+  std::shared_ptr<const std::vector<int64_t>> shuffled;
+  if (shuffle_)
+    shuffled = std::make_shared<std::vector<int64_t>>(
+        permutation(samples(), {seed(), RandomStream::permutation, static_cast<uint64_t>(epoch), 0}));
+  return [cut = cut_, repeats = repeats_, shuffled](int64_t number) {
+    std::vector<PlacedSample> batch(static_cast<size_t>(cut.count(number)));
+    int64_t position = cut.first(number);
+    for (PlacedSample& sample : batch) {
+      const int64_t visited = position / repeats;
+      sample = {shuffled ? (*shuffled)[static_cast<size_t>(visited)] : visited, position % repeats};
+      ++position;
+    }
+    return batch;
+  };
+}
+
+}  // namespace cachet::data

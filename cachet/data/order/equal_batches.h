@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/data/order/batch_order.h"
+
+namespace cachet::data {
+
+struct EqualBatchOptions {
+  int64_t batch_size = 128;  // of all shards together
+  bool shuffle = true;       // false: the order of the data set, as in evaluation
+  bool drop_last = true;     // leave out the last batch of an epoch when it is not full
+  uint64_t seed = 0;
+  int64_t repeats = 1;  // each sample so often in a row, augmented anew, and as many fewer different ones an epoch
+};
+
+/// How a row of samples is cut into batches of one size.
+struct EqualCut {
+  int64_t samples = 0, batch_size = 1;
+  bool drop_last = true;
+
+  int64_t batches() const;
+  int64_t first(int64_t number) const { return number * batch_size; }
+  int64_t count(int64_t number) const;
+};
+
+/// Batches of one size; the last one may be smaller. With repeats R (repeated augmentation, Hoffer et al. 2020) an
+/// epoch is as long as without: its first ⌈samples / R⌉ samples, each R times in a row.
+///
+/// Shuffling takes 8 bytes a sample, the order of the data set none.
+class EqualBatches final : public BatchOrder {
+ public:
+  /// Throws std::invalid_argument for a negative number of samples, and for a batch size or repeats below 1.
+  EqualBatches(int64_t samples, EqualBatchOptions options, Shard shard = {});
+
+  int64_t batches() const override { return cut_.batches(); }
+
+ private:
+  EpochOrder::WholeBatch whole_batches(int64_t epoch) const override;
+
+  EqualCut cut_;
+  bool shuffle_;
+  int64_t repeats_;
+};
+
+}  // namespace cachet::data

@@ -1,0 +1,29 @@
+#include "cachet/data/vision/image_files.h"
+
+#include <utility>
+
+#include "cachet/io/image.h"
+
+namespace cachet::data {
+
+ImageFiles::ImageFiles(std::filesystem::path folder, std::vector<std::string> names, const ImageFileOptions& options)
+    : folder_(std::move(folder)), names_(std::move(names)), options_(options) {}
+
+at::Tensor ImageFiles::region(int64_t index, const io::ImageChooser& choose) const {
+  io::ImageReadOptions options;
+  options.channels = options_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
+  options.strict = options_.strict_images;
+  options.choose = choose;
+  return io::read_image(path(index), options).pixels;
+}
+
+at::Tensor ImageFiles::image(int64_t index) const { return region(index, {}).permute({2, 0, 1}).contiguous(); }
+
+std::shared_ptr<const ImageSource> ImageFiles::subset(const std::vector<int64_t>& indices) const {
+  std::vector<std::string> names;
+  names.reserve(indices.size());
+  for (const int64_t index : indices) names.push_back(names_.at(static_cast<size_t>(index)));
+  return std::make_shared<ImageFiles>(folder_, std::move(names), options_);
+}
+
+}  // namespace cachet::data

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/data/vision/image_source.h"
+
+namespace cachet::data {
+
+struct ImageFileOptions {
+  int64_t channels = 3;        // 1: all is made grey; 3: grey is made RGB
+  bool strict_images = false;  // what the decoder only warns of is an error
+};
+
+/// JPEG and PNG files of a folder, decoded when they are asked for. Each has a size of its own.
+class ImageFiles final : public ImageSource {
+ public:
+  /// `names` are paths below the folder.
+  ImageFiles(std::filesystem::path folder, std::vector<std::string> names, const ImageFileOptions& options = {});
+
+  int64_t size() const override { return static_cast<int64_t>(names_.size()); }
+  ImageShape shape() const override { return {options_.channels, 0, 0}; }
+  at::Tensor image(int64_t index) const override;
+  at::Tensor region(int64_t index, const io::ImageChooser& choose) const override;
+  std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const override;
+
+  std::filesystem::path path(int64_t index) const { return folder_ / names_.at(static_cast<size_t>(index)); }
+
+ private:
+  std::filesystem::path folder_;
+  std::vector<std::string> names_;
+  ImageFileOptions options_;
+};
+
+}  // namespace cachet::data

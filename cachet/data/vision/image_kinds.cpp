@@ -1,0 +1,119 @@
+#include "cachet/data/vision/image_kinds.h"
+
+#include <array>
+
+#include "cachet/data/vision/cifar.h"
+#include "cachet/data/vision/class_folders.h"
+#include "cachet/data/vision/class_names.h"
+#include "cachet/data/vision/idx.h"
+
+namespace cachet::data {
+namespace {
+
+constexpr int64_t kMostIdxClasses = 256, kMostFolderClasses = 100'000;
+
+std::string idx_files(const DatasetOptions& /*options*/) {
+  return "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte "
+         "(plain, .gz or .xz)";
+}
+
+std::string cifar10_files(const DatasetOptions& /*options*/) { return std::string(kCifar10Files); }
+
+std::string cifar100_files(const DatasetOptions& /*options*/) { return "train.bin and test.bin (plain, .gz or .xz)"; }
+
+std::string folders_of_classes(const DatasetOptions& options) {
+  return options.folders.train_folder + " and " + options.folders.validation_folder +
+         ", with a folder of JPEG or PNG files for each class";
+}
+
+std::vector<std::string> fashion_names(int64_t /*classes*/) { return fashion_mnist_class_names(); }
+std::vector<std::string> cifar10_names(int64_t /*classes*/) { return cifar10_class_names(); }
+
+std::shared_ptr<const LabelledImages> open_idx(const DatasetOptions& options, Split split,
+                                               const std::filesystem::path& root, const IndexProgress& /*progress*/) {
+  return read_idx(root, split, options.kind->class_names(options.classes));
+}
+
+template <CifarKind kind>
+std::shared_ptr<const LabelledImages> open_cifar(const DatasetOptions& /*options*/, Split split,
+                                                 const std::filesystem::path& root, const IndexProgress& /*progress*/) {
+  return read_cifar(kind, root, split);
+}
+
+std::shared_ptr<const LabelledImages> open_folders(const DatasetOptions& options, Split split,
+                                                   const std::filesystem::path& root, const IndexProgress& progress) {
+  return open_class_folders(root, split, options, progress);
+}
+
+// Published: torchvision's for ImageNet, else of the full training set.
+constexpr double kImageNetMean[] = {0.485, 0.456, 0.406}, kImageNetStd[] = {0.229, 0.224, 0.225};
+constexpr double kMnistMean[] = {0.1307}, kMnistStd[] = {0.3081};
+constexpr double kFashionMnistMean[] = {0.2860}, kFashionMnistStd[] = {0.3530};
+constexpr double kCifar10Mean[] = {0.4914, 0.4822, 0.4465}, kCifar10Std[] = {0.2470, 0.2435, 0.2616};
+constexpr double kCifar100Mean[] = {0.5071, 0.4865, 0.4409}, kCifar100Std[] = {0.2673, 0.2564, 0.2762};
+
+}  // namespace
+
+constexpr ImageKind kIdx{.name = "idx",
+                         .shape = {1, 28, 28},
+                         .classes = 10,
+                         .most_classes = kMostIdxClasses,
+                         .class_names = numbered_class_names,
+                         .mean = {},
+                         .std = {},
+                         .expected_files = idx_files,
+                         .open = open_idx};
+
+constexpr ImageKind kMnist{.name = "mnist",
+                           .shape = {1, 28, 28},
+                           .classes = 10,
+                           .class_names = numbered_class_names,
+                           .mean = kMnistMean,
+                           .std = kMnistStd,
+                           .expected_files = idx_files,
+                           .open = open_idx};
+
+constexpr ImageKind kFashionMnist{.name = "fashion_mnist",
+                                  .shape = {1, 28, 28},
+                                  .classes = 10,
+                                  .class_names = fashion_names,
+                                  .mean = kFashionMnistMean,
+                                  .std = kFashionMnistStd,
+                                  .expected_files = idx_files,
+                                  .open = open_idx};
+
+constexpr ImageKind kCifar10{.name = "cifar10",
+                             .shape = {3, 32, 32},
+                             .classes = 10,
+                             .class_names = cifar10_names,
+                             .mean = kCifar10Mean,
+                             .std = kCifar10Std,
+                             .expected_files = cifar10_files,
+                             .open = open_cifar<CifarKind::cifar10>};
+
+constexpr ImageKind kCifar100{.name = "cifar100",
+                              .shape = {3, 32, 32},
+                              .classes = 100,
+                              .class_names = numbered_class_names,
+                              .mean = kCifar100Mean,
+                              .std = kCifar100Std,
+                              .expected_files = cifar100_files,
+                              .open = open_cifar<CifarKind::cifar100>};
+
+constexpr ImageKind kClassFolders{.name = "class_folders",
+                                  .shape = {3, 0, 0},
+                                  .classes = 1000,
+                                  .most_classes = kMostFolderClasses,
+                                  .class_names = numbered_class_names,
+                                  .mean = kImageNetMean,
+                                  .std = kImageNetStd,
+                                  .expected_files = folders_of_classes,
+                                  .open = open_folders,
+                                  .has_class_folders = true};
+
+std::span<const ImageKind* const> image_kinds() {
+  static constexpr std::array kAll{&kIdx, &kMnist, &kFashionMnist, &kCifar10, &kCifar100, &kClassFolders};
+  return kAll;
+}
+
+}  // namespace cachet::data

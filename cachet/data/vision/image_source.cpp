@@ -1,0 +1,39 @@
+#include "cachet/data/vision/image_source.h"
+
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/tensor.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace cachet::data {
+
+at::Tensor ImageSource::region(int64_t index, const io::ImageChooser& choose) const {
+  const at::Tensor whole = image(index);
+  const io::ImageSize size{whole.size(1), whole.size(2)};
+  const io::ImageRegion region = choose(size).region;
+  if (!region.fits(size)) throw std::invalid_argument("the region that is wanted does not lie in the image");
+  return whole.narrow(1, region.top, region.height)
+      .narrow(2, region.left, region.width)
+      .permute({1, 2, 0})
+      .clone(at::MemoryFormat::Contiguous);
+}
+
+StoredImages::StoredImages(at::Tensor images) {
+  if (!images.defined() || images.dim() != 4 || images.scalar_type() != at::kByte)
+    throw std::invalid_argument("images must be a uint8 tensor (N, C, H, W)");
+  images_ = images.contiguous();
+}
+
+at::Tensor StoredImages::image(int64_t index) const {
+  if (index < 0 || index >= size())
+    throw std::out_of_range("image " + std::to_string(index) + " of " + std::to_string(size()));
+  return images_.select(0, index);
+}
+
+std::shared_ptr<const ImageSource> StoredImages::subset(const std::vector<int64_t>& indices) const {
+  return std::make_shared<StoredImages>(at::index_select(images_, 0, at::tensor(indices, at::kLong)));
+}
+
+}  // namespace cachet::data

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cachet/io/image_request.h"
+
+namespace cachet::data {
+
+struct ImageShape {
+  int64_t channels = 0, height = 0, width = 0;
+  int64_t numel() const { return channels * height * width; }
+  bool operator==(const ImageShape&) const = default;
+};
+
+/// Images, whatever is known about them beside. All members may be called from several threads at once.
+class ImageSource {
+ public:
+  virtual ~ImageSource() = default;
+  virtual int64_t size() const = 0;
+  /// The shape of every image; height and width are 0 where each image has a size of its own.
+  virtual ImageShape shape() const = 0;
+  bool has_one_size() const { return shape().height > 0; }
+
+  /// (C, H, W) uint8, contiguous: a view where the images are in memory. Not to be written to.
+  virtual at::Tensor image(int64_t index) const = 0;
+  /// (h, w, C) uint8, contiguous, the caller's to write to: the region that `choose` wants of an image once it is told
+  /// its size, perhaps smaller as io::ImageRequest says.
+  virtual at::Tensor region(int64_t index, const io::ImageChooser& choose) const;
+  /// The images of these indices, in this order.
+  virtual std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const = 0;
+};
+
+/// Images that lie in memory, all of one size.
+class StoredImages final : public ImageSource {
+ public:
+  /// images (N, C, H, W) uint8; throws std::invalid_argument otherwise.
+  explicit StoredImages(at::Tensor images);
+
+  int64_t size() const override { return images_.size(0); }
+  ImageShape shape() const override { return {images_.size(1), images_.size(2), images_.size(3)}; }
+  at::Tensor image(int64_t index) const override;
+
+  const at::Tensor& images() const { return images_; }  // (N, C, H, W) uint8
+
+  std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const override;  // a copy
+
+ private:
+  at::Tensor images_;
+};
+
+}  // namespace cachet::data

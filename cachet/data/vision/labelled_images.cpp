@@ -1,0 +1,39 @@
+#include "cachet/data/vision/labelled_images.h"
+
+#include <ATen/ops/tensor.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace cachet::data {
+
+ClassLabels::ClassLabels(std::vector<int64_t> labels, std::vector<std::string> class_names)
+    : labels_(std::move(labels)), class_names_(std::move(class_names)) {
+  for (const int64_t label : labels_) {
+    if (label < 0 || label >= classes())
+      throw std::invalid_argument("label " + std::to_string(label) + " is not below " + std::to_string(classes()));
+  }
+}
+
+at::Tensor ClassLabels::tensor() const { return at::tensor(labels_, at::kLong); }
+
+ClassLabels ClassLabels::subset(const std::vector<int64_t>& indices) const {
+  std::vector<int64_t> labels;
+  labels.reserve(indices.size());
+  for (const int64_t index : indices) labels.push_back((*this)[index]);
+  return {std::move(labels), class_names_};
+}
+
+LabelledImages::LabelledImages(std::shared_ptr<const ImageSource> images, ClassLabels labels)
+    : images_(std::move(images)), labels_(std::move(labels)) {
+  if (images_->size() != labels_.size()) {
+    throw std::invalid_argument(std::to_string(images_->size()) + " images but " + std::to_string(labels_.size()) +
+                                " labels");
+  }
+}
+
+std::shared_ptr<const LabelledImages> LabelledImages::subset(const std::vector<int64_t>& indices) const {
+  return std::make_shared<LabelledImages>(images_->subset(indices), labels_.subset(indices));
+}
+
+}  // namespace cachet::data

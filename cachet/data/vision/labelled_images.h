@@ -1,0 +1,53 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/data/vision/image_source.h"
+
+namespace cachet::data {
+
+/// The class of each sample, and the classes' names.
+class ClassLabels {
+ public:
+  /// Labels are 0 … class_names.size() − 1; throws std::invalid_argument otherwise.
+  ClassLabels(std::vector<int64_t> labels, std::vector<std::string> class_names);
+
+  int64_t size() const { return static_cast<int64_t>(labels_.size()); }
+  int64_t operator[](int64_t index) const { return labels_.at(static_cast<size_t>(index)); }
+  const std::vector<int64_t>& values() const { return labels_; }
+  at::Tensor tensor() const;  // (N) int64
+  const std::vector<std::string>& class_names() const { return class_names_; }
+  int64_t classes() const { return static_cast<int64_t>(class_names_.size()); }
+
+  /// The labels of these samples, in this order, with the names of all classes.
+  ClassLabels subset(const std::vector<int64_t>& indices) const;
+
+ private:
+  std::vector<int64_t> labels_;
+  std::vector<std::string> class_names_;
+};
+
+/// Images with a class each.
+class LabelledImages {
+ public:
+  /// Throws std::invalid_argument where there are not as many labels as images.
+  LabelledImages(std::shared_ptr<const ImageSource> images, ClassLabels labels);
+
+  int64_t size() const { return labels_.size(); }
+  const ImageSource& images() const { return *images_; }
+  const ClassLabels& labels() const { return labels_; }
+
+  /// The samples of these indices, in this order.
+  std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices) const;
+
+ private:
+  std::shared_ptr<const ImageSource> images_;
+  ClassLabels labels_;
+};
+
+}  // namespace cachet::data
