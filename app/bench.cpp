@@ -3,6 +3,7 @@
 
 #include "app/bench_case.h"
 #include "app/command.h"
+#include "app/device_argument.h"
 #include "app/json.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
@@ -21,6 +22,7 @@ struct BenchArguments {
   std::vector<int64_t> batches{1};
   std::vector<int> threads{0};
   double seconds = 2;
+  std::string device = "auto";
   bool json = false;
 };
 
@@ -45,7 +47,8 @@ std::vector<BenchCase> cases_of(const BenchArguments& arguments) {
           for (const int threads : arguments.threads)
             cases.push_back({model,
                              {mode, precision == "fp32" ? BenchmarkPrecision::float32 : BenchmarkPrecision::bfloat16,
-                              batch, threads, arguments.seconds}});
+                              batch, threads, arguments.seconds},
+                             arguments.device});
   }
   return cases;
 }
@@ -93,6 +96,7 @@ nlohmann::ordered_json to_json(const std::vector<BenchRow>& rows) {
 }
 
 int run_bench(const BenchArguments& arguments) {
+  device_named(arguments.device);  // a mistake costs no time
   const std::vector<BenchCase> cases = cases_of(arguments);
   const bool apart = is_glob(arguments.model.name);
   std::vector<BenchRow> rows;
@@ -133,6 +137,7 @@ Action declare_bench(CLI::App& app) {
   app.add_option("--seconds", arguments->seconds, "Time of each measurement behind its warm-up (2)")
       ->check(CLI::Range(0.001, 86400.0))
       ->type_name("S");
+  add_device_option(app, arguments->device);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_bench(*arguments); };
 }

@@ -7,9 +7,11 @@
 #include <iostream>
 
 #include "app/command.h"
+#include "app/device_argument.h"
 #include "app/subprocess.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
+#include "cachet/train/device.h"
 
 namespace cachet::app {
 namespace {
@@ -39,7 +41,9 @@ std::vector<std::string> arguments_of(const BenchCase& bench) {
                                  "--batch",
                                  std::to_string(o.batch),
                                  "--seconds",
-                                 report::format_number(o.seconds, 9)};
+                                 report::format_number(o.seconds, 9),
+                                 "--device",
+                                 bench.device};
   if (o.threads > 0) words.insert(words.end(), {"--threads", std::to_string(o.threads)});
   for (const std::string& setting : bench.model.settings) words.insert(words.end(), {"--set", setting});
   return words;
@@ -64,7 +68,8 @@ BenchRow case_fields(const BenchCase& bench) {
           {"mode", word(o.mode)},
           {"precision", word(o.precision)},
           {"batch", o.batch},
-          {"threads", o.threads > 0 ? o.threads : at::get_num_threads()}};
+          {"threads", o.threads > 0 ? o.threads : at::get_num_threads()},
+          {"device", device_named(bench.device).str()}};
 }
 
 }  // namespace
@@ -91,6 +96,7 @@ BenchRow measure_here(BenchCase bench) {
   while (true) {
     try {
       const auto model = read_model(bench.model).build();
+      train::place(*model, device_named(bench.device));
       return bench_row(bench, analysis::benchmark(*model, bench.options));
     } catch (const std::exception& error) {
       if (!analysis::is_out_of_memory()) return error_row(bench, message_of(error));

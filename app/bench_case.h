@@ -15,13 +15,14 @@ namespace cachet::app {
 struct BenchCase {
   ModelArgument model;
   analysis::BenchmarkOptions options;
+  std::string device = "auto";
 };
 
 std::string_view word(analysis::BenchmarkMode mode);            // "infer", "train"
 std::string_view word(analysis::BenchmarkPrecision precision);  // "fp32", "bf16"
 
-/// A row's fields: model, mode, precision, batch and threads, then median_ms, quartiles_ms, samples_per_second and
-/// peak_memory_bytes, or error. The batch is the one that was measured.
+/// A row's fields: model, mode, precision, batch, threads and device, then median_ms, quartiles_ms, samples_per_second
+/// and peak_memory_bytes, or error. The batch is the one that was measured.
 using BenchRow = nlohmann::ordered_json;
 BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& result);
 BenchRow error_row(const BenchCase& bench, const std::string& error);

@@ -28,7 +28,7 @@ void print_metrics(const std::string& checkpoint, const train::Metrics& metrics,
 int run_eval(const EvalArguments& arguments) {
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   require_data(saved, arguments.model);
-  const auto task = tasks::load(saved);
+  const auto task = load(saved, arguments.model, tasks::Splits::test);
   const at::NoGradGuard no_grad;
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
   const train::Metrics metrics = task->evaluate([](int64_t, int64_t) {});

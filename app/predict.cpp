@@ -7,6 +7,7 @@
 #include "app/given_samples.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
+#include "cachet/report/program_name.h"
 #include "cachet/tasks/records.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
@@ -92,7 +93,8 @@ int run_predict(const PredictArguments& arguments) {
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   if (!arguments.gives_samples() || !arguments.model.data.empty()) require_data(saved, arguments.model);
   RecordLines lines(arguments.output);
-  const auto task = tasks::load(saved, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
+  const auto task =
+      load(saved, arguments.model, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
   if (const int64_t done = lines.done(); done > 0)
     std::cerr << arguments.output << " holds " << done

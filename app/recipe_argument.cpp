@@ -6,11 +6,13 @@
 #include <system_error>
 
 #include "app/command.h"
+#include "app/device_argument.h"
 #include "cachet/config/near_names.h"
 #include "cachet/config/recipe_file.h"
 #include "cachet/config/toml_text.h"
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
+#include "cachet/train/device.h"
 
 namespace cachet::app {
 namespace {
@@ -116,8 +118,17 @@ void add_saved_run(CLI::App& app, SavedRunArgument& argument) {
   app.add_option("RUN", argument.path, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's")
       ->required()
       ->type_name("");
+  add_device_option(app, argument.device);
   app.add_option("--data", argument.data, "The folder that the data lie in: data.root")->type_name("FOLDER");
   add_recipe_settings(app, argument.settings);
+}
+
+std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunArgument& argument,
+                                  tasks::Splits splits) {
+  const c10::Device device = device_named(argument.device);  // before data are opened
+  auto task = tasks::load(saved, splits);
+  train::place(task->model(), device);
+  return task;
 }
 
 void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument) {

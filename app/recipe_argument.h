@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,15 +36,18 @@ void add_recipe_settings(CLI::App& app, std::vector<std::string>& settings);
 
 /// A trained or imported model as a command line names it, and what lies over its recipe.
 struct SavedRunArgument {
-  std::string path, data;
+  std::string path, data, device = "auto";
   std::vector<std::string> settings;
 
   /// The settings, with the folder that --data names.
   std::vector<std::string> all_settings() const;
 };
 
-/// Adds the argument RUN, what tasks::open_saved_run takes, and the options --data and --set.
+/// Adds the argument RUN, what tasks::open_saved_run takes, and the options --data, --device and --set.
 void add_saved_run(CLI::App& app, SavedRunArgument& argument);
+
+/// Its task with the weights, in evaluation mode, on the device that the command line names.
+std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunArgument& argument, tasks::Splits splits);
 
 /// Throws UsageError where neither the recipe nor the command line says where the data lie.
 void require_data(const tasks::SavedRun& saved, const SavedRunArgument& argument);

@@ -119,17 +119,33 @@ ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, 
   return recipe;
 }
 
+namespace {
+
+/// The plan that reads the copies that the run has of files that its recipe names. Its values stay as they were
+/// written.
+tasks::RecipePlan plan_with_kept_files(const TrainingJob& job, const TrainArguments& arguments,
+                                       std::optional<uint64_t> seed, const ReadRecipe& recipe, const fs::path& run) {
+  const std::vector<std::string> own = recipe.plan.task->kept_file_settings(run);
+  if (own.empty()) return recipe.plan;
+  TrainArguments with_own = arguments;
+  with_own.settings.insert(with_own.settings.end(), own.begin(), own.end());
+  return read_recipe(job, with_own, seed).plan;
+}
+
+}  // namespace
+
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                                const fs::path& run) {
-  ReadRecipe recipe = read_recipe(job, arguments, seed);
-  recipe.plan.use_kept_files(run);
-  tasks::KeptFiles keep = recipe.plan.task->files_to_keep();
+  TrainArguments held = arguments;
+  ReadRecipe recipe = read_recipe(job, held, seed);
+  tasks::RecipePlan plan = plan_with_kept_files(job, held, seed, recipe, run);
+  tasks::KeptFiles keep = plan.task->files_to_keep();
   if (!keep.settings.empty()) {
-    TrainArguments held = arguments;
     held.settings.insert(held.settings.end(), keep.settings.begin(), keep.settings.end());
     recipe = read_recipe(job, held, seed);
-    recipe.plan.use_kept_files(run);
+    plan = plan_with_kept_files(job, held, seed, recipe, run);
   }
+  recipe.plan = std::move(plan);
   recipe.files = std::move(keep.files);
   return recipe;
 }

@@ -5,6 +5,7 @@
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/util/Exception.h>
 
 #include <chrono>
@@ -90,6 +91,12 @@ class AdamWStep {
   std::vector<at::Tensor> parameters_, mean_, square_, steps_;
 };
 
+/// A GPU works behind the calls: they are through when it is.
+void wait_for(c10::Device device) {
+  if (!device.is_cpu() && !device.is_meta())
+    c10::impl::getDeviceGuardImpl(device.type())->synchronizeDevice(device.index());
+}
+
 void check(const BenchmarkOptions& o) {
   if (o.batch < 1) throw std::invalid_argument("benchmark: the batch must be at least 1");
   if (o.threads < 0) throw std::invalid_argument("benchmark: threads must not be negative");
@@ -132,6 +139,7 @@ BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& o) {
   const auto infer = [&] {
     at::NoGradGuard no_grad;
     trial.forward();
+    wait_for(any.device());
   };
   const auto train = [&] {
     at::Tensor loss;
@@ -142,6 +150,7 @@ BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& o) {
     }
     loss.backward();
     (*update)();
+    wait_for(any.device());
   };
   const auto times =
       training ? time_calls(train, o.seconds, o.least_repetitions) : time_calls(infer, o.seconds, o.least_repetitions);

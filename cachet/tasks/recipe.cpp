@@ -22,12 +22,6 @@ std::vector<std::string> RecipePlan::initialize(train::Task& task) const {
   return report_lines(report, path);
 }
 
-void RecipePlan::use_kept_files(const std::filesystem::path& run) {
-  std::unique_ptr<TaskPlan> own = task->copy();
-  own->use_kept_files(run);
-  task = std::move(own);
-}
-
 RecipePlan read_recipe(config::Document& document, DataRoot data_root) {
   const config::View root = document.root();
   std::vector<const TaskKind*> kinds;

@@ -24,9 +24,6 @@ struct RecipePlan {
   /// warm-up again. Returns lines that say what became of them; none where the recipe names no weights. Throws
   /// io::Error, train::DamagedCheckpoint.
   std::vector<std::string> initialize(train::Task& task) const;
-
-  /// Reads the copies that a run keeps of the files that the recipe names.
-  void use_kept_files(const std::filesystem::path& run);
 };
 
 /// Reads all tables of a recipe: [task] with its kind (task_kinds.h), [model], [data], [train], [optimizer],

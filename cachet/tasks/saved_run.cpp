@@ -12,19 +12,15 @@ namespace cachet::tasks {
 
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings) {
   SavedRun saved;
-  config::Document recipe;
   const bool is_model = is_model_folder(path);
-  if (is_model) {
-    saved.run = saved.checkpoint = path;
-    recipe = config::Document::from_file(model_folder_recipe(path));
-  } else {
-    saved.checkpoint = train::find_checkpoint(path);
-    saved.run = saved.checkpoint.parent_path().parent_path();  // <run>/checkpoints/step-…
-    recipe = config::Document::from_file(train::RunFolder::open(saved.run).resolved());
-  }
+  saved.checkpoint = is_model ? path : train::find_checkpoint(path);
+  saved.run = is_model ? path : saved.checkpoint.parent_path().parent_path();  // <run>/checkpoints/step-…
+  const auto file = is_model ? model_folder_recipe(path) : train::RunFolder::open(saved.run).resolved();
+  config::Document as_made = config::Document::from_file(file), recipe = config::Document::from_file(file);
+  for (const std::string& own : read_recipe(as_made, DataRoot::optional).task->kept_file_settings(saved.run))
+    recipe.set(own);
   for (const std::string& setting : settings) recipe.set(setting);
   saved.plan = read_recipe(recipe, DataRoot::optional);
-  if (!is_model) saved.plan.use_kept_files(saved.run);
   return saved;
 }
 

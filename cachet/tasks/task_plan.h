@@ -48,8 +48,8 @@ class TaskPlan {
 
   /// Throws io::Error where a file that the recipe names cannot be read.
   virtual KeptFiles files_to_keep() const { return {}; }
-  /// Reads the copies of the run that is gone on with, where it has them.
-  virtual void use_kept_files(const std::filesystem::path& /*run*/) {}
+  /// "key=value" that name the copies that a run has of them; nothing where it has none.
+  virtual std::vector<std::string> kept_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
 
   /// Makes it small, for a few made-up samples: no workers. The model and all that is done to a sample stay as they
   /// are.

@@ -1,7 +1,7 @@
 """Machine output: one object, exactly the promised keys, numbers that agree with one another."""
 import command
 
-BENCH_KEYS = ["schema", "model", "mode", "precision", "batch", "threads", "median_ms", "quartiles_ms",
+BENCH_KEYS = ["schema", "model", "mode", "precision", "batch", "threads", "device", "median_ms", "quartiles_ms",
               "samples_per_second", "peak_memory_bytes"]
 SMALL = ["--set", "model.depth=1", "--set", "model.image_size=32", "--seconds", "0.01"]
 
@@ -53,7 +53,8 @@ class Models(command.CommandTest):
         self.assertEqual([model["name"] for model in listed["models"]],
                          [f"deit_{size}_distilled_patch16_224" for size in ("base", "small", "tiny")])
         for model in listed["models"]:
-            self.assertEqual(list(model), ["name", "parameters", "macs", "image"])
+            self.assertEqual(list(model), ["name", "parameters", "macs", "image", "can"])
+            self.assertEqual(model["can"], ["image_classifier"])
             self.assertEqual(list(model["macs"]), ["linear_convolution", "attention"])
             self.assertEqual(model["image"], {"channels": 3, "height": 224, "width": 224})
         self.assertEqual(listed["models"][0]["parameters"], 87_338_192)
@@ -102,7 +103,7 @@ class Bench(command.CommandTest):
         done = command.run(*self.HEAVY, "--set", "model.image_size=16384", "--batch", "2", address_space=3 << 30)
         self.assertEqual(done.returncode, 1)
         row = command.json.loads(done.stdout)
-        self.assertEqual(list(row), BENCH_KEYS[:6] + ["error"])
+        self.assertEqual(list(row), BENCH_KEYS[:7] + ["error"])
         self.assertEqual(row["batch"], 1)
         self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
 

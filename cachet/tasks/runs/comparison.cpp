@@ -25,9 +25,22 @@ std::string seeds_of(const RunGroup& group) {
   return seeds;
 }
 
-std::vector<std::pair<std::string, std::string>> recipe_of(const RunGroup& group) {
-  std::vector<std::pair<std::string, std::string>> recipe;
-  for (const auto& [key, value] : group.runs.front().recipe)
+/// What a run's recipe says, with the options of [train] that are newer than the run at their defaults. (Keys of other
+/// tables come and go with kinds: one that is missing there says something.)
+train::RecipeValues recipe_beside(const RunRecord& run, const std::vector<RunGroup>& groups) {
+  train::RecipeValues recipe = run.recipe;
+  for (const RunGroup& group : groups)
+    for (const RunRecord& other : group.runs)
+      for (const std::string& key : other.default_keys)
+        if (key.starts_with("train.") && other.recipe.contains(key)) recipe.emplace(key, other.recipe.at(key));
+  return recipe;
+}
+
+using KeyValues = std::vector<std::pair<std::string, std::string>>;
+
+KeyValues recipe_of(const RunGroup& group, const std::vector<RunGroup>& groups) {
+  KeyValues recipe;
+  for (const auto& [key, value] : recipe_beside(group.runs.front(), groups))
     recipe.emplace_back(key, key == kSeedKey ? seeds_of(group) : value);
   return recipe;
 }
@@ -59,16 +72,18 @@ std::vector<report::ComparedRun> compared(const std::vector<RunGroup>& groups) {
   std::vector<report::ComparedRun> rows;
   const auto curves = group_curves(groups);
   for (size_t i = 0; i < groups.size(); ++i)
-    rows.push_back(
-        {groups[i].title(), recipe_of(groups[i]), metrics_of(group_values(groups[i])), curves[i], groups[i].name});
+    rows.push_back({groups[i].title(), recipe_of(groups[i], groups), metrics_of(group_values(groups[i])), curves[i],
+                    groups[i].name});
   return rows;
 }
 
 std::vector<report::ComparedRun> compared_alone(const std::vector<RunGroup>& groups) {
   std::vector<report::ComparedRun> rows;
   for (const RunGroup& group : groups)
-    for (const RunRecord& run : group.runs)
-      rows.push_back({run.name, {run.recipe.begin(), run.recipe.end()}, metrics_of(run_values(run)), {}});
+    for (const RunRecord& run : group.runs) {
+      const train::RecipeValues recipe = recipe_beside(run, groups);
+      rows.push_back({run.name, {recipe.begin(), recipe.end()}, metrics_of(run_values(run)), {}});
+    }
   return rows;
 }
 

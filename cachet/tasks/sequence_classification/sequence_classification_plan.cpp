@@ -67,10 +67,11 @@ KeptFiles SequenceClassificationPlan::files_to_keep() const {
   return keep;
 }
 
-void SequenceClassificationPlan::use_kept_files(const std::filesystem::path& run) {
+std::vector<std::string> SequenceClassificationPlan::kept_file_settings(const std::filesystem::path& run) const {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::absolute(run / kOwnSubwords, error);
-  if (has_subwords() && std::filesystem::is_regular_file(own, error)) options_.dataset.text.subword_model = own;
+  if (!has_subwords() || !std::filesystem::is_regular_file(own, error)) return {};
+  return {"data.subword_model=" + config::toml_text(own.string())};
 }
 
 std::unique_ptr<Task> SequenceClassificationPlan::build(const train::TrainOptions& training, Splits splits) const {

@@ -37,7 +37,7 @@ class SequenceClassificationPlan : public TaskPlan {
   // A run has a copy of the subword model that its texts are read with, subwords.model: it can be moved to another
   // machine, and nothing that happens to the file that its recipe names changes what its tokens mean.
   KeptFiles files_to_keep() const override;
-  void use_kept_files(const std::filesystem::path& run) override;
+  std::vector<std::string> kept_file_settings(const std::filesystem::path& run) const override;
 
  private:
   bool has_subwords() const { return options_.dataset.text.tokens == data::TokenKind::subwords; }

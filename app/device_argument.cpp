@@ -1,0 +1,19 @@
+#include "app/device_argument.h"
+
+#include "app/command.h"
+#include "cachet/train/device.h"
+
+namespace cachet::app {
+
+void add_device_option(CLI::App& app, std::string& word) {
+  app.add_option("--device", word, "Where to run: auto, cpu, cuda or cuda:1 (auto: a GPU where there is one)")
+      ->type_name("DEVICE");
+}
+
+c10::Device device_named(const std::string& word) {
+  const auto choice = train::parse_device(word);
+  if (!choice) throw UsageError("--device " + word + ": write auto, cpu, cuda or cuda:1");
+  return train::find_device(*choice);
+}
+
+}  // namespace cachet::app
