@@ -90,8 +90,4 @@ std::string format_percent(double fraction, int decimals) {
   return std::isfinite(fraction) ? format_fixed(100 * fraction, decimals) + " %" : csv_number(fraction);
 }
 
-std::string format_plus_minus(double mean, double spread, int decimals) {
-  return format_fixed(mean, decimals) + " ± " + format_fixed(spread, decimals);
-}
-
 }  // namespace cachet::report

@@ -24,7 +24,4 @@ std::string format_number(double value, int digits = 4);
 /// A fixed number of decimals: 0.50.
 std::string format_fixed(double value, int decimals);
 
-/// Mean and spread with the same decimals: "93.41 ± 0.12".
-std::string format_plus_minus(double mean, double spread, int decimals = 2);
-
 }  // namespace cachet::report

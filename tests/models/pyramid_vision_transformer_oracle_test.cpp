@@ -38,6 +38,12 @@ int64_t pyramid_classes_of(const Oracle& oracle) {
   return oracle.metadata.value("classes", oracle.metadata.contains("img") ? int64_t{10} : int64_t{0});
 }
 
+/// A classifier whose stages can be looked at.
+struct OpenClassifier : models::PyramidVisionTransformerClassifier {
+  using PyramidVisionTransformer::run;
+  using PyramidVisionTransformerClassifier::PyramidVisionTransformerClassifier;
+};
+
 class PyramidOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PyramidOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
@@ -47,11 +53,10 @@ TEST_P(PyramidOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
   const bool v2 = oracle.name.starts_with("model_pvt_v2"), linear = v2 && oracle.metadata["arguments"]["linear"];
   const auto options =
       pyramid_options_of(oracle, linear ? PyramidForm::v2_linear : (v2 ? PyramidForm::v2 : PyramidForm::v1));
-  std::shared_ptr<models::PyramidVisionTransformerClassifier> classifier;
+  std::shared_ptr<OpenClassifier> classifier;
   std::shared_ptr<models::PyramidVisionTransformer> model;
   if (pyramid_classes_of(oracle) > 0)
-    model = classifier =
-        std::make_shared<models::PyramidVisionTransformerClassifier>(options, pyramid_classes_of(oracle));
+    model = classifier = std::make_shared<OpenClassifier>(options, pyramid_classes_of(oracle));
   else
     model = std::make_shared<models::PyramidVisionTransformer>(options);
   ModelUnderTest test;
@@ -63,7 +68,7 @@ TEST_P(PyramidOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
   test.features = [&](const at::Tensor& images) {
     std::map<std::string, at::Tensor> features;
     if (!classifier || !oracle.metadata.contains("features")) return features;
-    const auto stages = classifier->stage_tokens(images);
+    const auto stages = classifier->run(images, models::ClassToken::present);
     for (size_t i = 0; i < stages.size(); ++i) {
       const auto number = static_cast<int64_t>(i);
       if (v2)

@@ -60,8 +60,9 @@ TEST_P(T2tOracle, NamesOutputsGradientsAndStateAreReproduced) {
   }
   test.outputs = [&](const at::Tensor& images) { return std::vector<at::Tensor>{model->forward(images)}; };
   test.features = [&](const at::Tensor& images) {
+    auto& split = dynamic_cast<models::TokensToToken&>(*model->named_children()["tokens_to_token"]);
     return std::map<std::string, at::Tensor>{{"norm", model->tokens(images)},
-                                             {"tokens_to_token", model->patch_tokens(images).tokens}};
+                                             {"tokens_to_token", split.forward(images).tokens}};
   };
   testing::expect_model_reproduced(test, oracle);
 

@@ -51,9 +51,6 @@ class PyramidVisionTransformerClassifier : public PyramidVisionTransformer, publ
     return ImageClassifier::trial(batch, options);
   }
 
-  /// Tokens behind each stage (v2: and its norm), the last with the class token (v1).
-  std::vector<GridTokens> stage_tokens(const torch::Tensor& images) { return run(images, ClassToken::present); }
-
  private:
   int64_t classes_;
   std::shared_ptr<nn::Norm> norm_;

@@ -20,9 +20,6 @@ class T2tVisionTransformer : public ImageClassifier {
   ImageShape image_shape() const override { return options_.image; }
   int64_t classes() const override { return options_.classes; }
 
-  /// What the blocks read, before class token and positions: (B, grid, D).
-  GridTokens patch_tokens(const torch::Tensor& images) { return tokens_to_token_->forward(images); }
-
   /// Tokens behind the last block and its norm: (B, 1 + grid, D).
   torch::Tensor tokens(const torch::Tensor& images);
 

@@ -1,10 +1,9 @@
 #include "cachet/tasks/weights/table_fitting.h"
 
-#include <ATen/ops/upsample_bicubic2d.h>
-
 #include <cmath>
 
 #include "cachet/models/vision/position_table.h"
+#include "cachet/nn/attention/relative_position_bias.h"
 
 namespace cachet::tasks {
 namespace {
@@ -34,14 +33,10 @@ std::optional<at::Tensor> fit_grid(const at::Tensor& table, at::IntArrayRef shap
 
 std::optional<at::Tensor> fit_window(const at::Tensor& table, at::IntArrayRef shape) {
   if (table.dim() != 2 || shape.size() != 2 || table.size(1) != shape[1]) return std::nullopt;
-  const int64_t from = whole_root(table.size(0)), to = whole_root(shape[0]), heads = shape[1];
-  if (from * from != table.size(0) || to * to != shape[0]) return std::nullopt;
-  const at::Tensor grid = table.to(at::kFloat).t().reshape({1, heads, from, from});
-  return at::upsample_bicubic2d(grid, {to, to}, /*align_corners=*/false)
-      .reshape({heads, to * to})
-      .t()
-      .contiguous()
-      .to(table.scalar_type());
+  const int64_t from = whole_root(table.size(0)), to = whole_root(shape[0]);
+  if (from * from != table.size(0) || to * to != shape[0] || from % 2 == 0 || to % 2 == 0) return std::nullopt;
+  const auto window = [](int64_t offsets) { return nn::Grid{(offsets + 1) / 2, (offsets + 1) / 2}; };
+  return nn::resize_relative_table(table.to(at::kFloat), window(from), window(to)).to(table.scalar_type());
 }
 
 }  // namespace
