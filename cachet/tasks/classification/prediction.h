@@ -24,7 +24,7 @@ struct Prediction {
 std::vector<Prediction::Guess> top_guesses(const at::Tensor& probabilities, int64_t count);
 
 /// One line of JSON: {"index":0,"file":…,"label":…,"predicted":…,"top":[{"label":8,"class":"Bag","probability":0.98}]}.
-/// Of a text that was given, its beginning stands under "text".
+/// Where a text was given, its beginning stands under "text".
 std::string to_json_line(const Prediction& prediction, const std::vector<std::string>& class_names);
 
 }  // namespace cachet::tasks

@@ -8,7 +8,7 @@
 namespace cachet::tasks {
 
 /// The curves of each group, for charts that all groups share: what was measured in evaluation and in training over
-/// the steps, and the most telling of it over the time, in the unit that suits the longest run. Of several seeds, the
+/// the steps, and the most telling of it over the time, in the unit that suits the longest run. For several seeds, the
 /// mean of the counted runs with a band of their deviation.
 std::vector<std::vector<report::Curve>> group_curves(const std::vector<RunGroup>& groups);
 
