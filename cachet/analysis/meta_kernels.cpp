@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -35,6 +36,14 @@ Tensor convolution_shape(const Tensor& x, const Tensor& weight, const OptionalTe
       shape.push_back((x.size(axis) + 2 * along(padding, i) - reach - 1) / along(stride, i) + 1);
   }
   return at::empty(shape, x.options());
+}
+
+// Gradients of x, weight and bias, those that are asked for.
+ThreeTensors convolution_gradient_shapes(const Tensor& gradient, const Tensor& x, const Tensor& weight, at::IntArrayRef,
+                                         at::IntArrayRef, at::IntArrayRef, bool, at::IntArrayRef, int64_t,
+                                         std::array<bool, 3> asked) {
+  return {asked[0] ? at::empty_like(x) : Tensor(), asked[1] ? at::empty_like(weight) : Tensor(),
+          asked[2] ? at::empty({gradient.size(1)}, gradient.options()) : Tensor()};
 }
 
 // x (…, normalised…): one mean and deviation for each of the leading places
@@ -70,6 +79,7 @@ void register_meta_kernels() {
   static const torch::Library library = [] {
     torch::Library made(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__);
     add_missing(made, "convolution_overrideable", "", convolution_shape);
+    add_missing(made, "convolution_backward_overrideable", "", convolution_gradient_shapes);
     add_missing(made, "native_layer_norm", "", layer_norm_shape);
     add_missing(made, "native_batch_norm", "", batch_norm_shape);
     add_missing(made, "where", "self_out", where_shape);

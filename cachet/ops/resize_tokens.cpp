@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/div.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/gather.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/sort.h>
@@ -44,9 +43,10 @@ Tensor resize_tokens_composite(const Tensor& tokens, int64_t length, const std::
   return at::where(any, tokens.gather(1, index), at::Scalar(0));
 }
 
+// Of views and a copy, so that the gradient has its shape too.
 Tensor resize_tokens_meta(const Tensor& tokens, int64_t length, const std::optional<Tensor>& padding) {
   check(tokens, length, padding);
-  return at::empty({tokens.size(0), length, tokens.size(2)}, tokens.options());
+  return tokens.narrow(1, 0, 1).expand({tokens.size(0), length, tokens.size(2)}).clone(at::MemoryFormat::Contiguous);
 }
 
 }  // namespace
@@ -60,6 +60,8 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "resize_tokens(Tensor tokens, int length, Tensor? padding=None) -> Tensor")
       .differentiable_composite(resize_tokens_composite)
       .meta(resize_tokens_meta);
+  // The composition's gradient does not hold where a device has a form of its own.
+  m.impl("resize_tokens", torch::dispatch(c10::DispatchKey::AutogradMeta, resize_tokens_meta));
 }
 
 }  // namespace cachet::ops

@@ -50,7 +50,9 @@ std::optional<RunDescription> run_description_from_json(const std::string& text)
     const auto json = DescriptionJson::parse(text);
     RunDescription description;
     description.task = json.at("task");
-    const DescriptionJson &words = json.at("words"), &model = json.at("model");
+    const auto part = [&](const char* name, DescriptionJson missing) { return json.value(name, std::move(missing)); };
+    const DescriptionJson words = part("words", DescriptionJson::object()),
+                          model = part("model", DescriptionJson::object());
     description.words = {words.value("one", "sample"), words.value("many", "samples"), words.value("rate", "samples/s"),
                          words.value("held_out", "test")};
     description.model = model.value("name", "");
@@ -58,7 +60,8 @@ std::optional<RunDescription> run_description_from_json(const std::string& text)
     const auto macs = model.value("macs", DescriptionJson::object());
     description.linear_convolution_macs = macs.value("linear_convolution", int64_t{0});
     description.attention_macs = macs.value("attention", int64_t{0});
-    for (const DescriptionJson& metric : json.at("metrics")) description.metrics.push_back(metric_from_json(metric));
+    for (const DescriptionJson& metric : part("metrics", DescriptionJson::array()))
+      description.metrics.push_back(metric_from_json(metric));
     return description;
   } catch (const DescriptionJson::exception&) {
     return std::nullopt;

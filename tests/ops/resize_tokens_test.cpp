@@ -44,6 +44,10 @@ TEST(ResizeTokens, AnswersShapesOnTheMetaDevice) {
                    padding = at::empty({2, 5}, at::dtype(at::kBool).device(at::kMeta));
   EXPECT_EQ(ops::resize_tokens(x, 9).sizes(), at::IntArrayRef({2, 9, 3}));
   EXPECT_EQ(ops::resize_tokens(x, 9, padding).sizes(), at::IntArrayRef({2, 9, 3}));
+  const at::Tensor leaf = at::empty({2, 5, 3}, at::kMeta).requires_grad_();
+  ops::resize_tokens(leaf, 9).sum().backward();
+  ASSERT_TRUE(leaf.grad().defined());
+  EXPECT_EQ(leaf.grad().sizes(), leaf.sizes());
 }
 
 TEST(ResizeTokens, NamesWhatItRefuses) {

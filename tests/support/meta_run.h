@@ -1,15 +1,19 @@
 #pragma once
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/record_function.h>
+#include <c10/core/Device.h>
 #include <torch/library.h>
 #include <torch/nn/module.h>
 
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cachet/train/training_step.h"
 
@@ -69,18 +73,113 @@ inline void put_on_meta(torch::nn::Module& model) {
   for (const at::Tensor& buffer : model.buffers()) move(buffer);
 }
 
-inline void do_nothing(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
-  torch::jit::drop(*stack, operation.schema().arguments().size());
+/// The same value with its tensors, which hold nothing, on another device.
+inline c10::IValue moved(const c10::IValue& value, c10::Device device) {
+  const auto move = [&](const at::Tensor& tensor) {
+    if (!tensor.defined() || tensor.device() == device) return tensor;
+    const at::Tensor made = at::empty_like(tensor, tensor.options().device(device));
+    return made.is_meta() ? made : made.zero_();
+  };
+  if (value.isTensor()) return move(value.toTensor());
+  if (value.isDevice()) return device;
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(move(tensor));
+    return list;
+  }
+  if (value.isOptionalTensorList()) {
+    c10::List<std::optional<at::Tensor>> list;
+    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorList())
+      list.push_back(tensor ? std::optional(move(*tensor)) : std::nullopt);
+    return list;
+  }
+  return value;
 }
 
+/// Runs an operator on the CPU, on zeros, for the shapes of what comes out.
+inline void run_on_zeros(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
+  const c10::FunctionSchema& schema = operation.schema();
+  const std::vector<c10::IValue> given = torch::jit::pop(*stack, schema.arguments().size());
+  torch::jit::Stack here;
+  for (const c10::IValue& value : given) here.push_back(moved(value, at::kCPU));
+  const torch::jit::Stack arguments = here;
+  operation.callBoxed(here);
+  const auto written = [&](const c10::Argument& result) -> std::optional<size_t> {
+    if (result.alias_info() == nullptr || !result.alias_info()->isWrite()) return std::nullopt;
+    for (size_t i = 0; i < given.size(); ++i) {
+      const c10::AliasInfo* alias = schema.arguments()[i].alias_info();
+      if (alias != nullptr && *alias == *result.alias_info()) return i;
+    }
+    return std::nullopt;
+  };
+  for (size_t i = 0; i < here.size(); ++i) {
+    const std::optional<size_t> argument = written(schema.returns()[i]);
+    if (!argument) {
+      stack->push_back(moved(here[i], at::kMeta));
+      continue;
+    }
+    at::Tensor same = given[*argument].toTensor();
+    if (same.is_meta()) same.resize_(arguments[*argument].toTensor().sizes());
+    stack->push_back(same);
+  }
+}
+
+/// While it lives, operators of ATen that have no form for the meta device run on zeros, and copies from it to the CPU
+/// give zeros and are counted. A program that registers meta kernels of its own does that before.
+class MetaDeviceCompleted {
+ public:
+  MetaDeviceCompleted() : library_(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__) {
+    copies() = 0;
+    library_.impl("_to_copy", to_copy);
+    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+      const auto operation = c10::Dispatcher::singleton().findOp(name);
+      if (!name.name.starts_with("aten::") || !operation || !lacks_shapes(*operation)) continue;
+      const std::string full = name.name.substr(6) + (name.overload_name.empty() ? "" : "." + name.overload_name);
+      library_.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&run_on_zeros>());
+    }
+  }
+
+  /// From the meta device to the CPU: the host would wait for each.
+  static int64_t& copies() {
+    static int64_t copies = 0;
+    return copies;
+  }
+
+ private:
+  /// Whether it has no form for the meta device, though what it gives has a shape that no value decides.
+  static bool lacks_shapes(const c10::OperatorHandle& operation) {
+    using c10::DispatchKey;
+    static const std::set<std::string> by_value{"aten::nonzero", "aten::masked_select", "aten::_unique2"};
+    if (!operation.hasSchema() || by_value.contains(operation.operator_name().name)) return false;
+    for (const c10::Argument& result : operation.schema().returns())
+      if (result.type()->kind() != c10::TypeKind::TensorType && result.type()->kind() != c10::TypeKind::ListType)
+        return false;
+    for (const DispatchKey key :
+         {DispatchKey::Meta, DispatchKey::CompositeExplicitAutograd, DispatchKey::CompositeImplicitAutograd,
+          DispatchKey::CompositeExplicitAutogradNonFunctional})
+      if (operation.hasKernelForDispatchKey(key)) return false;
+    return operation.hasKernelForDispatchKey(DispatchKey::CPU);
+  }
+
+  static at::Tensor to_copy(const at::Tensor& self, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                            std::optional<at::Device> device, std::optional<bool>, bool,
+                            std::optional<at::MemoryFormat>) {
+    const at::Device target = device.value_or(self.device());
+    const at::Tensor made =
+        at::empty_like(self, self.options().dtype(dtype.value_or(self.scalar_type())).device(target));
+    if (target.is_meta()) return made;
+    ++copies();
+    return made.zero_();
+  }
+
+  torch::Library library_;
+};
+
 /// Takes a training step and an evaluation of a task whose model is put on the meta device: shapes without values. What
-/// comes back is empty where all tensors follow the model: operators that met two devices, and what an operator
-/// refused.
+/// comes back is empty where all tensors follow the model: operators that met two devices, what an operator refused,
+/// and values that the host waited for: in a training step any, in an evaluation more than one tensor a batch.
 inline std::set<std::string> left_on_the_cpu(train::Task& task, const train::Options& options) {
-  // The optimizers' fused operators have no form without values.
-  torch::Library updates(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__);
-  for (const char* name : {"_fused_adamw_", "_fused_sgd_"})
-    updates.impl(name, torch::CppFunction::makeFromBoxedFunction<&do_nothing>());
+  const MetaDeviceCompleted completed;
   put_on_meta(task.model());
   const DeviceMixes mixes;
   std::set<std::string> refused;
@@ -89,9 +188,13 @@ inline std::set<std::string> left_on_the_cpu(train::Task& task, const train::Opt
     task.model().train();
     const auto stream = task.training_stream(0, 0);
     step.run(*stream, 1, /*learning_rate=*/0.1);
+    if (MetaDeviceCompleted::copies() > 0) refused.insert("the training step read a tensor of the device");
     const at::NoGradGuard no_grad;
     task.model().eval();
-    task.evaluate([](int64_t, int64_t) {});
+    MetaDeviceCompleted::copies() = 0;
+    int64_t batches = 0;
+    task.evaluate([&](int64_t, int64_t) { ++batches; });
+    if (MetaDeviceCompleted::copies() > batches) refused.insert("the evaluation read more than a tensor a batch");
   } catch (const c10::Error& error) {
     refused.insert(error.what_without_backtrace());
   }

@@ -126,21 +126,27 @@ TEST(RandomState, ARunThatLeftCudaSaysThatItIsAnother) {
   EXPECT_TRUE(live.restore(checkpoint).empty());
 }
 
-/// A layer with dropout and a table that is added to its result, which may be forgotten when the model moves.
+enum class MoveFault { none, forgets, reads_value, reads_tensor };
+
+/// A layer with dropout and a table that is added to its result, which may be forgotten when the model moves; it may
+/// also ask for values of what it computes.
 struct MovableModel : torch::nn::Module {
-  explicit MovableModel(bool forgets) {
+  explicit MovableModel(MoveFault fault) : fault(fault) {
     weight = register_parameter("weight", at::randn({2, 3}));
     table = at::randn({2});
-    if (!forgets) register_buffer("table", table);
+    if (fault != MoveFault::forgets) register_buffer("table", table);
   }
   at::Tensor forward(const at::Tensor& rows) {
+    if (fault == MoveFault::reads_value) rows.sum().item<double>();
+    if (fault == MoveFault::reads_tensor) rows.cpu();
     return at::dropout(at::linear(rows, weight), 0.1, is_training()) + table;
   }
+  MoveFault fault;
   at::Tensor weight, table;
 };
 
 struct MovableTask : Task {
-  explicit MovableTask(bool forgets) : movable(std::make_shared<MovableModel>(forgets)) {}
+  explicit MovableTask(MoveFault fault) : movable(std::make_shared<MovableModel>(fault)) {}
 
   torch::nn::Module& model() override { return *movable; }
   int64_t batches_per_epoch() const override { return 1; }
@@ -177,11 +183,21 @@ TEST(MetaRun, FindsTensorsThatAreLeftOnTheCpu) {
     Options options;
     options.optimizer.kind = kind;
     options.train.clip_norm = 1;
-    MovableTask whole(/*forgets=*/false), forgetful(/*forgets=*/true);
+    MovableTask whole(MoveFault::none), forgetful(MoveFault::forgets);
     EXPECT_EQ(test::left_on_the_cpu(whole, options), std::set<std::string>{});
     const std::set<std::string> found = test::left_on_the_cpu(forgetful, options);
     EXPECT_TRUE(found.contains("aten::add")) << found.size();
   }
+}
+
+TEST(MetaRun, FindsValuesThatTheHostWaitsFor) {
+  MovableTask value(MoveFault::reads_value), tensor(MoveFault::reads_tensor);
+  const std::set<std::string> of_value = test::left_on_the_cpu(value, {}),
+                              of_tensor = test::left_on_the_cpu(tensor, {});
+  ASSERT_EQ(of_value.size(), 1U);
+  EXPECT_NE(of_value.begin()->find("aten::_local_scalar_dense"), std::string::npos) << *of_value.begin();
+  EXPECT_EQ(of_tensor, (std::set<std::string>{"the training step read a tensor of the device",
+                                              "the evaluation read more than a tensor a batch"}));
 }
 
 }  // namespace

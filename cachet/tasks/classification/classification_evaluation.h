@@ -38,7 +38,7 @@ struct ClassificationEvaluation {
 std::string to_json(const ClassificationEvaluation& evaluation);
 /// Nothing for a text that is none.
 std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text);
-/// Whether all classes and samples that it names are among so many.
+/// Whether it is of so many classes, and all samples that it names and counts are among so many.
 bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t samples);
 
 /// A batch of evaluation samples and what the model says of them.

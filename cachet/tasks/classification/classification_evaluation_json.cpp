@@ -15,9 +15,16 @@ EvaluationJson samples_to_json(const std::vector<ClassifiedSample>& samples) {
   return list;
 }
 
-std::vector<ClassifiedSample> samples_from_json(const EvaluationJson& list) {
+// Both throw for any other type.
+int64_t integer(const EvaluationJson& json) { return json.get_ref<const EvaluationJson::number_integer_t&>(); }
+const EvaluationJson::array_t& list(const EvaluationJson& json) {
+  return json.get_ref<const EvaluationJson::array_t&>();
+}
+
+std::vector<ClassifiedSample> samples_from_json(const EvaluationJson& json) {
   std::vector<ClassifiedSample> samples;
-  for (const EvaluationJson& sample : list) samples.push_back({sample.at(0), sample.at(1), sample.at(2), sample.at(3)});
+  for (const EvaluationJson& sample : list(json))
+    samples.push_back({integer(sample.at(0)), integer(sample.at(1)), integer(sample.at(2)), sample.at(3)});
   return samples;
 }
 
@@ -32,13 +39,15 @@ EvaluationJson confusion_to_json(const ClassificationEvaluation& evaluation) {
   return list;
 }
 
-std::vector<int64_t> confusion_from_json(const EvaluationJson& list, int64_t classes) {
-  if (list.is_null() || classes < 1 || classes > kMostConfusedClasses) return {};
-  std::vector<int64_t> counts(static_cast<size_t>(classes * classes), 0);
-  for (const EvaluationJson& entry : list) {
-    const auto truth = entry.at(0).get<int64_t>(), predicted = entry.at(1).get<int64_t>();
-    if (truth < 0 || truth >= classes || predicted < 0 || predicted >= classes) return {};
-    counts[static_cast<size_t>(truth * classes + predicted)] = entry.at(2);
+/// Nothing where it names other classes.
+std::optional<std::vector<int64_t>> confusion_from_json(const EvaluationJson& json, int64_t classes) {
+  std::vector<int64_t> counts;
+  if (json.is_null() || classes < 1 || classes > kMostConfusedClasses) return counts;
+  counts.assign(static_cast<size_t>(classes * classes), 0);
+  for (const EvaluationJson& entry : list(json)) {
+    const int64_t truth = integer(entry.at(0)), predicted = integer(entry.at(1));
+    if (truth < 0 || truth >= classes || predicted < 0 || predicted >= classes) return std::nullopt;
+    counts[static_cast<size_t>(truth * classes + predicted)] = integer(entry.at(2));
   }
   return counts;
 }
@@ -58,9 +67,11 @@ std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& 
   try {
     const auto json = EvaluationJson::parse(text);
     ClassificationEvaluation evaluation;
-    json.at("classes").get_to(evaluation.classes);
-    json.at("samples").get_to(evaluation.samples);
-    evaluation.confusion = confusion_from_json(json.at("confusion"), evaluation.classes);
+    evaluation.classes = integer(json.at("classes"));
+    evaluation.samples = integer(json.at("samples"));
+    const auto confusion = confusion_from_json(json.at("confusion"), evaluation.classes);
+    if (!confusion) return std::nullopt;
+    evaluation.confusion = *confusion;
     evaluation.right = samples_from_json(json.at("right"));
     evaluation.wrong = samples_from_json(json.at("wrong"));
     return evaluation;
@@ -74,8 +85,13 @@ bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t s
     return sample.index >= 0 && sample.index < samples && sample.label >= 0 && sample.label < classes &&
            sample.predicted >= 0 && sample.predicted < classes;
   };
-  return evaluation.classes == classes && std::ranges::all_of(evaluation.right, within) &&
-         std::ranges::all_of(evaluation.wrong, within);
+  int64_t left = evaluation.samples;  // which the matrix has not counted yet
+  for (const int64_t count : evaluation.confusion) {
+    if (count < 0 || count > left) return false;
+    left -= count;
+  }
+  return evaluation.classes == classes && evaluation.samples >= 0 && evaluation.samples <= samples &&
+         std::ranges::all_of(evaluation.right, within) && std::ranges::all_of(evaluation.wrong, within);
 }
 
 }  // namespace cachet::tasks

@@ -8,8 +8,12 @@
 
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
+#include "cachet/report/html.h"
+#include "cachet/report/text_table.h"
 #include "cachet/tasks/classification/prediction.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/runs/comparison.h"
+#include "cachet/tasks/runs/group_curves.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/event_log.h"
 #include "cachet/train/run_folder.h"
@@ -109,6 +113,25 @@ TEST_F(SequenceClassificationTest, TrainsEvaluatesAndReports) {
   const std::string page = io::read_text_file(train::RunFolder::open(run).report(), 1 << 24);
   for (const char* text : {"tokens/s", "validation sequences", "for one sequence", "The surest mistakes"})
     EXPECT_NE(page.find(text), std::string::npos) << text;
+}
+
+TEST_F(SequenceClassificationTest, NothingThatItShowsSpeaksOfImages) {
+  trained(folder_ / "run", {"train.limit=\"8 steps\""});
+  trained(folder_ / "other", {"train.limit=\"8 steps\"", "model.cache.kind=none"});
+  const train::RunFolder run = train::RunFolder::open(folder_ / "run");
+  const auto groups = read_groups({folder_ / "run", folder_ / "other"});
+  const std::string compared = report::render_html(comparison_page(groups, "two"));
+  for (const std::string& text : {io::read_text_file(run.report(), 1 << 24), io::read_text_file(run.log(), 1 << 20),
+                                  compared, report::csv_table(published_table(groups))})
+    for (const char* word : {"images", "Images", "one image", "img/s"}) {
+      const size_t place = text.find(word);
+      EXPECT_EQ(place, std::string::npos) << text.substr(place < 60 ? 0 : place - 60, 120);
+    }
+  for (const char* title : {"Top-1 on the validation sequences", "Loss on the validation sequences"})
+    EXPECT_NE(compared.find(title), std::string::npos) << title;
+  const auto curves = group_curves(groups);
+  ASSERT_FALSE(curves[0].empty());
+  EXPECT_EQ(curves[0][0].chart, "Top-1 on the validation sequences");
 }
 
 TEST_F(SequenceClassificationTest, ResumesBitByBit) {

@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cachet/analysis/meta_kernels.h"
+#include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/recipe.h"
+#include "tests/support/meta_run.h"
+
+// A training step and an evaluation of every family of models with every plug-in leave no tensor on the CPU.
+namespace cachet::tasks {
+namespace {
+
+using Settings = std::vector<std::string>;
+
+constexpr const char* kMetaImages = R"([data]
+kind = "cifar10"
+[data.mixing]
+mixup = 0.2
+cutmix = 0.5
+label_smoothing = 0.1
+[data.augmentation]
+flip = 0.5
+[model]
+dropout = 0.1
+stochastic_depth = 0.1
+[train]
+batch_size = 4
+clip_norm = 1.0
+)";
+
+constexpr const char* kMetaSequences = R"([task]
+kind = "sequence_classification"
+label_smoothing = 0.1
+[data]
+root = "nowhere"
+max_length = 24
+[model]
+dropout = 0.1
+[train]
+batch_size = 4
+clip_norm = 1.0
+)";
+
+struct MetaFamily {
+  std::string name;
+  const char* recipe;
+  Settings model;
+  bool takes_functions = true;  // of attention, other than softmax
+  bool has_grid = true;         // for positional convolutions
+};
+
+void PrintTo(const MetaFamily& family, std::ostream* out) { *out << family.name; }
+
+std::vector<MetaFamily> meta_families() {
+  const auto with = [](Settings settings, const Settings& more) {
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  };
+  const Settings vit{"model.image_size=32", "model.patch_size=8", "model.embed_dim=16",
+                     "model.depth=2",       "model.num_heads=2",  "model.mlp_ratio=1"};
+  const Settings pvt{"model.image_size=64", "model.embed_dims=[8, 16, 16, 32]", "model.depths=[1, 1, 1, 1]",
+                     "model.num_heads=[1, 2, 2, 4]", "model.mlp_ratios=[1, 1, 1, 1]"};
+  const Settings t2t{"model.image_size=32", "model.embed_dim=16", "model.depth=2",
+                     "model.num_heads=2",   "model.mlp_ratio=1",  "model.token_dim=8"};
+  const Settings swin{"model.image_size=32",          "model.embed_dim=8",   "model.depths=[2, 2, 1, 1]",
+                      "model.num_heads=[1, 2, 2, 4]", "model.window_size=4", "model.mlp_ratio=1"};
+  const Settings lra{"model.embed_dim=16", "model.depth=2", "model.num_heads=2", "model.mlp_dim=16"};
+  return {
+      {"vit", kMetaImages, with(vit, {"model.name=vit_tiny_patch16_224"})},
+      {"deit_distilled", kMetaImages, with(vit, {"model.name=deit_tiny_distilled_patch16_224"})},
+      {"pvt", kMetaImages, with(pvt, {"model.name=pvt_tiny"})},
+      {"pvt_v2", kMetaImages, with(pvt, {"model.name=pvt_v2_b0"})},
+      {"pvt_v2_linear", kMetaImages, with(pvt, {"model.name=pvt_v2_b2_li"})},
+      {"swin", kMetaImages, with(swin, {"model.name=swin_tiny_patch4_window7_224"}), /*takes_functions=*/false},
+      {"t2t_performer", kMetaImages, with(t2t, {"model.name=t2t_vit_14"})},
+      {"t2t_transformer", kMetaImages, with(t2t, {"model.name=t2t_vit_t_14"})},
+      {"lra_text", kMetaSequences, with(lra, {"data.kind=imdb", "model.name=lra_text"}), true, /*has_grid=*/false},
+      {"lra_matching", kMetaSequences, with(lra, {"data.kind=matching", "model.name=lra_matching"}), true, false},
+  };
+}
+
+class MetaDevice : public testing::TestWithParam<MetaFamily> {
+ protected:
+  static void SetUpTestSuite() { analysis::register_meta_kernels(); }
+
+  static RecipePlan plan_with(const Settings& plug_ins) {
+    config::Document document = config::Document::from_text(GetParam().recipe, GetParam().name);
+    for (const Settings& settings : {GetParam().model, plug_ins})
+      for (const std::string& setting : settings) document.set(setting);
+    return reduced(read_recipe(document, DataRoot::optional));
+  }
+
+  static void expect_nothing_left(const Settings& plug_ins) {
+    std::string what;
+    for (const std::string& setting : plug_ins) what += setting + " ";
+    const RecipePlan plan = plan_with(plug_ins);
+    const auto task = plan.build(Splits::made_up);
+    EXPECT_EQ(test::left_on_the_cpu(*task, plan.training), std::set<std::string>{}) << what;
+  }
+
+  static Settings cache(const std::string& kind) {
+    if (kind == "paper") return {"model.cache.kind=grc"};
+    if (kind == "fifo")
+      return GetParam().has_grid ? Settings{"model.cache.kind=fifo"}
+                                 : Settings{"model.cache.kind=fifo", "model.cache.positional_convolution=false"};
+    if (kind != "official") return {};
+    Settings settings{"model.cache.kind=grc", "model.cache.variant=official"};
+    if (!GetParam().has_grid) settings.push_back("model.cache.positional_convolution=false");
+    return settings;
+  }
+};
+
+TEST_P(MetaDevice, HasAllOfEachCache) {
+  for (const char* kind : {"none", "paper", "official", "fifo"}) expect_nothing_left(cache(kind));
+}
+
+TEST_P(MetaDevice, HasAllOfEachNorm) {
+  for (const char* kind : {"layer", "rms", "batch", "un", "mabn", "pn", "none"}) {
+    Settings settings = cache("paper");
+    settings.push_back(std::string("model.norm.kind=") + kind);
+    expect_nothing_left(settings);
+  }
+}
+
+TEST_P(MetaDevice, HasAllOfEachAttentionFunction) {
+  const std::string kind = "model.attention.kind=";
+  for (const Settings& function :
+       {Settings{kind + "elu"}, Settings{kind + "kernel", "model.attention.form=glu"},
+        Settings{kind + "kernel", "model.attention.form=oglu", "model.attention.penalty=0.1"},
+        Settings{kind + "performer"}, Settings{kind + "bigbird", "model.attention.block_size=4"},
+        Settings{kind + "reformer", "model.attention.chunk_size=4", "model.attention.buckets=4"},
+        Settings{kind + "local", "model.attention.window=3"}}) {
+    Settings settings = cache("paper");
+    settings.insert(settings.end(), function.begin(), function.end());
+    if (GetParam().takes_functions)
+      expect_nothing_left(settings);
+    else
+      EXPECT_THROW(plan_with(settings), config::Error) << function.front();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, MetaDevice, testing::ValuesIn(meta_families()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace cachet::tasks
