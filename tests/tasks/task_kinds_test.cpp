@@ -175,16 +175,17 @@ TEST(TaskPlan, KeepsACopyOfItsSubwords) {
       << "bytes need no model";
 }
 
-TEST(TaskPlan, ReadsTheCopyThatARunKeeps) {
+TEST(TaskPlan, NamesTheCopyThatARunKeeps) {
   const test::TemporaryDirectory folder;
   const RecipePlan original = read_text(subword_recipe(folder.path()));
-  RecipePlan used = original;
   std::filesystem::create_directory(folder / "run");
-  used.use_kept_files(folder / "run");
-  EXPECT_EQ(text_options(*used.task).subword_model, folder / "sub.model") << "a run that keeps none";
+  EXPECT_TRUE(original.task->kept_file_settings(folder / "run").empty()) << "a run that keeps none";
   std::ofstream(folder / "run" / "subwords.model") << "pieces of words";
-  used.use_kept_files(folder / "run");
-  EXPECT_EQ(text_options(*used.task).subword_model, folder / "run" / "subwords.model");
+  const std::vector<std::string> own = original.task->kept_file_settings(folder / "run");
+  ASSERT_EQ(own.size(), 1U);
+  config::Document document = config::Document::from_text(subword_recipe(folder.path()), "r.toml");
+  document.set(own[0]);
+  EXPECT_EQ(text_options(*read_recipe(document).task).subword_model, folder / "run" / "subwords.model");
   EXPECT_EQ(text_options(*original.task).subword_model, folder / "sub.model");
 }
 
