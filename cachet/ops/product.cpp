@@ -33,10 +33,11 @@ bool makes_sense(const Tensor& x, const Tensor& weight) {
   return x.dim() >= 2 && x.numel() > 0 && weight.numel() > 0 && weight.scalar_type() == x.scalar_type();
 }
 
-// oneDNN reads bfloat16 in pairs: of an odd row the number behind it too, times zero. Where rows lie apart that is
-// another's, and may be NaN.
+// oneDNN reads bfloat16 in pairs, and with AMX in tiles of 32: behind a shorter row what comes next too, times zero.
+// Where rows lie apart that is another's, and may be NaN.
 bool reads_beyond_rows(const Tensor& x) {
-  return x.scalar_type() == at::kBFloat16 && x.size(-1) % 2 == 1 && !x.is_contiguous();
+  constexpr int64_t kTile = 32;
+  return x.scalar_type() == at::kBFloat16 && x.size(-1) % kTile != 0 && !x.is_contiguous();
 }
 
 Tensor onednn(const Tensor& x, const Tensor& weight, const OptionalTensor& bias, bool gelu) {

@@ -66,11 +66,16 @@ TEST(LinearGelu, NamesWhatItRefuses) {
   expect_refused([&] { ops::linear_gelu(x, weight.to(at::kMeta), bias); }, "weight is on meta");
 }
 
-TEST(Product, OfOddRowsThatLieApartReadsNothingBetweenThem) {
-  const at::Tensor wide = at::full({5, 9}, std::numeric_limits<double>::quiet_NaN(), at::kBFloat16);
-  const at::Tensor x = wide.narrow(1, 6, 3), weight = at::randn({4, 3}).to(at::kBFloat16);
-  x.fill_(1);
-  EXPECT_TRUE(ops::product(x, weight).isfinite().all().item<bool>());
+TEST(Product, OfRowsThatLieApartReadsNothingBetweenThem) {
+  for (const int64_t width : {5, 16, 31, 48, 80}) {  // no whole tiles of 32
+    const at::Tensor wide = at::full({40, width + 32}, std::numeric_limits<double>::quiet_NaN(), at::kBFloat16);
+    at::Tensor x = wide.narrow(1, 0, width);
+    x.copy_(at::randn({40, width}));
+    const at::Tensor weight = at::randn({24, width}).to(at::kBFloat16);
+    const at::Tensor expected = at::linear(x.contiguous(), weight);
+    EXPECT_TRUE(at::equal(ops::product(x, weight), expected)) << width;
+    EXPECT_TRUE(at::isfinite(ops::product(x, weight)).all().item<bool>()) << width;
+  }
 }
 
 }  // namespace
