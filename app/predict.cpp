@@ -68,7 +68,8 @@ template <class Ability>
 Ability& ability_of(tasks::Task& task, const char* what) {
   auto* ability = dynamic_cast<Ability*>(&task);
   if (ability == nullptr)
-    throw UsageError("a task of kind '" + task.profile().kind + "' cannot " + what + "; `cachet eval` measures it");
+    throw UsageError("a task of kind '" + task.profile().kind + "' cannot " + what + "; `" + report::program_name() +
+                     " eval` measures it");
   return *ability;
 }
 
