@@ -93,7 +93,7 @@ models::ModelPlan read_plan(const ModelArgument& argument) {
   const auto recipe = is_model ? std::nullopt : known_recipe(argument.name);
   if (!recipe) return read_model(argument);
   config::Document document = read_document(*recipe, argument.settings);
-  return tasks::read_recipe(document, tasks::DataRoot::optional).model();
+  return tasks::read_recipe(document, data::DataRoot::optional).model();
 }
 
 int run_summary(const SummaryArguments& arguments) {

@@ -25,8 +25,8 @@ std::string deciding_text(const train::RunDescription& run, const train::Metrics
   const auto value = metric ? metrics.find(metric->name) : std::nullopt;
   if (!value) return "";
   const auto error = metrics.find(metric->name + std::string(report::kErrorSuffix));
-  return ", " + metric->title + " " + report::format_value(metric->form, *value) +
-         (error ? " ± " + report::format_value(metric->form, *error) : "");
+  return ", " + metric->title + " " + report::format_value(*metric, *value) +
+         (error ? " ± " + report::format_value(*metric, *error) : "");
 }
 
 int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {

@@ -6,7 +6,6 @@
 #include <iostream>
 #include <string_view>
 
-#include "benchmarks/autocast.h"
 #include "benchmarks/csv.h"
 #include "benchmarks/pairs.h"
 #include "benchmarks/training_step.h"
@@ -15,6 +14,7 @@
 #include "cachet/ops/kernel_attention.h"
 #include "cachet/ops/linear.h"
 #include "cachet/ops/unified_norm.h"
+#include "cachet/train/runtime.h"
 
 namespace cachet::benchmarks {
 namespace {
@@ -98,7 +98,8 @@ void layer_row(const LayerCase& c, at::ScalarType type) {
       }
       Tensor y;
       {
-        const AutocastBFloat16 autocast(narrow);
+        const train::PrecisionScope precision(narrow ? train::Precision::bfloat16 : train::Precision::float32,
+                                              c10::kCPU);
         y = layer.forward(x, x, layout);
       }
       Tensors inputs = layer.parameters();

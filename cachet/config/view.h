@@ -42,8 +42,7 @@ class View {
   /// A text that has no default and must not be empty. Where it is not written, resolved() holds "" with the origin
   /// "required", and finish() will throw.
   std::string required_text(std::string_view key) const;
-  // Of lists, the range is that of every item.
-  /// Lists; one value stands for a list of one.
+  /// Lists; one value stands for a list of one. The range is that of each item.
   std::vector<int64_t> integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range = {}) const;
   std::vector<double> reals(std::string_view key, std::vector<double> fallback, Range<double> range = {}) const;
   std::vector<std::string> texts(std::string_view key, std::vector<std::string> fallback) const;

@@ -8,6 +8,9 @@ namespace cachet::data {
 
 enum class PathKind { folder, file };
 
+/// Whether a recipe must say where its data lie. The recipe of a model alone does not know.
+enum class DataRoot { required, optional };
+
 /// What the value of a recipe's key means: itself when absolute, else below `working_folder`, else below $CACHET_DATA.
 /// Nothing where none of these exists.
 std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,

@@ -28,7 +28,7 @@ namespace shape_field {
 constexpr uint32_t kDimension = 2, kSize = 1;
 }
 namespace metadata_field {
-constexpr uint32_t kPlugin = 1, kPluginName = 1;
+constexpr uint32_t kPlugin = 1, kPluginName = 1, kDisplayName = 2, kDescription = 3;
 }
 
 std::string little_endian(uint64_t value, int count) {
@@ -59,6 +59,21 @@ std::string framed_summary(double wall_time, int64_t step, const ProtobufMessage
   return framed(event_at(wall_time, step).message(event_field::kSummary, summary));
 }
 
+ProtobufMessage metadata_for(std::string_view plugin_name) {
+  ProtobufMessage plugin, metadata;
+  plugin.bytes(metadata_field::kPluginName, plugin_name);
+  return metadata.message(metadata_field::kPlugin, plugin);
+}
+
+ProtobufMessage value_of(const TensorBoardScalar& scalar) {
+  ProtobufMessage value;
+  value.bytes(value_field::kTag, scalar.tag).real(value_field::kSimpleValue, static_cast<float>(scalar.value));
+  if (scalar.title.empty() && scalar.description.empty()) return value;
+  ProtobufMessage metadata = metadata_for("scalars");
+  metadata.bytes(metadata_field::kDisplayName, scalar.title).bytes(metadata_field::kDescription, scalar.description);
+  return value.message(value_field::kMetadata, metadata);
+}
+
 }  // namespace
 
 std::string tensorboard_version(double wall_time) {
@@ -71,27 +86,22 @@ std::string tensorboard_session_start(double wall_time, int64_t step) {
   return framed(event_at(wall_time, step).message(event_field::kSessionLog, log));
 }
 
-std::string tensorboard_scalars(double wall_time, int64_t step,
-                                const std::vector<std::pair<std::string, double>>& values) {
+std::string tensorboard_scalars(double wall_time, int64_t step, const std::vector<TensorBoardScalar>& values) {
   ProtobufMessage summary;
-  for (const auto& [tag, value] : values) {
-    ProtobufMessage scalar;
-    scalar.bytes(value_field::kTag, tag).real(value_field::kSimpleValue, static_cast<float>(value));
-    summary.message(summary_field::kValue, scalar);
-  }
+  for (const TensorBoardScalar& scalar : values) summary.message(summary_field::kValue, value_of(scalar));
   return framed_summary(wall_time, step, summary);
 }
 
 std::string tensorboard_text(double wall_time, int64_t step, std::string_view tag, std::string_view markdown) {
-  ProtobufMessage dimension, shape, tensor, plugin, metadata, value, summary;
+  ProtobufMessage dimension, shape, tensor, value, summary;
   dimension.integer(shape_field::kSize, 1);
   shape.message(shape_field::kDimension, dimension);
   tensor.integer(tensor_field::kType, tensor_field::kStringType)
       .message(tensor_field::kShape, shape)
       .bytes(tensor_field::kStrings, markdown);
-  plugin.bytes(metadata_field::kPluginName, "text");
-  metadata.message(metadata_field::kPlugin, plugin);
-  value.bytes(value_field::kTag, tag).message(value_field::kTensor, tensor).message(value_field::kMetadata, metadata);
+  value.bytes(value_field::kTag, tag)
+      .message(value_field::kTensor, tensor)
+      .message(value_field::kMetadata, metadata_for("text"));
   return framed_summary(wall_time, step, summary.message(summary_field::kValue, value));
 }
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace cachet::io {
@@ -18,9 +17,15 @@ std::string tensorboard_version(double wall_time);
 /// Tells a reader that all it knows of steps from `step` on is about to be replaced.
 std::string tensorboard_session_start(double wall_time, int64_t step);
 
-/// Values are stored as float32.
-std::string tensorboard_scalars(double wall_time, int64_t step,
-                                const std::vector<std::pair<std::string, double>>& values);
+/// A value under a tag. Of each tag TensorBoard shows the title and the description (in Markdown) that came first; with
+/// no title it shows the tag.
+struct TensorBoardScalar {
+  std::string tag;
+  double value = 0;  // stored as float32
+  std::string title{}, description{};
+};
+
+std::string tensorboard_scalars(double wall_time, int64_t step, const std::vector<TensorBoardScalar>& values);
 
 /// A text in Markdown.
 std::string tensorboard_text(double wall_time, int64_t step, std::string_view tag, std::string_view markdown);

@@ -9,137 +9,20 @@
 #include <algorithm>
 
 #include "cachet/kernels/attention_rows.h"
-#include "cachet/kernels/transpose.h"
-#include "cachet/ops/block_features.h"
-#include "cachet/ops/block_product.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/kernel_attention_walk.h"
 
 namespace cachet::ops {
 namespace {
 
 using at::Tensor;
 
-// Rows that go through the feature map together, and rows that meet each other one by one in causal attention.
-constexpr int64_t kBlock = 256, kInner = 64;
-
-int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
-
-/// What all heads of a call share, and the walk over them.
-struct Walk {
-  explicit Walk(const KernelAttentionCall& call)
-      : heads(call.q.size(1)),
-        tasks(call.q.size(0) * heads),
-        queries(call.q.size(2)),
-        keys(call.k.size(2)),
-        width(call.v.size(3)),
-        features(call.features()),
-        block(std::min(kBlock, rounded_up(std::max<int64_t>(1, std::max(queries, keys)), kInner))) {}
-
-  template <class Body>
-  void for_blocks(int64_t length, const Body& body) const {
-    for (int64_t first = 0; first < length; first += block) body(BlockRows{first, std::min(block, length - first)});
-  }
-
-  int64_t heads, tasks, queries, keys, width, features, block;
-};
-
-Tensor head_of(const Tensor& x, const Walk& walk, int64_t task) {
-  return x.select(0, task / walk.heads).select(0, task % walk.heads);
-}
-
-/// One head's operands.
-struct Head {
-  Head(const KernelAttentionCall& call, const Walk& walk, int64_t task)
-      : number(task % walk.heads),
-        q(head_of(call.q, walk, task)),
-        k(head_of(call.k, walk, task)),
-        v(head_of(call.v, walk, task)),
-        padding(call.padding.defined() ? call.padding.const_data_ptr<bool>() + task / walk.heads * walk.keys
-                                       : nullptr) {}
-  const bool* padding_of(BlockRows rows) const { return padding ? padding + rows.first : nullptr; }
-
-  int64_t number;
-  Tensor q, k, v;
-  const bool* padding;
-};
-
-Tensor heads_side_by_side(const Tensor& like, int64_t length, int64_t width) {
-  return at::empty({like.size(0), length, like.size(1), width}, like.options()).transpose(1, 2);
-}
-
-/// Numbers of a thread, reused from block to block.
-class Buffer {
- public:
-  Buffer(int64_t rows, int64_t columns) : rows_(rows), columns_(columns), data_(static_cast<size_t>(rows * columns)) {}
-  float* data() { return data_.data(); }
-  Matrix matrix() { return Matrix::dense(data(), rows_, columns_); }
-  Matrix rows(int64_t first, int64_t count) { return matrix().block_of_rows(first, count); }
-  /// Takes the numbers of `from`, whose rows are dense, as columns.
-  void transpose(const Matrix& from) {
-    kernels::transpose(from.data, from.row_stride, data(), columns_, from.rows, from.columns);
-  }
-  void clear_from(int64_t row) { std::fill(data_.begin() + static_cast<ptrdiff_t>(row * columns_), data_.end(), 0.0f); }
-
- private:
-  int64_t rows_, columns_;
-  std::vector<float> data_;
-};
-
-kernels::ValueRows shape_of(const Matrix& m) { return {m.rows, m.columns, m.row_stride}; }
-
-/// [v, 1] of a block, zero at padding and behind the block's rows.
-template <class T>
-void load_values(const Head& head, BlockRows rows, Buffer& with_ones) {
-  const int64_t width = head.v.size(1), stride = head.v.stride(0);
-  kernels::append_ones(data<T>(head.v) + rows.first * stride, head.padding_of(rows), with_ones.data(),
-                       {rows.count, width, stride});
-  with_ones.clear_from(rows.count);
-}
-
-// Sums Σ [v, 1]φ(k)ᵀ lie with features side by side: products then write and read rows as wide as there are features,
-// and the one row more, the denominators', costs them little. As a column it would cost as much as sixteen.
-Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
-const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
-
-/// The sums Σ [v, 1]φ(k)ᵀ, or their gradients, before (or behind) each kInner rows of a block.
-class InnerSums {
- public:
-  explicit InnerSums(const Walk& walk)
-      : count_(walk.block / kInner),
-        rows_(walk.width + 1),
-        features_(walk.features),
-        sums_(count_ * rows_, features_) {}
-
-  Matrix operator[](int64_t i) { return sums_.rows(i * rows_, rows_); }
-
-  /// Sets each to `state` and adds what left(j)ᵀ·right(j) give for all j before it; state becomes the sum of all.
-  template <class Left, class Right>
-  void before(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
-    for (int64_t i = 0; i < count_; ++i) step(product, state, i, left, right);
-  }
-  /// The same with all j behind it.
-  template <class Left, class Right>
-  void behind(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
-    for (int64_t i = count_; i-- > 0;) step(product, state, i, left, right);
-  }
-
- private:
-  template <class Left, class Right>
-  void step(BlockProduct& product, Matrix state, int64_t i, const Left& left, const Right& right) {
-    std::copy_n(state.data, rows_ * features_, (*this)[i].data);
-    product(state, left(i).t(), right(i), /*add=*/true);
-  }
-
-  int64_t count_, rows_, features_;
-  Buffer sums_;
-};
-
 // --- forward ---------------------------------------------------------------------------------------------------------
 
 template <class T>
 class ForwardTask {
  public:
-  ForwardTask(const KernelAttentionCall& call, const Walk& walk)
+  ForwardTask(const KernelAttentionCall& call, const KernelWalk& walk)
       : call_(call),
         walk_(walk),
         queries_(call.weights, call.units, call.q, walk.block, walk.features),
@@ -153,7 +36,7 @@ class ForwardTask {
         before_(walk) {}
 
   void run(int64_t task, const KernelAttended& out) {
-    const Head head(call_, walk_, task);
+    const KernelHead head(call_, walk_, task);
     const Tensor y = head_of(out.output, walk_, task), states = head_of(out.states, walk_, task);
     const Tensor divisors = head_of(out.divisors, walk_, task);
     if (call_.causal)
@@ -163,7 +46,7 @@ class ForwardTask {
   }
 
  private:
-  void bidirectional(const Head& head, const Tensor& y, const Tensor& states, const Tensor& divisors) {
+  void bidirectional(const KernelHead& head, const Tensor& y, const Tensor& states, const Tensor& divisors) {
     const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.width + 1, walk_.features);
     clear_sums(state);
     walk_.for_blocks(walk_.keys, [&](BlockRows rows) {
@@ -180,7 +63,7 @@ class ForwardTask {
     });
   }
 
-  void causal(const Head& head, const Tensor& y, const Tensor& states, const Tensor& divisors) {
+  void causal(const KernelHead& head, const Tensor& y, const Tensor& states, const Tensor& divisors) {
     clear_sums(state_.matrix());
     float* stored = mutable_data<float>(states);
     walk_.for_blocks(walk_.queries, [&](BlockRows rows) {
@@ -218,9 +101,9 @@ class ForwardTask {
   }
 
   const KernelAttentionCall& call_;
-  const Walk& walk_;
+  const KernelWalk& walk_;
   BlockFeatures<T> queries_, keys_;
-  Buffer values_, totals_, totals_of_ones_, state_, across_, meetings_;
+  RowBuffer values_, totals_, totals_of_ones_, state_, across_, meetings_;
   InnerSums before_;
   BlockProduct product_{Sizes::fixed};
 };
@@ -232,7 +115,7 @@ class ForwardTask {
 template <class T>
 class BackwardTask {
  public:
-  BackwardTask(const KernelAttentionCall& call, const Walk& walk)
+  BackwardTask(const KernelAttentionCall& call, const KernelWalk& walk)
       : call_(call),
         walk_(walk),
         queries_(call.weights, call.units, call.q, walk.block, walk.features),
@@ -253,7 +136,7 @@ class BackwardTask {
   /// d_weights: of this task, zero before.
   void run(int64_t task, const Tensor& grad, const KernelAttended& forward, const KernelAttentionGradients& out,
            const std::vector<Tensor>& d_weights) {
-    const Head head(call_, walk_, task);
+    const KernelHead head(call_, walk_, task);
     d_weights_ = d_weights;
     dq_ = head_of(out.q, walk_, task), dk_ = head_of(out.k, walk_, task), dv_ = head_of(out.v, walk_, task);
     grad_ = head_of(grad, walk_, task), y_ = head_of(forward.output, walk_, task);
@@ -266,7 +149,7 @@ class BackwardTask {
   }
 
  private:
-  void bidirectional(const Head& head, const Tensor& states) {
+  void bidirectional(const KernelHead& head, const Tensor& states) {
     const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.width + 1, walk_.features);
     walk_.for_blocks(walk_.queries, [&](BlockRows rows) {
       const Matrix features = queries_.compute(head.q, head.number, rows, nullptr);
@@ -286,7 +169,7 @@ class BackwardTask {
   }
 
   // From the last block to the first, so that the gradient of each block's sums is there when its keys are reached.
-  void causal(const Head& head, const Tensor& states) {
+  void causal(const KernelHead& head, const Tensor& states) {
     const int64_t size = (walk_.width + 1) * walk_.features;
     for (int64_t number = states.size(0); number-- > 0;) {
       const int64_t first_row = number * walk_.block;
@@ -333,7 +216,7 @@ class BackwardTask {
     d_totals_.clear_from(rows.count);
   }
 
-  void finish_keys(const Head& head, BlockRows rows) {
+  void finish_keys(const KernelHead& head, BlockRows rows) {
     const bool* padding = head.padding_of(rows);
     for (int64_t row = 0; padding && row < rows.count; ++row)
       if (padding[row]) std::fill_n(d_keys_.rows(row, 1).data, walk_.features, 0.0f);
@@ -345,9 +228,9 @@ class BackwardTask {
   }
 
   const KernelAttentionCall& call_;
-  const Walk& walk_;
+  const KernelWalk& walk_;
   BlockFeatures<T> queries_, keys_;
-  Buffer values_, d_totals_, d_values_, d_queries_, d_keys_, state_, d_state_, d_across_, meetings_, d_meetings_;
+  RowBuffer values_, d_totals_, d_values_, d_queries_, d_keys_, state_, d_state_, d_across_, meetings_, d_meetings_;
   InnerSums before_, behind_;
   BlockProduct product_{Sizes::fixed};
   std::vector<Tensor> d_weights_;
@@ -359,12 +242,12 @@ class BackwardTask {
 int64_t KernelAttentionCall::features() const { return features_of(q.size(3), weights, units); }
 
 int64_t KernelAttentionCall::stored_states() const {
-  const Walk walk(*this);
+  const KernelWalk walk(*this);
   return causal ? (walk.queries + walk.block - 1) / walk.block : 1;
 }
 
 KernelAttended kernel_attention_forward(const KernelAttentionCall& call) {
-  const Walk walk(call);
+  const KernelWalk walk(call);
   const auto floats = call.q.options().dtype(at::kFloat);
   const KernelAttended out{
       heads_side_by_side(call.q, walk.queries, walk.width),
@@ -382,7 +265,7 @@ KernelAttended kernel_attention_forward(const KernelAttentionCall& call) {
 
 KernelAttentionGradients kernel_attention_backward(const KernelAttentionCall& call, const Tensor& grad,
                                                    const KernelAttended& forward) {
-  const Walk walk(call);
+  const KernelWalk walk(call);
   KernelAttentionGradients out{heads_side_by_side(call.q, walk.queries, call.q.size(3)),
                                heads_side_by_side(call.k, walk.keys, call.k.size(3)),
                                heads_side_by_side(call.v, walk.keys, walk.width),

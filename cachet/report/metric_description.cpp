@@ -69,6 +69,11 @@ std::string format_value(ValueForm form, double value, int digits) {
   return format_number(value, digits);
 }
 
+std::string format_value(const MetricDescription& metric, double value, int digits) {
+  const std::string text = format_value(metric.form, value, digits);
+  return metric.unit.empty() ? text : text + " " + metric.unit;
+}
+
 std::string heading(const MetricDescription& metric) {
   std::string text = metric.title;
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');

@@ -28,6 +28,8 @@ struct MetricDescription {
   Better better = Better::neither;
   bool decides = false;  // whether it is what the run is to reach
   std::string unit{};    // of a number that has one: "points"
+
+  bool operator==(const MetricDescription&) const = default;
 };
 
 /// Behind the name of a metric: the name of its standard error.
@@ -41,6 +43,9 @@ const MetricDescription* deciding(const std::vector<MetricDescription>& all);
 
 /// "87.4 %", "0.512", "1m05s"; `digits` of numbers that have no form of their own.
 std::string format_value(ValueForm form, double value, int digits = 6);
+
+/// The same of a metric, with its unit behind it: "2.310 pixels".
+std::string format_value(const MetricDescription& metric, double value, int digits = 6);
 
 /// The title with a capital letter, as headings have it: "Top-1".
 std::string heading(const MetricDescription& metric);

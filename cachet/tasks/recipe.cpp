@@ -22,7 +22,7 @@ std::vector<std::string> RecipePlan::initialize(train::Task& task) const {
   return report_lines(report, path);
 }
 
-RecipePlan read_recipe(config::Document& document, DataRoot data_root) {
+RecipePlan read_recipe(config::Document& document, data::DataRoot data_root) {
   const config::View root = document.root();
   std::vector<const TaskKind*> kinds;
   for (const TaskKind& kind : task_kinds()) kinds.push_back(&kind);

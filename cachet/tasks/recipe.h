@@ -28,6 +28,6 @@ struct RecipePlan {
 
 /// Reads all tables of a recipe: [task] with its kind (task_kinds.h), [model], [data], [train], [optimizer],
 /// [schedule]. Throws config::Error with all problems at once.
-RecipePlan read_recipe(config::Document& document, DataRoot data_root = DataRoot::required);
+RecipePlan read_recipe(config::Document& document, data::DataRoot data_root = data::DataRoot::required);
 
 }  // namespace cachet::tasks

@@ -17,10 +17,10 @@ SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std
   saved.run = is_model ? path : saved.checkpoint.parent_path().parent_path();  // <run>/checkpoints/step-…
   const auto file = is_model ? model_folder_recipe(path) : train::RunFolder::open(saved.run).resolved();
   config::Document as_made = config::Document::from_file(file), recipe = config::Document::from_file(file);
-  for (const std::string& own : read_recipe(as_made, DataRoot::optional).task->kept_file_settings(saved.run))
+  for (const std::string& own : read_recipe(as_made, data::DataRoot::optional).task->kept_file_settings(saved.run))
     recipe.set(own);
   for (const std::string& setting : settings) recipe.set(setting);
-  saved.plan = read_recipe(recipe, DataRoot::optional);
+  saved.plan = read_recipe(recipe, data::DataRoot::optional);
   return saved;
 }
 

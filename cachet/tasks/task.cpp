@@ -5,25 +5,8 @@
 #include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
-namespace {
-
-/// Puts the generators back to where they stood.
-class RandomDrawsUndone {
- public:
-  explicit RandomDrawsUndone(const torch::nn::Module& model) : model_(model), state_(train::random_state(model)) {}
-  RandomDrawsUndone(const RandomDrawsUndone&) = delete;
-  RandomDrawsUndone& operator=(const RandomDrawsUndone&) = delete;
-  ~RandomDrawsUndone() { train::set_random_state(model_, state_); }
-
- private:
-  const torch::nn::Module& model_;
-  io::TensorMap state_;
-};
-
-}  // namespace
-
 train::RunDescription Task::describe() {
-  const RandomDrawsUndone undone(model());  // by the constructors of the model that is counted
+  const train::RandomStateKept random(model());  // by the constructors of the model that is counted
   return tasks::describe(profile_);
 }
 

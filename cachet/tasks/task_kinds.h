@@ -6,18 +6,16 @@
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/data/data_path.h"
 #include "cachet/tasks/task_plan.h"
 
 namespace cachet::tasks {
-
-/// Whether a recipe must say where its data lie. The recipe of a model alone does not know.
-enum class DataRoot { required, optional };
 
 /// A kind of task: what recipes call it, and how its plan is read from a recipe.
 struct TaskKind {
   std::string name;  // in [task] kind: "image_classification"
   /// Reads [task], [data] and [model] from the root of a recipe; problems are recorded in its views.
-  std::function<std::unique_ptr<TaskPlan>(const config::View& root, DataRoot data_root)> read;
+  std::function<std::unique_ptr<TaskPlan>(const config::View& root, data::DataRoot data_root)> read;
 };
 
 /// All kinds: those of the library, then those that a program registered. The first is what a recipe without [task]

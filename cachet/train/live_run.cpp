@@ -56,19 +56,6 @@ std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
   return sums;
 }
 
-/// The generators' states, put back at the end of the scope.
-class RandomStateKept {
- public:
-  explicit RandomStateKept(const torch::nn::Module& model) : model_(model), state_(random_state(model)) {}
-  RandomStateKept(const RandomStateKept&) = delete;
-  RandomStateKept& operator=(const RandomStateKept&) = delete;
-  ~RandomStateKept() { set_random_state(model_, state_); }
-
- private:
-  const torch::nn::Module& model_;
-  io::TensorMap state_;
-};
-
 /// Evaluation mode until the end of the scope.
 class EvaluationMode {
  public:

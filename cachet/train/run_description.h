@@ -19,6 +19,8 @@ struct RunDescription {
   int64_t parameters = 0;
   int64_t linear_convolution_macs = 0, attention_macs = 0;  // of one sample; 0 where nobody counted them
   std::vector<report::MetricDescription> metrics;
+
+  bool operator==(const RunDescription&) const = default;
 };
 
 /// One JSON object, whose fields are only ever added to.

@@ -189,6 +189,7 @@ RunFolder RunFolder::resume(const fs::path& path, const config::Document& docume
 }
 
 void RunFolder::describe(const RunDescription& description) {
+  if (run_.description == description) return;
   run_.description = description;
   io::write_file_atomically(path_ / kRunName, to_json(run_));
 }

@@ -82,7 +82,7 @@ void add_deciding_facts(const RunDescription& run, const std::vector<Event>& eve
   if (values.empty()) return;
   const std::vector<double> errors =
       step_curve(events, EventKind::evaluation, metric->name + std::string(report::kErrorSuffix)).values;
-  const auto text = [&](double value) { return report::format_value(metric->form, value); };
+  const auto text = [&](double value) { return report::format_value(*metric, value); };
   const std::string spread = errors.empty() ? "" : " ± " + text(errors.back());
   page.facts.push_back(
       {report::heading(*metric), text(values.back()), "of the " + run.words.held_out + " " + run.words.many + spread});

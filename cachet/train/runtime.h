@@ -37,6 +37,19 @@ io::TensorMap random_state(const torch::nn::Module& model, int64_t rank = 0);
 /// the CPU is missing.
 bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state, int64_t rank = 0);
 
+/// Puts the generators of a model back to where they stood, at the end of its scope.
+class RandomStateKept {
+ public:
+  explicit RandomStateKept(const torch::nn::Module& model) : model_(model), state_(random_state(model)) {}
+  RandomStateKept(const RandomStateKept&) = delete;
+  RandomStateKept& operator=(const RandomStateKept&) = delete;
+  ~RandomStateKept() { set_random_state(model_, state_); }
+
+ private:
+  const torch::nn::Module& model_;
+  io::TensorMap state_;
+};
+
 /// Bytes that this process has in memory now (its resident set).
 int64_t resident_bytes();
 

@@ -9,9 +9,9 @@ namespace cachet::train {
 namespace {
 
 /// As closely as lines that follow each other need it: a loss with four digits.
-std::string value_text(const report::MetricDescription& metric, double value) {
-  const bool close = metric.form == report::ValueForm::fixed || metric.form == report::ValueForm::number;
-  return close ? report::format_number(value) : report::format_value(metric.form, value);
+std::string value_text(report::MetricDescription metric, double value) {
+  if (metric.form == report::ValueForm::fixed) metric.form = report::ValueForm::number;
+  return report::format_value(metric, value, 4);
 }
 
 /// "loss 0.5123", "top-1 86.2 % ± 0.8 %": a metric, its standard error behind it where there is one.

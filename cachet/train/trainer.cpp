@@ -114,7 +114,10 @@ class Trainer::Loop {
       if (const auto details = read_evaluation_details(folder_.evaluation(), live_.state.step))
         task_.restore_evaluation(*details);
     if (options_.train.tensorboard) {
-      tensorboard_.emplace(folder_.path(), io::read_text_file(folder_.recipe(), config::kMostRecipeBytes), history_);
+      std::vector<report::MetricDescription> metrics = run_.metrics;
+      metrics.insert(metrics.end(), trainer_metrics().begin(), trainer_metrics().end());
+      tensorboard_.emplace(folder_.path(), io::read_text_file(folder_.recipe(), config::kMostRecipeBytes), metrics,
+                           history_);
     }
     const int copies = options_.train.ema_decay > 0 ? 4 : 3;  // weights, two moments, averages
     store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));

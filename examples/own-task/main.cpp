@@ -128,7 +128,7 @@ class DiscPlan : public tasks::TaskPlan {
 }  // namespace
 
 int main(int argc, char** argv) {
-  tasks::register_task_kind({"disc_radius", [](const config::View& root, tasks::DataRoot) {
+  tasks::register_task_kind({"disc_radius", [](const config::View& root, data::DataRoot) {
                                return std::make_unique<DiscPlan>(root.table("model").integer("dim", 32, {2, 1024}));
                              }});
   return run_command_line(argc, argv);

@@ -68,6 +68,9 @@ class TensorBoard(unittest.TestCase):
         self.assertEqual([(event.wall_time, event.step, event.value) for event in read.Scalars("training/loss")],
                          [(1001.25, 1, float32(0.1)), (1002.25, 1 << 40, -math.inf)])
         self.assertEqual(read.Scalars("lr")[0].value, float32(1e-30))
+        described = read.SummaryMetadata("training/loss")
+        self.assertEqual((described.display_name, described.summary_description), ("training/Loss", "lower is better"))
+        self.assertEqual(read.SummaryMetadata("lr").display_name, "lr")
         text, = read.Tensors("recipe")
         self.assertEqual(text.step, 2)
         self.assertEqual(text.tensor_proto.string_val[0].decode(), "```toml\n[train]  # ü\n```\n")

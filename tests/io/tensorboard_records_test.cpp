@@ -36,9 +36,10 @@ TEST(TensorBoardRecords, AreFramed) {
 }
 
 TEST(TensorBoardRecords, AreReadBack) {
-  const std::string file = tensorboard_version(1.5) + tensorboard_session_start(2.5, 7) +
-                           tensorboard_scalars(3.5, int64_t{1} << 40, {{"a/b", 0.1}, {"c", -2}}) +
-                           tensorboard_text(4.5, 300, "t", "**bold** ü");
+  const std::string file =
+      tensorboard_version(1.5) + tensorboard_session_start(2.5, 7) +
+      tensorboard_scalars(3.5, int64_t{1} << 40, {{"a/b", 0.1, "a/Bee", "in *pixels*"}, {"c", -2}}) +
+      tensorboard_text(4.5, 300, "t", "**bold** ü");
   const auto events = test::read_tensorboard(file);
   ASSERT_EQ(events.size(), 4U);
   EXPECT_EQ(events[0].file_version, "brain.Event:2");
@@ -47,6 +48,8 @@ TEST(TensorBoardRecords, AreReadBack) {
   EXPECT_EQ(events[1].step, 7);
   EXPECT_EQ(events[2].step, int64_t{1} << 40);
   EXPECT_EQ(events[2].scalars, (std::map<std::string, float>{{"a/b", 0.1F}, {"c", -2.0F}}));
+  EXPECT_EQ(events[2].titles, (std::map<std::string, std::string>{{"a/b", "a/Bee"}}));
+  EXPECT_EQ(events[2].descriptions.at("a/b"), "in *pixels*");
   EXPECT_EQ(events[3].texts.at("t"), "**bold** ü");
 }
 

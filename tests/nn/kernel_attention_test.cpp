@@ -1,10 +1,10 @@
 #include "cachet/nn/attention/kernel_attention.h"
 
 #include <ATen/ATen.h>
-#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
 #include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/train/runtime.h"
 #include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
 
@@ -167,20 +167,17 @@ TEST(KernelAttention, ThePenaltyIsTakenInFloat32UnderAutocast) {
   options.layers = 2;
   const auto kernel = std::make_shared<nn::KernelAttention>(options, 2, 16);
   const at::Tensor weight = kernel->named_parameters()["features.0.weight"];
-  const auto gradient = [&](bool autocast) {
+  const auto gradient = [&](train::Precision precision) {
     kernel->zero_grad();
-    at::autocast::set_autocast_enabled(at::kCPU, autocast);
-    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+    const train::PrecisionScope scope(precision, c10::kCPU);
     const at::Tensor penalty = nn::total_penalty(*kernel);
-    at::autocast::set_autocast_enabled(at::kCPU, false);
-    at::autocast::clear_cache();
     EXPECT_EQ(penalty.scalar_type(), at::kFloat);
     penalty.backward();
     return weight.grad().clone();
   };
   // Orthogonal weights have no penalty: what is left is roundings, and they are float32's.
-  const at::Tensor plain = gradient(false);
-  EXPECT_TRUE(at::equal(gradient(true), plain));
+  const at::Tensor plain = gradient(train::Precision::float32);
+  EXPECT_TRUE(at::equal(gradient(train::Precision::bfloat16), plain));
   EXPECT_LT(plain.abs().max().item<double>(), 1e-6);
 }
 

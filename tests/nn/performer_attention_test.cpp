@@ -5,6 +5,7 @@
 
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/nn/attention/softmax_attention.h"
+#include "cachet/train/runtime.h"
 #include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
 
@@ -28,6 +29,17 @@ TEST(OrthogonalFeatures, AreOrthogonalInBlocksAndAsLongAsNormalVectors) {
   EXPECT_NEAR(squares.mean().item<double>(), 8, 5 * 4 / std::sqrt(5000.0));
   EXPECT_NEAR(squares.var().item<double>(), 16, 2.5);
   EXPECT_EQ(nn::orthogonal_features(3, 8, at::kFloat).sizes(), at::IntArrayRef({3, 8}));
+}
+
+TEST(PerformerAttention, FeaturesAreFloat32UnderAutocast) {
+  for (const auto form : kForms) {
+    nn::PerformerAttention attention(performer_options(form), 2, 16);
+    const at::Tensor x = at::randn({1, 2, 6, 16}) * 3;
+    const at::Tensor queries = attention.query_features(x), keys = attention.key_features(x, {});
+    const train::PrecisionScope scope(train::Precision::bfloat16, c10::kCPU);
+    EXPECT_TRUE(at::equal(attention.query_features(x), queries));
+    EXPECT_TRUE(at::equal(attention.key_features(x, {}), keys));
+  }
 }
 
 TEST(PerformerAttention, EstimatesTheSoftmax) {

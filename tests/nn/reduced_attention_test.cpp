@@ -6,6 +6,7 @@
 #include "cachet/nn/attention/spatial_reduction_attention.h"
 #include "cachet/nn/attention/token_performer.h"
 #include "cachet/nn/attention/token_transformer.h"
+#include "cachet/train/runtime.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -64,6 +65,21 @@ std::vector<std::shared_ptr<nn::Attention>> token_attentions() {
   performer.dropout = 0;
   return {std::make_shared<nn::TokenPerformer>(performer),
           std::make_shared<nn::TokenTransformer>(nn::TokenTransformerOptions{3, 4, {}})};
+}
+
+// Tokens and projections are whole numbers, which bfloat16 holds exactly: what differs is the features and their sums.
+TEST(TokenAttention, FeaturesOfThePerformerAreFloat32UnderAutocast) {
+  nn::TokenPerformer attention({8, 8, 1, 0});
+  const at::NoGradGuard no_grad;
+  for (const at::Tensor& parameter : attention.parameters()) parameter.zero_();
+  const at::Tensor identity = at::eye(8);
+  attention.named_parameters()["kqv.weight"].copy_(at::cat({identity, identity, identity}));
+  attention.named_parameters()["proj.weight"].copy_(identity);
+  const at::Tensor x = at::randint(-2, 3, {4, 12, 8}).to(at::kFloat);
+  const at::Tensor exact = attention.forward(x, x, {}) - x;
+  const train::PrecisionScope scope(train::Precision::bfloat16, c10::kCPU);
+  const at::Tensor narrow = attention.forward(x, x, {}).to(at::kFloat) - x;
+  EXPECT_LT((narrow - exact).abs().max().item<double>(), 0.01) << "a few roundings of bfloat16, 2^-8 each";
 }
 
 TEST(TokenAttention, GradientEqualsFiniteDifferencesToItselfAndToAContext) {

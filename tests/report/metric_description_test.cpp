@@ -42,5 +42,12 @@ TEST(MetricDescription, EachFormIsWrittenInItsOwnWay) {
   EXPECT_EQ(format_value(ValueForm::number, 27.3), "27.3");
 }
 
+TEST(MetricDescription, AUnitStandsBehindTheNumber) {
+  MetricDescription metric{"error", "mean error", ValueForm::fixed, Better::lower, true, "pixels"};
+  EXPECT_EQ(format_value(metric, 2.31049), "2.310 pixels");
+  metric.unit.clear();
+  EXPECT_EQ(format_value(metric, 2.31049), "2.310");
+}
+
 }  // namespace
 }  // namespace cachet::report

@@ -20,7 +20,7 @@ struct TensorBoardEvent {
   std::string file_version;
   bool starts_session = false;
   std::map<std::string, float> scalars;
-  std::map<std::string, std::string> texts;
+  std::map<std::string, std::string> texts, titles, descriptions;
 };
 
 /// The fields of a protocol buffer by number; varints and fixed numbers as bits.
@@ -84,6 +84,9 @@ inline TensorBoardEvent parse_tensorboard_event(std::string_view content) {
       for (const ProtobufField& part : protobuf_fields(value.bytes)) {
         if (part.number == 2) event.scalars[tag] = std::bit_cast<float>(static_cast<uint32_t>(part.bits));
         if (part.number == 8) event.texts[tag] = protobuf_bytes(part.bytes, 8);
+        if (part.number != 9 || protobuf_bytes(part.bytes, 2).empty()) continue;
+        event.titles[tag] = protobuf_bytes(part.bytes, 2);
+        event.descriptions[tag] = protobuf_bytes(part.bytes, 3);
       }
     }
   }

@@ -91,7 +91,7 @@ class MetaDevice : public testing::TestWithParam<MetaFamily> {
     config::Document document = config::Document::from_text(GetParam().recipe, GetParam().name);
     for (const Settings& settings : {GetParam().model, plug_ins})
       for (const std::string& setting : settings) document.set(setting);
-    return reduced(read_recipe(document, DataRoot::optional));
+    return reduced(read_recipe(document, data::DataRoot::optional));
   }
 
   static void expect_nothing_left(const Settings& plug_ins) {

@@ -42,7 +42,7 @@ class TidePlan : public TaskPlan {
 /// Registers it once in a process, whichever test comes first.
 void register_tides() {
   static const bool once = [] {
-    register_task_kind({"tides", [](const config::View& root, DataRoot) {
+    register_task_kind({"tides", [](const config::View& root, data::DataRoot) {
                           return std::make_unique<TidePlan>(root.table("data").integer("gauges", 3, {1, 9}));
                         }});
     return true;

@@ -132,6 +132,22 @@ TEST(RunDescription, IsKeptByARunFolder) {
   expect_same_description(*RunFolder::open(folder / "run").description(), whole_description());
 }
 
+TEST(RunDescription, IsWrittenOnlyWhereItChanged) {
+  const test::TemporaryDirectory folder;
+  config::Document document = config::Document::from_text(test::kToyRecipe, "toy.toml");
+  test::read_toy(document);
+  RunFolder run = RunFolder::create(folder / "run", {"toy", test::kToyRecipe}, document, {});
+  RunDescription description = whole_description();
+  run.describe(description);
+  // A file that is gone shows who writes it anew.
+  std::filesystem::remove(folder / "run" / "run.json");
+  run.describe(description);
+  EXPECT_FALSE(std::filesystem::exists(folder / "run" / "run.json"));
+  description.metrics.back().title += " of all";
+  run.describe(description);
+  EXPECT_EQ(RunFolder::open(folder / "run").description()->metrics.back().title, description.metrics.back().title);
+}
+
 TEST(RunDescription, IsNoneOfAnOlderRunUntilItGoesOn) {
   const test::TemporaryDirectory folder;
   const std::filesystem::path run = folder / "run";

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "cachet/io/read_file.h"
@@ -58,6 +59,22 @@ TEST(TensorBoardLog, ShowsWhatTheRunLogs) {
   const test::TemporaryDirectory folder;
   test::train_toy(folder / "run", {}, {"train.tensorboard=true"});
   expect_shows_the_log(folder / "run");
+}
+
+TEST(TensorBoardLog, DescribesEachMetricOnceAsItsTaskDoes) {
+  const test::TemporaryDirectory folder;
+  const fs::path run = folder / "run";
+  test::train_toy(run, {}, {"train.tensorboard=true", "train.limit=6 steps"});
+  test::train_toy(run, {}, {"train.tensorboard=true"});
+  std::map<std::string, std::string> titles, descriptions;
+  for (const auto& event : shown_events(run)) {
+    for (const auto& [tag, title] : event.titles) EXPECT_TRUE(titles.emplace(tag, title).second) << tag << " again";
+    descriptions.insert(event.descriptions.begin(), event.descriptions.end());
+  }
+  EXPECT_EQ(titles.at("evaluation/top1"), "evaluation/top-1");
+  EXPECT_EQ(descriptions.at("evaluation/top1"), "higher is better");
+  EXPECT_EQ(titles.at("training/grad_norm"), "training/gradient norm");
+  EXPECT_FALSE(titles.contains("machine/seconds"));
 }
 
 TEST(TensorBoardLog, IsNotWrittenUnasked) {

@@ -55,10 +55,10 @@ void read_image_kind(const config::View& data, DatasetOptions& options) {
   if (options.folders.channels == 2) data.problem("channels", "must be 1 or 3");
 }
 
-DatasetOptions read_dataset_options(const config::View& data, RootKey root) {
+DatasetOptions read_dataset_options(const config::View& data, DataRoot root) {
   DatasetOptions options;
   read_image_kind(data, options);
-  options.root = root == RootKey::required ? data.required_text("root") : data.text("root", "");
+  options.root = root == DataRoot::required ? data.required_text("root") : data.text("root", "");
   options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});
   options.limit = data.integer("limit", options.limit, {.least = 0});
   options.subset_seed = static_cast<uint64_t>(data.integer("subset_seed", 0, {.least = 0}));

@@ -41,16 +41,13 @@ struct DatasetOptions {
   bool own_sizes() const;
 };
 
-/// Whether a recipe must say where the images lie. A model's recipe need not: they are named when the model is used.
-enum class RootKey { required, optional };
-
 /// Reads what images are before any are seen: kind, and where they go with it classes and channels. `options` holds the
 /// defaults, which are for its kind.
 void read_image_kind(const config::View& data, DatasetOptions& options);
 
 /// Reads these, root, fraction, limit, subset_seed and, of kind class_folders, train_folder, validation_folder,
 /// skip_other_files and strict_images.
-DatasetOptions read_dataset_options(const config::View& data, RootKey root = RootKey::required);
+DatasetOptions read_dataset_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// What a model must know of the data before the files are seen.
 struct ImageTraits {

@@ -1,13 +1,10 @@
 #include "cachet/models/vision/feature_pyramid.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/randn.h>
-
 namespace cachet::models {
 
 Trial FeaturePyramid::trial(int64_t batch, const torch::TensorOptions& options) {
-  const ImageShape shape = image_shape();
-  const at::Tensor images = at::randn({batch, shape.channels, shape.height, shape.width}, options);
+  const at::Tensor images = noise(batch, options);
   return {[this, images] { return features(images).back(); },
           [this, images] {
             at::Tensor loss;

@@ -8,19 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "cachet/models/model.h"
-#include "cachet/models/vision/image_shape.h"
+#include "cachet/models/vision/image_model.h"
 
 namespace cachet::models {
 
 /// A backbone of stages, each of which looks at the image through larger patches: what dense prediction builds on.
-class FeaturePyramid : public virtual Model {
+class FeaturePyramid : public virtual ImageModel {
  public:
   /// images (B, C, H, W) -> one map a stage (B, channels of the stage, ⌈H/stride⌉, ⌈W/stride⌉), in channels_last.
   virtual std::vector<at::Tensor> features(const at::Tensor& images) = 0;
   virtual std::vector<int64_t> feature_channels() const = 0;
   virtual std::vector<int64_t> feature_strides() const = 0;  // 4, 8, 16, 32 for patches of 4
-  virtual ImageShape image_shape() const = 0;                // the size that it was made for
 
   /// `forward` gives the last map; the loss is the mean square of all of them.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;

@@ -5,17 +5,15 @@
 #include <optional>
 #include <string>
 
-#include "cachet/models/model.h"
-#include "cachet/models/vision/image_shape.h"
+#include "cachet/models/vision/image_model.h"
 
 namespace cachet::models {
 
 /// A model from images to class scores.
-class ImageClassifier : public virtual Model {
+class ImageClassifier : public virtual ImageModel {
  public:
   /// images (B, C, H, W), normalised -> logits (B, classes)
   virtual torch::Tensor forward(const torch::Tensor& images) = 0;
-  virtual ImageShape image_shape() const = 0;
   virtual int64_t classes() const = 0;
 
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;

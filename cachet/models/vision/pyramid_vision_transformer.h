@@ -45,7 +45,6 @@ class PyramidVisionTransformerClassifier : public PyramidVisionTransformer, publ
   PyramidVisionTransformerClassifier(const PyramidVisionTransformerOptions& options, int64_t classes);
 
   torch::Tensor forward(const torch::Tensor& images) override;
-  ImageShape image_shape() const override { return options().image; }
   int64_t classes() const override { return classes_; }
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);

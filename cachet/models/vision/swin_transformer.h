@@ -46,7 +46,6 @@ class SwinTransformerClassifier : public SwinTransformer, public ImageClassifier
   SwinTransformerClassifier(const SwinTransformerOptions& options, int64_t classes);
 
   torch::Tensor forward(const torch::Tensor& images) override;
-  ImageShape image_shape() const override { return options().image; }
   int64_t classes() const override { return classes_; }
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);

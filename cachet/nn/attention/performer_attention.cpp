@@ -7,6 +7,7 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
 #include <cmath>
@@ -86,11 +87,13 @@ torch::Tensor PerformerAttention::positive(const torch::Tensor& x, const torch::
 }
 
 torch::Tensor PerformerAttention::query_features(const torch::Tensor& q) const {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const torch::Tensor x = in_float(q), products = projected(x);
   return positive(x, products, products.detach().amax(-1, /*keepdim=*/true));
 }
 
 torch::Tensor PerformerAttention::key_features(const torch::Tensor& k, const torch::Tensor& padding) const {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   torch::Tensor x = in_float(k);
   torch::Tensor largest;
   if (padding.defined()) x = x.masked_fill(padding.unsqueeze(1).unsqueeze(3), 0);

@@ -4,6 +4,7 @@
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <cmath>
 
@@ -37,6 +38,7 @@ TokenPerformer::TokenPerformer(const TokenPerformerOptions& o)
 
 // In float32 at least: an exponential of squares is no place for bfloat16's eight bits.
 torch::Tensor TokenPerformer::feature_map(const torch::Tensor& x) const {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const auto dtype = c10::promoteTypes(x.scalar_type(), at::kFloat);
   const torch::Tensor wide = x.to(dtype);
   const torch::Tensor half_square = (wide * wide).sum(-1, /*keepdim=*/true) / 2;

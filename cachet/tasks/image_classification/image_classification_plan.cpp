@@ -19,11 +19,10 @@ models::ImageDefaults defaults_of(const data::DatasetOptions& dataset, const dat
 
 }  // namespace
 
-ImageClassificationOptions read_image_classification_options(const config::View& root, DataRoot data_root) {
+ImageClassificationOptions read_image_classification_options(const config::View& root, data::DataRoot data_root) {
   const config::View data = root.table("data");
   ImageClassificationOptions options;
-  options.dataset = data::read_dataset_options(
-      data, data_root == DataRoot::required ? data::RootKey::required : data::RootKey::optional);
+  options.dataset = data::read_dataset_options(data, data_root);
   options.normalization = data::read_normalization_options(data.table("normalization"));
   options.augmentation = data::read_augmentation_options(data.table("augmentation"), options.dataset.own_sizes());
   options.resize = data::read_resize_options(
@@ -69,7 +68,7 @@ Preprocessing ImageClassificationPlan::preprocessing() const {
 }
 
 TaskKind image_classification() {
-  return {"image_classification", [](const config::View& root, DataRoot data_root) {
+  return {"image_classification", [](const config::View& root, data::DataRoot data_root) {
             return std::make_unique<ImageClassificationPlan>(read_image_classification_options(root, data_root));
           }};
 }

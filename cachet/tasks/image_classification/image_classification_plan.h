@@ -27,7 +27,7 @@ struct ImageClassificationOptions {
 
 /// Reads [data] (with its tables normalization, augmentation, resize and mixing) and [model] of a recipe.
 ImageClassificationOptions read_image_classification_options(const config::View& root,
-                                                             DataRoot data_root = DataRoot::required);
+                                                             data::DataRoot data_root = data::DataRoot::required);
 
 class ImageClassificationPlan : public TaskPlan, public PreparesImages {
  public:

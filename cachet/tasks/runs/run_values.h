@@ -17,7 +17,7 @@ struct RunValue {
   report::ValueForm form = report::ValueForm::number;
   report::Better better = report::Better::neither;
   enum class OverSeeds { mean, best } over_seeds = OverSeeds::mean;
-  std::string suffix{};  // " of 3000"
+  std::string suffix{};  // " of 3000", " pixels"
   /// What stands behind ±: the standard error of a run's accuracy, or the deviation between seeds. NaN = nothing.
   double spread = std::numeric_limits<double>::quiet_NaN();
   bool decides = false;  // whether it is what its runs were to reach

@@ -81,7 +81,7 @@ std::unique_ptr<Task> SequenceClassificationPlan::build(const train::TrainOption
 }
 
 TaskKind sequence_classification() {
-  return {"sequence_classification", [](const config::View& root, DataRoot) {
+  return {"sequence_classification", [](const config::View& root, data::DataRoot) {
             return std::make_unique<SequenceClassificationPlan>(read_sequence_classification_options(root));
           }};
 }

@@ -109,7 +109,7 @@ TEST(DatasetOptions, KeysThatABaseLeavesBehindAreNoMistakes) {
 
 TEST(DatasetOptions, OfAModelNeedNoRoot) {
   config::Document document;
-  const DatasetOptions options = read_dataset_options(document.root().table("data"), RootKey::optional);
+  const DatasetOptions options = read_dataset_options(document.root().table("data"), DataRoot::optional);
   EXPECT_NO_THROW(document.finish());
   EXPECT_TRUE(options.root.empty());
   try {

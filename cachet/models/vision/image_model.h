@@ -1,0 +1,22 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "cachet/models/model.h"
+#include "cachet/models/vision/image_shape.h"
+
+namespace cachet::models {
+
+/// A model of images.
+class ImageModel : public virtual Model {
+ public:
+  virtual ImageShape image_shape() const = 0;  // the size that it was made for
+
+ protected:
+  /// Made-up images (batch, C, H, W) of that size.
+  at::Tensor noise(int64_t batch, const torch::TensorOptions& options) const;
+};
+
+}  // namespace cachet::models

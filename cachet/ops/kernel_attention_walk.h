@@ -1,0 +1,134 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "cachet/kernels/attention_rows.h"
+#include "cachet/kernels/transpose.h"
+#include "cachet/ops/block_features.h"
+#include "cachet/ops/block_product.h"
+#include "cachet/ops/kernel_attention_fused.h"
+
+namespace cachet::ops {
+
+// Rows that go through the feature map together, and rows that meet each other one by one in causal attention.
+inline constexpr int64_t kBlock = 256, kInner = 64;
+
+inline int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
+
+/// What all heads of a call share, and the walk over them.
+struct KernelWalk {
+  explicit KernelWalk(const KernelAttentionCall& call)
+      : heads(call.q.size(1)),
+        tasks(call.q.size(0) * heads),
+        queries(call.q.size(2)),
+        keys(call.k.size(2)),
+        width(call.v.size(3)),
+        features(call.features()),
+        block(std::min(kBlock, rounded_up(std::max<int64_t>(1, std::max(queries, keys)), kInner))) {}
+
+  template <class Body>
+  void for_blocks(int64_t length, const Body& body) const {
+    for (int64_t first = 0; first < length; first += block) body(BlockRows{first, std::min(block, length - first)});
+  }
+
+  int64_t heads, tasks, queries, keys, width, features, block;
+};
+
+inline at::Tensor head_of(const at::Tensor& x, const KernelWalk& walk, int64_t task) {
+  return x.select(0, task / walk.heads).select(0, task % walk.heads);
+}
+
+/// One head's operands.
+struct KernelHead {
+  KernelHead(const KernelAttentionCall& call, const KernelWalk& walk, int64_t task)
+      : number(task % walk.heads),
+        q(head_of(call.q, walk, task)),
+        k(head_of(call.k, walk, task)),
+        v(head_of(call.v, walk, task)),
+        padding(call.padding.defined() ? call.padding.const_data_ptr<bool>() + task / walk.heads * walk.keys
+                                       : nullptr) {}
+  const bool* padding_of(BlockRows rows) const { return padding ? padding + rows.first : nullptr; }
+
+  int64_t number;
+  at::Tensor q, k, v;
+  const bool* padding;
+};
+
+inline at::Tensor heads_side_by_side(const at::Tensor& like, int64_t length, int64_t width) {
+  return at::empty({like.size(0), length, like.size(1), width}, like.options()).transpose(1, 2);
+}
+
+/// Numbers of a thread, reused from block to block.
+class RowBuffer {
+ public:
+  RowBuffer(int64_t rows, int64_t columns)
+      : rows_(rows), columns_(columns), data_(static_cast<size_t>(rows * columns)) {}
+  float* data() { return data_.data(); }
+  Matrix matrix() { return Matrix::dense(data(), rows_, columns_); }
+  Matrix rows(int64_t first, int64_t count) { return matrix().block_of_rows(first, count); }
+  /// Takes the numbers of `from`, whose rows are dense, as columns.
+  void transpose(const Matrix& from) {
+    kernels::transpose(from.data, from.row_stride, data(), columns_, from.rows, from.columns);
+  }
+  void clear_from(int64_t row) { std::fill(data_.begin() + static_cast<ptrdiff_t>(row * columns_), data_.end(), 0.0f); }
+
+ private:
+  int64_t rows_, columns_;
+  std::vector<float> data_;
+};
+
+inline kernels::ValueRows shape_of(const Matrix& m) { return {m.rows, m.columns, m.row_stride}; }
+
+/// [v, 1] of a block, zero at padding and behind the block's rows.
+template <class T>
+void load_values(const KernelHead& head, BlockRows rows, RowBuffer& with_ones) {
+  const int64_t width = head.v.size(1), stride = head.v.stride(0);
+  kernels::append_ones(data<T>(head.v) + rows.first * stride, head.padding_of(rows), with_ones.data(),
+                       {rows.count, width, stride});
+  with_ones.clear_from(rows.count);
+}
+
+// Sums Σ [v, 1]φ(k)ᵀ lie with features side by side: products then write and read rows as wide as there are features,
+// and the one row more, the denominators', costs them little. As a column it would cost as much as sixteen.
+inline Matrix numerators(const Matrix& sums) { return sums.block_of_rows(0, sums.rows - 1); }
+inline const float* denominators(const Matrix& sums) { return sums.data + (sums.rows - 1) * sums.row_stride; }
+
+/// The sums Σ [v, 1]φ(k)ᵀ, or their gradients, before (or behind) each kInner rows of a block.
+class InnerSums {
+ public:
+  explicit InnerSums(const KernelWalk& walk)
+      : count_(walk.block / kInner),
+        rows_(walk.width + 1),
+        features_(walk.features),
+        sums_(count_ * rows_, features_) {}
+
+  Matrix operator[](int64_t i) { return sums_.rows(i * rows_, rows_); }
+
+  /// Sets each to `state` and adds what left(j)ᵀ·right(j) give for all j before it; state becomes the sum of all.
+  template <class Left, class Right>
+  void before(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
+    for (int64_t i = 0; i < count_; ++i) step(product, state, i, left, right);
+  }
+  /// The same with all j behind it.
+  template <class Left, class Right>
+  void behind(BlockProduct& product, Matrix state, const Left& left, const Right& right) {
+    for (int64_t i = count_; i-- > 0;) step(product, state, i, left, right);
+  }
+
+ private:
+  template <class Left, class Right>
+  void step(BlockProduct& product, Matrix state, int64_t i, const Left& left, const Right& right) {
+    std::copy_n(state.data, rows_ * features_, (*this)[i].data);
+    product(state, left(i).t(), right(i), /*add=*/true);
+  }
+
+  int64_t count_, rows_, features_;
+  RowBuffer sums_;
+};
+
+}  // namespace cachet::ops
