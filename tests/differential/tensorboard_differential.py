@@ -70,7 +70,6 @@ class TensorBoard(unittest.TestCase):
         self.assertEqual(read.Scalars("lr")[0].value, float32(1e-30))
         described = read.SummaryMetadata("training/loss")
         self.assertEqual((described.display_name, described.summary_description), ("training/Loss", "lower is better"))
-        self.assertEqual(read.SummaryMetadata("lr").display_name, "lr")
         text, = read.Tensors("recipe")
         self.assertEqual(text.step, 2)
         self.assertEqual(text.tensor_proto.string_val[0].decode(), "```toml\n[train]  # ü\n```\n")

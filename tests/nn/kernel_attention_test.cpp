@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cachet/nn/attention/multi_head_attention.h"
-#include "cachet/train/runtime.h"
+#include "tests/support/autocast.h"
 #include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
 
@@ -167,18 +167,20 @@ TEST(KernelAttention, ThePenaltyIsTakenInFloat32UnderAutocast) {
   options.layers = 2;
   const auto kernel = std::make_shared<nn::KernelAttention>(options, 2, 16);
   const at::Tensor weight = kernel->named_parameters()["features.0.weight"];
-  const auto gradient = [&](train::Precision precision) {
+  const auto under_autocast = [&] {
+    const testing::BFloat16Autocast autocast;
+    return nn::total_penalty(*kernel);
+  };
+  const auto gradient_of = [&](const at::Tensor& penalty) {
     kernel->zero_grad();
-    const train::PrecisionScope scope(precision, c10::kCPU);
-    const at::Tensor penalty = nn::total_penalty(*kernel);
     EXPECT_EQ(penalty.scalar_type(), at::kFloat);
     penalty.backward();
     return weight.grad().clone();
   };
   // Orthogonal weights have no penalty: what is left is roundings, and they are float32's.
-  const at::Tensor plain = gradient(train::Precision::float32);
-  EXPECT_TRUE(at::equal(gradient(train::Precision::bfloat16), plain));
+  const at::Tensor plain = gradient_of(nn::total_penalty(*kernel));
   EXPECT_LT(plain.abs().max().item<double>(), 1e-6);
+  EXPECT_TRUE(at::equal(gradient_of(under_autocast()), plain));
 }
 
 }  // namespace

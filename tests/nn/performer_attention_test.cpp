@@ -5,7 +5,7 @@
 
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/nn/attention/softmax_attention.h"
-#include "cachet/train/runtime.h"
+#include "tests/support/autocast.h"
 #include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
 
@@ -36,7 +36,7 @@ TEST(PerformerAttention, FeaturesAreFloat32UnderAutocast) {
     nn::PerformerAttention attention(performer_options(form), 2, 16);
     const at::Tensor x = at::randn({1, 2, 6, 16}) * 3;
     const at::Tensor queries = attention.query_features(x), keys = attention.key_features(x, {});
-    const train::PrecisionScope scope(train::Precision::bfloat16, c10::kCPU);
+    const testing::BFloat16Autocast autocast;
     EXPECT_TRUE(at::equal(attention.query_features(x), queries));
     EXPECT_TRUE(at::equal(attention.key_features(x, {}), keys));
   }

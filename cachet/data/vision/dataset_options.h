@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cachet/config/view.h"
+#include "cachet/data/data_path.h"
 #include "cachet/data/vision/labelled_images.h"
 
 namespace cachet::data {
