@@ -1,7 +1,10 @@
 """How OpenMP's threads wait for each other in the command."""
 import json
 import os
+import re
 import subprocess
+import sys
+import time
 
 import command
 
@@ -17,12 +20,31 @@ def env_command(**variables):
 
 
 class OpenMpWaiting(command.CommandTest):
-    def test_threads_spin_shortly(self):
+    def test_threads_spin_no_longer_than_between_operators(self):
         # What OpenMP itself says at its start, once: the command starts again before OpenMP does.
         env, said = env_command(OMP_DISPLAY_ENV="verbose")
-        self.assertEqual(env["openmp_waiting"], "GOMP_SPINCOUNT=1000")
-        self.assertEqual(said.count("GOMP_SPINCOUNT = '1000'"), 1, said)
+        self.assertEqual(env["openmp_waiting"], "GOMP_SPINCOUNT=20000")
+        self.assertEqual(said.count("GOMP_SPINCOUNT = '20000'"), 1, said)
         self.assertEqual(said.count("OPENMP DISPLAY ENVIRONMENT BEGIN"), 1, said)
+
+    def test_where_some_cores_are_busy_and_some_are_not_threads_spin_shortly(self):
+        environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("one core alone is free or busy")
+        # A command that computes, and says how before it finds that there is no such run.
+        words = [command.COMMAND, "eval", "nowhere"]
+        with subprocess.Popen([sys.executable, "-c", "while True: pass"],
+                              preexec_fn=lambda: os.sched_setaffinity(0, cores[:1])) as busy:
+            time.sleep(0.1)
+            counts = [re.search(r"GOMP_SPINCOUNT = '(\d+)'",
+                                subprocess.run(words, env={**environment, "OMP_DISPLAY_ENV": "verbose"}, timeout=60,
+                                               capture_output=True, text=True,
+                                               preexec_fn=lambda: os.sched_setaffinity(0, cores[:2])).stderr)[1]
+                      for _ in range(5)]
+            busy.kill()
+        self.assertLessEqual(set(counts), {"200", "20000"})
+        self.assertGreaterEqual(counts.count("200"), 1, "tests beside this one may keep both cores busy")
 
     def test_the_users_own_choice_stays(self):
         for name, value in (("OMP_WAIT_POLICY", "active"), ("OMP_WAIT_POLICY", "passive"), ("GOMP_SPINCOUNT", "77"),
