@@ -49,13 +49,6 @@ std::vector<std::string> arguments_of(const BenchCase& bench) {
   return words;
 }
 
-// LibTorch's messages carry the stack behind the first line.
-std::string message_of(const std::exception& error) {
-  const auto* torch = dynamic_cast<const c10::Error*>(&error);
-  const std::string text = torch ? torch->what_without_backtrace() : error.what();
-  return text.substr(0, text.find('\n'));
-}
-
 std::string last_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const size_t end = text.rfind('\n');
@@ -99,7 +92,7 @@ BenchRow measure_here(BenchCase bench) {
       train::place(*model, device_named(bench.device));
       return bench_row(bench, analysis::benchmark(*model, bench.options));
     } catch (const std::exception& error) {
-      if (!analysis::is_out_of_memory()) return error_row(bench, message_of(error));
+      if (!analysis::is_out_of_memory()) return error_row(bench, train::error_message(error));
       if (!halve_batch(bench)) return error_row(bench, "out of memory");
     }
   }

@@ -1,10 +1,12 @@
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <memory>
 
 #include "app/command.h"
 #include "app/json.h"
+#include "app/output.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
 #include "cachet/report/text_table.h"
@@ -17,7 +19,8 @@ namespace {
 
 struct CompareArguments {
   std::vector<std::string> runs;
-  std::string format = "text", output;
+  std::string format = "text";
+  OutputArgument output;
   bool json = false;
 };
 
@@ -61,7 +64,8 @@ ordered_json group_json(const tasks::RunGroup& group) {
           {"deviations", deviations}};
 }
 
-ordered_json to_json(const Groups& groups) {
+ordered_json to_json(const tasks::ReadGroups& read) {
+  const Groups& groups = read.groups;
   const report::Table keys = report::differing_keys_table(tasks::compared_alone(groups));
   ordered_json json{{"schema", kSchema}, {"runs", ordered_json::array()}, {"groups", ordered_json::array()}};
   size_t column = 0;
@@ -75,11 +79,24 @@ ordered_json to_json(const Groups& groups) {
     }
     if (group.has_seeds()) json["groups"].push_back(group_json(group));
   }
+  json["unreadable"] = read.unreadable;
   return json;
 }
 
+/// What a page is made of: these runs, in whatever state.
+std::string source_of(const Groups& groups) {
+  std::string source = "cachet compare";
+  for (const tasks::RunGroup& group : groups)
+    for (const tasks::RunRecord& run : group.runs) source += " " + run.id;
+  return source;
+}
+
 std::string rendered(const Groups& groups, const std::string& format) {
-  if (format == "html") return report::render_html(tasks::comparison_page(groups, "Comparison"));
+  if (format == "html") {
+    report::Page page = tasks::comparison_page(groups, "Comparison");
+    page.source = source_of(groups);
+    return report::render_html(page);
+  }
   if (format == "csv") return report::csv_table(tasks::published_table(groups));
   const auto text = [&](const report::Table& table) {
     if (format == "text") return report::text_table(table);
@@ -98,31 +115,44 @@ std::string rendered(const Groups& groups, const std::string& format) {
 /// The form that a file's name asks for.
 std::string form_of(const std::string& file) {
   const std::string suffix = std::filesystem::path(file).extension().string();
-  if (suffix == ".md") return "md";
-  if (suffix == ".csv") return "csv";
-  return suffix == ".txt" ? "text" : "html";
+  if (suffix == ".txt") return "text";
+  return suffix.substr(1);  // .html, .md, .csv
+}
+
+/// Whether a page begins with such a mark.
+bool holds(const std::filesystem::path& page, const std::string& mark) {
+  std::string beginning(mark.size() + 1024, '\0');
+  std::ifstream file(page, std::ios::binary);
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  return beginning.find(mark) != std::string::npos;
 }
 
 int run_compare(const CompareArguments& arguments) {
-  const Groups groups = tasks::read_groups({arguments.runs.begin(), arguments.runs.end()});
-  if (!arguments.output.empty())
-    io::write_file_atomically(arguments.output, rendered(groups, form_of(arguments.output)));
+  const tasks::ReadGroups read = tasks::read_groups({arguments.runs.begin(), arguments.runs.end()});
+  const Groups& groups = read.groups;
+  if (const std::string& file = arguments.output.path; !file.empty()) {
+    const std::string mark = report::source_mark(source_of(groups));
+    require_file_output(arguments.output,
+                        {{".html", ".md", ".csv", ".txt"}, {}, [&](const auto& page) { return holds(page, mark); }});
+    io::write_file_atomically(file, rendered(groups, form_of(file)));
+  }
   if (arguments.json)
-    std::cout << to_json(groups).dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    std::cout << to_json(read).dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
   else
     std::cout << rendered(groups, arguments.format);
-  return kDone;
+  for (const std::string& line : read.unreadable) std::cerr << "left out: " << line << '\n';
+  return read.unreadable.empty() ? kDone : kFailed;
 }
 
 Action declare_compare(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
-  app.add_option("RUN", arguments->runs, "Folders of runs, or of one recipe's seeds")->required()->type_name("...");
+  app.add_option("RUN", arguments->runs, "Folders of runs, of one recipe's seeds, or folders that hold such")
+      ->required()
+      ->type_name("...");
   app.add_option("--format", arguments->format, "text, md, html, or csv: a line a run, to publish (text)")
       ->check(CLI::IsMember({"text", "md", "csv", "html"}))
       ->type_name("FORM");
-  app.add_option("-o,--output", arguments->output,
-                 "Write it to a file too, in the form of its suffix: .html, .md, .csv, .txt")
-      ->type_name("FILE");
+  add_output(app, arguments->output, "Write it to a file too, in the form of its suffix: .html, .md, .csv, .txt");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_compare(*arguments); };
 }

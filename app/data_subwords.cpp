@@ -1,11 +1,11 @@
 #include <array>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <span>
 
 #include "app/data_command.h"
 #include "app/json.h"
+#include "app/output.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/subword_training.h"
 #include "cachet/io/atomic_file.h"
@@ -14,31 +14,35 @@ namespace cachet::app {
 namespace {
 
 struct SubwordArguments {
-  std::string texts, file, type = "bpe";
+  std::string texts, type = "bpe";
+  OutputArgument output;
   data::SubwordOptions options;
   bool json = false;
 };
 
 int run_subwords(const SubwordArguments& arguments) {
-  if (std::filesystem::exists(std::filesystem::symlink_status(arguments.file)))
-    throw UsageError(arguments.file + " exists already; choose another name");
+  const std::string& file = arguments.output.path;
+  require_file_output(arguments.output, {{".model"}, {arguments.texts}});
   data::SubwordOptions options = arguments.options;
   options.kind = arguments.type == "bpe" ? data::SubwordKind::bpe : data::SubwordKind::unigram;
   int64_t replaced = 0;
   const std::vector<std::string> texts = data::read_training_texts(arguments.texts, replaced);
   const std::string model = data::train_subwords(texts, options);
-  const data::Vocabulary vocabulary = data::SubwordEncoder(model, arguments.file).vocabulary();
-  io::write_file_atomically(arguments.file, model);
+  const data::Vocabulary vocabulary = data::SubwordEncoder(model, file).vocabulary();
+  io::write_file_atomically(file, model);
   if (arguments.json) {
-    const nlohmann::ordered_json json{
-        {"schema", kSchema},          {"file", arguments.file},        {"texts", texts.size()},
-        {"bytes_replaced", replaced}, {"vocabulary", vocabulary.size}, {"hash", vocabulary.fingerprint}};
+    const nlohmann::ordered_json json{{"schema", kSchema},
+                                      {"file", file},
+                                      {"texts", texts.size()},
+                                      {"bytes_replaced", replaced},
+                                      {"vocabulary", vocabulary.size},
+                                      {"hash", vocabulary.fingerprint}};
     std::cout << json.dump(2) << '\n';
     return kDone;
   }
   std::cout << vocabulary.size << " pieces of " << texts.size() << " texts, hash " << vocabulary.fingerprint << '\n';
   if (replaced > 0) std::cout << replaced << " bytes that are no UTF-8 were replaced\n";
-  std::cout << arguments.file << '\n';
+  std::cout << file << '\n';
   return kDone;
 }
 
@@ -49,7 +53,7 @@ Action declare_data_subwords(CLI::App& app) {
   app.add_option("--train", arguments->texts, "Texts to train with: a folder of .txt files, or a TSV file of pairs")
       ->required()
       ->type_name("FOLDER");
-  app.add_option("-o,--output", arguments->file, "The SentencePiece model to write")->required()->type_name("FILE");
+  add_output(app, arguments->output, "The SentencePiece model to write")->required();
   app.add_option("--vocabulary", arguments->options.vocabulary, "Pieces, padding and unknown among them (8000)")
       ->check(CLI::Range(3, 65'536))
       ->type_name("N");

@@ -126,7 +126,7 @@ int run_demo(const DemoArguments& arguments) {
     paths.push_back(run.path);
     rates.push_back(run.images_per_second);
   }
-  std::vector<report::ComparedRun> runs = tasks::compared(tasks::read_groups(paths));
+  std::vector<report::ComparedRun> runs = tasks::compared(tasks::read_groups(paths).groups);
   for (size_t i = 0; i < runs.size(); ++i)
     runs[i].metrics.push_back(
         {"inference images/s", {report::format_number(rates[i], 3), rates[i]}, report::Better::higher});

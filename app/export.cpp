@@ -4,7 +4,9 @@
 #include "app/command.h"
 #include "app/import_json.h"
 #include "app/json.h"
+#include "app/output.h"
 #include "app/recipe_argument.h"
+#include "cachet/io/error.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/tasks/weights/weight_export.h"
 
@@ -12,15 +14,33 @@ namespace cachet::app {
 namespace {
 
 struct ExportArguments {
-  std::string path, output, names = "timm";
+  std::string path, names = "timm";
+  OutputArgument output;
   bool json = false;
 };
 
+constexpr const char* kSourceKey = "source";  // in the file's metadata
+
+/// Whether the file is an export of the same run or model, be it of another checkpoint.
+bool is_export_of(const std::filesystem::path& file, const std::string& source) {
+  try {
+    const auto metadata = io::read_safetensors(file).metadata;
+    const auto found = metadata.find(kSourceKey);
+    return found != metadata.end() && found->second == source;
+  } catch (const io::Error&) {
+    return false;
+  }
+}
+
 int run_export(const ExportArguments& arguments) {
   const tasks::SavedModel saved = tasks::open_saved_model(arguments.path);
+  const std::string& output = arguments.output.path;
+  require_file_output(arguments.output,
+                      {{".safetensors"}, {}, [&](const auto& file) { return is_export_of(file, saved.source); }});
   const io::TensorMap tensors = tasks::export_weights(saved, *io::name_source(arguments.names));
   // The entry that Python's libraries look for before they load a file.
-  io::write_safetensors(arguments.output, tensors, {{"format", "pt"}, {"architecture", saved.plan.name}});
+  io::write_safetensors(output, tensors,
+                        {{"format", "pt"}, {"architecture", saved.plan.name}, {kSourceKey, saved.source}});
   if (arguments.json) {
     std::vector<std::string> written;
     for (const auto& [name, tensor] : tensors) written.push_back(name);
@@ -28,12 +48,12 @@ int run_export(const ExportArguments& arguments) {
                                       {"model", saved.plan.name},
                                       {"names", arguments.names},
                                       {"tensors", written},
-                                      {"output", arguments.output}};
+                                      {"output", output}};
     std::cout << json.dump(2) << '\n';
     return kDone;
   }
   std::cout << tensors.size() << " tensors of " << saved.plan.name << " under the names of " << arguments.names << '\n'
-            << arguments.output << '\n';
+            << output << '\n';
   return kDone;
 }
 
@@ -43,7 +63,7 @@ Action declare_export(CLI::App& app) {
       ->required()
       ->type_name("");
   add_names_option(app, "--names", arguments->names, "Whose names to give the tensors (timm)");
-  app.add_option("-o,--output", arguments->output, "The safetensors file to write")->required()->type_name("FILE");
+  add_output(app, arguments->output, "The safetensors file to write")->required();
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_export(*arguments); };
 }

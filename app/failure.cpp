@@ -1,19 +1,15 @@
 #include "app/failure.h"
 
-#include <c10/util/Exception.h>
-
 #include <iostream>
 #include <new>
 #include <stdexcept>
 
 #include "app/command.h"
 #include "cachet/config/problem.h"
+#include "cachet/train/error_message.h"
 
 namespace cachet::app {
 namespace {
-
-// LibTorch's messages carry the stack behind the first line.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 int say(const std::string& who, const std::string& message, ExitCode code) {
   std::cerr << who << ": " << message << '\n';
@@ -30,12 +26,10 @@ int report_failure(const std::string& who) {
     return kWrongUsage;
   } catch (const UsageError& error) {
     return say(who, error.what(), kWrongUsage);
-  } catch (const c10::Error& error) {
-    return say(who, first_line(error.what_without_backtrace()), kFailed);
   } catch (const std::bad_alloc&) {
     return say(who, "out of memory", kFailed);
   } catch (const std::exception& error) {
-    return say(who, error.what(), kFailed);
+    return say(who, train::error_message(error), kFailed);
   } catch (...) {
     return say(who, "failed for a reason that it did not give", kFailed);
   }

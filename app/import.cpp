@@ -4,6 +4,9 @@
 #include "app/command.h"
 #include "app/import_json.h"
 #include "app/model_argument.h"
+#include "app/output.h"
+#include "cachet/io/read_file.h"
+#include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/weights/model_folder.h"
@@ -14,7 +17,8 @@ namespace cachet::app {
 namespace {
 
 struct ImportArguments {
-  std::string file, output, names, key;
+  std::string file, names, key;
+  OutputArgument output;
   ModelArgument model;
   uint64_t seed = 0;
   bool partial = false, json = false;
@@ -35,8 +39,18 @@ Imported read_imported(const ModelArgument& model, const tasks::Preprocessing& d
   return imported;
 }
 
+std::string file_digest(const std::string& file) {
+  return io::sha256_hex(io::read_file(file, io::InputFile(file).size()));
+}
+
 int run_import(const ImportArguments& arguments) {
   const models::ImageClassifierPlan plan = read_imported(arguments.model, {}).plan;
+  const std::string digest = file_digest(arguments.file);
+  const std::string& output = arguments.output.path;
+  require_folder_output(
+      arguments.output,
+      {{}, {arguments.file}, [&](const auto& folder) { return tasks::is_model_folder_of(folder, plan.name, digest); }},
+      tasks::is_model_folder);
   train::TrainOptions process;
   process.seed = arguments.seed;
   train::prepare_process(process);
@@ -50,17 +64,16 @@ int run_import(const ImportArguments& arguments) {
   const Imported imported =
       read_imported(arguments.model, tasks::preprocessing_of(arguments.file, report.source, plan));
   const std::string file = std::filesystem::path(arguments.file).filename().string();
-  tasks::write_model_folder(arguments.output, io::state_dict(*model), imported.recipe,
+  tasks::write_model_folder(output, io::state_dict(*model), imported.recipe,
                             {plan.name, plan.classes, plan.image.channels, plan.image.height, plan.image.width, file,
-                             std::string(io::word(report.source)), imported.preprocessing});
+                             digest, std::string(io::word(report.source)), imported.preprocessing});
   if (arguments.json) {
-    std::cout << import_json(report, plan.name, arguments.file, imported.preprocessing, arguments.output).dump(2)
-              << '\n';
+    std::cout << import_json(report, plan.name, arguments.file, imported.preprocessing, output).dump(2) << '\n';
     return kDone;
   }
   for (const std::string& line : tasks::report_lines(report, arguments.file)) std::cout << line << '\n';
   std::cout << "images: " << tasks::to_text(imported.preprocessing) << '\n';
-  std::cout << arguments.output << '\n';
+  std::cout << output << '\n';
   return kDone;
 }
 
@@ -72,9 +85,7 @@ Action declare_import(CLI::App& app) {
   app.add_option("--model", arguments->model.name, "The model that they are for, as `cachet models` lists it")
       ->required()
       ->type_name("NAME");
-  app.add_option("-o,--output", arguments->output, "The folder to make: weights, recipe.toml, config.json")
-      ->required()
-      ->type_name("FOLDER");
+  add_output(app, arguments->output, "The folder to make: weights, recipe.toml, config.json", "FOLDER")->required();
   add_names_option(app, "--from", arguments->names, "Whose names the file has; recognised without it");
   app.add_option("--key", arguments->key, "What the weights lie under in a checkpoint, where it has several")
       ->type_name("KEY");

@@ -1,10 +1,11 @@
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "app/command.h"
 #include "app/given_samples.h"
+#include "app/output.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
 #include "cachet/report/program_name.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct PredictArguments {
   SavedRunArgument model;
-  std::string output;
+  OutputArgument output;
   std::vector<std::string> samples;  // names of image files, or texts
   std::string lines;                 // a file of such
   int64_t top = 5;
@@ -25,27 +26,48 @@ struct PredictArguments {
   bool gives_samples() const { return !samples.empty() || !lines.empty(); }
 };
 
-/// Lines to a file that grows, or to standard output.
-class RecordLines {
+/// Where records go: a file that grows, or standard output.
+class RecordOutput {
  public:
-  explicit RecordLines(const std::string& path) : path_(path) {
-    if (path.empty()) return;
-    done_ = tasks::resume_records(path);
-    file_.open(path, std::ios::app | std::ios::binary);
+  RecordOutput(const OutputArgument& output, tasks::RecordSource source)
+      : path_(output.path), source_(std::move(source)) {
+    if (path_.empty()) return;
+    require_file_output(output, {{".jsonl"}, {}, [](const auto&) { return true; }});  // its records say whose they are
+    file_.emplace(path_, output.overwrite ? tasks::EarlierRecords::replaced : tasks::EarlierRecords::gone_on_with);
   }
 
-  int64_t done() const { return done_; }
+  int64_t done() const { return file_ ? file_->done() : 0; }
+  const tasks::RecordSource& source() const { return source_; }
 
-  void write(const std::string& line) {
-    std::ostream& out = path_.empty() ? std::cout : file_;
-    if (!(out << line << std::flush))
-      throw std::runtime_error((path_.empty() ? "standard output" : path_) + ": cannot be written");
+  /// Whether record `index` is there already, of that source.
+  bool has(int64_t index, const std::string& source) const {
+    if (index >= done()) return false;
+    file_->require(index, source);
+    return true;
+  }
+  void require_at_most(int64_t samples) const {
+    if (file_) file_->require_at_most(samples);
+  }
+
+  void write(const tasks::Record& record, const std::string& source) {
+    if (file_) {
+      file_->append(record, source);
+    } else if (!(std::cout << record << std::flush)) {
+      throw std::runtime_error("standard output: cannot be written");
+    }
+  }
+
+  /// Before the first record that is new: how many of how many are there.
+  void say_done(const std::string& of_all) const {
+    if (done() > 0)
+      std::cerr << path_ << " holds " << done() << of_all << (done() == 1 ? " prediction" : " predictions")
+                << "; going on\n";
   }
 
  private:
   std::string path_;
-  std::ofstream file_;
-  int64_t done_ = 0;
+  tasks::RecordSource source_;
+  std::optional<tasks::RecordFile> file_;
 };
 
 /// A file's name where a text should be is a text too, but hardly what was meant.
@@ -73,19 +95,30 @@ Ability& ability_of(tasks::Task& task, const char* what) {
   return *ability;
 }
 
-void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordLines& lines) {
+void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output) {
   auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
-  const tasks::AnswerOptions options{arguments.top};
-  tasks::for_each_given(
-      given_samples(arguments, answers.sample_form()), lines.done(),
-      [&](const std::string& sample, int64_t index) { lines.write(answers.answer_given(sample, index, options)); });
+  int64_t count = 0;
+  tasks::for_each_given(given_samples(arguments, answers.sample_form()), [&](const std::string& sample, int64_t index) {
+    count = index + 1;
+    const std::string source = output.source().of_given(sample, answers.sample_form());
+    if (output.has(index, source)) return;
+    if (index == output.done()) output.say_done("");
+    output.write(answers.answer_given(sample, index, {arguments.top}), source);
+  });
+  output.require_at_most(count);
+  if (count == output.done()) output.say_done(" of " + std::to_string(count));
   for (const std::string& note : answers.notes_on_given()) std::cerr << note << '\n';
 }
 
-void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, RecordLines& lines) {
+void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output) {
   auto& answers = ability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
-  if (lines.done() < task.evaluation_size())
-    answers.answer_evaluation(lines.done(), {arguments.top}, [&](const tasks::Record& record) { lines.write(record); });
+  const std::string source = output.source().of_evaluation(task.evaluation_size());
+  for (int64_t i = 0; i < output.done(); ++i) output.has(i, source);
+  output.require_at_most(task.evaluation_size());
+  output.say_done(" of " + std::to_string(task.evaluation_size()));
+  if (output.done() < task.evaluation_size())
+    answers.answer_evaluation(output.done(), {arguments.top},
+                              [&](const tasks::Record& record) { output.write(record, source); });
 }
 
 int run_predict(const PredictArguments& arguments) {
@@ -93,18 +126,14 @@ int run_predict(const PredictArguments& arguments) {
     throw UsageError("samples stand on the command line or in the file of --lines, not in both");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   if (!arguments.gives_samples() || !arguments.model.data.empty()) require_data(saved, arguments.model);
-  RecordLines lines(arguments.output);
+  RecordOutput output(arguments.output, {saved, {arguments.top}});
   const auto task =
       load(saved, arguments.model, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
-  if (const int64_t done = lines.done(); done > 0)
-    std::cerr << arguments.output << " holds " << done
-              << (arguments.gives_samples() ? "" : " of " + std::to_string(task->evaluation_size()))
-              << (done == 1 ? " prediction" : " predictions") << "; going on\n";
   if (arguments.gives_samples())
-    predict_given(*task, arguments, lines);
+    predict_given(*task, arguments, output);
   else
-    predict_evaluation(*task, arguments, lines);
+    predict_evaluation(*task, arguments, output);
   return kDone;
 }
 
@@ -119,8 +148,7 @@ Action declare_predict(CLI::App& app) {
   app.add_option("--top", arguments->top, "Classes to name for each sample (5)")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->type_name("K");
-  app.add_option("-o,--output", arguments->output, "A file of JSON lines; what it holds already is not done again")
-      ->type_name("FILE");
+  add_output(app, arguments->output, "A file of JSON lines; what it holds of the same is not done again");
   return [arguments] {
     for (std::string& sample : arguments->samples) sample = whole_text(std::move(sample));
     return run_predict(*arguments);

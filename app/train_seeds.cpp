@@ -12,6 +12,7 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
 #include "cachet/report/program_name.h"
+#include "cachet/report/shell_word.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/runs/comparison.h"
 #include "cachet/train/run_folder.h"
@@ -104,7 +105,7 @@ class SeedSeries {
       return std::nullopt;
     const auto path = folder_.shared().path();
     try {
-      auto groups = tasks::read_groups({path});
+      auto groups = tasks::read_groups({path}).groups;
       io::write_file_atomically(path / "results.csv", report::csv_table(tasks::published_table(groups)));
       io::write_file_atomically(folder_.shared().report(),
                                 report::render_html(tasks::comparison_page(groups, path.filename().string())));
@@ -122,7 +123,7 @@ class SeedSeries {
   }
 
   std::string resuming() const {
-    return report::program_name() + " train " + folder_.shared().path().string() + " --resume";
+    return report::program_name() + " train " + report::shell_word(folder_.shared().path().string()) + " --resume";
   }
 
   const TrainArguments& arguments_;

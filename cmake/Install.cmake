@@ -17,7 +17,8 @@ install(TARGETS cachet_command)
 install(EXPORT cachetTargets NAMESPACE cachet:: DESTINATION ${cachet_package_dir})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cachet TYPE INCLUDE FILES_MATCHING PATTERN *.h
         PATTERN kernels EXCLUDE PATTERN fused.h EXCLUDE)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/cachet)
+# The demo's images too: it runs wherever the command is installed.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes ${PROJECT_SOURCE_DIR}/data DESTINATION ${CMAKE_INSTALL_DATADIR}/cachet)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cachetConfig.cmake.in ${PROJECT_BINARY_DIR}/cachetConfig.cmake

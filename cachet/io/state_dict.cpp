@@ -68,18 +68,26 @@ bool are_equal(const at::Tensor& left, const at::Tensor& right) {
   return left.scalar_type() == right.scalar_type() && at::equal(left, right);
 }
 
-// What is wrong, a line each.
+// What is wrong, a line each: the first three of a kind, and how many more there are.
 class LoadProblems {
  public:
-  void add(const std::string& line) { lines_ += "\n  " + line; }
-  void add_names(const char* what, const std::vector<std::string>& names, const std::vector<std::string>& candidates) {
-    for (const std::string& name : names) add(what + name + config::suggestion(name, candidates));
+  void add(const std::string& kind, const std::string& text) {
+    if (++counts_[kind] <= kShown) lines_ += "\n  " + kind + ": " + text;
+  }
+  void add_names(const char* kind, const std::vector<std::string>& names, const std::vector<std::string>& candidates) {
+    for (const std::string& name : names) add(kind, name + config::suggestion(name, candidates));
   }
   void throw_if_any() const {
-    if (!lines_.empty()) throw Error("the tensors do not fit the model:" + lines_);
+    if (lines_.empty()) return;
+    std::string more;
+    for (const auto& [kind, count] : counts_)
+      if (count > kShown) more += "\n  " + kind + ": and " + std::to_string(count - kShown) + " more";
+    throw Error("the tensors do not fit the model:" + lines_ + more);
   }
 
  private:
+  static constexpr int64_t kShown = 3;
+  std::map<std::string, int64_t> counts_;
   std::string lines_;
 };
 
@@ -114,28 +122,29 @@ LoadReport load_state_dict(torch::nn::Module& module, const TensorMap& tensors, 
     for (auto other = first + 1; other != named.names.end(); ++other) {
       const auto found = tensors.find(*other);
       if (found == tensors.end() || are_equal(found->second, tensors.at(*first))) continue;
-      problems.add("different: " + *first + " and " + *other + " are one tensor in the model and two in the file");
+      problems.add("different", *first + " and " + *other + " are one tensor in the model and two in the file");
     }
   }
   for (const auto& [name, tensor] : tensors) {
     if (!known.contains(name)) report.unexpected.push_back(name);
   }
-  if (!policy.allow_missing) problems.add_names("missing: ", report.missing, report.unexpected);
-  if (!policy.allow_unexpected) problems.add_names("unexpected: ", report.unexpected, report.missing);
+  if (!policy.allow_missing) problems.add_names("missing", report.missing, report.unexpected);
+  if (!policy.allow_unexpected) problems.add_names("unexpected", report.unexpected, report.missing);
   for (const auto& [name, target] : targets) {
     const at::Tensor& source = tensors.at(name);
     if (!source.defined()) {
-      problems.add("undefined: " + name);
+      problems.add("undefined", name);
       continue;
     }
     const std::string types =
         std::string(c10::toString(source.scalar_type())) + " -> " + c10::toString(target.scalar_type());
     if (source.sizes() != target.sizes()) {
-      problems.add("wrong shape: " + name + " is " + shape_of(source) + ", the model has " + shape_of(target));
+      problems.add("wrong shape", name + " is " + shape_of(source) + ", the model has " + shape_of(target));
     }
     if (!may_convert(source.scalar_type(), target.scalar_type(), policy.conversion)) {
-      problems.add("wrong type: " + name + " would be converted " + types +
-                   (policy.conversion == LoadPolicy::Conversion::kExact ? ", which can change values" : ""));
+      problems.add("wrong type",
+                   name + " would be converted " + types +
+                       (policy.conversion == LoadPolicy::Conversion::kExact ? ", which can change values" : ""));
     }
     report.loaded.push_back(name);
     if (source.scalar_type() != target.scalar_type()) report.converted.push_back(name + ": " + types);

@@ -124,7 +124,12 @@ WeightsFile read_as_saved(const std::filesystem::path& path, std::string_view ke
   if (looks_like_torch_file(path)) return Checkpoint(path, key).read();
   if (!key.empty()) throw Error(path.string() + ": is a safetensors file, which has no keys to choose from");
   WeightsFile weights;
-  weights.tensors = read_safetensors(path).tensors;
+  try {
+    weights.tensors = read_safetensors(path).tensors;
+  } catch (const Error&) {
+    if (path.extension() == ".safetensors") throw;
+    throw Error(path.string() + ": is neither what torch.save writes nor a safetensors file");
+  }
   return weights;
 }
 

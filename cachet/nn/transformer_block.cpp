@@ -11,8 +11,8 @@
 
 namespace cachet::nn {
 
-PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads) {
-  return {read_attention_options(table.table("attention"), heads), read_cache_options(table.table("cache")),
+PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads, Streams streams) {
+  return {read_attention_options(table.table("attention"), heads), read_cache_options(table.table("cache"), streams),
           read_norm_options(table.table("norm"))};
 }
 

@@ -24,7 +24,7 @@ struct PlugIns {
 };
 
 /// Reads the tables `attention`, `cache` and `norm`; `heads` are the backbone's defaults.
-PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads = {});
+PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads = {}, Streams streams = Streams::none);
 
 /// Where the norms of a block stand.
 enum class NormPlace {

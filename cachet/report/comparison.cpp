@@ -49,6 +49,8 @@ LineChart merged_chart(const std::vector<ComparedRun>& runs, const std::string& 
 
 Table results_table(const std::vector<ComparedRun>& runs) {
   Table table{"Results", {{"run"}}, {}, ""};
+  const bool states = std::ranges::any_of(runs, [](const ComparedRun& run) { return !run.state.empty(); });
+  if (states) table.columns.push_back({"state"});
   OrderedNames names;
   for (const ComparedRun& run : runs) {
     for (const Metric& metric : run.metrics) names.add(metric.name);
@@ -62,7 +64,9 @@ Table results_table(const std::vector<ComparedRun>& runs) {
     table.columns.push_back({name, Alignment::right, better});
   }
   for (const ComparedRun& run : runs) {
+    if (!run.ranked) table.unranked.insert(table.rows.size());
     table.rows.push_back({run.name});
+    if (states) table.rows.back().push_back(run.state.empty() ? Cell("–") : Cell(run.state));
     for (const std::string& name : names.names()) {
       const Metric* metric = metric_named(run, name);
       table.rows.back().push_back(metric ? metric->cell : Cell("–"));
@@ -103,8 +107,6 @@ Page comparison_page(const std::vector<ComparedRun>& runs, const std::string& ti
   page.subtitle = std::to_string(runs.size()) + (runs.size() == 1 ? " run" : " runs");
   page.sections.push_back({"Results", {results_table(runs)}, ""});
   std::get<Table>(page.sections[0].blocks[0]).title = "";
-  Table keys = differing_keys_table(runs);
-  if (!keys.rows.empty() || !keys.note.empty()) page.sections[0].blocks.push_back(std::move(keys));
   OrderedNames sections;
   std::map<std::string, OrderedNames> charts;  // by section
   for (const ComparedRun& run : runs) {
@@ -118,6 +120,8 @@ Page comparison_page(const std::vector<ComparedRun>& runs, const std::string& ti
     for (const std::string& chart : charts[name].names())
       page.sections.back().blocks.push_back(merged_chart(runs, name, chart));
   }
+  Table keys = differing_keys_table(runs);
+  if (!keys.rows.empty() || !keys.note.empty()) page.sections.push_back({"Recipes", {std::move(keys)}, ""});
   return page;
 }
 

@@ -27,15 +27,18 @@ struct ComparedRun {
   std::vector<Metric> metrics;
   std::vector<Curve> curves;
   std::string label{};  // in charts, where that is not the name
+  std::string state{};  // "finished at step 300"; empty of what is no run
+  bool ranked = true;   // whether it takes part in what is best: not a run that is still to go on, or that failed
 };
 
-/// A row for each run, a column for each metric that any of them has, the best of each column marked.
+/// A row for each run, a column for its state and for each metric that any of them has, the best of each column marked.
 Table results_table(const std::vector<ComparedRun>& runs);
 
 /// A row for each recipe key that is not the same in all runs, a column for each run that has a recipe.
 Table differing_keys_table(const std::vector<ComparedRun>& runs);
 
-/// Both tables, and the merged curves by section. A chart with several curves a run names them "run · curve".
+/// The results, the merged curves by section, the differing keys. A chart with several curves a run names them "run ·
+/// curve".
 Page comparison_page(const std::vector<ComparedRun>& runs, const std::string& title);
 
 }  // namespace cachet::report

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -90,6 +91,7 @@ struct Table {
   std::vector<Column> columns{};
   std::vector<std::vector<Cell>> rows{};  // short rows are filled with empty cells, long ones cut
   std::string note{};
+  std::set<size_t> unranked{};  // rows that are shown but are never the best of a column
 };
 
 struct CodeBlock {
@@ -119,6 +121,7 @@ struct Page {
   std::vector<Fact> facts{};
   std::vector<Section> sections{};
   std::string footer{};  // what wrote the page, and when
+  std::string source{};  // what it is made of, for programs that look whether it is theirs: letters, digits, spaces
 };
 
 }  // namespace cachet::report

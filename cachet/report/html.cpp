@@ -66,11 +66,16 @@ void draw_section(Markup& html, const Section& section, const std::string& id) {
 
 }  // namespace
 
+std::string source_mark(const std::string& source) {
+  return Markup().empty("meta", {{"name", "source"}, {"content", source}}).str();
+}
+
 std::string render_html(const Page& page) {
   Markup html;
   html.raw("<!DOCTYPE html>\n").open("html", {{"lang", "en"}}).open("head");
   html.empty("meta", {{"charset", "utf-8"}});
   html.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  if (!page.source.empty()) html.raw(source_mark(page.source));
   html.element("title", {}, page.title + (page.status ? std::string(" · ") + word_for(*page.status) : ""));
   html.open("style").raw(style_sheet()).close().close().open("body");
   draw_head(html, page);

@@ -11,4 +11,7 @@ namespace cachet::report {
 /// content: wrong UTF-8 is replaced, numbers that are not finite are left out and marked.
 std::string render_html(const Page& page);
 
+/// What a page with that source has in its first kilobyte.
+std::string source_mark(const std::string& source);
+
 }  // namespace cachet::report

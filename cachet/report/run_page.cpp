@@ -5,7 +5,12 @@ namespace {
 
 Section setup_section(const RunPage& run) {
   Section section{"Recipe and environment", {}, ""};
-  if (!run.recipe.empty()) section.blocks.push_back(CodeBlock{"Recipe", run.recipe});
+  const auto add = [&](const char* title, const std::string& text) {
+    if (!text.empty()) section.blocks.push_back(CodeBlock{title, text});
+  };
+  add("Recipe", run.recipe);
+  add("Set over the recipe", run.settings);
+  add("Command", run.commands);
   if (!run.environment.empty()) {
     Table table{"Environment", {{""}, {""}}, {}, ""};
     for (const auto& [name, value] : run.environment) table.rows.push_back({name, value});

@@ -17,6 +17,8 @@ struct RunPage {
   std::vector<LineChart> charts;  // of metrics, the learning rate, the machine
   std::vector<Section> sections;  // what the task and the plug-ins have to show besides
   std::string recipe;             // as written
+  std::string settings;           // a line for each value that command lines set over it
+  std::string commands;           // the command lines that made the run and went on with it
   std::vector<std::pair<std::string, std::string>> environment;
   std::string footer;
 };

@@ -18,7 +18,7 @@ TableMarks::TableMarks(const Table& table) : table_(table), best_(table.columns.
     std::optional<double> least, most;
     for (size_t row = 0; row < table.rows.size(); ++row) {
       const double value = cell_at(table, row, column).value;
-      if (!std::isfinite(value)) continue;
+      if (!std::isfinite(value) || table.unranked.contains(row)) continue;
       least = std::min(least.value_or(value), value);
       most = std::max(most.value_or(value), value);
     }
@@ -27,7 +27,7 @@ TableMarks::TableMarks(const Table& table) : table_(table), best_(table.columns.
 }
 
 bool TableMarks::is_best(size_t row, size_t column) const {
-  return best_[column] && cell_at(table_, row, column).value == *best_[column];
+  return best_[column] && !table_.unranked.contains(row) && cell_at(table_, row, column).value == *best_[column];
 }
 
 namespace {

@@ -4,10 +4,8 @@
 
 namespace cachet::tasks {
 
-void for_each_given(const NextSample& next, int64_t first,
-                    const std::function<void(const std::string& text, int64_t index)>& use) {
+void for_each_given(const NextSample& next, const std::function<void(const std::string& text, int64_t index)>& use) {
   for (int64_t index = 0; const auto sample = next(); ++index) {
-    if (index < first) continue;
     try {
       use(sample->text, index);
     } catch (const io::Error& problem) {

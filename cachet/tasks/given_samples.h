@@ -15,9 +15,8 @@ struct GivenSample {
 /// Gives the next one; nothing behind the last.
 using NextSample = std::function<std::optional<GivenSample>()>;
 
-/// Calls `use(text, index)` for samples from the `first` on, in order. An io::Error that it throws gets the sample's
+/// Calls `use(text, index)` for all samples in order. An io::Error that it throws gets the sample's
 /// place before it.
-void for_each_given(const NextSample& next, int64_t first,
-                    const std::function<void(const std::string& text, int64_t index)>& use);
+void for_each_given(const NextSample& next, const std::function<void(const std::string& text, int64_t index)>& use);
 
 }  // namespace cachet::tasks

@@ -1,37 +1,90 @@
 #include "cachet/tasks/records.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <stdexcept>
-#include <string>
+#include <system_error>
+
+#include "cachet/io/sha256.h"
 
 namespace cachet::tasks {
 namespace {
 
-bool is_record(const std::string& line, int64_t index) {
+namespace fs = std::filesystem;
+
+constexpr const char* kSourceKey = "source";
+
+/// Keeps what is joined apart: no text holds the byte between them.
+std::string joined(const std::string& first, const std::string& second) { return first + '\0' + second; }
+
+std::string short_digest(const std::string& text) {
+  return io::sha256_hex(std::as_bytes(std::span(text))).substr(0, 16);
+}
+
+/// The source of a line that is record `index`; nothing of any other line.
+std::optional<std::string> source_in(const std::string& line, int64_t index) {
   const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return false;
-  const auto found = json.find("index");
-  return found != json.end() && found->is_number_integer() && found->get<int64_t>() == index;
+  if (!json.is_object()) return std::nullopt;
+  const auto number = json.find("index"), source = json.find(kSourceKey);
+  if (number == json.end() || !number->is_number_integer() || number->get<int64_t>() != index) return std::nullopt;
+  return source != json.end() && source->is_string() ? source->get<std::string>() : "";
 }
 
 }  // namespace
 
-int64_t resume_records(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+RecordSource::RecordSource(const SavedRun& saved, const AnswerOptions& options)
+    : model_(joined(joined(weights_digest(saved), saved.what_answers_depend_on), std::to_string(options.top))) {}
+
+std::string RecordSource::of_evaluation(int64_t samples) const {
+  return short_digest(joined(model_, std::to_string(samples)));
+}
+
+std::string RecordSource::of_given(const std::string& sample, SampleForm form) const {
+  if (form == SampleForm::text) return short_digest(joined(model_, sample));
+  std::error_code unreadable;  // whoever opens the file says so
+  const uintmax_t bytes = fs::file_size(sample, unreadable);
+  return short_digest(joined(joined(model_, sample), std::to_string(bytes)));
+}
+
+RecordFile::RecordFile(fs::path path, EarlierRecords earlier) : path_(std::move(path)) {
+  std::ifstream before;
+  if (earlier == EarlierRecords::gone_on_with) before.open(path_, std::ios::binary);
   std::string line;
-  int64_t count = 0;
   uintmax_t whole = 0;
-  while (std::getline(file, line) && !file.eof()) {
-    if (!is_record(line, count))
-      throw std::runtime_error(path.string() + ": line " + std::to_string(count + 1) +
-                               " is no prediction that could be gone on with; choose another file");
-    ++count;
+  while (std::getline(before, line) && !before.eof()) {
+    const auto source = source_in(line, done());
+    if (!source)
+      throw std::runtime_error(path_.string() + ": line " + std::to_string(done() + 1) +
+                               " is no prediction that could be gone on with; name another file");
+    sources_.push_back(*source);
     whole += line.size() + 1;
   }
-  if (std::filesystem::exists(path) && std::filesystem::file_size(path) > whole)
-    std::filesystem::resize_file(path, whole);
-  return count;
+  if (before.is_open() && fs::file_size(path_) > whole) fs::resize_file(path_, whole);
+  const auto mode = earlier == EarlierRecords::replaced ? std::ios::trunc : std::ios::app;
+  file_.open(path_, std::ios::out | std::ios::binary | mode);
+  if (!file_) throw std::runtime_error(path_.string() + ": cannot be written");
+}
+
+void RecordFile::require(int64_t index, const std::string& source) const {
+  if (sources_.at(static_cast<size_t>(index)) == source) return;
+  throw std::runtime_error(path_.string() + ": line " + std::to_string(index + 1) +
+                           " is of another model, other data or another sample; name another file, or begin this one "
+                           "anew with --overwrite");
+}
+
+void RecordFile::require_at_most(int64_t samples) const {
+  if (done() <= samples) return;
+  throw std::runtime_error(path_.string() + ": holds " + std::to_string(done()) + " predictions, but " +
+                           std::to_string(samples) + (samples == 1 ? " sample is" : " samples are") +
+                           " asked for; name another file, or begin this one anew with --overwrite");
+}
+
+void RecordFile::append(const Record& record, const std::string& source) {
+  // Behind the last field, so that the numbers before it stay as the task wrote them.
+  const size_t end = record.rfind('}');
+  file_ << record.substr(0, end) << ",\"" << kSourceKey << "\":\"" << source << '"' << record.substr(end);
+  if (!file_.flush()) throw std::runtime_error(path_.string() + ": cannot be written");
 }
 
 }  // namespace cachet::tasks

@@ -2,11 +2,55 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cachet/tasks/abilities.h"
+#include "cachet/tasks/saved_run.h"
 
 namespace cachet::tasks {
 
-/// How many records (abilities.h) a file holds, from index 0 on; a torn last line is cut off it. Throws
-/// std::runtime_error for a file that holds something else.
-int64_t resume_records(const std::filesystem::path& path);
+/// What records are made of: weights, recipe and how many classes are named. A record carries it together with its
+/// sample, in 16 hexadecimal digits under "source": records of another model, other data or other samples are told
+/// apart.
+class RecordSource {
+ public:
+  /// Throws train::DamagedCheckpoint, io::Error where the weights' digest cannot be read.
+  RecordSource(const SavedRun& saved, const AnswerOptions& options);
+
+  std::string of_evaluation(int64_t samples) const;
+  /// Of an image file: its name and its bytes' number, so that the file itself is not read again.
+  std::string of_given(const std::string& sample, SampleForm form) const;
+
+ private:
+  std::string model_;
+};
+
+/// What is done with records that a file holds already.
+enum class EarlierRecords { gone_on_with, replaced };
+
+/// Records in a file that grows, from index 0 on. An interrupted process leaves whole ones and a torn last line, which
+/// is cut off when the file is opened again.
+class RecordFile {
+ public:
+  /// Throws std::runtime_error for a file that holds something else, or cannot be written.
+  RecordFile(std::filesystem::path path, EarlierRecords earlier);
+
+  int64_t done() const { return static_cast<int64_t>(sources_.size()); }
+
+  /// Throws std::runtime_error unless record `index` < done() is of that source.
+  void require(int64_t index, const std::string& source) const;
+  /// Throws std::runtime_error unless no more than `samples` records are there.
+  void require_at_most(int64_t samples) const;
+
+  /// Adds a record, with its source. Throws std::runtime_error where it cannot be written.
+  void append(const Record& record, const std::string& source);
+
+ private:
+  std::filesystem::path path_;
+  std::vector<std::string> sources_;  // of the records that were there
+  std::ofstream file_;
+};
 
 }  // namespace cachet::tasks

@@ -16,6 +16,8 @@ namespace cachet::tasks {
 struct SavedRun {
   std::filesystem::path run, checkpoint;
   RecipePlan plan;  // as resolved for the run, with the settings over it
+  /// The recipe's values that an answer depends on, as TOML: how fast and how long a run was trained is not among them.
+  std::string what_answers_depend_on;
 };
 
 /// Finds what a path means: a run's folder (its best checkpoint, else its last), one checkpoint of it, or a model
@@ -27,10 +29,14 @@ SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std
 /// Its weights, the averaged ones where there are any. Throws train::DamagedCheckpoint, io::Error.
 io::TensorMap read_weights(const SavedRun& saved);
 
+/// The SHA-256 of the file of these weights, as its manifest or config.json has it. Throws as read_weights() does.
+std::string weights_digest(const SavedRun& saved);
+
 /// A model on the disk without its data: what it is, and its weights.
 struct SavedModel {
   models::ModelPlan plan;
   io::TensorMap weights;
+  std::string source;  // "run 1f0c…" by its id, whichever checkpoint; "model 9f86…" by the SHA-256 of its weights
 };
 /// Takes what open_saved_run takes; a model folder needs no settings here. Throws as these do.
 SavedModel open_saved_model(const std::filesystem::path& path);

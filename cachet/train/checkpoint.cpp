@@ -93,15 +93,25 @@ void write_files(const fs::path& folder, const Checkpoint& checkpoint, const std
   writer.finish();
 }
 
+const Manifest::File& listed_file(const fs::path& folder, const Manifest& manifest, std::string_view name) {
+  const auto listed = manifest.files.find(std::string(name));
+  if (listed == manifest.files.end())
+    throw DamagedCheckpoint((folder / name).string() + ": the manifest does not list it");
+  return listed->second;
+}
+
+std::string_view weights_file(const Manifest& manifest, bool averaged) {
+  return averaged && manifest.files.contains("ema.safetensors") ? "ema.safetensors" : "model.safetensors";
+}
+
 /// The bytes of a file that the manifest lists. The digest is worked out beside `use`, whose result counts only when
 /// the digest is right.
 template <class Use>
 auto use_verified(const fs::path& folder, const Manifest& manifest, std::string_view name, Use use) {
   const fs::path path = folder / name;
-  const auto listed = manifest.files.find(std::string(name));
-  if (listed == manifest.files.end()) throw DamagedCheckpoint(path.string() + ": the manifest does not list it");
+  const Manifest::File& listed = listed_file(folder, manifest, name);
   try {
-    const std::vector<std::byte> bytes = io::read_file(path, listed->second.bytes);
+    const std::vector<std::byte> bytes = io::read_file(path, listed.bytes);
     auto digest = std::async(std::launch::async, [&] { return io::sha256_hex(bytes); });
     std::exception_ptr failure;
     decltype(use(bytes)) result;
@@ -110,7 +120,7 @@ auto use_verified(const fs::path& folder, const Manifest& manifest, std::string_
     } catch (...) {
       failure = std::current_exception();
     }
-    if (digest.get() != listed->second.sha256) {
+    if (digest.get() != listed.sha256) {
       throw DamagedCheckpoint(path.string() + ": its SHA-256 is not the one it was written with");
     }
     if (failure) std::rethrow_exception(failure);
@@ -169,8 +179,12 @@ Checkpoint read_checkpoint(const fs::path& folder) {
 
 io::TensorMap read_weights(const fs::path& folder, bool averaged) {
   const Manifest manifest = read_manifest(folder);
-  const bool use_average = averaged && manifest.files.contains("ema.safetensors");
-  return read_tensors(folder, manifest, use_average ? "ema.safetensors" : "model.safetensors");
+  return read_tensors(folder, manifest, weights_file(manifest, averaged));
+}
+
+std::string weights_digest(const fs::path& folder, bool averaged) {
+  const Manifest manifest = read_manifest(folder);
+  return listed_file(folder, manifest, weights_file(manifest, averaged)).sha256;
 }
 
 void remove_checkpoint(const fs::path& folder, io::FileSystem& file_system) {

@@ -20,13 +20,14 @@ Interruption::Interruption() {
   action.sa_handler = on_stop_signal;
   action.sa_flags = SA_RESTART;  // a save under way is not to fail with EINTR
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &interrupt_before_);
-  sigaction(SIGTERM, &action, &terminate_before_);
+  for (size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+  }
 }
 
 Interruption::~Interruption() {
-  sigaction(SIGINT, &interrupt_before_, nullptr);
-  sigaction(SIGTERM, &terminate_before_, nullptr);
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
 }
 
 bool Interruption::requested() const { return stop_requested != 0; }

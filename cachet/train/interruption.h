@@ -2,10 +2,13 @@
 
 #include <signal.h>
 
+#include <array>
+
 namespace cachet::train {
 
-/// While it lives, the first SIGINT or SIGTERM only sets a flag and a second one leaves the process at once with code
-/// 130. One at a time in a process.
+/// While it lives, the first SIGINT, SIGTERM, SIGHUP (the terminal is gone) or SIGQUIT only sets a flag and a second
+/// one leaves the process at once with code 130. A signal that the process was started to ignore, as nohup does with
+/// SIGHUP, stays ignored. One at a time in a process.
 class Interruption {
  public:
   Interruption();
@@ -16,7 +19,8 @@ class Interruption {
   bool requested() const;
 
  private:
-  struct sigaction interrupt_before_, terminate_before_;
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  std::array<struct sigaction, kSignals.size()> before_;
 };
 
 }  // namespace cachet::train

@@ -4,16 +4,23 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <span>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
+#include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/read_file.h"
+#include "cachet/io/sha256.h"
+#include "cachet/report/shell_word.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/resume_rules.h"
 
@@ -42,29 +49,20 @@ std::string random_id() {
   return text;
 }
 
-std::set<std::string> unwritten_keys(const config::Document& document) {
+/// The keys whose values come from there.
+std::set<std::string> keys_from(const char* source, const config::Document& document) {
   std::set<std::string> keys;
   for (const config::Document::Value& value : document.resolved())
-    if (value.origin.source == config::kDefaultSource) keys.insert(value.key);
+    if (value.origin.source == source) keys.insert(value.key);
   return keys;
 }
+
+std::string text_digest(const std::string& text) { return io::sha256_hex(std::as_bytes(std::span(text))); }
 
 /// A command as a shell would take it.
 std::string quoted(const std::vector<std::string>& command) {
   std::string line;
-  for (const std::string& word : command) {
-    if (!line.empty()) line += ' ';
-    const bool plain = !word.empty() && word.find_first_not_of(
-                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                            "0123456789_-./=:,+@%") == std::string::npos;
-    if (plain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
-  }
+  for (const std::string& word : command) line += (line.empty() ? "" : " ") + report::shell_word(word);
   return line + "\n";
 }
 
@@ -102,6 +100,10 @@ std::string RunFolder::to_json(const Identity& run) {
   RunJson json{
       {"schema", 1}, {"id", run.id}, {"recipe", run.recipe}, {"created", run.created}, {"values", std::move(values)}};
   json["defaults"] = run.defaults;
+  if (!run.set.empty()) json["set"] = run.set;
+  if (!run.recipe_digest.empty()) json["recipe_sha256"] = run.recipe_digest;
+  if (!run.data.empty()) json["data"] = run.data;
+  if (!run.kept.empty()) json["kept"] = run.kept;
   if (run.description) json["description"] = RunJson::parse(train::to_json(*run.description));
   return json.dump(2) + "\n";
 }
@@ -119,11 +121,15 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
                  json.at("created"),
                  json.at("values").get<RecipeValues>(),
                  json.value("defaults", std::set<std::string>()),
+                 json.value("set", std::set<std::string>()),
+                 json.value("recipe_sha256", ""),
+                 json.value("data", std::map<std::string, std::string>()),
+                 json.value("kept", std::set<std::string>()),
                  {}};
     if (json.contains("description")) run.description = run_description_from_json(json.at("description").dump());
     return run;
-  } catch (const RunJson::exception& error) {
-    throw std::runtime_error(file.string() + ": damaged: " + error.what());
+  } catch (const RunJson::exception&) {
+    throw std::runtime_error(file.string() + ": damaged: it is not the JSON that a run has");
   }
 }
 
@@ -133,8 +139,17 @@ RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, c
     throw std::runtime_error(path.string() + ": exists already; go on with it by --resume, or choose another name");
   }
   RunFolder folder;
-  folder.run_ = {
-      random_id(), recipe.name, utc_now("%Y-%m-%dT%H:%M:%SZ"), recipe_values(document), unwritten_keys(document), {}};
+  folder.run_ = {random_id(),
+                 recipe.name,
+                 utc_now("%Y-%m-%dT%H:%M:%SZ"),
+                 recipe_values(document),
+                 keys_from(config::kDefaultSource, document),
+                 keys_from(config::kSetSource, document),
+                 text_digest(recipe.text),
+                 {},
+                 {},
+                 {}};
+  for (const auto& [name, text] : more) folder.run_.kept.insert(name);
   // Filled under another name, so that a folder by this name is a run that can be resumed.
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const fs::path fresh = parent / std::string(".").append(path.filename().string()).append("-").append(folder.id());
@@ -179,6 +194,7 @@ RunFolder RunFolder::resume(const fs::path& path, const config::Document& docume
     std::string text = utc_now("%Y-%m-%dT%H:%M:%SZ") + "\n";
     for (const std::string& line : changes.allowed) text += "  " + line + "\n";
     append_line(path / "changes.txt", text);
+    folder.run_.set.merge(keys_from(config::kSetSource, document));
     folder.run_.values = resumed_values(std::move(folder.run_.values), recipe_values(document));
     io::write_file_atomically(folder.resolved(), document.resolved_toml(/*with_origins=*/true));
     io::write_file_atomically(path / kRunName, to_json(folder.run_));
@@ -194,11 +210,54 @@ void RunFolder::describe(const RunDescription& description) {
   io::write_file_atomically(path_ / kRunName, to_json(run_));
 }
 
+void RunFolder::require_same_data(const std::map<std::string, std::string>& fingerprints) {
+  for (const auto& [split, fingerprint] : fingerprints) {
+    const auto kept = run_.data.find(split);
+    if (kept != run_.data.end() && kept->second != fingerprint)
+      throw std::runtime_error(path_.string() + ": the " + split +
+                               " data are not those that the run began with (other samples, labels or order); put them "
+                               "back, or start a new run");
+  }
+  const size_t before = run_.data.size();
+  run_.data.insert(fingerprints.begin(), fingerprints.end());  // of a run that is older than fingerprints
+  if (run_.data.size() != before) io::write_file_atomically(path_ / kRunName, to_json(run_));
+}
+
+bool RunFolder::recipe_was_edited() const {
+  return !run_.recipe_digest.empty() &&
+         text_digest(io::read_text_file(recipe(), config::kMostRecipeBytes)) != run_.recipe_digest;
+}
+
 RunFolder RunFolder::open(const fs::path& path) {
   RunFolder folder;
   folder.run_ = read_identity(path);
   folder.path_ = fs::is_symlink(path) ? path.parent_path() / fs::read_symlink(path) : path;  // `latest`
   return folder;
+}
+
+bool is_run_folder(const fs::path& path) {
+  std::error_code unreadable;
+  return fs::is_regular_file(path / kRunName, unreadable);
+}
+
+std::optional<fs::path> run_of_file(const fs::path& path) {
+  constexpr std::array<std::string_view, 12> kOwn{
+      kRunName,          kCommandName,  "recipe.toml", "resolved.toml", "environment.json", "status.json",
+      "evaluation.json", "changes.txt", "log.txt",     "metrics.jsonl", "summary.csv",      "report.html"};
+  std::error_code unreadable;
+  const fs::path whole = fs::weakly_canonical(path, unreadable);
+  for (fs::path folder = whole.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+    if (!is_run_folder(folder)) continue;
+    const std::string name = whole.lexically_relative(folder).begin()->string();
+    const bool is_own = std::ranges::find(kOwn, name) != kOwn.end() || name == "checkpoints" ||
+                        name.starts_with("events.out.tfevents.");
+    try {
+      if (is_own || RunFolder::read_identity(folder).kept.contains(name)) return folder;
+    } catch (const std::runtime_error&) {  // a damaged run.json names nothing
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 fs::path new_run_path(const fs::path& root, const std::string& name) {

@@ -49,6 +49,7 @@ class RunFolder {
   std::filesystem::path report() const { return path_ / "report.html"; }
   std::filesystem::path recipe() const { return path_ / "recipe.toml"; }
   std::filesystem::path resolved() const { return path_ / "resolved.toml"; }
+  std::filesystem::path commands() const { return path_ / "command.txt"; }
   std::filesystem::path environment() const { return path_ / "environment.json"; }
 
   const std::string& id() const { return run_.id; }                            // distinguishes runs; in every manifest
@@ -56,11 +57,18 @@ class RunFolder {
   const std::string& created() const { return run_.created; }                  // 2026-11-21T20:43:45Z
   const RecipeValues& values() const { return run_.values; }                   // of the recipe, as last resumed
   const std::set<std::string>& default_keys() const { return run_.defaults; }  // of values that nobody wrote
+  const std::set<std::string>& set_keys() const { return run_.set; }           // of values that a command line set
   std::string config_hash() const { return train::config_hash(run_.values); }  // of what may not change on resume
   /// Nothing of a run that began before runs described themselves, and has not been gone on with since.
   const std::optional<RunDescription>& description() const { return run_.description; }
   /// Keeps it in run.json. Throws io::Error.
   void describe(const RunDescription& description);
+
+  /// Keeps the fingerprints of the data, or holds them to those that were kept. Throws std::runtime_error that names
+  /// the split that is another now, io::Error.
+  void require_same_data(const std::map<std::string, std::string>& fingerprints);
+  /// Whether recipe.toml is what it was when the run was made: it is shown and never read again.
+  bool recipe_was_edited() const;
 
   const std::vector<std::string>& changes() const { return changes_; }  // on this resume: "train.epochs: 10 -> 20"
 
@@ -70,17 +78,28 @@ class RunFolder {
   struct Identity {  // run.json
     std::string id, recipe, created;
     RecipeValues values;
-    std::set<std::string> defaults;  // keys that nobody wrote
+    std::set<std::string> defaults;           // keys that nobody wrote
+    std::set<std::string> set;                // keys that a command line set, when the run was made or gone on with
+    std::string recipe_digest;                // of recipe.toml
+    std::map<std::string, std::string> data;  // fingerprints by split
+    std::set<std::string> kept;               // names of further files, which it keeps beside its own
     std::optional<RunDescription> description;
   };
   static std::string to_json(const Identity& run);
   static Identity read_identity(const std::filesystem::path& path);
+  friend std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 
   std::filesystem::path path_;
   Identity run_;
   std::vector<std::string> changes_;
   std::shared_ptr<void> lock_;  // held while a run is trained; the kernel lets go of it when the process dies
 };
+
+bool is_run_folder(const std::filesystem::path& path);
+
+/// The folder of the run that a path lies in and belongs to: the run's own files, those that it kept, its checkpoints.
+/// Whether there is such a file already does not matter. Nothing for any other path, also one in a run's folder.
+std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 
 /// `<root>/<date>-<name>`, with a number behind it when that is taken.
 std::filesystem::path new_run_path(const std::filesystem::path& root, const std::string& name);

@@ -117,6 +117,10 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
   add_machine_charts(run, events, page);
   page.sections = std::move(sections);
   page.recipe = io::read_text_file(folder.recipe(), config::kMostRecipeBytes);
+  for (const std::string& key : folder.set_keys())
+    if (const auto value = folder.values().find(key); value != folder.values().end())
+      page.settings += key + " = " + value->second + "\n";
+  page.commands = io::read_text_file(folder.commands(), 1 << 20);
   for (const EnvironmentEntry& entry : entries(environment())) page.environment.emplace_back(entry.key, entry.text());
   page.footer = "Cachet " + cachet_version();
   io::write_file_atomically(folder.report(), report::render_html(report::run_page(page)));

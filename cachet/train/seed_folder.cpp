@@ -31,8 +31,8 @@ std::vector<uint64_t> read_seeds(const std::filesystem::path& file) {
     const auto seeds = json.at("seeds").get<std::vector<uint64_t>>();
     if (seeds.empty()) throw std::runtime_error(file.string() + ": damaged: it names no seed");
     return seeds;
-  } catch (const SeedsJson::exception& error) {
-    throw std::runtime_error(file.string() + ": damaged: " + error.what());
+  } catch (const SeedsJson::exception&) {
+    throw std::runtime_error(file.string() + ": damaged: it is not the JSON that a folder of seeds has");
   }
 }
 

@@ -3,6 +3,7 @@
 #include <torch/nn/module.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -108,6 +109,10 @@ class Task {
   /// gives it back to a run that goes on. Empty where there is nothing.
   virtual std::string evaluation_details() const { return {}; }
   virtual void restore_evaluation(const std::string& /*details*/) {}
+
+  /// Digests of the data by the names of their splits ("training", "evaluation"): a run whose data are others than
+  /// those it began with does not go on.
+  virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
   /// What there is to train with, and what was done to it by rule: lines for the log of a run, which the user has seen.
   virtual std::vector<std::string> data_notes() const { return {}; }

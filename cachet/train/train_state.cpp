@@ -76,8 +76,8 @@ std::string to_json(const TrainState& state) {
 TrainState train_state_from_json(const std::string& text) {
   try {
     return parse_train_state(Json::parse(text));
-  } catch (const Json::exception& error) {
-    throw std::runtime_error(std::string("it is no training state: ") + error.what());
+  } catch (const Json::exception&) {
+    throw std::runtime_error("it is not the JSON that a training state has");
   }
 }
 

@@ -11,9 +11,11 @@
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/report/progress.h"
+#include "cachet/report/shell_word.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
 #include "cachet/train/environment.h"
+#include "cachet/train/error_message.h"
 #include "cachet/train/evaluation_details.h"
 #include "cachet/train/event_log.h"
 #include "cachet/train/interruption.h"
@@ -84,13 +86,14 @@ class Trainer::Loop {
       outcome.ending = Ending::not_finite;
       outcome.message = not_finite_message(error.what());
     } catch (const std::exception& error) {
-      end(Ending::failed, error.what());
+      log_.note(error.what());  // with LibTorch's call stack, where it has one
+      end(Ending::failed, error_message(error));
       throw;
     }
     end(outcome.ending, outcome.message);
     outcome.step = live_.state.step;
     outcome.metrics = evaluation_;
-    outcome.seconds = meter_.total_seconds();
+    outcome.seconds = live_.state.seconds;
     return outcome;
   }
 
@@ -100,6 +103,11 @@ class Trainer::Loop {
     log_.note(to_text(environment()));
     for (const std::string& line : task_.data_notes()) log_.note(line);
     for (const std::string& change : folder_.changes()) log_.say("changed on resume: " + change);
+    if (folder_.recipe_was_edited())
+      log_.say(folder_.recipe().string() +
+               " was edited, which changes nothing: a run goes on as it was made; change a "
+               "value with --set");
+    folder_.require_same_data(task_.data_fingerprints());
     const std::optional<CheckpointStore::Found> found = store_.resume();
     for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
     if (found) restore(*found);
@@ -318,13 +326,13 @@ class Trainer::Loop {
     switch (ending) {
       case Ending::interrupted:
         return std::string("interrupted ") + at + "; go on with: " + report::program_name() + " train " +
-               folder_.path().string() + " --resume";
+               report::shell_word(folder_.path().string()) + " --resume";
       case Ending::early_stop:
         return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
                " evaluations without a better " + deciding_metric().title;
       case Ending::out_of_time:
         return "out of time " + at + " (train.max_hours); go on with: " + report::program_name() + " train " +
-               folder_.path().string() + " --resume --set train.max_hours=…";
+               report::shell_word(folder_.path().string()) + " --resume --set train.max_hours=…";
       default:
         return "";
     }

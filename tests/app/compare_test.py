@@ -1,5 +1,6 @@
 """Comparing runs, single ones and those of several seeds."""
 import csv
+import json
 
 import command
 from runs import RunTest
@@ -24,7 +25,23 @@ class Compare(RunTest):
         self.assertIn("<svg", (self.folder / "comparison.html").read_text())
         self.assertIn("| --- |", self.cachet("compare", "run", "other", "--format", "md").stdout.replace("---:", "---"))
         self.assertEqual(len(self.cachet("compare", "run", "other", "--format", "csv").stdout.splitlines()), 3)
-        self.refused("compare", "run", "images", cwd=self.folder, code=1)
+        self.refused("compare", "images", cwd=self.folder, code=1)
+        done = command.run("compare", "run", "images", "other", "--json", cwd=self.folder)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1), done.stderr)
+        self.assertIn("left out: images", done.stderr)
+        self.assertEqual([row["name"] for row in json.loads(done.stdout)["runs"]], ["run", "other"])
+        self.assertIn("images", json.loads(done.stdout)["unreadable"][0])
+        self.assertEqual([row["name"] for row in self.json_of("compare", ".", "--json", cwd=self.folder)["runs"]],
+                         ["other", "run"])
+
+    def test_a_run_that_was_killed_is_no_result(self):
+        self.train("other", "--set", "model.cache.kind=none")
+        status = self.folder / "other" / "status.json"
+        status.write_text(status.read_text().replace('"finished"', '"running"'))
+        text = self.cachet("compare", "run", "other").stdout
+        self.assertIn("running at step 36 of 36", text)
+        self.assertIn("left out of tests and of what is best", text)
+        self.assertNotIn("standard error", text)
 
     def test_comparisons_of_seeds(self):
         short = ["--progress", "none", "--set", "train.limit=2 epochs"]

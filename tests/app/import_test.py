@@ -1,5 +1,6 @@
 """Weights from elsewhere: files that PyTorch wrote, what import makes of them, and the way back."""
 import base64
+import hashlib
 import json
 import os
 import pathlib
@@ -144,6 +145,8 @@ class Files(ImportTest):
         self.assertIn("before PyTorch 1.6", self.refusal("legacy.pth"))
         self.assertIn("'posix.system'", self.refusal("code.pth"))
         self.assertFalse((self.folder / "ran").exists())
+        (self.folder / "junk.pth").write_bytes(bytes(range(256)) * 9)
+        self.assertIn("neither what torch.save writes nor a safetensors file", self.refusal("junk.pth"))
         self.assertIn("TorchScript", self.refusal("script.pth"))
         self.assertIn("state_dict()", self.refusal("module.pth"))
         self.assertIn("left over", self.refusal("kinds.pth"))
@@ -182,8 +185,27 @@ class Models(ImportTest):
         self.imported("plain.pth", "plain")
         config = json.loads((self.folder / "plain" / "config.json").read_text())
         self.assertEqual((config["architecture"], config["num_classes"], config["input_size"]), (MODEL, 4, [3, 8, 8]))
-        self.assertEqual(config["source"], {"file": "plain.pth", "names": "timm"})
+        digest = hashlib.sha256((self.folder / "plain.pth").read_bytes()).hexdigest()
+        self.assertEqual(config["source"], {"file": "plain.pth", "sha256": digest, "names": "timm"})
         self.assertIn(f'name = "{MODEL}"', (self.folder / "plain" / "recipe.toml").read_text())
+
+    def test_replaces_only_what_it_made_of_the_same_file(self):
+        self.imported("plain.pth", "mine")
+        held = {file.name: file.read_bytes() for file in (self.folder / "mine").iterdir()}
+        again = ["import", "larger.pth", "--model", MODEL, "-o", "mine", *SMALL]
+        self.assertIn("--overwrite", self.refused(*again, cwd=self.folder))
+        self.assertIn("what this command reads", self.refused(*again[:-len(SMALL) - 1], "larger.pth", cwd=self.folder))
+        for output in ("mine/model.safetensors", "mine/config.json"):
+            for words in (["export", "mine", "-o", output], ["export", "mine", "-o", output, "--overwrite"]):
+                self.refused(*words, cwd=self.folder)
+        self.assertEqual({file.name: file.read_bytes() for file in (self.folder / "mine").iterdir()}, held)
+        self.imported("plain.pth", "mine")
+        self.imported("larger.pth", "mine", "--overwrite")
+        self.assertNotEqual(self.weights("mine"), held["model.safetensors"])
+        (self.folder / "notes").mkdir(exist_ok=True)
+        (self.folder / "notes" / "a").write_text("b")
+        self.assertIn("holds something else", self.refused(*again[:-len(SMALL) - 1], "notes", "--overwrite",
+                                                           cwd=self.folder))
 
     def test_text_for_people(self):
         words = ["import", "plain.pth", "--model", MODEL, "-o", "ten", *SMALL, "--set", "model.classes=10"]

@@ -61,6 +61,12 @@ class Models(command.CommandTest):
         self.assertIn("KEY=VALUE", self.refused("summary", TINY, "--set", "model.depth"))
         self.assertIn("did you mean 'model.cache'?", self.refused("summary", TINY, "--set", "cache.kind=grc"))
 
+    def test_a_cache_of_lanes_needs_a_model_that_reads_streams(self):
+        for kind in ("grc", "fifo"):
+            self.assertIn("model.cache.scope: 'lane' is for models that read streams",
+                          self.refused("train", "demo_plain", "--dry-run", "--set", f"model.cache.kind={kind}", "--set",
+                                       "model.cache.scope=lane", lines=3))
+
     def test_all_settings_at_once(self):
         said = self.refused("summary", TINY, "--set", "model.depth=0", "--set", "model.num_heads=5", "--set",
                             "model.norm.kind=um", lines=3)

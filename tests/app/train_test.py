@@ -1,4 +1,5 @@
 """Training: what a run leaves, stopping it, going on with it."""
+import json
 import signal
 import tomllib
 
@@ -70,6 +71,33 @@ class Train(RunTest):
         self.assertIn("train.epochs: 3 -> 4", (self.folder / "run" / "changes.txt").read_text())
         said = self.refused("train", "run", "--resume", "--set", "model.depth=2", cwd=self.folder, code=1, lines=4)
         self.assertIn("model.depth: 1 -> 2", said)
+
+    def test_other_data_are_noticed_on_a_resume(self):
+        self.train("run", "--set", "train.limit=4 steps")
+        labels = self.folder / "images" / "train-labels-idx1-ubyte"
+        held = labels.read_bytes()
+        labels.write_bytes(held[:8] + bytes((label + 1) % 4 for label in held[8:]))
+        said = self.refused("train", "run", "--resume", "--progress", "none", cwd=self.folder, code=1)
+        self.assertIn("the training data are not those that the run began with", said)
+        labels.write_bytes(held)
+        run = self.folder / "run"
+        (run / "recipe.toml").write_text(RECIPE + "# mine\n")
+        said = self.cachet("train", "run", "--resume", "--set", "train.limit=8 steps").stderr
+        self.assertIn("recipe.toml was edited, which changes nothing", said)
+        # A run of an older version has no fingerprints: it takes those of its next part.
+        description = json.loads((run / "run.json").read_text())
+        kept = description.pop("data")
+        (run / "run.json").write_text(json.dumps(description))
+        self.cachet("train", "run", "--resume", "--set", "train.limit=12 steps", "--progress", "none")
+        self.assertEqual(json.loads((run / "run.json").read_text())["data"], kept)
+
+    def test_the_page_shows_what_command_lines_set(self):
+        self.train("run", "--set", "train.limit=4 steps", "--set", "model.norm.warmup=20")
+        self.cachet("train", "run", "--resume", "--set", "train.limit=8 steps", "--progress", "none")
+        page = (self.folder / "run" / "report.html").read_text()
+        for part in ("Set over the recipe", "model.norm.warmup = 20", "train.limit = &quot;8 steps&quot;",
+                     "cachet train run --resume"):
+            self.assertIn(part, page)
 
     def test_ctrl_c_saves_and_says_how_to_go_on(self):
         process = self.started("run")

@@ -39,10 +39,64 @@ class Use(RunTest):
         self.assertAlmostEqual(right, self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]["top1"])
         self.assertEqual([len(prediction["top"]) for prediction in predictions], [2] * 33)
         part = self.folder / "part.jsonl"
-        part.write_text("\n".join(lines[:11]) + "\n" + lines[11][:9])
+        self.cachet("predict", "run", "--top", "2", "-o", "part.jsonl")
+        whole = part.read_text().splitlines()
+        for record, line in zip(map(json.loads, whole), predictions):
+            self.assertEqual(len(record.pop("source")), 16)
+            self.assertEqual(record, line)
+        part.write_text("\n".join(whole[:11]) + "\n" + whole[11][:9])
         done = self.cachet("predict", "run", "--top", "2", "-o", "part.jsonl")
         self.assertIn("holds 11 of 33", done.stderr)
-        self.assertEqual(part.read_text().splitlines(), lines)
+        self.assertEqual(part.read_text().splitlines(), whole)
+
+    def test_records_go_on_only_with_what_they_are_of(self):
+        for number in range(3):
+            write_png(self.folder / f"{number}.png", 8, 8, pixels(number))
+        self.cachet("predict", "run", "0.png", "-o", "q.jsonl")
+        self.cachet("predict", "run", "0.png", "1.png", "-o", "q.jsonl")
+        held = (self.folder / "q.jsonl").read_bytes()
+        self.assertEqual([json.loads(line)["file"] for line in held.splitlines()], ["0.png", "1.png"])
+        for other in (["1.png"], ["0.png"], ["0.png", "2.png"], ["0.png", "1.png", "--top", "2"],
+                      ["0.png", "1.png", "--set", "data.normalization.mean=0.5"], []):
+            said = self.refused("predict", "run", *other, "-o", "q.jsonl", cwd=self.folder, code=1)
+            self.assertIn("--overwrite", said)
+            self.assertEqual((self.folder / "q.jsonl").read_bytes(), held)
+        last = "run/checkpoints/step-00000036"
+        if (self.folder / "run/checkpoints/best").read_text() != (self.folder / "run/checkpoints/last").read_text():
+            self.assertIn("another model", self.refused("predict", last, "0.png", "-o", "q.jsonl", cwd=self.folder, code=1))
+        self.cachet("predict", "run", "2.png", "-o", "q.jsonl", "--overwrite")
+        self.assertEqual([json.loads(line)["file"] for line in (self.folder / "q.jsonl").open()], ["2.png"])
+
+    def test_no_command_writes_over_what_is_not_its_own(self):
+        def refused(*words):
+            before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+            said = self.refused(*words, cwd=self.folder)
+            self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
+            return said
+
+        (self.folder / "notes.html").write_text("my notes")
+        (self.folder / "keep.safetensors").write_text("not what export wrote")
+        self.assertIn(".html, .md, .csv or .txt", refused("compare", "run", "-o", "keep.pth"))
+        self.assertIn("--overwrite", refused("compare", "run", "-o", "notes.html"))
+        self.assertIn("--overwrite", refused("export", "run", "-o", "keep.safetensors"))
+        for words in (["compare", "run"], ["compare", "run", "--overwrite"]):
+            self.assertIn("a file of the run", refused(*words, "-o", "run/report.html"))
+            self.assertIn("a file of the run", refused(*words, "-o", "run/changes.txt"))
+        self.assertIn("a file of the run", refused("predict", "run", "-o", "run/metrics.jsonl", "--overwrite"))
+        self.assertIn("a file of the run",
+                      refused("export", "run", "-o", "run/checkpoints/step-00000036/model.safetensors", "--overwrite"))
+        self.assertIn(".safetensors", refused("export", "run", "-o", "run/metrics.jsonl"))
+        (self.folder / "folder.safetensors").mkdir()
+        self.assertIn("is a folder", refused("export", "run", "-o", "folder.safetensors"))
+
+        self.cachet("compare", "run", "-o", "notes.html", "--overwrite")
+        self.cachet("compare", "run", "-o", "notes.html")
+        self.assertIn("<html", (self.folder / "notes.html").read_text())
+        for form in ("md", "csv", "txt"):
+            self.cachet("compare", "run", "-o", f"run/mine.{form}")
+            self.assertIn("--overwrite", refused("compare", "run", "-o", f"run/mine.{form}"))
+        self.cachet("export", "run", "-o", "own.safetensors")
+        self.cachet("export", "run", "-o", "own.safetensors", "--names", "cachet")
 
     def test_predictions_of_files(self):
         write_png(self.folder / "one.png", 8, 8, pixels(1))

@@ -77,6 +77,19 @@ TEST(StateDict, ListsAllThatIsWrongAtOnce) {
             "  wrong shape: scale is [4], the model has [3]");
 }
 
+TEST(StateDict, ListsThreeOfAKindAndCountsTheRest) {
+  TensorMap tensors = good_state();
+  for (int i = 0; i < 90; ++i) tensors["more" + std::to_string(10 + i)] = at::ones({1});
+  tensors["scale"] = at::ones({4});
+  EXPECT_EQ(refusal(tensors),
+            "the tensors do not fit the model:\n"
+            "  unexpected: more10\n"
+            "  unexpected: more11\n"
+            "  unexpected: more12\n"
+            "  wrong shape: scale is [4], the model has [3]\n"
+            "  unexpected: and 87 more");
+}
+
 TEST(StateDict, LeavesOutWhatThePolicyAllows) {
   Outer module;
   const TensorMap partial = {{"scale", at::ones({3})}, {"extra", at::ones({1})}};

@@ -5,16 +5,16 @@
 namespace cachet {
 namespace {
 
-nn::PlugIns read(const std::string& toml) {
+nn::PlugIns read(const std::string& toml, nn::Streams streams = nn::Streams::lanes) {
   auto document = config::Document::from_text(toml, "recipe.toml");
-  const nn::PlugIns plug_ins = nn::read_plug_ins(document.root());
+  const nn::PlugIns plug_ins = nn::read_plug_ins(document.root(), {}, streams);
   document.finish();
   return plug_ins;
 }
 
-void expect_problem(const std::string& toml, const std::string& text) {
+void expect_problem(const std::string& toml, const std::string& text, nn::Streams streams = nn::Streams::lanes) {
   try {
-    read(toml);
+    read(toml, streams);
     FAIL() << "accepted: " << toml;
   } catch (const config::Error& error) {
     EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
@@ -168,6 +168,9 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   expect_problem(R"(cache = {kind = "grc", ratio = 1.5})", "cache.ratio");
   expect_problem(R"(cache = {kind = "grc", length = 0})", "cache.length");
   expect_problem(R"(cache = {kind = "grc", scope = "lane", attend = "mean"})", "would mix the lanes");
+  for (const char* kind : {"grc", "fifo"})
+    expect_problem("cache = {kind = '" + std::string(kind) + "', scope = 'lane'}", "for models that read streams",
+                   nn::Streams::none);
   expect_problem(R"(norm = {kind = "un", window = 0})", "norm.window");
   expect_problem(R"(norm = {kind = "layernorm"})", "layer");
   expect_problem(R"(norm = {kind = "layer", warmup = 3})", "norm.warmup");

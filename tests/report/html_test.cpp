@@ -9,6 +9,7 @@
 
 #include "cachet/report/axis.h"
 #include "cachet/report/comparison.h"
+#include "cachet/report/table.h"
 #include "tests/report/made_up_run.h"
 #include "tests/report/well_formed.h"
 
@@ -145,6 +146,19 @@ TEST(ComparisonTest, BestOfEachMetricIsMarkedByItsDirection) {
   EXPECT_EQ(table.rows[1][1].text, "87.4 %");
 }
 
+TEST(ComparisonTest, WhatIsNotRankedIsNeverTheBest) {
+  auto runs = compared_runs();
+  runs[1].ranked = false;
+  runs[1].state = "running at step 50 of 160";
+  const Table table = results_table(runs);
+  EXPECT_EQ(table.columns[1].name, "state");
+  EXPECT_EQ(table.rows[1][1].text, "running at step 50 of 160");
+  EXPECT_EQ(table.rows[0][1].text, "–") << "what is no run has no state";
+  const TableMarks marks(table);
+  for (size_t column = 2; column < table.columns.size(); ++column) EXPECT_FALSE(marks.is_best(1, column)) << column;
+  EXPECT_TRUE(marks.in_column(2)) << "the best of the others is marked";
+}
+
 TEST(ComparisonTest, OnlyDifferingKeysAreListed) {
   const Table table = differing_keys_table(compared_runs());
   ASSERT_EQ(table.rows.size(), 2u);
@@ -162,7 +176,7 @@ TEST(ComparisonTest, EqualRecipesSayso) {
   EXPECT_TRUE(differing_keys_table({}).rows.empty());
   runs.resize(1);
   EXPECT_EQ(differing_keys_table(runs).note, "") << "a recipe alone is like no other";
-  EXPECT_EQ(comparison_page(runs, "t").sections.at(0).blocks.size(), 1u);
+  for (const Section& section : comparison_page(runs, "t").sections) EXPECT_NE(section.title, "Recipes");
 }
 
 TEST(ComparisonTest, CurvesOfOneNameShareAChart) {
@@ -193,7 +207,8 @@ TEST(ComparisonTest, CurvesOfOneNameMayHaveSeveralSections) {
     run.curves.back().x_label = "minutes";
   }
   const Page page = comparison_page(runs, "t");
-  ASSERT_EQ(page.sections.size(), 3u);
+  ASSERT_EQ(page.sections.size(), 4u);
+  EXPECT_EQ(page.sections[3].title, "Recipes") << "behind the curves: the table may be long";
   EXPECT_EQ(page.sections[1].blocks.size(), 2u);
   EXPECT_EQ(page.sections[2].title, "Over time");
   EXPECT_EQ(std::get<LineChart>(page.sections[2].blocks.at(0)).x_label, "minutes");

@@ -11,7 +11,7 @@ namespace cachet::test {
 
 /// What a task says about samples that are given, all `top` classes of each.
 inline std::vector<tasks::Prediction> given_predictions(tasks::Task& task, const std::vector<std::string>& samples,
-                                                        int64_t top, int64_t first = 0) {
+                                                        int64_t top) {
   auto& classification = dynamic_cast<tasks::ClassificationTask&>(task);
   std::vector<tasks::Prediction> predictions;
   size_t next = 0;
@@ -21,7 +21,6 @@ inline std::vector<tasks::Prediction> given_predictions(tasks::Task& task, const
         const size_t number = next++;
         return tasks::GivenSample{samples[number], "sample " + std::to_string(number)};
       },
-      first,
       [&](const std::string& sample, int64_t index) {
         predictions.push_back(classification.predict_given(sample, index, top));
       });

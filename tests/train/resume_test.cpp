@@ -23,11 +23,12 @@ struct ResumeCrash : std::runtime_error {
   ResumeCrash() : std::runtime_error("the power went") {}
 };
 
-/// Ctrl-C in the forward pass of a micro-batch; with two a step, batch 2 begins a step and batch 3 is its second half.
-ToyHooks interrupt_at(int64_t epoch, int64_t batch) {
+/// Ctrl-C, or another signal, in the forward pass of a micro-batch; with two a step, batch 2 begins a step and batch 3
+/// is its second half.
+ToyHooks interrupt_at(int64_t epoch, int64_t batch, int signal = SIGINT) {
   ToyHooks hooks;
   hooks.before_forward = [=](int64_t at_epoch, int64_t at_batch) {
-    if (at_epoch == epoch && at_batch == batch) raise(SIGINT);
+    if (at_epoch == epoch && at_batch == batch) raise(signal);
   };
   return hooks;
 }
@@ -51,9 +52,14 @@ std::vector<ResumeCase> resume_cases() {
   ToyHooks after_evaluation, in_evaluation;
   after_evaluation.after_evaluation = [] { raise(SIGTERM); };
   in_evaluation.before_evaluation = [] { raise(SIGINT); };
-  return {{"mid_epoch", {interrupt_at(1, 2)}},          {"epoch_boundary", {interrupt_at(0, 6)}},
-          {"mid_accumulation", {crash_at(1, 3)}, true}, {"twice_in_an_epoch", {interrupt_at(1, 0), interrupt_at(1, 5)}},
-          {"after_evaluation", {after_evaluation}},     {"during_evaluation", {in_evaluation}}};
+  return {{"mid_epoch", {interrupt_at(1, 2)}},
+          {"epoch_boundary", {interrupt_at(0, 6)}},
+          {"mid_accumulation", {crash_at(1, 3)}, true},
+          {"twice_in_an_epoch", {interrupt_at(1, 0), interrupt_at(1, 5)}},
+          {"after_evaluation", {after_evaluation}},
+          {"during_evaluation", {in_evaluation}},
+          {"terminal_gone", {interrupt_at(0, 3, SIGHUP)}},
+          {"told_to_quit", {interrupt_at(1, 1, SIGQUIT)}}};
 }
 
 class ResumeMatrix : public testing::TestWithParam<int> {};
@@ -83,6 +89,15 @@ TEST_P(ResumeMatrix, IsBitExact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, ResumeMatrix, testing::Values(0, 2, 4));
+
+// As nohup starts a program.
+TEST(Resume, ASignalThatIsIgnoredStaysIgnored) {
+  const TemporaryDirectory folder;
+  const auto before = signal(SIGHUP, SIG_IGN);
+  const Outcome outcome = train_toy(folder / "run", interrupt_at(1, 2, SIGHUP));
+  EXPECT_EQ(signal(SIGHUP, before), SIG_IGN);
+  EXPECT_EQ(outcome.ending, Ending::finished);
+}
 
 TEST(Resume, StartsAnewWhereNothingWasSaved) {
   const TemporaryDirectory folder;

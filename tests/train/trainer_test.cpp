@@ -1,9 +1,12 @@
 #include "cachet/train/trainer.h"
 
+#include <ATen/ops/matmul.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
+#include "cachet/io/read_file.h"
+#include "cachet/train/run_status.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/train/toy_run.h"
 
@@ -95,6 +98,18 @@ TEST(Trainer, StopsAtItsBounds) {
   const Outcome late = train_toy(folder / "time", {}, {"train.max_hours=1e-9", "train.epochs=1000"});
   EXPECT_EQ(late.ending, Ending::out_of_time);
   EXPECT_TRUE(fs::exists(folder / "time" / "run.json"));
+}
+
+TEST(Trainer, TellsOfAnErrorOfLibTorchInALine) {
+  const TemporaryDirectory folder;
+  ToyHooks hooks;
+  hooks.loss = [](at::Tensor loss) { return at::matmul(loss.reshape({1, 1}), at::zeros({2, 2})); };
+  EXPECT_THROW(train_toy(folder / "run", hooks), c10::Error);
+  const std::string said = read_status(folder / "run" / "status.json")->message;
+  EXPECT_NE(said.find("mat1 and mat2"), std::string::npos) << said;
+  EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+  const std::string log = io::read_text_file(folder / "run" / "log.txt", 1 << 20);
+  EXPECT_GT(log.find("frame #0"), log.find("mat1 and mat2")) << "the log has the call stack";
 }
 
 TEST(Trainer, TrainsInBfloat16WithFloat32Weights) {

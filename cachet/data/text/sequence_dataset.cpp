@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "cachet/data/fingerprint.h"
+
 namespace cachet::data {
 
 SequenceDataset::SequenceDataset(std::shared_ptr<const TokenStore> store, std::vector<SequenceSample> samples,
@@ -35,6 +37,20 @@ TokenView SequenceDataset::second(int64_t index) const {
 
 int64_t SequenceDataset::length(int64_t index) const {
   return static_cast<int64_t>(std::max(tokens(index).size(), second(index).size()));
+}
+
+std::string SequenceDataset::fingerprint() const {
+  Fingerprint fingerprint;
+  fingerprint.add(size()).add(vocabulary_.size).add(vocabulary_.fingerprint);
+  for (int64_t i = 0; i < size(); ++i)
+    fingerprint.add(label(i)).add(static_cast<int64_t>(tokens(i).size())).add(static_cast<int64_t>(second(i).size()));
+  Fingerprint::for_some(size(), [&](int64_t index) {
+    for (const TokenView& sequence : {tokens(index), second(index)}) {
+      const std::vector<int64_t> ids(sequence.begin(), sequence.end());
+      fingerprint.add(ids);
+    }
+  });
+  return fingerprint.text();
 }
 
 std::shared_ptr<const SequenceDataset> SequenceDataset::subset(const std::vector<int64_t>& indices) const {

@@ -47,6 +47,8 @@ class SequenceDataset {
   /// How many tokens the sample has; a pair counts as its longer sequence.
   int64_t length(int64_t index) const;
 
+  std::string fingerprint() const;
+
   /// The samples of these indices, in this order; the sequences are shared. counts() says of these what was cut, and of
   /// all that were read what was skipped and replaced.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices) const;

@@ -1,5 +1,6 @@
 #include "cachet/data/vision/image_files.h"
 
+#include <system_error>
 #include <utility>
 
 #include "cachet/io/image.h"
@@ -18,6 +19,14 @@ at::Tensor ImageFiles::region(int64_t index, const io::ImageChooser& choose) con
 }
 
 at::Tensor ImageFiles::image(int64_t index) const { return region(index, {}).permute({2, 0, 1}).contiguous(); }
+
+void ImageFiles::add_to(Fingerprint& fingerprint) const {
+  for (const std::string& name : names_) fingerprint.add(name);
+  Fingerprint::for_some(size(), [&](int64_t index) {
+    std::error_code unreadable;  // whoever opens the file says so
+    fingerprint.add(static_cast<int64_t>(std::filesystem::file_size(path(index), unreadable)));
+  });
+}
 
 std::shared_ptr<const ImageSource> ImageFiles::subset(const std::vector<int64_t>& indices) const {
   std::vector<std::string> names;

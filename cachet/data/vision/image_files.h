@@ -24,6 +24,7 @@ class ImageFiles final : public ImageSource {
   ImageShape shape() const override { return {options_.channels, 0, 0}; }
   at::Tensor image(int64_t index) const override;
   at::Tensor region(int64_t index, const io::ImageChooser& choose) const override;
+  void add_to(Fingerprint& fingerprint) const override;
   std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const override;
 
   std::filesystem::path path(int64_t index) const { return folder_ / names_.at(static_cast<size_t>(index)); }

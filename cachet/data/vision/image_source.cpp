@@ -32,6 +32,14 @@ at::Tensor StoredImages::image(int64_t index) const {
   return images_.select(0, index);
 }
 
+void StoredImages::add_to(Fingerprint& fingerprint) const {
+  fingerprint.add(images_.sizes());
+  const size_t bytes = static_cast<size_t>(shape().numel());
+  const auto* pixels = reinterpret_cast<const std::byte*>(images_.const_data_ptr<uint8_t>());
+  Fingerprint::for_some(
+      size(), [&](int64_t index) { fingerprint.add(std::span(pixels + static_cast<size_t>(index) * bytes, bytes)); });
+}
+
 std::shared_ptr<const ImageSource> StoredImages::subset(const std::vector<int64_t>& indices) const {
   return std::make_shared<StoredImages>(at::index_select(images_, 0, at::tensor(indices, at::kLong)));
 }

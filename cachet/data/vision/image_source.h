@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "cachet/data/fingerprint.h"
 #include "cachet/io/image_request.h"
 
 namespace cachet::data {
@@ -30,6 +31,8 @@ class ImageSource {
   /// (h, w, C) uint8, contiguous, the caller's to write to: the region that `choose` wants of an image once it is told
   /// its size, perhaps smaller as io::ImageRequest says.
   virtual at::Tensor region(int64_t index, const io::ImageChooser& choose) const;
+  /// Adds some images, or what tells them apart without reading them: names and sizes of files.
+  virtual void add_to(Fingerprint& fingerprint) const = 0;
   /// The images of these indices, in this order.
   virtual std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const = 0;
 };
@@ -43,6 +46,8 @@ class StoredImages final : public ImageSource {
   int64_t size() const override { return images_.size(0); }
   ImageShape shape() const override { return {images_.size(1), images_.size(2), images_.size(3)}; }
   at::Tensor image(int64_t index) const override;
+
+  void add_to(Fingerprint& fingerprint) const override;
 
   const at::Tensor& images() const { return images_; }  // (N, C, H, W) uint8
 

@@ -32,6 +32,14 @@ LabelledImages::LabelledImages(std::shared_ptr<const ImageSource> images, ClassL
   }
 }
 
+std::string LabelledImages::fingerprint() const {
+  Fingerprint fingerprint;
+  fingerprint.add(size()).add(labels_.values());
+  for (const std::string& name : labels_.class_names()) fingerprint.add(name);
+  images_->add_to(fingerprint);
+  return fingerprint.text();
+}
+
 std::shared_ptr<const LabelledImages> LabelledImages::subset(const std::vector<int64_t>& indices) const {
   return std::make_shared<LabelledImages>(images_->subset(indices), labels_.subset(indices));
 }

@@ -42,6 +42,8 @@ class LabelledImages {
   const ImageSource& images() const { return *images_; }
   const ClassLabels& labels() const { return labels_; }
 
+  std::string fingerprint() const;
+
   /// The samples of these indices, in this order.
   std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices) const;
 

@@ -25,17 +25,19 @@ constexpr std::array<config::Choice<CacheInference>, 2> kInferences{
 constexpr std::array<config::Choice<CacheGradient>, 3> kGradients{
     {{"recompute", CacheGradient::recompute}, {"detached", CacheGradient::detached}, {"carry", CacheGradient::carry}}};
 
-void read_layer_options(const config::View& table, CachedLayerOptions& options) {
+void read_layer_options(const config::View& table, Streams streams, CachedLayerOptions& options) {
   options.ratio = table.real("ratio", options.ratio, {0.0, 1.0, /*least_excluded=*/true});
   if (table.has("length")) options.length = table.integer("length", 64, {1, 1'000'000});
   options.share_start = table.real("share_start", options.share_start, {-20.0, 20.0});
   options.positional_convolution = table.boolean("positional_convolution", options.positional_convolution);
   options.scope = table.choice("scope", options.scope, kScopes);
+  if (options.scope == CacheScope::lane && streams == Streams::none)
+    table.problem("scope", "'lane' is for models that read streams, which this one does not; use 'batch_mean'");
 }
 
-GatedRecurrentCacheOptions read_gated_recurrent(const config::View& table) {
+GatedRecurrentCacheOptions read_gated_recurrent(const config::View& table, Streams streams) {
   auto options = GatedRecurrentCacheOptions::of(table.choice("variant", Variant::paper, kCacheVariants));
-  read_layer_options(table, options);
+  read_layer_options(table, streams, options);
   const bool lanes = options.scope == CacheScope::lane;
   options.attend = table.choice("attend", lanes ? CacheAttend::per_sample : options.attend, kAttends);
   options.inference = table.choice("inference", options.inference, kInferences);
@@ -60,13 +62,13 @@ GatedRecurrentCacheOptions GatedRecurrentCacheOptions::of(GatedRecurrentCacheVar
   return options;
 }
 
-CacheOptions read_cache_options(const config::View& table) {
+CacheOptions read_cache_options(const config::View& table, Streams streams) {
   switch (table.choice("kind", CacheKind::none, kCacheKinds)) {
     case CacheKind::grc:
-      return read_gated_recurrent(table);
+      return read_gated_recurrent(table, streams);
     case CacheKind::fifo: {
       FifoCacheOptions options;
-      read_layer_options(table, options);
+      read_layer_options(table, streams, options);
       return options;
     }
     case CacheKind::none:

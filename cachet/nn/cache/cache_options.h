@@ -48,8 +48,12 @@ struct NoCacheOptions {};
 
 using CacheOptions = std::variant<NoCacheOptions, GatedRecurrentCacheOptions, FifoCacheOptions>;
 
-/// Reads a `cache` table: kind = "none" | "grc" | "fifo", and the options of that kind.
-CacheOptions read_cache_options(const config::View& table);
+/// Whether a model reads streams, each lane of a batch one: without them no cache can belong to a lane.
+enum class Streams { none, lanes };
+
+/// Reads a `cache` table: kind = "none" | "grc" | "fifo", and the options of that kind. Without streams scope = "lane"
+/// is a problem.
+CacheOptions read_cache_options(const config::View& table, Streams streams = Streams::none);
 
 /// What the options say of the layer around the cache; null for NoCacheOptions.
 const CachedLayerOptions* cached_layer_options(const CacheOptions& options);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -21,6 +22,9 @@ class ImageClassification : public ClassificationTask {
   ImageClassification(const ImageClassificationPlan& plan, const train::TrainOptions& training,
                       Splits splits = Splits::both);
 
+  std::map<std::string, std::string> data_fingerprints() const override {
+    return {{"training", training_->fingerprint()}, {"evaluation", test_->fingerprint()}};
+  }
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return test_->size(); }

@@ -47,6 +47,29 @@ KeyValues recipe_of(const RunGroup& group, const std::vector<RunGroup>& groups) 
 
 std::string state_of(const RunRecord& run) { return run.status ? train::to_text(*run.status) : "–"; }
 
+/// "finished", "running at step 50 of 160", "2 of 3 over".
+std::string state_of(const RunGroup& group) {
+  if (!group.has_seeds()) return state_of(group.runs.front());
+  const auto over = std::ranges::count_if(group.runs, &RunRecord::is_over);
+  return std::to_string(over) + " of " + std::to_string(group.runs.size() + group.missing.size()) + " over";
+}
+
+report::ComparedRun compared_run(const RunRecord& run, const std::vector<RunValue>& values) {
+  report::ComparedRun row{run.name, {}, metrics_of(values), {}};
+  row.state = state_of(run);
+  row.ranked = run.is_over();
+  return row;
+}
+
+/// Of a group that is not over: that it is no result yet, or why it will be none.
+std::string unranked_sentence(const RunGroup& group) {
+  if (group.is_over()) return "";
+  std::string text = group.title() + " is " + state_of(group) + ", and left out of tests and of what is best";
+  const std::optional<train::Status>& status = group.runs.front().status;
+  if (group.has_seeds() || !status || status->running || status->message.empty()) return text + ".";
+  return text + ": " + status->message.substr(0, status->message.find('\n'));
+}
+
 Cell integer_cell(int64_t value) { return {std::to_string(value), static_cast<double>(value)}; }
 
 bool any_seeds(const std::vector<RunGroup>& groups) {
@@ -73,7 +96,7 @@ std::vector<report::ComparedRun> compared(const std::vector<RunGroup>& groups) {
   const auto curves = group_curves(groups);
   for (size_t i = 0; i < groups.size(); ++i)
     rows.push_back({groups[i].title(), recipe_of(groups[i], groups), metrics_of(group_values(groups[i])), curves[i],
-                    groups[i].name});
+                    groups[i].name, state_of(groups[i]), groups[i].is_over()});
   return rows;
 }
 
@@ -82,31 +105,33 @@ std::vector<report::ComparedRun> compared_alone(const std::vector<RunGroup>& gro
   for (const RunGroup& group : groups)
     for (const RunRecord& run : group.runs) {
       const train::RecipeValues recipe = recipe_beside(run, groups);
-      rows.push_back({run.name, {recipe.begin(), recipe.end()}, metrics_of(run_values(run)), {}});
+      rows.push_back(compared_run(run, run_values(run)));
+      rows.back().recipe.assign(recipe.begin(), recipe.end());
     }
   return rows;
 }
 
 report::Table seeds_table(const std::vector<RunGroup>& groups) {
-  report::Table table{"Runs of several seeds", {{"run"}, {"seed", report::Alignment::right}, {"state"}}, {}, ""};
+  report::Table table{"Runs of several seeds", {{"run"}, {"seed", report::Alignment::right}}, {}, ""};
   std::vector<report::ComparedRun> rows;
   for (const RunGroup& group : groups) {
     if (!group.has_seeds()) continue;
     for (const RunRecord& run : group.runs) {
       std::vector<RunValue> values = run_values(run);
       std::erase_if(values, [](const RunValue& value) { return value.better == report::Better::neither; });
-      rows.push_back({run.name, {}, metrics_of(values), {}});
-      table.rows.push_back({run.name, run.seed(), state_of(run)});
+      rows.push_back(compared_run(run, values));
+      table.rows.push_back({run.name, run.seed()});
     }
     for (const uint64_t seed : group.missing) {
-      rows.push_back({"seed " + std::to_string(seed), {}, {}, {}});
-      table.rows.push_back({rows.back().name, std::to_string(seed), "not begun"});
+      rows.push_back({"seed " + std::to_string(seed), {}, {}, {}, "", "not begun", false});
+      table.rows.push_back({rows.back().name, std::to_string(seed)});
     }
   }
   const report::Table results = report::results_table(rows);
   table.columns.insert(table.columns.end(), results.columns.begin() + 1, results.columns.end());
   for (size_t i = 0; i < table.rows.size(); ++i)
     table.rows[i].insert(table.rows[i].end(), results.rows[i].begin() + 1, results.rows[i].end());
+  table.unranked = results.unranked;
   return table;
 }
 
@@ -120,6 +145,8 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
         "the standard error on the test data.");
   for (const RunGroup& group : groups)
     if (group.has_seeds()) add(left_out(group));
+  if (groups.size() > 1)
+    for (const RunGroup& group : groups) add(unranked_sentence(group));
   return notes;
 }
 

@@ -59,6 +59,7 @@ std::optional<std::string> verdict(const Contender& first, const Contender& othe
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups) {
   std::vector<Contender> all;
   for (const RunGroup& group : groups) {
+    if (!group.is_over()) continue;
     const std::vector<RunValue> values = group_values(group);
     const auto decides = std::ranges::find(values, true, &RunValue::decides);
     if (decides == values.end()) continue;

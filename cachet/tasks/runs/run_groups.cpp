@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "cachet/report/program_name.h"
+#include "cachet/report/shell_word.h"
 #include "cachet/train/seed_folder.h"
 
 namespace cachet::tasks {
@@ -53,34 +54,77 @@ std::string name_of(const RunGroup& group) {
   return folder.empty() ? group.runs.front().name : folder.filename().string();
 }
 
-/// What one path of a command line stands for.
-struct NamedRuns {
-  std::vector<RunRecord> runs;
-  fs::path folder;  // of seeds
-  std::vector<uint64_t> missing;
-};
-
-NamedRuns read_path(const fs::path& path) {
-  NamedRuns named;
-  if (!train::SeedFolder::is_at(path)) {
-    named.runs.push_back(read_run(path));
-    return named;
-  }
-  const auto folder = train::SeedFolder::open(path);
-  named.folder = fs::canonical(folder.shared().path());
-  for (const uint64_t seed : folder.seeds()) {
-    if (!folder.has_begun(seed)) {
-      named.missing.push_back(seed);
-      continue;
-    }
-    named.runs.push_back(read_run(folder.run(seed)));
-    named.runs.back().name = (named.folder.filename() / named.runs.back().name).string();
-  }
-  if (named.runs.empty())
-    throw std::runtime_error(path.string() + ": no run has begun yet; begin with: " + report::program_name() +
-                             " train " + path.string() + " --resume");
-  return named;
+/// The first line of what an error says.
+std::string line_of(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find('\n'));
 }
+
+/// Reads what command lines name.
+class RunReader {
+ public:
+  std::vector<RunRecord> runs;
+  std::map<fs::path, std::vector<uint64_t>> missing;  // by folder of seeds
+  std::vector<std::string> unreadable;
+
+  void read(const fs::path& path) {
+    if (train::SeedFolder::is_at(path)) return attempt([&] { read_seeds(path); });
+    const std::vector<fs::path> inside = runs_inside(path);
+    if (inside.empty()) return attempt([&] { add(read_run(path)); });
+    for (const fs::path& run : inside) read(run);
+  }
+
+ private:
+  template <class Read>
+  void attempt(const Read& read) {
+    try {
+      read();
+    } catch (const std::exception& error) {
+      unreadable.push_back(line_of(error));
+    }
+  }
+
+  void read_seeds(const fs::path& path) {
+    const auto folder = train::SeedFolder::open(path);
+    const fs::path shared = fs::canonical(folder.shared().path());
+    bool begun = false;
+    for (const uint64_t seed : folder.seeds()) {
+      if (!folder.has_begun(seed)) {
+        missing[shared].push_back(seed);
+        continue;
+      }
+      begun = true;
+      attempt([&] {
+        RunRecord run = read_run(folder.run(seed));
+        run.name = (shared.filename() / run.name).string();
+        add(std::move(run));
+      });
+    }
+    if (!begun)
+      throw std::runtime_error(path.string() + ": no run has begun yet; begin with: " + report::program_name() +
+                               " train " + report::shell_word(path.string()) + " --resume");
+  }
+
+  void add(RunRecord run) {
+    if (seen_.insert(run.path).second) runs.push_back(std::move(run));
+  }
+
+  /// Runs and folders of seeds right below a folder that is none itself, by name; links to them are left out.
+  static std::vector<fs::path> runs_inside(const fs::path& path) {
+    std::vector<fs::path> inside;
+    std::error_code unreadable;
+    if (train::is_run_folder(path)) return inside;
+    for (const auto& entry : fs::directory_iterator(path, unreadable)) {
+      const fs::path& below = entry.path();
+      if (entry.is_symlink() || below.filename().string().starts_with('.')) continue;
+      if (train::SeedFolder::is_at(below) || train::is_run_folder(below)) inside.push_back(below);
+    }
+    std::ranges::sort(inside);
+    return inside;
+  }
+
+  std::set<fs::path> seen_;
+};
 
 }  // namespace
 
@@ -102,6 +146,10 @@ std::vector<const RunRecord*> RunGroup::counted() const {
   return evaluated.empty() ? all : evaluated;
 }
 
+bool RunGroup::is_over() const {
+  return std::ranges::all_of(counted(), [](const RunRecord* run) { return run->is_over(); });
+}
+
 std::vector<RunGroup> grouped(std::vector<RunRecord> runs) {
   name_apart(runs);
   std::vector<RunGroup> groups;
@@ -118,24 +166,22 @@ std::vector<RunGroup> grouped(std::vector<RunRecord> runs) {
   return groups;
 }
 
-std::vector<RunGroup> read_groups(const std::vector<fs::path>& paths) {
-  std::vector<RunRecord> runs;
-  std::map<fs::path, std::vector<uint64_t>> missing;  // by folder of seeds
-  std::set<fs::path> seen;
-  for (const fs::path& path : paths) {
-    NamedRuns named = read_path(path);
-    if (!named.missing.empty()) missing[named.folder] = named.missing;
-    for (RunRecord& run : named.runs)
-      if (seen.insert(run.path).second) runs.push_back(std::move(run));
+ReadGroups read_groups(const std::vector<fs::path>& paths) {
+  RunReader reader;
+  for (const fs::path& path : paths) reader.read(path);
+  if (reader.runs.empty()) {
+    std::string all;
+    for (const std::string& line : reader.unreadable) all += (all.empty() ? "" : "\n") + line;
+    throw std::runtime_error(all);
   }
-  std::vector<RunGroup> groups = grouped(std::move(runs));
+  std::vector<RunGroup> groups = grouped(std::move(reader.runs));
   for (RunGroup& group : groups) {
-    const auto found = missing.find(common_folder(group));
-    if (found == missing.end()) continue;
+    const auto found = reader.missing.find(common_folder(group));
+    if (found == reader.missing.end()) continue;
     group.missing = found->second;
     group.name = name_of(group);
   }
-  return groups;
+  return {std::move(groups), std::move(reader.unreadable)};
 }
 
 }  // namespace cachet::tasks

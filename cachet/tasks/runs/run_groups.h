@@ -19,11 +19,18 @@ struct RunGroup {
   bool has_seeds() const { return runs.size() + missing.size() > 1; }
   /// Those that its means count: the ones that are over, or where none is, those that were evaluated, or else all.
   std::vector<const RunRecord*> counted() const;
+  /// Whether all of these are over: only then it is compared with others as a result.
+  bool is_over() const;
 };
 
-/// Reads runs and folders of seeds, which count as their runs, and groups them in the order in which they come. A run
-/// that is named twice counts once. Throws as read_run() does, and for a folder of seeds none of which has begun.
-std::vector<RunGroup> read_groups(const std::vector<std::filesystem::path>& paths);
+struct ReadGroups {
+  std::vector<RunGroup> groups;
+  std::vector<std::string> unreadable;  // a line for each run that could not be read: which, and why
+};
+
+/// Reads runs and folders of runs or seeds, which count as their runs, and groups them in the order in which they come.
+/// A run that is named twice counts once. Where not even one can be read, throws std::runtime_error with all lines.
+ReadGroups read_groups(const std::vector<std::filesystem::path>& paths);
 
 /// The same of runs that were read. Of two runs with one recipe and one seed the second begins a group of its own.
 std::vector<RunGroup> grouped(std::vector<RunRecord> runs);

@@ -46,6 +46,7 @@ RunRecord read_run(const std::filesystem::path& path) {
   RunRecord run;
   run.path = std::filesystem::canonical(folder.path());
   run.name = run.path.filename().string();
+  run.id = folder.id();
   run.recipe_name = folder.recipe_name();
   run.recipe = folder.values();
   run.default_keys = folder.default_keys();

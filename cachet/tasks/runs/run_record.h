@@ -18,6 +18,7 @@ inline constexpr const char* kSeedKey = "train.seed";
 /// What the folder of a run tells about it.
 struct RunRecord {
   std::filesystem::path path;          // canonical: "." and links have names then
+  std::string id;                      // "1f0c…", whatever its folder is called
   std::string name;                    // as tables call it: "20261121-demo"
   std::string recipe_name;             // of the recipe's file; empty where the folder does not tell
   train::RecipeValues recipe;          // every resolved value

@@ -109,12 +109,12 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
   held_out_loader_.emplace(loader(held_out_, once, /*bucket_batches=*/0));
   by_length_loader_.emplace(loader(held_out_, once, options.loader.bucket_batches));
   if (splits == Splits::both || splits == Splits::made_up) {
-    const auto samples = open(data::SequenceSplit::train);
-    training_loader_.emplace(loader(samples, data::EqualBatchOptions{training.batch_size, true, true, training.seed},
+    training_ = open(data::SequenceSplit::train);
+    training_loader_.emplace(loader(training_, data::EqualBatchOptions{training.batch_size, true, true, training.seed},
                                     options.loader.bucket_batches));
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
-                                  std::to_string(samples->size()) + " training sequences");
+                                  std::to_string(training_->size()) + " training sequences");
   }
   model_ = options.model.build();
   set_model(model_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -20,6 +21,9 @@ class SequenceClassification : public ClassificationTask {
                          Splits splits = Splits::both);
 
   std::vector<std::string> data_notes() const override { return data_notes_; }
+  std::map<std::string, std::string> data_fingerprints() const override {
+    return {{"training", training_->fingerprint()}, {"evaluation", held_out_->fingerprint()}};
+  }
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return held_out_->size(); }
@@ -43,7 +47,7 @@ class SequenceClassification : public ClassificationTask {
   train::TrainOptions training_options_;
   Splits splits_;
   std::vector<std::string> data_notes_;
-  std::shared_ptr<const data::SequenceDataset> held_out_;
+  std::shared_ptr<const data::SequenceDataset> training_, held_out_;
   std::optional<data::SequenceLoader> training_loader_;
   std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // in the order of the data; sorted
   std::optional<data::GivenSequenceReader> given_reader_;                   // from the first text on that is given

@@ -20,9 +20,12 @@ constexpr const char* kRecipe = "recipe.toml";
 constexpr const char* kConfig = "config.json";
 constexpr uint64_t kMostConfigBytes = 1 << 20;
 
+ConfigJson read_config(const fs::path& config) {
+  return ConfigJson::parse(io::read_text_file(config, kMostConfigBytes), nullptr, /*allow_exceptions=*/false);
+}
+
 std::string digest_in(const fs::path& config) {
-  const auto json =
-      ConfigJson::parse(io::read_text_file(config, kMostConfigBytes), nullptr, /*allow_exceptions=*/false);
+  const auto json = read_config(config);
   const auto found = json.is_object() ? json.find("sha256") : json.end();
   if (!json.is_object() || found == json.end() || !found->is_string())
     throw io::Error(config.string() + ": is not what `cachet import` writes: it has no sha256");
@@ -44,6 +47,21 @@ bool is_model_folder(const fs::path& path) {
   return fs::is_regular_file(path / kConfig, error) && fs::is_regular_file(path / kRecipe, error);
 }
 
+bool is_model_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return (name == kWeights || name == kRecipe || name == kConfig) && is_model_folder(path.parent_path());
+}
+
+bool is_model_folder_of(const fs::path& folder, const std::string& architecture, const std::string& source_digest) {
+  if (!is_model_folder(folder)) return false;
+  const ConfigJson json = read_config(folder / kConfig);
+  const auto says = [&](const char* pointer, const std::string& value) {
+    const ConfigJson::json_pointer place(pointer);
+    return json.contains(place) && json.at(place) == value;
+  };
+  return says("/architecture", architecture) && says("/source/sha256", source_digest);
+}
+
 fs::path model_folder_recipe(const fs::path& folder) { return folder / kRecipe; }
 
 void write_model_folder(const fs::path& folder, const io::TensorMap& weights, const config::Document& recipe,
@@ -55,16 +73,18 @@ void write_model_folder(const fs::path& folder, const io::TensorMap& weights, co
                           {"num_classes", facts.classes},
                           {"input_size", {facts.channels, facts.height, facts.width}},
                           {"preprocessing", ConfigJson::parse(to_json(facts.preprocessing))},
-                          {"source", {{"file", facts.source}, {"names", facts.names}}},
+                          {"source", {{"file", facts.source}, {"sha256", facts.source_digest}, {"names", facts.names}}},
                           {"sha256", io::sha256_hex(bytes)}};
   io::write_file_atomically(folder / kWeights, bytes);
   io::write_file_atomically(folder / kRecipe, recipe.resolved_toml(/*with_origins=*/false));
   io::write_file_atomically(folder / kConfig, config.dump(2) + "\n");
 }
 
+std::string model_folder_digest(const fs::path& folder) { return digest_in(folder / kConfig); }
+
 io::TensorMap read_model_folder(const fs::path& folder) {
   const fs::path path = folder / kWeights;
-  const std::string digest = digest_in(folder / kConfig);
+  const std::string digest = model_folder_digest(folder);
   const auto bytes = io::read_file(path, io::InputFile(path).size());
   if (io::sha256_hex(bytes) != digest)
     throw io::Error(path.string() + ": its SHA-256 is not the one that config.json says");

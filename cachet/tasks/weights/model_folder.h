@@ -21,8 +21,9 @@ struct ModelFolderFacts {
   std::string architecture;  // "pvt_tiny"
   int64_t classes = 0;
   int64_t channels = 0, height = 0, width = 0;
-  std::string source;  // the file that the weights came from
-  std::string names;   // whose names they had there: "pvt"
+  std::string source;         // the file that the weights came from
+  std::string source_digest;  // its SHA-256
+  std::string names;          // whose names they had there: "pvt"
   Preprocessing preprocessing{};
 };
 
@@ -32,7 +33,15 @@ void write_model_folder(const std::filesystem::path& folder, const io::TensorMap
                         const config::Document& recipe, const ModelFolderFacts& facts);
 
 bool is_model_folder(const std::filesystem::path& path);
+/// Whether a path is that of one of a model folder's three files.
+bool is_model_file(const std::filesystem::path& path);
+/// Whether the folder holds that architecture, made of a file with these bytes.
+bool is_model_folder_of(const std::filesystem::path& folder, const std::string& architecture,
+                        const std::string& source_digest);
 std::filesystem::path model_folder_recipe(const std::filesystem::path& folder);
+
+/// The SHA-256 of the weights, as config.json has it. Throws io::Error.
+std::string model_folder_digest(const std::filesystem::path& folder);
 
 /// The weights, held to the digest. Throws io::Error.
 io::TensorMap read_model_folder(const std::filesystem::path& folder);

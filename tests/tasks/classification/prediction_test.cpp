@@ -8,6 +8,7 @@
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/png.h"
+#include "cachet/io/read_file.h"
 #include "cachet/tasks/records.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
@@ -82,17 +83,48 @@ TEST(Predictions, AreOneJsonLineEach) {
   EXPECT_FALSE(json.contains("file"));
 }
 
-TEST(Predictions, GoOnBehindTheLastWholeLine) {
+constexpr const char* kSource = "0123456789abcdef";
+
+Record record_of(int64_t index) { return to_json_line({index, "", "", 1, {{index, 1.0}}}, {"a", "b"}); }
+
+TEST(RecordFile, GoesOnBehindTheLastWholeLine) {
   const TemporaryDirectory folder;
-  const auto file = folder / "predictions.jsonl";
-  EXPECT_EQ(resume_records(file), 0) << "no file yet";
-  const std::string whole =
-      to_json_line({0, "", "", 1, {{0, 1.0}}}, {"a", "b"}) + to_json_line({1, "", "", 1, {{1, 1.0}}}, {"a", "b"});
-  std::ofstream(file) << whole << "{\"index\":2,\"to";
-  EXPECT_EQ(resume_records(file), 2);
-  EXPECT_EQ(std::filesystem::file_size(file), whole.size()) << "the torn line is cut off";
-  std::ofstream(file) << "a letter to my aunt\n";
-  EXPECT_NE(test::thrown_message<std::runtime_error>([&] { resume_records(file); }).find("line 1"), std::string::npos);
+  const auto path = folder / "predictions.jsonl";
+  {
+    RecordFile file(path, EarlierRecords::gone_on_with);
+    EXPECT_EQ(file.done(), 0) << "no file yet";
+    for (const int64_t index : {0, 1}) file.append(record_of(index), kSource);
+  }
+  const std::string whole = io::read_text_file(path, 1 << 20);
+  const auto first = nlohmann::json::parse(whole.substr(0, whole.find('\n')));
+  EXPECT_EQ(first["source"], kSource);
+  EXPECT_EQ(first["predicted"], 0) << "the record is as it was otherwise";
+  std::ofstream(path, std::ios::app) << "{\"index\":2,\"to";
+  RecordFile file(path, EarlierRecords::gone_on_with);
+  EXPECT_EQ(file.done(), 2);
+  EXPECT_EQ(io::read_text_file(path, 1 << 20), whole) << "the torn line is cut off";
+  EXPECT_EQ(RecordFile(path, EarlierRecords::replaced).done(), 0);
+  EXPECT_EQ(std::filesystem::file_size(path), 0U);
+}
+
+TEST(RecordFile, RefusesRecordsOfSomethingElse) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "predictions.jsonl";
+  const auto said = [&](const std::function<void()>& use) { return test::thrown_message<std::runtime_error>(use); };
+  RecordFile(path, EarlierRecords::gone_on_with).append(record_of(0), kSource);
+  const RecordFile file(path, EarlierRecords::gone_on_with);
+  file.require(0, kSource);
+  file.require_at_most(1);
+  EXPECT_NE(said([&] { file.require(0, "fedcba9876543210"); }).find("line 1 is of another model"), std::string::npos);
+  EXPECT_NE(said([&] { file.require_at_most(0); }).find("holds 1 predictions, but 0 samples"), std::string::npos);
+  for (const std::string& text : {std::string("a letter to my aunt\n"), record_of(1), record_of(0) + record_of(0)}) {
+    std::ofstream(path) << text;
+    EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::gone_on_with); }).find("is no prediction"),
+              std::string::npos);
+  }
+  std::ofstream(path) << record_of(0);
+  EXPECT_THROW(RecordFile(path, EarlierRecords::gone_on_with).require(0, kSource), std::runtime_error)
+      << "older files do not tell";
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ TEST(Comparison, OfDifferentTasksHasTheMetricsOfBoth) {
   std::string columns;
   for (const report::Column& column : table.columns) columns += column.name + "|";
   EXPECT_EQ(columns,
-            "run|top-1|best top-1|loss|training top-1|parameters|MACs|attention MACs|training images/s|training "
+            "run|state|top-1|best top-1|loss|training top-1|parameters|MACs|attention MACs|training images/s|training "
             "time|perplexity|");
   EXPECT_EQ(table.rows[0].back().text, "–");
   EXPECT_EQ(table.rows[1].back().text, "18");
@@ -294,7 +294,7 @@ TEST(Comparison, ReadsFoldersOfSeeds) {
                      {settings[0], std::string("train.seed=") + seed});
   test::train_tiny(folder / "images", folder / "plain",
                    {settings[0], "model.cache.kind=none", "model.norm.kind=layer"});
-  const auto groups = read_groups({folder / "many" / "", folder / "plain" / ".", folder / "many" / "seed-1"});
+  const auto groups = read_groups({folder / "many" / "", folder / "plain" / ".", folder / "many" / "seed-1"}).groups;
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].name, "many");
   EXPECT_EQ(groups[0].title(), "many (2 seeds)");
@@ -321,11 +321,47 @@ TEST(Comparison, ReadsFoldersOfSeeds) {
   ASSERT_EQ(seeds.rows.size(), 3U);
   EXPECT_EQ(seeds.rows[0][2].text, "finished");
   EXPECT_EQ(seeds.rows[2][2].text, "not begun");
-  const auto& keys = std::get<report::Table>(page.sections[0].blocks.at(2));
+  ASSERT_EQ(page.sections.back().title, "Recipes");
+  const auto& keys = std::get<report::Table>(page.sections.back().blocks.at(0));
   EXPECT_EQ(keys.columns[1].name, "many (2 seeds)");
   const auto seed_row = std::ranges::find_if(keys.rows, [](const auto& row) { return row[0].text == "train.seed"; });
   ASSERT_NE(seed_row, keys.rows.end());
   EXPECT_EQ((*seed_row)[1].text, "0, 1");
+
+  // The runs in a folder, beside what is no run and one that is damaged.
+  fs::create_directory(folder / "broken");
+  std::ofstream(folder / "broken" / "run.json") << "{";
+  fs::create_directory_symlink("plain", folder / "latest");
+  const ReadGroups inside = read_groups({folder / "."});
+  ASSERT_EQ(inside.groups.size(), 2U);
+  EXPECT_EQ(inside.groups[0].title(), "many (2 seeds)");
+  EXPECT_EQ(inside.groups[1].title(), "plain");
+  ASSERT_EQ(inside.unreadable.size(), 1U);
+  EXPECT_NE(inside.unreadable[0].find("broken/run.json: damaged"), std::string::npos) << inside.unreadable[0];
+  EXPECT_EQ(inside.unreadable[0].find('\n'), std::string::npos);
+}
+
+TEST(Comparison, LeavesRunsThatAreNotOverOutOfWhatIsBest) {
+  RunRecord killed = made_up_record("killed", "0", {0.9}, std::nullopt);
+  killed.recipe["model.name"] = "\"pvt\"";
+  RunRecord spoilt = made_up_record("spoilt", "0", {}, train::Ending::not_finite);
+  spoilt.recipe["model.name"] = "\"swin\"";
+  spoilt.status->message = "the loss is nan\nThe last good checkpoint is step 5";
+  const auto groups = grouped({made_up_record("a", "0", {0.5}), killed, spoilt, [] {
+                                 RunRecord other = made_up_record("b", "0", {0.6});
+                                 other.recipe["model.name"] = "\"t2t\"";
+                                 return other;
+                               }()});
+  ASSERT_EQ(groups.size(), 4U);
+  const report::Table table = report::results_table(compared(groups));
+  EXPECT_EQ(table.rows[0][1].text, "finished");
+  EXPECT_EQ(table.rows[1][1].text, "running at step 10 of 30");
+  EXPECT_EQ(table.rows[2][1].text, "not finite at step 10 of 30");
+  EXPECT_EQ(table.unranked, (std::set<size_t>{1, 2}));
+  EXPECT_EQ(comparison_notes(groups),
+            "b is 10.0 points above a, more than twice the standard error of 1.4. "
+            "killed is running at step 10 of 30, and left out of tests and of what is best. "
+            "spoilt is not finite at step 10 of 30, and left out of tests and of what is best: the loss is nan");
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST_F(RunRecordTest, OfADescribedRunNeedsNoModel) {
   EXPECT_GT(described.attention_macs, 0);
   spoil_recipe();
   expect_same_run(read_run(run()).description, described);
-  EXPECT_EQ(read_groups({run()}).size(), 1U);
+  EXPECT_EQ(read_groups({run()}).groups.size(), 1U);
   fs::remove(run() / "resolved.toml");
   expect_same_run(read_run(run()).description, described);
 }

@@ -1,0 +1,75 @@
+#include "app/output.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "app/command.h"
+#include "cachet/tasks/weights/model_folder.h"
+#include "cachet/train/run_folder.h"
+
+namespace cachet::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_same(const fs::path& a, const fs::path& b) {
+  std::error_code absent;
+  return fs::equivalent(a, b, absent);
+}
+
+void refuse_inputs(const OutputArgument& output, const OutputRules& rules) {
+  if (std::ranges::any_of(rules.inputs, [&](const fs::path& input) { return is_same(output.path, input); }))
+    throw UsageError(output.path + " is what this command reads; name another one for -o");
+}
+
+void refuse_unless_replaceable(const OutputArgument& output, const OutputRules& rules) {
+  if (output.overwrite || rules.is_own(output.path)) return;
+  throw UsageError(output.path +
+                   " exists, and this command did not write it from the same things; name another one, or replace it "
+                   "with --overwrite");
+}
+
+void require_suffix(const fs::path& path, const std::vector<std::string_view>& suffixes) {
+  if (suffixes.empty() || std::ranges::find(suffixes, path.extension().string()) != suffixes.end()) return;
+  std::string list;
+  for (size_t i = 0; i < suffixes.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == suffixes.size() ? " or " : ", ") + std::string(suffixes[i]);
+  throw UsageError(path.string() + ": the name of this file ends in " + list);
+}
+
+}  // namespace
+
+CLI::Option* add_output(CLI::App& app, OutputArgument& output, const std::string& help, const char* what) {
+  app.add_flag("--overwrite", output.overwrite, "Replace what lies there, whatever wrote it");
+  return app.add_option("-o,--output", output.path, help)->type_name(what);
+}
+
+void require_file_output(const OutputArgument& output, const OutputRules& rules) {
+  const fs::path path = output.path;
+  require_suffix(path, rules.suffixes);
+  refuse_inputs(output, rules);
+  if (const auto owner = train::run_of_file(path))
+    throw UsageError(output.path + " is a file of the run " + owner->string() + "; name another one for -o");
+  if (tasks::is_model_file(path))
+    throw UsageError(output.path + " is a file of the model " + path.parent_path().string() +
+                     "; name another one for -o");
+  std::error_code unreadable;
+  const fs::file_status status = fs::status(path, unreadable);
+  if (!fs::exists(status)) return;
+  if (fs::is_directory(status)) throw UsageError(output.path + " is a folder; name a file for -o");
+  if (!fs::is_regular_file(status)) throw UsageError(output.path + " is no regular file; name another one for -o");
+  refuse_unless_replaceable(output, rules);
+}
+
+void require_folder_output(const OutputArgument& output, const OutputRules& rules,
+                           const std::function<bool(const fs::path&)>& may_replace) {
+  refuse_inputs(output, rules);
+  std::error_code unreadable;
+  const fs::file_status status = fs::status(output.path, unreadable);
+  if (!fs::exists(status) || (fs::is_directory(status) && fs::is_empty(output.path, unreadable))) return;
+  if (!may_replace(output.path))
+    throw UsageError(output.path + " exists and holds something else; name another folder");
+  refuse_unless_replaceable(output, rules);
+}
+
+}  // namespace cachet::app

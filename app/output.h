@@ -1,0 +1,39 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cachet::app {
+
+/// Where a command writes what it makes: -o, and --overwrite.
+struct OutputArgument {
+  std::string path;
+  bool overwrite = false;
+};
+
+/// Adds both options. `what` ("FILE", "FOLDER") names the value.
+CLI::Option* add_output(CLI::App& app, OutputArgument& output, const std::string& help, const char* what = "FILE");
+
+/// What an output must not be, and what it may replace.
+struct OutputRules {
+  std::vector<std::string_view> suffixes{};     // ".html": those that a file may have; none = any
+  std::vector<std::filesystem::path> inputs{};  // what the same command reads
+  /// Whether what lies there was made by the same command from the same things, and so may be replaced unasked.
+  std::function<bool(const std::filesystem::path&)> is_own = [](const std::filesystem::path&) { return false; };
+};
+
+/// Every command that writes a file asks here first. Throws UsageError for an unknown suffix, for an input, for a file
+/// of a run or of a model folder, for what is no regular file; and, unless it is the command's own or --overwrite is
+/// there, for any other that exists.
+void require_file_output(const OutputArgument& output, const OutputRules& rules);
+
+/// The same for a folder: one that holds something may be replaced only where `may_replace` takes it, and then by the
+/// same rule.
+void require_folder_output(const OutputArgument& output, const OutputRules& rules,
+                           const std::function<bool(const std::filesystem::path&)>& may_replace);
+
+}  // namespace cachet::app

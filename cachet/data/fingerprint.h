@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cachet/io/sha256.h"
+
+namespace cachet::data {
+
+/// A digest by which a run knows its data again when it goes on. Numbers and labels are in it whole, contents by an
+/// even choice of samples: to read all of a large set would take minutes.
+class Fingerprint {
+ public:
+  Fingerprint& add(int64_t number);
+  Fingerprint& add(std::string_view text);
+  Fingerprint& add(std::span<const int64_t> numbers);
+  Fingerprint& add(std::span<const std::byte> bytes);
+
+  /// Calls `add_sample` for up to 4,096 of `size` samples, evenly spread, the first and the last among them.
+  static void for_some(int64_t size, const std::function<void(int64_t index)>& add_sample);
+
+  std::string text();  // 16 hexadecimal digits
+
+ private:
+  io::Sha256 digest_;
+};
+
+}  // namespace cachet::data
