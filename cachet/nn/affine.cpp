@@ -27,4 +27,13 @@ void absorb_affine(const char* owner, const Affine& before, const at::Tensor& we
   weight.copy_((columns * channels(before.scale)).view(weight.sizes()));
 }
 
+void absorb_affine_behind(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias) {
+  TORCH_CHECK(after.scale.numel() == weight.size(0) && after.shift.numel() == weight.size(0), owner, ": gives ",
+              weight.size(0), " channels and cannot absorb an affine map of ", after.scale.numel(), " behind it");
+  const at::NoGradGuard no_grad;
+  const at::Tensor scale = after.scale.to(at::kDouble);
+  bias.copy_(bias.to(at::kDouble) * scale + after.shift.to(at::kDouble));
+  weight.copy_((weight.to(at::kDouble).reshape({weight.size(0), -1}) * scale.unsqueeze(1)).view(weight.sizes()));
+}
+
 }  // namespace cachet::nn

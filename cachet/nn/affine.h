@@ -22,4 +22,8 @@ struct Affine {
 /// with `owner`, unless `before` has C channels.
 void absorb_affine(const char* owner, const Affine& before, const at::Tensor& weight, const at::Tensor& bias);
 
+/// The same for what follows: the map or convolution then gives what after.apply() made of its result. `weight` is
+/// (N, …), `after` has N channels.
+void absorb_affine_behind(const char* owner, const Affine& after, const at::Tensor& weight, const at::Tensor& bias);
+
 }  // namespace cachet::nn

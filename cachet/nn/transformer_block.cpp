@@ -90,26 +90,20 @@ std::shared_ptr<AttentionState> TransformerBlock::make_state(int64_t batch, Stre
   return state;
 }
 
-std::vector<std::string> TransformerBlock::absorb_norms() {
-  TORCH_CHECK(!is_training(), "transformer_block: norms are absorbed in evaluation: call eval() first");
-  std::vector<std::string> stayed;
-  const auto absorb = [&](const char* name, std::shared_ptr<Norm>& norm, const auto& layer_absorb) {
-    try {
-      TORCH_CHECK(norm_place_ == NormPlace::before, "the sum that it gives goes past the next branch too");
-      const SplitNorm parts = norm->split();
-      layer_absorb(parts.affine);
-      norm = replace_module(name, parts.core);
-      norm->eval();
-    } catch (const c10::Error& error) {
-      stayed.push_back(std::string(name) + ": " + error.what_without_backtrace());
-    }
+std::vector<FoldedNorm> TransformerBlock::fold_norms() {
+  const auto fold = [&](const char* name, std::shared_ptr<Norm>& norm, const Absorb& absorb) {
+    if (norm_place_ == NormPlace::before) return fold_into_reader(*this, name, norm, absorb);
+    return leave_norm(*this, name, norm, "transformer_block: the sum that it gives goes past the next branch too");
   };
-  absorb("norm1", norm1_, [&](const Affine& before) { attn_->absorb(before); });
+  std::vector<FoldedNorm> folded{fold("norm1", norm1_, [&](const Affine& before) { attn_->absorb(before); })};
   if (cross_attn_)
-    absorb("cross_norm", cross_norm_, [&](const Affine& before) { cross_attn_->absorb_into_query(before); });
-  absorb("norm2", norm2_, [&](const Affine& before) { mlp_->absorb(before); });
-  return stayed;
+    folded.push_back(
+        fold("cross_norm", cross_norm_, [&](const Affine& before) { cross_attn_->absorb_into_query(before); }));
+  folded.push_back(fold("norm2", norm2_, [&](const Affine& before) { mlp_->absorb(before); }));
+  return folded;
 }
+
+bool TransformerBlock::has_cache() const { return dynamic_cast<const CachedAttention*>(attn_.get()) != nullptr; }
 
 void TransformerBlock::freeze_cache() { attn_ = replace_module("attn", attn_->freeze_cache()); }
 

@@ -69,7 +69,7 @@ struct EncoderTokens {
 /// Transformer block of two or three branches. Pre-norm: x + attn(norm1(x)), then x + cross_attn(cross_norm(x),
 /// encoder) where there is an encoder, then x + mlp(norm2(x)); post-norm: the same with the norm of each sum in place
 /// of the norm of each input. Parts: norm1, attn, norm2, mlp; cross_norm, cross_attn.
-class TransformerBlock : public torch::nn::Module {
+class TransformerBlock : public torch::nn::Module, public Foldable {
  public:
   /// With multi-head attention and a plain feed-forward half.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
@@ -85,10 +85,10 @@ class TransformerBlock : public torch::nn::Module {
   /// tokens once.
   std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const;
 
-  /// For deployment, in evaluation: layers take in the affine maps of the norms before them, whose rest (NoNorm, or a
-  /// norm without weights of its own) stays. Returns what stayed as it was, each with the reason: "norm1: …".
-  std::vector<std::string> absorb_norms();
-  /// The same for a cache that rests in evaluation: it becomes constant keys and values. Throws c10::Error that says
+  /// norm1, cross_norm and norm2 go into the layers behind them; of a post-norm block, whose sums go past those, none.
+  std::vector<FoldedNorm> fold_norms() override;
+  bool has_cache() const;
+  /// For deployment, in evaluation: a cache that rests becomes constant keys and values. Throws c10::Error that says
   /// why where it cannot.
   void freeze_cache();
 

@@ -54,6 +54,11 @@ Windows::Windows(const Grid& map, const Grid& window, const Grid& shift, WindowO
           regions.push_back(3 * region_of(y, padded.height, window.height, shift.height) +
                             region_of(x, padded.width, window.width, shift.width));
         }
+  if (padded.tokens() > map.tokens())
+    outside_ = at::from_blob(sources.data(), {static_cast<int64_t>(sources.size()), 1}, at::kLong)
+                   .lt(0)
+                   .to(at::kFloat)
+                   .to(device);
   order_ = TokenPermutation(std::move(sources), map.tokens(), device);
   if (!shifted) return;
   const at::Tensor region = at::from_blob(regions.data(), {count_, 1, window.tokens()}, at::kLong);
@@ -61,8 +66,10 @@ Windows::Windows(const Grid& map, const Grid& window, const Grid& shift, WindowO
   mask_ = at::zeros(apart.sizes(), at::kFloat).masked_fill_(apart, -std::numeric_limits<float>::infinity()).to(device);
 }
 
-at::Tensor Windows::partition(const at::Tensor& tokens) const {
-  return order_.apply(tokens).view({tokens.size(0) * count_, window_.tokens(), tokens.size(2)});
+at::Tensor Windows::partition(const at::Tensor& tokens, const at::Tensor& beyond) const {
+  at::Tensor places = order_.apply(tokens);  // zeros beyond the map
+  if (beyond.defined() && outside_.defined()) places = places + (outside_ * beyond).to(places.scalar_type());
+  return places.view({tokens.size(0) * count_, window_.tokens(), tokens.size(2)});
 }
 
 at::Tensor Windows::merge(const at::Tensor& windows) const {

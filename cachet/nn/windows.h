@@ -22,8 +22,9 @@ class Windows {
   /// shift: rows and columns by which the map is rolled up and left before it is cut; below the window's size.
   Windows(const Grid& map, const Grid& window, const Grid& shift, WindowOrder order, const at::Device& device);
 
-  /// tokens (B, H·W, C) -> (B·windows, h·w, C): zeros where a window reaches beyond the map.
-  at::Tensor partition(const at::Tensor& tokens) const;
+  /// tokens (B, H·W, C) -> (B·windows, h·w, C). Where a window reaches beyond the map stands `beyond` (C), or zeros
+  /// where that is undefined.
+  at::Tensor partition(const at::Tensor& tokens, const at::Tensor& beyond = {}) const;
   /// The inverse: (B·windows, h·w, C) -> (B, H·W, C).
   at::Tensor merge(const at::Tensor& windows) const;
 
@@ -37,7 +38,7 @@ class Windows {
   Grid map_, window_;
   int64_t count_;  // windows of a map
   TokenPermutation order_;
-  at::Tensor mask_;
+  at::Tensor mask_, outside_;  // outside_: (places, 1), 1 beyond the map; undefined where no window reaches there
 };
 
 }  // namespace cachet::nn

@@ -101,6 +101,20 @@ TEST(Deployment, AttentionsAndFeedForwardHalvesAbsorbAnAffineMap) {
     layer->absorb(before);
     expect_folded(layer->forward(x, x, layout), expected, name);
   }
+  for (const auto& windowed :
+       {nn::make_window_attention({8, 2, {}, {}, {nn::Grid{2, 2}, nn::Grid{1, 1}, nn::WindowOrder::shift_then_pad}}),
+        nn::make_window_attention({8, 2, {}, {}, {nn::Grid{2, 2}, nn::Grid{1, 1}, nn::WindowOrder::pad_then_shift}})})
+    for (const nn::Grid& map : {nn::Grid{3, 3}, nn::Grid{4, 4}}) {
+      // Twice: what fills windows beyond the map goes through both.
+      for_deployment(windowed);
+      const auto inside = nn::AttentionLayout::self({map, 0, {}});
+      const nn::Affine first = random_affine(8), second = random_affine(8);
+      const at::Tensor x = random_tokens({2, map.tokens(), 8}), mapped = second.apply(first.apply(x));
+      const at::Tensor expected = windowed->forward(mapped, mapped, inside);
+      windowed->absorb(second);
+      windowed->absorb(first);
+      EXPECT_TRUE(at::allclose(windowed->forward(x, x, inside), expected, 1e-9, 1e-9)) << "windows";
+    }
   for (const bool depthwise : {false, true}) {
     const nn::FeedForwardOptions options{8, 12};
     const auto mlp =
@@ -116,14 +130,9 @@ TEST(Deployment, AttentionsAndFeedForwardHalvesAbsorbAnAffineMap) {
 TEST(Deployment, LayersThatCannotAbsorbSayWhy) {
   const auto windows = for_deployment(
       nn::make_window_attention({8, 2, {}, {}, {nn::Grid{2, 2}, nn::Grid{0, 0}, nn::WindowOrder::shift_then_pad}}));
-  expect_refused([&] { windows->absorb(random_affine(8)); }, "windows beyond the map are filled with zeros");
-  const nn::TokenLayout odd{nn::Grid{3, 3}, 0, {}};
-  nn::Affine scale = random_affine(8);
-  scale.shift.zero_();
-  const at::Tensor x = random_tokens({2, 9, 8}), mapped = scale.apply(x);
-  const at::Tensor expected = windows->forward(mapped, mapped, nn::AttentionLayout::self(odd));
-  windows->absorb(scale);
-  expect_folded(windows->forward(x, x, nn::AttentionLayout::self(odd)), expected, "a scale leaves zeros alone");
+  nn::Affine flat = random_affine(8);
+  flat.scale[3] = 0;
+  expect_refused([&] { windows->absorb(flat); }, "nothing becomes the zeros that fill windows beyond the map");
 
   const auto cached = for_deployment(nn::make_self_attention({8, 2, 4, {}, nn::GatedRecurrentCacheOptions{}}));
   expect_refused([&] { cached->absorb(random_affine(8)); }, "the cache reads the same tokens; freeze_cache() first");
@@ -176,7 +185,7 @@ TEST(Deployment, AFrozenCacheIsConstantKeysAndValuesWithoutGates) {
     EXPECT_TRUE(frozen->named_buffers().contains("memory_attention.keys")) << name;
     if (name == "grc with position") {
       expect_refused([&] { frozen->absorb(random_affine(8)); }, "reads zeros beyond the border");
-    } else if (name != "grc in windows") {
+    } else {
       const nn::Affine before = random_affine(8);
       const at::Tensor mapped = before.apply(x), absorbed = frozen->forward(mapped, mapped, layout);
       frozen->absorb(before);
@@ -199,6 +208,46 @@ TEST(Deployment, CachesThatMoveInEvaluationSayThatTheyCannotFreeze) {
   expect_refused([&] { training->freeze_cache(); }, "call eval() first");
 }
 
+TEST(Deployment, WhatNoNeighbourTakesInIsOneAffineMap) {
+  for (const auto& [name, norm] : all_norms()) {
+    nn::TransformerBlockOptions options;
+    options.dim = 8;
+    options.num_heads = 2;
+    options.norm_place = nn::NormPlace::after;
+    const auto block = std::make_shared<nn::TransformerBlock>(options, nn::PlugIns{{}, {}, norm});
+    block->to(at::kDouble);
+    for (int64_t step = 0; step < 2; ++step) block->forward(random_tokens({3, 4, 8}), {});
+    for_deployment(block);
+    const at::Tensor x = random_tokens({3, 4, 8}), expected = block->forward(x, {});
+    for (const nn::FoldedNorm& folded : block->fold_norms())
+      EXPECT_FALSE(folded.outcome == nn::FoldedNorm::Outcome::core) << name;
+    expect_folded(block->forward(x, {}), expected, name);
+    EXPECT_FALSE(block->named_buffers().contains("norm1.statistics")) << name;
+  }
+}
+
+TEST(Deployment, AReductionFoldsItsNormIntoItsNeighbours) {
+  const auto layout = nn::AttentionLayout::self({nn::Grid{4, 4}, 0, {}});
+  for (const auto& [name, norm] : all_norms())
+    for (const auto form : {nn::ReductionForm::convolution, nn::ReductionForm::pooling}) {
+      const auto layer = std::make_shared<nn::SpatialReductionAttention>(
+          nn::MultiHeadOptions{8, 2, {}, nn::Projection::separate}, nn::SpatialReductionOptions{form, 2, norm});
+      layer->to(at::kDouble);
+      for (int64_t step = 0; step < 2; ++step) {
+        const at::Tensor x = random_tokens({3, 16, 8});
+        layer->forward(x, x, layout);
+      }
+      for_deployment(layer);
+      const at::Tensor x = random_tokens({2, 16, 8}), expected = layer->forward(x, x, layout);
+      const bool online = name == "layer" || name == "rms" || name == "pn";
+      const auto outcome = !online                                  ? nn::FoldedNorm::Outcome::gone
+                           : form == nn::ReductionForm::convolution ? nn::FoldedNorm::Outcome::core
+                                                                    : nn::FoldedNorm::Outcome::stays;
+      EXPECT_EQ(layer->fold_norms().at(0).outcome, outcome) << name;
+      expect_folded(layer->forward(x, x, layout), expected, name);
+    }
+}
+
 TEST(Deployment, ABlockAbsorbsItsNorms) {
   for (const auto& [name, norm] : all_norms())
     for (const bool cached : {false, true}) {
@@ -215,22 +264,36 @@ TEST(Deployment, ABlockAbsorbsItsNorms) {
       for (int64_t step = 0; step < 2; ++step) block->forward(random_tokens({3, 4, 8}), {}, encoder);
       for_deployment(block);
       const at::Tensor x = random_tokens({3, 4, 8}), expected = block->forward(x, {}, encoder);
+      EXPECT_EQ(block->has_cache(), cached);
       if (cached) {
-        const auto stayed = block->absorb_norms();
-        ASSERT_EQ(stayed.size(), 1u);
-        EXPECT_EQ(stayed[0].rfind("norm1: cached_attention: cannot absorb", 0), 0u) << stayed[0];
+        const auto copy = std::make_shared<nn::TransformerBlock>(options, nn::PlugIns{{}, cache, norm});
+        copy->to(at::kDouble);
+        copy->eval();
+        const nn::FoldedNorm first = copy->fold_norms().at(0);
+        const bool online = name == "layer" || name == "rms" || name == "pn";
+        EXPECT_EQ(first.outcome, online           ? nn::FoldedNorm::Outcome::stays
+                                 : name == "none" ? nn::FoldedNorm::Outcome::gone
+                                                  : nn::FoldedNorm::Outcome::scale_shift)
+            << name;
+        if (name != "none") EXPECT_NE(first.reason.find("cached_attention: cannot absorb"), std::string::npos);
         block->freeze_cache();
       }
-      EXPECT_TRUE(block->absorb_norms().empty());
+      for (const nn::FoldedNorm& folded : block->fold_norms()) {
+        const bool online = name == "layer" || name == "rms" || name == "pn";
+        EXPECT_EQ(folded.outcome, online ? nn::FoldedNorm::Outcome::core : nn::FoldedNorm::Outcome::gone)
+            << name << " " << folded.name << ": " << folded.reason;
+      }
       expect_folded(block->forward(x, {}, encoder), expected, name);
-      EXPECT_EQ(block->named_parameters().contains("norm1.weight"), name == "layer" || name == "rms" || name == "pn");
     }
   nn::TransformerBlockOptions post;
   post.dim = 8;
   post.num_heads = 2;
   post.norm_place = nn::NormPlace::after;
   const auto block = for_deployment(std::make_shared<nn::TransformerBlock>(post, nn::PlugIns{}));
-  EXPECT_EQ(block->absorb_norms().size(), 2u);
+  for (const nn::FoldedNorm& folded : block->fold_norms()) EXPECT_EQ(folded.outcome, nn::FoldedNorm::Outcome::stays);
+  post.norm_place = nn::NormPlace::before;
+  const auto training = std::make_shared<nn::TransformerBlock>(post, nn::PlugIns{});
+  expect_refused([&] { training->fold_norms(); }, "call eval() first");
 }
 
 }  // namespace

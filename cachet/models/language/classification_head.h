@@ -16,6 +16,8 @@ class ClassificationHead : public torch::nn::Module {
   explicit ClassificationHead(const std::vector<int64_t>& widths);
   /// x (B, widths[0]) -> (B, widths.back())
   torch::Tensor forward(torch::Tensor x) const;
+  /// From now on the head does to x what it did to before.apply(x).
+  void absorb(const nn::Affine& before) { layers_.front()->absorb(before); }
 
  private:
   std::vector<std::shared_ptr<nn::Linear>> layers_;

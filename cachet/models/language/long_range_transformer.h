@@ -6,6 +6,7 @@
 #include "cachet/models/language/classification_head.h"
 #include "cachet/models/language/long_range_options.h"
 #include "cachet/nn/latest.h"
+#include "cachet/nn/norm/folding.h"
 
 namespace cachet::models {
 
@@ -13,7 +14,7 @@ namespace cachet::models {
 /// Parts: token_embed, cls_token, pos_embed (learned positions), blocks, norm, head.
 ///
 /// Weights start as the arena's: linear layers Glorot-uniform, token embeddings with deviation 1, the class token 0.
-class LongRangeTransformer : public SequenceClassifier {
+class LongRangeTransformer : public SequenceClassifier, public nn::Foldable {
  public:
   explicit LongRangeTransformer(const LongRangeOptions& options);
 
@@ -21,6 +22,8 @@ class LongRangeTransformer : public SequenceClassifier {
   torch::Tensor forward(const Sequences& first, const Sequences& second) override;
   SequenceShape sequence_shape() const override { return options_.sequence; }
   int64_t classes() const override { return options_.classes; }
+  /// The last norm, into the head, unless products of two sequences stand between.
+  std::vector<nn::FoldedNorm> fold_norms() override;
 
   /// What the head looks at of a batch of sequences: (B, embed_dim).
   torch::Tensor encode(const Sequences& sequences);

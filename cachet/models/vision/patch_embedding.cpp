@@ -30,4 +30,11 @@ GridTokens PatchEmbedding::forward(const torch::Tensor& map) {
   return {norm_ ? norm_->forward(tokens) : tokens, {patches.size(2), patches.size(3)}};
 }
 
+std::vector<nn::FoldedNorm> PatchEmbedding::fold_norms() {
+  if (!norm_) return {};
+  return {nn::fold_into_writer(*this, "norm", norm_, [&](const nn::Affine& after) {
+    nn::absorb_affine_behind("patch_embedding", after, proj_->weight, proj_->bias);
+  })};
+}
+
 }  // namespace cachet::models

@@ -4,6 +4,7 @@
 #include <torch/nn/modules/conv.h>
 
 #include "cachet/nn/layout.h"
+#include "cachet/nn/norm/folding.h"
 #include "cachet/nn/norm/norm_options.h"
 
 namespace cachet::models {
@@ -23,10 +24,12 @@ struct GridTokens {
 
 /// Cuts a map into patches and makes each a token: (B, C, H, W) -> (B, H/s · W/s, D), row by row. Patches that overlap
 /// reach half their size beyond the border, so that no row or column is lost. Parts: proj, norm.
-class PatchEmbedding : public torch::nn::Module {
+class PatchEmbedding : public torch::nn::Module, public nn::Foldable {
  public:
   explicit PatchEmbedding(const PatchEmbeddingOptions& options);
   GridTokens forward(const torch::Tensor& map);
+  /// The norm goes into the projection before it.
+  std::vector<nn::FoldedNorm> fold_norms() override;
 
   /// The grid that a map of this size becomes.
   nn::Grid grid_of(const nn::Grid& map) const;

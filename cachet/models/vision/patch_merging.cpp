@@ -38,4 +38,8 @@ GridTokens PatchMerging::forward(const GridTokens& x) {
   return {reduction_->forward(norm_->forward(patches)), merged};
 }
 
+std::vector<nn::FoldedNorm> PatchMerging::fold_norms() {
+  return {nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { reduction_->absorb(before); })};
+}
+
 }  // namespace cachet::models

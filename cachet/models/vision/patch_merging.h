@@ -7,16 +7,18 @@
 #include "cachet/models/vision/patch_embedding.h"
 #include "cachet/nn/latest.h"
 #include "cachet/nn/linear.h"
+#include "cachet/nn/norm/folding.h"
 #include "cachet/nn/token_permutation.h"
 
 namespace cachet::models {
 
 /// Swin's way to the next stage (arXiv 2103.14030, Sec. 3.1): four neighbours side by side, a norm, a linear map to
 /// twice the channels. A side of odd length gets one row or column of zeros. Parts: norm, reduction.
-class PatchMerging : public torch::nn::Module {
+class PatchMerging : public torch::nn::Module, public nn::Foldable {
  public:
   PatchMerging(int64_t dim, const nn::NormOptions& norm);
   GridTokens forward(const GridTokens& x);  // (B, H·W, D) -> (B, ⌈H/2⌉·⌈W/2⌉, 2·D)
+  std::vector<nn::FoldedNorm> fold_norms() override;
 
  private:
   struct Order {

@@ -73,6 +73,24 @@ std::vector<int64_t> PyramidVisionTransformer::feature_strides() const {
   return halving_strides(options_.patch_size, options_.stages.size());
 }
 
+std::vector<nn::FoldedNorm> PyramidVisionTransformer::leave_inner_norms() {
+  std::vector<nn::FoldedNorm> folded;
+  for (size_t i = 0; i + 1 < stages_.size(); ++i) {
+    if (!stages_[i]->has_norm()) continue;
+    folded.push_back(stages_[i]->leave_norm("the next stage's patches reach beyond the border, where they read zeros"));
+    folded.back().name = "stages." + std::to_string(i) + ".norm";
+  }
+  return folded;
+}
+
+std::vector<nn::FoldedNorm> PyramidVisionTransformer::fold_norms() {
+  std::vector<nn::FoldedNorm> folded = leave_inner_norms();
+  if (!last_stage().has_norm()) return folded;
+  folded.push_back(last_stage().leave_norm("what reads this map is not part of the model"));
+  folded.back().name = "stages." + std::to_string(stages_.size() - 1) + ".norm";
+  return folded;
+}
+
 PyramidVisionTransformerClassifier::PyramidVisionTransformerClassifier(const PyramidVisionTransformerOptions& o,
                                                                        int64_t classes)
     : PyramidVisionTransformer(o, ClassToken::present), classes_(classes) {
@@ -84,6 +102,15 @@ PyramidVisionTransformerClassifier::PyramidVisionTransformerClassifier(const Pyr
 torch::Tensor PyramidVisionTransformerClassifier::forward(const torch::Tensor& images) {
   const torch::Tensor x = run(images, ClassToken::present).back().tokens;
   return head_->forward(norm_ ? norm_->forward(x).select(1, 0) : x.mean(1));
+}
+
+std::vector<nn::FoldedNorm> PyramidVisionTransformerClassifier::fold_norms() {
+  const nn::Absorb head = [&](const nn::Affine& before) { head_->absorb(before); };
+  if (norm_) return {nn::fold_into_reader(*this, "norm", norm_, head)};
+  std::vector<nn::FoldedNorm> folded = leave_inner_norms();
+  folded.push_back(last_stage().fold_norm(head));
+  folded.back().name = "stages." + std::to_string(options().stages.size() - 1) + ".norm";
+  return folded;
 }
 
 }  // namespace cachet::models

@@ -13,7 +13,7 @@ namespace cachet::models {
 /// The backbone of PVT and PVT v2 under timm's parameter names of the second, which serve the first too: patch_embed,
 /// stages.{i}.{downsample, pos_embed, blocks, norm}. Takes images of any size that the stages divide (v1: position
 /// tables are interpolated), or of any size at all (v2).
-class PyramidVisionTransformer : public FeaturePyramid {
+class PyramidVisionTransformer : public FeaturePyramid, public nn::Foldable {
  public:
   explicit PyramidVisionTransformer(const PyramidVisionTransformerOptions& options)
       : PyramidVisionTransformer(options, ClassToken::absent) {}
@@ -24,11 +24,17 @@ class PyramidVisionTransformer : public FeaturePyramid {
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
+  /// Of v2: those behind the stages stay, the next stage's patches reach beyond the border, where they read zeros; and
+  /// what reads the maps is not part of the model.
+  std::vector<nn::FoldedNorm> fold_norms() override;
 
  protected:
   PyramidVisionTransformer(const PyramidVisionTransformerOptions& options, ClassToken class_token);
 
   const PyramidVisionTransformerOptions& options() const { return options_; }
+  /// Of v2: leaves the norms of the stages but the last.
+  std::vector<nn::FoldedNorm> leave_inner_norms();
+  PyramidStage& last_stage() { return *stages_.back(); }
   /// Tokens behind each stage (v2: and its norm), the last with the class token where it has one and is asked for it.
   std::vector<GridTokens> run(const torch::Tensor& images, ClassToken class_token);
 
@@ -46,6 +52,8 @@ class PyramidVisionTransformerClassifier : public PyramidVisionTransformer, publ
 
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
+  /// The last norm goes into the head: in v2 a mean over tokens stands between, which an affine map passes.
+  std::vector<nn::FoldedNorm> fold_norms() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);
   }

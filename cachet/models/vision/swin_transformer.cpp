@@ -67,6 +67,14 @@ std::vector<int64_t> SwinTransformer::feature_strides() const {
   return halving_strides(options_.patch_size, options_.stages.size());
 }
 
+std::vector<nn::FoldedNorm> SwinTransformer::fold_norms() {
+  std::vector<nn::FoldedNorm> folded;
+  for (size_t i = 0; i < feature_norms_.size(); ++i)
+    folded.push_back(nn::leave_norm(*this, "norm" + std::to_string(i), feature_norms_[i],
+                                    "what reads this map is not part of the model"));
+  return folded;
+}
+
 SwinTransformerClassifier::SwinTransformerClassifier(const SwinTransformerOptions& o, int64_t classes)
     : SwinTransformer(o, StageNorms::absent), classes_(classes) {
   const int64_t dim = o.stage_dim(o.stages.size() - 1);
@@ -77,6 +85,10 @@ SwinTransformerClassifier::SwinTransformerClassifier(const SwinTransformerOption
 
 torch::Tensor SwinTransformerClassifier::forward(const torch::Tensor& images) {
   return fc_->forward(norm_->forward(run(images).back().tokens).mean(1));
+}
+
+std::vector<nn::FoldedNorm> SwinTransformerClassifier::fold_norms() {
+  return {nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { fc_->absorb(before); })};
 }
 
 }  // namespace cachet::models

@@ -13,7 +13,7 @@ namespace cachet::models {
 
 /// The backbone of Swin Transformer under timm's parameter names: patch_embed, layers.{i}.{downsample, blocks}, and
 /// norm{i} behind each stage. Takes images of any size: zeros fill the last patch, windows and merged patches.
-class SwinTransformer : public FeaturePyramid {
+class SwinTransformer : public FeaturePyramid, public nn::Foldable {
  public:
   explicit SwinTransformer(const SwinTransformerOptions& options) : SwinTransformer(options, StageNorms::present) {}
 
@@ -23,6 +23,8 @@ class SwinTransformer : public FeaturePyramid {
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
+  /// Those of the maps stay: what reads them is not part of the model.
+  std::vector<nn::FoldedNorm> fold_norms() override;
 
  protected:
   enum class StageNorms { absent, present };
@@ -47,6 +49,8 @@ class SwinTransformerClassifier : public SwinTransformer, public ImageClassifier
 
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
+  /// The last norm, into the head: a mean over tokens stands between, which an affine map passes.
+  std::vector<nn::FoldedNorm> fold_norms() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);
   }

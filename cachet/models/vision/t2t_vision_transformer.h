@@ -12,13 +12,15 @@ namespace cachet::models {
 
 /// T2T-ViT: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids, no parameters, so that images of
 /// any size that leaves a token will do.
-class T2tVisionTransformer : public ImageClassifier {
+class T2tVisionTransformer : public ImageClassifier, public nn::Foldable {
  public:
   explicit T2tVisionTransformer(const T2tVisionTransformerOptions& options);
 
   torch::Tensor forward(const torch::Tensor& images) override;
   ImageShape image_shape() const override { return options_.image; }
   int64_t classes() const override { return options_.classes; }
+  /// The last norm, into the head.
+  std::vector<nn::FoldedNorm> fold_norms() override;
 
   /// Tokens behind the last block and its norm: (B, 1 + grid, D).
   torch::Tensor tokens(const torch::Tensor& images);

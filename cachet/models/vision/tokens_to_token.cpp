@@ -48,6 +48,11 @@ GridTokens TokenStage::forward(const GridTokens& x) {
   return {attended + mlp_->forward(norm2_->forward(attended), layout), x.grid};
 }
 
+std::vector<nn::FoldedNorm> TokenStage::fold_norms() {
+  return {nn::fold_into_reader(*this, "norm1", norm1_, [&](const nn::Affine& before) { attn_->absorb(before); }),
+          nn::fold_into_reader(*this, "norm2", norm2_, [&](const nn::Affine& before) { mlp_->absorb(before); })};
+}
+
 TokensToToken::TokensToToken(const T2tVisionTransformerOptions& o)
     : torch::nn::Module("TokensToToken"),
       // 7, 3 and 3 wide for the published stride of 4.

@@ -9,6 +9,7 @@
 #include "cachet/models/vision/t2t_vision_transformer_options.h"
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/feed_forward.h"
+#include "cachet/nn/norm/folding.h"
 
 namespace cachet::models {
 
@@ -22,10 +23,11 @@ struct SoftSplit {
 };
 
 /// The attention between two soft splits: x' = attn(norm1(x)), x' + mlp(norm2(x')). Parts: norm1, attn, norm2, mlp.
-class TokenStage : public torch::nn::Module {
+class TokenStage : public torch::nn::Module, public nn::Foldable {
  public:
   TokenStage(const T2tVisionTransformerOptions& model, int64_t dim);
   GridTokens forward(const GridTokens& x);  // (B, L, dim) -> (B, L, token_dim)
+  std::vector<nn::FoldedNorm> fold_norms() override;
 
  private:
   std::shared_ptr<nn::Norm> norm1_, norm2_;

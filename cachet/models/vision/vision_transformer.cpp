@@ -84,4 +84,12 @@ torch::Tensor VisionTransformer::forward(const torch::Tensor& images) {
   return head_dist_ ? (logits + head_dist_->forward(x.select(1, 1))) / 2 : logits;
 }
 
+std::vector<nn::FoldedNorm> VisionTransformer::fold_norms() {
+  const char* name = options_.pooling == Pooling::token ? "norm" : "fc_norm";
+  return {nn::fold_into_reader(*this, name, norm_, [&](const nn::Affine& before) {
+    head_->absorb(before);
+    if (head_dist_) head_dist_->absorb(before);
+  })};
+}
+
 }  // namespace cachet::models

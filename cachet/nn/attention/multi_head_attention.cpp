@@ -206,6 +206,13 @@ void MultiHeadAttention::absorb_into_query(const Affine& before) {
   q_->absorb(before);
 }
 
+void MultiHeadAttention::absorb_into_context(const Affine& before) {
+  TORCH_CHECK(kv_,
+              "multi_head_attention: cannot absorb an affine map of the context alone: keys share a projection with "
+              "queries");
+  kv_->absorb(before);
+}
+
 std::shared_ptr<Attention> MultiHeadAttention::with_fixed_context(const torch::Tensor& context,
                                                                   const TokenLayout& layout) const {
   TORCH_CHECK(!is_training(), "multi_head_attention: constant keys and values are for evaluation: call eval() first");

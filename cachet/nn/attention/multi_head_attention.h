@@ -38,6 +38,10 @@ class MultiHeadAttention : public Attention {
   void absorb_into_query(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
 
+ protected:
+  /// The same for the context alone. Throws c10::Error where queries share a projection with its keys.
+  void absorb_into_context(const Affine& before);
+
  private:
   struct Heads {
     torch::Tensor q, k, v;  // (B, H, L, d)

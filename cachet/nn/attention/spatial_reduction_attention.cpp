@@ -82,6 +82,16 @@ void SpatialReductionAttention::absorb(const Affine& before) {
   absorbed_ = true;
 }
 
+std::vector<FoldedNorm> SpatialReductionAttention::fold_norms() {
+  if (!norm_) return {};
+  if (form_ == ReductionForm::convolution)
+    return {fold_into_reader(*this, "norm", norm_, [&](const Affine& before) { absorb_into_context(before); })};
+  return {fold_into_writer(*this, "norm", norm_, [&](const Affine& after) {
+    absorb_affine_behind("spatial_reduction_attention", after, weight_, bias_);
+    absorbed_ = true;
+  })};
+}
+
 std::shared_ptr<Attention> SpatialReductionAttention::with_fixed_context(const torch::Tensor& context,
                                                                          const TokenLayout& layout) const {
   if (!sr_) return MultiHeadAttention::with_fixed_context(context, layout);

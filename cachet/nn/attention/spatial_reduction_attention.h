@@ -3,6 +3,7 @@
 #include <torch/nn/module.h>
 
 #include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/nn/norm/folding.h"
 #include "cachet/nn/norm/norm_options.h"
 
 namespace cachet::nn {
@@ -21,7 +22,7 @@ struct SpatialReductionOptions {
 
 /// Multi-head attention to a context whose grid is reduced first; class tokens stay as they are, but for the norm.
 /// Parameters: q, kv, proj, and where there is a reduction sr (convolution), norm.
-class SpatialReductionAttention : public MultiHeadAttention {
+class SpatialReductionAttention : public MultiHeadAttention, public Foldable {
  public:
   /// options.projection must be separate. Throws c10::Error for a context without a grid, with padding, or smaller than
   /// the ratio.
@@ -32,6 +33,8 @@ class SpatialReductionAttention : public MultiHeadAttention {
   /// Not for contexts with class tokens: these pass the convolution by.
   void absorb(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
+  /// The norm behind the convolution: into keys and values; into the 1 × 1 convolution where GELU stands between.
+  std::vector<FoldedNorm> fold_norms() override;
 
  private:
   torch::Tensor reduce(const torch::Tensor& context, TokenLayout& layout) const;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ATen/ops/zeros_like.h>
+
 #include <memory>
 #include <utility>
 
@@ -40,28 +42,45 @@ class InWindows : public Inner {
     const auto windows =
         windows_.get([&](const Windows& kept) { return kept.map() == map && kept.device() == query.device(); },
                      [&] { return Windows(map, settings_.window, settings_.shift, settings_.order, query.device()); });
-    const torch::Tensor inside = windows->partition(query);
+    const torch::Tensor inside = windows->partition(query, beyond_);
     auto inner = AttentionLayout::self({settings_.window, 0, {}});
     inner.bias = windows->mask();
     return windows->merge(Inner::forward(inside, inside, inner));
   }
 
-  /// The zeros that fill the last windows are tokens too, and stand behind the map: only one that leaves zeros alone
-  /// can be absorbed.
+  /// What fills the last windows beyond the map stands behind `before`: from now on it is what `before` makes that of.
   void absorb(const Affine& before) override {
-    TORCH_CHECK(before.shift.eq(0).all().template item<bool>(),
-                "window_attention: cannot absorb a shift: windows beyond the map are filled with zeros behind it");
+    const torch::Tensor filling = beyond_.defined() ? beyond_ : at::zeros_like(before.shift);
+    const torch::Tensor preimage = (filling - before.shift) / before.scale;
+    TORCH_CHECK(
+        preimage.isfinite().all().template item<bool>(),
+        "window_attention: cannot absorb a scale of 0: nothing becomes the zeros that fill windows beyond the map");
     Inner::absorb(before);
+    set_beyond(preimage);
   }
 
   std::shared_ptr<Attention> freeze_cache() const override {
-    if constexpr (requires { typename Inner::Frozen; })
-      return std::make_shared<InWindows<typename Inner::Frozen>>(settings_, this->frozen_parts());
-    else
+    if constexpr (requires { typename Inner::Frozen; }) {
+      const auto frozen = std::make_shared<InWindows<typename Inner::Frozen>>(settings_, this->frozen_parts());
+      if (beyond_.defined()) frozen->set_beyond(beyond_);
+      return frozen;
+    } else {
       return Inner::freeze_cache();
+    }
   }
 
  private:
+  template <class Other>
+  friend class InWindows;
+
+  void set_beyond(const torch::Tensor& filling) {
+    if (beyond_.defined())
+      beyond_.copy_(filling);
+    else
+      beyond_ = this->register_buffer("beyond", filling.detach().clone());
+  }
+
+  torch::Tensor beyond_;  // (C): what fills windows beyond the map; undefined = zeros
   WindowSettings settings_;
   Latest<Windows> windows_;
 };

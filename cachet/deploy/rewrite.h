@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cachet/models/model.h"
+
+/// What turns a trained model into the fastest form of itself.
+namespace cachet::deploy {
+
+struct RewriteOptions {
+  bool freeze = true;  // caches that rest in evaluation become constant keys and values, their gates go
+  bool fold = true;    // norms go into the linear maps and convolutions beside them
+};
+
+/// What became of one norm or cache.
+struct RewrittenPlace {
+  enum class Kind { norm, cache };
+  Kind kind = Kind::norm;
+  std::string path;  // in the model: "blocks.3.norm1"
+  bool gone = true;  // whether nothing of it is left to compute
+  std::string left;  // what is: "its statistics, without weights", "one affine map", "all of it"
+  std::string reason{};
+};
+
+/// What a model holds.
+struct Footprint {
+  int64_t parameters = 0;  // numbers in parameters
+  int64_t bytes = 0;       // of parameters and buffers
+};
+
+struct RewriteReport {
+  std::vector<RewrittenPlace> places;  // caches first, then norms, in the model's order
+  Footprint before, after;
+};
+
+/// Rewrites a model in place. It computes what it did, but for roundings: equality.h tells by how much. Throws
+/// c10::Error unless the model is in evaluation mode.
+RewriteReport rewrite(models::Model& model, const RewriteOptions& options = {});
+
+/// Lines for people: what went, by kind and outcome, and what stayed and why.
+std::vector<std::string> report_lines(const RewriteReport& report);
+
+}  // namespace cachet::deploy

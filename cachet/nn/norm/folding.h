@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/nn/norm/norm.h"
+
+namespace cachet::nn {
+
+/// What folding made of one norm.
+struct FoldedNorm {
+  enum class Outcome {
+    gone,         // an offline norm: a neighbour does its work
+    core,         // an online norm without weights of its own: its reader has taken in the affine map behind it
+    scale_shift,  // an offline norm that no neighbour can take in: one affine map
+    stays,        // an online norm, as it was
+  };
+  std::string name;  // of the norm in its module: "norm1"
+  Outcome outcome = Outcome::gone;
+  std::string reason{};  // why it is not gone, or not the core alone
+};
+
+/// A module that holds norms and knows who reads them, or who writes what they read (Unified Normalization,
+/// arXiv 2208.01313, Algorithm 1: at inference an offline norm is part of the next linear map).
+class Foldable {
+ public:
+  virtual ~Foldable() = default;
+  /// In evaluation: does so with each of its norms, and says what became of them. What it computes stays the same but
+  /// for roundings.
+  virtual std::vector<FoldedNorm> fold_norms() = 0;
+};
+
+/// Takes an affine map in, or throws c10::Error that says why it cannot, and changes nothing then.
+using Absorb = std::function<void(const Affine& affine)>;
+
+/// Folds `norm`, which `owner` has registered as `name`, into what reads it. A norm that is gone is NoNorm from then
+/// on.
+FoldedNorm fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                            const Absorb& absorb);
+
+/// The same into what writes its input: for offline norms alone.
+FoldedNorm fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                            const Absorb& absorb);
+
+/// What becomes of a norm that nothing can take in: an offline one is one affine map from then on.
+FoldedNorm leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                      const std::string& reason);
+
+}  // namespace cachet::nn

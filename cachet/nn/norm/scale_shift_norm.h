@@ -1,0 +1,18 @@
+#pragma once
+
+#include "cachet/nn/norm/norm.h"
+
+namespace cachet::nn {
+
+/// One affine map in place of a norm: what is left of an offline norm that no neighbour can take in. For evaluation.
+/// Parameters: weight, bias (C).
+class ScaleShiftNorm : public Norm {
+ public:
+  explicit ScaleShiftNorm(const Affine& affine);
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
+  std::optional<Affine> inference_affine() const override;
+
+  torch::Tensor weight, bias;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,220 @@
+// Every backbone × norm × cache, small and random: a rewritten model computes what it did.
+#include "cachet/deploy/rewrite.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cachet/config/document.h"
+#include "cachet/deploy/equality.h"
+#include "cachet/models/registry.h"
+#include "cachet/nn/norm/layer_norm.h"
+#include "cachet/nn/norm/no_norm.h"
+#include "tests/support/gradient_check.h"
+
+namespace cachet::deploy {
+namespace {
+
+using Settings = std::vector<std::string>;
+
+struct SmallModel {
+  std::string name;
+  Settings settings;
+  bool has_grid = true;
+};
+
+std::ostream& operator<<(std::ostream& out, const SmallModel& model) { return out << model.name; }
+
+std::shared_ptr<models::Model> built(const SmallModel& model, const Settings& plug_ins) {
+  config::Document document;
+  for (const Settings& settings : {model.settings, plug_ins})
+    for (const std::string& setting : settings) document.set("model." + setting);
+  const models::ModelPlan plan = models::read_model(model.name, document.root().table("model"));
+  document.finish();
+  return plan.build();
+}
+
+/// In float64 and evaluation, with statistics and caches that training moved, and weights that are nowhere zero or one.
+std::shared_ptr<models::Model> trained(const SmallModel& model, const Settings& plug_ins) {
+  const auto built_model = built(model, plug_ins);
+  built_model->to(at::kDouble);
+  built_model->train();
+  const at::NoGradGuard no_grad;
+  for (int64_t step = 0; step < 3; ++step) built_model->trial(3, at::kDouble).forward();
+  for (at::Tensor& parameter : built_model->parameters()) parameter.add_(at::randn_like(parameter) / 8);
+  built_model->eval();
+  return built_model;
+}
+
+const std::vector<SmallModel>& small_models() {
+  const Settings pvt{"image_size=64", "embed_dims=[8, 16, 16, 32]", "depths=[1, 1, 1, 1]", "num_heads=[1, 2, 2, 4]",
+                     "mlp_ratios=[1, 1, 1, 1]"};
+  const auto swin = [](int64_t image) {
+    return Settings{"image_size=" + std::to_string(image),
+                    "embed_dim=8",
+                    "depths=[2, 2, 1, 1]",
+                    "num_heads=[1, 2, 2, 4]",
+                    "window_size=4",
+                    "mlp_ratio=1"};
+  };
+  const Settings vit{"image_size=32", "patch_size=8", "embed_dim=16", "depth=2", "num_heads=2", "mlp_ratio=1"};
+  const Settings t2t{"image_size=32", "embed_dim=16", "depth=2", "num_heads=2", "mlp_ratio=1", "token_dim=8"};
+  const Settings lra{"embed_dim=16",  "depth=2",       "num_heads=2", "mlp_dim=16",
+                     "max_length=24", "vocabulary=30", "classes=3"};
+  const auto with = [](Settings settings, const std::string& more) {
+    settings.push_back(more);
+    return settings;
+  };
+  static const std::vector<SmallModel> models{
+      {"vit_tiny_patch16_224", vit},
+      {"vit_tiny_patch16_224", with(with(vit, "class_token=false"), "pooling=mean")},
+      {"deit_tiny_distilled_patch16_224", vit},
+      {"pvt_tiny", pvt},
+      {"pvt_v2_b0", pvt},
+      {"pvt_v2_b2_li", pvt},
+      {"swin_tiny_patch4_window7_224", swin(32)},
+      {"swin_tiny_patch4_window7_224", swin(36)},  // windows and merged patches reach beyond the map
+      {"t2t_vit_14", t2t},
+      {"t2t_vit_t_14", t2t},
+      {"lra_text", lra, /*has_grid=*/false},
+      {"lra_matching", lra, false},
+  };
+  return models;
+}
+
+const std::vector<std::string> kNorms{"layer", "rms", "batch", "un", "mabn", "pn", "none"};
+const std::set<std::string> kOffline{"batch", "un", "mabn", "none"};
+
+std::vector<Settings> caches(bool has_grid) {
+  std::vector<Settings> all{{}, {"cache.kind=grc"}, {"cache.kind=fifo", "cache.positional_convolution=false"}};
+  if (has_grid) all.push_back({"cache.kind=grc", "cache.positional_convolution=true", "cache.ratio=0.5"});
+  return all;
+}
+
+std::string text_of(const Settings& settings) {
+  std::string text;
+  for (const std::string& setting : settings) text += setting + " ";
+  return text;
+}
+
+class Rewrite : public testing::TestWithParam<SmallModel> {};
+
+TEST_P(Rewrite, KeepsWhatTheModelComputes) {
+  const at::NoGradGuard no_grad;
+  for (const std::string& norm : kNorms)
+    for (Settings plug_ins : caches(GetParam().has_grid)) {
+      plug_ins.push_back("norm.kind=" + norm);
+      SCOPED_TRACE(text_of(plug_ins));
+      const auto model = trained(GetParam(), plug_ins);
+      const models::Trial trial = model->trial(4, at::kDouble);
+      const at::Tensor expected = trial.forward();
+      const RewriteReport report = rewrite(*model);
+      const Equality equality = equality_of(expected, trial.forward(), {1e-9});
+      EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
+      EXPECT_LE(report.after.parameters, report.before.parameters);
+      for (const RewrittenPlace& place : report.places) {
+        EXPECT_EQ(place.reason.empty(), place.gone) << place.path << ": " << place.reason;
+        EXPECT_EQ(place.left.empty(), place.gone) << place.path;
+        if (place.kind == RewrittenPlace::Kind::cache) EXPECT_TRUE(place.gone) << place.path << ": " << place.reason;
+      }
+      for (const auto& parameter : model->named_parameters())
+        EXPECT_EQ(parameter.key().find("gate"), std::string::npos) << parameter.key();
+      // Once more changes nothing: what is gone is gone.
+      rewrite(*model);
+      EXPECT_TRUE(equality_of(expected, trial.forward(), {1e-9}).holds({1e-9})) << "a second time";
+    }
+}
+
+TEST_P(Rewrite, LeavesNoOfflineNormButWhereZerosAreReadBeyondABorder) {
+  const at::NoGradGuard no_grad;
+  for (const std::string& norm : kNorms) {
+    const auto model = trained(GetParam(), {"norm.kind=" + norm});
+    for (const RewrittenPlace& place : rewrite(*model).places) {
+      if (!kOffline.contains(norm) || place.gone) continue;
+      EXPECT_EQ(place.left, "one affine map") << place.path;
+      EXPECT_TRUE(place.reason.find("beyond the border") != std::string::npos ||
+                  place.reason.find("products of two sequences") != std::string::npos)
+          << place.path << ": " << place.reason;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Rewrite, testing::ValuesIn(small_models()),
+                         [](const auto& info) { return info.param.name + "_" + std::to_string(info.index); });
+
+TEST(RewriteOfAPyramid, KeepsItsMaps) {
+  const at::NoGradGuard no_grad;
+  for (const char* name : {"pvt_tiny", "pvt_v2_b0", "swin_tiny_patch4_window7_224"})
+    for (const std::string& norm : kNorms) {
+      SCOPED_TRACE(std::string(name) + " " + norm);
+      const auto small = std::ranges::find(small_models(), name, &SmallModel::name);
+      config::Document document;
+      for (const std::string& setting : small->settings) document.set("model." + setting);
+      document.set("model.norm.kind=" + norm);
+      document.set("model.name=" + std::string(name));
+      const auto plan = models::read_feature_pyramid(document.root().table("model"));
+      document.finish();
+      const auto model = plan.build();
+      model->to(at::kDouble);
+      for (int64_t step = 0; step < 2; ++step) model->trial(3, at::kDouble).forward();
+      model->eval();
+      const at::Tensor images = at::randn({2, 3, 64, 64}, at::kDouble);
+      const auto expected = model->features(images);
+      rewrite(*model);
+      const auto now = model->features(images);
+      for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(at::allclose(now[i], expected[i], 1e-9, 1e-9)) << i;
+    }
+}
+
+TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
+  const SmallModel& vit = small_models().front();
+  auto model = trained(vit, {"cache.kind=grc", "norm.kind=un"});
+  const RewriteReport whole = rewrite(*model);
+  EXPECT_EQ(report_lines(whole), (std::vector<std::string>{"5 norms are gone", "2 caches are gone"}));
+  EXPECT_LT(whole.after.parameters, whole.before.parameters);
+  EXPECT_EQ(whole.places.front().path, "blocks.0.attn.cache");
+
+  model = trained(vit, {"cache.kind=grc", "cache.inference=per_sample", "norm.kind=un"});
+  const auto lines = report_lines(rewrite(*model));
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0], "3 norms are gone");
+  EXPECT_NE(lines[1].find("2 norms: one affine map stays (cached_attention: cannot absorb"), std::string::npos)
+      << lines[1];
+  EXPECT_NE(lines[2].find("2 caches: all of it stays"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[2].find("per_sample"), std::string::npos) << lines[2];
+
+  model = trained(vit, {"norm.kind=layer"});
+  EXPECT_EQ(
+      report_lines(rewrite(*model)),
+      (std::vector<std::string>{"5 norms: its statistics, without weights stays (it looks at its input): norm, …"}));
+  model = trained(vit, {"norm.kind=un"});
+  EXPECT_TRUE(rewrite(*model, {.freeze = true, .fold = false}).places.empty());
+  model->train();
+  testing::expect_refused([&] { rewrite(*model); }, "call eval() first");
+}
+
+TEST(Equality, TellsRoundingsFromOtherAnswers) {
+  const at::Tensor scores = at::tensor({4.0, 1.0, 2.0, 2.0001}).view({2, 2});
+  at::Tensor now = scores.clone();
+  now[1][0] += 0.0003;  // less than the margin that counts: half of 2 · 1e-4 · 4
+  Equality equality = equality_of(scores, now, {});
+  EXPECT_NEAR(equality.difference, 0.0003 / 4, 1e-9);
+  EXPECT_EQ(equality.samples, 2);
+  EXPECT_EQ(equality.clear, 1);
+  EXPECT_EQ(equality.other, 1);
+  EXPECT_EQ(equality.clear_other, 0);
+  EXPECT_TRUE(equality.holds({}));
+  EXPECT_EQ(to_text(equality),
+            "largest difference 7.5e-05 of the largest score; the best class is the same for 1 of 2 samples");
+  now[0][1] = 5;
+  equality = equality_of(scores, now, {});
+  EXPECT_EQ(equality.clear_other, 1);
+  EXPECT_FALSE(equality.holds({}));
+  now[0][1] = std::nan("");
+  testing::expect_refused([&] { equality_of(scores, now, {}); }, "not finite");
+  testing::expect_refused([&] { equality_of(scores, now.narrow(1, 0, 1), {}); }, "scores must be (N, classes)");
+}
+
+}  // namespace
+}  // namespace cachet::deploy
