@@ -1,7 +1,6 @@
 #include "app/bench_case.h"
 
 #include <ATen/Parallel.h>
-#include <c10/util/Exception.h>
 #include <signal.h>
 
 #include <iostream>
@@ -12,6 +11,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/train/device.h"
+#include "cachet/train/error_message.h"
 
 namespace cachet::app {
 namespace {

@@ -66,7 +66,7 @@ int run_import(const ImportArguments& arguments) {
   const std::string file = std::filesystem::path(arguments.file).filename().string();
   tasks::write_model_folder(output, io::state_dict(*model), imported.recipe,
                             {plan.name, plan.classes, plan.image.channels, plan.image.height, plan.image.width, file,
-                             digest, std::string(io::word(report.source)), imported.preprocessing});
+                             std::string(io::word(report.source)), imported.preprocessing, digest});
   if (arguments.json) {
     std::cout << import_json(report, plan.name, arguments.file, imported.preprocessing, output).dump(2) << '\n';
     return kDone;

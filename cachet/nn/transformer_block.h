@@ -12,6 +12,7 @@
 #include "cachet/nn/attention/attention_options.h"
 #include "cachet/nn/cache/cache_options.h"
 #include "cachet/nn/feed_forward.h"
+#include "cachet/nn/norm/folding.h"
 #include "cachet/nn/norm/norm_options.h"
 
 namespace cachet::nn {

@@ -36,7 +36,7 @@ std::string weights_digest(const SavedRun& saved);
 struct SavedModel {
   models::ModelPlan plan;
   io::TensorMap weights;
-  std::string source;  // "run 1f0c…" by its id, whichever checkpoint; "model 9f86…" by the SHA-256 of its weights
+  std::string source{};  // "run 1f0c…" by its id, whichever checkpoint; "model 9f86…" by the SHA-256 of its weights
 };
 /// Takes what open_saved_run takes; a model folder needs no settings here. Throws as these do.
 SavedModel open_saved_model(const std::filesystem::path& path);

@@ -89,7 +89,7 @@ class Subwords(command.CommandTest):
             self.assertEqual(done.stdout, f"40 pieces of 40 texts, hash {said['hash']}\nb.model\n")
             self.assertEqual(done.stderr, "")
             self.succeed(*words[:-1], "28", "-o", "c.model", "--type", "unigram", cwd=folder)
-            self.assertIn("exists already", self.refused(*words, "-o", "a.model", cwd=folder))
+            self.assertIn("--overwrite", self.refused(*words, "-o", "a.model", cwd=folder))
             self.assertIn("name imdb/train", self.refused("data", "subwords", "--train", "imdb", "-o", "d.model", code=1,
                                                           cwd=folder))
             self.assertIn("ocabulary size", self.refused("data", "subwords", "--train", "imdb/train", "-o", "d.model",

@@ -275,7 +275,7 @@ class Models(ImportTest):
 
     def test_export_of_what_has_no_such_names(self):
         self.imported("plain.pth", "plain")
-        self.assertIn("--names cachet", self.refused("export", "plain", "--names", "swin", "-o", "x", cwd=self.folder,
+        self.assertIn("--names cachet", self.refused("export", "plain", "--names", "swin", "-o", "x.safetensors", cwd=self.folder,
                                                      code=1))
         self.assertIn("did you mean", self.refused("export", "plain", "--nams", "swin", "-o", "x", cwd=self.folder))
         report = self.json_of("export", "plain", "-o", "y.safetensors", "--json", cwd=self.folder)

@@ -57,7 +57,8 @@ class Use(RunTest):
         held = (self.folder / "q.jsonl").read_bytes()
         self.assertEqual([json.loads(line)["file"] for line in held.splitlines()], ["0.png", "1.png"])
         for other in (["1.png"], ["0.png"], ["0.png", "2.png"], ["0.png", "1.png", "--top", "2"],
-                      ["0.png", "1.png", "--set", "data.normalization.mean=0.5"], []):
+                      ["0.png", "1.png", "--set", "data.normalization.mean=0.5", "--set",
+                       "data.normalization.std=0.5"], []):
             said = self.refused("predict", "run", *other, "-o", "q.jsonl", cwd=self.folder, code=1)
             self.assertIn("--overwrite", said)
             self.assertEqual((self.folder / "q.jsonl").read_bytes(), held)

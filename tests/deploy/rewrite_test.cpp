@@ -98,7 +98,7 @@ std::string text_of(const Settings& settings) {
   return text;
 }
 
-class Rewrite : public testing::TestWithParam<SmallModel> {};
+class Rewrite : public ::testing::TestWithParam<SmallModel> {};
 
 TEST_P(Rewrite, KeepsWhatTheModelComputes) {
   const at::NoGradGuard no_grad;
@@ -112,11 +112,12 @@ TEST_P(Rewrite, KeepsWhatTheModelComputes) {
       const RewriteReport report = rewrite(*model);
       const Equality equality = equality_of(expected, trial.forward(), {1e-9});
       EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
-      EXPECT_LE(report.after.parameters, report.before.parameters);
+      // What absorbs the shift of an online norm may get a bias that it did without.
+      EXPECT_TRUE(!kOffline.contains(norm) || report.after.parameters <= report.before.parameters);
       for (const RewrittenPlace& place : report.places) {
         EXPECT_EQ(place.reason.empty(), place.gone) << place.path << ": " << place.reason;
         EXPECT_EQ(place.left.empty(), place.gone) << place.path;
-        if (place.kind == RewrittenPlace::Kind::cache) EXPECT_TRUE(place.gone) << place.path << ": " << place.reason;
+        EXPECT_TRUE(place.gone || place.kind == RewrittenPlace::Kind::norm) << place.path << ": " << place.reason;
       }
       for (const auto& parameter : model->named_parameters())
         EXPECT_EQ(parameter.key().find("gate"), std::string::npos) << parameter.key();
@@ -140,7 +141,7 @@ TEST_P(Rewrite, LeavesNoOfflineNormButWhereZerosAreReadBeyondABorder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Rewrite, testing::ValuesIn(small_models()),
+INSTANTIATE_TEST_SUITE_P(Models, Rewrite, ::testing::ValuesIn(small_models()),
                          [](const auto& info) { return info.param.name + "_" + std::to_string(info.index); });
 
 TEST(RewriteOfAPyramid, KeepsItsMaps) {

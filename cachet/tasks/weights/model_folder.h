@@ -21,10 +21,10 @@ struct ModelFolderFacts {
   std::string architecture;  // "pvt_tiny"
   int64_t classes = 0;
   int64_t channels = 0, height = 0, width = 0;
-  std::string source;         // the file that the weights came from
-  std::string source_digest;  // its SHA-256
-  std::string names;          // whose names they had there: "pvt"
+  std::string source;  // the file that the weights came from
+  std::string names;   // whose names they had there: "pvt"
   Preprocessing preprocessing{};
+  std::string source_digest{};  // SHA-256 of that file
 };
 
 /// Makes the folder, each file atomically, config.json last. Throws io::Error, also where the folder holds something

@@ -331,7 +331,7 @@ TEST(Comparison, ReadsFoldersOfSeeds) {
   // The runs in a folder, beside what is no run and one that is damaged.
   fs::create_directory(folder / "broken");
   std::ofstream(folder / "broken" / "run.json") << "{";
-  fs::create_directory_symlink("plain", folder / "latest");
+  ASSERT_TRUE(fs::is_symlink(folder / "latest")) << "which names one of them";
   const ReadGroups inside = read_groups({folder / "."});
   ASSERT_EQ(inside.groups.size(), 2U);
   EXPECT_EQ(inside.groups[0].title(), "many (2 seeds)");
