@@ -291,7 +291,7 @@ KernelAttentionGradients kernel_attention_backward(const KernelAttentionCall& ca
   for (size_t i = 0; i < parts.size(); ++i) {
     const Tensor& weight = call.weights[i];
     const Tensor by_head = parts[i].view({call.q.size(0), walk.heads, weight.size(1), weight.size(2)});
-    const Tensor sum = weight.size(0) == 1 ? by_head.sum({0, 1}).unsqueeze(0) : by_head.sum(0);
+    const Tensor sum = weight.size(0) == 1 ? by_head.sum(at::IntArrayRef({0, 1})).unsqueeze(0) : by_head.sum(0);
     out.weights.push_back(sum.to(weight.scalar_type()));
   }
   return out;

@@ -149,7 +149,7 @@ Backward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens
   });
   const Tensor d_weight = at::empty(weight.sizes(), d_packed.options());
   kernels::unpack_convolution(data<float>(d_packed), mutable_data<float>(d_weight), shape);
-  const Tensor d_bias = dy.slice(1, class_tokens).sum({0, 1}, /*keepdim=*/false, at::kFloat);
+  const Tensor d_bias = dy.slice(1, class_tokens).sum(at::IntArrayRef({0, 1}), /*keepdim=*/false, at::kFloat);
   return {d_tokens, d_weight.to(weight.scalar_type()), d_bias};
 }
 
