@@ -8,6 +8,7 @@
 #include "app/recipe_argument.h"
 #include "cachet/analysis/benchmark.h"
 #include "cachet/baselines/logistic_regression.h"
+#include "cachet/config/toml_text.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/comparison.h"
 #include "cachet/report/format.h"
@@ -60,11 +61,23 @@ double inference_rate(models::Model& model, const train::TrainOptions& training,
   return analysis::benchmark(model, options).samples_per_second;
 }
 
+/// The demo's recipe with its images, which come with the command, where they do not lie in the working folder.
+config::Document read_demo(const std::string& recipe, std::vector<std::string> settings) {
+  config::Document document = read_document(find_recipe(recipe), settings);
+  const auto task = tasks::read_recipe(document).task;
+  const std::vector<tasks::DataPlace> places = task->data();
+  if (!task->absent_data() || places.empty()) return document;
+  const auto folder = installed_folder(places.front().root);
+  if (!folder) return document;
+  settings.push_back("data.root=" + config::toml_text(folder->string()));
+  return read_document(find_recipe(recipe), settings);
+}
+
 DemoRun run_model(const std::string& recipe, const fs::path& folder, bool smoke) {
   std::vector<std::string> settings;
   if (smoke) settings = {"train.limit=\"4 steps\"", "data.limit=400"};
   const fs::path file = find_recipe(recipe);
-  config::Document document = read_document(file, settings);
+  config::Document document = read_demo(recipe, settings);
   const tasks::RecipePlan plan = tasks::read_recipe(document);
   PhaseClock clock;
   const auto task = plan.build();
@@ -107,7 +120,7 @@ int run_demo(const DemoArguments& arguments) {
   };
 
   PhaseClock clock;
-  config::Document document = read_document(find_recipe("demo_plain"), {});
+  config::Document document = read_demo("demo_plain", {});
   const auto task = tasks::read_recipe(document).build();
   const auto& images = dynamic_cast<const tasks::ImageClassification&>(*task);
   const report::ComparedRun linear = linear_run(

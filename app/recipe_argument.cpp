@@ -21,20 +21,24 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSuffix = ".toml";
 
+/// Where a folder that comes with this program may lie, those that are there.
+std::vector<fs::path> installed_folders(const fs::path& name) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (error) return folders;
+  for (const char* above : {"../share/cachet", "../.."})  // of <prefix>/bin/cachet, of build/<preset>/cachet
+    if (fs::is_directory(program / above / name, error)) folders.push_back(program / above / name);
+  return folders;
+}
+
 std::vector<fs::path> recipe_folders() {
   std::vector<fs::path> folders;
   const char* named = std::getenv("CACHET_RECIPES");
-  if (named != nullptr && *named != '\0') folders.emplace_back(named);
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  if (!error) {
-    folders.push_back(program / "../share/cachet/recipes");  // <prefix>/bin/cachet
-    folders.push_back(program / "../../recipes");            // build/<preset>/cachet of a source tree
-  }
-  std::erase_if(folders, [](const fs::path& folder) {
-    std::error_code unreadable;
-    return !fs::is_directory(folder, unreadable);
-  });
+  std::error_code unreadable;
+  if (named != nullptr && *named != '\0' && fs::is_directory(named, unreadable)) folders.emplace_back(named);
+  const std::vector<fs::path> installed = installed_folders("recipes");
+  folders.insert(folders.end(), installed.begin(), installed.end());
   return folders;
 }
 
@@ -62,6 +66,12 @@ std::string without_suffix(const std::string& name) {
 }
 
 }  // namespace
+
+std::optional<fs::path> installed_folder(const fs::path& name) {
+  const std::vector<fs::path> folders = installed_folders(name);
+  if (folders.empty()) return std::nullopt;
+  return folders.front().lexically_normal();
+}
 
 std::vector<NamedRecipe> named_recipes() {
   std::map<std::string, fs::path> found;

@@ -19,6 +19,10 @@ struct NamedRecipe {
   std::filesystem::path path;
 };
 
+/// What lies beside the recipes of this program's source tree or installation: "data/fashion-mnist". Nothing where that
+/// is no folder.
+std::optional<std::filesystem::path> installed_folder(const std::filesystem::path& name);
+
 /// All of them by name. Of two with one name the first counts: those of CACHET_RECIPES, then those of this program's
 /// source tree or installation.
 std::vector<NamedRecipe> named_recipes();

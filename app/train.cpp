@@ -51,6 +51,7 @@ int train_one(const TrainArguments& arguments) {
   train::RunFolder folder = make_run_folder(job, recipe);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string());
+  say_where_data_lie(recipe.plan, progress);
   return say_outcome(train::Trainer(*task, recipe.plan.training, folder, &progress).run(), folder);
 }
 

@@ -95,6 +95,7 @@ class SeedSeries {
                                                               command_words(), recipe.files);
     report::Progress progress({.mode = progress_mode(arguments_.progress)});
     progress.log((resumes ? "resuming " : "training in ") + path.string());
+    say_where_data_lie(recipe.plan, progress);
     return train::Trainer(task, recipe.plan.training, run, &progress).run();
   }
 

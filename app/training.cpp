@@ -8,6 +8,7 @@
 #include "app/model_argument.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "cachet/data/data_path.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
@@ -181,6 +182,14 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   for (const std::string& line : plan.initialize(*task)) progress.log(line);
   return task;
+}
+
+void say_where_data_lie(const tasks::RecipePlan& plan, report::Progress& progress) {
+  for (const tasks::DataPlace& place : plan.task->data()) {
+    if (place.root.empty() || place.root.is_absolute()) continue;
+    if (const auto found = data::existing_data_path(place.root, data::PathKind::folder, fs::current_path()))
+      progress.log("data of kind " + place.kind + " in " + found->string());
+  }
 }
 
 }  // namespace cachet::app

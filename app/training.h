@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cachet/config/document.h"
+#include "cachet/report/progress.h"
 #include "cachet/tasks/recipe.h"
 
 namespace cachet::app {
@@ -61,5 +62,8 @@ int train_seeds(const TrainArguments& arguments);
 /// says what became of them.
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
                                            bool resumes);
+
+/// A line for each folder that the data are read from and that the recipe does not name whole: which one was found.
+void say_where_data_lie(const tasks::RecipePlan& plan, report::Progress& progress);
 
 }  // namespace cachet::app
