@@ -50,8 +50,7 @@ int train_one(const TrainArguments& arguments) {
   const auto task = task_to_train(arguments, recipe.plan, job.resumes);
   train::RunFolder folder = make_run_folder(job, recipe);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
-  progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string());
-  say_where_data_lie(recipe.plan, progress);
+  progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));
   return say_outcome(train::Trainer(*task, recipe.plan.training, folder, &progress).run(), folder);
 }
 

@@ -94,8 +94,7 @@ class SeedSeries {
                                    : train::RunFolder::create(path, folder_.written_recipe(), recipe.document,
                                                               command_words(), recipe.files);
     report::Progress progress({.mode = progress_mode(arguments_.progress)});
-    progress.log((resumes ? "resuming " : "training in ") + path.string());
-    say_where_data_lie(recipe.plan, progress);
+    progress.log((resumes ? "resuming " : "training in ") + path.string() + where_data_lie(recipe.plan));
     return train::Trainer(task, recipe.plan.training, run, &progress).run();
   }
 

@@ -184,12 +184,14 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
   return task;
 }
 
-void say_where_data_lie(const tasks::RecipePlan& plan, report::Progress& progress) {
+std::string where_data_lie(const tasks::RecipePlan& plan) {
+  std::string text;
   for (const tasks::DataPlace& place : plan.task->data()) {
     if (place.root.empty() || place.root.is_absolute()) continue;
     if (const auto found = data::existing_data_path(place.root, data::PathKind::folder, fs::current_path()))
-      progress.log("data of kind " + place.kind + " in " + found->string());
+      text += ", data in " + found->string();
   }
+  return text;
 }
 
 }  // namespace cachet::app

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cachet/config/document.h"
-#include "cachet/report/progress.h"
 #include "cachet/tasks/recipe.h"
 
 namespace cachet::app {
@@ -63,7 +62,7 @@ int train_seeds(const TrainArguments& arguments);
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
                                            bool resumes);
 
-/// A line for each folder that the data are read from and that the recipe does not name whole: which one was found.
-void say_where_data_lie(const tasks::RecipePlan& plan, report::Progress& progress);
+/// ", data in /home/me/images": which folders were found of those that the recipe does not name whole; mostly one.
+std::string where_data_lie(const tasks::RecipePlan& plan);
 
 }  // namespace cachet::app

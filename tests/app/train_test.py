@@ -12,7 +12,7 @@ from runs import RECIPE, RunTest
 class Train(RunTest):
     def test_leaves_a_run_and_says_where(self):
         done = self.train("run")
-        self.assertIn(f"data of kind idx in {self.folder.resolve() / 'images'}", done.stderr)
+        self.assertIn(f"training in run, data in {self.folder.resolve() / 'images'}", done.stderr)
         self.assertRegex(done.stdout, r"step 36, .* of training, top-1 [0-9.]+ % ± ")
         self.assertEqual(done.stdout.splitlines()[-1], "run/report.html")
         for name in ("recipe.toml", "resolved.toml", "command.txt", "environment.json", "log.txt", "metrics.jsonl",
