@@ -15,8 +15,7 @@ struct GivenSample {
 /// Gives the next one; nothing behind the last.
 using NextSample = std::function<std::optional<GivenSample>()>;
 
-/// Calls `use(text, index)` for all samples in order. An io::Error that it throws gets the sample's
-/// place before it.
+/// Calls `use(text, index)` for all samples in order. An io::Error that it throws gets the sample's place before it.
 void for_each_given(const NextSample& next, const std::function<void(const std::string& text, int64_t index)>& use);
 
 }  // namespace cachet::tasks

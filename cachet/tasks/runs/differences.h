@@ -14,8 +14,7 @@ struct Contender {
   size_t seeds = 1;  // 1: value.spread is a standard error on the test data; else the deviation between seeds
 };
 
-/// The metric that decides of each group, left out where nothing was evaluated, and of groups
-/// that are not over.
+/// The metric that decides of each group; none of groups that are not over, or where nothing was evaluated.
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
 /// Sentences on how each behind the first differs from it, and whether by more than chance at 95 %: between means of
