@@ -61,24 +61,32 @@ double inference_rate(models::Model& model, const train::TrainOptions& training,
   return analysis::benchmark(model, options).samples_per_second;
 }
 
-/// The demo's recipe with its images, which come with the command, where they do not lie in the working folder.
-config::Document read_demo(const std::string& recipe, std::vector<std::string> settings) {
-  config::Document document = read_document(find_recipe(recipe), settings);
-  const auto task = tasks::read_recipe(document).task;
-  const std::vector<tasks::DataPlace> places = task->data();
-  if (!task->absent_data() || places.empty()) return document;
-  const auto folder = installed_folder(places.front().root);
-  if (!folder) return document;
-  settings.push_back("data.root=" + config::toml_text(folder->string()));
-  return read_document(find_recipe(recipe), settings);
+struct DemoRecipe {
+  fs::path file;
+  config::Document document;
+  tasks::RecipePlan plan;
+};
+
+/// One of the demo's recipes, with the images that come with the command where they do not lie in the working folder.
+DemoRecipe read_demo(const std::string& name, std::vector<std::string> settings) {
+  const fs::path file = find_recipe(name);
+  config::Document document = read_document(file, settings);
+  tasks::RecipePlan plan = tasks::read_recipe(document);
+  const std::vector<tasks::DataPlace> places = plan.task->data();
+  if (plan.task->absent_data() && !places.empty()) {
+    if (const auto folder = installed_folder(places.front().root)) {
+      settings.push_back("data.root=" + config::toml_text(folder->string()));
+      document = read_document(file, settings);
+      plan = tasks::read_recipe(document);
+    }
+  }
+  return {file, std::move(document), std::move(plan)};
 }
 
 DemoRun run_model(const std::string& recipe, const fs::path& folder, bool smoke) {
   std::vector<std::string> settings;
   if (smoke) settings = {"train.limit=\"4 steps\"", "data.limit=400"};
-  const fs::path file = find_recipe(recipe);
-  config::Document document = read_demo(recipe, settings);
-  const tasks::RecipePlan plan = tasks::read_recipe(document);
+  const auto [file, document, plan] = read_demo(recipe, settings);
   PhaseClock clock;
   const auto task = plan.build();
   DemoRun run;
@@ -120,8 +128,7 @@ int run_demo(const DemoArguments& arguments) {
   };
 
   PhaseClock clock;
-  config::Document document = read_demo("demo_plain", {});
-  const auto task = tasks::read_recipe(document).build();
+  const auto task = read_demo("demo_plain", {}).plan.build();
   const auto& images = dynamic_cast<const tasks::ImageClassification&>(*task);
   const report::ComparedRun linear = linear_run(
       baselines::logistic_regression(*images.training_images(), images.test_images(), images.normalization()));
