@@ -81,7 +81,8 @@ Axis y_axis(const std::vector<DrawnSeries>& series, bool logarithmic, bool from_
     return axis;
   }
   if (from_zero && !span.empty()) span.add(0);
-  span = widened(span);
+  const bool stays_zero = from_zero && span.least == 0 && span.most == 0;
+  span = stays_zero ? Span{0, 1} : widened(span);
   // Values of one sign keep a zero line at the frame rather than below it.
   const double air = kAir * (span.most / 2 - span.least / 2) * 2;
   const double least = span.least >= 0 && (from_zero || span.least < air) ? 0 : span.least - air;

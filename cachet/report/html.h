@@ -7,8 +7,9 @@
 namespace cachet::report {
 
 /// The page as one HTML file that needs nothing else: drawings as SVG, numbers as JSON, style and script inside. It is
-/// whole without JavaScript, which adds a read-out under the pointer and switches for series and scale. Never fails on
-/// content: wrong UTF-8 is replaced, numbers that are not finite are left out and marked.
+/// whole without JavaScript, which adds a read-out under the pointer, switches for series and scale, and a slider that
+/// smooths the curves, which the page keeps nowhere. Never fails on content: wrong UTF-8 is replaced, numbers that are
+/// not finite are left out and marked.
 std::string render_html(const Page& page);
 
 /// What a page with that source has in its first kilobyte.

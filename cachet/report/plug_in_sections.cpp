@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cachet/report/equal_series.h"
+
 namespace cachet::report {
 namespace {
 
@@ -56,6 +58,7 @@ Section unified_norm_section(const std::vector<WindowStatistics>& layers) {
     window.series.push_back(named(layer.window));
     filtered.series.push_back(named(layer.filtered));
   }
+  for (LineChart* chart : {&window, &filtered}) chart->series = equal_series_joined(chart->series, "layers");
   section.blocks = {std::move(window), std::move(filtered)};
   return section;
 }

@@ -23,6 +23,7 @@ struct WindowStatistics {
   Series window, filtered;
 };
 
+/// Layers that counted the same are one line.
 Section unified_norm_section(const std::vector<WindowStatistics>& layers);
 
 }  // namespace cachet::report

@@ -30,9 +30,60 @@ std::string_view script() {
   const share = (value, [least, most], log) =>
     log ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
 
+  // The mean of a value and those before it, each of which counts `weight` of the one behind it.
+  const smoothed = (values, weight) => {
+    let sum = 0, weights = 0;
+    return values.map(value => {
+      sum = weight * sum + value;
+      weights = weight * weights + 1;
+      return sum / weights;
+    });
+  };
+
+  // Draws the smoothed curves over those that were measured; no weight takes them away.
+  function smooth(plot, weight) {
+    plot.smooth = weight > 0 ? plot.data.series.map(series => smoothed(series.y, weight)) : null;
+    plot.views.forEach((svg, view) => {
+      const { x, y, log, frame: [left, top, right, bottom] } = plot.data.views[view];
+      for (const old of svg.querySelectorAll("path.smooth")) old.remove();
+      plot.data.series.forEach((series, index) => {
+        const group = svg.querySelector(`g[data-series="${index}"]`);
+        if (!group) return;
+        group.classList.toggle("smoothed", weight > 0 && series.y.length > 2);
+        if (!group.classList.contains("smoothed")) return;
+        const starts = new Set(series.starts);
+        let path = "";
+        plot.smooth[index].forEach((value, at) => {
+          if (log && !(value > 0)) return;
+          path += path === "" || starts.has(at) ? "M" : "L";
+          path += (left + share(series.x[at], x, false) * (right - left)).toFixed(1) + " ";
+          path += (bottom - share(value, y, log) * (bottom - top)).toFixed(1);
+        });
+        group.append(svgElement("path", { class: "curve smooth", d: path }));
+      });
+    });
+  }
+
+  // One slider for all curves of the page.
+  function smoothing(plots) {
+    if (!plots.some(({ data }) => data.series.some(series => series.y.length > 2))) return;
+    const label = document.createElement("label"), slider = document.createElement("input");
+    label.className = "smoothing";
+    Object.assign(slider, { type: "range", min: 0, max: 0.99, step: 0.01, value: 0, autocomplete: "off" });
+    slider.addEventListener("input", () => {
+      for (const plot of plots) {
+        plot.clear();
+        smooth(plot, Number(slider.value));
+      }
+    });
+    label.append("smoothing", slider);
+    (document.querySelector("nav") || document.querySelector("header")).append(label);
+  }
+
   function readout(box) {
     const data = JSON.parse(box.querySelector("script").textContent);
     const views = [...box.querySelectorAll("svg.plot")];
+    const plot = { data, views, smooth: null };
     const note = document.createElement("div");
     note.className = "readout";
     note.hidden = true;
@@ -71,7 +122,8 @@ std::string_view script() {
         const at = nearest(series.x, position), y = series.y[at];
         const colour = svg.querySelector(`g[data-series="${index}"]`).getAttribute("class");
         const spread = series.deviation ? " ± " + Number(series.deviation[at].toPrecision(2)) : "";
-        line(series.name, shown(y) + spread, colour);
+        const smooth = plot.smooth && series.y.length > 2 ? " (smoothed " + shown(plot.smooth[index][at]) + ")" : "";
+        line(series.name, shown(y) + spread + smooth, colour);
         if (view.log && !(y > 0)) continue;
         add(svgElement("circle", { class: "spot " + colour, r: 4,
           cx: left + share(series.x[at], view.x, false) * (right - left),
@@ -117,13 +169,14 @@ std::string_view script() {
         }
       });
     });
-    return clear;
+    return Object.assign(plot, { clear });
   }
 
   document.documentElement.classList.add("js");
+  const all = [];
   for (const figure of document.querySelectorAll("figure")) {
-    const boxes = [...figure.querySelectorAll(".plot-box")];
-    const clears = boxes.map(box => readout(box));
+    const plots = [...figure.querySelectorAll(".plot-box")].map(box => readout(box));
+    all.push(...plots);
     for (const key of figure.querySelectorAll(".key")) {
       key.addEventListener("click", () => {
         const on = key.getAttribute("aria-pressed") !== "true";
@@ -131,16 +184,17 @@ std::string_view script() {
         for (const part of figure.querySelectorAll(`[data-series="${key.dataset.toggle}"]`)) {
           part.classList.toggle("off", !on);
         }
-        for (const clear of clears) clear();
+        for (const { clear } of plots) clear();
       });
     }
     const scale = figure.querySelector(".scale");
     if (scale) scale.addEventListener("click", () => {
       for (const svg of figure.querySelectorAll("svg.plot")) svg.classList.toggle("hidden");
       scale.textContent = scale.textContent === "log scale" ? "linear scale" : "log scale";
-      for (const clear of clears) clear();
+      for (const { clear } of plots) clear();
     });
   }
+  smoothing(all);
 })();
 )js";
 }

@@ -43,8 +43,10 @@ h4 { font: 600 13px/1.3 var(--sans); margin: 0 0 4px; color: var(--soft); }
 .facts dd { margin: 0; }
 .facts .value { font: 600 22px/1.3 var(--serif); overflow-wrap: anywhere; }
 .facts .detail { font-size: 12.5px; color: var(--faint); overflow-wrap: anywhere; }
-nav { position: sticky; top: 0; z-index: 5; margin-top: 26px; background: var(--paper); border-bottom: 1px solid var(--line); }
-nav ul { max-width: 1200px; margin: 0 auto; padding: 0 28px; list-style: none; display: flex; gap: 24px; overflow-x: auto; white-space: nowrap; scrollbar-width: none; }
+nav { position: sticky; top: 0; z-index: 5; margin-top: 26px; padding: 0 max(28px, 50% - 572px); background: var(--paper); border-bottom: 1px solid var(--line); display: flex; align-items: center; gap: 24px; }
+.smoothing { display: flex; align-items: center; gap: 8px; font-size: 12.5px; color: var(--soft); }
+.smoothing input { width: 120px; accent-color: var(--accent); }
+nav ul { flex: 1; min-width: 0; margin: 0; padding: 0; list-style: none; display: flex; gap: 24px; overflow-x: auto; white-space: nowrap; scrollbar-width: none; }
 nav a { display: block; padding: 10px 0; color: var(--soft); text-decoration: none; font-size: 13.5px; }
 nav a:hover { color: var(--accent); box-shadow: inset 0 -2px 0 var(--accent); }
 section:first-of-type h2 { border-top: 0; margin-top: 22px; }
@@ -75,6 +77,7 @@ svg.plot .axis-title { fill: var(--faint); } svg.plot .nothing { fill: var(--fai
 .curve { stroke-width: 1.9; } .panel .curve { stroke-width: 1.5; } .panel .noise { stroke-width: 0.8; } .dots { stroke-width: 5; } .missing { stroke-width: 1.3; }
 .band { fill: var(--c); fill-opacity: 0.16; stroke: none; }
 .noise { stroke-width: 1; stroke-opacity: 0.38; }
+.smoothed .curve, .smoothed .dots { stroke-opacity: 0.25; } .smoothed .curve.smooth { stroke-opacity: 1; }
 .d1 .curve { stroke-dasharray: 6 4; } .d2 .curve { stroke-dasharray: 1.5 4; }
 svg.plot .direct { fill: var(--c); font-weight: 600; }
 .off { display: none; }
@@ -118,12 +121,12 @@ footer { padding-top: 46px; padding-bottom: 40px; color: var(--faint); font-size
   .blocks, .beside { grid-template-columns: minmax(0, 1fr); }
 }
 @media (max-width: 600px) {
-  header, main, footer, nav ul { padding-left: 16px; padding-right: 16px; }
+  header, main, footer, nav { padding-left: 16px; padding-right: 16px; }
   header { padding-top: 26px; } h1 { font-size: 29px; } h2 { font-size: 21px; margin-top: 36px; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); } .facts > div { padding: 11px 14px; } .facts .value { font-size: 20px; }
   figure { padding: 14px 13px 11px; border-radius: 8px; }
   svg.plot text { font-size: 18px; } svg.plot .direct { display: none; } .panel svg.plot text { font-size: 12px; }
-  .curve { stroke-width: 2.6; }
+  .curve { stroke-width: 2.6; } .smoothing input { width: 72px; }
   .pictures ul { grid-template-columns: repeat(auto-fill, minmax(72px, 1fr)); }
 }
 @media print {
@@ -131,7 +134,7 @@ footer { padding-top: 46px; padding-bottom: 40px; color: var(--faint); font-size
     --accent: #0b6e75; --heat: #0b6e75; --miss: #c2410c; --on-heat: #fff; --good: #17713a; --warn: #8f5a00; --bad: #b3261e;
     --s0: #1f66c1; --s1: #d9660b; --s2: #0d8f80; --s3: #b4338a; --s4: #a98600; --s5: #5b5ea6; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  body { font-size: 10.5pt; } nav, details, .js .scale, .readout { display: none; } figure, .facts { break-inside: avoid; } figure.code, figure.table { break-inside: auto; }
+  body { font-size: 10.5pt; } nav, details, .js .scale, .readout, .smoothing { display: none; } figure, .facts { break-inside: avoid; } figure.code, figure.table { break-inside: auto; }
   h2 { break-after: avoid; } pre { white-space: pre-wrap; }
 }
 )css";

@@ -99,6 +99,14 @@ TEST(HtmlTest, EmbeddedNumbersAreJson) {
   EXPECT_EQ(count, 6u + 6u + 1u + 2u);  // curves, a panel for each layer, their means, window statistics
 }
 
+TEST(HtmlTest, CurvesCanBeSmoothedAcrossNoGap) {
+  Page page{"t", "", {}, "", {}, {{"s", {LineChart{"c", "x", "y", {{"a", {1, 2, 3, 4}, {1, NAN, 3, 4}}}}}, ""}}, ""};
+  const std::string html = render_html(page);
+  EXPECT_NE(html.find("\"smoothing\""), std::string::npos) << "the script makes the slider";
+  EXPECT_NE(html.find("\"starts\":[1]"), std::string::npos) << "a line begins behind the value that is not finite";
+  EXPECT_EQ(html.find("localStorage"), std::string::npos) << "a page keeps nothing";
+}
+
 TEST(HtmlTest, StatesAndEmptyPagesAreDrawn) {
   for (Status status : {Status::running, Status::finished, Status::interrupted, Status::failed}) {
     Page page;
