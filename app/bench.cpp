@@ -5,6 +5,7 @@
 #include "app/command.h"
 #include "app/device_argument.h"
 #include "app/json.h"
+#include "app/text_output.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/report/text_table.h"
@@ -23,7 +24,7 @@ struct BenchArguments {
   std::vector<int> threads{0};
   double seconds = 2;
   std::string device = "auto";
-  bool json = false;
+  bool json = false, wide = false;
 };
 
 std::vector<BenchmarkMode> modes_of(const BenchArguments& arguments) {
@@ -69,7 +70,7 @@ std::vector<report::Cell> table_row(const BenchRow& row) {
   return cells;
 }
 
-void print_table(const std::vector<BenchRow>& rows) {
+void print_table(const std::vector<BenchRow>& rows, bool wide) {
   using report::Alignment;
   report::Table table;
   table.columns = {{"model"},
@@ -81,8 +82,9 @@ void print_table(const std::vector<BenchRow>& rows) {
                    {"quartiles", Alignment::right},
                    {"samples/s", Alignment::right},
                    {"peak memory", Alignment::right}};
+  table.columns[6].importance = -1;  // quartiles
   for (const BenchRow& row : rows) table.rows.push_back(table_row(row));
-  std::cout << report::text_table(table);
+  std::cout << report::text_table(table, printed_form(wide));
 }
 
 // One measurement is an object of its own; several are the list `results`.
@@ -104,7 +106,7 @@ int run_bench(const BenchArguments& arguments) {
   if (arguments.json)
     std::cout << to_json(rows).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
   else
-    print_table(rows);
+    print_table(rows, arguments.wide);
   int code = kDone;
   for (const BenchRow& row : rows) {
     if (!row.contains("error")) continue;
@@ -139,6 +141,7 @@ Action declare_bench(CLI::App& app) {
       ->type_name("S");
   add_device_option(app, arguments->device);
   app.add_flag("--json", arguments->json, "Print one JSON object");
+  add_wide_option(app, arguments->wide);
   return [arguments] { return run_bench(*arguments); };
 }
 

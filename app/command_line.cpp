@@ -1,5 +1,7 @@
 #include "cachet/command_line.h"
 
+#include <unistd.h>
+
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/ascii_stream.h"
 #include "app/command.h"
 #include "app/failure.h"
 #include "app/usage.h"
@@ -91,6 +94,7 @@ std::string whole_text(std::string argument) {
 
 int run_command_line(int argc, const char* const* argv) {
   using namespace app;
+  const AsciiStream output(std::cout, STDOUT_FILENO), messages(std::cerr, STDERR_FILENO);
   Parser parser;
   if (argc <= 1) {
     std::cerr << parser.app.help();

@@ -7,6 +7,7 @@
 #include "app/command.h"
 #include "app/json.h"
 #include "app/output.h"
+#include "app/text_output.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
 #include "cachet/report/text_table.h"
@@ -21,7 +22,7 @@ struct CompareArguments {
   std::vector<std::string> runs;
   std::string format = "text";
   OutputArgument output;
-  bool json = false;
+  bool json = false, wide = false;
 };
 
 using Groups = std::vector<tasks::RunGroup>;
@@ -91,7 +92,8 @@ std::string source_of(const Groups& groups) {
   return source;
 }
 
-std::string rendered(const Groups& groups, const std::string& format) {
+/// `form` is that of text alone.
+std::string rendered(const Groups& groups, const std::string& format, const report::TextForm& form) {
   if (format == "html") {
     report::Page page = tasks::comparison_page(groups, "Comparison");
     page.source = source_of(groups);
@@ -99,16 +101,19 @@ std::string rendered(const Groups& groups, const std::string& format) {
   }
   if (format == "csv") return report::csv_table(tasks::published_table(groups));
   const auto text = [&](const report::Table& table) {
-    if (format == "text") return report::text_table(table);
+    if (format == "text") return report::text_table(table, form);
     return (table.title.empty() ? "" : "### " + table.title + "\n\n") + report::markdown_table(table);
   };
   const std::vector<report::ComparedRun> rows = tasks::compared(groups);
   const report::Table keys = report::differing_keys_table(rows), seeds = tasks::seeds_table(groups);
   const std::string notes = tasks::comparison_notes(groups);
   std::string all = text(report::results_table(rows)) + "\n";
-  if (!notes.empty()) all += notes + "\n\n";
+  const auto sentences = [&](const std::string& notes) {
+    return format == "text" ? report::text_paragraph(notes, form) : notes + "\n";
+  };
+  if (!notes.empty()) all += sentences(notes) + "\n";
   if (!seeds.rows.empty()) all += text(seeds) + "\n";
-  if (keys.rows.empty()) return keys.note.empty() ? all : all + keys.note + "\n";
+  if (keys.rows.empty()) return keys.note.empty() ? all : all + sentences(keys.note);
   return all + text(keys);
 }
 
@@ -134,12 +139,12 @@ int run_compare(const CompareArguments& arguments) {
     const std::string mark = report::source_mark(source_of(groups));
     require_file_output(arguments.output,
                         {{".html", ".md", ".csv", ".txt"}, {}, [&](const auto& page) { return holds(page, mark); }});
-    io::write_file_atomically(file, rendered(groups, form_of(file)));
+    io::write_file_atomically(file, rendered(groups, form_of(file), {}));
   }
   if (arguments.json)
     std::cout << to_json(read).dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
   else
-    std::cout << rendered(groups, arguments.format);
+    std::cout << rendered(groups, arguments.format, printed_form(arguments.wide));
   for (const std::string& line : read.unreadable) std::cerr << "left out: " << line << '\n';
   return read.unreadable.empty() ? kDone : kFailed;
 }
@@ -154,6 +159,7 @@ Action declare_compare(CLI::App& app) {
       ->type_name("FORM");
   add_output(app, arguments->output, "Write it to a file too, in the form of its suffix: .html, .md, .csv, .txt");
   app.add_flag("--json", arguments->json, "Print one JSON object");
+  add_wide_option(app, arguments->wide);
   return [arguments] { return run_compare(*arguments); };
 }
 

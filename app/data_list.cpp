@@ -9,6 +9,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/recipe_argument.h"
+#include "app/text_output.h"
 #include "cachet/config/glob.h"
 #include "cachet/config/near_names.h"
 #include "cachet/data/data_path.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 struct DataListArguments {
   std::string glob;
-  bool json = false;
+  bool json = false, wide = false;
 };
 
 /// A folder that recipes read data from.
@@ -90,10 +91,11 @@ nlohmann::ordered_json to_json(const std::vector<RecipeData>& all) {
   return json;
 }
 
-void print_table(const std::vector<RecipeData>& all) {
+void print_table(const std::vector<RecipeData>& all, bool wide) {
   using report::Alignment;
   report::Table table;
   table.columns = {{"kind"}, {"root"}, {"recipes", Alignment::right}, {"found here"}};
+  table.columns[2].importance = -1;  // how many recipes
   bool missing = false;
   for (const RecipeData& data : all) {
     const auto place = place_of(data);
@@ -101,9 +103,14 @@ void print_table(const std::vector<RecipeData>& all) {
     table.rows.push_back(
         {data.kind, data.root.string(), std::to_string(data.recipes.size()), place ? place->string() : ""});
   }
-  std::cout << report::text_table(table);
+  const report::TextForm form = printed_form(wide);
+  std::cout << report::text_table(table, form);
   if (missing)
-    std::cout << "\nRoots are looked for here, then below CACHET_DATA; `--json` says what a missing one should hold.\n";
+    std::cout << '\n'
+              << report::text_paragraph(
+                     "Roots are looked for here, then below CACHET_DATA; `--json` says what a missing "
+                     "one should hold.",
+                     form);
 }
 
 int run_data_list(const DataListArguments& arguments) {
@@ -111,7 +118,7 @@ int run_data_list(const DataListArguments& arguments) {
   if (arguments.json)
     std::cout << to_json(all).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
   else
-    print_table(all);
+    print_table(all, arguments.wide);
   return kDone;
 }
 
@@ -121,6 +128,7 @@ Action declare_data_list(CLI::App& app) {
   auto arguments = std::make_shared<DataListArguments>();
   app.add_option("GLOB", arguments->glob, "Kinds to list, such as 'cifar*'; all without it")->type_name("");
   app.add_flag("--json", arguments->json, "Print one JSON object");
+  add_wide_option(app, arguments->wide);
   return [arguments] { return run_data_list(*arguments); };
 }
 

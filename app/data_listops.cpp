@@ -6,6 +6,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/progress_argument.h"
+#include "app/text_output.h"
 #include "cachet/data/text/listops.h"
 #include "cachet/data/text/listops_file.h"
 #include "cachet/report/format.h"
@@ -77,7 +78,8 @@ void print_statistics(const data::ListOpsStatistics& statistics) {
   for (size_t i = 0; i < statistics.operators.size(); ++i)
     operators.rows.push_back({std::string(data::kListOpsOperators[i]), std::to_string(statistics.operators[i]),
                               share_of(statistics.operators[i], uses)});
-  std::cout << report::text_table(values) << '\n' << report::text_table(operators) << '\n';
+  const report::TextForm form = printed_form(/*wide=*/false);
+  std::cout << report::text_table(values, form) << '\n' << report::text_table(operators, form) << '\n';
 }
 
 int run_listops(const ListOpsArguments& arguments) {

@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/recipe_argument.h"
+#include "app/text_output.h"
 #include "cachet/analysis/benchmark.h"
 #include "cachet/baselines/logistic_regression.h"
 #include "cachet/config/toml_text.h"
@@ -155,8 +156,9 @@ int run_demo(const DemoArguments& arguments) {
   page.sections.push_back({"Time", {phases}, ""});
   const fs::path file = folder / "report.html";
   io::write_file_atomically(file, report::render_html(page));
-  std::cout << report::text_table(report::results_table(runs)) << '\n'
-            << report::text_table(phases) << "\nreport: " << file.string() << '\n';
+  const report::TextForm form = printed_form(/*wide=*/false, "the report");
+  std::cout << report::text_table(report::results_table(runs), form) << '\n'
+            << report::text_table(phases, form) << "\nreport: " << file.string() << '\n';
   return kDone;
 }
 

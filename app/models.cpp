@@ -4,6 +4,7 @@
 #include "app/command.h"
 #include "app/json.h"
 #include "app/model_argument.h"
+#include "app/text_output.h"
 #include "cachet/analysis/model_summary.h"
 #include "cachet/report/format.h"
 #include "cachet/report/text_table.h"
@@ -14,7 +15,7 @@ namespace {
 struct ModelsArguments {
   std::string glob;
   std::vector<std::string> settings;
-  bool json = false;
+  bool json = false, wide = false;
 };
 
 struct Listed {
@@ -22,7 +23,7 @@ struct Listed {
   analysis::ModelSummary summary;
 };
 
-void print_table(const std::vector<Listed>& list) {
+void print_table(const std::vector<Listed>& list, bool wide) {
   using report::Alignment;
   report::Table table;
   table.columns = {{"model"},
@@ -34,7 +35,7 @@ void print_table(const std::vector<Listed>& list) {
     table.rows.push_back({plan.name, report::format_count(static_cast<double>(summary.parameters)),
                           report::format_count(static_cast<double>(summary.macs.linear_convolution)),
                           report::format_count(static_cast<double>(summary.macs.attention)), plan.input.text});
-  std::cout << report::text_table(table);
+  std::cout << report::text_table(table, printed_form(wide));
 }
 
 nlohmann::ordered_json to_json(const std::vector<Listed>& list) {
@@ -59,7 +60,7 @@ int run_models(const ModelsArguments& arguments) {
   if (arguments.json)
     std::cout << to_json(list).dump(2) << '\n';
   else
-    print_table(list);
+    print_table(list, arguments.wide);
   return kDone;
 }
 
@@ -68,6 +69,7 @@ Action declare_models(CLI::App& app) {
   app.add_option("GLOB", arguments->glob, "Names to list, such as 'deit*'; all without it")->type_name("");
   add_settings_option(app, arguments->settings);
   app.add_flag("--json", arguments->json, "Print one JSON object");
+  add_wide_option(app, arguments->wide);
   return [arguments] { return run_models(*arguments); };
 }
 

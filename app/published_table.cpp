@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/json.h"
+#include "app/text_output.h"
 #include "cachet/analysis/published_counts.h"
 #include "cachet/report/text_table.h"
 
@@ -32,7 +33,7 @@ std::string fixed(std::optional<double> value, int digits) {
   return text.str();
 }
 
-void print_published(const std::vector<CountedRow>& rows) {
+void print_published(const std::vector<CountedRow>& rows, bool wide) {
   using report::Alignment;
   report::Table table;
   table.columns = {{"model"},
@@ -47,10 +48,15 @@ void print_published(const std::vector<CountedRow>& rows) {
                           fixed(static_cast<double>(summary.parameters) / 1e6, 3), fixed(published.parameters, 3),
                           fixed(static_cast<double>(summary.macs.linear_convolution) / 1e9, 3),
                           fixed(published.code_macs, 3), fixed(published.paper_macs, 2)});
-  std::cout << "Cached Transformers (arXiv 2312.12742), Tables 9 and 10, one image of 3 x 224 x 224\n\n"
-            << report::text_table(table)
-            << "\nMACs are those of linear layers and convolutions. The paper's plain models count a little more than "
-               "their code holds.\n";
+  const report::TextForm form = printed_form(wide);
+  std::cout << report::text_paragraph(
+                   "Cached Transformers (arXiv 2312.12742), Tables 9 and 10, one image of 3 x 224 x 224", form)
+            << '\n'
+            << report::text_table(table, form) << '\n'
+            << report::text_paragraph(
+                   "MACs are those of linear layers and convolutions. The paper's plain models count "
+                   "a little more than their code holds.",
+                   form);
 }
 
 nlohmann::ordered_json published_json(const std::vector<CountedRow>& rows) {
@@ -73,11 +79,11 @@ nlohmann::ordered_json published_json(const std::vector<CountedRow>& rows) {
 
 }  // namespace
 
-void show_published_counts(bool json) {
+void show_published_counts(bool json, bool wide) {
   if (json)
     std::cout << published_json(counted_rows()).dump(2) << '\n';
   else
-    print_published(counted_rows());
+    print_published(counted_rows(), wide);
 }
 
 }  // namespace cachet::app

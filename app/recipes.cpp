@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <string_view>
 
 #include "app/command.h"
 #include "app/json.h"
 #include "app/recipe_argument.h"
+#include "app/text_output.h"
 #include "cachet/config/glob.h"
 #include "cachet/config/near_names.h"
 #include "cachet/io/atomic_file.h"
@@ -18,7 +21,7 @@ namespace {
 
 struct RecipesArguments {
   std::string glob, name, file;
-  bool json = false;
+  bool json = false, wide = false;
 };
 
 /// The comment that a recipe opens with, without its marks.
@@ -32,10 +35,19 @@ std::string opening_comment(const std::filesystem::path& path) {
   return text;
 }
 
+/// Whether a full stop ends a sentence: not that of "Sec. 4.1", "et al. (2020)".
+bool ends_sentence(std::string_view text, size_t stop) {
+  constexpr std::array<std::string_view, 8> kShortened{"Sec", "Fig", "Tab", "Eq", "App", "Ch", "al", "vs"};
+  const std::string_view before = text.substr(0, stop), behind = text.substr(stop + 1);
+  const std::string_view word = before.substr(before.find_last_of(" (") + 1);
+  if (std::ranges::find(kShortened, word) != kShortened.end()) return false;
+  return behind.empty() || behind.front() == ' ';
+}
+
 /// Without its full stop.
-std::string first_sentence(std::string text) {
-  text.resize(std::min(text.size(), text.find(". ")));
-  if (text.ends_with('.')) text.pop_back();
+std::string first_sentence(const std::string& text) {
+  for (size_t stop = text.find('.'); stop != std::string::npos; stop = text.find('.', stop + 1))
+    if (ends_sentence(text, stop)) return text.substr(0, stop);
   return text;
 }
 
@@ -66,7 +78,7 @@ int list_recipes(const RecipesArguments& arguments) {
   table.columns = {{"recipe"}, {"what it is"}};
   for (const NamedRecipe& recipe : recipes)
     table.rows.push_back({recipe.name, first_sentence(opening_comment(recipe.path))});
-  std::cout << report::text_table(table);
+  std::cout << report::text_table(table, printed_form(arguments.wide));
   return kDone;
 }
 
@@ -101,6 +113,7 @@ Action declare_recipes(CLI::App& app) {
   auto arguments = std::make_shared<RecipesArguments>();
   app.add_option("GLOB", arguments->glob, "Names to list, such as 'cifar10*'; all without it")->type_name("");
   app.add_flag("--json", arguments->json, "Print one JSON object");
+  add_wide_option(app, arguments->wide);
   CLI::App* copy = app.add_subcommand("cp", "Copy a recipe, its bases merged into it, to edit it");
   copy->add_option("NAME", arguments->name, "A recipe's name or file")->required()->type_name("");
   copy->add_option("FILE", arguments->file, "The file to write, which must not exist")->required()->type_name("");

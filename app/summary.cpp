@@ -8,6 +8,7 @@
 #include "app/model_argument.h"
 #include "app/published_table.h"
 #include "app/recipe_argument.h"
+#include "app/text_output.h"
 #include "cachet/analysis/model_summary.h"
 #include "cachet/report/format.h"
 #include "cachet/report/text_table.h"
@@ -19,7 +20,7 @@ namespace {
 struct SummaryArguments {
   ModelArgument model;
   int64_t depth = analysis::kAllDepths;
-  bool published = false, inference = false, json = false;
+  bool published = false, inference = false, json = false, wide = false;
 };
 
 std::string shape_text(const std::vector<int64_t>& shape) {
@@ -42,7 +43,7 @@ double kernel_share(const analysis::ModelSummary& summary) {
   return static_cast<double>(summary.kernel_parameters) / static_cast<double>(summary.block_parameters);
 }
 
-void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& summary) {
+void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& summary, bool wide) {
   using report::Alignment;
   report::Table table;
   table.columns = {{"layer"},
@@ -51,11 +52,13 @@ void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& su
                    {"parameters", Alignment::right},
                    {"linear + conv MACs", Alignment::right},
                    {"attention MACs", Alignment::right}};
+  table.columns[2].importance = -1;  // shapes
   for (const auto& layer : summary.layers)
     table.rows.push_back(row(layer.path.empty() ? "(model)" : layer.path, layer.kind, shape_text(layer.output_shape),
                              layer.parameters, layer.macs));
   table.rows.push_back(row("total", "", "", summary.parameters, summary.macs));
-  std::cout << plan.name << ", one sample of " << plan.input.text << "\n\n" << report::text_table(table);
+  std::cout << plan.name << ", one sample of " << plan.input.text << "\n\n"
+            << report::text_table(table, printed_form(wide));
   if (summary.kernel_parameters > 0)
     std::cout << "\ntrained kernels: " << report::format_count(static_cast<double>(summary.kernel_parameters))
               << " parameters, " << report::format_percent(kernel_share(summary))
@@ -82,7 +85,7 @@ nlohmann::ordered_json to_json(const std::string& name, const analysis::ModelSum
 int run_published(const SummaryArguments& arguments) {
   if (!arguments.model.name.empty() || !arguments.model.settings.empty())
     throw UsageError("--table shows the models of the paper; leave out MODEL and --set");
-  show_published_counts(arguments.json);
+  show_published_counts(arguments.json, arguments.wide);
   return kDone;
 }
 
@@ -104,7 +107,7 @@ int run_summary(const SummaryArguments& arguments) {
   if (arguments.json)
     std::cout << to_json(plan.name, summary).dump(2) << '\n';
   else
-    print_table(plan, summary);
+    print_table(plan, summary, arguments.wide);
   return kDone;
 }
 
@@ -127,6 +130,7 @@ Action declare_summary(CLI::App& app) {
       ->type_name("N");
   app.add_flag("--inference", arguments->inference, "Count evaluation's pass, where a frozen cache runs no gates");
   app.add_flag("--json", arguments->json, "Print one JSON object");
+  add_wide_option(app, arguments->wide);
   return [arguments] { return run_summary(*arguments); };
 }
 

@@ -8,6 +8,7 @@
 #include "app/failure.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "app/text_output.h"
 #include "app/training.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
@@ -56,7 +57,9 @@ class SeedSeries {
       if (run_one(seed, std::move(built)) == kInterrupted) return interrupted(seed);
     }
     if (const auto groups = write_overview())
-      std::cout << report::text_table(report::results_table(tasks::compared(*groups))) << '\n'
+      std::cout << report::text_table(report::results_table(tasks::compared(*groups)),
+                                      printed_form(/*wide=*/false, "the report"))
+                << '\n'
                 << folder_.shared().report().string() << '\n';
     if (failed_.empty()) return kDone;
     throw std::runtime_error(std::to_string(failed_.size()) + " of " + std::to_string(folder_.seeds().size()) +

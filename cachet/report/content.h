@@ -74,6 +74,7 @@ struct Column {
   std::string name{};
   Alignment alignment = Alignment::left;
   Better better = Better::neither;  // which value is marked as the column's best
+  int importance = 0;               // where a terminal has no room for all, the least goes first, of equals the last
 };
 
 /// A cell's text for people and, where it has one, its number for CSV files and for finding the best of a column.

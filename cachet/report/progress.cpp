@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "cachet/report/ascii.h"
 #include "cachet/report/progress_line.h"
 #include "cachet/report/remaining_time.h"
 #include "cachet/report/terminal.h"
@@ -44,9 +45,13 @@ struct Progress::Impl {
     return (rows > 0 ? "\033[" + std::to_string(rows) + "A" : "") + "\r\033[J";
   }
 
+  std::string shown(std::string_view line) const {
+    return takes_unicode(options.descriptor) ? std::string(line) : ascii_text(line);
+  }
+
   std::string bar(double now) {
     // The last column stays free: some terminals break the line as soon as it is filled.
-    style.columns = terminal_columns(options.descriptor) - 1;
+    style.columns = std::min(text_columns(options.descriptor), terminal_columns(options.descriptor)) - 1;
     const std::string line = bar_line(state, remaining.seconds(now), style);
     const std::string text = erased() + line;
     LineStyle measure = style;
@@ -59,7 +64,7 @@ struct Progress::Impl {
     pending = false;
     last_drawn = now;
     if (mode == ProgressMode::plain) {
-      write_fully(options.descriptor, plain_line(state, remaining.seconds(now)) + "\n");
+      write_fully(options.descriptor, shown(plain_line(state, remaining.seconds(now))) + "\n");
     } else if (is_foreground(options.descriptor)) {
       write_fully(options.descriptor, bar(now));
     }
@@ -69,9 +74,9 @@ struct Progress::Impl {
 Progress::Progress(const ProgressOptions& options) noexcept try : mode_(options.mode), impl_(new Impl) {
   impl_->options = options;
   if (mode_ == ProgressMode::automatic) {
-    mode_ = is_terminal(options.descriptor) ? ProgressMode::bar : ProgressMode::plain;
+    mode_ = moves_cursor(options.descriptor) ? ProgressMode::bar : ProgressMode::plain;
   }
-  impl_->style.unicode = has_utf8_locale();
+  impl_->style.unicode = takes_unicode(options.descriptor);
   impl_->style.colour = wants_colour();
 } catch (...) {
   // Without memory there is no progress to show: every member does nothing.
@@ -99,7 +104,7 @@ void Progress::log(std::string_view line) noexcept try {
   if (!impl_) return;
   const std::lock_guard lock(impl_->mutex);
   const bool had_bar = impl_->drawn_width > 0;
-  write_fully(impl_->options.descriptor, impl_->erased() + std::string(line) + "\n");
+  write_fully(impl_->options.descriptor, impl_->erased() + impl_->shown(line) + "\n");
   if (had_bar) impl_->draw(mode_, monotonic_seconds());
 } catch (...) {
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cachet/report/ascii.h"
 #include "cachet/report/format.h"
 #include "cachet/report/utf8.h"
 
@@ -56,14 +57,16 @@ std::string bar_of(double share, int width, const LineStyle& style) {
 }  // namespace
 
 std::string bar_line(const ProgressState& state, std::optional<double> seconds_left, const LineStyle& style) {
+  const auto spelled = [&](const std::string& text) { return style.unicode ? text : ascii_text(text); };
   const int columns = std::max(style.columns, 0);
-  const std::string head = state.phase + (state.epoch > 0 ? " " + of_total(state.epoch, state.epochs) : "");
+  const std::string head = spelled(state.phase + (state.epoch > 0 ? " " + of_total(state.epoch, state.epochs) : ""));
   const std::string steps = state.step > 0 || state.steps > 0 ? of_total(state.step, state.steps) : "";
   const int least = display_width(head) + 2 + display_width(steps);
-  if (columns < least + kShortestBar + 2) return fit_width(head + "  " + steps, columns);
+  if (columns < least + kShortestBar + 2) return fit_width(head + "  " + steps, columns, style.unicode ? U'…' : U'~');
 
   std::vector<ProgressField> fields = value_fields(state);
   if (seconds_left) fields.push_back({format_duration(*seconds_left) + " left", 7});
+  for (ProgressField& field : fields) field.text = spelled(field.text);
   int room = columns - least - kShortestBar - 2;
   std::vector<size_t> order(fields.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;

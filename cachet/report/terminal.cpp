@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <system_error>
 
 namespace cachet::report {
 namespace {
@@ -39,14 +41,24 @@ class PipeSignalBlocked {
 
 }  // namespace
 
-bool is_terminal(int descriptor) noexcept {
+bool is_terminal(int descriptor) noexcept { return isatty(descriptor) == 1; }
+
+bool moves_cursor(int descriptor) noexcept {
   const char* kind = std::getenv("TERM");
-  return isatty(descriptor) == 1 && kind != nullptr && *kind != 0 && std::strcmp(kind, "dumb") != 0;
+  return is_terminal(descriptor) && kind != nullptr && *kind != 0 && std::strcmp(kind, "dumb") != 0;
 }
 
 int terminal_columns(int descriptor) noexcept {
   winsize size{};
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+int text_columns(int descriptor) noexcept {
+  const std::string_view wished = std::getenv("COLUMNS") == nullptr ? "" : std::getenv("COLUMNS");
+  int columns = 0;
+  const auto [end, error] = std::from_chars(wished.data(), wished.data() + wished.size(), columns);
+  const bool is_number = error == std::errc() && end == wished.data() + wished.size();
+  return is_number && columns > 0 ? columns : terminal_columns(descriptor);
 }
 
 bool is_foreground(int descriptor) noexcept {
@@ -62,6 +74,8 @@ bool has_utf8_locale() noexcept {
   }
   return false;
 }
+
+bool takes_unicode(int descriptor) noexcept { return !is_terminal(descriptor) || has_utf8_locale(); }
 
 bool write_fully(int descriptor, std::string_view text) noexcept {
   const PipeSignalBlocked blocked;

@@ -2,24 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "cachet/report/csv.h"
 #include "cachet/report/table.h"
-#include "cachet/report/utf8.h"
+#include "cachet/report/text_grid.h"
 
 namespace cachet::report {
 namespace {
 
 using TextRow = std::vector<std::string>;
-
-constexpr int kGap = 2;  // blanks between columns
-
-// A cell has one line here: what would break it becomes a blank.
-std::string on_one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-  return text;
-}
 
 std::string markdown_text(std::string_view text) {
   std::string escaped;
@@ -30,98 +22,74 @@ std::string markdown_text(std::string_view text) {
   return on_one_line(escaped);
 }
 
-std::string aligned(const std::string& text, int width, Alignment alignment) {
-  const std::string blanks(std::max(width - display_width(text), 0), ' ');
-  return alignment == Alignment::right ? blanks + text : text + blanks;
-}
-
-/// The texts of a table, its head first.
-struct TextGrid {
-  std::vector<TextRow> lines;
-  std::vector<Alignment> alignments;  // of the columns
-
-  std::vector<int> widths() const {
-    std::vector<int> widths(alignments.size(), 0);
-    for (const TextRow& line : lines)
-      for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], display_width(line[i]));
-    return widths;
-  }
-
-  int width() const {
-    int sum = 0;
-    for (const int width : widths()) sum += width + kGap;
-    return sum - kGap;
-  }
-};
-
-std::string without_trailing_blanks(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
 TextRow column_names(const Table& table) {
   TextRow names;
   for (const Column& column : table.columns) names.push_back(column.name);
   return names;
 }
 
-TextGrid grid_of(const Table& table) {
-  const TableMarks best(table);
+/// A way to draw a table, and the columns that have no room in it.
+struct Layout {
   TextGrid grid;
-  grid.lines.emplace_back();
-  for (const Column& column : table.columns) {
-    grid.lines[0].push_back(on_one_line(column.name));
-    grid.alignments.push_back(column.alignment);
-  }
-  for (size_t row = 0; row < table.rows.size(); ++row) {
-    grid.lines.emplace_back();
-    for (size_t column = 0; column < table.columns.size(); ++column) {
-      std::string text = on_one_line(cell_at(table, row, column).text);
-      // Every cell of a column with a mark has room for it, so that its numbers stay aligned.
-      if (best.in_column(column)) text += best.is_best(row, column) ? "*" : " ";
-      grid.lines.back().push_back(text);
-    }
-  }
-  return grid;
+  std::vector<int> widths;
+  std::vector<size_t> left_out{};
+};
+
+std::vector<size_t> all_columns(const Table& table) {
+  std::vector<size_t> columns(table.columns.size());
+  std::iota(columns.begin(), columns.end(), size_t{0});
+  return columns;
 }
 
-/// Lines become columns. What stands in one column then is of many kinds, so only its place is common: the right.
-TextGrid turned_grid(const TextGrid& grid) {
-  TextGrid turned;
-  turned.lines.resize(grid.alignments.size());
-  for (const TextRow& line : grid.lines) {
-    for (size_t i = 0; i < line.size(); ++i) turned.lines[i].push_back(line[i]);
-    turned.alignments.push_back(turned.alignments.empty() ? Alignment::left : Alignment::right);
-  }
-  return turned;
+/// The position in `columns` of the one that matters least; the first stays.
+size_t least_important(const Table& table, const std::vector<size_t>& columns) {
+  size_t least = columns.size() - 1;
+  for (size_t i = columns.size() - 1; i > 0; --i)
+    if (table.columns[columns[i]].importance < table.columns[columns[least]].importance) least = i;
+  return least;
 }
 
-std::string drawn(const TextGrid& grid) {
-  const std::vector<int> widths = grid.widths();
-  std::string text;
-  for (size_t i = 0; i < grid.lines.size(); ++i) {
-    std::string line, rule;
-    for (size_t column = 0; column < widths.size(); ++column) {
-      const std::string gap(column > 0 ? kGap : 0, ' ');
-      line += gap + aligned(grid.lines[i][column], widths[column], grid.alignments[column]);
-      rule += gap;
-      for (int k = 0; k < widths[column]; ++k) rule += "─";
+Layout with_columns_left_out(const Table& table, const TextForm& form) {
+  std::vector<size_t> columns = all_columns(table), left_out;
+  while (true) {
+    TextGrid grid = grid_of(table, columns, form.unicode);
+    if (auto widths = grid.widths_within(form.columns)) return {std::move(grid), std::move(*widths), left_out};
+    if (columns.size() <= 1) {
+      std::vector<int> widths = grid.natural_widths();
+      return {std::move(grid), std::move(widths), left_out};
     }
-    text += without_trailing_blanks(line) + "\n";
-    if (i == 0) text += rule + "\n";
+    const auto least = columns.begin() + static_cast<std::ptrdiff_t>(least_important(table, columns));
+    left_out.insert(std::ranges::lower_bound(left_out, *least), *least);
+    columns.erase(least);
   }
-  return text;
+}
+
+Layout layout_of(const Table& table, const TextForm& form) {
+  const TextGrid upright = grid_of(table, all_columns(table), form.unicode), on_its_side = turned(upright);
+  const std::vector<int> widths = upright.natural_widths(), turned_widths = on_its_side.natural_widths();
+  const bool is_narrower = width_of(turned_widths) < width_of(widths);
+  if (width_of(widths) <= form.columns || (form.whole && !is_narrower)) return {upright, widths};
+  if (form.whole || (is_narrower && width_of(turned_widths) <= form.columns)) return {on_its_side, turned_widths};
+  if (const auto wrapped = upright.widths_within(form.columns)) return {upright, *wrapped};
+  if (is_narrower)
+    if (const auto wrapped = on_its_side.widths_within(form.columns)) return {on_its_side, *wrapped};
+  return with_columns_left_out(table, form);
+}
+
+std::string left_out_sentence(const Table& table, const Layout& layout, const TextForm& form) {
+  std::string names;
+  for (const size_t column : layout.left_out) names += (names.empty() ? "" : ", ") + table.columns[column].name;
+  return "There is no room here for: " + names + (form.whole_by.empty() ? "" : "; " + form.whole_by + " shows all");
 }
 
 }  // namespace
 
-std::string text_table(const Table& table, int columns) {
-  const TextGrid upright = grid_of(table);
-  const TextGrid turned = turned_grid(upright);
-  const bool turn = upright.width() > columns && turned.width() < upright.width();
-  std::string text = table.title.empty() ? "" : on_one_line(table.title) + "\n";
-  text += drawn(turn ? turned : upright);
-  return table.note.empty() ? text : text + on_one_line(table.note) + "\n";
+std::string text_table(const Table& table, const TextForm& form) {
+  const Layout layout = layout_of(table, form);
+  std::string text = table.title.empty() ? "" : text_paragraph(on_one_line(table.title), form);
+  text += drawn(layout.grid, layout.widths, form.unicode);
+  if (!layout.left_out.empty()) text += text_paragraph(on_one_line(left_out_sentence(table, layout, form)), form);
+  return table.note.empty() ? text : text + text_paragraph(on_one_line(table.note), form);
 }
 
 std::string markdown_table(const Table& table) {

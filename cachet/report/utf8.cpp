@@ -89,7 +89,7 @@ int display_width(std::string_view text) {
   return width;
 }
 
-std::string fit_width(std::string_view text, int columns) {
+std::string fit_width(std::string_view text, int columns, char32_t mark) {
   if (columns <= 0) return "";
   if (display_width(text) <= columns) return std::string(text);
   std::string fitted;
@@ -99,7 +99,8 @@ std::string fit_width(std::string_view text, int columns) {
     if (width > columns - 1) break;
     append_code_point(fitted, c);
   }
-  return fitted + "…";
+  append_code_point(fitted, mark);
+  return fitted;
 }
 
 }  // namespace cachet::report

@@ -15,7 +15,7 @@ void append_code_point(std::string& text, char32_t code_point);
 int display_width(std::string_view text);
 int display_width(char32_t code_point);
 
-/// The longest beginning that is at most `columns` wide; where something is cut, its last column is `…`.
-std::string fit_width(std::string_view text, int columns);
+/// The longest beginning that is at most `columns` wide; where something is cut, its last column is `mark`.
+std::string fit_width(std::string_view text, int columns, char32_t mark = U'…');
 
 }  // namespace cachet::report

@@ -1,9 +1,14 @@
 """Running the command that was built: what the tests beside this file share."""
+import fcntl
 import json
+import os
 import pathlib
+import pty
 import resource
+import struct
 import subprocess
 import sys
+import termios
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -18,6 +23,30 @@ def run(*words, cwd=None, timeout=300, address_space=None, stdin=""):
 
     return subprocess.run([COMMAND, *words], cwd=cwd, timeout=timeout, capture_output=True, text=True, input=stdin,
                           preexec_fn=limit if address_space else None)
+
+
+def without_locale(**more):
+    """This environment, but for what says how wide a terminal is and which signs it knows; and these variables."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith("LC_") and name not in ("LANG", "COLUMNS", "TERM")}
+    return {**kept, "TERM": "xterm", **more}
+
+
+def on_terminal(*words, columns=80, cwd=None, timeout=300, **variables):
+    """Runs `cachet WORDS...` on a terminal of that width with these variables; returns its exit code and what it wrote."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    process = subprocess.Popen([COMMAND, *words], cwd=cwd, stdin=subprocess.DEVNULL, stdout=its, stderr=its,
+                               env=without_locale(**variables))
+    os.close(its)
+    parts = []
+    try:
+        while part := os.read(ours, 65536):
+            parts.append(part)
+    except OSError:  # how Linux says that the other end is gone
+        pass
+    os.close(ours)
+    return process.wait(timeout), b"".join(parts).decode().replace("\r\n", "\n")
 
 
 class CommandTest(unittest.TestCase):

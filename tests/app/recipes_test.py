@@ -15,6 +15,14 @@ class Recipes(RunTest):
                 self.assertGreater(len(recipe["summary"]), 20, "a recipe opens with a comment on what it is")
                 self.succeed("train", recipe["name"], "--print")
 
+    def test_a_description_is_a_whole_sentence(self):
+        lines = self.succeed("recipes").stdout.splitlines()
+        described = {line.split("  ")[0]: line for line in lines}
+        self.assertIn("(arXiv 2103.14030, Sec. A2.1): Cached Transformers (arXiv 2312.12742), Table 1, 81.2 % top-1",
+                      described["imagenet/imagenet_swin_tiny"])
+        for line in lines:
+            self.assertEqual(line.count("("), line.count(")"), line)
+
     def test_pattern(self):
         names = [recipe["name"] for recipe in self.json_of("recipes", "vision/fashion*", "--json")["recipes"]]
         self.assertEqual(names, [f"vision/fashion_mnist_{kind}" for kind in ("bn", "cached", "fifo", "plain", "rms", "un")])

@@ -6,11 +6,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
 
 #include "cachet/report/progress_line.h"
+#include "tests/report/pseudo_terminal.h"
 #include "tests/report/screen.h"
 
 namespace cachet::report {
@@ -18,50 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Sets a variable for the length of a test.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    const char* before = std::getenv(name);
-    if (before != nullptr) before_ = before;
-    value == nullptr ? unsetenv(name) : setenv(name, value, 1);
-  }
-  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
-// Two connected descriptors: what is written to `inner` is read from `outer`.
-struct Channel {
-  int outer = -1, inner = -1;
-  ~Channel() {
-    if (inner >= 0) close(inner);
-    if (outer >= 0) close(outer);
-  }
-  void start_reading() const { fcntl(outer, F_SETFL, O_NONBLOCK); }
-  std::string read_all() const {
-    std::string text;
-    char part[4096];
-    for (ssize_t n; (n = ::read(outer, part, sizeof part)) > 0;) text.append(part, static_cast<size_t>(n));
-    return text;
-  }
-};
-
-struct Terminal : Channel {
-  explicit Terminal(int columns) {
-    winsize size{24, static_cast<unsigned short>(columns), 0, 0};
-    if (openpty(&outer, &inner, nullptr, nullptr, &size) != 0) throw std::runtime_error("no pseudo-terminal");
-    start_reading();
-  }
-  void resize(int columns) {
-    const winsize size{24, static_cast<unsigned short>(columns), 0, 0};
-    ioctl(outer, TIOCSWINSZ, &size);
-  }
-};
-
-struct Pipe : Channel {
+struct Pipe : test::Channel {
   Pipe() {
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("no pipe");
@@ -72,14 +31,15 @@ struct Pipe : Channel {
 
 class ProgressTest : public testing::Test {
  private:
-  Variable term_{"TERM", "xterm"}, locale_{"LC_ALL", "C.UTF-8"}, colour_{"NO_COLOR", nullptr};
+  test::Variable term_{"TERM", "xterm"}, locale_{"LC_ALL", "C.UTF-8"}, colour_{"NO_COLOR", nullptr},
+      columns_{"COLUMNS", nullptr};
 };
 
 // Those that draw on a terminal. A container may have none to give: /dev/pts is not mounted everywhere.
 class ProgressOnTerminalTest : public ProgressTest {
  protected:
   void SetUp() override {
-    Channel channel;
+    test::Channel channel;
     if (openpty(&channel.outer, &channel.inner, nullptr, nullptr, nullptr) != 0) GTEST_SKIP() << "no pseudo-terminals";
   }
 };
@@ -96,7 +56,7 @@ ProgressState a_state(int64_t step) {
 
 TEST_F(ProgressOnTerminalTest, TheBarFitsEveryWidth) {
   for (int columns : {1, 5, 20, 80, 200}) {
-    const Terminal terminal(columns);
+    const test::Terminal terminal(columns);
     test::Screen screen(columns);
     Progress progress({ProgressMode::automatic, 10, terminal.inner});
     ASSERT_EQ(progress.mode(), ProgressMode::bar);
@@ -119,13 +79,18 @@ TEST_F(ProgressTest, FieldsGoByImportance) {
     EXPECT_NE(wide.find(field), std::string::npos) << field;
   }
   EXPECT_EQ(bar_line(a_state(120), 42.0, {199, false, false}).find("━"), std::string::npos);
+  ProgressState greek = a_state(120);
+  greek.metrics[0].title = "σ(λ)";
   for (int columns = 0; columns < 220; ++columns) {
+    const std::string ascii = bar_line(greek, 42.0, {columns, false, false});
+    EXPECT_LE(display_width(ascii), columns);
+    EXPECT_TRUE(std::ranges::all_of(ascii, [](unsigned char c) { return c < 0x80; })) << ascii;
     EXPECT_LE(display_width(bar_line(a_state(120), 42.0, {columns, true, false})), columns);
   }
 }
 
 TEST_F(ProgressOnTerminalTest, ItIsRedrawnInPlaceAndLeftAtItsEnd) {
-  const Terminal terminal(100);
+  const test::Terminal terminal(100);
   test::Screen screen(100);
   {
     Progress progress({ProgressMode::automatic, 10, terminal.inner});
@@ -147,7 +112,7 @@ TEST_F(ProgressOnTerminalTest, ItIsRedrawnInPlaceAndLeftAtItsEnd) {
 }
 
 TEST_F(ProgressOnTerminalTest, AtMostTenUpdatesASecond) {
-  const Terminal terminal(80);
+  const test::Terminal terminal(80);
   Progress progress({ProgressMode::automatic, 10, terminal.inner});
   const auto begin = std::chrono::steady_clock::now();
   size_t frames = 0;
@@ -161,7 +126,7 @@ TEST_F(ProgressOnTerminalTest, AtMostTenUpdatesASecond) {
 }
 
 TEST_F(ProgressOnTerminalTest, ANarrowedTerminalKeepsNoRemains) {
-  Terminal terminal(120);
+  test::Terminal terminal(120);
   test::Screen screen(120);
   Progress progress({ProgressMode::automatic, 10, terminal.inner});
   progress.log("above");
@@ -198,8 +163,8 @@ TEST_F(ProgressTest, PlainLinesElsewhere) {
 }
 
 TEST_F(ProgressOnTerminalTest, ADumbTerminalGetsPlainLines) {
-  const Variable dumb("TERM", "dumb");
-  const Terminal terminal(80);
+  const test::Variable dumb("TERM", "dumb");
+  const test::Terminal terminal(80);
   EXPECT_EQ(Progress({ProgressMode::automatic, 10, terminal.inner}).mode(), ProgressMode::plain);
 }
 
@@ -216,7 +181,7 @@ TEST_F(ProgressTest, PlainLinesComeAtTheirInterval) {
 }
 
 TEST_F(ProgressOnTerminalTest, NoneIsSilentButForLogLines) {
-  const Terminal terminal(80);
+  const test::Terminal terminal(80);
   Progress progress({ProgressMode::none, 0, terminal.inner});
   progress.update(a_state(1));
   progress.log("a line");
@@ -236,8 +201,8 @@ TEST_F(ProgressTest, AClosedPipeIsSurvived) {
 }
 
 TEST_F(ProgressOnTerminalTest, NoColorIsRespected) {
-  const Variable refusal("NO_COLOR", "1");
-  const Terminal terminal(80);
+  const test::Variable refusal("NO_COLOR", "1");
+  const test::Terminal terminal(80);
   Progress progress({ProgressMode::automatic, 10, terminal.inner});
   progress.update(a_state(100));
   EXPECT_EQ(terminal.read_all().find("\033["), std::string::npos);

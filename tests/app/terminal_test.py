@@ -1,0 +1,101 @@
+"""What stands on a terminal: within its width, in the signs that it knows."""
+import pty
+import unittest
+
+import command
+from command import on_terminal
+from runs import RunTest
+
+UTF8 = {"LANG": "C.UTF-8"}
+TABLES = [["recipes"], ["models", "deit*"], ["data", "ls"], ["summary", "vit_tiny_patch16_224", "--depth", "2"]]
+LONGEST_WORD = 24  # a longer one of a sentence may be broken
+
+
+def has_terminals():
+    try:
+        pty.openpty()
+        return True
+    except OSError:
+        return False
+
+
+@unittest.skipUnless(has_terminals(), "no pseudo-terminals")
+class Terminal(RunTest):
+    def shown(self, *words, **options):
+        code, text = on_terminal(*words, cwd=self.folder, **options)
+        self.assertEqual(code, 0, text)
+        return text
+
+    def assert_fits(self, text, columns):
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), columns, text)
+
+    def test_tables_keep_to_the_width(self):
+        for words in TABLES:
+            whole = {word for word in self.succeed(*words, cwd=self.folder).stdout.split()
+                     if len(word) <= LONGEST_WORD and "/" not in word and "─" not in word}
+            for columns in (60, 80, 120):
+                with self.subTest(" ".join(words), columns=columns):
+                    text = self.shown(*words, columns=columns, **UTF8)
+                    self.assert_fits(text, columns)
+                    if "There is no room here" not in text:
+                        self.assertEqual(whole - set(text.split()), set(), text)
+
+    def test_texts_are_wrapped_and_not_cut(self):
+        lines = self.shown("recipes", "imagenet_swin_tiny", **UTF8).splitlines()[2:]
+        start = lines[0].index("Swin-T")
+        self.assertGreater(len(lines), 1)
+        wrapped = " ".join(line[start:] for line in lines)
+        self.assertIn(wrapped, self.succeed("recipes", "imagenet_swin_tiny").stdout)
+        self.assertTrue(wrapped.endswith("LN, 81.3 %"), wrapped)
+
+    def test_what_is_left_out_is_named_and_can_be_seen(self):
+        text = self.shown("bench", "vit_tiny_patch16_224", "--mode", "infer", "--seconds", "0.001", "--set",
+                          "model.depth=1", "--batch", "1,2,3,4,5,6,7,8,9,10", columns=60, **UTF8)
+        self.assert_fits(text, 60)
+        self.assertRegex(text.replace("\n", " "), r"There is no room here for: .*quartiles.*; --wide shows all")
+        self.assertIn("samples/s", text)
+
+    def test_wide_is_what_a_pipe_gets(self):
+        for words in TABLES:
+            with self.subTest(" ".join(words)):
+                self.assertEqual(self.shown(*words, "--wide", **UTF8), self.succeed(*words, cwd=self.folder).stdout)
+
+    def test_columns_of_the_environment_count(self):
+        narrow = self.shown("recipes", columns=200, COLUMNS="70", **UTF8)
+        self.assertEqual(narrow, self.shown("recipes", columns=70, **UTF8))
+        self.assertEqual(self.shown("recipes", columns=70, COLUMNS="many", **UTF8), narrow)
+
+    def test_without_utf8_all_is_ascii(self):
+        self.train("run")
+        self.train("other", "--set", "model.cache.kind=none", "--seed", "3")
+        for words in (*TABLES, ["summary", "--table", "paper"], ["compare", "run", "other"], ["eval", "run"], ["--help"], ["predict", "--help"],
+                      ["train", "tiny.toml", "--run", "third", "--set", "train.limit=4 steps"]):
+            with self.subTest(" ".join(words)):
+                text = self.shown(*words, LANG="C")
+                self.assertTrue(text.isascii(), text)
+        self.assertIn("+-", self.shown("compare", "run", "other", LANG="C"))
+        self.assertIn("±", self.shown("compare", "run", "other", **UTF8))
+        code, said = on_terminal("train", "tiny.toml", "--run", "short", "--set", "train.max_hours=1e-9",
+                                 cwd=self.folder, LANG="C")
+        self.assertTrue(said.isascii(), said)
+        self.assertIn("--set train.max_hours=...", said)
+
+    def test_comparisons_keep_to_the_width(self):
+        self.train("run")
+        self.train("a run of a longer name", "--set", "model.cache.kind=none", "--seed", "3")
+        for columns in (60, 80, 120):
+            text = self.shown("compare", "run", "a run of a longer name", columns=columns, **UTF8)
+            self.assert_fits(text, columns)
+            self.assertIn("top-1", text)
+            self.assertIn("model.cache.kind", text)
+
+    def test_names_of_a_user_stay(self):
+        (self.folder / "Bäume").mkdir()
+        code, said = on_terminal("eval", "Bäume", cwd=self.folder, LANG="C")
+        self.assertEqual(code, 1)
+        self.assertIn("Bäume: ", said)
+
+
+if __name__ == "__main__":
+    command.main()
