@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "app/data_place.h"
 #include "app/json.h"
 #include "app/recipe_argument.h"
 #include "cachet/report/format.h"
@@ -35,7 +36,7 @@ int run_eval(const EvalArguments& arguments) {
   if (!arguments.json) {
     print_metrics(saved.checkpoint.string(), metrics,
                   std::to_string(task->evaluation_size()) + " " + task->sample_words().held_out + " " +
-                      task->sample_words().many);
+                      task->sample_words().many + where_data_lie(saved.plan));
     return kDone;
   }
   nlohmann::ordered_json values = nlohmann::ordered_json::object();

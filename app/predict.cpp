@@ -4,11 +4,13 @@
 #include <optional>
 
 #include "app/command.h"
+#include "app/data_place.h"
 #include "app/given_samples.h"
 #include "app/output.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
 #include "cachet/report/program_name.h"
+#include "cachet/report/shell_word.h"
 #include "cachet/tasks/records.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
@@ -75,8 +77,8 @@ void warn_of_files(const std::vector<std::string>& texts) {
   std::error_code error;
   for (const std::string& text : texts)
     if (std::filesystem::is_regular_file(text, error))
-      std::cerr << io::in_quotes(text) << " is classified as a text; for the lines of that file: --lines " << text
-                << '\n';
+      std::cerr << io::in_quotes(text) << " is classified as a text; for the lines of that file: --lines "
+                << report::shell_word(text) << '\n';
 }
 
 tasks::NextSample given_samples(const PredictArguments& arguments, tasks::SampleForm form) {
@@ -130,10 +132,14 @@ int run_predict(const PredictArguments& arguments) {
   const auto task =
       load(saved, arguments.model, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
-  if (arguments.gives_samples())
+  if (arguments.gives_samples()) {
     predict_given(*task, arguments, output);
-  else
+  } else {
+    if (const std::string place = where_data_lie(saved.plan); !place.empty())
+      std::cerr << "answering " << task->evaluation_size() << ' ' << task->sample_words().held_out << ' '
+                << task->sample_words().many << place << '\n';
     predict_evaluation(*task, arguments, output);
+  }
   return kDone;
 }
 

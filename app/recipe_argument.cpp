@@ -12,6 +12,7 @@
 #include "cachet/config/toml_text.h"
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
+#include "cachet/report/shell_word.h"
 #include "cachet/train/device.h"
 
 namespace cachet::app {
@@ -102,7 +103,7 @@ std::optional<fs::path> known_recipe(const std::string& word) {
   if (ending.size() == 1) return ending.front().path;
   if (ending.empty()) return std::nullopt;
   std::string message = "several recipes are called '" + word + "':";
-  for (const NamedRecipe& recipe : ending) message += " " + recipe.name;
+  for (const NamedRecipe& recipe : ending) message += " " + report::shell_word(recipe.name);
   throw UsageError(message);
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "app/data_place.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "app/training.h"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/command.h"
+#include "app/data_place.h"
 #include "app/failure.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
@@ -13,9 +14,9 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
 #include "cachet/report/program_name.h"
-#include "cachet/report/shell_word.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/runs/comparison.h"
+#include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/run_status.h"
 #include "cachet/train/seed_folder.h"
@@ -125,9 +126,7 @@ class SeedSeries {
     return kInterrupted;
   }
 
-  std::string resuming() const {
-    return report::program_name() + " train " + report::shell_word(folder_.shared().path().string()) + " --resume";
-  }
+  std::string resuming() const { return train::resume_command(folder_.shared().path()); }
 
   const TrainArguments& arguments_;
   const TrainingJob& job_;

@@ -8,11 +8,11 @@
 #include "app/model_argument.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
-#include "cachet/data/data_path.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/train/device.h"
+#include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/seed_folder.h"
 
@@ -97,7 +97,7 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
     if (several && !train::SeedFolder::is_at(arguments.target))
       throw UsageError(arguments.target + " is a run of one seed; name the recipe to train with --seeds");
     if (!arguments.resume && !arguments.only_looks())
-      throw UsageError(arguments.target + " is a run; add --resume to go on with it");
+      throw UsageError(arguments.target + " is a run; go on with it by: " + train::resume_command(arguments.target));
     return {folder.resolved(), folder.path(), true};
   }
   const fs::path recipe = find_recipe(arguments.target);
@@ -182,16 +182,6 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   for (const std::string& line : plan.initialize(*task)) progress.log(line);
   return task;
-}
-
-std::string where_data_lie(const tasks::RecipePlan& plan) {
-  std::string text;
-  for (const tasks::DataPlace& place : plan.task->data()) {
-    if (place.root.empty() || place.root.is_absolute()) continue;
-    if (const auto found = data::existing_data_path(place.root, data::PathKind::folder, fs::current_path()))
-      text += ", data in " + found->string();
-  }
-  return text;
 }
 
 }  // namespace cachet::app

@@ -62,7 +62,4 @@ int train_seeds(const TrainArguments& arguments);
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
                                            bool resumes);
 
-/// ", data in /home/me/images": which folders were found of those that the recipe does not name whole; mostly one.
-std::string where_data_lie(const tasks::RecipePlan& plan);
-
 }  // namespace cachet::app

@@ -8,6 +8,7 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
+#include "cachet/report/shell_word.h"
 #include "cachet/train/manifest.h"
 #include "cachet/train/seed_folder.h"
 
@@ -165,9 +166,9 @@ fs::path find_checkpoint(const fs::path& run_or_checkpoint) {
   if (fs::exists(run_or_checkpoint / kManifestName)) return run_or_checkpoint;
   if (SeedFolder::is_at(run_or_checkpoint)) {
     const auto seeds = SeedFolder::open(run_or_checkpoint);
-    throw std::runtime_error(
-        run_or_checkpoint.string() +
-        ": holds a run for each of several seeds; name one of them: " + seeds.run(seeds.seeds().front()).string());
+    throw std::runtime_error(run_or_checkpoint.string() +
+                             ": holds a run for each of several seeds; name one of them: " +
+                             report::shell_word(seeds.run(seeds.seeds().front()).string()));
   }
   fs::path folder = run_or_checkpoint / "checkpoints";
   if (!fs::is_directory(folder)) folder = run_or_checkpoint;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
@@ -32,6 +34,8 @@ using RunJson = nlohmann::ordered_json;
 
 constexpr const char* kRunName = "run.json";
 constexpr const char* kCommandName = "command.txt";
+constexpr int kLockTries = 5;
+constexpr std::chrono::milliseconds kBetweenLockTries{20};
 
 std::string utc_now(const char* format) {
   const std::time_t now = std::time(nullptr);
@@ -59,13 +63,6 @@ std::set<std::string> keys_from(const char* source, const config::Document& docu
 
 std::string text_digest(const std::string& text) { return io::sha256_hex(std::as_bytes(std::span(text))); }
 
-/// A command as a shell would take it.
-std::string quoted(const std::vector<std::string>& command) {
-  std::string line;
-  for (const std::string& word : command) line += (line.empty() ? "" : " ") + report::shell_word(word);
-  return line + "\n";
-}
-
 void append_line(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::app);
   if (!(file << text << std::flush)) throw std::runtime_error(path.string() + ": cannot be written");
@@ -75,8 +72,11 @@ std::shared_ptr<void> lock_folder(const fs::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) throw std::runtime_error(path.string() + ": " + std::generic_category().message(errno));
   std::shared_ptr<void> lock(nullptr, [file](void*) { ::close(file); });
-  if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-    throw std::runtime_error(path.string() + ": another process is training this run; wait for it or stop it first");
+  // Who only looks whether the run is trained holds its lock for an instant.
+  for (int tries = 1; flock(file, LOCK_EX | LOCK_NB) != 0; ++tries) {
+    if (tries == kLockTries)
+      throw std::runtime_error(path.string() + ": another process is training this run; wait for it or stop it first");
+    std::this_thread::sleep_for(kBetweenLockTries);
   }
   return lock;
 }
@@ -161,7 +161,7 @@ RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, c
     fs::create_directory(folder.checkpoints());
     io::write_file_atomically(folder.recipe(), recipe.text);
     io::write_file_atomically(folder.resolved(), document.resolved_toml(/*with_origins=*/true));
-    io::write_file_atomically(fresh / kCommandName, quoted(command));
+    io::write_file_atomically(fresh / kCommandName, report::shell_line(command) + "\n");
     io::write_file_atomically(folder.environment(), train::to_json(train::environment()));
     io::write_file_atomically(fresh / kRunName, to_json(folder.run_));
     for (const auto& [name, text] : more) io::write_file_atomically(fresh / name, text);
@@ -189,7 +189,7 @@ RunFolder RunFolder::resume(const fs::path& path, const config::Document& docume
     for (const std::string& line : changes.refused) message += "\n  " + line;
     throw std::runtime_error(message + "\nStart a new run for them.");
   }
-  append_line(path / kCommandName, quoted(command));
+  append_line(path / kCommandName, report::shell_line(command) + "\n");
   if (!changes.allowed.empty()) {
     std::string text = utc_now("%Y-%m-%dT%H:%M:%SZ") + "\n";
     for (const std::string& line : changes.allowed) text += "  " + line + "\n";
@@ -233,6 +233,14 @@ RunFolder RunFolder::open(const fs::path& path) {
   folder.run_ = read_identity(path);
   folder.path_ = fs::is_symlink(path) ? path.parent_path() / fs::read_symlink(path) : path;  // `latest`
   return folder;
+}
+
+bool is_being_trained(const fs::path& run) {
+  const int file = ::open(run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return true;
+  const bool is_free = flock(file, LOCK_SH | LOCK_NB) == 0;
+  ::close(file);  // lets go of it
+  return !is_free;
 }
 
 bool is_run_folder(const fs::path& path) {

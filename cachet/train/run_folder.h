@@ -95,6 +95,9 @@ class RunFolder {
   std::shared_ptr<void> lock_;  // held while a run is trained; the kernel lets go of it when the process dies
 };
 
+/// Whether a process trains the run now. Changes nothing; where the file system does not tell, it is taken to be so.
+bool is_being_trained(const std::filesystem::path& run);
+
 bool is_run_folder(const std::filesystem::path& path);
 
 /// The folder of the run that a path lies in and belongs to: the run's own files, those that it kept, its checkpoints.

@@ -24,6 +24,7 @@ report::Status status_of(const Status& status) {
       return report::Status::interrupted;
     case Ending::not_finite:
     case Ending::failed:
+    case Ending::killed:
       return report::Status::failed;
     case Ending::finished:
     case Ending::early_stop:

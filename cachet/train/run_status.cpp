@@ -36,6 +36,8 @@ const char* to_string(Ending ending) {
       return "not finite";
     case Ending::failed:
       return "failed";
+    case Ending::killed:
+      return "killed";
   }
   return "";
 }
@@ -73,6 +75,16 @@ std::optional<Status> read_status(const std::filesystem::path& file) {
   } catch (const io::Error&) {
     return std::nullopt;
   }
+}
+
+std::optional<Status> current_status(const RunFolder& folder) {
+  std::optional<Status> status = read_status(folder.status());
+  if (!status || !status->running || is_being_trained(folder.path())) return status;
+  status = read_status(folder.status());  // it may have come to its end between the two looks
+  if (!status || !status->running) return status;
+  status->running = false;
+  status->ending = Ending::killed;
+  return status;
 }
 
 bool is_complete(const Status& status) {

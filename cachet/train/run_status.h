@@ -4,16 +4,20 @@
 #include <optional>
 #include <string>
 
+#include "cachet/train/run_folder.h"
 #include "cachet/train/task.h"
 
 namespace cachet::train {
 
-/// status.json: where a run stands, written at its start, at each evaluation and at every kind of ending. A run whose
-/// process was killed says that it is running.
+/// status.json: where a run stands, written at its start, at each evaluation and at every kind of ending. That of a run
+/// whose process was killed says that it is running.
 std::string to_json(const Status& status);
 
 /// Nothing where the file is missing or damaged.
 std::optional<Status> read_status(const std::filesystem::path& file);
+
+/// That of a run's folder; killed where it says that it is running and no process trains it.
+std::optional<Status> current_status(const RunFolder& folder);
 
 /// Whether a run needs no resuming: it was finished or stopped early.
 bool is_complete(const Status& status);
@@ -21,7 +25,7 @@ bool is_complete(const Status& status);
 /// "running", or how it ended: "finished", "interrupted".
 std::string state_word(const Status& status);
 
-/// "finished", "stopped early at step 20 of 36", "running at step 20 of 36".
+/// "finished", "stopped early at step 20 of 36", "running at step 20 of 36", "killed at step 20 of 36".
 std::string to_text(const Status& status);
 
 }  // namespace cachet::train

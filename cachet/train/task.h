@@ -60,6 +60,7 @@ enum class Ending {
   interrupted,  // SIGINT, SIGTERM
   not_finite,   // NaN or infinity in loss, gradient or weights
   failed,       // any other error
+  killed,       // its process went without a word; nobody writes this, current_status() finds it out
 };
 const char* to_string(Ending ending);  // "finished", "early stop", …
 

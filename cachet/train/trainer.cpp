@@ -9,9 +9,7 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
-#include "cachet/report/program_name.h"
 #include "cachet/report/progress.h"
-#include "cachet/report/shell_word.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
 #include "cachet/train/environment.h"
@@ -20,6 +18,7 @@
 #include "cachet/train/event_log.h"
 #include "cachet/train/interruption.h"
 #include "cachet/train/live_run.h"
+#include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/run_log.h"
 #include "cachet/train/run_report.h"
@@ -325,14 +324,13 @@ class Trainer::Loop {
     const std::string at = "at step " + std::to_string(live_.state.step) + " of " + std::to_string(total_steps());
     switch (ending) {
       case Ending::interrupted:
-        return std::string("interrupted ") + at + "; go on with: " + report::program_name() + " train " +
-               report::shell_word(folder_.path().string()) + " --resume";
+        return "interrupted " + at + "; go on with: " + resume_command(folder_.path());
       case Ending::early_stop:
         return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
                " evaluations without a better " + deciding_metric().title;
       case Ending::out_of_time:
-        return "out of time " + at + " (train.max_hours); go on with: " + report::program_name() + " train " +
-               report::shell_word(folder_.path().string()) + " --resume --set train.max_hours=…";
+        return "out of time " + at + " (train.max_hours); go on with: " + resume_command(folder_.path()) +
+               " --set train.max_hours=…";
       default:
         return "";
     }

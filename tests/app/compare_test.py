@@ -1,6 +1,7 @@
 """Comparing runs, single ones and those of several seeds."""
 import csv
 import json
+import signal
 
 import command
 from runs import RunTest
@@ -35,11 +36,16 @@ class Compare(RunTest):
                          ["other", "run"])
 
     def test_a_run_that_was_killed_is_no_result(self):
-        self.train("other", "--set", "model.cache.kind=none")
-        status = self.folder / "other" / "status.json"
-        status.write_text(status.read_text().replace('"finished"', '"running"'))
+        process = self.started("other", "--set", "model.cache.kind=none", "--set", "train.epochs=2000", step=14)
+        process.send_signal(signal.SIGSTOP)  # so that it stays where it is
+        running, = self.json_of("compare", "other", "--json", cwd=self.folder)["runs"]
+        self.assertEqual(running["state"], "running")
+        process.kill()
+        process.communicate()
+        killed, = self.json_of("compare", "other", "--json", cwd=self.folder)["runs"]
+        self.assertEqual(killed["state"], "killed")
         text = self.cachet("compare", "run", "other").stdout
-        self.assertIn("running at step 36 of 36", text)
+        self.assertRegex(text, r"killed at step \d+ of 24000")
         self.assertIn("left out of tests and of what is best", text)
         self.assertNotIn("standard error", text)
 

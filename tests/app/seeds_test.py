@@ -28,6 +28,8 @@ class Seeds(RunTest):
         self.assertIn("<svg", (self.folder / "many/report.html").read_text())
         self.cachet("eval", "many/seed-2")
         self.assertIn("many/seed-0", self.refused("eval", "many", cwd=self.folder, code=1))
+        (self.folder / "many").rename(self.folder / "my seeds")
+        self.assertIn("'my seeds/seed-0'", self.refused("eval", "my seeds", cwd=self.folder, code=1))
 
     def test_goes_on_with_what_is_unfinished_and_adds_seeds(self):
         words = ["train", "tiny.toml", "--seeds", "4,0", "--runs", "all", *self.SHORT]

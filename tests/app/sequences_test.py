@@ -90,6 +90,8 @@ class Texts(SequenceTest):
         self.assertIn("aclImdb: reading failed: Is a directory", self.refusal("predict", "run", "--lines", "aclImdb"))
         self.assertIn("not in both", self.refusal("predict", "run", "a text", "--lines", "mine.txt", code=2))
         self.assertIn("for the lines of that file: --lines mine.txt", self.cachet("predict", "run", "mine.txt").stderr)
+        (self.folder / "mine.txt").rename(self.folder / "my own.txt")
+        self.assertIn("--lines 'my own.txt'\n", self.cachet("predict", "run", "my own.txt").stderr)
 
     def test_evaluation_on_other_reviews(self):
         write_reviews(self.folder / "others", train=1, test=3)

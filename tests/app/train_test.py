@@ -1,12 +1,13 @@
 """Training: what a run leaves, stopping it, going on with it."""
 import html
 import json
+import os
 import re
 import signal
 import tomllib
 
 import command
-from runs import RECIPE, RunTest
+from runs import RECIPE, RunTest, write_images
 
 
 class Train(RunTest):
@@ -20,6 +21,28 @@ class Train(RunTest):
             self.assertTrue((self.folder / "run" / name).is_file(), name)
         self.assertEqual((self.folder / "run" / "command.txt").read_text(),
                          "cachet train tiny.toml --run run --progress none\n")
+
+    def test_says_which_folder_of_a_relative_name_it_reads(self):
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        (self.folder / "tiny.toml").rename(elsewhere / "tiny.toml")
+        os.environ["CACHET_DATA"] = str(self.folder)
+        self.addCleanup(os.environ.pop, "CACHET_DATA")
+
+        def read_by(*words):
+            done = self.succeed(*words, cwd=elsewhere)
+            found, = re.findall(r"data in (.*)", done.stdout + done.stderr)
+            return found
+
+        words = ["train", "tiny.toml", "--progress", "none", "--set", "train.limit=2 steps"]
+        self.assertEqual(read_by(*words, "--run", "one"), str(self.folder / "images"))
+        self.assertEqual(read_by("eval", "one"), str(self.folder / "images"))
+        write_images(elsewhere / "images")  # now there is one of that name in the working folder, and it is taken
+        self.assertEqual(read_by(*words, "--run", "two"), str(elsewhere.resolve() / "images"))
+        self.assertEqual(read_by("eval", "one"), str(elsewhere.resolve() / "images"))
+        self.assertEqual(read_by("predict", "one"), str(elsewhere.resolve() / "images"))
+        done = self.succeed("eval", "one", "--data", str(elsewhere / "images"), cwd=elsewhere)
+        self.assertNotIn("data in", done.stdout + done.stderr, "a whole name needs no saying")
 
     def test_print_shows_values_and_where_they_stand(self):
         text = self.cachet("train", "tiny.toml", "--print", "--set", "train.epochs=7", "--seed", "5").stdout
@@ -53,7 +76,9 @@ class Train(RunTest):
         before = self.weights("run")
         said = self.refused("train", "tiny.toml", "--run", "run", cwd=self.folder, code=1)
         self.assertIn("exists already", said)
-        self.assertIn("--resume", self.refused("train", "run", cwd=self.folder))
+        (self.folder / "run").rename(self.folder / "my run")
+        self.assertIn("cachet train 'my run' --resume", self.refused("train", "my run", cwd=self.folder))
+        (self.folder / "my run").rename(self.folder / "run")
         self.assertEqual(self.weights("run"), before)
 
     def test_runs_are_dated_and_the_newest_is_resumed(self):

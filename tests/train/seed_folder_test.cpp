@@ -106,6 +106,29 @@ TEST(RunStatus, IsWrittenAtEveryEnding) {
   EXPECT_EQ(failed->message, "on fire");
 }
 
+TEST(RunStatus, TellsARunThatIsTrainedFromOneThatWasKilled) {
+  const test::TemporaryDirectory folder;
+  config::Document document = config::Document::from_text(test::kToyRecipe, "toy.toml");
+  test::read_toy(document);
+  Status status;
+  status.step = 3;
+  status.total_steps = 9;
+  {
+    const RunFolder run = RunFolder::create(folder / "run", {"toy", test::kToyRecipe}, document, {});
+    EXPECT_FALSE(current_status(run)) << "it has said nothing yet";
+    std::ofstream(run.status()) << to_json(status);
+    EXPECT_TRUE(is_being_trained(run.path()));
+    EXPECT_EQ(to_text(*current_status(run)), "running at step 3 of 9");
+  }
+  const RunFolder run = RunFolder::open(folder / "run");
+  EXPECT_FALSE(is_being_trained(run.path()));
+  EXPECT_EQ(to_text(*current_status(run)), "killed at step 3 of 9");
+  EXPECT_FALSE(is_complete(*current_status(run)));
+  EXPECT_TRUE(read_status(run.status())->running) << "looking changes nothing";
+  EXPECT_NO_THROW(RunFolder::resume(run.path(), document, {}));
+  EXPECT_TRUE(is_being_trained(folder / "absent")) << "nobody knows";
+}
+
 TEST(RunStatus, KeepsEveryEndingAndRefusesDamage) {
   const test::TemporaryDirectory folder;
   const fs::path file = folder / "status.json";

@@ -6,6 +6,7 @@
 #include "cachet/tasks/runs/differences.h"
 #include "cachet/tasks/runs/group_curves.h"
 #include "cachet/tasks/runs/run_values.h"
+#include "cachet/train/error_message.h"
 #include "cachet/train/run_status.h"
 
 namespace cachet::tasks {
@@ -67,7 +68,7 @@ std::string unranked_sentence(const RunGroup& group) {
   std::string text = group.title() + " is " + state_of(group) + ", and left out of tests and of what is best";
   const std::optional<train::Status>& status = group.runs.front().status;
   if (group.has_seeds() || !status || status->running || status->message.empty()) return text + ".";
-  return text + ": " + status->message.substr(0, status->message.find('\n'));
+  return text + ": " + train::first_line(status->message);
 }
 
 Cell integer_cell(int64_t value) { return {std::to_string(value), static_cast<double>(value)}; }

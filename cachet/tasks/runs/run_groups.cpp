@@ -5,8 +5,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "cachet/report/program_name.h"
-#include "cachet/report/shell_word.h"
+#include "cachet/train/error_message.h"
+#include "cachet/train/resume_command.h"
 #include "cachet/train/seed_folder.h"
 
 namespace cachet::tasks {
@@ -54,12 +54,6 @@ std::string name_of(const RunGroup& group) {
   return folder.empty() ? group.runs.front().name : folder.filename().string();
 }
 
-/// The first line of what an error says.
-std::string line_of(const std::exception& error) {
-  const std::string text = error.what();
-  return text.substr(0, text.find('\n'));
-}
-
 /// Reads what command lines name.
 class RunReader {
  public:
@@ -80,7 +74,7 @@ class RunReader {
     try {
       read();
     } catch (const std::exception& error) {
-      unreadable.push_back(line_of(error));
+      unreadable.push_back(train::first_line(train::error_message(error)));
     }
   }
 
@@ -101,8 +95,7 @@ class RunReader {
       });
     }
     if (!begun)
-      throw std::runtime_error(path.string() + ": no run has begun yet; begin with: " + report::program_name() +
-                               " train " + report::shell_word(path.string()) + " --resume");
+      throw std::runtime_error(path.string() + ": no run has begun yet; begin with: " + train::resume_command(path));
   }
 
   void add(RunRecord run) {

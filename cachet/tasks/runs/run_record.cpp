@@ -52,7 +52,7 @@ RunRecord read_run(const std::filesystem::path& path) {
   run.default_keys = folder.default_keys();
   run.created = folder.created();
   read_machine(folder.environment(), run);
-  run.status = train::read_status(folder.status());
+  run.status = train::current_status(folder);
   run.events = train::read_events(folder.metrics());
   run.description = folder.description() ? *folder.description() : description_of_older(folder);
   return run;
