@@ -23,7 +23,7 @@ struct PredictArguments {
   OutputArgument output;
   std::vector<std::string> samples;  // names of image files, or texts
   std::string lines;                 // a file of such
-  int64_t top = 5;
+  tasks::AnswerOptions answers;
 
   bool gives_samples() const { return !samples.empty() || !lines.empty(); }
 };
@@ -105,7 +105,7 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
     const std::string source = output.source().of_given(sample, answers.sample_form());
     if (output.has(index, source)) return;
     if (index == output.done()) output.say_done("");
-    output.write(answers.answer_given(sample, index, {arguments.top}), source);
+    output.write(answers.answer_given(sample, index, arguments.answers), source);
   });
   output.require_at_most(count);
   if (count == output.done()) output.say_done(" of " + std::to_string(count));
@@ -119,7 +119,7 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
   output.require_at_most(task.evaluation_size());
   output.say_done(" of " + std::to_string(task.evaluation_size()));
   if (output.done() < task.evaluation_size())
-    answers.answer_evaluation(output.done(), {arguments.top},
+    answers.answer_evaluation(output.done(), arguments.answers,
                               [&](const tasks::Record& record) { output.write(record, source); });
 }
 
@@ -128,7 +128,7 @@ int run_predict(const PredictArguments& arguments) {
     throw UsageError("samples stand on the command line or in the file of --lines, not in both");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   if (!arguments.gives_samples() || !arguments.model.data.empty()) require_data(saved, arguments.model);
-  RecordOutput output(arguments.output, {saved, {arguments.top}});
+  RecordOutput output(arguments.output, {saved, arguments.answers});
   const auto task =
       load(saved, arguments.model, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
@@ -151,9 +151,11 @@ Action declare_predict(CLI::App& app) {
                  "split")
       ->type_name("");
   app.add_option("--lines", arguments->lines, "A file with a sample a line; - is standard input")->type_name("FILE");
-  app.add_option("--top", arguments->top, "Classes to name for each sample (5)")
+  app.add_option("--top", arguments->answers.top, "Classes to name for each sample (5)")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->type_name("K");
+  app.add_flag("--logits", arguments->answers.logits,
+               "Add what the model gives for every class, by label, before softmax");
   add_output(app, arguments->output, "A file of JSON lines; what it holds of the same is not done again");
   return [arguments] {
     for (std::string& sample : arguments->samples) sample = whole_text(std::move(sample));
@@ -165,7 +167,7 @@ const Registration registered_predict({Topic::runs,
                                        "predict",
                                        "Classify samples with a trained model, a JSON line each",
                                        {"cachet predict my-run -o predictions.jsonl --top 3",
-                                        "cachet predict my-run boot.png bag.jpg",
+                                        "cachet predict my-run boot.png bag.jpg --logits",
                                         "cachet predict my-text-run 'A film to forget.' --top 2"},
                                        declare_predict,
                                        /*takes_texts=*/true});

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "app/command.h"
 #include "app/json.h"
@@ -13,6 +15,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/recipe.h"
+#include "cachet/tasks/saved_run.h"
 
 namespace cachet::app {
 namespace {
@@ -89,10 +92,13 @@ int run_published(const SummaryArguments& arguments) {
   return kDone;
 }
 
-/// The model of that name, else the model of the recipe.
+/// The model of that name, else of the run, checkpoint or model in that folder, else of the recipe.
 models::ModelPlan read_plan(const ModelArgument& argument) {
   const auto models = models::model_names();
   const bool is_model = std::ranges::find(models, argument.name) != models.end();
+  std::error_code unreadable;
+  if (!is_model && std::filesystem::is_directory(argument.name, unreadable))
+    return tasks::read_saved_plan(argument.name, argument.settings).model();
   const auto recipe = is_model ? std::nullopt : known_recipe(argument.name);
   if (!recipe) return read_model(argument);
   config::Document document = read_document(*recipe, argument.settings);
@@ -114,7 +120,7 @@ int run_summary(const SummaryArguments& arguments) {
 Action declare_summary(CLI::App& app) {
   auto arguments = std::make_shared<SummaryArguments>();
   CLI::Option* model = add_model_argument(app, arguments->model);
-  model->description("A name that `cachet models` lists, or a recipe");
+  model->description("A name that `cachet models` lists, a recipe, or the folder of a run, a checkpoint or a model");
   // CLI11 sees what was given before it asks for what is required.
   app.add_option_function<std::string>(
          "--table",

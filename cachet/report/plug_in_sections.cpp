@@ -58,7 +58,11 @@ Section unified_norm_section(const std::vector<WindowStatistics>& layers) {
     window.series.push_back(named(layer.window));
     filtered.series.push_back(named(layer.filtered));
   }
-  for (LineChart* chart : {&window, &filtered}) chart->series = equal_series_joined(chart->series, "layers");
+  for (LineChart* chart : {&window, &filtered}) {
+    chart->series = equal_series_joined(chart->series, "layers");
+    if (chart->series.size() == 1 && layers.size() > 1)  // one line alone has no legend
+      chart->note = "One line for " + chart->series.front().name + ", which counted the same.";
+  }
   section.blocks = {std::move(window), std::move(filtered)};
   return section;
 }

@@ -37,8 +37,8 @@ h4 { font: 600 13px/1.3 var(--sans); margin: 0 0 4px; color: var(--soft); }
 .status.interrupted { color: var(--warn); } .status.failed { color: var(--bad); }
 .reason { margin: 18px 0 0; padding: 11px 16px; border-left: 3px solid var(--bad); background: var(--card); border-radius: 0 6px 6px 0; overflow-wrap: anywhere; white-space: pre-line; }
 .reason.running, .reason.finished { border-color: var(--accent); } .reason.interrupted { border-color: var(--warn); }
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); margin: 28px 0 0; padding: 0; border: 1px solid var(--line); border-radius: 10px; background: var(--card); overflow: hidden; }
-.facts > div { padding: 14px 18px 13px; box-shadow: 1px 1px 0 0 var(--line); }
+.facts { display: flex; flex-wrap: wrap; margin: 28px 0 0; padding: 0; border: 1px solid var(--line); border-radius: 10px; background: var(--card); overflow: hidden; }
+.facts > div { flex: 1 1 165px; padding: 14px 18px 13px; box-shadow: 1px 1px 0 0 var(--line); }
 .facts dt { font-size: 12.5px; color: var(--soft); }
 .facts dd { margin: 0; }
 .facts .value { font: 600 22px/1.3 var(--serif); overflow-wrap: anywhere; }
@@ -123,7 +123,7 @@ footer { padding-top: 46px; padding-bottom: 40px; color: var(--faint); font-size
 @media (max-width: 600px) {
   header, main, footer, nav { padding-left: 16px; padding-right: 16px; }
   header { padding-top: 26px; } h1 { font-size: 29px; } h2 { font-size: 21px; margin-top: 36px; }
-  .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); } .facts > div { padding: 11px 14px; } .facts .value { font-size: 20px; }
+  .facts > div { flex-basis: 40%; padding: 11px 14px; } .facts .value { font-size: 20px; }
   figure { padding: 14px 13px 11px; border-radius: 8px; }
   svg.plot text { font-size: 18px; } svg.plot .direct { display: none; } .panel svg.plot text { font-size: 12px; }
   .curve { stroke-width: 2.6; } .smoothing input { width: 72px; }

@@ -14,7 +14,8 @@ using Record = std::string;
 using SeenRecord = std::function<void(const Record& record)>;
 
 struct AnswerOptions {
-  int64_t top = 5;  // classes to name for each sample
+  int64_t top = 5;      // classes to name for each sample
+  bool logits = false;  // whether a record has the logit of every class too, of a task that has such
 };
 
 /// What somebody gives who gives a sample: the name of an image file, or a text itself.

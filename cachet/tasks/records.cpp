@@ -31,10 +31,15 @@ std::optional<std::string> source_in(const std::string& line, int64_t index) {
   return source != json.end() && source->is_string() ? source->get<std::string>() : "";
 }
 
+/// Records of files that are older than logits have no word for them.
+std::string told(const AnswerOptions& options) {
+  return options.logits ? joined(std::to_string(options.top), "logits") : std::to_string(options.top);
+}
+
 }  // namespace
 
 RecordSource::RecordSource(const SavedRun& saved, const AnswerOptions& options)
-    : model_(joined(joined(weights_digest(saved), saved.what_answers_depend_on), std::to_string(options.top))) {}
+    : model_(joined(joined(weights_digest(saved), saved.what_answers_depend_on), told(options))) {}
 
 std::string RecordSource::of_evaluation(int64_t samples) const {
   return short_digest(joined(model_, std::to_string(samples)));

@@ -11,7 +11,7 @@
 
 namespace cachet::tasks {
 
-/// What records are made of: weights, recipe and how many classes are named. A record carries it together with its
+/// What records are made of: weights, recipe and what of an answer is told. A record carries it together with its
 /// sample, in 16 hexadecimal digits under "source": records of another model, other data or other samples are told
 /// apart.
 class RecordSource {

@@ -1,5 +1,8 @@
 #include "cachet/tasks/saved_run.h"
 
+#include <tuple>
+#include <utility>
+
 #include "cachet/io/state_dict.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
@@ -17,6 +20,11 @@ config::Document document_with(const std::filesystem::path& file, const std::vec
   return document;
 }
 
+/// <run>/checkpoints/step-…
+std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint) {
+  return checkpoint.parent_path().parent_path();
+}
+
 std::string answer_values(const config::Document& recipe) {
   std::string values;
   for (const config::Document::Value& value : recipe.resolved()) {
@@ -27,23 +35,35 @@ std::string answer_values(const config::Document& recipe) {
   return values;
 }
 
+/// Of a run or a model folder: the plan reads the run's own copies of files; the values are those without them, since
+/// they move with the run.
+std::pair<RecipePlan, std::string> plan_and_answer_values(const std::filesystem::path& run,
+                                                          const std::vector<std::string>& settings) {
+  const auto file = is_model_folder(run) ? model_folder_recipe(run) : train::RunFolder::open(run).resolved();
+  config::Document recipe = document_with(file, settings);
+  RecipePlan plan = read_recipe(recipe, data::DataRoot::optional);
+  std::string values = answer_values(recipe);
+  std::vector<std::string> own = plan.task->kept_file_settings(run);
+  if (own.empty()) return {std::move(plan), std::move(values)};
+  own.insert(own.end(), settings.begin(), settings.end());
+  recipe = document_with(file, own);
+  return {read_recipe(recipe, data::DataRoot::optional), std::move(values)};
+}
+
 }  // namespace
 
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings) {
   SavedRun saved;
   const bool is_model = is_model_folder(path);
   saved.checkpoint = is_model ? path : train::find_checkpoint(path);
-  saved.run = is_model ? path : saved.checkpoint.parent_path().parent_path();  // <run>/checkpoints/step-…
-  const auto file = is_model ? model_folder_recipe(path) : train::RunFolder::open(saved.run).resolved();
-  config::Document recipe = document_with(file, settings);
-  saved.plan = read_recipe(recipe, data::DataRoot::optional);
-  saved.what_answers_depend_on = answer_values(recipe);  // without the run's own files, which move with it
-  std::vector<std::string> own = saved.plan.task->kept_file_settings(saved.run);
-  if (own.empty()) return saved;
-  own.insert(own.end(), settings.begin(), settings.end());
-  recipe = document_with(file, own);
-  saved.plan = read_recipe(recipe, data::DataRoot::optional);
+  saved.run = is_model ? path : run_of_checkpoint(saved.checkpoint);
+  std::tie(saved.plan, saved.what_answers_depend_on) = plan_and_answer_values(saved.run, settings);
   return saved;
+}
+
+RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<std::string>& settings) {
+  const bool is_whole = is_model_folder(path) || train::is_run_folder(path);
+  return plan_and_answer_values(is_whole ? path : run_of_checkpoint(train::find_checkpoint(path)), settings).first;
 }
 
 io::TensorMap read_weights(const SavedRun& saved) {

@@ -26,6 +26,10 @@ struct SavedRun {
 /// config::Error for settings that are wrong.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
+/// The plan alone of what open_saved_run takes, of a folder of seeds, or of a run that has no checkpoint yet. Throws as
+/// it does.
+RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
+
 /// Its weights, the averaged ones where there are any. Throws train::DamagedCheckpoint, io::Error.
 io::TensorMap read_weights(const SavedRun& saved);
 

@@ -3,10 +3,13 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <torch/headeronly/version.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
+
+#include "cachet/report/format.h"
 
 namespace cachet::train {
 namespace {
@@ -20,6 +23,13 @@ std::string processor_model() {
   }
   return "unknown";
 }
+
+int64_t memory_bytes() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), bytes_a_page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes_a_page > 0 ? pages * bytes_a_page : 0;
+}
+
+constexpr const char* kMemoryKey = "memory_bytes";
 
 }  // namespace
 
@@ -37,12 +47,14 @@ Environment environment() {
   environment.cpu_capability = at::get_cpu_capability();
   environment.threads = at::get_num_threads();
   environment.hardware_threads = static_cast<int>(std::thread::hardware_concurrency());
+  environment.memory_bytes = memory_bytes();
   return environment;
 }
 
 std::string EnvironmentEntry::text() const {
   const auto* number = std::get_if<int64_t>(&value);
-  return number != nullptr ? std::to_string(*number) : std::get<std::string>(value);
+  if (number == nullptr) return std::get<std::string>(value);
+  return key == kMemoryKey ? report::format_bytes(*number) : std::to_string(*number);
 }
 
 std::vector<EnvironmentEntry> entries(const Environment& environment) {
@@ -54,7 +66,8 @@ std::vector<EnvironmentEntry> entries(const Environment& environment) {
           {"processor", environment.processor},
           {"cpu_capability", environment.cpu_capability},
           {"threads", environment.threads},
-          {"hardware_threads", environment.hardware_threads}};
+          {"hardware_threads", environment.hardware_threads},
+          {kMemoryKey, environment.memory_bytes}};
 }
 
 std::string to_json(const Environment& environment) {

@@ -17,6 +17,7 @@ struct Environment {
   std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
   int threads = 0;
   int hardware_threads = 0;
+  int64_t memory_bytes = 0;  // of the machine; 0 where the system does not tell
 };
 
 Environment environment();
@@ -26,7 +27,7 @@ struct EnvironmentEntry {
   std::string key;
   std::variant<std::string, int64_t> value;
 
-  std::string text() const;
+  std::string text() const;  // for people: bytes as "23.5 GiB"
 };
 /// In the order in which they are shown.
 std::vector<EnvironmentEntry> entries(const Environment& environment);

@@ -104,6 +104,29 @@ void add_facts(const RunDescription& run, const Status& status, const std::vecto
                         "step " + std::to_string(status.step) + " of " + std::to_string(status.total_steps)});
 }
 
+/// When it began, how long it took, on what.
+void add_machine_facts(const RunFolder& folder, const Environment& machine, const std::vector<Event>& events,
+                       report::RunPage& page) {
+  const std::string& created = folder.created();  // 2026-11-21T20:43:45Z
+  const size_t time = created.find('T');
+  page.facts.push_back(
+      {"Begun", created.substr(0, time), time == std::string::npos ? "" : created.substr(time + 1, 5) + " UTC"});
+  double training = 0, evaluation = 0;
+  for (const Event& event : events) {
+    training = std::max(training, event.machine.find("seconds").value_or(0));
+    evaluation += event.machine.find("evaluation_seconds").value_or(0);
+  }
+  if (training > 0)
+    page.facts.push_back(
+        {"Duration", report::format_duration(training),
+         "of training" +
+             (evaluation > 0 ? ", and " + report::format_duration(evaluation) + " of evaluation" : std::string())});
+  std::string detail = machine.processor;
+  if (machine.memory_bytes > 0) detail += ", " + report::format_bytes(machine.memory_bytes) + " of memory";
+  page.facts.push_back(
+      {"Machine", std::to_string(machine.threads) + (machine.threads == 1 ? " thread" : " threads"), detail});
+}
+
 }  // namespace
 
 void write_run_report(const RunFolder& folder, const RunDescription& run, const Status& status,
@@ -114,6 +137,8 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
   page.status = status_of(status);
   page.status_detail = status.message;
   add_facts(run, status, events, page);
+  const Environment machine = environment();
+  add_machine_facts(folder, machine, events, page);
   add_metric_charts(run, events, page);
   add_machine_charts(run, events, page);
   page.sections = std::move(sections);
@@ -122,7 +147,7 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
     if (const auto value = folder.values().find(key); value != folder.values().end())
       page.settings += key + " = " + value->second + "\n";
   page.commands = io::read_text_file(folder.commands(), 1 << 20);
-  for (const EnvironmentEntry& entry : entries(environment())) page.environment.emplace_back(entry.key, entry.text());
+  for (const EnvironmentEntry& entry : entries(machine)) page.environment.emplace_back(entry.key, entry.text());
   page.footer = "Cachet " + cachet_version();
   io::write_file_atomically(folder.report(), report::render_html(report::run_page(page)));
 }

@@ -128,6 +128,8 @@ class Files(ImportTest):
                                         "converted", "resized", "fresh", "missing", "left_over", "not_tensors",
                                         "not_finite", "preprocessing", "output"])
         self.assertEqual((report["format"], report["names"], len(report["loaded"])), ("pytorch", "timm", 20))
+        self.assertEqual(self.json_of("summary", "plain", "--json", cwd=self.folder),
+                         self.json_of("summary", MODEL, "--json", *SMALL))
         for file, key, prefix in (("strange.pth", "", ""), ("checkpoint.pth", "model", ""), ("protocol4.pt", "", ""),
                                   ("wrapped.bin", "state_dict", "module.")):
             with self.subTest(file):

@@ -127,6 +127,16 @@ class Train(RunTest):
                      "cachet train run --resume"):
             self.assertIn(part, page)
 
+    def test_the_page_shows_when_how_long_and_on_what(self):
+        self.train("run")
+        page = html.unescape(re.sub("<[^>]*>", " ", (self.folder / "run" / "report.html").read_text()))
+        begun = json.loads((self.folder / "run" / "run.json").read_text())["created"]
+        machine = json.loads((self.folder / "run" / "environment.json").read_text())
+        self.assertGreater(machine["memory_bytes"], 1 << 27)
+        for part in ("Begun", begun[:10], begun[11:16] + " UTC", "Duration", "of training, and", "of evaluation", "1 thread",
+                     machine["processor"] + ", ", "GiB of memory"):
+            self.assertIn(part, page)
+
     def test_ctrl_c_saves_and_says_how_to_go_on(self):
         process = self.started("run")
         process.send_signal(signal.SIGINT)

@@ -1,6 +1,7 @@
 """What is done with a run: eval and predict, and the examples of all commands about runs."""
 import base64
 import json
+import math
 import os
 import pathlib
 import shlex
@@ -48,6 +49,33 @@ class Use(RunTest):
         done = self.cachet("predict", "run", "--top", "2", "-o", "part.jsonl")
         self.assertIn("holds 11 of 33", done.stderr)
         self.assertEqual(part.read_text().splitlines(), whole)
+
+    def test_logits_stand_beside_the_probabilities(self):
+        self.cachet("predict", "run", "-o", "plain.jsonl")
+        self.cachet("predict", "run", "--logits", "-o", "raw.jsonl")
+        plain, raw = (list(map(json.loads, (self.folder / f"{name}.jsonl").read_text().splitlines()))
+                      for name in ("plain", "raw"))
+        self.assertEqual(len(raw), 33)
+        for without, record in zip(plain, raw):
+            self.assertNotEqual(without.pop("source"), record.pop("source"))
+            logits = record.pop("logits")
+            self.assertEqual(record, without)
+            self.assertEqual(len(logits), 4)
+            whole = sum(map(math.exp, logits))
+            for guess in record["top"]:
+                self.assertAlmostEqual(guess["probability"], math.exp(logits[guess["label"]]) / whole, places=5)
+        said = self.refused("predict", "run", "--logits", "-o", "plain.jsonl", cwd=self.folder, code=1)
+        self.assertIn("--overwrite", said)
+
+    def test_summary_takes_what_was_trained(self):
+        by_recipe = self.json_of("summary", "tiny.toml", "--json", cwd=self.folder)
+        for path in ("run", "run/checkpoints/step-00000036"):
+            self.assertEqual(self.json_of("summary", path, "--json", cwd=self.folder), by_recipe)
+        shutil.rmtree(self.folder / "run" / "checkpoints")
+        self.assertEqual(self.json_of("summary", "run", "--json", cwd=self.folder), by_recipe)
+        deeper = self.json_of("summary", "run", "--set", "model.depth=2", "--json", cwd=self.folder)
+        self.assertGreater(deeper["parameters"], by_recipe["parameters"])
+        self.refused("summary", "images", cwd=self.folder, code=1)
 
     def test_records_go_on_only_with_what_they_are_of(self):
         for number in range(3):

@@ -22,7 +22,7 @@ inline std::vector<tasks::Prediction> given_predictions(tasks::Task& task, const
         return tasks::GivenSample{samples[number], "sample " + std::to_string(number)};
       },
       [&](const std::string& sample, int64_t index) {
-        predictions.push_back(classification.predict_given(sample, index, top));
+        predictions.push_back(classification.predict_given(sample, index, {.top = top}));
       });
   return predictions;
 }

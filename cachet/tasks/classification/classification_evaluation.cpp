@@ -44,10 +44,12 @@ void ClassificationTally::add_sample(const ClassifiedSample& sample) {
   if (wrong.size() > kShown) wrong.pop_back();
 }
 
+at::Tensor ClassifiedBatch::log_probabilities() const { return logits.log_softmax(1); }
+
 void ClassificationTally::add(const ClassifiedBatch& batch) {
   const at::Tensor label_column = batch.labels.unsqueeze(1);
-  loss_ -= batch.log_probabilities.gather(1, label_column).sum().item<double>();
-  const at::Tensor probabilities = batch.log_probabilities.exp();
+  const at::Tensor log_probabilities = batch.log_probabilities(), probabilities = log_probabilities.exp();
+  loss_ -= log_probabilities.gather(1, label_column).sum().item<double>();
   const auto [best, predicted] = probabilities.max(1);
   if (sums_.classes > kTop)
     among_five_ += (std::get<1>(at::topk(probabilities, kTop, 1)) == label_column).any(1).sum().item<int64_t>();

@@ -45,7 +45,9 @@ bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t s
 struct ClassifiedBatch {
   std::vector<int64_t> indices;  // of the data set
   at::Tensor labels;             // (B) int64
-  at::Tensor log_probabilities;  // (B, classes) float32, on the CPU
+  at::Tensor logits;             // (B, classes) float32, on the CPU
+
+  at::Tensor log_probabilities() const;  // (B, classes)
 };
 
 /// Sums up batches into an evaluation.

@@ -56,32 +56,47 @@ std::vector<report::Section> ClassificationTask::evaluation_sections() const {
   return {section};
 }
 
-void ClassificationTask::predict(int64_t first, int64_t top,
+namespace {
+
+/// What the logits (classes) of one sample say.
+void answer(const at::Tensor& logits, const AnswerOptions& options, Prediction& prediction) {
+  prediction.top = top_guesses(logits.log_softmax(0).exp(), options.top);
+  if (!options.logits) return;
+  const at::Tensor wide = logits.to(at::kDouble).contiguous();
+  prediction.logits.assign(wide.const_data_ptr<double>(), wide.const_data_ptr<double>() + wide.size(0));
+}
+
+}  // namespace
+
+void ClassificationTask::predict(int64_t first, const AnswerOptions& options,
                                  const std::function<void(const Prediction& prediction)>& use) {
   classify_in_order(first, [&](const ClassifiedBatch& batch) {
-    const at::Tensor probabilities = batch.log_probabilities.exp();
-    for (int64_t i = 0; i < probabilities.size(0); ++i) {
+    for (int64_t i = 0; i < batch.logits.size(0); ++i) {
       const int64_t index = batch.indices[static_cast<size_t>(i)];
       if (index < first) continue;
-      use({index, "", "", batch.labels[i].item<int64_t>(), top_guesses(probabilities[i], top)});
+      Prediction prediction;
+      prediction.index = index;
+      prediction.label = batch.labels[i].item<int64_t>();
+      answer(batch.logits[i], options, prediction);
+      use(prediction);
     }
   });
 }
 
-Prediction ClassificationTask::predict_given(const std::string& sample, int64_t index, int64_t top) {
+Prediction ClassificationTask::predict_given(const std::string& sample, int64_t index, const AnswerOptions& options) {
   Prediction prediction;
   prediction.index = index;
   (sample_form() == SampleForm::image_file ? prediction.file : prediction.text) = sample;
-  prediction.top = top_guesses(classify_given(sample).exp(), top);
+  answer(classify_given(sample), options, prediction);
   return prediction;
 }
 
 Record ClassificationTask::answer_given(const std::string& sample, int64_t index, const AnswerOptions& options) {
-  return to_json_line(predict_given(sample, index, options.top), class_names());
+  return to_json_line(predict_given(sample, index, options), class_names());
 }
 
 void ClassificationTask::answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) {
-  predict(first, options.top, [&](const Prediction& prediction) { seen(to_json_line(prediction, class_names())); });
+  predict(first, options, [&](const Prediction& prediction) { seen(to_json_line(prediction, class_names())); });
 }
 
 }  // namespace cachet::tasks

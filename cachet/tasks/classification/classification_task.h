@@ -28,13 +28,15 @@ class ClassificationTask : public Task, public AnswersGivenSamples, public Answe
   virtual void classify_all(const UseBatch& use) { classify_in_order(0, use); }
   virtual int64_t evaluation_batches() const = 0;
 
-  /// Log-probabilities (classes) of a sample that somebody gives, prepared as an evaluation sample would be. The caller
-  /// has set evaluation mode. Throws io::Error that says what is wrong with it; where it is a text, not with which.
+  /// Logits (classes) float32, on the CPU, of a sample that somebody gives, prepared as an evaluation sample would be.
+  /// The caller has set evaluation mode. Throws io::Error that says what is wrong with it; where it is a text, not with
+  /// which.
   virtual at::Tensor classify_given(const std::string& sample) = 0;
 
   /// What the model says of evaluation samples from the `first` on, in order.
-  void predict(int64_t first, int64_t top, const std::function<void(const Prediction& prediction)>& use);
-  Prediction predict_given(const std::string& sample, int64_t index, int64_t top);
+  void predict(int64_t first, const AnswerOptions& options,
+               const std::function<void(const Prediction& prediction)>& use);
+  Prediction predict_given(const std::string& sample, int64_t index, const AnswerOptions& options);
 
   torch::nn::Module& model() override { return *model_; }
   std::vector<std::string> heads() const override { return {"head", "head_dist"}; }

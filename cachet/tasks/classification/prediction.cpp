@@ -32,6 +32,7 @@ std::string to_json_line(const Prediction& prediction, const std::vector<std::st
     top.push_back({{"label", guess.label},
                    {"class", class_names.at(static_cast<size_t>(guess.label))},
                    {"probability", guess.probability}});
+  if (!prediction.logits.empty()) json["logits"] = prediction.logits;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/log_softmax.h>
 #include <ATen/ops/tensor.h>
 
 #include <filesystem>
@@ -154,7 +153,7 @@ void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) 
   auto stream = test_loader_->stream(/*epoch=*/0, first / training_options_.batch_size);
   while (auto batch = stream.next()) {
     train::move_to(train::device_of(*model_), {&batch->images});
-    use({batch->indices, batch->labels, model_->forward(batch->images).to(at::kFloat).log_softmax(1).cpu()});
+    use({batch->indices, batch->labels, model_->forward(batch->images).to(at::kFloat).cpu()});
   }
 }
 
@@ -162,7 +161,7 @@ at::Tensor ImageClassification::classify_given(const std::string& file) {
   const at::NoGradGuard no_grad;
   at::Tensor input = test_loader_->transform().of_file(file);
   train::move_to(train::device_of(*model_), {&input});
-  return model_->forward(input).to(at::kFloat).log_softmax(1)[0].cpu();
+  return model_->forward(input).to(at::kFloat)[0].cpu();
 }
 
 std::vector<report::Block> ImageClassification::evaluation_samples(const ClassificationEvaluation& evaluation) const {

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/log_softmax.h>
 #include <ATen/ops/one_hot.h>
 
 #include <algorithm>
@@ -128,7 +127,7 @@ std::unique_ptr<train::TrainingStream> SequenceClassification::training_stream(i
 void SequenceClassification::classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use) {
   const at::NoGradGuard no_grad;
   while (const auto batch = batches.next())
-    use({batch->indices, batch->labels, logits_of(*model_, *batch).to(at::kFloat).log_softmax(1).cpu()});
+    use({batch->indices, batch->labels, logits_of(*model_, *batch).to(at::kFloat).cpu()});
 }
 
 void SequenceClassification::classify_in_order(int64_t first, const UseBatch& use) {
@@ -159,7 +158,7 @@ at::Tensor SequenceClassification::classify_given(const std::string& sample) {
   data::SequenceBatch batch;
   batch.tokens = data::pad({sequence.tokens}, options_.loader.padding);
   if (!sequence.second.empty()) batch.second = data::pad({sequence.second}, options_.loader.padding);
-  return logits_of(*model_, batch).to(at::kFloat).log_softmax(1)[0].cpu();
+  return logits_of(*model_, batch).to(at::kFloat)[0].cpu();
 }
 
 std::vector<std::string> SequenceClassification::notes_on_given() const {

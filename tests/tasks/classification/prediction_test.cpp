@@ -3,6 +3,7 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -39,7 +40,7 @@ TEST(Predictions, OfFilesAreThoseOfTheSameTestImages) {
   }
   const auto of_files = test::given_predictions(*task, files, 4);
   std::vector<Prediction> of_data;
-  task->predict(0, 4, [&](const Prediction& p) { of_data.push_back(p); });
+  task->predict(0, {.top = 4}, [&](const Prediction& p) { of_data.push_back(p); });
   ASSERT_EQ(of_files.size(), 3U);
   ASSERT_EQ(of_data.size(), 33U);
   for (size_t i = 0; i < of_files.size(); ++i) {
@@ -57,10 +58,29 @@ TEST(Predictions, BeginWhereTheyAreToldTo) {
   const TemporaryDirectory folder;
   const auto task = tiny_task(folder);
   std::vector<int64_t> indices;
-  task->predict(13, 1, [&](const Prediction& p) { indices.push_back(p.index); });
+  task->predict(13, {.top = 1}, [&](const Prediction& p) { indices.push_back(p.index); });
   ASSERT_EQ(indices.size(), 20U);
   EXPECT_EQ(indices.front(), 13);
   EXPECT_EQ(indices.back(), 32);
+}
+
+TEST(Predictions, HaveTheLogitsOfEveryClassWhereTheyAreAskedFor) {
+  const TemporaryDirectory folder;
+  const auto task = tiny_task(folder);
+  std::vector<Prediction> predictions;
+  task->predict(0, {.top = 4, .logits = true}, [&](const Prediction& p) { predictions.push_back(p); });
+  ASSERT_EQ(predictions.size(), 33U);
+  for (const Prediction& prediction : predictions) {
+    ASSERT_EQ(prediction.logits.size(), 4U);
+    double sum = 0;
+    for (const double logit : prediction.logits) sum += std::exp(logit);
+    for (const Prediction::Guess& guess : prediction.top)
+      EXPECT_NEAR(guess.probability, std::exp(prediction.logits[static_cast<size_t>(guess.label)]) / sum, 1e-6);
+    EXPECT_GT(std::abs(std::log(sum)), 1e-3) << "they are no log-probabilities";
+    EXPECT_EQ(nlohmann::json::parse(to_json_line(prediction, task->class_names()))["logits"].size(), 4U);
+  }
+  task->predict(32, {.top = 1}, [&](const Prediction& p) { predictions.push_back(p); });
+  EXPECT_TRUE(predictions.back().logits.empty());
 }
 
 TEST(Predictions, GuessesAreSorted) {
@@ -81,6 +101,7 @@ TEST(Predictions, AreOneJsonLineEach) {
   EXPECT_EQ(json["predicted"], 0);
   EXPECT_EQ(json["top"][0]["class"], "cat \"x\"");
   EXPECT_FALSE(json.contains("file"));
+  EXPECT_FALSE(json.contains("logits"));
 }
 
 constexpr const char* kSource = "0123456789abcdef";

@@ -91,7 +91,7 @@ TEST_F(ClassFolderRun, FilesArePredictedAsTheTestImagesAre) {
   for (const char* name : {"a/0.jpg", "a/1.jpg", "b/0.jpg"}) files.push_back((folder_ / "images/val" / name).string());
   const auto of_files = test::given_predictions(*run, files, 7);
   std::vector<Prediction> of_data;
-  run->predict(0, 7, [&](const Prediction& p) { of_data.push_back(p); });
+  run->predict(0, {.top = 7}, [&](const Prediction& p) { of_data.push_back(p); });
   ASSERT_EQ(of_data.size(), 14u);
   for (size_t i = 0; i < of_files.size(); ++i) {
     EXPECT_EQ(of_files[i].top.front().label, of_data[i].top.front().label);

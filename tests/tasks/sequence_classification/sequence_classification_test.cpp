@@ -155,14 +155,13 @@ TEST_F(SequenceClassificationTest, EvaluatesByLengthWhatItPredictsInOrder) {
   sequences.classify_in_order(0, [&](const ClassifiedBatch& batch) {
     for (size_t i = 0; i < batch.indices.size(); ++i) {
       in_order.push_back(batch.indices[i]);
-      scores[batch.indices[i]] = batch.log_probabilities[static_cast<int64_t>(i)];
+      scores[batch.indices[i]] = batch.logits[static_cast<int64_t>(i)];
     }
   });
   sequences.classify_all([&](const ClassifiedBatch& batch) {
     for (size_t i = 0; i < batch.indices.size(); ++i) {
       by_length.push_back(batch.indices[i]);
-      EXPECT_TRUE(
-          at::allclose(batch.log_probabilities[static_cast<int64_t>(i)], scores.at(batch.indices[i]), 1e-4, 1e-5))
+      EXPECT_TRUE(at::allclose(batch.logits[static_cast<int64_t>(i)], scores.at(batch.indices[i]), 1e-4, 1e-5))
           << batch.indices[i];
     }
   });
@@ -182,7 +181,7 @@ TEST_F(SequenceClassificationTest, TrainingHoldsOutValidationAndEvaluationTheTes
   EXPECT_EQ(task->sample_words().held_out, "test");
   std::vector<Prediction> predictions;
   dynamic_cast<ClassificationTask&>(*task).predict(
-      5, 3, [&](const Prediction& prediction) { predictions.push_back(prediction); });
+      5, {.top = 3}, [&](const Prediction& prediction) { predictions.push_back(prediction); });
   ASSERT_EQ(predictions.size(), 16U);
   for (size_t i = 0; i < predictions.size(); ++i) {
     const auto index = static_cast<int64_t>(i) + 5;
@@ -197,7 +196,7 @@ TEST_F(SequenceClassificationTest, GivenTextsArePredictedAsTestSamplesAre) {
   const SavedRun saved = open_saved_run(folder_ / "run");
   std::vector<Prediction> tested;
   const auto task = load(saved);
-  dynamic_cast<ClassificationTask&>(*task).predict(0, 10,
+  dynamic_cast<ClassificationTask&>(*task).predict(0, {.top = 10},
                                                    [&](const Prediction& prediction) { tested.push_back(prediction); });
   std::vector<std::string> expressions;
   std::ifstream file(folder_ / "basic_test.tsv");
