@@ -3,16 +3,17 @@
 #include <unistd.h>
 
 #include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/ascii_stream.h"
 #include "app/command.h"
 #include "app/failure.h"
+#include "app/help_formatter.h"
 #include "app/usage.h"
 #include "cachet/cachet.h"
 #include "cachet/report/program_name.h"
@@ -45,6 +46,7 @@ struct Parser {
   std::map<const CLI::App*, Action> actions;
 
   Parser() {
+    app.formatter(std::make_shared<HelpFormatter>());  // the subcommands take it over
     app.set_version_flag("--version", std::string("cachet ") + version(), "Print the version and leave");
     app.set_help_flag("-h,--help", "Print this and leave");
     app.require_subcommand(1);

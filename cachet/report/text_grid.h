@@ -25,7 +25,8 @@ struct TextGrid {
 
   /// Of each column with no cell wrapped.
   std::vector<int> natural_widths() const;
-  /// Of each column where the whole is at most so wide: the widest is narrowed first. Nothing where names and heads would break.
+  /// Of each column where the whole is at most so wide: the widest is narrowed first. Nothing where names and heads
+  /// would break.
   std::optional<std::vector<int>> widths_within(int columns) const;
 };
 

@@ -117,7 +117,7 @@ class List(command.CommandTest):
             self.assertTrue(all(data["found"] is None for data in listed["data"] if data["kind"] == "listops"))
 
             table = self.succeed("data", "ls", "[il]*", cwd=folder).stdout
-            self.assertIn("aclImdb", table)
+            self.assertIn(str(root / "aclImdb"), table, "which of those by that name is found is said whole")
             self.assertIn("CACHET_DATA", table)
             self.assertNotIn("cifar", table)
             self.assertNotIn("CACHET_DATA", self.succeed("data", "ls", "imdb", cwd=folder).stdout)

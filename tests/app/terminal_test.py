@@ -41,6 +41,13 @@ class Terminal(RunTest):
                     if "There is no room here" not in text:
                         self.assertEqual(whole - set(text.split()), set(), text)
 
+    def test_help_keeps_to_the_width(self):
+        for words in (["--help"], ["predict", "--help"], ["summary", "--help"]):
+            text = self.shown(*words, **UTF8)
+            options = text[:text.find("\nExamples:")]  # those are lines to type
+            self.assert_fits(options, 80)
+            self.assertEqual(text.split(), self.succeed(*words).stdout.split())
+
     def test_texts_are_wrapped_and_not_cut(self):
         lines = self.shown("recipes", "imagenet_swin_tiny", **UTF8).splitlines()[2:]
         start = lines[0].index("Swin-T")
