@@ -11,9 +11,9 @@
 
 namespace cachet::nn {
 
-PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads, Streams streams) {
-  return {read_attention_options(table.table("attention"), heads), read_cache_options(table.table("cache"), streams),
-          read_norm_options(table.table("norm"))};
+PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention, Streams streams) {
+  return {read_attention_options(table.table("attention"), attention),
+          read_cache_options(table.table("cache"), streams), read_norm_options(table.table("norm"))};
 }
 
 FeedForwardOptions TransformerBlockOptions::feed_forward() const {

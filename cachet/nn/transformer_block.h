@@ -19,13 +19,15 @@ namespace cachet::nn {
 
 /// The three plug-ins of a backbone.
 struct PlugIns {
-  AttentionOptions attention;
-  CacheOptions cache;
-  NormOptions norm;
+  AttentionOptions attention{};
+  CacheOptions cache{};
+  NormOptions norm{};
 };
 
-/// Reads the tables `attention`, `cache` and `norm`; `heads` are the backbone's defaults.
-PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads = {}, Streams streams = Streams::none);
+/// Reads the tables `attention`, `cache` and `norm`; `attention` has the projections that the backbone was published
+/// with.
+PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention = {},
+                      Streams streams = Streams::none);
 
 /// Where the norms of a block stand.
 enum class NormPlace {
@@ -45,7 +47,7 @@ struct TransformerBlockOptions {
   double stochastic_depth = 0.0;  // of all branches
   double norm_eps = 1e-6;         // where the norm's options leave it open
   int64_t tokens = 0;             // at the model's own input size
-  TokenLayout layout;             // of these
+  TokenLayout layout{};           // of these
   NormPlace norm_place = NormPlace::before;
   Activation activation = Activation::gelu;  // of the feed-forward half
   std::optional<CrossAttentionOptions> cross_attention = {};

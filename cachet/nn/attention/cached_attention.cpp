@@ -57,11 +57,11 @@ torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tenso
 
 CachedAttention::CachedAttention(const CachedAttentionOptions& o, const AttentionFactory& make)
     : MixedAttention("CachedAttention") {
-  const CachedLayerOptions* options = cached_layer_options(o.cache);
+  const std::optional<CachedLayerOptions> options = cached_layer_options(o.cache);
   TORCH_CHECK(options, "cached_attention: needs a cache; make_self_attention serves both cases");
   check_positive("cached_attention: dim", o.dim);
   check_positive("cached_attention: num_heads", o.num_heads);
-  const int64_t width = cache_dim(*options, o.dim);
+  const int64_t width = cache_dim(options->ratio, o.dim);
   TORCH_CHECK(width >= 1 && width % o.num_heads == 0, "cached_attention: ", o.num_heads,
               " heads do not divide the memory's ", width, " channels (ratio ", options->ratio, " of ", o.dim, ")");
   Mixing mixing{make(o.dim, Branch::self), at::full({o.num_heads}, options->share_start, at::kFloat), nullptr};

@@ -65,7 +65,7 @@ class CachedAttention : public MixedAttention {
  public:
   using Frozen = FrozenCachedAttention;
 
-  /// self-attention is made over dim channels, memory attention over Dm = cache_dim(options.cache, dim); both have
+  /// self-attention is made over dim channels, memory attention over Dm = cache_dim(ratio, dim); both have
   /// num_heads heads. Throws c10::Error for NoCacheOptions, for no heads, channels or tokens, unless num_heads divides
   /// Dm, and unless Dm divides dim when there is a positional convolution.
   CachedAttention(const CachedAttentionOptions& options, const AttentionFactory& make);

@@ -17,7 +17,7 @@ enum class ReductionForm {
 struct SpatialReductionOptions {
   ReductionForm form = ReductionForm::convolution;
   int64_t ratio = 1;  // of `convolution`: 1 leaves the context as it is, without a norm
-  NormOptions norm;
+  NormOptions norm{};
 };
 
 /// Multi-head attention to a context whose grid is reduced first; class tokens stay as they are, but for the norm.

@@ -9,7 +9,7 @@ namespace cachet::nn {
 struct TokenTransformerOptions {
   int64_t dim = 0;        // channels of query and context
   int64_t token_dim = 0;  // of queries, keys, values and the result
-  SoftmaxOptions softmax;
+  SoftmaxOptions softmax{};
 };
 
 /// T2T-ViT's softmax attention with one head (arXiv 2101.11986, Sec. 3.1): returns v + proj(attention) for

@@ -13,7 +13,7 @@
 namespace cachet::nn {
 
 struct WindowSettings {
-  Grid window, shift;
+  Grid window{}, shift{};
   WindowOrder order = WindowOrder::shift_then_pad;
 };
 
@@ -89,7 +89,7 @@ struct WindowAttentionOptions {
   int64_t dim = 0, num_heads = 0;
   AttentionOptions attention = {};
   CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options say otherwise
-  WindowSettings windows;
+  WindowSettings windows{};
 };
 
 /// Multi-head attention in windows with a learned bias for each offset, cached where `cache` asks for it.
