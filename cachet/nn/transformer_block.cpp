@@ -40,7 +40,7 @@ TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const PlugI
                      std::make_shared<FeedForward>(o.feed_forward()), make_cross_attention(o, plug_ins.attention)}) {}
 
 TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const NormOptions& norm, BlockParts parts)
-    : torch::nn::Module("TransformerBlock"), norm_place_(o.norm_place), stochastic_depth_(o.stochastic_depth) {
+    : Cloneable("TransformerBlock"), norm_place_(o.norm_place), stochastic_depth_(o.stochastic_depth) {
   check_dropout("transformer_block: stochastic_depth", o.stochastic_depth);
   norm1_ = register_module("norm1", make_norm(norm, o.dim, o.norm_eps));
   attn_ = register_module("attn", std::move(parts.attention));
@@ -107,10 +107,9 @@ bool TransformerBlock::has_cache() const { return dynamic_cast<const CachedAtten
 
 void TransformerBlock::freeze_cache() { attn_ = replace_module("attn", attn_->freeze_cache()); }
 
-std::vector<std::shared_ptr<TransformerBlock>> make_transformer_blocks(int64_t depth,
-                                                                       const TransformerBlockOptions& options,
-                                                                       const PlugIns& plug_ins) {
-  std::vector<std::shared_ptr<TransformerBlock>> blocks;
+std::vector<Part<TransformerBlock>> make_transformer_blocks(int64_t depth, const TransformerBlockOptions& options,
+                                                            const PlugIns& plug_ins) {
+  std::vector<Part<TransformerBlock>> blocks;
   for (int64_t i = 0; i < depth; ++i) {
     TransformerBlockOptions block = options;
     block.stochastic_depth = stochastic_depth_of(options.stochastic_depth, i, depth);

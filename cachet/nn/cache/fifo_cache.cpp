@@ -10,7 +10,7 @@
 namespace cachet::nn {
 
 FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model_tokens, const TokenLayout& layout)
-    : Cache("FifoCache"), options_(options) {
+    : Cloneable("FifoCache"), options_(options) {
   if (!options.length) memory_layout_ = {layout.grid, layout.class_tokens, {}};
   const int64_t width = cache_dim(options.ratio, dim);
   TORCH_CHECK(width >= 1, "fifo_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
