@@ -27,6 +27,7 @@
 #include "cachet/nn/attention/window_attention.h"
 #include "cachet/nn/cache/fifo_cache.h"
 #include "cachet/nn/cache/gated_recurrent_cache.h"
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/norm/batch_norm.h"
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/no_norm.h"

@@ -38,6 +38,20 @@ Reading<int64_t> read_integer(const Node& node, const Range<int64_t>& range) {
   return {std::nullopt, "must be an integer, not " + describe(node)};
 }
 
+Reading<std::array<int64_t, 2>> read_pair(const Node& node, const Range<int64_t>& range) {
+  using Pair = std::array<int64_t, 2>;
+  if (!std::holds_alternative<List>(node.value)) {
+    const auto both = read_integer(node, range);
+    return both.value ? Reading<Pair>{Pair{*both.value, *both.value}, ""} : Reading<Pair>{{}, both.complaint};
+  }
+  const auto read = read_list<int64_t>(node, "integers", [&](const Node& item) { return read_integer(item, range); });
+  if (!read.value) return {std::nullopt, read.complaint};
+  const std::vector<int64_t>& list = *read.value;
+  if (list.empty() || list.size() > 2)
+    return {std::nullopt, "must be one number or two, not " + std::to_string(list.size())};
+  return {Pair{list.front(), list.back()}, ""};
+}
+
 Reading<double> read_real(const Node& node, const Range<double>& range) {
   if (const int64_t* value = std::get_if<int64_t>(&node.value)) return within(static_cast<double>(*value), range);
   const double* value = std::get_if<double>(&node.value);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +26,9 @@ Reading<int64_t> read_integer(const Node& node, const Range<int64_t>& range);
 Reading<double> read_real(const Node& node, const Range<double>& range);
 Reading<std::string> read_text(const Node& node);
 Reading<size_t> read_word(const Node& node, std::span<const std::string_view> words);  // its index
+
+/// An integer that stands for both, or a list of two.
+Reading<std::array<int64_t, 2>> read_pair(const Node& node, const Range<int64_t>& range);
 
 /// A list, of which `read_item` reads every item.
 template <class T, class ReadItem>

@@ -92,6 +92,14 @@ std::vector<std::string> View::texts(std::string_view key, std::vector<std::stri
   return settle(key, std::move(fallback), read, kAsToml);
 }
 
+std::array<int64_t, 2> View::integer_pair(std::string_view key, std::array<int64_t, 2> fallback,
+                                          Range<int64_t> range) const {
+  const auto read = [&](const Node& node) { return read_pair(node, range); };
+  return settle(key, fallback, read, [](const std::array<int64_t, 2>& pair) {
+    return pair[0] == pair[1] ? toml_text(pair[0]) : toml_text(std::vector<int64_t>(pair.begin(), pair.end()));
+  });
+}
+
 void View::refuse(std::string_view key, const std::string& message) const {
   const std::string path = join_path(path_, key);
   const Node* node = find(state_->root, path);

@@ -46,6 +46,10 @@ class View {
   std::vector<int64_t> integers(std::string_view key, std::vector<int64_t> fallback, Range<int64_t> range = {}) const;
   std::vector<double> reals(std::string_view key, std::vector<double> fallback, Range<double> range = {}) const;
   std::vector<std::string> texts(std::string_view key, std::vector<std::string> fallback) const;
+  /// Two integers of one kind, such as the sides of an image. One number stands for both, and two that are equal are
+  /// recorded as one. The range is that of each.
+  std::array<int64_t, 2> integer_pair(std::string_view key, std::array<int64_t, 2> fallback,
+                                      Range<int64_t> range = {}) const;
 
   /// One word of a closed set; another one is a problem that names the nearest.
   template <class Enum, size_t N>

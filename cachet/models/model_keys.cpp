@@ -29,10 +29,10 @@ void read_dropout(const config::View& table, double& dropout, double& stochastic
 
 void check_cache_width(const config::View& table, const nn::CacheOptions& cache, int64_t embed_dim, int64_t num_heads,
                        std::string_view where) {
-  const nn::CachedLayerOptions* options = nn::cached_layer_options(cache);
+  const std::optional<nn::CachedLayerOptions> options = nn::cached_layer_options(cache);
   if (!options) return;
   const auto number = [](int64_t n) { return std::to_string(n); };
-  const int64_t width = nn::cache_dim(*options, embed_dim);
+  const int64_t width = nn::cache_dim(options->ratio, embed_dim);
   const config::View cache_table = table.table("cache");
   const std::string memory = "gives a memory of " + number(width) + " channels";
   if (width == 0 || width % num_heads != 0)

@@ -13,8 +13,8 @@
 namespace cachet::nn {
 
 DepthwiseFeedForward::DepthwiseFeedForward(const FeedForwardOptions& options, BeforeDepthwise before)
-    : FeedForward(options), before_(before) {
-  dwconv_ = register_module("dwconv", std::make_shared<torch::nn::Module>("DepthwiseConvolution"));
+    : Cloneable(options), before_(before) {
+  dwconv_ = register_module("dwconv", std::make_shared<ModuleGroup>("DepthwiseConvolution"));
   weight_ = dwconv_->register_parameter("weight", at::empty({options.hidden_dim, 1, 3, 3}));
   bias_ = dwconv_->register_parameter("bias", at::zeros({options.hidden_dim}));
   convolution_normal_(weight_, options.hidden_dim);

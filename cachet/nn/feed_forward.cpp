@@ -11,7 +11,7 @@
 namespace cachet::nn {
 
 FeedForward::FeedForward(const FeedForwardOptions& options)
-    : torch::nn::Module("FeedForward"), activation_(options.activation), dropout_(options.dropout) {
+    : Cloneable("FeedForward"), activation_(options.activation), dropout_(options.dropout) {
   check_positive("feed_forward: dim", options.dim);
   check_positive("feed_forward: hidden_dim", options.hidden_dim);
   check_dropout("feed_forward: dropout", options.dropout);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/layout.h"
 #include "cachet/nn/linear.h"
 
@@ -19,7 +20,7 @@ struct FeedForwardOptions {
 };
 
 /// The feed-forward half of a transformer block: fc2(activation(fc1(x))), dropout behind each.
-class FeedForward : public torch::nn::Module {
+class FeedForward : public Cloneable<FeedForward> {
  public:
   explicit FeedForward(const FeedForwardOptions& options);
   /// x (B, L, dim) -> (B, L, dim); layout says how the tokens lie, for those that mix neighbours.
@@ -33,7 +34,7 @@ class FeedForward : public torch::nn::Module {
   torch::Tensor activate(const torch::Tensor& x) const;
 
   Activation activation_;
-  std::shared_ptr<Linear> fc1_, fc2_;
+  Part<Linear> fc1_, fc2_;
 
  private:
   double dropout_;

@@ -11,6 +11,14 @@ namespace cachet::nn {
 template <class Value>
 class Latest {
  public:
+  Latest() = default;
+  /// A copy has kept nothing yet: it may go to another device.
+  Latest(const Latest&) {}
+  Latest& operator=(const Latest&) {
+    value_.store(nullptr);
+    return *this;
+  }
+
   /// The kept value if `serves(value)`, else make()'s, which is then kept.
   template <class Serves, class Make>
   std::shared_ptr<const Value> get(const Serves& serves, const Make& make) {

@@ -18,15 +18,15 @@ struct Grid {
 
 /// How a sequence of tokens lies.
 struct TokenLayout {
-  std::optional<Grid> grid;  // of the tokens behind the class tokens
-  int64_t class_tokens = 0;  // leading tokens that are off the grid
-  at::Tensor padding;        // (B, L) bool, true = padding; undefined = none
+  std::optional<Grid> grid{};  // of the tokens behind the class tokens
+  int64_t class_tokens = 0;    // leading tokens that are off the grid
+  at::Tensor padding{};        // (B, L) bool, true = padding; undefined = none
 };
 
 /// What an attention layer must know besides its tokens.
 struct AttentionLayout {
-  TokenLayout query, context;
-  at::Tensor bias;                  // additive, broadcastable to (B, H, Lq, Lk); where its first dimension divides B,
+  TokenLayout query{}, context{};
+  at::Tensor bias{};                // additive, broadcastable to (B, H, Lq, Lk); where its first dimension divides B,
                                     // it repeats (windows of a sample follow each other); undefined = none
   bool causal = false;              // key j is visible to query i iff j <= i + (Lk - Lq)
   AttentionState* state = nullptr;  // of a stream, held by the caller; none = the call stands alone

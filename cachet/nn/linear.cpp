@@ -8,7 +8,7 @@
 
 namespace cachet::nn {
 
-Linear::Linear(int64_t inputs, int64_t outputs, bool with_bias) : torch::nn::Module("Linear") {
+Linear::Linear(int64_t inputs, int64_t outputs, bool with_bias) : Cloneable("Linear") {
   TORCH_CHECK(inputs >= 1 && outputs >= 1, "linear: needs at least one channel in and out, got ", inputs, " and ",
               outputs);
   weight = register_parameter("weight", at::empty({outputs, inputs}));
@@ -16,7 +16,7 @@ Linear::Linear(int64_t inputs, int64_t outputs, bool with_bias) : torch::nn::Mod
   bias = register_parameter("bias", with_bias ? at::zeros({outputs}) : torch::Tensor(), /*requires_grad=*/with_bias);
 }
 
-Linear::Linear(const torch::Tensor& given_weight, const torch::Tensor& given_bias) : torch::nn::Module("Linear") {
+Linear::Linear(const torch::Tensor& given_weight, const torch::Tensor& given_bias) : Cloneable("Linear") {
   weight = register_parameter("weight", given_weight);
   bias = register_parameter("bias", given_bias, /*requires_grad=*/given_bias.defined());
 }

@@ -3,12 +3,13 @@
 #include <torch/nn/module.h>
 
 #include "cachet/nn/affine.h"
+#include "cachet/nn/cloneable.h"
 
 namespace cachet::nn {
 
 /// y = x·Wᵀ + b on (…, inputs), one fused product also for three dimensions (torch::nn::Linear makes two of it).
 /// W starts truncated-normal (0.02), b zero.
-class Linear : public torch::nn::Module {
+class Linear : public Cloneable<Linear> {
  public:
   Linear(int64_t inputs, int64_t outputs, bool with_bias = true);
   /// Of a weight (outputs, inputs) and a bias (outputs), undefined for none, as they are.
@@ -18,7 +19,7 @@ class Linear : public torch::nn::Module {
   /// From now on the layer does to x what it did to before.apply(x). A layer without a bias gets one.
   void absorb(const Affine& before);
 
-  torch::Tensor weight, bias;  // (outputs, inputs); (outputs) or undefined
+  OwnTensor weight, bias;  // (outputs, inputs); (outputs) or undefined
 };
 
 }  // namespace cachet::nn

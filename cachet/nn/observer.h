@@ -27,6 +27,10 @@ using Listener = std::function<void(const std::string& path, Signal signal, cons
 /// pointer.
 class Observable {
  public:
+  Observable() = default;
+  /// Nobody listens to a copy.
+  Observable(const Observable&) {}
+  Observable& operator=(const Observable&) { return *this; }
   virtual ~Observable() = default;
   /// path: the name under which the listener knows this module.
   void listen(std::string path, Listener listener);

@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "cachet/nn/cloneable.h"
+
 namespace cachet::nn {
 
 /// A module whose buffers are running state: statistics, counters, caches. Converting the model to a narrower type
 /// leaves them at float32, since averages over thousands of steps do not survive eight bits of mantissa.
-class StateModule : public torch::nn::Module {
+class StateModule : public CopyableModule {
  public:
-  using torch::nn::Module::Module;
+  using CopyableModule::CopyableModule;
   using torch::nn::Module::to;
   void to(torch::Device device, torch::Dtype dtype, bool non_blocking = false) override;
   void to(torch::Dtype dtype, bool non_blocking = false) override;

@@ -11,9 +11,9 @@
 
 namespace cachet::nn {
 
-PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads, Streams streams) {
-  return {read_attention_options(table.table("attention"), heads), read_cache_options(table.table("cache"), streams),
-          read_norm_options(table.table("norm"))};
+PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention, Streams streams) {
+  return {read_attention_options(table.table("attention"), attention),
+          read_cache_options(table.table("cache"), streams), read_norm_options(table.table("norm"))};
 }
 
 FeedForwardOptions TransformerBlockOptions::feed_forward() const {
@@ -40,7 +40,7 @@ TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const PlugI
                      std::make_shared<FeedForward>(o.feed_forward()), make_cross_attention(o, plug_ins.attention)}) {}
 
 TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const NormOptions& norm, BlockParts parts)
-    : torch::nn::Module("TransformerBlock"), norm_place_(o.norm_place), stochastic_depth_(o.stochastic_depth) {
+    : Cloneable("TransformerBlock"), norm_place_(o.norm_place), stochastic_depth_(o.stochastic_depth) {
   check_dropout("transformer_block: stochastic_depth", o.stochastic_depth);
   norm1_ = register_module("norm1", make_norm(norm, o.dim, o.norm_eps));
   attn_ = register_module("attn", std::move(parts.attention));
@@ -107,10 +107,9 @@ bool TransformerBlock::has_cache() const { return dynamic_cast<const CachedAtten
 
 void TransformerBlock::freeze_cache() { attn_ = replace_module("attn", attn_->freeze_cache()); }
 
-std::vector<std::shared_ptr<TransformerBlock>> make_transformer_blocks(int64_t depth,
-                                                                       const TransformerBlockOptions& options,
-                                                                       const PlugIns& plug_ins) {
-  std::vector<std::shared_ptr<TransformerBlock>> blocks;
+std::vector<Part<TransformerBlock>> make_transformer_blocks(int64_t depth, const TransformerBlockOptions& options,
+                                                            const PlugIns& plug_ins) {
+  std::vector<Part<TransformerBlock>> blocks;
   for (int64_t i = 0; i < depth; ++i) {
     TransformerBlockOptions block = options;
     block.stochastic_depth = stochastic_depth_of(options.stochastic_depth, i, depth);

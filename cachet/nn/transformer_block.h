@@ -11,6 +11,7 @@
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_options.h"
 #include "cachet/nn/cache/cache_options.h"
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/feed_forward.h"
 #include "cachet/nn/norm/folding.h"
 #include "cachet/nn/norm/norm_options.h"
@@ -19,13 +20,15 @@ namespace cachet::nn {
 
 /// The three plug-ins of a backbone.
 struct PlugIns {
-  AttentionOptions attention;
-  CacheOptions cache;
-  NormOptions norm;
+  AttentionOptions attention{};
+  CacheOptions cache{};
+  NormOptions norm{};
 };
 
-/// Reads the tables `attention`, `cache` and `norm`; `heads` are the backbone's defaults.
-PlugIns read_plug_ins(const config::View& table, const HeadOptions& heads = {}, Streams streams = Streams::none);
+/// Reads the tables `attention`, `cache` and `norm`; `attention` has the projections that the backbone was published
+/// with.
+PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention = {},
+                      Streams streams = Streams::none);
 
 /// Where the norms of a block stand.
 enum class NormPlace {
@@ -45,7 +48,7 @@ struct TransformerBlockOptions {
   double stochastic_depth = 0.0;  // of all branches
   double norm_eps = 1e-6;         // where the norm's options leave it open
   int64_t tokens = 0;             // at the model's own input size
-  TokenLayout layout;             // of these
+  TokenLayout layout{};           // of these
   NormPlace norm_place = NormPlace::before;
   Activation activation = Activation::gelu;  // of the feed-forward half
   std::optional<CrossAttentionOptions> cross_attention = {};
@@ -70,7 +73,7 @@ struct EncoderTokens {
 /// Transformer block of two or three branches. Pre-norm: x + attn(norm1(x)), then x + cross_attn(cross_norm(x),
 /// encoder) where there is an encoder, then x + mlp(norm2(x)); post-norm: the same with the norm of each sum in place
 /// of the norm of each input. Parts: norm1, attn, norm2, mlp; cross_norm, cross_attn.
-class TransformerBlock : public torch::nn::Module, public Foldable {
+class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable {
  public:
   /// With multi-head attention and a plain feed-forward half.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
@@ -100,14 +103,13 @@ class TransformerBlock : public torch::nn::Module, public Foldable {
 
   NormPlace norm_place_;
   double stochastic_depth_;
-  std::shared_ptr<Norm> norm1_, cross_norm_, norm2_;
-  std::shared_ptr<Attention> attn_, cross_attn_;
-  std::shared_ptr<FeedForward> mlp_;
+  Part<Norm> norm1_, cross_norm_, norm2_;
+  Part<Attention> attn_, cross_attn_;
+  Part<FeedForward> mlp_;
 };
 
 /// `depth` such blocks; their stochastic depth rises from 0 at the first to that of the options at the last.
-std::vector<std::shared_ptr<TransformerBlock>> make_transformer_blocks(int64_t depth,
-                                                                       const TransformerBlockOptions& options,
-                                                                       const PlugIns& plug_ins);
+std::vector<Part<TransformerBlock>> make_transformer_blocks(int64_t depth, const TransformerBlockOptions& options,
+                                                            const PlugIns& plug_ins);
 
 }  // namespace cachet::nn

@@ -30,7 +30,7 @@ Discs draw_discs(int64_t count, uint64_t seed) {
   return {inside + 0.3 * at::randn({count, kSide, kSide}, random), radii};
 }
 
-class DiscNet : public models::Model {
+class DiscNet : public nn::Cloneable<DiscNet, models::Model> {
  public:
   explicit DiscNet(int64_t dim) {
     embed_ = register_module("embed", std::make_shared<nn::Linear>(kPatch * kPatch, dim));
@@ -53,8 +53,8 @@ class DiscNet : public models::Model {
   }
 
  private:
-  std::shared_ptr<nn::Linear> embed_, head_;
-  std::shared_ptr<nn::Attention> attention_;
+  nn::Part<nn::Linear> embed_, head_;
+  nn::Part<nn::Attention> attention_;
 };
 
 class DiscTask : public tasks::Task {

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -69,6 +70,7 @@ torch.save({"model": weights, "hook": Code()}, "code.pth")
 torch.save(torch.nn.Linear(2, 2), "module.pth")
 torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), "script.pth")
 torch.save(vit(tokens=17), "larger.pth")
+torch.save(vit(tokens=7), "wide.pth")  # of 8 x 12 pixels
 kinds = {str(t): torch.zeros(3).to(t) for t in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64,
          torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64, torch.uint16, torch.float8_e4m3fn)}
 torch.save({**weights, **kinds}, "kinds.pth")
@@ -223,11 +225,45 @@ class Models(ImportTest):
         report = self.imported("larger.pth", "larger")
         self.assertEqual(report["resized"], [{"name": "pos_embed", "from": [1, 17, 16], "to": [1, 5, 16]}])
 
-    def test_knows_how_its_images_are_prepared(self):
+    def write_photos(self):
         for index, picture in enumerate(json.loads((command.ROOT / "tests/data/pillow_images.json").read_text())["jpeg"]):
             folder = self.folder / "photos" / "val" / "abcd"[index % 4]
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{index}.jpg").write_bytes(base64.b64decode(picture["file"]))
+
+    def test_images_that_are_not_square(self):
+        """Weights for 8 x 12 pixels are imported, predict, train on, go on, are evaluated and exported."""
+        self.write_photos()
+        shutil.copytree(self.folder / "photos/val", self.folder / "photos/train", dirs_exist_ok=True)
+        words = ["import", "wide.pth", "--model", "vit_tiny_patch16_224", "-o", "wide", *SMALL,
+                 "--set", "model.image_size=[8, 12]"]
+        self.assertIn("images: resized to cover 8 x 13 (bicubic), middle 8 x 12, ",
+                      self.succeed(*words, cwd=self.folder).stdout)
+        self.assertEqual(json.loads((self.folder / "wide/config.json").read_text())["input_size"], [3, 8, 12])
+        self.assertEqual(len(self.predicted("wide", "photos/val/a/0.jpg")), 1)
+        evaluated = self.json_of("eval", "wide", "--data", "photos", "--json", cwd=self.folder)
+        self.assertEqual(len(self.predicted("wide", "--data", "photos")), evaluated["images"])
+
+        (self.folder / "wide.toml").write_text(
+            'base = "wide/recipe.toml"\n[data]\nroot = "photos"\nworkers = 0\n'
+            '[train]\ninit = "wide"\nlimit = "2 steps"\nbatch_size = 4\nthreads = 1\n')
+        self.succeed("train", "wide.toml", "--dry-run", cwd=self.folder)
+        self.succeed("train", "wide.toml", "--run", "trained", "--progress", "none", cwd=self.folder)
+        self.succeed("train", "trained", "--resume", "--set", 'train.limit="3 steps"', "--progress", "none",
+                     cwd=self.folder)
+        self.assertIn("image_size = [8, 12]", (self.folder / "trained/resolved.toml").read_text())
+        self.assertEqual(self.json_of("eval", "trained", "--json", cwd=self.folder)["images"], evaluated["images"])
+        self.assertEqual(len(self.predicted("trained", "photos/val/a/0.jpg")), 1)
+        self.succeed("export", "trained", "--names", "timm", "-o", "wide-back.safetensors", cwd=self.folder)
+        back = self.json_of("import", "wide-back.safetensors", "--model", "vit_tiny_patch16_224", "-o", "wide-again",
+                            *SMALL, "--set", "model.image_size=[8, 12]", "--json", cwd=self.folder)
+        self.assertEqual((len(back["loaded"]), back["resized"]), (20, []))
+        larger = self.json_of("import", "wide-back.safetensors", "--model", "vit_tiny_patch16_224", "-o", "wide-larger",
+                              *SMALL, "--set", "model.image_size=[16, 24]", "--json", cwd=self.folder)
+        self.assertEqual(larger["resized"], [{"name": "pos_embed", "from": [1, 7, 16], "to": [1, 25, 16]}])
+
+    def test_knows_how_its_images_are_prepared(self):
+        self.write_photos()
         report = self.imported("plain.pth", "rgb")
         self.assertEqual(report["preprocessing"], {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225],
                                                    "crop_fraction": 0.875, "interpolation": "bicubic"})

@@ -81,6 +81,30 @@ TEST(View, NamesTheBoundsThatThereAre) {
             "t.toml:5: list: item 2 must be at least 1 and at most 8, not 9");
 }
 
+TEST(View, ReadsPairsOfIntegers) {
+  using Pair = std::array<int64_t, 2>;
+  auto document = Document::from_text("one = 224\nlist = [224]\nequal = [8, 8]\ntwo = [192, 256]", "t.toml");
+  const View root = document.root();
+  EXPECT_EQ(root.integer_pair("one", {}), (Pair{224, 224}));
+  EXPECT_EQ(root.integer_pair("list", {}), (Pair{224, 224}));
+  EXPECT_EQ(root.integer_pair("equal", {}), (Pair{8, 8}));
+  EXPECT_EQ(root.integer_pair("two", {}), (Pair{192, 256}));
+  EXPECT_EQ(root.integer_pair("absent", {3, 4}), (Pair{3, 4}));
+  EXPECT_EQ(root.integer_pair("square", {5, 5}), (Pair{5, 5}));
+  EXPECT_EQ(finish_message(document), "");
+  const std::string resolved = document.resolved_toml(/*with_origins=*/false);
+  for (const char* line :
+       {"one = 224\n", "list = 224\n", "equal = 8\n", "two = [192, 256]\n", "absent = [3, 4]\n", "square = 5\n"})
+    EXPECT_NE(resolved.find(line), std::string::npos) << line << resolved;
+
+  auto wrong = Document::from_text("three = [1, 2, 3]\nnone = []\nlow = [1, 0]\nword = true\nzero = 0", "t.toml");
+  for (const char* key : {"three", "none", "low", "word", "zero"}) wrong.root().integer_pair(key, {1, 1}, {.least = 1});
+  EXPECT_EQ(finish_message(wrong),
+            "t.toml:1: three: must be one number or two, not 3\nt.toml:2: none: must be one number or two, not 0\n"
+            "t.toml:3: low: item 2 must be at least 1, not 0\nt.toml:4: word: must be an integer, not true\n"
+            "t.toml:5: zero: must be at least 1, not 0");
+}
+
 TEST(View, RefusesWhatAKindHasNoUseFor) {
   auto document = Document::from_text("[a]\nkind = \"x\"\nb = 3", "f.toml");
   const View table = document.root().table("a");

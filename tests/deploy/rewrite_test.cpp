@@ -12,28 +12,17 @@
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/no_norm.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/small_models.h"
 
 namespace cachet::deploy {
 namespace {
 
-using Settings = std::vector<std::string>;
-
-struct SmallModel {
-  std::string name;
-  Settings settings;
-  bool has_grid = true;
-};
-
-std::ostream& operator<<(std::ostream& out, const SmallModel& model) { return out << model.name; }
-
-std::shared_ptr<models::Model> built(const SmallModel& model, const Settings& plug_ins) {
-  config::Document document;
-  for (const Settings& settings : {model.settings, plug_ins})
-    for (const std::string& setting : settings) document.set("model." + setting);
-  const models::ModelPlan plan = models::read_model(model.name, document.root().table("model"));
-  document.finish();
-  return plan.build();
-}
+using testing::built;
+using testing::cache_settings;
+using testing::Settings;
+using testing::small_models;
+using testing::SmallModel;
+using testing::text_of;
 
 /// In float64 and evaluation, with statistics and caches that training moved, and weights that are nowhere zero or one.
 std::shared_ptr<models::Model> trained(const SmallModel& model, const Settings& plug_ins) {
@@ -47,63 +36,14 @@ std::shared_ptr<models::Model> trained(const SmallModel& model, const Settings& 
   return built_model;
 }
 
-const std::vector<SmallModel>& small_models() {
-  const Settings pvt{"image_size=64", "embed_dims=[8, 16, 16, 32]", "depths=[1, 1, 1, 1]", "num_heads=[1, 2, 2, 4]",
-                     "mlp_ratios=[1, 1, 1, 1]"};
-  const auto swin = [](int64_t image) {
-    return Settings{"image_size=" + std::to_string(image),
-                    "embed_dim=8",
-                    "depths=[2, 2, 1, 1]",
-                    "num_heads=[1, 2, 2, 4]",
-                    "window_size=4",
-                    "mlp_ratio=1"};
-  };
-  const Settings vit{"image_size=32", "patch_size=8", "embed_dim=16", "depth=2", "num_heads=2", "mlp_ratio=1"};
-  const Settings t2t{"image_size=32", "embed_dim=16", "depth=2", "num_heads=2", "mlp_ratio=1", "token_dim=8"};
-  const Settings lra{"embed_dim=16",  "depth=2",       "num_heads=2", "mlp_dim=16",
-                     "max_length=24", "vocabulary=30", "classes=3"};
-  const auto with = [](Settings settings, const std::string& more) {
-    settings.push_back(more);
-    return settings;
-  };
-  static const std::vector<SmallModel> models{
-      {"vit_tiny_patch16_224", vit},
-      {"vit_tiny_patch16_224", with(with(vit, "class_token=false"), "pooling=mean")},
-      {"deit_tiny_distilled_patch16_224", vit},
-      {"pvt_tiny", pvt},
-      {"pvt_v2_b0", pvt},
-      {"pvt_v2_b2_li", pvt},
-      {"swin_tiny_patch4_window7_224", swin(32)},
-      {"swin_tiny_patch4_window7_224", swin(36)},  // windows and merged patches reach beyond the map
-      {"t2t_vit_14", t2t},
-      {"t2t_vit_t_14", t2t},
-      {"lra_text", lra, /*has_grid=*/false},
-      {"lra_matching", lra, false},
-  };
-  return models;
-}
-
-const std::vector<std::string> kNorms{"layer", "rms", "batch", "un", "mabn", "pn", "none"};
 const std::set<std::string> kOffline{"batch", "un", "mabn", "none"};
-
-std::vector<Settings> caches(bool has_grid) {
-  std::vector<Settings> all{{}, {"cache.kind=grc"}, {"cache.kind=fifo", "cache.positional_convolution=false"}};
-  if (has_grid) all.push_back({"cache.kind=grc", "cache.positional_convolution=true", "cache.ratio=0.5"});
-  return all;
-}
-
-std::string text_of(const Settings& settings) {
-  std::string text;
-  for (const std::string& setting : settings) text += setting + " ";
-  return text;
-}
 
 class Rewrite : public ::testing::TestWithParam<SmallModel> {};
 
 TEST_P(Rewrite, KeepsWhatTheModelComputes) {
   const at::NoGradGuard no_grad;
-  for (const std::string& norm : kNorms)
-    for (Settings plug_ins : caches(GetParam().has_grid)) {
+  for (const std::string& norm : testing::norm_kinds())
+    for (Settings plug_ins : cache_settings(GetParam().has_grid)) {
       plug_ins.push_back("norm.kind=" + norm);
       SCOPED_TRACE(text_of(plug_ins));
       const auto model = trained(GetParam(), plug_ins);
@@ -129,7 +69,7 @@ TEST_P(Rewrite, KeepsWhatTheModelComputes) {
 
 TEST_P(Rewrite, LeavesNoOfflineNormButWhereZerosAreReadBeyondABorder) {
   const at::NoGradGuard no_grad;
-  for (const std::string& norm : kNorms) {
+  for (const std::string& norm : testing::norm_kinds()) {
     const auto model = trained(GetParam(), {"norm.kind=" + norm});
     for (const RewrittenPlace& place : rewrite(*model).places) {
       if (!kOffline.contains(norm) || place.gone) continue;
@@ -147,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Rewrite, ::testing::ValuesIn(small_models()),
 TEST(RewriteOfAPyramid, KeepsItsMaps) {
   const at::NoGradGuard no_grad;
   for (const char* name : {"pvt_tiny", "pvt_v2_b0", "swin_tiny_patch4_window7_224"})
-    for (const std::string& norm : kNorms) {
+    for (const std::string& norm : testing::norm_kinds()) {
       SCOPED_TRACE(std::string(name) + " " + norm);
       const auto small = std::ranges::find(small_models(), name, &SmallModel::name);
       config::Document document;

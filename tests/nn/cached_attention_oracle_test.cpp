@@ -21,7 +21,7 @@ bool is_fifo(const Oracle& oracle) { return oracle.name.starts_with("grc_fifo");
 bool reduces(const Oracle& oracle) { return oracle.metadata.value("attention", "mhsa") == "sra"; }
 
 nn::CacheOptions cache_options_of(const Oracle& oracle) {
-  const auto common = [&](nn::CachedLayerOptions& o) {
+  const auto common = [&](auto& o) {
     o.ratio = oracle.real("ratio");
     // The published layer takes the length of its first batch; a fixture of the paper's form says it.
     if (!reduces(oracle)) o.length = is_official(oracle) ? oracle.step(0, "x").size(1) : oracle.integer("tm");

@@ -64,19 +64,31 @@ struct AugmentationOptions {
 /// `resized` unless the recipe says `centre`.
 AugmentationOptions read_augmentation_options(const config::View& view, bool own_sizes = false);
 
+/// Height and width, in pixels, that images are given; 0 and 0: none. One number is a square.
+struct TargetSize {
+  int64_t height = 0, width = 0;
+
+  TargetSize() = default;
+  TargetSize(int64_t side) : height(side), width(side) {}  // implicit: `.image_size = 224`, as a recipe has it
+  TargetSize(int64_t rows, int64_t columns) : height(rows), width(columns) {}
+  bool given() const { return height > 0; }
+  bool operator==(const TargetSize&) const = default;
+};
+
 /// The size a model wants.
 struct ResizeOptions {
-  int64_t image_size = 0;  // both sides; 0 keeps the size of the data
+  TargetSize image_size{};  // none keeps the size of the data
   Interpolation interpolation = Interpolation::bicubic;
-  /// Evaluation resizes the shorter side to image_size / crop_fraction and takes the middle; with 1, images of one size
-  /// are resized as a whole.
+  /// Evaluation resizes, in proportion, to the smallest image that covers image_size / crop_fraction, and takes the
+  /// middle: of a square size that is the shorter side. With 1, images of one size are resized as a whole.
   double crop_fraction = 1;
 
   /// The usual ones where each image has a size of its own: 224 pixels of 256.
   static ResizeOptions of_own_sizes() { return {.image_size = 224, .crop_fraction = 0.875}; }
 };
 
-/// Reads image_size, interpolation and crop_fraction. Where the defaults have a size, it must not be 0.
+/// Reads image_size (one number or [height, width]), interpolation and crop_fraction. Where the defaults have a size,
+/// it must not be 0.
 ResizeOptions read_resize_options(const config::View& view, ResizeOptions defaults = {});
 
 }  // namespace cachet::data

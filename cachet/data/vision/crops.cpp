@@ -40,20 +40,26 @@ io::ImageRegion draw_resized_crop(const ResizedCropOptions& options, const io::I
   return fallback_crop(options, image);
 }
 
-CentreCrop centre_crop(const io::ImageSize& image, int64_t crop, double fraction) {
+CentreCrop centre_crop(const io::ImageSize& image, const TargetSize& crop, double fraction) {
+  constexpr int64_t kMostTimes = 4;
   CentreCrop result;
-  const int64_t longest = 4 * std::min(image.height, image.width);
-  result.region.height = std::min(image.height, longest);
-  result.region.width = std::min(image.width, longest);
-  result.region.top = (image.height - result.region.height) / 2;
-  result.region.left = (image.width - result.region.width) / 2;
+  const auto longest = [](int64_t other, int64_t wanted, int64_t other_wanted) {
+    return std::max<int64_t>(1, kMostTimes * other * wanted / other_wanted);
+  };
+  io::ImageRegion& region = result.region;
+  region.height = std::min(image.height, longest(image.width, crop.height, crop.width));
+  region.width = std::min(image.width, longest(image.height, crop.width, crop.height));
+  region.top = (image.height - region.height) / 2;
+  region.left = (image.width - region.width) / 2;
   // The smallest amount keeps 224 / 0.875 at 256 where the division falls short of it.
-  const auto shorter = static_cast<int64_t>(std::floor(static_cast<double>(crop) / fraction + 1e-9));
-  const auto longer = [&](int64_t side, int64_t other) { return shorter * side / other; };
-  result.resized.height = std::max(shorter, longer(result.region.height, result.region.width));
-  result.resized.width = std::max(shorter, longer(result.region.width, result.region.height));
-  result.top = half_to_even(static_cast<double>(result.resized.height - crop) / 2);
-  result.left = half_to_even(static_cast<double>(result.resized.width - crop) / 2);
+  const auto covered = [&](int64_t side) {
+    return static_cast<int64_t>(std::floor(static_cast<double>(side) / fraction + 1e-9));
+  };
+  const int64_t height = covered(crop.height), width = covered(crop.width);
+  result.resized.height = std::max(height, width * region.height / region.width);
+  result.resized.width = std::max(width, height * region.width / region.height);
+  result.top = half_to_even(static_cast<double>(result.resized.height - crop.height) / 2);
+  result.left = half_to_even(static_cast<double>(result.resized.width - crop.width) / 2);
   return result;
 }
 

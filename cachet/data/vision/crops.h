@@ -12,17 +12,18 @@ namespace cachet::data {
 /// fit, it is the largest region in the middle whose aspect is within the bounds.
 io::ImageRegion draw_resized_crop(const ResizedCropOptions& options, const io::ImageSize& image, CounterRandom random);
 
-/// How an image is shown in evaluation: `region` of it, resized to `resized`, of which a square of `crop` pixels from
-/// (top, left) is taken.
+/// How an image is shown in evaluation: `region` of it, resized to `resized`, of which as much as is wanted is taken
+/// from (top, left).
 struct CentreCrop {
   io::ImageRegion region;
   io::ImageSize resized;
   int64_t top = 0, left = 0;
 };
 
-/// The shorter side becomes ⌊crop / fraction⌋, the longer keeps the proportion (rounded down), and the crop's corner is
-/// rounded to the nearest even, as torchvision does. The region is the whole image, unless that is longer than four
-/// times its width: then its middle, so that a line of a pixel does not become a gigabyte.
-CentreCrop centre_crop(const io::ImageSize& image, int64_t crop, double fraction);
+/// The image is resized to the smallest of its proportions that covers ⌊crop / fraction⌋ on both sides: of a square
+/// crop the shorter side becomes that. The other side is rounded down, the crop's corner to the nearest even, as
+/// torchvision does. The region is the whole image, unless that is four times as long as the crop's proportions have
+/// it: then its middle, so that a line of a pixel does not become a gigabyte.
+CentreCrop centre_crop(const io::ImageSize& image, const TargetSize& crop, double fraction);
 
 }  // namespace cachet::data

@@ -42,16 +42,13 @@ void check_colours(const ImageShape& input, const AugmentationOptions& augmentat
 
 void check_sizes(const ImageShape& input, const AugmentationOptions& augmentation, const ResizeOptions& resize) {
   const bool reflects = augmentation.crop == CropKind::padded && augmentation.crop_fill == CropFill::reflect;
-  if (input.height == 0 && (augmentation.crop == CropKind::padded || resize.image_size == 0)) {
+  if (input.height == 0 && (augmentation.crop == CropKind::padded || !resize.image_size.given())) {
     throw std::invalid_argument("images of their own sizes need an image_size and a resized or centre crop");
   }
   if (reflects && input.height > 0 && augmentation.crop_padding >= std::min(input.height, input.width)) {
     throw std::invalid_argument("crop_padding " + std::to_string(augmentation.crop_padding) +
                                 " with reflection needs images larger than that; these are " +
                                 std::to_string(input.height) + " × " + std::to_string(input.width));
-  }
-  if (augmentation.crop == CropKind::centre && resize.image_size == 0 && input.height != input.width) {
-    throw std::invalid_argument("a centre crop of images that are not square needs an image_size");
   }
 }
 
@@ -84,8 +81,8 @@ ImageTransform ImageTransform::for_evaluation(ImageShape input, Normalization no
 }
 
 ImageShape ImageTransform::output_shape() const {
-  if (resize_.image_size == 0) return input_;
-  return {input_.channels, resize_.image_size, resize_.image_size};
+  if (!resize_.image_size.given()) return input_;
+  return {input_.channels, resize_.image_size.height, resize_.image_size.width};
 }
 
 ImageShape ImageTransform::sample_shape() const {
@@ -131,20 +128,21 @@ ImageTransform::Cropped ImageTransform::resized_crop(const ImageSource& images, 
 }
 
 ImageTransform::Cropped ImageTransform::middle(const ImageSource& images, int64_t index) const {
-  const int64_t side = output_shape().height;
+  const ImageShape shape = output_shape();
+  const TargetSize size{shape.height, shape.width};
   CentreCrop crop;
   ImageGeometry geometry;
   // At full size, so that published weights see what they were evaluated on.
   const at::Tensor part = images.region(index, [&](const io::ImageSize& image) -> io::ImageRequest {
-    crop = centre_crop(image, side, resize_.crop_fraction);
+    crop = centre_crop(image, size, resize_.crop_fraction);
     geometry = ImageGeometry::of(image);
     return {crop.region, {}};
   });
   geometry.crop(crop.region);
   geometry.resize(crop.resized);
-  geometry.crop({crop.top, crop.left, side, side});
+  geometry.crop({crop.top, crop.left, size.height, size.width});
   const at::Tensor resized = resize_pixels(part, crop.resized, resize_.interpolation);
-  return {resized.narrow(0, crop.top, side).narrow(1, crop.left, side).contiguous(), geometry};
+  return {resized.narrow(0, crop.top, size.height).narrow(1, crop.left, size.width).contiguous(), geometry};
 }
 
 ImageTransform::Cropped ImageTransform::cropped(const ImageSource& images, int64_t index, const SampleRandom& random,

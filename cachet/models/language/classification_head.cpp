@@ -6,7 +6,7 @@
 
 namespace cachet::models {
 
-ClassificationHead::ClassificationHead(const std::vector<int64_t>& widths) : torch::nn::Module("ClassificationHead") {
+ClassificationHead::ClassificationHead(const std::vector<int64_t>& widths) : Cloneable("ClassificationHead") {
   for (size_t i = 1; i < widths.size(); ++i)
     layers_.push_back(
         register_module("fc" + std::to_string(i), std::make_shared<nn::Linear>(widths[i - 1], widths[i])));

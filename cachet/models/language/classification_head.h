@@ -5,12 +5,13 @@
 #include <memory>
 #include <vector>
 
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/linear.h"
 
 namespace cachet::models {
 
 /// Linear layers with ReLU between them: fc1, fc2, …
-class ClassificationHead : public torch::nn::Module {
+class ClassificationHead : public nn::Cloneable<ClassificationHead> {
  public:
   /// From widths[0] channels through widths[1], … to widths.back() scores.
   explicit ClassificationHead(const std::vector<int64_t>& widths);
@@ -20,7 +21,7 @@ class ClassificationHead : public torch::nn::Module {
   void absorb(const nn::Affine& before) { layers_.front()->absorb(before); }
 
  private:
-  std::vector<std::shared_ptr<nn::Linear>> layers_;
+  std::vector<nn::Part<nn::Linear>> layers_;
 };
 
 }  // namespace cachet::models

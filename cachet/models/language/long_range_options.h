@@ -25,7 +25,7 @@ enum class PairFeatures {
 
 /// The arena's encoder and heads (Tay et al., arXiv 2011.04006).
 struct LongRangeOptions {
-  SequenceShape sequence;
+  SequenceShape sequence{};
   int64_t classes = 2;
   int64_t embed_dim = 256, depth = 4, num_heads = 4, mlp_dim = 1024;
   int64_t head_layers = 2;  // linear layers of the head, the last one included; each hidden one but the first halves
@@ -34,9 +34,8 @@ struct LongRangeOptions {
   PairFeatures pair_features = PairFeatures::joined;
   double dropout = 0.1;           // of the embedding and in the feed-forward halves
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
-  nn::PlugIns plug_ins;
+  nn::PlugIns plug_ins{.attention = {.qkv_bias = false, .projection_bias = false}};
 
-  LongRangeOptions() { plug_ins.attention.qkv_bias = plug_ins.attention.projection_bias = false; }
   int64_t class_tokens() const { return pooling == SequencePooling::class_token ? 1 : 0; }
 };
 

@@ -35,7 +35,7 @@ std::vector<int64_t> head_widths(const LongRangeOptions& o) {
 LongRangeTransformer::LongRangeTransformer(const LongRangeOptions& options) : options_(options) {
   const auto& o = options_;
   const int64_t tokens = o.sequence.max_length + o.class_tokens();
-  const auto embedding = register_module("token_embed", std::make_shared<torch::nn::Module>("TokenEmbedding"));
+  const auto embedding = register_module("token_embed", std::make_shared<nn::ModuleGroup>("TokenEmbedding"));
   token_embed_ = embedding->register_parameter("weight", at::empty({o.sequence.vocabulary, o.embed_dim}));
   if (o.class_tokens() > 0) cls_token_ = register_parameter("cls_token", at::zeros({1, 1, o.embed_dim}));
   if (o.positions == Positions::learned)

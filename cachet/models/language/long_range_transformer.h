@@ -14,7 +14,7 @@ namespace cachet::models {
 /// Parts: token_embed, cls_token, pos_embed (learned positions), blocks, norm, head.
 ///
 /// Weights start as the arena's: linear layers Glorot-uniform, token embeddings with deviation 1, the class token 0.
-class LongRangeTransformer : public SequenceClassifier, public nn::Foldable {
+class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, SequenceClassifier>, public nn::Foldable {
  public:
   explicit LongRangeTransformer(const LongRangeOptions& options);
 
@@ -33,11 +33,11 @@ class LongRangeTransformer : public SequenceClassifier, public nn::Foldable {
   torch::Tensor pool(const torch::Tensor& x, const torch::Tensor& padding) const;
 
   LongRangeOptions options_;
-  torch::Tensor token_embed_, cls_token_, pos_embed_;
+  nn::OwnTensor token_embed_, cls_token_, pos_embed_;
   nn::Latest<torch::Tensor> sinusoids_;
-  std::vector<std::shared_ptr<nn::TransformerBlock>> blocks_;
-  std::shared_ptr<nn::Norm> norm_;
-  std::shared_ptr<ClassificationHead> head_;
+  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
+  nn::Part<nn::Norm> norm_;
+  nn::Part<ClassificationHead> head_;
 };
 
 }  // namespace cachet::models

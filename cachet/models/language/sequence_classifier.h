@@ -47,8 +47,8 @@ struct SequenceClassifierPlan {
 
 /// What a data set of sequences asks of the model unless the recipe says otherwise.
 struct SequenceDefaults {
-  std::optional<SequenceShape> sequence;
-  std::optional<int64_t> classes;
+  std::optional<SequenceShape> sequence{};
+  std::optional<int64_t> classes{};
 };
 
 }  // namespace cachet::models

@@ -30,8 +30,8 @@ struct ImageClassifierPlan {
 
 /// What a data set of images asks of the model unless the recipe says otherwise.
 struct ImageDefaults {
-  std::optional<ImageShape> image;
-  std::optional<int64_t> classes;
+  std::optional<ImageShape> image{};
+  std::optional<int64_t> classes{};
 };
 
 }  // namespace cachet::models

@@ -12,9 +12,13 @@ namespace cachet::models {
 /// A model of images.
 class ImageModel : public virtual Model {
  public:
+  ImageModel() = default;
   virtual ImageShape image_shape() const = 0;  // the size that it was made for
 
  protected:
+  ImageModel(const ImageModel&) = default;
+  ImageModel& operator=(const ImageModel&) = default;
+
   /// Made-up images (batch, C, H, W) of that size.
   at::Tensor noise(int64_t batch, const torch::TensorOptions& options) const;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "cachet/models/model_plan.h"
 
@@ -12,5 +13,7 @@ struct ImageShape {
 };
 
 ModelInput input_of(const ImageShape& image);
+/// The other way; none for a model of something else.
+std::optional<ImageShape> image_of(const ModelInput& input);
 
 }  // namespace cachet::models

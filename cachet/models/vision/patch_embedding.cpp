@@ -1,5 +1,8 @@
 #include "cachet/models/vision/patch_embedding.h"
 
+#include <ATen/ops/conv2d.h>
+#include <torch/nn/modules/conv.h>
+
 namespace cachet::models {
 namespace {
 
@@ -8,13 +11,14 @@ constexpr double kPatchNormEps = 1e-5;  // of PVT, PVT v2 and Swin
 }  // namespace
 
 PatchEmbedding::PatchEmbedding(const PatchEmbeddingOptions& o)
-    : torch::nn::Module("PatchEmbedding"),
+    : Cloneable("PatchEmbedding"),
       size_(o.size == 0 ? o.stride : o.size),
       stride_(o.stride),
       padding_(size_ > stride_ ? size_ / 2 : 0) {
-  proj_ = register_module(
-      "proj",
-      torch::nn::Conv2d(torch::nn::Conv2dOptions(o.channels, o.embed_dim, size_).stride(stride_).padding(padding_)));
+  proj_ = register_module("proj", std::make_shared<nn::ModuleGroup>("Conv2d"));
+  const torch::nn::Conv2d drawn(torch::nn::Conv2dOptions(o.channels, o.embed_dim, size_));  // as LibTorch draws weights
+  weight_ = proj_->register_parameter("weight", drawn->weight);
+  bias_ = proj_->register_parameter("bias", drawn->bias);
   if (o.norm) norm_ = register_module("norm", nn::make_norm(*o.norm, o.embed_dim, kPatchNormEps));
 }
 
@@ -25,7 +29,8 @@ nn::Grid PatchEmbedding::grid_of(const nn::Grid& map) const {
 
 GridTokens PatchEmbedding::forward(const torch::Tensor& map) {
   // Channels densest in, channels densest out: the tokens are then a view of the convolution's result.
-  const torch::Tensor patches = proj_->forward(map.contiguous(at::MemoryFormat::ChannelsLast));
+  const torch::Tensor patches =
+      at::conv2d(map.contiguous(at::MemoryFormat::ChannelsLast), weight_, bias_, stride_, padding_);
   const torch::Tensor tokens = nn::tokens_of(patches);
   return {norm_ ? norm_->forward(tokens) : tokens, {patches.size(2), patches.size(3)}};
 }
@@ -33,7 +38,7 @@ GridTokens PatchEmbedding::forward(const torch::Tensor& map) {
 std::vector<nn::FoldedNorm> PatchEmbedding::fold_norms() {
   if (!norm_) return {};
   return {nn::fold_into_writer(*this, "norm", norm_, [&](const nn::Affine& after) {
-    nn::absorb_affine_behind("patch_embedding", after, proj_->weight, proj_->bias);
+    nn::absorb_affine_behind("patch_embedding", after, weight_, bias_);
   })};
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <torch/nn/module.h>
-#include <torch/nn/modules/conv.h>
 
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/layout.h"
 #include "cachet/nn/norm/folding.h"
 #include "cachet/nn/norm/norm_options.h"
@@ -24,7 +24,7 @@ struct GridTokens {
 
 /// Cuts a map into patches and makes each a token: (B, C, H, W) -> (B, H/s · W/s, D), row by row. Patches that overlap
 /// reach half their size beyond the border, so that no row or column is lost. Parts: proj, norm.
-class PatchEmbedding : public torch::nn::Module, public nn::Foldable {
+class PatchEmbedding : public nn::Cloneable<PatchEmbedding>, public nn::Foldable {
  public:
   explicit PatchEmbedding(const PatchEmbeddingOptions& options);
   GridTokens forward(const torch::Tensor& map);
@@ -36,8 +36,9 @@ class PatchEmbedding : public torch::nn::Module, public nn::Foldable {
 
  private:
   int64_t size_, stride_, padding_;
-  torch::nn::Conv2d proj_{nullptr};
-  std::shared_ptr<nn::Norm> norm_;
+  nn::Part<nn::ModuleGroup> proj_;
+  nn::OwnTensor weight_, bias_;  // (D, C, size, size), (D)
+  nn::Part<nn::Norm> norm_;
 };
 
 }  // namespace cachet::models

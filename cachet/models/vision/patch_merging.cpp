@@ -20,7 +20,7 @@ std::vector<int64_t> neighbours(const nn::Grid& grid) {
 
 }  // namespace
 
-PatchMerging::PatchMerging(int64_t dim, const nn::NormOptions& norm) : torch::nn::Module("PatchMerging") {
+PatchMerging::PatchMerging(int64_t dim, const nn::NormOptions& norm) : Cloneable("PatchMerging") {
   norm_ = register_module("norm", nn::make_norm(norm, 4 * dim, kMergingNormEps));
   reduction_ = register_module("reduction", std::make_shared<nn::Linear>(4 * dim, 2 * dim, /*with_bias=*/false));
 }

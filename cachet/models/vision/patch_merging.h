@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cachet/models/vision/patch_embedding.h"
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/latest.h"
 #include "cachet/nn/linear.h"
 #include "cachet/nn/norm/folding.h"
@@ -14,7 +15,7 @@ namespace cachet::models {
 
 /// Swin's way to the next stage (arXiv 2103.14030, Sec. 3.1): four neighbours side by side, a norm, a linear map to
 /// twice the channels. A side of odd length gets one row or column of zeros. Parts: norm, reduction.
-class PatchMerging : public torch::nn::Module, public nn::Foldable {
+class PatchMerging : public nn::Cloneable<PatchMerging>, public nn::Foldable {
  public:
   PatchMerging(int64_t dim, const nn::NormOptions& norm);
   GridTokens forward(const GridTokens& x);  // (B, H·W, D) -> (B, ⌈H/2⌉·⌈W/2⌉, 2·D)
@@ -26,8 +27,8 @@ class PatchMerging : public torch::nn::Module, public nn::Foldable {
     nn::TokenPermutation permutation;
   };
   nn::Latest<Order> order_;
-  std::shared_ptr<nn::Norm> norm_;
-  std::shared_ptr<nn::Linear> reduction_;
+  nn::Part<nn::Norm> norm_;
+  nn::Part<nn::Linear> reduction_;
 };
 
 }  // namespace cachet::models

@@ -43,7 +43,7 @@ std::shared_ptr<nn::FeedForward> make_feed_forward(PyramidForm form, const nn::F
 
 PyramidStage::PyramidStage(const PyramidVisionTransformerOptions& model, const PyramidStageOptions& stage,
                            const PyramidStagePlace& place)
-    : torch::nn::Module("PyramidStage"), grid_(place.grid), dropout_(model.dropout) {
+    : Cloneable("PyramidStage"), grid_(place.grid), dropout_(model.dropout) {
   if (place.downsample) downsample_ = register_module("downsample", place.downsample);
   const int64_t class_tokens = place.class_token == ClassToken::present ? 1 : 0;
   if (model.form == PyramidForm::v1) {

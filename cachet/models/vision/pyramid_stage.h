@@ -7,6 +7,7 @@
 
 #include "cachet/models/vision/patch_embedding.h"
 #include "cachet/models/vision/pyramid_vision_transformer_options.h"
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {
@@ -24,7 +25,7 @@ struct PyramidStagePlace {
 
 /// A stage of a pyramid: patches of the stage before, positions (v1), blocks, norm (v2).
 /// Parts: downsample, pos_embed, cls_token, blocks, norm.
-class PyramidStage : public torch::nn::Module {
+class PyramidStage : public nn::Cloneable<PyramidStage> {
  public:
   PyramidStage(const PyramidVisionTransformerOptions& model, const PyramidStageOptions& options,
                const PyramidStagePlace& place);
@@ -44,11 +45,11 @@ class PyramidStage : public torch::nn::Module {
 
   nn::Grid grid_;
   double dropout_;
-  std::shared_ptr<PatchEmbedding> downsample_;
-  torch::Tensor pos_embed_, cls_token_;
+  nn::Part<PatchEmbedding> downsample_;
+  nn::OwnTensor pos_embed_, cls_token_;
   bool class_position_ = false;  // the table's first row is the class token's
-  std::vector<std::shared_ptr<nn::TransformerBlock>> blocks_;
-  std::shared_ptr<nn::Norm> norm_;
+  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
+  nn::Part<nn::Norm> norm_;
 };
 
 }  // namespace cachet::models

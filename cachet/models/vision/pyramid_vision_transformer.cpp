@@ -93,7 +93,7 @@ std::vector<nn::FoldedNorm> PyramidVisionTransformer::fold_norms() {
 
 PyramidVisionTransformerClassifier::PyramidVisionTransformerClassifier(const PyramidVisionTransformerOptions& o,
                                                                        int64_t classes)
-    : PyramidVisionTransformer(o, ClassToken::present), classes_(classes) {
+    : Cloneable(o, ClassToken::present), classes_(classes) {
   const int64_t dim = o.stages.back().embed_dim;
   if (o.form == PyramidForm::v1) norm_ = register_module("norm", nn::make_norm(o.plug_ins.norm, dim, kHeadNormEps));
   head_ = register_module("head", std::make_shared<nn::Linear>(dim, classes));

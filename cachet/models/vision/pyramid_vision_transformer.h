@@ -13,7 +13,7 @@ namespace cachet::models {
 /// The backbone of PVT and PVT v2 under timm's parameter names of the second, which serve the first too: patch_embed,
 /// stages.{i}.{downsample, pos_embed, blocks, norm}. Takes images of any size that the stages divide (v1: position
 /// tables are interpolated), or of any size at all (v2).
-class PyramidVisionTransformer : public FeaturePyramid, public nn::Foldable {
+class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, FeaturePyramid>, public nn::Foldable {
  public:
   explicit PyramidVisionTransformer(const PyramidVisionTransformerOptions& options)
       : PyramidVisionTransformer(options, ClassToken::absent) {}
@@ -40,13 +40,15 @@ class PyramidVisionTransformer : public FeaturePyramid, public nn::Foldable {
 
  private:
   PyramidVisionTransformerOptions options_;
-  std::shared_ptr<PatchEmbedding> patch_embed_;
-  std::vector<std::shared_ptr<PyramidStage>> stages_;
+  nn::Part<PatchEmbedding> patch_embed_;
+  std::vector<nn::Part<PyramidStage>> stages_;
 };
 
 /// The backbone with what scores classes: a class token in the last stage and a norm (v1), or the mean of its tokens
 /// (v2), and a linear layer. Parts beside the backbone's: stages.{last}.cls_token and norm (v1), head.
-class PyramidVisionTransformerClassifier : public PyramidVisionTransformer, public ImageClassifier {
+class PyramidVisionTransformerClassifier
+    : public nn::Cloneable<PyramidVisionTransformerClassifier, PyramidVisionTransformer>,
+      public ImageClassifier {
  public:
   PyramidVisionTransformerClassifier(const PyramidVisionTransformerOptions& options, int64_t classes);
 
@@ -60,8 +62,8 @@ class PyramidVisionTransformerClassifier : public PyramidVisionTransformer, publ
 
  private:
   int64_t classes_;
-  std::shared_ptr<nn::Norm> norm_;
-  std::shared_ptr<nn::Linear> head_;
+  nn::Part<nn::Norm> norm_;
+  nn::Part<nn::Linear> head_;
 };
 
 }  // namespace cachet::models

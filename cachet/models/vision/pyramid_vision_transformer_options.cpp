@@ -48,7 +48,7 @@ void check_size(const config::View& table, const PyramidVisionTransformerOptions
 
 // Memory attention can only reduce what lies on a grid, and a length of one's own has none.
 void check_memory(const config::View& table, const PyramidVisionTransformerOptions& o) {
-  const nn::CachedLayerOptions* cache = nn::cached_layer_options(o.plug_ins.cache);
+  const std::optional<nn::CachedLayerOptions> cache = nn::cached_layer_options(o.plug_ins.cache);
   if (cache && cache->length && o.memory_reduction == MemoryReduction::as_self)
     table.table("cache").problem("length", "gives a cache without a grid, which spatial reduction needs; use " +
                                                std::string("memory_reduction = \"none\", or cache_pools"));

@@ -32,13 +32,13 @@ enum class MemoryReduction {
 /// A pyramid vision transformer (Wang et al., arXiv 2102.12122 and 2106.13797).
 struct PyramidVisionTransformerOptions {
   PyramidForm form = PyramidForm::v1;
-  ImageShape image;
+  ImageShape image{};
   int64_t patch_size = 4;  // pixels to a token of the first stage; each later stage halves both sides
-  std::vector<PyramidStageOptions> stages;
+  std::vector<PyramidStageOptions> stages{};
   double dropout = 0.0;
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
   MemoryReduction memory_reduction = MemoryReduction::as_self;
-  nn::PlugIns plug_ins;
+  nn::PlugIns plug_ins{};
 };
 
 /// Reads a `[model]` table over the defaults of a named model.

@@ -24,8 +24,7 @@ nn::WindowSettings windows_of(const SwinTransformerOptions& model, const nn::Gri
 
 }  // namespace
 
-SwinStage::SwinStage(const SwinTransformerOptions& model, const SwinStagePlace& place)
-    : torch::nn::Module("SwinStage") {
+SwinStage::SwinStage(const SwinTransformerOptions& model, const SwinStagePlace& place) : Cloneable("SwinStage") {
   const int64_t dim = model.stage_dim(place.stage);
   const SwinStageOptions& stage = model.stages[place.stage];
   if (place.stage > 0)

@@ -7,6 +7,7 @@
 
 #include "cachet/models/vision/patch_merging.h"
 #include "cachet/models/vision/swin_transformer_options.h"
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {
@@ -20,14 +21,14 @@ struct SwinStagePlace {
 
 /// A stage of Swin: patches merged from the stage before, then blocks, each second one with shifted windows.
 /// Parts: downsample, blocks.
-class SwinStage : public torch::nn::Module {
+class SwinStage : public nn::Cloneable<SwinStage> {
  public:
   SwinStage(const SwinTransformerOptions& model, const SwinStagePlace& place);
   GridTokens forward(GridTokens x);
 
  private:
-  std::shared_ptr<PatchMerging> downsample_;
-  std::vector<std::shared_ptr<nn::TransformerBlock>> blocks_;
+  nn::Part<PatchMerging> downsample_;
+  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
 };
 
 }  // namespace cachet::models

@@ -76,10 +76,10 @@ std::vector<nn::FoldedNorm> SwinTransformer::fold_norms() {
 }
 
 SwinTransformerClassifier::SwinTransformerClassifier(const SwinTransformerOptions& o, int64_t classes)
-    : SwinTransformer(o, StageNorms::absent), classes_(classes) {
+    : Cloneable(o, StageNorms::absent), classes_(classes) {
   const int64_t dim = o.stage_dim(o.stages.size() - 1);
   norm_ = register_module("norm", nn::make_norm(o.plug_ins.norm, dim, kSwinFinalNormEps));
-  const auto head = register_module("head", std::make_shared<torch::nn::Module>("ClassifierHead"));
+  const auto head = register_module("head", std::make_shared<nn::ModuleGroup>("ClassifierHead"));
   fc_ = head->register_module("fc", std::make_shared<nn::Linear>(dim, classes));
 }
 

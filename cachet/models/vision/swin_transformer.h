@@ -13,7 +13,7 @@ namespace cachet::models {
 
 /// The backbone of Swin Transformer under timm's parameter names: patch_embed, layers.{i}.{downsample, blocks}, and
 /// norm{i} behind each stage. Takes images of any size: zeros fill the last patch, windows and merged patches.
-class SwinTransformer : public FeaturePyramid, public nn::Foldable {
+class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, public nn::Foldable {
  public:
   explicit SwinTransformer(const SwinTransformerOptions& options) : SwinTransformer(options, StageNorms::present) {}
 
@@ -36,14 +36,15 @@ class SwinTransformer : public FeaturePyramid, public nn::Foldable {
 
  private:
   SwinTransformerOptions options_;
-  std::shared_ptr<PatchEmbedding> patch_embed_;
-  std::vector<std::shared_ptr<SwinStage>> layers_;
-  std::vector<std::shared_ptr<nn::Norm>> feature_norms_;
+  nn::Part<PatchEmbedding> patch_embed_;
+  std::vector<nn::Part<SwinStage>> layers_;
+  std::vector<nn::Part<nn::Norm>> feature_norms_;
 };
 
 /// The backbone with one norm behind the last stage and a linear layer over the mean of its tokens. Parts beside the
 /// backbone's: norm in place of norm{i}, head.fc.
-class SwinTransformerClassifier : public SwinTransformer, public ImageClassifier {
+class SwinTransformerClassifier : public nn::Cloneable<SwinTransformerClassifier, SwinTransformer>,
+                                  public ImageClassifier {
  public:
   SwinTransformerClassifier(const SwinTransformerOptions& options, int64_t classes);
 
@@ -57,8 +58,8 @@ class SwinTransformerClassifier : public SwinTransformer, public ImageClassifier
 
  private:
   int64_t classes_;
-  std::shared_ptr<nn::Norm> norm_;
-  std::shared_ptr<nn::Linear> fc_;
+  nn::Part<nn::Norm> norm_;
+  nn::Part<nn::Linear> fc_;
 };
 
 }  // namespace cachet::models

@@ -23,16 +23,16 @@ enum class WindowFit {
 
 /// Swin Transformer (Liu et al., arXiv 2103.14030).
 struct SwinTransformerOptions {
-  ImageShape image;
+  ImageShape image{};
   int64_t patch_size = 4;
   int64_t embed_dim = 96;  // of the first stage; each later stage doubles it
-  std::vector<SwinStageOptions> stages;
+  std::vector<SwinStageOptions> stages{};
   int64_t window_size = 7;
   WindowFit window_fit = WindowFit::shrink;
   double mlp_ratio = 4.0;
   double dropout = 0.0;
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
-  nn::PlugIns plug_ins;
+  nn::PlugIns plug_ins{};
 
   int64_t stage_dim(size_t stage) const { return embed_dim << stage; }
 };

@@ -12,7 +12,7 @@ namespace cachet::models {
 
 /// T2T-ViT: tokens_to_token, cls_token, blocks, norm, head. Positions are sinusoids, no parameters, so that images of
 /// any size that leaves a token will do.
-class T2tVisionTransformer : public ImageClassifier, public nn::Foldable {
+class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageClassifier>, public nn::Foldable {
  public:
   explicit T2tVisionTransformer(const T2tVisionTransformerOptions& options);
 
@@ -27,12 +27,12 @@ class T2tVisionTransformer : public ImageClassifier, public nn::Foldable {
 
  private:
   T2tVisionTransformerOptions options_;
-  std::shared_ptr<TokensToToken> tokens_to_token_;
-  torch::Tensor cls_token_;
+  nn::Part<TokensToToken> tokens_to_token_;
+  nn::OwnTensor cls_token_;
   nn::Latest<torch::Tensor> positions_;
-  std::vector<std::shared_ptr<nn::TransformerBlock>> blocks_;
-  std::shared_ptr<nn::Norm> norm_;
-  std::shared_ptr<nn::Linear> head_;
+  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
+  nn::Part<nn::Norm> norm_;
+  nn::Part<nn::Linear> head_;
 };
 
 }  // namespace cachet::models

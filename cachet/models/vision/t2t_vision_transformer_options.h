@@ -13,7 +13,7 @@ enum class TokenAttention { performer, transformer };
 
 /// T2T-ViT (Yuan et al., arXiv 2101.11986).
 struct T2tVisionTransformerOptions {
-  ImageShape image;
+  ImageShape image{};
   int64_t classes = 1000;
   TokenAttention token_attention = TokenAttention::performer;
   int64_t token_dim = 64;      // between the soft splits
@@ -23,9 +23,8 @@ struct T2tVisionTransformerOptions {
   double mlp_ratio = 3.0;
   double dropout = 0.0;           // behind the positions and in the feed-forward halves
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
-  nn::PlugIns plug_ins;           // attention and cache of the blocks, norm of all
-
-  T2tVisionTransformerOptions() { plug_ins.attention.qkv_bias = false; }
+  // Attention and cache of the blocks, norm of all.
+  nn::PlugIns plug_ins{.attention = {.qkv_bias = false}};
 };
 
 /// Reads a `[model]` table over the defaults of a named model.

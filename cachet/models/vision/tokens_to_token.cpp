@@ -34,7 +34,7 @@ GridTokens SoftSplit::of(const torch::Tensor& map) const {
   return {columns.transpose(1, 2), grid_of({map.size(2), map.size(3)})};
 }
 
-TokenStage::TokenStage(const T2tVisionTransformerOptions& o, int64_t dim) : torch::nn::Module("TokenStage") {
+TokenStage::TokenStage(const T2tVisionTransformerOptions& o, int64_t dim) : Cloneable("TokenStage") {
   norm1_ = register_module("norm1", nn::make_norm(o.plug_ins.norm, dim, kTokenNormEps));
   attn_ = register_module("attn", make_token_attention(o, dim));
   norm2_ = register_module("norm2", nn::make_norm(o.plug_ins.norm, o.token_dim, kTokenNormEps));
@@ -54,7 +54,7 @@ std::vector<nn::FoldedNorm> TokenStage::fold_norms() {
 }
 
 TokensToToken::TokensToToken(const T2tVisionTransformerOptions& o)
-    : torch::nn::Module("TokensToToken"),
+    : Cloneable("TokensToToken"),
       // 7, 3 and 3 wide for the published stride of 4.
       splits_{SoftSplit{2 * o.split_stride - 1, o.split_stride}, SoftSplit{3, 2}, SoftSplit{3, 2}} {
   const int64_t pixels = o.image.channels * splits_[0].size * splits_[0].size, between = 9 * o.token_dim;

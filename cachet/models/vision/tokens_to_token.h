@@ -8,6 +8,7 @@
 #include "cachet/models/vision/patch_embedding.h"
 #include "cachet/models/vision/t2t_vision_transformer_options.h"
 #include "cachet/nn/attention/attention.h"
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/feed_forward.h"
 #include "cachet/nn/norm/folding.h"
 
@@ -23,21 +24,21 @@ struct SoftSplit {
 };
 
 /// The attention between two soft splits: x' = attn(norm1(x)), x' + mlp(norm2(x')). Parts: norm1, attn, norm2, mlp.
-class TokenStage : public torch::nn::Module, public nn::Foldable {
+class TokenStage : public nn::Cloneable<TokenStage>, public nn::Foldable {
  public:
   TokenStage(const T2tVisionTransformerOptions& model, int64_t dim);
   GridTokens forward(const GridTokens& x);  // (B, L, dim) -> (B, L, token_dim)
   std::vector<nn::FoldedNorm> fold_norms() override;
 
  private:
-  std::shared_ptr<nn::Norm> norm1_, norm2_;
-  std::shared_ptr<nn::Attention> attn_;
-  std::shared_ptr<nn::FeedForward> mlp_;
+  nn::Part<nn::Norm> norm1_, norm2_;
+  nn::Part<nn::Attention> attn_;
+  nn::Part<nn::FeedForward> mlp_;
 };
 
 /// The tokens-to-token module (arXiv 2101.11986, Sec. 3.1): three soft splits, attention between them, a projection.
 /// Parts: attention1, attention2, project.
-class TokensToToken : public torch::nn::Module {
+class TokensToToken : public nn::Cloneable<TokensToToken> {
  public:
   explicit TokensToToken(const T2tVisionTransformerOptions& options);
   GridTokens forward(const torch::Tensor& images);  // (B, C, H, W) -> (B, H'·W', embed_dim)
@@ -46,8 +47,8 @@ class TokensToToken : public torch::nn::Module {
 
  private:
   std::array<SoftSplit, 3> splits_;
-  std::shared_ptr<TokenStage> attention1_, attention2_;
-  std::shared_ptr<nn::Linear> project_;
+  nn::Part<TokenStage> attention1_, attention2_;
+  nn::Part<nn::Linear> project_;
 };
 
 }  // namespace cachet::models

@@ -11,7 +11,7 @@ namespace cachet::models {
 /// The vision transformer under timm's parameter names: cls_token, dist_token, pos_embed, patch_embed, blocks, norm (or
 /// fc_norm behind mean pooling), head, head_dist. Takes images of any size that patch_size divides: the position table
 /// is interpolated to their grid.
-class VisionTransformer : public ImageClassifier, public nn::Foldable {
+class VisionTransformer : public nn::Cloneable<VisionTransformer, ImageClassifier>, public nn::Foldable {
  public:
   explicit VisionTransformer(const VisionTransformerOptions& options);
 
@@ -28,11 +28,11 @@ class VisionTransformer : public ImageClassifier, public nn::Foldable {
   torch::Tensor embed(const torch::Tensor& images, const nn::Grid& grid);
 
   VisionTransformerOptions options_;
-  torch::Tensor cls_token_, dist_token_, pos_embed_;
-  std::shared_ptr<PatchEmbedding> patch_embed_;
-  std::vector<std::shared_ptr<nn::TransformerBlock>> blocks_;
-  std::shared_ptr<nn::Norm> norm_;
-  std::shared_ptr<nn::Linear> head_, head_dist_;
+  nn::OwnTensor cls_token_, dist_token_, pos_embed_;
+  nn::Part<PatchEmbedding> patch_embed_;
+  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
+  nn::Part<nn::Norm> norm_;
+  nn::Part<nn::Linear> head_, head_dist_;
 };
 
 }  // namespace cachet::models

@@ -12,7 +12,7 @@ enum class Pooling { token, mean };
 
 /// A vision transformer (Dosovitskiy et al., arXiv 2010.11929; DeiT: Touvron et al., arXiv 2012.12877).
 struct VisionTransformerOptions {
-  ImageShape image;
+  ImageShape image{};
   int64_t patch_size = 16;
   int64_t classes = 1000;
   int64_t embed_dim = 192, depth = 12, num_heads = 3;
@@ -23,7 +23,7 @@ struct VisionTransformerOptions {
   double dropout = 0.0;           // behind the positions and in the feed-forward halves
   double stochastic_depth = 0.0;  // of the last block; earlier ones rise to it linearly
   double position_std = 0.02;     // of the position table at the start; more tells small data sets sooner what is where
-  nn::PlugIns plug_ins;
+  nn::PlugIns plug_ins{};
 
   nn::Grid grid() const { return {image.height / patch_size, image.width / patch_size}; }
   int64_t class_tokens() const { return (class_token ? 1 : 0) + (distilled ? 1 : 0); }

@@ -6,6 +6,7 @@
 
 #include "cachet/nn/affine.h"
 #include "cachet/nn/attention/attention_state.h"
+#include "cachet/nn/cloneable.h"
 #include "cachet/nn/layout.h"
 #include "cachet/nn/observer.h"
 
@@ -19,9 +20,9 @@ enum class StreamUse {
 };
 
 /// An attention layer: owns its projections.
-class Attention : public torch::nn::Module, public Observable {
+class Attention : public CopyableModule, public Observable {
  public:
-  using torch::nn::Module::Module;
+  using CopyableModule::CopyableModule;
 
   /// query (B, Lq, D), context (B, Lk, Dc), or (1, Lk, Dc) when all samples share it. Returns (B, Lq, D), zero at
   /// padded queries. Self-attention passes the same tensor twice. In a stream made for a fixed context, calls behind

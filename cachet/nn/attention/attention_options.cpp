@@ -96,7 +96,7 @@ bool shares_query_and_key(const AttentionFunctionOptions& options) {
   return std::holds_alternative<LshOptions>(options);
 }
 
-AttentionOptions read_attention_options(const config::View& table, const HeadOptions& defaults) {
+AttentionOptions read_attention_options(const config::View& table, const AttentionOptions& defaults) {
   AttentionOptions options;
   switch (table.choice("kind", FunctionKind::softmax, kFunctionKinds)) {
     case FunctionKind::softmax:

@@ -90,20 +90,18 @@ using AttentionFunctionOptions =
 /// Whether queries and keys are to be one projection of the tokens.
 bool shares_query_and_key(const AttentionFunctionOptions& options);
 
-/// The projections around an attention function.
-struct HeadOptions {
-  bool qkv_bias = true, projection_bias = true;  // of those to heads, of the one back
+/// An attention function and the projections around it.
+struct AttentionOptions {
+  AttentionFunctionOptions function = {};
+  bool qkv_bias = true, projection_bias = true;  // of the projections to heads, of the one back
   int64_t head_dim = 0;  // channels of a head; 0: those of the tokens, shared out among the heads
   double projection_dropout = 0.0;
 };
 
-struct AttentionOptions : HeadOptions {
-  AttentionFunctionOptions function = {};
-};
-
 /// Reads an `attention` table: kind = "softmax" | "elu" | "kernel" | "performer" | "bigbird" | "reformer" | "local",
-/// that kind's options, and the projections', whose defaults are what a backbone was published with.
-AttentionOptions read_attention_options(const config::View& table, const HeadOptions& defaults = {});
+/// that kind's options, and the projections', whose defaults are what a backbone was published with. The function is
+/// that of the table alone: softmax where it names none.
+AttentionOptions read_attention_options(const config::View& table, const AttentionOptions& defaults = {});
 
 /// head_dim: channels of a query in one head.
 std::shared_ptr<AttentionFunction> make_attention_function(const AttentionFunctionOptions& options, int64_t num_heads,

@@ -85,7 +85,7 @@ torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor
 }
 
 BlockSparseAttention::BlockSparseAttention(const BigBirdOptions& options, int64_t num_heads)
-    : AttentionFunction("BlockSparseAttention"), options_(options) {
+    : Cloneable("BlockSparseAttention"), options_(options) {
   TORCH_CHECK(options.block_size >= 1, "block_sparse_attention: block_size must be at least 1, got ",
               options.block_size);
   TORCH_CHECK(options.window >= 1 && options.window % 2 == 1,

@@ -30,7 +30,7 @@ torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor
 /// The same as an attention function, with random blocks of its own: the buffer `draws` (H, 256, R) comes from the
 /// generator when the layer is made, is saved with the model, and fixes the pattern of every length, in training and
 /// evaluation alike.
-class BlockSparseAttention : public AttentionFunction {
+class BlockSparseAttention : public Cloneable<BlockSparseAttention, AttentionFunction> {
  public:
   BlockSparseAttention(const BigBirdOptions& options, int64_t num_heads);
 
@@ -40,7 +40,7 @@ class BlockSparseAttention : public AttentionFunction {
 
  private:
   BigBirdOptions options_;
-  torch::Tensor draws_;
+  OwnTensor draws_;
 };
 
 }  // namespace cachet::nn

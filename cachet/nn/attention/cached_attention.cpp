@@ -56,12 +56,12 @@ torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tenso
 }
 
 CachedAttention::CachedAttention(const CachedAttentionOptions& o, const AttentionFactory& make)
-    : MixedAttention("CachedAttention") {
-  const CachedLayerOptions* options = cached_layer_options(o.cache);
+    : Cloneable("CachedAttention") {
+  const std::optional<CachedLayerOptions> options = cached_layer_options(o.cache);
   TORCH_CHECK(options, "cached_attention: needs a cache; make_self_attention serves both cases");
   check_positive("cached_attention: dim", o.dim);
   check_positive("cached_attention: num_heads", o.num_heads);
-  const int64_t width = cache_dim(*options, o.dim);
+  const int64_t width = cache_dim(options->ratio, o.dim);
   TORCH_CHECK(width >= 1 && width % o.num_heads == 0, "cached_attention: ", o.num_heads,
               " heads do not divide the memory's ", width, " channels (ratio ", options->ratio, " of ", o.dim, ")");
   Mixing mixing{make(o.dim, Branch::self), at::full({o.num_heads}, options->share_start, at::kFloat), nullptr};
@@ -70,7 +70,7 @@ CachedAttention::CachedAttention(const CachedAttentionOptions& o, const Attentio
   if (options->positional_convolution) {
     TORCH_CHECK(o.dim % width == 0, "cached_attention: the positional convolution has one group a memory channel, and ",
                 width, " does not divide ", o.dim, "; choose another ratio or positional_convolution = false");
-    mixing.position = std::make_shared<torch::nn::Module>("PositionalConvolution");
+    mixing.position = std::make_shared<ModuleGroup>("PositionalConvolution");
     torch::Tensor weight = mixing.position->register_parameter("weight", at::empty({o.dim, o.dim / width, 3, 3}));
     mixing.position->register_parameter("bias", at::zeros({o.dim}));
     convolution_normal_(weight, width);
@@ -122,7 +122,7 @@ std::shared_ptr<Attention> CachedAttention::freeze_cache() const {
 }
 
 FrozenCachedAttention::FrozenCachedAttention(const CachedAttention::FrozenParts& parts)
-    : MixedAttention("FrozenCachedAttention"), width_(parts.width) {
+    : Cloneable("FrozenCachedAttention"), width_(parts.width) {
   register_self_attention(parts.mixing);
   memory_attention_ = register_module("memory_attention", parts.memory_attention);
   register_position(parts.mixing);

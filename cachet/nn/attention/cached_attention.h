@@ -25,7 +25,7 @@ struct CachedAttentionOptions {
 /// What mixes two attentions head by head: the parts that a layer with a cache and its frozen form have in common.
 class MixedAttention : public Attention {
  public:
-  torch::Tensor share;  // λ (H)
+  OwnTensor share;  // λ (H)
 
  protected:
   using Attention::Attention;
@@ -33,7 +33,7 @@ class MixedAttention : public Attention {
   struct Mixing {
     std::shared_ptr<Attention> self_attention;
     torch::Tensor share;
-    std::shared_ptr<torch::nn::Module> position;  // null without the positional convolution
+    std::shared_ptr<ModuleGroup> position;  // null without the positional convolution
   };
   // Apart, since the order of registration is that of the optimizer: other parts stand between.
   void register_self_attention(const Mixing& mixing);
@@ -47,11 +47,11 @@ class MixedAttention : public Attention {
                     const AttentionLayout& layout) const;
   static AttentionState* part_of(const AttentionLayout& layout, const char* name);
 
-  std::shared_ptr<Attention> self_attention_;
+  Part<Attention> self_attention_;
 
  private:
-  std::shared_ptr<torch::nn::Module> position_;
-  torch::Tensor position_weight_, position_bias_;
+  Part<ModuleGroup> position_;
+  OwnTensor position_weight_, position_bias_;
 };
 
 class FrozenCachedAttention;
@@ -61,11 +61,11 @@ class FrozenCachedAttention;
 /// Self-attention runs first, then the cache steps, then the first Dm channels of the input attend to the cache; the
 /// branches are mixed head by head behind their projections.
 /// Parts: self_attention, memory_attention, cache, share (λ, one a head), position (the optional 3×3 convolution).
-class CachedAttention : public MixedAttention {
+class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
  public:
   using Frozen = FrozenCachedAttention;
 
-  /// self-attention is made over dim channels, memory attention over Dm = cache_dim(options.cache, dim); both have
+  /// self-attention is made over dim channels, memory attention over Dm = cache_dim(ratio, dim); both have
   /// num_heads heads. Throws c10::Error for NoCacheOptions, for no heads, channels or tokens, unless num_heads divides
   /// Dm, and unless Dm divides dim when there is a positional convolution.
   CachedAttention(const CachedAttentionOptions& options, const AttentionFactory& make);
@@ -88,13 +88,13 @@ class CachedAttention : public MixedAttention {
  private:
   friend class FrozenCachedAttention;
 
-  std::shared_ptr<Attention> memory_attention_;
-  std::shared_ptr<Cache> cache_;
+  Part<Attention> memory_attention_;
+  Part<Cache> cache_;
 };
 
 /// CachedAttention in evaluation with a cache that rests: neither cache nor gates, the memory's keys and values are
 /// constants. Parts: self_attention, memory_attention (FixedContextAttention), share, position.
-class FrozenCachedAttention : public MixedAttention {
+class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAttention> {
  public:
   explicit FrozenCachedAttention(const CachedAttention::FrozenParts& parts);
 
@@ -105,7 +105,7 @@ class FrozenCachedAttention : public MixedAttention {
   void absorb(const Affine& before) override;
 
  private:
-  std::shared_ptr<Attention> memory_attention_;
+  Part<Attention> memory_attention_;
   int64_t width_;
 };
 

@@ -5,7 +5,7 @@
 namespace cachet::nn {
 
 FixedContextAttention::FixedContextAttention(FixedContextParts parts)
-    : Attention("FixedContextAttention"), context_(std::move(parts.context)) {
+    : Cloneable("FixedContextAttention"), context_(std::move(parts.context)) {
   q_ = register_module("q", std::move(parts.q));
   proj_ = register_module("proj", std::move(parts.proj));
   function_ = register_module("function", std::move(parts.function));

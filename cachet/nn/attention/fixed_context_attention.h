@@ -15,7 +15,7 @@ struct FixedContextParts {
 
 /// Multi-head attention to a context that is always the same: its keys and values are constants. For evaluation.
 /// Parameters: q, proj; buffers: keys, values. What forward() is given as a context is not looked at.
-class FixedContextAttention : public Attention {
+class FixedContextAttention : public Cloneable<FixedContextAttention, Attention> {
  public:
   explicit FixedContextAttention(FixedContextParts parts);
 
@@ -25,11 +25,11 @@ class FixedContextAttention : public Attention {
   void absorb(const Affine& before) override { absorb_into_query(before); }
   void absorb_into_query(const Affine& before) override;
 
-  torch::Tensor keys, values;
+  OwnTensor keys, values;
 
  private:
-  std::shared_ptr<Linear> q_, proj_;
-  std::shared_ptr<AttentionFunction> function_;
+  Part<Linear> q_, proj_;
+  Part<AttentionFunction> function_;
   TokenLayout context_;
 };
 

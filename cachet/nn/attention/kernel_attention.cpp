@@ -39,14 +39,10 @@ ops::FeatureUnit output_unit(const KernelOptions& options) {
 }  // namespace
 
 KernelAttention::KernelAttention(const EluOptions& options, int64_t num_heads, int64_t head_dim)
-    : AttentionFunction("EluAttention"), eps_(options.eps), num_heads_(num_heads), head_dim_(head_dim) {}
+    : Cloneable("EluAttention"), eps_(options.eps), num_heads_(num_heads), head_dim_(head_dim) {}
 
 KernelAttention::KernelAttention(const KernelOptions& options, int64_t num_heads, int64_t head_dim)
-    : AttentionFunction("KernelAttention"),
-      options_(options),
-      eps_(options.eps),
-      num_heads_(num_heads),
-      head_dim_(head_dim) {
+    : Cloneable("KernelAttention"), options_(options), eps_(options.eps), num_heads_(num_heads), head_dim_(head_dim) {
   TORCH_CHECK(num_heads >= 1 && head_dim >= 1, "kernel_attention: needs at least one head of one channel, got ",
               num_heads, " of ", head_dim);
   TORCH_CHECK(std::isfinite(options.penalty) && options.penalty >= 0,
@@ -57,10 +53,10 @@ KernelAttention::KernelAttention(const KernelOptions& options, int64_t num_heads
               options.gate_rank);
   const int64_t heads = options.head_wise ? num_heads : 1;
   const int64_t rank = options.gate_rank > 0 ? options.gate_rank : std::max<int64_t>(1, head_dim / 4);
-  const auto all = register_module("features", std::make_shared<torch::nn::Module>("FeatureMap"));
+  const auto all = register_module("features", std::make_shared<ModuleGroup>("FeatureMap"));
   for (int64_t i = 0; i < options.layers; ++i) {
     const bool last = i + 1 == options.layers;
-    const auto part = all->register_module(std::to_string(i), std::make_shared<torch::nn::Module>("FeatureLayer"));
+    const auto part = all->register_module(std::to_string(i), std::make_shared<ModuleGroup>("FeatureLayer"));
     const auto parameter = [&](const char* name, int64_t rows, int64_t columns) {
       torch::Tensor weight = part->register_parameter(name, at::empty({heads, rows, columns}));
       return xavier_uniform_(weight);
@@ -83,7 +79,8 @@ KernelAttention::KernelAttention(const KernelOptions& options, int64_t num_heads
 
 torch::Tensor KernelAttention::joined_weight(const Layer& layer) const {
   if (!ops::is_gated(layer.unit)) return layer.weight;
-  const torch::Tensor gate = layer.gate.defined() ? layer.gate : at::matmul(layer.gate_down, layer.gate_up);
+  torch::Tensor gate = layer.gate;
+  if (!gate.defined()) gate = at::matmul(layer.gate_down, layer.gate_up);
   return at::cat({layer.weight, gate.to(layer.weight.scalar_type())}, 2);
 }
 

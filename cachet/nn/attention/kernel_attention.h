@@ -19,7 +19,7 @@ namespace cachet::nn {
 ///
 /// A stream of it (StreamUse::decoding) is the running sum Σ φ(k)[v, 1]ᵀ; keys and values of earlier calls are not
 /// kept. Throws c10::Error where a layout has a bias: there are no scores that it could be added to.
-class KernelAttention : public AttentionFunction, public Regularized {
+class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, public Regularized {
  public:
   KernelAttention(const EluOptions& options, int64_t num_heads, int64_t head_dim);
   KernelAttention(const KernelOptions& options, int64_t num_heads, int64_t head_dim);
@@ -36,8 +36,8 @@ class KernelAttention : public AttentionFunction, public Regularized {
 
  private:
   struct Layer {
-    torch::Tensor weight, gate, gate_down, gate_up;
-    std::shared_ptr<Norm> norm;
+    OwnTensor weight, gate, gate_down, gate_up;
+    Part<Norm> norm;
     ops::FeatureUnit unit;
   };
   // weight · Σ_h ‖W_h W_hᵀ − I‖²_F over the weights that are to stay orthogonal; undefined for kernels without them.

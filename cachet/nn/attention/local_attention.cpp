@@ -24,7 +24,7 @@ torch::Tensor on_device(std::vector<int64_t>& numbers, at::IntArrayRef sizes, co
 }  // namespace
 
 LocalAttention::LocalAttention(const LocalOptions& options)
-    : AttentionFunction("LocalAttention"), window_(options.window), block_size_(block_size_for(options.window)) {
+    : Cloneable("LocalAttention"), window_(options.window), block_size_(block_size_for(options.window)) {
   TORCH_CHECK(window_ >= 0, "local_attention: window must be at least 0, got ", window_);
 }
 

@@ -12,7 +12,7 @@ namespace cachet::nn {
 ///
 /// Leading class tokens see all keys and are seen by all queries; places are counted behind them. In a causal layout
 /// they are tokens like others. Padded keys are not attended to. Throws c10::Error for a bias.
-class LocalAttention : public AttentionFunction {
+class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
  public:
   explicit LocalAttention(const LocalOptions& options);
 

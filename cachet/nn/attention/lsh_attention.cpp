@@ -135,7 +135,7 @@ torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, cons
 }
 
 LshAttention::LshAttention(const LshOptions& options, int64_t num_heads, int64_t head_dim)
-    : AttentionFunction("LshAttention"), options_(options) {
+    : Cloneable("LshAttention"), options_(options) {
   TORCH_CHECK(options.chunk_size >= 1, "lsh_attention: chunk_size must be at least 1, got ", options.chunk_size);
   TORCH_CHECK(options.buckets >= 2 && options.buckets % 2 == 0,
               "lsh_attention: buckets must be even, each direction of the hash has its opposite, got ",

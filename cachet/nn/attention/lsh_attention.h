@@ -30,7 +30,7 @@ torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, cons
 /// Both as an attention function. Queries and keys are to come from one projection (shares_query_and_key). In training
 /// each forward draws rotations from the generator; evaluation hashes with those of the buffer `rotations`
 /// (H, rounds, d, buckets/2), drawn when the layer is made. Throws c10::Error for causal layouts and a bias.
-class LshAttention : public AttentionFunction {
+class LshAttention : public Cloneable<LshAttention, AttentionFunction> {
  public:
   LshAttention(const LshOptions& options, int64_t num_heads, int64_t head_dim);
 
@@ -40,7 +40,7 @@ class LshAttention : public AttentionFunction {
 
  private:
   LshOptions options_;
-  torch::Tensor rotations_;
+  OwnTensor rotations_;
 };
 
 }  // namespace cachet::nn

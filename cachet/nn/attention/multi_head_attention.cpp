@@ -41,7 +41,7 @@ const MultiHeadOptions& checked(const MultiHeadOptions& o) {
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& o)
-    : Attention("MultiHeadAttention"),
+    : Cloneable("MultiHeadAttention"),
       dim_(checked(o).dim),
       context_dim_(o.context_dim > 0 ? o.context_dim : o.dim),
       num_heads_(o.num_heads),

@@ -25,7 +25,7 @@ struct MultiHeadOptions {
 /// proj, relative_position_bias_table where there is a window.
 /// With a state made for decoding, the keys and values of earlier calls stay visible. With one made for a fixed
 /// context, those of the first call's context serve all calls.
-class MultiHeadAttention : public Attention {
+class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
  public:
   /// Throws c10::Error unless num_heads divides dim, or attention.head_dim says how wide a head is, and for no
   /// channels, no heads or a dropout outside [0, 1).
@@ -55,9 +55,9 @@ class MultiHeadAttention : public Attention {
 
   int64_t dim_, context_dim_, num_heads_, head_dim_;
   double projection_dropout_;
-  std::shared_ptr<Linear> qkv_, qk_v_, q_, kv_, proj_;
-  std::shared_ptr<AttentionFunction> function_;
-  torch::Tensor relative_position_bias_table_;
+  Part<Linear> qkv_, qk_v_, q_, kv_, proj_;
+  Part<AttentionFunction> function_;
+  OwnTensor relative_position_bias_table_;
   std::optional<Grid> relative_window_;
   mutable Latest<torch::Tensor> relative_index_;  // on the table's device
 };

@@ -46,7 +46,7 @@ torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::Tenso
 }
 
 PerformerAttention::PerformerAttention(const PerformerOptions& options, int64_t, int64_t head_dim)
-    : AttentionFunction("PerformerAttention"), options_(options), eps_(performer_eps(options)) {
+    : Cloneable("PerformerAttention"), options_(options), eps_(performer_eps(options)) {
   TORCH_CHECK(options.count >= 0, "performer_attention: count of features must be at least 0, got ", options.count);
   TORCH_CHECK(options.redraw_every >= 0, "performer_attention: redraw_every must be at least 0, got ",
               options.redraw_every);

@@ -22,7 +22,7 @@ torch::Tensor orthogonal_features(int64_t count, int64_t dim, const torch::Tenso
 ///
 /// Buffers: projection (m, d), which all heads share; forwards (1) int64, training forwards since it was drawn, where
 /// it is redrawn every so many of them.
-class PerformerAttention : public AttentionFunction {
+class PerformerAttention : public Cloneable<PerformerAttention, AttentionFunction> {
  public:
   PerformerAttention(const PerformerOptions& options, int64_t num_heads, int64_t head_dim);
 
@@ -31,7 +31,7 @@ class PerformerAttention : public AttentionFunction {
   torch::Tensor query_features(const torch::Tensor& q) const;
   torch::Tensor key_features(const torch::Tensor& k, const torch::Tensor& padding) const;
 
-  torch::Tensor projection;
+  OwnTensor projection;
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
@@ -45,7 +45,7 @@ class PerformerAttention : public AttentionFunction {
 
   PerformerOptions options_;
   double eps_;
-  torch::Tensor forwards_;
+  OwnTensor forwards_;
 };
 
 }  // namespace cachet::nn

@@ -79,8 +79,7 @@ torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& key
   return at::where(visible.any(-1, /*keepdim=*/true), out, at::Scalar(0));
 }
 
-SoftmaxAttention::SoftmaxAttention(const SoftmaxOptions& options)
-    : AttentionFunction("SoftmaxAttention"), options_(options) {
+SoftmaxAttention::SoftmaxAttention(const SoftmaxOptions& options) : Cloneable("SoftmaxAttention"), options_(options) {
   check_dropout("softmax_attention: dropout", options.dropout);
 }
 

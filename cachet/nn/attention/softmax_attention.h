@@ -12,7 +12,7 @@ torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& k, 
                                 const AttentionLayout& layout, double dropout = 0.0);
 
 /// The same as an attention function.
-class SoftmaxAttention : public AttentionFunction {
+class SoftmaxAttention : public Cloneable<SoftmaxAttention, AttentionFunction> {
  public:
   explicit SoftmaxAttention(const SoftmaxOptions& options);
 

@@ -23,7 +23,7 @@ constexpr double kReductionNormEps = 1e-5;  // of both published codes
 
 SpatialReductionAttention::SpatialReductionAttention(const MultiHeadOptions& options,
                                                      const SpatialReductionOptions& reduction)
-    : MultiHeadAttention(options),
+    : Cloneable(options),
       form_(reduction.form),
       dim_(options.dim),
       ratio_(reduction.form == ReductionForm::pooling ? 1 : reduction.ratio) {
@@ -31,7 +31,7 @@ SpatialReductionAttention::SpatialReductionAttention(const MultiHeadOptions& opt
               "spatial_reduction_attention: keys come from fewer tokens than queries; use Projection::separate");
   check_positive("spatial_reduction_attention: ratio", reduction.ratio);
   if (form_ == ReductionForm::convolution && ratio_ == 1) return;
-  sr_ = register_module("sr", std::make_shared<torch::nn::Module>("SpatialReduction"));
+  sr_ = register_module("sr", std::make_shared<ModuleGroup>("SpatialReduction"));
   weight_ = sr_->register_parameter("weight", at::empty({options.dim, options.dim, ratio_, ratio_}));
   bias_ = sr_->register_parameter("bias", at::zeros({options.dim}));
   convolution_normal_(weight_);

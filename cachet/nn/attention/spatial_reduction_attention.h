@@ -17,12 +17,12 @@ enum class ReductionForm {
 struct SpatialReductionOptions {
   ReductionForm form = ReductionForm::convolution;
   int64_t ratio = 1;  // of `convolution`: 1 leaves the context as it is, without a norm
-  NormOptions norm;
+  NormOptions norm{};
 };
 
 /// Multi-head attention to a context whose grid is reduced first; class tokens stay as they are, but for the norm.
 /// Parameters: q, kv, proj, and where there is a reduction sr (convolution), norm.
-class SpatialReductionAttention : public MultiHeadAttention, public Foldable {
+class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, MultiHeadAttention>, public Foldable {
  public:
   /// options.projection must be separate. Throws c10::Error for a context without a grid, with padding, or smaller than
   /// the ratio.
@@ -42,9 +42,9 @@ class SpatialReductionAttention : public MultiHeadAttention, public Foldable {
   ReductionForm form_;
   int64_t dim_, ratio_;
   bool absorbed_ = false;
-  std::shared_ptr<torch::nn::Module> sr_;
-  torch::Tensor weight_, bias_;  // (D, D, ratio, ratio), (D)
-  std::shared_ptr<Norm> norm_;
+  Part<ModuleGroup> sr_;
+  OwnTensor weight_, bias_;  // (D, D, ratio, ratio), (D)
+  Part<Norm> norm_;
 };
 
 }  // namespace cachet::nn

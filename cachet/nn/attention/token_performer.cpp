@@ -20,7 +20,7 @@ constexpr double kPerformerEps = 1e-8;
 }  // namespace
 
 TokenPerformer::TokenPerformer(const TokenPerformerOptions& o)
-    : Attention("TokenPerformer"), token_dim_(o.token_dim), dropout_(o.dropout) {
+    : Cloneable("TokenPerformer"), token_dim_(o.token_dim), dropout_(o.dropout) {
   check_positive("token_performer: dim", o.dim);
   check_positive("token_performer: token_dim", o.token_dim);
   check_dropout("token_performer: dropout", o.dropout);

@@ -18,7 +18,7 @@ struct TokenPerformerOptions {
 /// Self-attention returns v + proj(y), since the result has other channels than the query; attention to a context of
 /// its own, whose values belong to other tokens, returns proj(y). (B, Lq, dim) -> (B, Lq, token_dim).
 /// Parameters: kqv, proj. Buffer: features W (m, token_dim), orthogonal rows of length √m.
-class TokenPerformer : public Attention {
+class TokenPerformer : public Cloneable<TokenPerformer, Attention> {
  public:
   explicit TokenPerformer(const TokenPerformerOptions& options);
 
@@ -31,8 +31,8 @@ class TokenPerformer : public Attention {
 
   int64_t token_dim_;
   double dropout_;
-  std::shared_ptr<Linear> kqv_, proj_;
-  torch::Tensor features_;
+  Part<Linear> kqv_, proj_;
+  OwnTensor features_;
 };
 
 }  // namespace cachet::nn

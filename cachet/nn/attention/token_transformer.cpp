@@ -10,7 +10,7 @@
 namespace cachet::nn {
 
 TokenTransformer::TokenTransformer(const TokenTransformerOptions& o)
-    : Attention("TokenTransformer"),
+    : Cloneable("TokenTransformer"),
       // The attention function divides by √token_dim.
       scale_(std::sqrt(static_cast<double>(o.token_dim) / static_cast<double>(o.dim))) {
   check_positive("token_transformer: dim", o.dim);

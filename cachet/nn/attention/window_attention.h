@@ -13,7 +13,7 @@
 namespace cachet::nn {
 
 struct WindowSettings {
-  Grid window, shift;
+  Grid window{}, shift{};
   WindowOrder order = WindowOrder::shift_then_pad;
 };
 
@@ -21,11 +21,13 @@ struct WindowSettings {
 /// The batch of Inner is all windows of all samples; its tokens lie on the window's grid, and the mask between what a
 /// shift brought together is its layout's bias. Parameters are Inner's.
 template <class Inner>
-class InWindows : public Inner {
+class InWindows : public Cloneable<InWindows<Inner>, Inner> {
+  using Base = Cloneable<InWindows<Inner>, Inner>;
+
  public:
   template <class... Arguments>
   explicit InWindows(const WindowSettings& settings, Arguments&&... arguments)
-      : Inner(std::forward<Arguments>(arguments)...), settings_(settings) {
+      : Base(std::forward<Arguments>(arguments)...), settings_(settings) {
     check_windows(settings_.window, settings_.shift);
   }
 
@@ -80,7 +82,7 @@ class InWindows : public Inner {
       beyond_ = this->register_buffer("beyond", filling.detach().clone());
   }
 
-  torch::Tensor beyond_;  // (C): what fills windows beyond the map; undefined = zeros
+  OwnTensor beyond_;  // (C): what fills windows beyond the map; undefined = zeros
   WindowSettings settings_;
   Latest<Windows> windows_;
 };
@@ -89,7 +91,7 @@ struct WindowAttentionOptions {
   int64_t dim = 0, num_heads = 0;
   AttentionOptions attention = {};
   CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options say otherwise
-  WindowSettings windows;
+  WindowSettings windows{};
 };
 
 /// Multi-head attention in windows with a learned bias for each offset, cached where `cache` asks for it.

@@ -25,7 +25,9 @@ constexpr std::array<config::Choice<CacheInference>, 2> kInferences{
 constexpr std::array<config::Choice<CacheGradient>, 3> kGradients{
     {{"recompute", CacheGradient::recompute}, {"detached", CacheGradient::detached}, {"carry", CacheGradient::carry}}};
 
-void read_layer_options(const config::View& table, Streams streams, CachedLayerOptions& options) {
+// The keys that all caches have.
+template <class Options>
+void read_layer_options(const config::View& table, Streams streams, Options& options) {
   options.ratio = table.real("ratio", options.ratio, {0.0, 1.0, /*least_excluded=*/true});
   if (table.has("length")) options.length = table.integer("length", 64, {1, 1'000'000});
   options.share_start = table.real("share_start", options.share_start, {-20.0, 20.0});
@@ -77,23 +79,28 @@ CacheOptions read_cache_options(const config::View& table, Streams streams) {
   return NoCacheOptions{};
 }
 
-const CachedLayerOptions* cached_layer_options(const CacheOptions& options) {
-  if (const auto* grc = std::get_if<GatedRecurrentCacheOptions>(&options)) return grc;
-  return std::get_if<FifoCacheOptions>(&options);
+std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options) {
+  return std::visit(
+      []<class Options>(const Options& o) -> std::optional<CachedLayerOptions> {
+        if constexpr (std::is_same_v<Options, NoCacheOptions>)
+          return std::nullopt;
+        else
+          return CachedLayerOptions{o.ratio, o.length, o.share_start, o.positional_convolution};
+      },
+      options);
 }
 
 void set_pool(CacheOptions& options, int64_t side) {
   if (auto* grc = std::get_if<GatedRecurrentCacheOptions>(&options); grc && side > 1) grc->pool = side;
 }
 
-int64_t cache_dim(const CachedLayerOptions& options, int64_t dim) {
-  TORCH_CHECK(options.ratio > 0 && options.ratio <= 1, "cache: ratio must be above 0 and at most 1, got ",
-              options.ratio);
-  return static_cast<int64_t>(static_cast<double>(dim) * options.ratio);
+int64_t cache_dim(double ratio, int64_t dim) {
+  TORCH_CHECK(ratio > 0 && ratio <= 1, "cache: ratio must be above 0 and at most 1, got ", ratio);
+  return static_cast<int64_t>(static_cast<double>(dim) * ratio);
 }
 
 std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout) {
-  if (const CachedLayerOptions* layer = cached_layer_options(options)) {
+  if (const auto layer = cached_layer_options(options)) {
     TORCH_CHECK(!layer->length || *layer->length >= 1, "cache: length must be at least 1, got ", *layer->length);
     TORCH_CHECK(layer->length || tokens >= 1, "cache: as long as the model's tokens, of which there are ", tokens,
                 "; say how long it is to be");

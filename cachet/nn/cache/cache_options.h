@@ -13,22 +13,18 @@ namespace cachet::nn {
 /// Whose memory it is: one for all samples, averaged over the batch, or one per lane of a stream.
 enum class CacheScope { batch_mean, lane };
 
-/// What every cached layer has, whatever cache it holds.
-struct CachedLayerOptions {
-  double ratio = 0.5;                   // Dm = ratio·D, in (0, 1]
-  std::optional<int64_t> length;        // Tm; unset: the tokens of the model at its own input size
-  double share_start = 0.0;             // λ before training
-  bool positional_convolution = false;  // 3×3 over the grid, groups = Dm, added to the layer's output
-  CacheScope scope = CacheScope::batch_mean;
-};
-
 enum class GatedRecurrentCacheVariant { paper, official };
 enum class CacheAttend { mean, per_sample };              // training reads the mean of the samples' C_t, or its own
 enum class CacheInference { frozen, per_sample };         // evaluation reads C as stored, or updates a copy of it
 enum class CacheGradient { recompute, detached, carry };  // how gates learn when attention reads C_{t-1} (causal)
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Sec. 3.2).
-struct GatedRecurrentCacheOptions : CachedLayerOptions {
+struct GatedRecurrentCacheOptions {
+  double ratio = 0.5;                   // Dm = ratio·D, in (0, 1]
+  std::optional<int64_t> length = {};   // Tm; unset: the tokens of the model at its own input size
+  double share_start = 0.0;             // λ before training
+  bool positional_convolution = false;  // 3×3 over the grid, groups = Dm, added to the layer's output
+  CacheScope scope = CacheScope::batch_mean;
   GatedRecurrentCacheVariant variant = GatedRecurrentCacheVariant::paper;
   CacheAttend attend = CacheAttend::mean;  // lanes always read their own
   CacheInference inference = CacheInference::frozen;
@@ -42,7 +38,14 @@ struct GatedRecurrentCacheOptions : CachedLayerOptions {
 };
 
 /// First in, first out: the last Tm tokens, without gates (as Transformer-XL's memory, arXiv 1901.02860).
-struct FifoCacheOptions : CachedLayerOptions {};
+/// The same options as of a gated recurrent cache.
+struct FifoCacheOptions {
+  double ratio = 0.5;
+  std::optional<int64_t> length = {};
+  double share_start = 0.0;
+  bool positional_convolution = false;
+  CacheScope scope = CacheScope::batch_mean;
+};
 
 struct NoCacheOptions {};
 
@@ -55,14 +58,24 @@ enum class Streams { none, lanes };
 /// is a problem.
 CacheOptions read_cache_options(const config::View& table, Streams streams = Streams::none);
 
-/// What the options say of the layer around the cache; null for NoCacheOptions.
-const CachedLayerOptions* cached_layer_options(const CacheOptions& options);
+/// What the options of every cache say of the layer around it: its memory's channels and length, and what the layer
+/// adds.
+struct CachedLayerOptions {
+  double ratio = 0.5;
+  std::optional<int64_t> length = {};
+  double share_start = 0.0;
+  bool positional_convolution = false;
+};
+
+/// None for NoCacheOptions.
+std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options);
 
 /// Sets the pooling of a gated recurrent cache to that of one stage, `side` above 1; other caches do not pool.
 void set_pool(CacheOptions& options, int64_t side);
 
-/// Channels of the memory for a layer of dim channels.
-int64_t cache_dim(const CachedLayerOptions& options, int64_t dim);
+/// Channels of the memory for a layer of dim channels: ratio·dim, rounded down. Throws c10::Error unless the ratio is
+/// above 0 and at most 1.
+int64_t cache_dim(double ratio, int64_t dim);
 
 /// `tokens` and `layout`: how many there are in the model at its own input size, and how they lie; they give the cache
 /// its length where options.length does not. Null for NoCacheOptions.

@@ -10,9 +10,9 @@
 namespace cachet::nn {
 
 FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model_tokens, const TokenLayout& layout)
-    : Cache("FifoCache"), options_(options) {
+    : Cloneable("FifoCache"), options_(options) {
   if (!options.length) memory_layout_ = {layout.grid, layout.class_tokens, {}};
-  const int64_t width = cache_dim(options, dim);
+  const int64_t width = cache_dim(options.ratio, dim);
   TORCH_CHECK(width >= 1, "fifo_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
   tokens = register_buffer("tokens", at::zeros({1, options.length.value_or(model_tokens), width}));
 }

@@ -10,7 +10,7 @@ namespace cachet::nn {
 /// scope = batch_mean keeps one cache, averaged over the batch, and rests in evaluation; scope = lane keeps one per
 /// lane in layout.state and moves in evaluation too. Buffer: tokens (1, Tm, Dm). With the model's own length they lie
 /// as the model's tokens do: those of an image push all of the last one's out.
-class FifoCache : public Cache {
+class FifoCache : public Cloneable<FifoCache, Cache> {
  public:
   FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout = {});
 
@@ -18,7 +18,7 @@ class FifoCache : public Cache {
   void begin_stream(AttentionState& state) const override;
   Memory constant_memory() const override;
 
-  torch::Tensor tokens;  // the stored cache
+  OwnTensor tokens;  // the stored cache
 
  private:
   torch::Tensor push(const torch::Tensor& cache, const torch::Tensor& x, const TokenLayout& layout) const;

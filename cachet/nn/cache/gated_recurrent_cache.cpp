@@ -31,8 +31,8 @@ AttentionState& lanes(const AttentionLayout& layout, const char* why) {
 
 GatedRecurrentCache::GatedRecurrentCache(const GatedRecurrentCacheOptions& options, int64_t dim, int64_t model_tokens,
                                          const TokenLayout& layout)
-    : Cache("GatedRecurrentCache"), options_(options) {
-  const int64_t width = cache_dim(options, dim);
+    : Cloneable("GatedRecurrentCache"), options_(options) {
+  const int64_t width = cache_dim(options.ratio, dim);
   TORCH_CHECK(width >= 1, "gated_recurrent_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
   TORCH_CHECK(options.pool >= 1, "gated_recurrent_cache: pool must be at least 1, got ", options.pool);
   TORCH_CHECK(options.pool == 1 || layout.grid, "gated_recurrent_cache: pooling needs tokens on a grid");

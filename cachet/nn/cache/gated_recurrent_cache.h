@@ -18,7 +18,7 @@ namespace cachet::nn {
 ///
 /// Parameters: reset_gate, update_gate, candidate ([cache, tokens] -> Dm), norm (`official`). Buffer: tokens (1, Tm,
 /// Dm).
-class GatedRecurrentCache : public Cache {
+class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
  public:
   GatedRecurrentCache(const GatedRecurrentCacheOptions& options, int64_t dim, int64_t tokens,
                       const TokenLayout& layout);
@@ -27,7 +27,7 @@ class GatedRecurrentCache : public Cache {
   void begin_stream(AttentionState& state) const override;
   Memory constant_memory() const override;
 
-  torch::Tensor tokens;  // the stored cache
+  OwnTensor tokens;  // the stored cache
 
  private:
   torch::Tensor compress(const torch::Tensor& source, const TokenLayout& layout) const;
@@ -39,8 +39,8 @@ class GatedRecurrentCache : public Cache {
 
   GatedRecurrentCacheOptions options_;
   TokenLayout memory_layout_;
-  std::shared_ptr<Linear> reset_gate_, update_gate_, candidate_;
-  std::shared_ptr<LayerNorm> norm_;
+  Part<Linear> reset_gate_, update_gate_, candidate_;
+  Part<LayerNorm> norm_;
 };
 
 }  // namespace cachet::nn

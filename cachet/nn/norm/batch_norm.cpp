@@ -12,7 +12,7 @@
 
 namespace cachet::nn {
 
-BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options) : Norm("BatchNorm"), options_(options) {
+BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options) : Cloneable("BatchNorm"), options_(options) {
   weight = register_parameter("weight", at::ones({channels}));
   bias = register_parameter("bias", at::zeros({channels}));
   running_mean = register_buffer("running_mean", at::zeros({channels}));

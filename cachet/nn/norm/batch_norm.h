@@ -7,14 +7,14 @@ namespace cachet::nn {
 
 /// Batch normalisation over tokens: mean and variance of each channel over all valid tokens of the batch in training,
 /// running averages at inference. Training throws c10::Error when the batch has fewer than two tokens.
-class BatchNorm : public Norm {
+class BatchNorm : public Cloneable<BatchNorm, Norm> {
  public:
   BatchNorm(int64_t channels, const BatchNormOptions& options);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
 
-  torch::Tensor weight, bias, running_mean, running_var;  // (C)
-  torch::Tensor num_batches_tracked;                      // () int64
+  OwnTensor weight, bias, running_mean, running_var;  // (C)
+  OwnTensor num_batches_tracked;                      // () int64
 
  private:
   torch::Tensor training_forward(const torch::Tensor& x, const torch::Tensor& padding);

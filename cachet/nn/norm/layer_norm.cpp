@@ -6,7 +6,7 @@
 
 namespace cachet::nn {
 
-LayerNorm::LayerNorm(int64_t channels, double eps) : Norm("LayerNorm"), eps_(eps) {
+LayerNorm::LayerNorm(int64_t channels, double eps) : Cloneable("LayerNorm"), eps_(eps) {
   TORCH_CHECK(channels >= 1 && eps >= 0, "layer_norm: needs at least one channel and eps of at least 0, got ", channels,
               " and ", eps);
   weight = register_parameter("weight", at::ones({channels}));

@@ -5,13 +5,13 @@
 namespace cachet::nn {
 
 /// See LayerNormOptions.
-class LayerNorm : public Norm {
+class LayerNorm : public Cloneable<LayerNorm, Norm> {
  public:
   LayerNorm(int64_t channels, double eps);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   SplitNorm split() const override;
 
-  torch::Tensor weight, bias;  // (C)
+  OwnTensor weight, bias;  // (C)
 
  private:
   double eps_;

@@ -5,9 +5,9 @@
 namespace cachet::nn {
 
 /// The identity, where a backbone expects a norm.
-class NoNorm : public Norm {
+class NoNorm : public Cloneable<NoNorm, Norm> {
  public:
-  explicit NoNorm(int64_t channels) : Norm("NoNorm"), channels_(channels) {}
+  explicit NoNorm(int64_t channels) : Cloneable("NoNorm"), channels_(channels) {}
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& = {}) override { return x; }
   std::optional<Affine> inference_affine() const override;
 

@@ -15,12 +15,12 @@ namespace cachet::nn {
 
 /// (x − mean)/√(variance + ε) over each token's channels (Ba et al., arXiv 1607.06450).
 struct LayerNormOptions {
-  std::optional<double> eps;  // unset: the model's own, 1e-6 in vision transformers
+  std::optional<double> eps{};  // unset: the model's own, 1e-6 in vision transformers
 };
 
 /// x/√(mean of x² + ε) over each token's channels, weight without bias (Zhang & Sennrich, arXiv 1910.07467).
 struct RMSNormOptions {
-  std::optional<double> eps;
+  std::optional<double> eps{};
 };
 
 /// Per channel over all tokens of a batch, running averages at inference (Ioffe & Szegedy, arXiv 1502.03167).
@@ -34,7 +34,7 @@ enum class UnifiedNormVariant { paper, official };
 /// Unified normalization (arXiv 2208.01313); `ops::UnifiedNormSettings` says what each number is.
 struct UnifiedNormOptions {
   UnifiedNormVariant variant = UnifiedNormVariant::paper;
-  ops::UnifiedNormSettings settings;
+  ops::UnifiedNormSettings settings{};
 };
 
 /// Moving average batch normalization (Yan et al., arXiv 2001.06838), as the code of unified normalization has it:
@@ -48,7 +48,7 @@ struct MovingAverageBatchNormOptions {
 
 /// Power normalization (Shen et al., arXiv 2003.07845); without group scaling it is the PN* of arXiv 2208.01313.
 struct PowerNormOptions {
-  ops::PowerNormSettings settings;
+  ops::PowerNormSettings settings{};
   bool group_scaling = true;  // x / √(mean of x² over a token's channels + ε) first, at inference too
 };
 

@@ -10,7 +10,7 @@
 
 namespace cachet::nn {
 
-PowerNorm::PowerNorm(int64_t channels, const PowerNormOptions& options) : Norm("PowerNorm"), options_(options) {
+PowerNorm::PowerNorm(int64_t channels, const PowerNormOptions& options) : Cloneable("PowerNorm"), options_(options) {
   weight = register_parameter("weight", at::ones({channels}));
   bias = register_parameter("bias", at::zeros({channels}));
   const ops::PowerNormState state = ops::initial_power_norm_state(channels);

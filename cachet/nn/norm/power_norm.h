@@ -7,15 +7,15 @@ namespace cachet::nn {
 
 /// Power normalization (arXiv 2003.07845), with group scaling or without (PN*): see ops::power_norm. In training each
 /// forward pass is one step of its state. Without group scaling inference is an affine map.
-class PowerNorm : public Norm {
+class PowerNorm : public Cloneable<PowerNorm, Norm> {
  public:
   PowerNorm(int64_t channels, const PowerNormOptions& options);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
   SplitNorm split() const override;
 
-  torch::Tensor weight, bias;          // (C)
-  torch::Tensor statistics, counters;  // ops::PowerNormState
+  OwnTensor weight, bias;          // (C)
+  OwnTensor statistics, counters;  // ops::PowerNormState
 
  private:
   Affine running_affine() const;

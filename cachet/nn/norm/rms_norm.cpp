@@ -6,7 +6,7 @@
 
 namespace cachet::nn {
 
-RMSNorm::RMSNorm(int64_t channels, double eps) : Norm("RMSNorm"), eps_(eps) {
+RMSNorm::RMSNorm(int64_t channels, double eps) : Cloneable("RMSNorm"), eps_(eps) {
   TORCH_CHECK(channels >= 1 && eps >= 0, "rms_norm: needs at least one channel and eps of at least 0, got ", channels,
               " and ", eps);
   weight = register_parameter("weight", at::ones({channels}));

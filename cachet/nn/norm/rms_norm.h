@@ -5,13 +5,13 @@
 namespace cachet::nn {
 
 /// See RMSNormOptions.
-class RMSNorm : public Norm {
+class RMSNorm : public Cloneable<RMSNorm, Norm> {
  public:
   RMSNorm(int64_t channels, double eps);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   SplitNorm split() const override;
 
-  torch::Tensor weight;  // (C)
+  OwnTensor weight;  // (C)
 
  private:
   double eps_;

@@ -2,7 +2,7 @@
 
 namespace cachet::nn {
 
-ScaleShiftNorm::ScaleShiftNorm(const Affine& affine) : Norm("ScaleShiftNorm") {
+ScaleShiftNorm::ScaleShiftNorm(const Affine& affine) : Cloneable("ScaleShiftNorm") {
   weight = register_parameter("weight", affine.scale.detach().clone(), /*requires_grad=*/false);
   bias = register_parameter("bias", affine.shift.detach().clone(), /*requires_grad=*/false);
   eval();

@@ -6,13 +6,13 @@ namespace cachet::nn {
 
 /// One affine map in place of a norm: what is left of an offline norm that no neighbour can take in. For evaluation.
 /// Parameters: weight, bias (C).
-class ScaleShiftNorm : public Norm {
+class ScaleShiftNorm : public Cloneable<ScaleShiftNorm, Norm> {
  public:
   explicit ScaleShiftNorm(const Affine& affine);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
 
-  torch::Tensor weight, bias;
+  OwnTensor weight, bias;
 };
 
 }  // namespace cachet::nn

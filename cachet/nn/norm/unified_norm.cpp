@@ -9,7 +9,7 @@ namespace cachet::nn {
 using State = ops::UnifiedNormState;
 
 UnifiedNorm::UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings)
-    : Norm("UnifiedNorm"), settings_(settings) {
+    : Cloneable("UnifiedNorm"), settings_(settings) {
   weight = register_parameter("weight", at::ones({channels}));
   bias = register_parameter("bias", at::zeros({channels}));
   const State state = ops::initial_unified_norm_state(channels, settings_);

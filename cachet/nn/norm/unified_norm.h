@@ -8,7 +8,7 @@ namespace cachet::nn {
 /// Unified normalization (arXiv 2208.01313), and moving average batch normalization, which is the same operator with
 /// other settings: see ops::unified_norm. In training each forward pass is one step of its state; at inference it is
 /// the affine map y = x·w/√(σ²_running + ε) + b.
-class UnifiedNorm : public Norm {
+class UnifiedNorm : public Cloneable<UnifiedNorm, Norm> {
  public:
   UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
@@ -21,8 +21,8 @@ class UnifiedNorm : public Norm {
   void restart_warmup();
   const ops::UnifiedNormSettings& settings() const { return settings_; }
 
-  torch::Tensor weight, bias;          // (C)
-  torch::Tensor statistics, counters;  // ops::UnifiedNormState
+  OwnTensor weight, bias;          // (C)
+  OwnTensor statistics, counters;  // ops::UnifiedNormState
 
  private:
   void tell_statistics(const torch::Tensor& input, const torch::Tensor& used);

@@ -13,7 +13,10 @@ namespace {
 models::ImageDefaults defaults_of(const data::DatasetOptions& dataset, const data::ResizeOptions& resize) {
   const data::ImageTraits traits = data::image_traits(dataset);
   models::ImageShape image{traits.shape.channels, traits.shape.height, traits.shape.width};
-  if (resize.image_size > 0) image.height = image.width = resize.image_size;
+  if (resize.image_size.given()) {
+    image.height = resize.image_size.height;
+    image.width = resize.image_size.width;
+  }
   return {image, traits.classes};
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
@@ -102,7 +103,7 @@ Preprocessing published_preprocessing(io::NameSource source, std::string_view mo
       half{{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
   Preprocessing result;
   result.normalization = normalization_options(timms && model.starts_with("vit_") ? half : imagenet, image.channels);
-  result.resize.image_size = image.height;
+  result.resize.image_size = {image.height, image.width};
   result.resize.crop_fraction = timms || source == io::NameSource::t2t ? 0.9 : 0.875;
   return result;
 }
@@ -112,7 +113,7 @@ Preprocessing preprocessing_of(const fs::path& weights, io::NameSource source,
   Preprocessing published = published_preprocessing(source, model.name, model.image);
   if (fs::is_directory(weights)) {
     published = of_saved(weights);
-    published.resize.image_size = model.image.height;
+    published.resize.image_size = {model.image.height, model.image.width};
     return published;
   }
   return beside(weights, published, model.image.channels).value_or(published);
@@ -148,9 +149,14 @@ std::string to_text(const Preprocessing& preprocessing) {
     for (const double value : values) text += " " + report::format_number(value, 4);
     return text;
   };
-  const auto shorter = std::floor(static_cast<double>(resize.image_size) / resize.crop_fraction + 1e-9);
-  std::string text = "resized to " + report::format_number(shorter, 4) + " (" +
-                     interpolation_word(resize.interpolation) + "), middle " + std::to_string(resize.image_size);
+  const auto covered = [&](int64_t side) {
+    return report::format_number(std::floor(static_cast<double>(side) / resize.crop_fraction + 1e-9), 4);
+  };
+  const auto [height, width] = std::pair(resize.image_size.height, resize.image_size.width);
+  const bool square = height == width;
+  std::string text = "resized to " + (square ? covered(height) : "cover " + covered(height) + " x " + covered(width)) +
+                     " (" + interpolation_word(resize.interpolation) + "), middle " + std::to_string(height) +
+                     (square ? "" : " x " + std::to_string(width));
   if (!preprocessing.normalization.mean.empty())
     text +=
         ", mean" + listed(preprocessing.normalization.mean) + ", deviation" + listed(preprocessing.normalization.std);

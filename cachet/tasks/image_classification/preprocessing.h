@@ -12,8 +12,8 @@
 
 namespace cachet::tasks {
 
-/// How an image of any size becomes a model's input in evaluation: its shorter side is resized to image_size /
-/// crop_fraction, the middle is taken and normalised.
+/// How an image of any size becomes a model's input in evaluation: it is resized to cover image_size / crop_fraction,
+/// the middle is taken and normalised.
 struct Preprocessing {
   data::NormalizationOptions normalization{};
   data::ResizeOptions resize{};
@@ -46,7 +46,8 @@ Preprocessing preprocessing_of(const std::filesystem::path& weights, io::NameSou
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
                                  const Preprocessing& defaults);
 
-/// "resized to 256 (bicubic), middle 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225".
+/// "resized to 256 (bicubic), middle 224, mean 0.485 0.456 0.406, deviation 0.229 0.224 0.225"; of a size that is not
+/// square "resized to cover 219 x 292 (bicubic), middle 192 x 256, …".
 std::string to_text(const Preprocessing& preprocessing);
 
 /// {"mean":[0.485,0.456,0.406],"std":[…],"crop_fraction":0.875,"interpolation":"bicubic"}: mean and std null where the

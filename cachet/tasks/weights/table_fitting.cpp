@@ -13,17 +13,25 @@ constexpr int64_t kMostClassTokens = 2;  // a class token and DeiT's distillatio
 int64_t whole_root(int64_t square) { return std::llround(std::sqrt(static_cast<double>(square))); }
 
 /// The grid of so many tokens with the image's proportions; none: no tokens.
-nn::Grid grid_of(int64_t tokens, int64_t height, int64_t width) {
-  const int64_t rows = whole_root(tokens * height / width);
-  const bool fits = rows > 0 && tokens % rows == 0 && rows * width == tokens / rows * height;
+nn::Grid grid_of(int64_t tokens, const models::ImageShape& image) {
+  const int64_t rows = whole_root(tokens * image.height / image.width);
+  const bool fits = rows > 0 && tokens % rows == 0 && rows * image.width == tokens / rows * image.height;
   return fits ? nn::Grid{rows, tokens / rows} : nn::Grid{0, 0};
 }
 
-std::optional<at::Tensor> fit_grid(const at::Tensor& table, at::IntArrayRef shape, const models::ImageShape& image) {
+/// The grid that a table of so many tokens was made for.
+nn::Grid grid_before(int64_t tokens, const models::ImageShape& image, const std::optional<models::ImageShape>& before) {
+  if (before) return grid_of(tokens, *before);
+  const nn::Grid square = grid_of(tokens, {.height = 1, .width = 1});
+  return square.tokens() > 0 ? square : grid_of(tokens, image);
+}
+
+std::optional<at::Tensor> fit_grid(const at::Tensor& table, at::IntArrayRef shape, const models::ImageShape& image,
+                                   const std::optional<models::ImageShape>& before) {
   if (table.dim() != 3 || shape.size() != 3 || table.size(0) != 1 || table.size(2) != shape[2]) return std::nullopt;
   for (int64_t class_tokens = 0; class_tokens <= kMostClassTokens; ++class_tokens) {
-    const nn::Grid from = grid_of(table.size(1) - class_tokens, 1, 1);
-    const nn::Grid to = grid_of(shape[1] - class_tokens, image.height, image.width);
+    const nn::Grid from = grid_before(table.size(1) - class_tokens, image, before);
+    const nn::Grid to = grid_of(shape[1] - class_tokens, image);
     if (from.tokens() > 0 && to.tokens() > 0)
       return models::resize_position_table(table.to(at::kFloat), class_tokens, from, to, models::Resampling::bicubic)
           .to(table.scalar_type());
@@ -42,10 +50,11 @@ std::optional<at::Tensor> fit_window(const at::Tensor& table, at::IntArrayRef sh
 }  // namespace
 
 std::optional<at::Tensor> fit_position_table(const std::string& name, const at::Tensor& table, at::IntArrayRef shape,
-                                             const models::ImageShape& image) {
+                                             const models::ImageShape& image,
+                                             const std::optional<models::ImageShape>& before) {
   if (!table.is_floating_point()) return std::nullopt;
   if (name.ends_with("relative_position_bias_table")) return fit_window(table, shape);
-  if (name.ends_with("pos_embed")) return fit_grid(table, shape, image);
+  if (name.ends_with("pos_embed")) return fit_grid(table, shape, image, before);
   return std::nullopt;
 }
 

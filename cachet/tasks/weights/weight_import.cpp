@@ -13,6 +13,7 @@
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/models/vision/position_table.h"
 #include "cachet/nn/positions.h"
+#include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/table_fitting.h"
 #include "cachet/train/checkpoint.h"
@@ -75,11 +76,18 @@ io::WeightsFile read_weights(const std::filesystem::path& path, const WeightImpo
   return weights;
 }
 
+/// The images that the weights of a run or a model folder were made for; a file does not say.
+std::optional<models::ImageShape> image_of_source(const std::filesystem::path& path) {
+  if (!std::filesystem::is_directory(path)) return std::nullopt;
+  return models::image_of(open_saved_run(path).plan.model().input);
+}
+
 /// Finds a tensor of the file for each of the model's.
 class WeightFit {
  public:
-  WeightFit(const torch::nn::Module& model, const io::TensorMap& weights, Report& report)
-      : model_(io::state_dict(model)), weights_(weights), report_(report) {
+  WeightFit(const torch::nn::Module& model, const std::filesystem::path& path, const io::TensorMap& weights,
+            Report& report)
+      : model_(io::state_dict(model)), path_(path), weights_(weights), report_(report) {
     if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) image_ = images->image_shape();
   }
 
@@ -107,7 +115,7 @@ class WeightFit {
     const at::Tensor& tensor = found->second;
     if (tensor.sizes() == shape) {
       put(name, tensor);
-    } else if (auto table = image_ ? fit_position_table(name, tensor, shape, *image_) : std::nullopt) {
+    } else if (auto table = resized(name, tensor, shape)) {
       report_.resized.push_back({name, tensor.sizes().vec(), shape.vec()});
       put(name, *table);
     } else if (is_head(name) && tensor.dim() == static_cast<int64_t>(shape.size()) &&
@@ -121,12 +129,19 @@ class WeightFit {
     }
   }
 
+  std::optional<at::Tensor> resized(const std::string& name, const at::Tensor& table, at::IntArrayRef shape) const {
+    if (!image_) return std::nullopt;
+    const auto before = name.ends_with("pos_embed") ? image_of_source(path_) : std::nullopt;
+    return fit_position_table(name, table, shape, *image_, before);
+  }
+
   void put(const std::string& name, const at::Tensor& tensor) {
     fitted_.emplace(name, tensor);
     report_.loaded.push_back(name);
   }
 
   const io::TensorMap model_;
+  const std::filesystem::path& path_;
   std::optional<models::ImageShape> image_;  // tables of positions on a grid are resized to it
   const io::TensorMap& weights_;
   Report& report_;
@@ -163,7 +178,7 @@ WeightImportReport import_weights(torch::nn::Module& model, const std::filesyste
   report.source = options.source.value_or(io::recognize_names(file.tensors));
   io::TensorMap weights = io::to_our_names(report.source, file.tensors);
   if (report.source == io::NameSource::t2t) drop_computed_positions(weights);
-  WeightFit fit(model, weights, report);
+  WeightFit fit(model, path, weights, report);
   const io::TensorMap fitted = fit.fitted();
   if (!options.partial) require_whole(report, fit.misshapen(), path);
   if (fitted.empty()) throw io::Error(path.string() + ": nothing in it fits the model");

@@ -60,6 +60,21 @@ TEST(CentreCrop, IsThatOfThePublishedEvaluation) {
   EXPECT_EQ(centre_crop({640, 640}, 224, 0.9).resized, (io::ImageSize{248, 248}));
 }
 
+TEST(CentreCrop, OfTwoSidesCoversBoth) {
+  // ⌊192 / 0.875⌋ = 219 and ⌊256 / 0.875⌋ = 292: the height decides where the image is wider than that, else the width.
+  const CentreCrop wide = centre_crop({375, 600}, {192, 256}, 0.875);
+  EXPECT_EQ(wide.region, (io::ImageRegion{0, 0, 375, 600}));
+  EXPECT_EQ(wide.resized, (io::ImageSize{219, 350}));
+  EXPECT_EQ(wide.top, 14);
+  EXPECT_EQ(wide.left, 47);
+  EXPECT_EQ(centre_crop({600, 375}, {192, 256}, 0.875).resized, (io::ImageSize{467, 292}));
+  EXPECT_EQ(centre_crop({24, 32}, {192, 256}, 1).resized, (io::ImageSize{192, 256}));
+  EXPECT_EQ(centre_crop({24, 32}, {256, 192}, 1).resized, (io::ImageSize{256, 341}));
+  // An image of the crop's own proportions is shown whole, however long it is; one of other proportions is not.
+  EXPECT_EQ(centre_crop({10, 80}, {20, 160}, 1).region, (io::ImageRegion{0, 0, 10, 80}));
+  EXPECT_EQ(centre_crop({80, 10}, {20, 160}, 1).region, (io::ImageRegion{37, 0, 5, 10}));
+}
+
 TEST(CentreCrop, OfALineIsOfItsMiddle) {
   const CentreCrop crop = centre_crop({1, 65500}, 224, 0.875);
   EXPECT_EQ(crop.region, (io::ImageRegion{0, 32748, 1, 4}));

@@ -2,6 +2,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
 
@@ -62,6 +63,26 @@ TEST(PhotoTransform, EvaluationShowsTheMiddle) {
   EXPECT_TRUE(bytes_of(shown(transform, image)).equal(resized.narrow(0, 2, 28).narrow(1, 7, 28)));
 }
 
+TEST(PhotoTransform, TakesASizeThatIsNotSquare) {
+  const at::Tensor image = photo(45, 60), pixels = image[0].permute({1, 2, 0}).contiguous();
+  const auto evaluation =
+      ImageTransform::for_evaluation(kPhotos, kPhotoNormalization, {.image_size = {14, 28}, .crop_fraction = 0.875});
+  EXPECT_EQ(evaluation.output_shape(), (ImageShape{3, 14, 28}));
+  const at::Tensor middle = resize_pixels(pixels, {24, 32}, Interpolation::bicubic).narrow(0, 5, 14).narrow(1, 2, 28);
+  EXPECT_TRUE(bytes_of(shown(evaluation, image)).equal(middle));
+
+  const ImageTransform training(kPhotos, kPhotoNormalization, {.crop = CropKind::resized}, {.image_size = {14, 28}});
+  const io::ImageRegion region = draw_resized_crop({}, {45, 60}, {7, RandomStream::region, 2, 0});
+  const at::Tensor part = pixels.narrow(0, region.top, region.height).narrow(1, region.left, region.width).contiguous();
+  EXPECT_TRUE(bytes_of(shown(training, image)).equal(resize_pixels(part, {14, 28}, Interpolation::bicubic)));
+
+  // Images of one size, resized as a batch, and the middle of such images in their own proportions.
+  const auto batch = ImageTransform::for_evaluation({3, 8, 9}, kPhotoNormalization, {.image_size = {4, 6}});
+  EXPECT_EQ(batch.resize(at::rand({2, 3, 8, 9})).sizes(), (std::vector<int64_t>{2, 3, 4, 6}));
+  const ImageTransform own({3, 8, 9}, kPhotoNormalization, {.crop = CropKind::centre}, {.crop_fraction = 0.5});
+  EXPECT_EQ(shown(own, photo(8, 9)).sizes(), (std::vector<int64_t>{3, 8, 9}));
+}
+
 TEST(PhotoTransform, ImagesOfAnySizeFit) {
   const ImageTransform training(kPhotos, kPhotoNormalization,
                                 {.flip = 0.5,
@@ -113,7 +134,6 @@ TEST(PhotoTransform, RefusesWhatCannotApply) {
   const ResizeOptions size{.image_size = 16};
   EXPECT_THROW(ImageTransform(kPhotos, kPhotoNormalization, {}, size), std::invalid_argument);
   EXPECT_THROW(ImageTransform(kPhotos, kPhotoNormalization, {.crop = CropKind::resized}), std::invalid_argument);
-  EXPECT_THROW(ImageTransform({3, 8, 9}, kPhotoNormalization, {.crop = CropKind::centre}), std::invalid_argument);
   const Normalization two{{0, 0}, {1, 1}};
   EXPECT_THROW(ImageTransform({2, 8, 8}, two, {.jitter = {.hue = 0.1}}), std::invalid_argument);
   EXPECT_THROW(ImageTransform({2, 8, 8}, two, {.rand_augment = {.operations = 1}}), std::invalid_argument);

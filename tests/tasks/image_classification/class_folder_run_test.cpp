@@ -1,7 +1,9 @@
 // Training, evaluating and predicting images that each have a size of their own.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <stdexcept>
+#include <string>
 
 #include "cachet/io/read_file.h"
 #include "cachet/tasks/classification/prediction.h"
@@ -19,11 +21,13 @@
 namespace cachet::tasks {
 namespace {
 
+constexpr const char* kSmallVit = "patch_size = 8\nembed_dim = 16\ndepth = 1\nnum_heads = 2\n";
+
 class ClassFolderRun : public testing::Test {
  protected:
   ClassFolderRun() { test::write_class_folders(folder_ / "images", {"a", "b", "c", "d", "e", "f", "g"}, 3, 2); }
 
-  std::string recipe() const {
+  std::string recipe(const std::string& model = "name = \"vit_tiny_patch16_224\"\n" + std::string(kSmallVit)) const {
     return "[data]\nroot = \"" + (folder_ / "images").string() + R"("
 kind = "class_folders"
 classes = 7
@@ -39,12 +43,8 @@ saturation = 0.2
 [data.augmentation.rand_augment]
 operations = 2
 [model]
-name = "vit_tiny_patch16_224"
-patch_size = 8
-embed_dim = 16
-depth = 1
-num_heads = 2
-[train]
+)" + model +
+           R"([train]
 epochs = 2
 batch_size = 6
 threads = 1
@@ -97,6 +97,32 @@ TEST_F(ClassFolderRun, FilesArePredictedAsTheTestImagesAre) {
     EXPECT_EQ(of_files[i].top.front().label, of_data[i].top.front().label);
     // A batch of one and a batch of six may add in another order.
     EXPECT_NEAR(of_files[i].top.front().probability, of_data[i].top.front().probability, 1e-5);
+  }
+}
+
+TEST_F(ClassFolderRun, EachBackboneTakesImagesThatAreNotSquare) {
+  const std::string pyramid =
+      "embed_dims = [8, 8, 16, 16]\ndepths = [1, 1, 1, 1]\nnum_heads = [1, 1, 2, 2]\nmlp_ratios = [1, 1, 1, 1]\n";
+  for (const auto& [name, model] : std::map<std::string, std::string>{
+           {"vit_tiny_patch16_224", kSmallVit},
+           {"pvt_tiny", pyramid},
+           {"pvt_v2_b0", pyramid},
+           {"swin_tiny_patch4_window7_224",
+            "embed_dim = 8\ndepths = [2, 2, 1, 1]\nnum_heads = [1, 2, 2, 4]\nwindow_size = 4\n"},
+           {"t2t_vit_14", "embed_dim = 16\ndepth = 1\nnum_heads = 2\ntoken_dim = 8\n"}}) {
+    SCOPED_TRACE(name);
+    const std::string text = recipe("name = \"" + name + "\"\n" + model);
+    auto read = config::Document::from_text(text, "folders.toml");
+    for (const char* setting : {"data.resize.image_size=[64, 96]", "model.cache.kind=grc", "train.limit=\"2 steps\""})
+      read.set(setting);
+    const RecipePlan plan = read_recipe(read);
+    const auto task = test::as_images(plan.build());
+    const models::ImageShape shape = task->classifier().image_shape();
+    EXPECT_EQ(std::pair(shape.height, shape.width), std::pair(int64_t{64}, int64_t{96}));
+    train::RunFolder run = train::RunFolder::create(folder_ / name, {"recipe", text}, read, {"cachet", "train"});
+    EXPECT_EQ(train::Trainer(*task, plan.training, run, nullptr).run().step, 2);
+    const auto given = test::given_predictions(*task, {(folder_ / "images/val/a/1.jpg").string()}, 7);
+    EXPECT_EQ(given.at(0).top.size(), 7U);
   }
 }
 

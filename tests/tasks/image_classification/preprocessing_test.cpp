@@ -68,6 +68,10 @@ TEST(Preprocessing, IsToldInALineAndInJson) {
   EXPECT_EQ(
       to_json(deit),
       R"({"mean":[0.485,0.456,0.406],"std":[0.229,0.224,0.225],"crop_fraction":0.875,"interpolation":"bicubic"})");
+  const Preprocessing wide = published_preprocessing(io::NameSource::cachet, "vit_small_patch16_224", {3, 192, 256});
+  EXPECT_EQ(wide.resize.image_size, (data::TargetSize{192, 256}));
+  EXPECT_TRUE(to_text(wide).starts_with("resized to cover 219 x 292 (bicubic), middle 192 x 256, mean"))
+      << to_text(wide);
   EXPECT_EQ(to_json(Preprocessing{}), R"({"mean":null,"std":null,"crop_fraction":1.0,"interpolation":"bicubic"})");
 }
 

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+namespace cachet::nn {
+
+/// One clone() of a tree of modules: which copy each tensor and each module of the original has got. Each is copied
+/// once, so that what modules share they share in the copy.
+class Cloning {
+ public:
+  /// What clone() of `original` returns: copy() calls the copy constructor of its class. In the clone of a module that
+  /// holds `original`, its part of that. Throws c10::Error where a module of LibTorch copies a tensor of its own that
+  /// another module shares, so that the copies would not.
+  static std::shared_ptr<torch::nn::Module> clone(const torch::nn::Module& original,
+                                                  const std::optional<torch::Device>& device,
+                                                  const std::function<std::shared_ptr<torch::nn::Module>()>& copy);
+
+  /// The copy that the clone under way on this thread has of this; outside of one the same once more. Null and
+  /// undefined stay so.
+  static torch::Tensor copied(const torch::Tensor& original);
+  static std::shared_ptr<torch::nn::Module> copied(const std::shared_ptr<torch::nn::Module>& original);
+
+ private:
+  explicit Cloning(const std::optional<torch::Device>& device) : device_(device) {}
+  ~Cloning() { current_ = nullptr; }
+  Cloning(const Cloning&) = delete;
+  Cloning& operator=(const Cloning&) = delete;
+
+  void copy_leaves(const torch::nn::Module& root);
+  std::shared_ptr<torch::nn::Module> copy_of(const torch::nn::Module& original);
+  torch::Tensor copy_of(const torch::Tensor& original);
+
+  static thread_local Cloning* current_;
+  std::optional<torch::Device> device_;
+  std::unordered_map<const c10::TensorImpl*, torch::Tensor> tensors_;
+  std::unordered_map<const torch::nn::Module*, std::shared_ptr<torch::nn::Module>> modules_;
+};
+
+/// A tensor that a module has registered, as a parameter or a buffer of its own or of a part. In a copy of the module
+/// it is the copy's.
+class OwnTensor : public torch::Tensor {
+ public:
+  OwnTensor() = default;
+  OwnTensor(const OwnTensor& other) : torch::Tensor(Cloning::copied(other)) {}
+  OwnTensor(OwnTensor&&) = default;
+  OwnTensor& operator=(const OwnTensor&) = default;
+  OwnTensor& operator=(OwnTensor&&) = default;
+  OwnTensor& operator=(torch::Tensor tensor) {  // no constructor, so that `a ? own : other` is a plain tensor
+    torch::Tensor::operator=(std::move(tensor));
+    return *this;
+  }
+};
+
+/// A module that another one has registered. In a copy of that one it is the copy's. Null where there is none.
+template <class Module>
+class Part : public std::shared_ptr<Module> {
+ public:
+  using Pointer = std::shared_ptr<Module>;
+
+  Part() = default;
+  Part(std::nullptr_t) {}
+  template <class Derived>
+  requires std::is_convertible_v<Derived*, Module*> Part(std::shared_ptr<Derived> module)
+      : Pointer(std::move(module)) {}
+  Part(const Part& other) : Pointer(std::dynamic_pointer_cast<Module>(Cloning::copied(other))) {}
+  Part(Part&&) = default;
+  Part& operator=(const Part&) = default;
+  Part& operator=(Part&&) = default;
+};
+
+}  // namespace cachet::nn

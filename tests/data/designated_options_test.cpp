@@ -1,0 +1,56 @@
+// Every options struct of data takes designated initialisers, with any of its members left out.
+#include <gtest/gtest.h>
+
+#include "cachet/data/loader.h"
+#include "cachet/data/order/equal_batches.h"
+#include "cachet/data/order/lanes.h"
+#include "cachet/data/order/token_budget.h"
+#include "cachet/data/subset.h"
+#include "cachet/data/text/listops_draw.h"
+#include "cachet/data/text/matching_maker.h"
+#include "cachet/data/text/sequence_loader.h"
+#include "cachet/data/text/sequence_options.h"
+#include "cachet/data/text/subword_training.h"
+#include "cachet/data/vision/augmentation_options.h"
+#include "cachet/data/vision/dataset_options.h"
+#include "cachet/data/vision/image_files.h"
+#include "cachet/data/vision/image_source.h"
+#include "cachet/data/vision/mixing.h"
+#include "cachet/data/vision/normalization.h"
+
+namespace cachet::data {
+namespace {
+
+TEST(DesignatedOptions, OfImages) {
+  EXPECT_EQ(ResizeOptions{.image_size = 224}.image_size, (TargetSize{224, 224}));
+  EXPECT_EQ((ResizeOptions{.image_size = {192, 256}}.image_size.width), 256);
+  const AugmentationOptions augmentation{.crop = CropKind::resized,
+                                         .resized_crop = {.least_area = 0.5},
+                                         .jitter = {.hue = 0.1},
+                                         .rand_augment = {.operations = 2},
+                                         .erasing = {.mode = ErasingMode::pixel}};
+  EXPECT_EQ(augmentation.resized_crop.most_area, 1);
+  EXPECT_EQ(DatasetOptions{.folders = {.channels = 1}}.classes, 10);
+  EXPECT_FALSE(ImageFileOptions{.channels = 1}.strict_images);
+  EXPECT_EQ((ImageShape{.channels = 3, .height = 2, .width = 4}.numel()), 24);
+  EXPECT_TRUE(MixingOptions{.mixup = 0.8}.mixes());
+  EXPECT_EQ(NormalizationOptions{.mean = {0.5}}.source, NormalizationSource::automatic);
+}
+
+TEST(DesignatedOptions, OfSequences) {
+  EXPECT_EQ(ListOpsOptions{.depth = 4}.arguments, 10);
+  EXPECT_EQ(MatchingOptions{.seed = 3}.evaluation_fraction, 0.1);
+  EXPECT_EQ((SequenceLoaderOptions{.loader = {.workers = 0}, .padding = {.multiple = 8}}.bucket_batches), 50);
+  EXPECT_EQ(SequenceDatasetOptions{.text = {.tokens = TokenKind::subwords}}.max_length, 2000);
+  EXPECT_EQ(SubwordOptions{.vocabulary = 100}.kind, SubwordKind::bpe);
+}
+
+TEST(DesignatedOptions, OfOrders) {
+  EXPECT_TRUE(EqualBatchOptions{.batch_size = 4}.shuffle);
+  EXPECT_EQ(LaneOptions{.lanes = 2}.segment_length, 150);
+  EXPECT_EQ(TokenBudgetOptions{.max_tokens = 64}.max_samples, 0);
+  EXPECT_EQ(SubsetOptions{.limit = 5}.fraction, 1);
+}
+
+}  // namespace
+}  // namespace cachet::data
