@@ -1,7 +1,9 @@
 #include "cachet/tasks/saved_run.h"
 
+#include "cachet/io/error.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/models/registry.h"
+#include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/checkpoint.h"
@@ -27,31 +29,57 @@ std::string answer_values(const config::Document& recipe) {
   return values;
 }
 
+RecipePlan with_exported_model(const RecipePlan& plan, const std::filesystem::path& folder,
+                               const runtime::ExportManifest& manifest) {
+  RecipePlan result = plan;
+  const std::shared_ptr<TaskPlan> task = plan.task->copy();
+  auto* takes = dynamic_cast<TakesExportedModel*>(task.get());
+  if (takes == nullptr)
+    throw io::Error(folder.string() + ": is an export of a task of kind '" + plan.task->profile().kind +
+                    "', which takes none");
+  takes->replace_model(manifest, session_of(folder, manifest, plan.model()));
+  result.task = task;
+  return result;
+}
+
 }  // namespace
 
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings) {
   SavedRun saved;
-  const bool is_model = is_model_folder(path);
-  saved.checkpoint = is_model ? path : train::find_checkpoint(path);
-  saved.run = is_model ? path : saved.checkpoint.parent_path().parent_path();  // <run>/checkpoints/step-…
-  const auto file = is_model ? model_folder_recipe(path) : train::RunFolder::open(saved.run).resolved();
-  config::Document recipe = document_with(file, settings);
-  saved.plan = read_recipe(recipe, data::DataRoot::optional);
-  saved.what_answers_depend_on = answer_values(recipe);  // without the run's own files, which move with it
+  if (runtime::is_export(path)) saved.exported = runtime::read_export(path);
+  const bool is_folder = saved.exported || is_model_folder(path);
+  saved.checkpoint = is_folder ? path : train::find_checkpoint(path);
+  saved.run = is_folder ? path : saved.checkpoint.parent_path().parent_path();  // <run>/checkpoints/step-…
+  const auto file = saved.exported ? path / runtime::kExportRecipe
+                    : is_folder    ? model_folder_recipe(path)
+                                   : train::RunFolder::open(saved.run).resolved();
+  const auto read = [&](const std::vector<std::string>& over) {
+    config::Document recipe = document_with(file, over);
+    saved.plan = read_recipe(recipe, data::DataRoot::optional);
+    saved.recipe = recipe.resolved_toml(/*with_origins=*/false);
+    return answer_values(recipe);
+  };
+  saved.what_answers_depend_on = read(settings);  // without the run's own files, which move with it
   std::vector<std::string> own = saved.plan.task->kept_file_settings(saved.run);
-  if (own.empty()) return saved;
-  own.insert(own.end(), settings.begin(), settings.end());
-  recipe = document_with(file, own);
-  saved.plan = read_recipe(recipe, data::DataRoot::optional);
+  if (!own.empty()) {
+    own.insert(own.end(), settings.begin(), settings.end());
+    read(own);
+  }
+  if (saved.exported) saved.plan = with_exported_model(saved.plan, path, *saved.exported);
   return saved;
 }
 
 io::TensorMap read_weights(const SavedRun& saved) {
+  if (saved.exported)
+    throw io::Error(saved.run.string() +
+                    ": is an export, whose weights only its engine reads; name the run or model that "
+                    "it was made of");
   return is_model_folder(saved.checkpoint) ? read_model_folder(saved.checkpoint)
                                            : train::read_weights(saved.checkpoint);
 }
 
 std::string weights_digest(const SavedRun& saved) {
+  if (saved.exported) return saved.exported->digest_of(std::string(model_file(saved.exported->engine)));
   return is_model_folder(saved.checkpoint) ? model_folder_digest(saved.checkpoint)
                                            : train::weights_digest(saved.checkpoint);
 }
@@ -70,7 +98,8 @@ SavedModel open_saved_model(const std::filesystem::path& path) {
 
 std::unique_ptr<Task> load(const SavedRun& saved, Splits splits) {
   auto task = saved.plan.build(splits);
-  io::load_state_dict(task->model(), read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
+  if (!saved.exported)
+    io::load_state_dict(task->model(), read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
   task->model().eval();
   return task;
 }

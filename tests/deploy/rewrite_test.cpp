@@ -11,77 +11,11 @@
 #include "cachet/models/registry.h"
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/no_norm.h"
+#include "tests/deploy/small_models.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet::deploy {
 namespace {
-
-using Settings = std::vector<std::string>;
-
-struct SmallModel {
-  std::string name;
-  Settings settings;
-  bool has_grid = true;
-};
-
-std::ostream& operator<<(std::ostream& out, const SmallModel& model) { return out << model.name; }
-
-std::shared_ptr<models::Model> built(const SmallModel& model, const Settings& plug_ins) {
-  config::Document document;
-  for (const Settings& settings : {model.settings, plug_ins})
-    for (const std::string& setting : settings) document.set("model." + setting);
-  const models::ModelPlan plan = models::read_model(model.name, document.root().table("model"));
-  document.finish();
-  return plan.build();
-}
-
-/// In float64 and evaluation, with statistics and caches that training moved, and weights that are nowhere zero or one.
-std::shared_ptr<models::Model> trained(const SmallModel& model, const Settings& plug_ins) {
-  const auto built_model = built(model, plug_ins);
-  built_model->to(at::kDouble);
-  built_model->train();
-  const at::NoGradGuard no_grad;
-  for (int64_t step = 0; step < 3; ++step) built_model->trial(3, at::kDouble).forward();
-  for (at::Tensor& parameter : built_model->parameters()) parameter.add_(at::randn_like(parameter) / 8);
-  built_model->eval();
-  return built_model;
-}
-
-const std::vector<SmallModel>& small_models() {
-  const Settings pvt{"image_size=64", "embed_dims=[8, 16, 16, 32]", "depths=[1, 1, 1, 1]", "num_heads=[1, 2, 2, 4]",
-                     "mlp_ratios=[1, 1, 1, 1]"};
-  const auto swin = [](int64_t image) {
-    return Settings{"image_size=" + std::to_string(image),
-                    "embed_dim=8",
-                    "depths=[2, 2, 1, 1]",
-                    "num_heads=[1, 2, 2, 4]",
-                    "window_size=4",
-                    "mlp_ratio=1"};
-  };
-  const Settings vit{"image_size=32", "patch_size=8", "embed_dim=16", "depth=2", "num_heads=2", "mlp_ratio=1"};
-  const Settings t2t{"image_size=32", "embed_dim=16", "depth=2", "num_heads=2", "mlp_ratio=1", "token_dim=8"};
-  const Settings lra{"embed_dim=16",  "depth=2",       "num_heads=2", "mlp_dim=16",
-                     "max_length=24", "vocabulary=30", "classes=3"};
-  const auto with = [](Settings settings, const std::string& more) {
-    settings.push_back(more);
-    return settings;
-  };
-  static const std::vector<SmallModel> models{
-      {"vit_tiny_patch16_224", vit},
-      {"vit_tiny_patch16_224", with(with(vit, "class_token=false"), "pooling=mean")},
-      {"deit_tiny_distilled_patch16_224", vit},
-      {"pvt_tiny", pvt},
-      {"pvt_v2_b0", pvt},
-      {"pvt_v2_b2_li", pvt},
-      {"swin_tiny_patch4_window7_224", swin(32)},
-      {"swin_tiny_patch4_window7_224", swin(36)},  // windows and merged patches reach beyond the map
-      {"t2t_vit_14", t2t},
-      {"t2t_vit_t_14", t2t},
-      {"lra_text", lra, /*has_grid=*/false},
-      {"lra_matching", lra, false},
-  };
-  return models;
-}
 
 const std::vector<std::string> kNorms{"layer", "rms", "batch", "un", "mabn", "pn", "none"};
 const std::set<std::string> kOffline{"batch", "un", "mabn", "none"};
@@ -92,12 +26,6 @@ std::vector<Settings> caches(bool has_grid) {
   return all;
 }
 
-std::string text_of(const Settings& settings) {
-  std::string text;
-  for (const std::string& setting : settings) text += setting + " ";
-  return text;
-}
-
 class Rewrite : public ::testing::TestWithParam<SmallModel> {};
 
 TEST_P(Rewrite, KeepsWhatTheModelComputes) {
@@ -106,7 +34,7 @@ TEST_P(Rewrite, KeepsWhatTheModelComputes) {
     for (Settings plug_ins : caches(GetParam().has_grid)) {
       plug_ins.push_back("norm.kind=" + norm);
       SCOPED_TRACE(text_of(plug_ins));
-      const auto model = trained(GetParam(), plug_ins);
+      const auto model = trained(GetParam(), plug_ins, at::kDouble);
       const models::Trial trial = model->trial(4, at::kDouble);
       const at::Tensor expected = trial.forward();
       const RewriteReport report = rewrite(*model);
@@ -130,7 +58,7 @@ TEST_P(Rewrite, KeepsWhatTheModelComputes) {
 TEST_P(Rewrite, LeavesNoOfflineNormButWhereZerosAreReadBeyondABorder) {
   const at::NoGradGuard no_grad;
   for (const std::string& norm : kNorms) {
-    const auto model = trained(GetParam(), {"norm.kind=" + norm});
+    const auto model = trained(GetParam(), {"norm.kind=" + norm}, at::kDouble);
     for (const RewrittenPlace& place : rewrite(*model).places) {
       if (!kOffline.contains(norm) || place.gone) continue;
       EXPECT_EQ(place.left, "one affine map") << place.path;
@@ -170,13 +98,13 @@ TEST(RewriteOfAPyramid, KeepsItsMaps) {
 
 TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   const SmallModel& vit = small_models().front();
-  auto model = trained(vit, {"cache.kind=grc", "norm.kind=un"});
+  auto model = trained(vit, {"cache.kind=grc", "norm.kind=un"}, at::kDouble);
   const RewriteReport whole = rewrite(*model);
   EXPECT_EQ(report_lines(whole), (std::vector<std::string>{"5 norms are gone", "2 caches are gone"}));
   EXPECT_LT(whole.after.parameters, whole.before.parameters);
   EXPECT_EQ(whole.places.front().path, "blocks.0.attn.cache");
 
-  model = trained(vit, {"cache.kind=grc", "cache.inference=per_sample", "norm.kind=un"});
+  model = trained(vit, {"cache.kind=grc", "cache.inference=per_sample", "norm.kind=un"}, at::kDouble);
   const auto lines = report_lines(rewrite(*model));
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[0], "3 norms are gone");
@@ -185,11 +113,11 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   EXPECT_NE(lines[2].find("2 caches: all of it stays"), std::string::npos) << lines[2];
   EXPECT_NE(lines[2].find("per_sample"), std::string::npos) << lines[2];
 
-  model = trained(vit, {"norm.kind=layer"});
+  model = trained(vit, {"norm.kind=layer"}, at::kDouble);
   EXPECT_EQ(
       report_lines(rewrite(*model)),
       (std::vector<std::string>{"5 norms: its statistics, without weights stays (it looks at its input): norm, …"}));
-  model = trained(vit, {"norm.kind=un"});
+  model = trained(vit, {"norm.kind=un"}, at::kDouble);
   EXPECT_TRUE(rewrite(*model, {.freeze = true, .fold = false}).places.empty());
   model->train();
   testing::expect_refused([&] { rewrite(*model); }, "call eval() first");
