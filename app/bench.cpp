@@ -9,6 +9,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/report/text_table.h"
+#include "cachet/runtime/export_manifest.h"
 
 namespace cachet::app {
 namespace {
@@ -34,6 +35,22 @@ std::vector<BenchmarkMode> modes_of(const BenchArguments& arguments) {
 
 bool is_glob(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
 
+BenchmarkPrecision precision_of(const std::string& word) {
+  return word == "fp32" ? BenchmarkPrecision::float32 : BenchmarkPrecision::bfloat16;
+}
+
+// An export answers, in the precision that it was written for.
+BenchArguments for_export(const BenchArguments& arguments) {
+  if (arguments.mode == "train") throw UsageError(arguments.model.name + " is an export, which is not trained");
+  if (!arguments.model.settings.empty())
+    throw UsageError(arguments.model.name + " is an export, whose model is what it is; leave --set out");
+  BenchArguments result = arguments;
+  result.mode = "infer";
+  const bool narrow = runtime::read_export(arguments.model.name).precision == runtime::Precision::bfloat16;
+  result.precisions = {narrow ? "bf16" : "fp32"};
+  return result;
+}
+
 // All settings are read before anything is measured, so that a mistake costs no time.
 std::vector<BenchCase> cases_of(const BenchArguments& arguments) {
   std::vector<std::string> names{arguments.model.name};
@@ -41,15 +58,13 @@ std::vector<BenchCase> cases_of(const BenchArguments& arguments) {
   std::vector<BenchCase> cases;
   for (const std::string& name : names) {
     const ModelArgument model{name, arguments.model.settings};
-    read_model(model);
+    if (!runtime::is_export(name)) read_model(model);
     for (const BenchmarkMode mode : modes_of(arguments))
       for (const std::string& precision : arguments.precisions)
         for (const int64_t batch : arguments.batches)
           for (const int threads : arguments.threads)
-            cases.push_back({model,
-                             {mode, precision == "fp32" ? BenchmarkPrecision::float32 : BenchmarkPrecision::bfloat16,
-                              batch, threads, arguments.seconds},
-                             arguments.device});
+            cases.push_back(
+                {model, {mode, precision_of(precision), batch, threads, arguments.seconds}, arguments.device});
   }
   return cases;
 }
@@ -97,8 +112,9 @@ nlohmann::ordered_json to_json(const std::vector<BenchRow>& rows) {
   return json;
 }
 
-int run_bench(const BenchArguments& arguments) {
-  device_named(arguments.device);  // a mistake costs no time
+int run_bench(const BenchArguments& given) {
+  device_named(given.device);  // a mistake costs no time
+  const BenchArguments arguments = runtime::is_export(given.model.name) ? for_export(given) : given;
   const std::vector<BenchCase> cases = cases_of(arguments);
   const bool apart = is_glob(arguments.model.name);
   std::vector<BenchRow> rows;
@@ -119,7 +135,8 @@ int run_bench(const BenchArguments& arguments) {
 
 Action declare_bench(CLI::App& app) {
   auto arguments = std::make_shared<BenchArguments>();
-  app.add_option("MODEL", arguments->model.name, "A name that `cachet models` lists, or a pattern such as 'deit*'")
+  app.add_option("MODEL", arguments->model.name,
+                 "A name that `cachet models` lists, a pattern such as 'deit*', or an export")
       ->required()
       ->type_name("");
   add_settings_option(app, arguments->model.settings);

@@ -10,6 +10,8 @@
 #include "app/subprocess.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
+#include "cachet/runtime/export_manifest.h"
+#include "cachet/tasks/saved_run.h"
 #include "cachet/train/device.h"
 #include "cachet/train/error_message.h"
 
@@ -47,6 +49,17 @@ std::vector<std::string> arguments_of(const BenchCase& bench) {
   if (o.threads > 0) words.insert(words.end(), {"--threads", std::to_string(o.threads)});
   for (const std::string& setting : bench.model.settings) words.insert(words.end(), {"--set", setting});
   return words;
+}
+
+std::shared_ptr<models::Model> build(const BenchCase& bench) {
+  if (runtime::is_export(bench.model.name)) {
+    // An engine is told of its threads when it opens the model.
+    if (bench.options.threads > 0) at::set_num_threads(bench.options.threads);
+    return tasks::open_saved_run(bench.model.name).plan.model().build();
+  }
+  const auto model = read_model(bench.model).build();
+  train::place(*model, device_named(bench.device));
+  return model;
 }
 
 std::string last_line(std::string text) {
@@ -88,8 +101,7 @@ BenchRow error_row(const BenchCase& bench, const std::string& error) {
 BenchRow measure_here(BenchCase bench) {
   while (true) {
     try {
-      const auto model = read_model(bench.model).build();
-      train::place(*model, device_named(bench.device));
+      const auto model = build(bench);
       return bench_row(bench, analysis::benchmark(*model, bench.options));
     } catch (const std::exception& error) {
       if (!analysis::is_out_of_memory()) return error_row(bench, train::error_message(error));

@@ -11,7 +11,7 @@
 
 namespace cachet::app {
 
-/// One row of `cachet bench`: what is measured, and how.
+/// One row of `cachet bench`: what is measured, and how. The model's name may be the folder of an export.
 struct BenchCase {
   ModelArgument model;
   analysis::BenchmarkOptions options;

@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/json.h"
 #include "app/openmp_waiting.h"
+#include "cachet/runtime/engines.h"
 #include "cachet/train/environment.h"
 
 namespace cachet::app {
@@ -41,6 +42,8 @@ nlohmann::ordered_json environment_json() {
     std::visit([&](const auto& value) { json[entry.key] = value; }, entry.value);
   json["allocator"] = allocator();
   json["openmp_waiting"] = openmp_waiting();
+  const std::string openvino = runtime::openvino_version();
+  json["openvino"] = openvino.empty() ? "not built in" : openvino;
   json["os"] = operating_system();
   json["torch_parallel"] = at::get_parallel_info();
   return json;

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -8,21 +9,32 @@
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
 #include "cachet/io/safetensors.h"
+#include "cachet/tasks/exports/export_comparison.h"
+#include "cachet/tasks/exports/model_export.h"
 #include "cachet/tasks/weights/weight_export.h"
 
 namespace cachet::app {
 namespace {
 
+namespace fs = std::filesystem;
+using runtime::EngineKind, runtime::Precision;
+
+constexpr const char* kWeightsSuffix = ".safetensors";
+
 struct ExportArguments {
-  std::string path, names = "timm";
+  SavedRunArgument model;
+  std::string names = "timm";
+  tasks::ExportOptions options;
   OutputArgument output;
   bool json = false;
+
+  bool asks_for_weights() const { return fs::path(output.path).extension() == kWeightsSuffix; }
 };
 
 constexpr const char* kSourceKey = "source";  // in the file's metadata
 
 /// Whether the file is an export of the same run or model, be it of another checkpoint.
-bool is_export_of(const std::filesystem::path& file, const std::string& source) {
+bool is_export_of(const fs::path& file, const std::string& source) {
   try {
     const auto metadata = io::read_safetensors(file).metadata;
     const auto found = metadata.find(kSourceKey);
@@ -32,11 +44,11 @@ bool is_export_of(const std::filesystem::path& file, const std::string& source) 
   }
 }
 
-int run_export(const ExportArguments& arguments) {
-  const tasks::SavedModel saved = tasks::open_saved_model(arguments.path);
+int export_weights(const ExportArguments& arguments) {
+  const tasks::SavedModel saved = tasks::open_saved_model(arguments.model.path);
   const std::string& output = arguments.output.path;
   require_file_output(arguments.output,
-                      {{".safetensors"}, {}, [&](const auto& file) { return is_export_of(file, saved.source); }});
+                      {{kWeightsSuffix}, {}, [&](const auto& file) { return is_export_of(file, saved.source); }});
   const io::TensorMap tensors = tasks::export_weights(saved, *io::name_source(arguments.names));
   // The entry that Python's libraries look for before they load a file.
   io::write_safetensors(output, tensors,
@@ -57,23 +69,90 @@ int run_export(const ExportArguments& arguments) {
   return kDone;
 }
 
+/// Whether the folder is an export of the same run or model, be it of another checkpoint or for another engine.
+bool is_folder_of(const fs::path& folder, const std::string& source) {
+  try {
+    return runtime::read_export(folder).source == source;
+  } catch (const io::Error&) {
+    return false;
+  }
+}
+
+nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std::string& output) {
+  const tasks::ExportCheck& check = report.check;
+  nlohmann::ordered_json json{{"schema", kSchema},
+                              {"model", report.manifest.model},
+                              {"engine", word(report.manifest.engine)},
+                              {"precision", word(report.manifest.precision)},
+                              {"rewritten", nlohmann::ordered_json::array()},
+                              {"parameters", {report.rewrite.before.parameters, report.rewrite.after.parameters}},
+                              {"notes", report.notes},
+                              {"compared_on", check.samples},
+                              {"largest_difference", check.equality.difference},
+                              {"same_class", check.equality.samples - check.equality.other},
+                              {"samples", check.equality.samples}};
+  if (check.has_accuracy) json["top1"] = {check.top1_before, check.top1_after};
+  for (const deploy::RewrittenPlace& place : report.rewrite.places)
+    json["rewritten"].push_back({{"place", place.path},
+                                 {"kind", place.kind == deploy::RewrittenPlace::Kind::norm ? "norm" : "cache"},
+                                 {"left", place.left},
+                                 {"why", place.reason}});
+  json["bytes"] = report.bytes;
+  json["output"] = output;
+  return json;
+}
+
+int export_folder(const ExportArguments& arguments) {
+  const fs::path output = arguments.output.path;
+  if (output.has_extension() && !fs::is_directory(output))
+    throw UsageError(output.string() + ": -o is a folder, or for the weights alone a file that ends in " +
+                     kWeightsSuffix);
+  const tasks::ExportSource source{arguments.model.path, arguments.model.all_settings()};
+  const std::string made_of = tasks::export_source(tasks::open_saved_run(source.path, source.settings));
+  require_folder_output(arguments.output,
+                        {{}, {source.path}, [&](const auto& folder) { return is_folder_of(folder, made_of); }},
+                        runtime::is_export);
+  const tasks::ExportReport report = tasks::export_model(source, arguments.options, output);
+  if (arguments.json) {
+    std::cout << export_json(report, output.string()).dump(2) << '\n';
+    return kDone;
+  }
+  for (const std::string& line : tasks::report_lines(report)) std::cout << line << '\n';
+  std::cout << output.string() << '\n';
+  return kDone;
+}
+
+int run_export(const ExportArguments& arguments) {
+  return arguments.asks_for_weights() ? export_weights(arguments) : export_folder(arguments);
+}
+
 Action declare_export(CLI::App& app) {
   auto arguments = std::make_shared<ExportArguments>();
-  app.add_option("RUN", arguments->path, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's")
-      ->required()
-      ->type_name("");
-  add_names_option(app, "--names", arguments->names, "Whose names to give the tensors (timm)");
-  add_output(app, arguments->output, "The safetensors file to write")->required();
+  add_saved_model(app, arguments->model);
+  add_output(app, arguments->output, "The folder to write, or of the weights alone a safetensors file", "PATH")
+      ->required();
+  app.add_option("--engine", arguments->options.engine, "What runs the folder: openvino or torch (openvino)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, EngineKind>{{"openvino", EngineKind::openvino}, {"torch", EngineKind::torch}}))
+      ->type_name("ENGINE");
+  app.add_option("--precision", arguments->options.precision, "In which numbers: f32 or bf16 (f32)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Precision>{{"f32", Precision::float32}, {"bf16", Precision::bfloat16}}))
+      ->type_name("P");
+  app.add_flag("--check", arguments->options.check_all,
+               "Compare the folder with the model on all evaluation data, accuracy too, and not on 64 samples");
+  add_names_option(app, "--names", arguments->names, "Of a safetensors file: whose names to give the tensors (timm)");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_export(*arguments); };
 }
 
-const Registration registered_export({Topic::models,
-                                      "export",
-                                      "Write a model's weights under the names of timm or a paper's authors",
-                                      {"cachet export my-run -o deit.safetensors",
-                                       "cachet export my-run --names cachet -o own.safetensors --json"},
-                                      declare_export});
+const Registration registered_export(
+    {Topic::models,
+     "export",
+     "Write a model's fastest form for an engine, or its weights under the names of others",
+     {"cachet export my-run -o deployed --check", "cachet export my-run -o deployed --engine torch --precision bf16",
+      "cachet export my-run -o deit.safetensors --names timm"},
+     declare_export});
 
 }  // namespace
 }  // namespace cachet::app

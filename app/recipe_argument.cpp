@@ -125,18 +125,25 @@ std::vector<std::string> SavedRunArgument::all_settings() const {
   return all;
 }
 
-void add_saved_run(CLI::App& app, SavedRunArgument& argument) {
+void add_saved_model(CLI::App& app, SavedRunArgument& argument) {
   app.add_option("RUN", argument.path, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's")
       ->required()
       ->type_name("");
-  add_device_option(app, argument.device);
   app.add_option("--data", argument.data, "The folder that the data lie in: data.root")->type_name("FOLDER");
   add_recipe_settings(app, argument.settings);
 }
 
+void add_saved_run(CLI::App& app, SavedRunArgument& argument) {
+  add_saved_model(app, argument);
+  add_device_option(app, argument.device);
+}
+
 std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunArgument& argument,
                                   tasks::Splits splits) {
-  const c10::Device device = device_named(argument.device);  // before data are opened
+  const c10::Device device =
+      saved.exported ? c10::Device(c10::kCPU) : device_named(argument.device);  // before data are opened
+  if (saved.exported && argument.device != "auto" && !device_named(argument.device).is_cpu())
+    throw UsageError(argument.path + " is an export, which runs on the CPU; leave --device out");
   auto task = tasks::load(saved, splits);
   train::place(task->model(), device);
   return task;

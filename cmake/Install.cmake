@@ -4,15 +4,29 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(cachet_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cachet)
 
+set(cachet_shared_libraries cachet cachet_ops cachet_command_line)
+set(cachet_rpath "$ORIGIN;$<TARGET_FILE_DIR:torch>")
+if(CACHET_OPENVINO_RUNTIME)
+  list(APPEND cachet_shared_libraries cachet_runtime_shared)
+  string(APPEND cachet_rpath ";$<TARGET_FILE_DIR:openvino::runtime>")
+endif()
 set_target_properties(cachet_ops PROPERTIES EXPORT_NAME ops)
 set_target_properties(cachet_command_line PROPERTIES EXPORT_NAME command_line)
-set_target_properties(cachet cachet_ops cachet_command_line PROPERTIES
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  INSTALL_RPATH "$ORIGIN;$<TARGET_FILE_DIR:torch>")
+set_target_properties(${cachet_shared_libraries} PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "${cachet_rpath}")
 file(RELATIVE_PATH cachet_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(cachet_command PROPERTIES INSTALL_RPATH "$ORIGIN/${cachet_bin_to_lib};$<TARGET_FILE_DIR:torch>")
 
 install(TARGETS cachet cachet_ops cachet_command_line EXPORT cachetTargets)
+# A package of its own, which asks for no LibTorch.
+if(CACHET_OPENVINO_RUNTIME)
+  install(TARGETS cachet_runtime_shared EXPORT cachet_runtimeTargets)
+  install(EXPORT cachet_runtimeTargets FILE cachet_runtimeConfig.cmake NAMESPACE cachet::
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cachet_runtime)
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/cachet_runtimeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/cachet_runtimeConfigVersion.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cachet_runtime)
+endif()
 install(TARGETS cachet_command)
 install(EXPORT cachetTargets NAMESPACE cachet:: DESTINATION ${cachet_package_dir})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cachet TYPE INCLUDE FILES_MATCHING PATTERN *.h

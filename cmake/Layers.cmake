@@ -1,9 +1,14 @@
 # A layer is a folder of cachet/: a static library cachet_<name> made of all its sources.
-#   cachet_layer(name [PLAIN | SHARED] [USES layer...] [LIBRARIES target...])
-# PLAIN layers do not see LibTorch. SHARED ones can be loaded alone (torch.ops.load_library).
+#   cachet_layer(name [PLAIN | SHARED] [USES layer...] [HEADERS_OF layer...] [LIBRARIES target...])
+# HEADERS_OF names layers above or beside whose headers without LibTorch it may include: whoever links it brings their
+# objects. PLAIN layers do not see LibTorch. SHARED ones can be loaded alone (torch.ops.load_library). What lies in a folder
+# named openvino is compiled where OpenVINO is.
 function(cachet_layer name)
-  cmake_parse_arguments(arg "PLAIN;SHARED" "" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "PLAIN;SHARED" "" "USES;HEADERS_OF;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cachet/${name}/*.cpp)
+  if(NOT CACHET_OPENVINO_RUNTIME)
+    list(FILTER sources EXCLUDE REGEX "/openvino/")
+  endif()
   if(NOT sources)  # a layer that nobody has moved into yet
     set(sources ${PROJECT_BINARY_DIR}/empty.cpp)
     if(NOT EXISTS ${sources})
@@ -33,6 +38,9 @@ function(cachet_layer name)
     if(CACHET_UNITY_BATCH GREATER 0 AND NOT arg_SHARED)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${CACHET_UNITY_BATCH})
     endif()
+  endif()
+  if("${CACHET_OPENVINO_RUNTIME}" IN_LIST arg_LIBRARIES)
+    target_compile_definitions(${target} PRIVATE CACHET_HAS_OPENVINO)
   endif()
   cachet_compile_options(${target})
 endfunction()

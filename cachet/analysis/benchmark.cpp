@@ -130,8 +130,11 @@ BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& o) {
   const bool training = o.mode == BenchmarkMode::training, narrow = o.precision == BenchmarkPrecision::bfloat16;
   model.train(training);
   if (!training && narrow) model.to(at::kBFloat16);
-  const torch::Tensor any = model.parameters().front();
-  const models::Trial trial = model.trial(o.batch, any.options().requires_grad(false));
+  // A model that another engine runs has no parameters, and lives on the CPU.
+  const std::vector<at::Tensor> parameters = model.parameters();
+  const at::TensorOptions place =
+      parameters.empty() ? at::TensorOptions(at::kFloat) : parameters.front().options().requires_grad(false);
+  const models::Trial trial = model.trial(o.batch, place);
 
   const LiveMemory memory;
   std::optional<AdamWStep> update;
@@ -139,18 +142,18 @@ BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& o) {
   const auto infer = [&] {
     at::NoGradGuard no_grad;
     trial.forward();
-    wait_for(any.device());
+    wait_for(place.device());
   };
   const auto train = [&] {
     at::Tensor loss;
     {
       std::optional<Autocast> autocast;
-      if (narrow) autocast.emplace(any.device().type());
+      if (narrow) autocast.emplace(place.device().type());
       loss = trial.loss();
     }
     loss.backward();
     (*update)();
-    wait_for(any.device());
+    wait_for(place.device());
   };
   const auto times =
       training ? time_calls(train, o.seconds, o.least_repetitions) : time_calls(infer, o.seconds, o.least_repetitions);

@@ -90,6 +90,10 @@ void write_new_file(const std::filesystem::path& path, std::span<const std::byte
   create_synced(file_system, path, bytes, path);
 }
 
+void write_new_file(const std::filesystem::path& path, std::string_view text, FileSystem& file_system) {
+  write_new_file(path, std::as_bytes(std::span(text)), file_system);
+}
+
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to, FileSystem& file_system) {
   if (file_system.rename(from, to) != 0) fail_call(to, "renaming " + in_quotes(from.string()), errno);
   sync_directory(folder_of(to), file_system);

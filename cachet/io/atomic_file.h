@@ -25,6 +25,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 /// path that exists; the folder is not synced.
 void write_new_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                     FileSystem& file_system = FileSystem::real());
+void write_new_file(const std::filesystem::path& path, std::string_view text,
+                    FileSystem& file_system = FileSystem::real());
 
 /// Renames a file or folder over `to` and fsyncs the folder that holds it.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to,

@@ -1,10 +1,12 @@
 #include "cachet/nn/linear.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include "cachet/nn/initialization.h"
 #include "cachet/ops/linear.h"
+#include "cachet/ops/product.h"
 
 namespace cachet::nn {
 
@@ -25,6 +27,17 @@ torch::Tensor Linear::forward(const torch::Tensor& x) const {
   TORCH_CHECK(x.dim() >= 1 && x.size(-1) == weight.size(1), "linear: takes (..., ", weight.size(1),
               ") and gives (..., ", weight.size(0), "), got ", x.sizes());
   return ops::linear(x, weight, bias.defined() ? std::optional<torch::Tensor>(bias) : std::nullopt);
+}
+
+void Linear::pack() {
+  const at::NoGradGuard no_grad;
+  weight = ops::packed_weight(weight);
+  *parameters_.find("weight") = weight;
+}
+
+torch::Tensor Linear::forward_part(const torch::Tensor& x, int64_t first, int64_t count) const {
+  return ops::linear(x, ops::unpacked_weight(weight).narrow(0, first, count),
+                     bias.defined() ? std::optional(bias.narrow(0, first, count)) : std::nullopt);
 }
 
 void Linear::absorb(const Affine& before) {

@@ -19,6 +19,12 @@ class Linear : public Cloneable<Linear> {
   /// From now on the layer does to x what it did to before.apply(x). A layer without a bias gets one.
   void absorb(const Affine& before);
 
+  /// From now on the weight lies as oneDNN reads it (ops::packed_weight): products alone can read it, and none of them
+  /// has a gradient. Layers of a model that only answers.
+  void pack();
+  /// y's channels from `first` on alone.
+  torch::Tensor forward_part(const torch::Tensor& x, int64_t first, int64_t count) const;
+
   OwnTensor weight, bias;  // (outputs, inputs); (outputs) or undefined
 };
 

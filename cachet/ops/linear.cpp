@@ -212,12 +212,14 @@ Tensor linear_autocast(const Tensor& x, const Tensor& weight, const OptionalTens
 }  // namespace
 
 Tensor linear(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  if (is_packed(weight)) return product(x, weight, bias);
   static const auto op = operator_handle<decltype(linear_forward)>("cachet::linear");
   return has_faster_product(x) && weight.scalar_type() == x.scalar_type() ? op.call(x, weight, bias)
                                                                           : at::linear(x, weight, bias);
 }
 
 Tensor linear_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (is_packed(weight)) return product_gelu(x, weight, bias);
   return std::get<0>(call_gelu(x, weight, bias, wants_gradient(x, weight, bias)));
 }
 

@@ -7,7 +7,8 @@
 namespace cachet::ops {
 
 /// x·weightᵀ + bias: x (…, K), weight (N, K), bias (N) or none -> (…, N), as at::linear, by the faster of the libraries
-/// behind ATen forward and backward (ops/product.h). Where that is at::linear itself, this is at::linear.
+/// behind ATen forward and backward (ops/product.h). Where that is at::linear itself, this is at::linear. Of a packed
+/// weight (ops/product.h) without gradients; so is linear_gelu().
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias = {});
 
 /// GELU(x·weightᵀ + bias), the first half of a transformer's feed-forward layer. Bias and GELU are one pass over the

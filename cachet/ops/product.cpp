@@ -27,6 +27,14 @@ const auto& linear_pointwise() {
   return found;
 }
 
+// ATen's operator that lays a weight out: the weight and the number of rows that it will meet, where that is known.
+using ReorderWeight = Tensor(const Tensor&, std::optional<c10::SymInt>);
+
+const auto& reorder_weight() {
+  static const auto found = find_cpu_operator<ReorderWeight>("mkldnn::_reorder_linear_weight");
+  return found;
+}
+
 bool onednn_outruns_mkl() { return has_avx512() && !is_intel() && linear_pointwise().has_value(); }
 
 bool makes_sense(const Tensor& x, const Tensor& weight) {
@@ -44,22 +52,32 @@ Tensor onednn(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
   const OptionalTensor shift = bias ? OptionalTensor(bias->to(x.scalar_type())) : std::nullopt;
   std::vector<int64_t> sizes = x.sizes().vec();
   sizes.back() = weight.size(0);
-  // oneDNN has kernels for weights that lie dense, as they are or transposed; others it multiplies number by number.
-  const bool dense = weight.is_contiguous() || weight.t().is_contiguous();
+  // oneDNN has kernels for weights that lie dense, as they are or transposed, and for its own form; others it
+  // multiplies number by number.
+  const bool ready = is_packed(weight) || weight.is_contiguous() || weight.t().is_contiguous();
   return linear_pointwise()
-      ->call(as_rows(x), dense ? weight : weight.contiguous(), shift, gelu ? "gelu" : "none",
+      ->call(as_rows(x), ready ? weight : weight.contiguous(), shift, gelu ? "gelu" : "none",
              c10::List<std::optional<at::Scalar>>(), gelu ? std::optional<std::string_view>("none") : std::nullopt)
       .view(sizes);
 }
 
 }  // namespace
 
+Tensor packed_weight(const Tensor& weight) {
+  const bool fits = weight.device().is_cpu() && weight.dim() == 2 && weight.numel() > 0 &&
+                    (weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16);
+  if (!fits || !reorder_weight() || !linear_pointwise()) return weight;
+  return reorder_weight()->call(weight.detach().contiguous(), std::nullopt);
+}
+
+Tensor unpacked_weight(const Tensor& weight) { return is_packed(weight) ? weight.to_dense() : weight; }
+
 bool has_faster_product(const Tensor& x) {
   return x.scalar_type() == at::kFloat && may_fuse(x) && onednn_outruns_mkl();
 }
 
 Tensor product(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
-  if (has_faster_product(x) && makes_sense(x, weight)) return onednn(x, weight, bias, false);
+  if (is_packed(weight) || (has_faster_product(x) && makes_sense(x, weight))) return onednn(x, weight, bias, false);
   return at::linear(reads_beyond_rows(x) ? x.contiguous() : x, weight,
                     bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt);
 }
@@ -71,6 +89,7 @@ Tensor transposed_product(const Tensor& a, const Tensor& b) {
 }
 
 Tensor product_gelu(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+  if (is_packed(weight)) return onednn(x, weight, bias, true);
   const bool by_onednn =
       x.scalar_type() == at::kBFloat16 ? may_fuse(x) && linear_pointwise().has_value() : has_faster_product(x);
   if (by_onednn && makes_sense(x, weight)) return onednn(x, weight, bias, true);

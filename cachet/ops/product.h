@@ -21,6 +21,14 @@ at::Tensor product_gelu(const at::Tensor& x, const at::Tensor& weight, const std
 /// aᵀ·b, a (K, M), b (K, N): what the gradient of a weight is.
 at::Tensor transposed_product(const at::Tensor& a, const at::Tensor& b);
 
+/// A weight (N, K) as oneDNN lays it out for its own reading: a tensor of these sizes whose numbers are not to be read,
+/// which product() and product_gelu() take in place of the weight, without gradients. Weights that stay are laid out
+/// once and not in every product. Gives the weight back as it is where this LibTorch's oneDNN cannot.
+at::Tensor packed_weight(const at::Tensor& weight);
+/// The weight again, as it was.
+at::Tensor unpacked_weight(const at::Tensor& weight);
+inline bool is_packed(const at::Tensor& weight) { return weight.is_mkldnn(); }
+
 /// Whether product() goes another way than at::linear for this operand.
 bool has_faster_product(const at::Tensor& x);
 

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "cachet/ops/compositions.h"
+
 namespace cachet::ops {
 
 /// An operator's autocast form: brings the arguments whose places are `narrowed` (tensors, optional tensors or lists of
@@ -52,11 +54,13 @@ class Operator {
   /// A composition for all devices, whose gradient is the autograd form.
   template <class Form>
   Operator& composite(Form* form) {
+    remember(form);
     return add(c10::DispatchKey::CompositeExplicitAutograd, form);
   }
   /// A composition for all devices, whose gradient is that of its parts.
   template <class Form>
   Operator& differentiable_composite(Form* form) {
+    remember(form);
     return add(c10::DispatchKey::CompositeImplicitAutograd, form);
   }
   template <class Form>
@@ -93,6 +97,12 @@ class Operator {
   }
 
  private:
+  template <class Form>
+  void remember(Form* form) {
+    remember_composition(name_, [form](torch::Library& library, const char* name) {
+      library.impl(name, torch::dispatch(c10::DispatchKey::Tracer, form));
+    });
+  }
   template <class Form>
   Operator& add(c10::DispatchKey key, Form* form) {
     library_.impl(name_.c_str(), torch::dispatch(key, form));

@@ -1,10 +1,11 @@
 #include "cachet/tasks/saved_run.h"
 
-#include <tuple>
 #include <utility>
 
+#include "cachet/io/error.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/models/registry.h"
+#include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/checkpoint.h"
@@ -35,43 +36,77 @@ std::string answer_values(const config::Document& recipe) {
   return values;
 }
 
-/// Of a run or a model folder: the plan reads the run's own copies of files; the values are those without them, since
-/// they move with the run.
-std::pair<RecipePlan, std::string> plan_and_answer_values(const std::filesystem::path& run,
-                                                          const std::vector<std::string>& settings) {
-  const auto file = is_model_folder(run) ? model_folder_recipe(run) : train::RunFolder::open(run).resolved();
-  config::Document recipe = document_with(file, settings);
-  RecipePlan plan = read_recipe(recipe, data::DataRoot::optional);
-  std::string values = answer_values(recipe);
-  std::vector<std::string> own = plan.task->kept_file_settings(run);
-  if (own.empty()) return {std::move(plan), std::move(values)};
+/// A recipe on the disk, read with the settings over it.
+struct SavedPlan {
+  RecipePlan plan;
+  std::string recipe;         // as TOML
+  std::string answer_values;  // without the run's own copies of files, which move with it
+};
+
+/// Of a run, a model folder or an export: the plan reads the folder's own copies of files.
+SavedPlan read_plan(const std::filesystem::path& run, const std::vector<std::string>& settings) {
+  const auto file = runtime::is_export(run) ? run / runtime::kExportRecipe
+                    : is_model_folder(run)  ? model_folder_recipe(run)
+                                            : train::RunFolder::open(run).resolved();
+  SavedPlan saved;
+  const auto read = [&](const std::vector<std::string>& over) {
+    config::Document recipe = document_with(file, over);
+    saved.plan = read_recipe(recipe, data::DataRoot::optional);
+    saved.recipe = recipe.resolved_toml(/*with_origins=*/false);
+    return answer_values(recipe);
+  };
+  saved.answer_values = read(settings);
+  std::vector<std::string> own = saved.plan.task->kept_file_settings(run);
+  if (own.empty()) return saved;
   own.insert(own.end(), settings.begin(), settings.end());
-  recipe = document_with(file, own);
-  return {read_recipe(recipe, data::DataRoot::optional), std::move(values)};
+  read(own);
+  return saved;
+}
+
+RecipePlan with_exported_model(const RecipePlan& plan, const std::filesystem::path& folder,
+                               const runtime::ExportManifest& manifest) {
+  RecipePlan result = plan;
+  const std::shared_ptr<TaskPlan> task = plan.task->copy();
+  auto* takes = dynamic_cast<TakesExportedModel*>(task.get());
+  if (takes == nullptr)
+    throw io::Error(folder.string() + ": is an export of a task of kind '" + plan.task->profile().kind +
+                    "', which takes none");
+  takes->replace_model(manifest, session_of(folder, manifest, plan.model()));
+  result.task = task;
+  return result;
 }
 
 }  // namespace
 
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings) {
   SavedRun saved;
-  const bool is_model = is_model_folder(path);
-  saved.checkpoint = is_model ? path : train::find_checkpoint(path);
-  saved.run = is_model ? path : run_of_checkpoint(saved.checkpoint);
-  std::tie(saved.plan, saved.what_answers_depend_on) = plan_and_answer_values(saved.run, settings);
+  if (runtime::is_export(path)) saved.exported = runtime::read_export(path);
+  const bool is_folder = saved.exported || is_model_folder(path);
+  saved.checkpoint = is_folder ? path : train::find_checkpoint(path);
+  saved.run = is_folder ? path : run_of_checkpoint(saved.checkpoint);
+  SavedPlan read = read_plan(saved.run, settings);
+  saved.plan = saved.exported ? with_exported_model(read.plan, path, *saved.exported) : std::move(read.plan);
+  saved.recipe = std::move(read.recipe);
+  saved.what_answers_depend_on = std::move(read.answer_values);
   return saved;
 }
 
 RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<std::string>& settings) {
-  const bool is_whole = is_model_folder(path) || train::is_run_folder(path);
-  return plan_and_answer_values(is_whole ? path : run_of_checkpoint(train::find_checkpoint(path)), settings).first;
+  const bool is_whole = runtime::is_export(path) || is_model_folder(path) || train::is_run_folder(path);
+  return read_plan(is_whole ? path : run_of_checkpoint(train::find_checkpoint(path)), settings).plan;
 }
 
 io::TensorMap read_weights(const SavedRun& saved) {
+  if (saved.exported)
+    throw io::Error(saved.run.string() +
+                    ": is an export, whose weights only its engine reads; name the run or model that "
+                    "it was made of");
   return is_model_folder(saved.checkpoint) ? read_model_folder(saved.checkpoint)
                                            : train::read_weights(saved.checkpoint);
 }
 
 std::string weights_digest(const SavedRun& saved) {
+  if (saved.exported) return saved.exported->digest_of(std::string(model_file(saved.exported->engine)));
   return is_model_folder(saved.checkpoint) ? model_folder_digest(saved.checkpoint)
                                            : train::weights_digest(saved.checkpoint);
 }
@@ -90,7 +125,8 @@ SavedModel open_saved_model(const std::filesystem::path& path) {
 
 std::unique_ptr<Task> load(const SavedRun& saved, Splits splits) {
   auto task = saved.plan.build(splits);
-  io::load_state_dict(task->model(), read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
+  if (!saved.exported)
+    io::load_state_dict(task->model(), read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
   task->model().eval();
   return task;
 }

@@ -2,38 +2,43 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cachet/config/document.h"
 #include "cachet/io/tensor_map.h"
+#include "cachet/runtime/export_manifest.h"
 #include "cachet/tasks/recipe.h"
 
 namespace cachet::tasks {
 
-/// A model on the disk, trained or imported: which checkpoint, and what it was made with. Of a model folder, which has
-/// no checkpoints, both paths are the folder.
+/// A model on the disk, trained, imported or exported: which checkpoint, and what it was made with. Of a model folder
+/// and of an export, which have no checkpoints, both paths are the folder.
 struct SavedRun {
   std::filesystem::path run, checkpoint;
-  RecipePlan plan;  // as resolved for the run, with the settings over it
+  RecipePlan plan;                                    // as resolved for the run, with the settings over it
+  std::string recipe;                                 // the same as TOML
+  std::optional<runtime::ExportManifest> exported{};  // of an export, whose model computes by the engine that it names
   /// The recipe's values that an answer depends on, as TOML: how fast and how long a run was trained is not among them.
   std::string what_answers_depend_on;
 };
 
-/// Finds what a path means: a run's folder (its best checkpoint, else its last), one checkpoint of it, or a model
-/// folder (weights/model_folder.h), which knows how an image is prepared and not where images lie: its data.root is
-/// empty. `settings` lie over the run's recipe, as --set does. Throws std::runtime_error where there is no checkpoint,
-/// config::Error for settings that are wrong.
+/// Finds what a path means: a run's folder (its best checkpoint, else its last), one checkpoint of it, a model folder
+/// (weights/model_folder.h), which knows how an image is prepared and not where images lie: its data.root is empty; or
+/// an export (exports/model_export.h). `settings` lie over the run's recipe, as --set does. Throws std::runtime_error
+/// where there is no checkpoint, config::Error for settings that are wrong.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
 /// The plan alone of what open_saved_run takes, of a folder of seeds, or of a run that has no checkpoint yet. Throws as
 /// it does.
 RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
-/// Its weights, the averaged ones where there are any. Throws train::DamagedCheckpoint, io::Error.
+/// Its weights, the averaged ones where there are any. Throws train::DamagedCheckpoint, io::Error; an export has none.
 io::TensorMap read_weights(const SavedRun& saved);
 
-/// The SHA-256 of the file of these weights, as its manifest or config.json has it. Throws as read_weights() does.
+/// The SHA-256 of the file of these weights, as its manifest or config.json has it; of an export that of the model.
+/// Throws as read_weights() does.
 std::string weights_digest(const SavedRun& saved);
 
 /// A model on the disk without its data: what it is, and its weights.

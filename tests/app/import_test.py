@@ -328,9 +328,6 @@ class Examples(ImportTest):
             own = [word for word in SMALL if word.startswith("model.") and word.split("=")[0] not in line]
             with self.subTest(line):
                 self.succeed(*shlex.split(line)[1:], *(word for each in own for word in ("--set", each)), cwd=self.folder)
-        for line in examples("export"):
-            with self.subTest(line):
-                self.succeed(*shlex.split(line)[1:], cwd=self.folder)
 
 
 if __name__ == "__main__":

@@ -11,30 +11,17 @@
 #include "cachet/models/registry.h"
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/no_norm.h"
+#include "tests/deploy/trained_model.h"
 #include "tests/support/gradient_check.h"
-#include "tests/support/small_models.h"
 
 namespace cachet::deploy {
 namespace {
 
-using testing::built;
 using testing::cache_settings;
 using testing::Settings;
 using testing::small_models;
 using testing::SmallModel;
 using testing::text_of;
-
-/// In float64 and evaluation, with statistics and caches that training moved, and weights that are nowhere zero or one.
-std::shared_ptr<models::Model> trained(const SmallModel& model, const Settings& plug_ins) {
-  const auto built_model = built(model, plug_ins);
-  built_model->to(at::kDouble);
-  built_model->train();
-  const at::NoGradGuard no_grad;
-  for (int64_t step = 0; step < 3; ++step) built_model->trial(3, at::kDouble).forward();
-  for (at::Tensor& parameter : built_model->parameters()) parameter.add_(at::randn_like(parameter) / 8);
-  built_model->eval();
-  return built_model;
-}
 
 const std::set<std::string> kOffline{"batch", "un", "mabn", "none"};
 

@@ -26,6 +26,7 @@ class ImageTransform {
   static ImageTransform for_evaluation(ImageShape input, Normalization normalization, ResizeOptions resize);
 
   ImageShape input_shape() const { return input_; }
+  bool takes_middle() const { return augmentation_.crop == CropKind::centre; }
   ImageShape output_shape() const;  // of a batch
 
   /// What apply() writes: output_shape(), but for padded crops, which are resized as a batch.

@@ -13,7 +13,6 @@
 #include "cachet/nn/attention/relative_position_bias.h"
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
-#include "cachet/ops/linear.h"
 
 namespace cachet::nn {
 
@@ -82,8 +81,7 @@ torch::Tensor MultiHeadAttention::project_query(const torch::Tensor& query) cons
   TORCH_CHECK(!qkv_, kFusedServesItself);
   if (q_) return split_heads(q_->forward(query), 1, num_heads_, head_dim_)[0];
   const int64_t width = qk_v_->weight.size(0) / 2;
-  const auto bias = qk_v_->bias.defined() ? std::optional(qk_v_->bias.narrow(0, 0, width)) : std::nullopt;
-  return split_heads(ops::linear(query, qk_v_->weight.narrow(0, 0, width), bias), 1, num_heads_, head_dim_)[0];
+  return split_heads(qk_v_->forward_part(query, 0, width), 1, num_heads_, head_dim_)[0];
 }
 
 void MultiHeadAttention::project_context(const torch::Tensor& context, Heads& heads) const {

@@ -1,7 +1,5 @@
 #include "cachet/nn/attention/three_projections.h"
 
-#include "cachet/ops/linear.h"
-
 namespace cachet::nn {
 
 std::array<torch::Tensor, 3> three_projections(const Linear& linear, size_t query_part, const torch::Tensor& query,
@@ -12,11 +10,8 @@ std::array<torch::Tensor, 3> three_projections(const Linear& linear, size_t quer
   }
   const int64_t width = linear.weight.size(0) / 3;
   std::array<torch::Tensor, 3> parts;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const auto rows = [&](const torch::Tensor& x) { return x.narrow(0, static_cast<int64_t>(i) * width, width); };
-    parts[i] = ops::linear(i == query_part ? query : context, rows(linear.weight),
-                           linear.bias.defined() ? std::optional(rows(linear.bias)) : std::nullopt);
-  }
+  for (size_t i = 0; i < parts.size(); ++i)
+    parts[i] = linear.forward_part(i == query_part ? query : context, static_cast<int64_t>(i) * width, width);
   return parts;
 }
 

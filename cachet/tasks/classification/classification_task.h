@@ -2,10 +2,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cachet/models/model.h"
+#include "cachet/runtime/export_manifest.h"
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/classification/classification_evaluation.h"
 #include "cachet/tasks/classification/prediction.h"
@@ -32,6 +34,9 @@ class ClassificationTask : public Task, public AnswersGivenSamples, public Answe
   /// The caller has set evaluation mode. Throws io::Error that says what is wrong with it; where it is a text, not with
   /// which.
   virtual at::Tensor classify_given(const std::string& sample) = 0;
+
+  /// How an image becomes the model's input, for programs that have the exported model alone; nothing of other samples.
+  virtual std::optional<runtime::ImagePreparation> image_preparation() const { return std::nullopt; }
 
   /// What the model says of evaluation samples from the `first` on, in order.
   void predict(int64_t first, const AnswerOptions& options,

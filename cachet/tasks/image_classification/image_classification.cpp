@@ -164,6 +164,22 @@ at::Tensor ImageClassification::classify_given(const std::string& file) {
   return model_->forward(input).to(at::kFloat)[0].cpu();
 }
 
+std::optional<runtime::ImagePreparation> ImageClassification::image_preparation() const {
+  const data::ImageTransform& transform = test_loader_->transform();
+  const data::ImageShape first = transform.input_shape(), input = transform.output_shape();
+  const bool bilinear = options_.resize.interpolation == data::Interpolation::bilinear;
+  return runtime::ImagePreparation{input.channels,
+                                   input.height,
+                                   input.width,
+                                   first.height,
+                                   first.width,
+                                   transform.takes_middle(),
+                                   options_.resize.crop_fraction,
+                                   bilinear ? runtime::PixelFilter::bilinear : runtime::PixelFilter::bicubic,
+                                   normalization_.mean,
+                                   normalization_.std};
+}
+
 std::vector<report::Block> ImageClassification::evaluation_samples(const ClassificationEvaluation& evaluation) const {
   std::vector<report::Block> blocks;
   if (!evaluation.wrong.empty()) blocks.push_back(report::ImageGrid{"Wrong", pictures(evaluation.wrong, *test_), ""});

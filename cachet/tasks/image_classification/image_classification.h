@@ -34,6 +34,8 @@ class ImageClassification : public ClassificationTask {
   SampleForm sample_form() const override { return SampleForm::image_file; }
   at::Tensor classify_given(const std::string& file) override;
 
+  std::optional<runtime::ImagePreparation> image_preparation() const override;
+
   models::ImageClassifier& classifier() { return *model_; }
   const data::LabelledImages& test_images() const { return *test_; }
   const std::shared_ptr<const data::LabelledImages>& training_images() const { return training_; }

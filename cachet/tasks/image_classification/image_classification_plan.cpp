@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "cachet/deploy/session_model.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/classification/classification_task.h"
@@ -68,6 +69,13 @@ Preprocessing ImageClassificationPlan::preprocessing() const {
       result.normalization = normalization_options(*known, options_.model.image.channels);
   }
   return result;
+}
+
+void ImageClassificationPlan::replace_model(const runtime::ExportManifest&, MakeSession make) {
+  const models::ImageClassifierPlan& model = options_.model;
+  options_.model.build = [make = std::move(make), image = model.image, classes = model.classes] {
+    return deploy::session_model(make(), image, classes);
+  };
 }
 
 TaskKind image_classification() {

@@ -8,6 +8,7 @@
 #include "cachet/data/vision/normalization.h"
 #include "cachet/data/vision/transforms.h"
 #include "cachet/models/vision/image_classifier.h"
+#include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/task_kinds.h"
 
@@ -29,7 +30,7 @@ struct ImageClassificationOptions {
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 
-class ImageClassificationPlan : public TaskPlan, public PreparesImages {
+class ImageClassificationPlan : public TaskPlan, public PreparesImages, public TakesExportedModel {
  public:
   explicit ImageClassificationPlan(ImageClassificationOptions options) : options_(std::move(options)) {}
 
@@ -42,6 +43,7 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages {
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   Preprocessing preprocessing() const override;
+  void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
 
  private:
   ImageClassificationOptions options_;

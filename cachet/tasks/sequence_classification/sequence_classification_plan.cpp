@@ -1,5 +1,6 @@
 #include "cachet/tasks/sequence_classification/sequence_classification_plan.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <span>
@@ -7,6 +8,7 @@
 
 #include "cachet/config/toml_text.h"
 #include "cachet/data/text/subword_encoder.h"
+#include "cachet/deploy/session_model.h"
 #include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
 #include "cachet/models/registry.h"
@@ -78,6 +80,14 @@ std::unique_ptr<Task> SequenceClassificationPlan::build(const train::TrainOption
   SequenceClassificationPlan plan = *this;
   if (splits == Splits::test) plan.options_.held_out = data::SequenceSplit::test;
   return std::make_unique<SequenceClassification>(plan, training, splits);
+}
+
+void SequenceClassificationPlan::replace_model(const runtime::ExportManifest& manifest, MakeSession make) {
+  const models::SequenceClassifierPlan& model = options_.model;
+  const int64_t length = std::max<int64_t>(manifest.inputs.front().shape.at(1), 0);
+  options_.model.build = [make = std::move(make), sequence = model.sequence, classes = model.classes, length] {
+    return deploy::session_model(make(), sequence, classes, length);
+  };
 }
 
 TaskKind sequence_classification() {

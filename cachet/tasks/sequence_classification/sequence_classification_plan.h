@@ -5,6 +5,7 @@
 #include "cachet/data/text/sequence_loader.h"
 #include "cachet/data/text/sequence_options.h"
 #include "cachet/models/language/sequence_classifier.h"
+#include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/task_kinds.h"
 
 namespace cachet::tasks {
@@ -21,7 +22,7 @@ struct SequenceClassificationOptions {
 /// Reads [data], [model], and of [task] held_out = "validation" | "test" and label_smoothing.
 SequenceClassificationOptions read_sequence_classification_options(const config::View& root);
 
-class SequenceClassificationPlan : public TaskPlan {
+class SequenceClassificationPlan : public TaskPlan, public TakesExportedModel {
  public:
   explicit SequenceClassificationPlan(SequenceClassificationOptions options) : options_(std::move(options)) {}
 
@@ -33,6 +34,8 @@ class SequenceClassificationPlan : public TaskPlan {
   std::optional<std::string> absent_data() const override;
   void reduce() override { options_.loader.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+
+  void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
 
   // A run has a copy of the subword model that its texts are read with, subwords.model: it can be moved to another
   // machine, and nothing that happens to the file that its recipe names changes what its tokens mean.

@@ -1,0 +1,39 @@
+#include "cachet/deploy/openvino/conversion.h"
+
+#include <c10/util/Exception.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <openvino/frontend/pytorch/frontend.hpp>
+
+#include "cachet/deploy/openvino/graph_decoder.h"
+#include "cachet/deploy/openvino/known_faults.h"
+
+namespace cachet::deploy {
+
+std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable) {
+  try {
+    const std::shared_ptr<torch::jit::Graph> graph = portable.graph->copy();
+    replace_computed_narrows(*graph);
+    ov::frontend::pytorch::FrontEnd reader;
+    const std::shared_ptr<ov::frontend::pytorch::TorchDecoder> decoder = decode_graph(graph);
+    std::shared_ptr<ov::Model> model =
+        reader.convert(reader.load(std::static_pointer_cast<ov::frontend::IDecoder>(decoder)));
+    for (size_t i = 0; i < portable.inputs.size(); ++i) {
+      const PortableInput& input = portable.inputs[i];
+      const auto& parameter = model->get_parameters().at(i);
+      parameter->set_element_type(element_type(input.dtype));
+      parameter->set_partial_shape(
+          ov::PartialShape(std::vector<ov::Dimension>(input.shape.begin(), input.shape.end())));
+      parameter->set_friendly_name(input.name);
+      parameter->output(0).set_names({input.name});
+    }
+    model->output(0).set_names({"scores"});
+    replace_slices_before_gathers(model);
+    model->validate_nodes_and_infer_types();
+    return model;
+  } catch (const ov::Exception& error) {
+    TORCH_CHECK(false, "openvino: the model cannot be converted: ", error.what());
+  }
+}
+
+}  // namespace cachet::deploy

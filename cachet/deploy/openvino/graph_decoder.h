@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+#include <openvino/frontend/pytorch/decoder.hpp>
+
+namespace torch::jit {
+struct Graph;
+}
+
+namespace cachet::deploy {
+
+/// A traced graph as OpenVINO's reader of such graphs wants to be told of it. The constants of the model that it reads
+/// share the tensors' memory.
+std::shared_ptr<ov::frontend::pytorch::TorchDecoder> decode_graph(std::shared_ptr<torch::jit::Graph> graph);
+
+}  // namespace cachet::deploy

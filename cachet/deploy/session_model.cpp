@@ -1,0 +1,96 @@
+#include "cachet/deploy/session_model.h"
+
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <utility>
+#include <vector>
+
+namespace cachet::deploy {
+namespace {
+
+runtime::Element element_of(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kLong:
+      return runtime::Element::int64;
+    case at::kBool:
+      return runtime::Element::boolean;
+    default:
+      return runtime::Element::float32;
+  }
+}
+
+at::Tensor run(runtime::Session& session, std::vector<at::Tensor> tensors) {
+  std::vector<runtime::Input> inputs;
+  for (at::Tensor& tensor : tensors) {
+    if (tensor.is_floating_point()) tensor = tensor.to(at::kFloat);
+    tensor = tensor.contiguous();
+    inputs.push_back({element_of(tensor), tensor.sizes().vec(), tensor.const_data_ptr()});
+  }
+  const runtime::Scores scores = session.run(inputs);
+  return at::tensor(scores.values).view({scores.samples, scores.classes});
+}
+
+class SessionImageClassifier : public models::ImageClassifier {
+ public:
+  SessionImageClassifier(std::unique_ptr<runtime::Session> session, const models::ImageShape& image, int64_t classes)
+      : session_(std::move(session)), image_(image), classes_(classes) {}
+
+  torch::Tensor forward(const torch::Tensor& images) override { return run(*session_, {images}); }
+  models::ImageShape image_shape() const override { return image_; }
+  int64_t classes() const override { return classes_; }
+
+ private:
+  std::unique_ptr<runtime::Session> session_;
+  models::ImageShape image_;
+  int64_t classes_;
+};
+
+class SessionSequenceClassifier : public models::SequenceClassifier {
+ public:
+  SessionSequenceClassifier(std::unique_ptr<runtime::Session> session, const models::SequenceShape& sequence,
+                            int64_t classes, int64_t fixed_length)
+      : session_(std::move(session)), sequence_(sequence), classes_(classes), fixed_length_(fixed_length) {}
+
+  torch::Tensor forward(const models::Sequences& first, const models::Sequences& second) override {
+    std::vector<at::Tensor> inputs;
+    add(inputs, first);
+    if (sequence_.pairs) add(inputs, second);
+    return run(*session_, std::move(inputs));
+  }
+  models::SequenceShape sequence_shape() const override { return sequence_; }
+  int64_t classes() const override { return classes_; }
+
+ private:
+  void add(std::vector<at::Tensor>& inputs, const models::Sequences& sequences) const {
+    at::Tensor ids = sequences.ids;
+    at::Tensor padding = sequences.padding.defined() ? sequences.padding : at::zeros(ids.sizes(), at::kBool);
+    if (fixed_length_ > ids.size(1)) {
+      const std::vector<int64_t> behind{0, fixed_length_ - ids.size(1)};
+      ids = at::constant_pad_nd(ids, behind, 0);
+      padding = at::constant_pad_nd(padding, behind, true);
+    }
+    inputs.push_back(ids);
+    inputs.push_back(padding);
+  }
+
+  std::unique_ptr<runtime::Session> session_;
+  models::SequenceShape sequence_;
+  int64_t classes_, fixed_length_;
+};
+
+}  // namespace
+
+std::shared_ptr<models::ImageClassifier> session_model(std::unique_ptr<runtime::Session> session,
+                                                       const models::ImageShape& image, int64_t classes) {
+  return std::make_shared<SessionImageClassifier>(std::move(session), image, classes);
+}
+
+std::shared_ptr<models::SequenceClassifier> session_model(std::unique_ptr<runtime::Session> session,
+                                                          const models::SequenceShape& sequence, int64_t classes,
+                                                          int64_t fixed_length) {
+  return std::make_shared<SessionSequenceClassifier>(std::move(session), sequence, classes, fixed_length);
+}
+
+}  // namespace cachet::deploy

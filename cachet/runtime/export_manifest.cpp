@@ -1,0 +1,240 @@
+#include "cachet/runtime/export_manifest.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "cachet/io/error.h"
+#include "cachet/io/read_file.h"
+#include "cachet/io/sha256.h"
+
+namespace cachet::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr int64_t kVersion = 1;
+constexpr const char* kFormat = "cachet-export";
+constexpr uint64_t kMostManifestBytes = uint64_t{16} << 20;
+constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
+constexpr int64_t kMostSize = int64_t{1} << 24;  // of one dimension
+constexpr size_t kMostInputs = 16, kMostDimensions = 8, kMostClasses = size_t{1} << 20;
+
+template <class Value>
+using Words = std::vector<std::pair<Value, const char*>>;
+
+const Words<EngineKind> kEngines{{EngineKind::openvino, "openvino"}, {EngineKind::torch, "torch"}};
+const Words<Precision> kPrecisions{{Precision::float32, "f32"}, {Precision::bfloat16, "bf16"}};
+const Words<Element> kElements{{Element::float32, "float32"}, {Element::int64, "int64"}, {Element::boolean, "boolean"}};
+const Words<PixelFilter> kFilters{{PixelFilter::bilinear, "bilinear"}, {PixelFilter::bicubic, "bicubic"}};
+
+template <class Value>
+const char* word_of(const Words<Value>& words, Value value) {
+  for (const auto& [known, word] : words)
+    if (known == value) return word;
+  throw std::logic_error("export manifest: a value without a word");
+}
+
+/// Reads parts of a document and says where one is not what it should be.
+class Reader {
+ public:
+  Reader(const Json& json, const std::string& name, std::string place = "")
+      : json_(json), name_(name), place_(std::move(place)) {}
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw io::Error(name_ + ": " + (place_.empty() ? "" : place_ + ": ") + what +
+                    "; it is damaged or no export: export the model again");
+  }
+
+  bool has(const char* key) const { return json_.is_object() && json_.contains(key) && !json_.at(key).is_null(); }
+  Reader operator[](const char* key) const {
+    if (!json_.is_object() || !json_.contains(key)) fail("has no " + io::in_quotes(key));
+    return {json_.at(key), name_, place_.empty() ? key : place_ + "." + key};
+  }
+
+  std::string text() const {
+    if (!json_.is_string()) fail("is no text");
+    return json_.get<std::string>();
+  }
+  int64_t integer(int64_t least, int64_t most) const {
+    if (!json_.is_number_integer()) fail("is no whole number");
+    const auto value = json_.get<int64_t>();
+    if (value < least || value > most) fail("is " + json_.dump() + ", out of range");
+    return value;
+  }
+  bool yes_or_no() const {
+    if (!json_.is_boolean()) fail("is neither true nor false");
+    return json_.get<bool>();
+  }
+  double number() const {
+    if (!json_.is_number()) fail("is no number");
+    const auto value = json_.get<double>();
+    if (!std::isfinite(value)) fail("is not finite");
+    return value;
+  }
+  std::vector<Reader> list(size_t most) const {
+    if (!json_.is_array() || json_.size() > most) fail("is no list, or a longer one than there can be");
+    std::vector<Reader> parts;
+    for (size_t i = 0; i < json_.size(); ++i)
+      parts.emplace_back(json_[i], name_, place_ + "[" + std::to_string(i) + "]");
+    return parts;
+  }
+  template <class Value>
+  Value word(const Words<Value>& words) const {
+    const std::string given = text();
+    std::string known;
+    for (const auto& [value, word] : words) {
+      if (given == word) return value;
+      known += (known.empty() ? "" : ", ") + std::string(word);
+    }
+    fail("is " + io::in_quotes(given) + "; this version knows " + known);
+  }
+  std::map<std::string, std::string> texts() const {
+    if (!json_.is_object()) fail("is no object");
+    std::map<std::string, std::string> all;
+    for (const auto& [key, value] : json_.items()) all.emplace(key, Reader(value, name_, place_ + "." + key).text());
+    return all;
+  }
+
+ private:
+  const Json& json_;
+  const std::string& name_;
+  std::string place_;
+};
+
+ImagePreparation read_image(const Reader& json) {
+  ImagePreparation image;
+  image.channels = json["channels"].integer(1, 16);
+  image.height = json["height"].integer(1, 65536);
+  image.width = json["width"].integer(1, 65536);
+  image.first_height = json["first_height"].integer(0, 65536);
+  image.first_width = json["first_width"].integer(0, 65536);
+  image.middle = json["middle"].yes_or_no();
+  if ((image.first_height == 0) != (image.first_width == 0) || (image.first_height == 0 && !image.middle))
+    json.fail("says half of how images become one size");
+  image.crop_fraction = json["crop_fraction"].number();
+  if (image.crop_fraction <= 0 || image.crop_fraction > 1) json["crop_fraction"].fail("is not in (0, 1]");
+  image.filter = json["interpolation"].word(kFilters);
+  for (const Reader& value : json["mean"].list(16)) image.mean.push_back(value.number());
+  for (const Reader& value : json["std"].list(16)) image.deviation.push_back(value.number());
+  const auto channels = static_cast<size_t>(image.channels);
+  if (image.mean.size() != channels || image.deviation.size() != channels)
+    json.fail("has a mean and a deviation for other channels than the image's");
+  for (const double value : image.deviation)
+    if (value <= 0) json["std"].fail("is not above 0");
+  return image;
+}
+
+// A name that stays within the folder.
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+ExportedInput read_input(const Reader& json) {
+  ExportedInput input{json["name"].text(), json["element"].word(kElements), {}};
+  for (const Reader& size : json["shape"].list(kMostDimensions)) input.shape.push_back(size.integer(-1, kMostSize));
+  if (input.shape.size() < 2 || input.shape[0] != -1) json["shape"].fail("has no free batch in front");
+  return input;
+}
+
+}  // namespace
+
+std::string_view word(EngineKind engine) { return word_of(kEngines, engine); }
+std::string_view word(Precision precision) { return word_of(kPrecisions, precision); }
+std::string_view model_file(EngineKind engine) {
+  return engine == EngineKind::openvino ? "model.xml" : "model.safetensors";
+}
+
+const std::string& ExportManifest::digest_of(const std::string& file) const {
+  const auto found = files.find(file);
+  if (found == files.end()) throw io::Error(std::string(kExportManifest) + ": knows no file " + io::in_quotes(file));
+  return found->second;
+}
+
+std::string to_json(const ExportManifest& manifest) {
+  Json json{{"format", kFormat},
+            {"version", kVersion},
+            {"engine", word_of(kEngines, manifest.engine)},
+            {"precision", word_of(kPrecisions, manifest.precision)},
+            {"task", manifest.task},
+            {"model", manifest.model},
+            {"source", manifest.source},
+            {"made_by", manifest.made_by},
+            {"inputs", Json::array()}};
+  for (const ExportedInput& input : manifest.inputs)
+    json["inputs"].push_back(
+        {{"name", input.name}, {"element", word_of(kElements, input.element)}, {"shape", input.shape}});
+  if (manifest.image) {
+    const ImagePreparation& image = *manifest.image;
+    json["image"] = {{"channels", image.channels},
+                     {"height", image.height},
+                     {"width", image.width},
+                     {"first_height", image.first_height},
+                     {"first_width", image.first_width},
+                     {"middle", image.middle},
+                     {"crop_fraction", image.crop_fraction},
+                     {"interpolation", word_of(kFilters, image.filter)},
+                     {"mean", image.mean},
+                     {"std", image.deviation}};
+  }
+  json["classes"] = manifest.classes;
+  json["files"] = manifest.files;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+ExportManifest parse_export_manifest(const std::string& text, const std::string& name) {
+  const Json parsed = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Reader json(parsed, name);
+  if (parsed.is_discarded()) json.fail("is no JSON");
+  if (!json.has("format") || json["format"].text() != kFormat)
+    json.fail("is not of format '" + std::string(kFormat) + "'");
+  const int64_t version = json["version"].integer(1, kMostSize);
+  if (version > kVersion)
+    throw io::Error(name + ": was written by a newer version of Cachet (format " + std::to_string(version) +
+                    ", this one reads up to " + std::to_string(kVersion) +
+                    "); install that version, or export the model again with this one");
+  ExportManifest manifest;
+  manifest.engine = json["engine"].word(kEngines);
+  manifest.precision = json["precision"].word(kPrecisions);
+  manifest.task = json["task"].text();
+  manifest.model = json["model"].text();
+  manifest.source = json["source"].text();
+  manifest.made_by = json["made_by"].text();
+  for (const Reader& input : json["inputs"].list(kMostInputs)) manifest.inputs.push_back(read_input(input));
+  if (manifest.inputs.empty()) json["inputs"].fail("is empty");
+  for (const Reader& label : json["classes"].list(kMostClasses)) manifest.classes.push_back(label.text());
+  if (manifest.classes.empty()) json["classes"].fail("is empty");
+  if (json.has("image")) {
+    manifest.image = read_image(json["image"]);
+    const ImagePreparation& image = *manifest.image;
+    if (manifest.inputs.front().shape != std::vector<int64_t>{-1, image.channels, image.height, image.width})
+      json["image"].fail("is not what the model takes");
+  }
+  manifest.files = json["files"].texts();
+  for (const auto& [file, digest] : manifest.files)
+    if (!is_plain_name(file)) json["files"].fail("names " + io::in_quotes(file) + ", which is no file of the folder");
+  const std::string model(model_file(manifest.engine));
+  if (!manifest.files.contains(model)) json["files"].fail("has no " + model);
+  return manifest;
+}
+
+bool is_export(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_regular_file(folder / kExportManifest, error);
+}
+
+ExportManifest read_export(const fs::path& folder) {
+  const fs::path path = folder / kExportManifest;
+  ExportManifest manifest = parse_export_manifest(io::read_text_file(path, kMostManifestBytes), path.string());
+  for (const auto& [file, digest] : manifest.files)
+    if (io::sha256_hex(io::read_file(folder / file, kMostFileBytes)) != digest)
+      throw io::Error((folder / file).string() + ": its SHA-256 is not the one that " + kExportManifest +
+                      " says: it was changed or damaged; export the model again");
+  return manifest;
+}
+
+}  // namespace cachet::runtime

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cachet/runtime/export_manifest.h"
+#include "cachet/runtime/pixels.h"
+
+namespace cachet::runtime {
+
+/// Decodes a JPEG or PNG image, told by its first bytes, as grey (1 channel) or RGB (3). Throws io::Error that begins
+/// with `name`.
+Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels);
+
+/// An image as a model takes it: (channels, height, width).
+std::vector<float> prepare(const Pixels& image, const ImagePreparation& preparation);
+
+/// Reads a file so. Throws io::Error.
+std::vector<float> prepare_file(const std::filesystem::path& file, const ImagePreparation& preparation);
+
+}  // namespace cachet::runtime

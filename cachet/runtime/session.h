@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+/// What runs an exported model: no LibTorch, no training.
+namespace cachet::runtime {
+
+enum class Element { float32, int64, boolean };
+
+/// One input of a model as it lies in the caller's memory: dense, the last dimension fastest.
+struct Input {
+  Element element = Element::float32;
+  std::vector<int64_t> shape;
+  const void* data = nullptr;
+};
+
+/// What a model gives: (N, classes), dense.
+struct Scores {
+  int64_t samples = 0, classes = 0;
+  std::vector<float> values;
+
+  std::span<const float> of(int64_t sample) const {
+    return std::span(values).subspan(static_cast<size_t>(sample * classes), static_cast<size_t>(classes));
+  }
+};
+
+/// In which numbers a model multiplies.
+enum class Precision { float32, bfloat16 };
+
+struct SessionOptions {
+  Precision precision = Precision::float32;
+  int threads = 0;  // 0: as many as the engine chooses
+};
+
+/// A model that is ready to run. One thread at a time; several sessions of one model may run side by side.
+class Session {
+ public:
+  virtual ~Session() = default;
+  /// Throws std::runtime_error, a line for the user, where the inputs are not what the model takes.
+  virtual Scores run(std::span<const Input> inputs) = 0;
+};
+
+}  // namespace cachet::runtime

@@ -1,0 +1,121 @@
+#include "cachet/tasks/exports/export_comparison.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+
+#include <cmath>
+
+#include "cachet/io/error.h"
+#include "cachet/models/language/sequence_classifier.h"
+#include "cachet/models/vision/image_classifier.h"
+#include "cachet/report/format.h"
+#include "cachet/tasks/classification/classification_task.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr int64_t kSamples = 64;
+constexpr int64_t kMadeUpBatch = 16;
+
+struct Answers {
+  at::Tensor scores;  // (N, classes)
+  double top1 = 0;
+};
+
+Answers answers_of(const SavedRun& saved) {
+  const auto task = load(saved, Splits::test);
+  std::vector<at::Tensor> scores;
+  int64_t right = 0, count = 0;
+  dynamic_cast<ClassificationTask&>(*task).classify_in_order(0, [&](const ClassifiedBatch& batch) {
+    scores.push_back(batch.logits);
+    right += (batch.logits.argmax(1) == batch.labels).sum().item<int64_t>();
+    count += batch.labels.size(0);
+  });
+  return {at::cat(scores), static_cast<double>(right) / static_cast<double>(count)};
+}
+
+at::Tensor forward(models::Model& model, const std::vector<at::Tensor>& inputs) {
+  if (auto* images = dynamic_cast<models::ImageClassifier*>(&model)) return images->forward(inputs[0]);
+  return dynamic_cast<models::SequenceClassifier&>(model).forward(
+      {inputs[0], inputs[1]}, inputs.size() > 2 ? models::Sequences{inputs[2], inputs[3]} : models::Sequences{});
+}
+
+std::vector<at::Tensor> made_up(const models::Model& model) {
+  if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) {
+    const models::ImageShape image = images->image_shape();
+    return {at::randn({kMadeUpBatch, image.channels, image.height, image.width})};
+  }
+  const models::SequenceShape shape = dynamic_cast<const models::SequenceClassifier&>(model).sequence_shape();
+  std::vector<at::Tensor> inputs;
+  for (int64_t i = 0; i < (shape.pairs ? 2 : 1); ++i) {
+    inputs.push_back(at::randint(shape.vocabulary, {kMadeUpBatch, shape.max_length}, at::kLong));
+    // From whole sequences down to a token.
+    const at::Tensor lengths = shape.max_length - at::arange(kMadeUpBatch) * (shape.max_length - 1) / kMadeUpBatch;
+    inputs.push_back((at::arange(shape.max_length).unsqueeze(0) >= lengths.unsqueeze(1)).contiguous());
+  }
+  return inputs;
+}
+
+deploy::Equality compare_on_noise(const SavedRun& before, const SavedRun& after, const deploy::Tolerance& tolerance) {
+  const auto first = load(before, Splits::given), second = load(after, Splits::given);
+  auto &model = dynamic_cast<models::Model&>(first->model()), &exported = dynamic_cast<models::Model&>(second->model());
+  std::vector<at::Tensor> expected, actual;
+  for (int64_t done = 0; done < kSamples; done += kMadeUpBatch) {
+    const std::vector<at::Tensor> inputs = made_up(model);
+    expected.push_back(forward(model, inputs));
+    actual.push_back(forward(exported, inputs));
+  }
+  return deploy::equality_of(at::cat(expected), at::cat(actual), tolerance);
+}
+
+}  // namespace
+
+ExportTolerance export_tolerance(runtime::Precision precision) {
+  // Of float32 the best class of a sample that leads clearly stays what it is: the accuracy needs no bound of its own.
+  return precision == runtime::Precision::bfloat16 ? ExportTolerance{2e-2, 0.002} : ExportTolerance{1e-4, 1};
+}
+
+bool ExportCheck::holds() const {
+  return equality.holds({tolerance.scores}) && (!has_accuracy || std::abs(top1_after - top1_before) <= tolerance.top1);
+}
+
+ExportCheck compare_export(const ExportSource& source, const ExportOptions& options,
+                           const std::filesystem::path& folder) {
+  const at::NoGradGuard no_grad;
+  ExportCheck check;
+  check.tolerance = export_tolerance(options.precision);
+  std::vector<std::string> settings = source.settings;
+  const auto absent = open_saved_run(source.path, settings).plan.task->absent_data();
+  const bool real = !absent;
+  if (absent && options.check_all)
+    throw io::Error(*absent + "; without --check the export is compared on made-up inputs");
+  if (real && !options.check_all) settings.push_back("data.limit=" + std::to_string(kSamples));
+  const SavedRun before = open_saved_run(source.path, settings), after = open_saved_run(folder, settings);
+  if (!real) {
+    check.equality = compare_on_noise(before, after, {check.tolerance.scores});
+    check.samples = std::to_string(check.equality.samples) + " made-up inputs, none of them real";
+    return check;
+  }
+  const Answers expected = answers_of(before), actual = answers_of(after);
+  check.equality = deploy::equality_of(expected.scores, actual.scores, {check.tolerance.scores});
+  const train::SampleWords words = before.plan.task->profile().words;
+  check.samples = std::to_string(check.equality.samples) + " " + words.held_out + " " + words.many;
+  check.has_accuracy = options.check_all;
+  check.top1_before = expected.top1;
+  check.top1_after = actual.top1;
+  return check;
+}
+
+std::string to_text(const ExportCheck& check) {
+  std::string text = "on " + check.samples + ": " + deploy::to_text(check.equality);
+  if (check.has_accuracy)
+    text += "; accuracy " + report::format_percent(check.top1_after, 2) + " instead of " +
+            report::format_percent(check.top1_before, 2);
+  return text;
+}
+
+}  // namespace cachet::tasks

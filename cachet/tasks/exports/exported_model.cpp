@@ -1,0 +1,35 @@
+#include "cachet/tasks/exports/exported_model.h"
+
+#include <ATen/Parallel.h>
+
+#include "cachet/deploy/rewrite.h"
+#include "cachet/deploy/torch_session.h"
+#include "cachet/io/safetensors.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/models/model.h"
+#include "cachet/runtime/engines.h"
+
+namespace cachet::tasks {
+namespace {
+
+std::shared_ptr<models::Model> rewritten_model(const std::filesystem::path& weights, const models::ModelPlan& plan) {
+  const std::shared_ptr<models::Model> model = plan.build();
+  model->eval();
+  deploy::rewrite(*model);
+  io::load_state_dict(*model, io::read_safetensors(weights).tensors, {.conversion = io::LoadPolicy::Conversion::kNone});
+  return model;
+}
+
+}  // namespace
+
+MakeSession session_of(const std::filesystem::path& folder, const runtime::ExportManifest& manifest,
+                       const models::ModelPlan& plan) {
+  return [folder, manifest, plan] {
+    const runtime::SessionOptions options{manifest.precision, at::get_num_threads()};
+    if (manifest.engine == runtime::EngineKind::torch)
+      return deploy::make_torch_session(rewritten_model(folder / "model.safetensors", plan), options);
+    return runtime::open_session(folder, manifest, options);
+  };
+}
+
+}  // namespace cachet::tasks

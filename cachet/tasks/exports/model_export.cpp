@@ -1,0 +1,137 @@
+#include "cachet/tasks/exports/model_export.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "cachet/deploy/engines.h"
+#include "cachet/deploy/portable_model.h"
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/new_folder.h"
+#include "cachet/io/read_file.h"
+#include "cachet/io/safetensors.h"
+#include "cachet/io/sha256.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/report/format.h"
+#include "cachet/report/html.h"
+#include "cachet/tasks/classification/classification_task.h"
+#include "cachet/tasks/exports/export_comparison.h"
+#include "cachet/tasks/exports/export_page.h"
+#include "cachet/tasks/weights/model_folder.h"
+#include "cachet/train/environment.h"
+#include "cachet/train/run_folder.h"
+
+namespace cachet::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using runtime::EngineKind, runtime::ExportManifest;
+
+constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
+
+runtime::Element element_of(at::ScalarType dtype) {
+  return dtype == at::kLong   ? runtime::Element::int64
+         : dtype == at::kBool ? runtime::Element::boolean
+                              : runtime::Element::float32;
+}
+
+ClassificationTask& classification(Task& task) {
+  auto* classification = dynamic_cast<ClassificationTask*>(&task);
+  if (classification == nullptr)
+    throw std::runtime_error("a task of kind '" + task.profile().kind +
+                             "' cannot be exported: classifiers of images and of sequences can");
+  return *classification;
+}
+
+// Every file of the folder with its digest.
+void add_files(ExportReport& report, const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const auto bytes = io::read_file(entry.path(), kMostFileBytes);
+    report.manifest.files[entry.path().filename().string()] = io::sha256_hex(bytes);
+    report.bytes += static_cast<int64_t>(bytes.size());
+  }
+}
+
+void write_model(const SavedRun& saved, Task& task, EngineKind engine, const fs::path& folder, ExportReport& report) {
+  const auto model = saved.plan.model().build();
+  io::load_state_dict(*model, io::state_dict(task.model()));
+  model->eval();
+  report.rewrite = deploy::rewrite(*model);
+  report.manifest.made_by = "Cachet " + train::cachet_version() + ", ";
+  std::vector<deploy::PortableInput> inputs = deploy::inputs_of(*model);
+  if (engine == EngineKind::openvino) {
+    const deploy::PortableModel portable = deploy::make_portable(model);
+    inputs = portable.inputs;
+    report.notes = portable.notes;
+    report.manifest.made_by += deploy::write_for_openvino(portable, folder);
+  } else {
+    report.manifest.made_by += "LibTorch " + train::torch_version();
+    io::write_new_file(folder / std::string(runtime::model_file(engine)),
+                       io::serialize_safetensors(io::state_dict(*model)));
+  }
+  for (const deploy::PortableInput& input : inputs)
+    report.manifest.inputs.push_back({input.name, element_of(input.dtype), input.shape});
+}
+
+// As precision of the model's own is no matter of automatic casts any more.
+std::string exported_recipe(const SavedRun& saved) {
+  config::Document recipe = config::Document::from_text(saved.recipe, "the recipe of " + saved.run.string());
+  recipe.set("train.precision=fp32");
+  read_recipe(recipe, data::DataRoot::optional);
+  return recipe.resolved_toml(/*with_origins=*/false);
+}
+
+}  // namespace
+
+std::string export_source(const SavedRun& saved) {
+  if (saved.exported)
+    throw io::Error(saved.run.string() + ": is an export already; name the run or model that it was made of");
+  return is_model_folder(saved.run) ? "model " + model_folder_digest(saved.run)
+                                    : "run " + train::RunFolder::open(saved.run).id();
+}
+
+ExportReport export_model(const ExportSource& source, const ExportOptions& options, const fs::path& target) {
+  const SavedRun saved = open_saved_run(source.path, source.settings);
+  const std::string made_of = export_source(saved);
+  const auto task = load(saved, Splits::given);
+  ClassificationTask& classifier = classification(*task);
+
+  io::NewFolder folder(target, io::NewFolder::Taken::replaced);
+  ExportReport report;
+  report.manifest.engine = options.engine;
+  report.manifest.precision = options.precision;
+  report.manifest.task = task->profile().kind;
+  report.manifest.model = saved.plan.model().name;
+  report.manifest.source = made_of;
+  report.manifest.classes = classifier.class_names();
+  report.manifest.image = classifier.image_preparation();
+  write_model(saved, *task, options.engine, folder.path(), report);
+  io::write_new_file(folder.path() / runtime::kExportRecipe, exported_recipe(saved));
+  for (const auto& [name, bytes] : saved.plan.task->files_to_keep().files)
+    io::write_new_file(folder.path() / name, bytes);
+  // Twice: the page says what the comparison found, which reads the folder.
+  add_files(report, folder.path());
+  io::write_new_file(folder.path() / runtime::kExportManifest, to_json(report.manifest));
+  report.check = compare_export(source, options, folder.path());
+  if (!report.check.holds())
+    throw std::runtime_error("the export differs from its model by more than it may, and was not kept: " +
+                             to_text(report.check));
+  const std::string page = report::render_html(export_page(report));
+  io::write_new_file(folder.path() / runtime::kExportReport, page);
+  folder.finish();
+  return report;
+}
+
+std::vector<std::string> report_lines(const ExportReport& report) {
+  std::vector<std::string> lines = deploy::report_lines(report.rewrite);
+  const auto &before = report.rewrite.before, &after = report.rewrite.after;
+  const auto size_of = [](const deploy::Footprint& footprint, const char* what) {
+    return report::format_count(static_cast<double>(footprint.parameters)) + what + " (" +
+           report::format_bytes(footprint.bytes) + ")";
+  };
+  lines.push_back(size_of(before, " parameters") + " became " + size_of(after, ""));
+  lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+  lines.push_back(to_text(report.check));
+  return lines;
+}
+
+}  // namespace cachet::tasks

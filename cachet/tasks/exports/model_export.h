@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cachet/deploy/equality.h"
+#include "cachet/deploy/rewrite.h"
+#include "cachet/runtime/export_manifest.h"
+#include "cachet/tasks/saved_run.h"
+
+namespace cachet::tasks {
+
+struct ExportOptions {
+  runtime::EngineKind engine = runtime::EngineKind::openvino;
+  runtime::Precision precision = runtime::Precision::float32;
+  bool check_all = false;  // compare on all evaluation data, accuracy too; else on its first samples
+};
+
+/// What an export of some precision may differ from its model by.
+struct ExportTolerance {
+  double scores = 1e-4;  // as a share of the largest score
+  double top1 = 0;       // as a share of all evaluation samples
+};
+ExportTolerance export_tolerance(runtime::Precision precision);
+
+/// How far what an export computes lies from what its model does.
+struct ExportCheck {
+  std::string samples;  // "64 test images", "64 made-up inputs, none of them real"
+  ExportTolerance tolerance;
+  deploy::Equality equality;
+  double top1_before = 0, top1_after = 0;  // where all evaluation data were compared
+  bool has_accuracy = false;
+
+  bool holds() const;
+};
+
+struct ExportReport {
+  runtime::ExportManifest manifest;
+  deploy::RewriteReport rewrite;
+  std::vector<std::string> notes;
+  ExportCheck check;
+  int64_t bytes = 0;  // of all files
+};
+
+/// What an export is made of.
+struct ExportSource {
+  std::filesystem::path path;         // what open_saved_run() takes
+  std::vector<std::string> settings;  // over its recipe
+};
+
+/// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder, which appears, or replaces what was
+/// there, as a whole or not at all. Before it does, what the folder computes is held to what the model does in float32:
+/// on evaluation data where they can be read, else on noise. Throws std::runtime_error that says by how much where it
+/// differs by more than the tolerance, io::Error where a file cannot be read or written, c10::Error for a model that
+/// cannot be converted.
+ExportReport export_model(const ExportSource& source, const ExportOptions& options,
+                          const std::filesystem::path& folder);
+
+/// What the export says it was made of: "run 1f0c…", "model 9f86…".
+std::string export_source(const SavedRun& saved);
+
+/// Lines for people: what went, what stayed and why, how far the results lie apart.
+std::vector<std::string> report_lines(const ExportReport& report);
+
+}  // namespace cachet::tasks

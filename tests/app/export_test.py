@@ -1,0 +1,135 @@
+"""Models for engines: `export` into a folder, and what eval, predict and bench do with it."""
+import json
+import shlex
+import shutil
+
+import command
+from examples_test import examples
+from runs import SMALL_ENCODER, RunTest, pixels, write_png, write_reviews
+
+
+def engines():
+    """Those that this command was built with."""
+    version = json.loads(command.run("env", "--json").stdout)["openvino"]
+    return ("torch",) if version == "not built in" else ("torch", "openvino")
+
+
+class Export(RunTest):
+    def setUp(self):
+        super().setUp()
+        self.train("run")
+
+    def metrics(self, *words):
+        return self.json_of("eval", *words, "--json", cwd=self.folder)["metrics"]
+
+    def test_an_export_computes_what_the_run_does(self):
+        expected = self.metrics("run")
+        for number in range(3):
+            write_png(self.folder / f"{number}.png", 8, 8, pixels(number))
+        files = ["0.png", "1.png", "2.png"]
+        answers = [json.loads(line) for line in self.cachet("predict", "run", *files).stdout.splitlines()]
+        for engine in engines():
+            with self.subTest(engine):
+                report = self.json_of("export", "run", "-o", engine, "--engine", engine, "--check", "--json",
+                                      cwd=self.folder)
+                self.assertLess(report["largest_difference"], 1e-4)
+                self.assertEqual((report["samples"], report["compared_on"]), (33, "33 test images"))
+                self.assertEqual(report["top1"][0], report["top1"][1])
+                self.assertLess(report["parameters"][1], report["parameters"][0])
+                kinds = {(place["kind"], place["left"]) for place in report["rewritten"]}
+                self.assertIn(("cache", ""), kinds)
+                self.assertIn(("norm", ""), kinds)
+                actual = self.metrics(engine)
+                self.assertEqual(actual["top1"], expected["top1"])
+                self.assertAlmostEqual(actual["loss"], expected["loss"], delta=1e-4)
+                lines = [json.loads(line) for line in self.cachet("predict", engine, *files).stdout.splitlines()]
+                self.assertEqual([line["predicted"] for line in lines], [line["predicted"] for line in answers])
+                for line, answer in zip(lines, answers):
+                    self.assertAlmostEqual(line["top"][0]["probability"], answer["top"][0]["probability"], delta=1e-4)
+                row = self.json_of("bench", engine, "--seconds", "0.001", "--batch", "3", "--json", cwd=self.folder)
+                self.assertEqual((row["mode"], row["precision"], row["batch"]), ("infer", "fp32", 3))
+                page = (self.folder / engine / "report.html").read_text()
+                self.assertIn("blocks.0.attn.cache", page)
+
+    def test_bfloat16_is_near(self):
+        for engine in engines():
+            with self.subTest(engine):
+                report = self.json_of("export", "run", "-o", "narrow-" + engine, "--engine", engine, "--precision",
+                                      "bf16", "--json", cwd=self.folder)
+                self.assertLess(report["largest_difference"], 2e-2)
+                self.assertIn("top1", self.metrics("narrow-" + engine))
+
+    def test_sequences(self):
+        write_reviews(self.folder / "reviews")
+        recipe = ["--set", "data.root=reviews", *SMALL_ENCODER]
+        self.cachet("train", "lra_small_text", "--run", "texts", "--progress", "none", "--set",
+                    "train.limit='4 steps'", *recipe)
+        expected = self.metrics("texts")
+        for engine in engines():
+            with self.subTest(engine):
+                self.cachet("export", "texts", "-o", "texts-" + engine, "--engine", engine)
+                self.assertAlmostEqual(self.metrics("texts-" + engine)["loss"], expected["loss"], delta=1e-4)
+                line = json.loads(self.cachet("predict", "texts-" + engine, "a film").stdout)
+                own = json.loads(self.cachet("predict", "texts", "a film").stdout)
+                self.assertEqual(line["predicted"], own["predicted"])
+
+    def test_it_is_written_as_a_whole_or_not_at_all(self):
+        self.cachet("export", "run", "-o", "deployed", "--engine", "torch")
+        before = (self.folder / "deployed/export.json").read_bytes()
+        self.cachet("export", "run/checkpoints/step-00000036", "-o", "deployed", "--engine", "torch")  # of the same run
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine/notes.txt").write_text("notes")
+        self.assertIn("holds something else", self.refused("export", "run", "-o", "mine", cwd=self.folder))
+        self.assertEqual([path.name for path in (self.folder / "mine").iterdir()], ["notes.txt"])
+        self.train("other", "--set", "train.seed=5")
+        self.assertIn("--overwrite", self.refused("export", "other", "-o", "deployed", cwd=self.folder))
+        self.cachet("export", "other", "-o", "deployed", "--engine", "torch", "--overwrite")
+        self.assertNotEqual((self.folder / "deployed/export.json").read_bytes(), before)
+        self.assertEqual([path.name for path in self.folder.glob(".*")], [])
+        self.refused("export", "run", "-o", "model.onnx", cwd=self.folder)
+        self.assertIn("is an export already", self.refused("export", "deployed", "-o", "again", cwd=self.folder, code=1))
+
+    def test_damaged_exports_are_refused(self):
+        self.cachet("export", "run", "-o", "deployed", "--engine", "torch")
+        manifest = self.folder / "deployed/export.json"
+        whole = manifest.read_text()
+
+        def damaged(change):
+            content = json.loads(whole)
+            change(content)
+            manifest.write_text(json.dumps(content))
+            said = self.refused("eval", "deployed", cwd=self.folder, code=1)
+            manifest.write_text(whole)
+            return said
+
+        self.assertIn("newer version", damaged(lambda content: content.update(version=2)))
+        self.assertIn("export the model again", damaged(lambda content: content.update(engine="abacus")))
+        self.assertIn("export the model again", damaged(lambda content: content.pop("inputs")))
+        weights = self.folder / "deployed/model.safetensors"
+        content = bytearray(weights.read_bytes())
+        content[-1] ^= 1
+        weights.write_bytes(content)
+        self.assertIn("changed or damaged", self.refused("predict", "deployed", "0.png", cwd=self.folder, code=1))
+
+    def test_what_an_export_cannot(self):
+        self.cachet("export", "run", "-o", "deployed", "--engine", "torch")
+        self.assertIn("not trained", self.refused("bench", "deployed", "--mode", "train", cwd=self.folder))
+        self.assertIn("leave --set out",
+                      self.refused("bench", "deployed", "--set", "model.depth=2", cwd=self.folder))
+        self.refused("export", "run", "-o", "x", "--engine", "abacus", cwd=self.folder)
+        self.refused("export", "run", "-o", "x", "--precision", "int3", cwd=self.folder)
+
+    def test_examples(self):
+        self.train("my-run")
+        for line in examples("export"):
+            with self.subTest(line):
+                words = shlex.split(line)[1:]
+                if "openvino" not in engines() and "--engine" not in words and "--names" not in words:
+                    words += ["--engine", "torch"]
+                if "--names" not in words and (self.folder / "deployed").exists():
+                    shutil.rmtree(self.folder / "deployed")
+                self.cachet(*words)
+
+
+if __name__ == "__main__":
+    command.main()

@@ -1,0 +1,119 @@
+#include "cachet/runtime/export_manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cachet/io/error.h"
+#include "cachet/io/sha256.h"
+#include "tests/support/temporary_directory.h"
+
+namespace cachet::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ExportManifest manifest_of_images() {
+  ExportManifest manifest;
+  manifest.engine = EngineKind::torch;
+  manifest.precision = Precision::bfloat16;
+  manifest.task = "image_classification";
+  manifest.model = "vit_tiny_patch16_224";
+  manifest.source = "run 1f0c";
+  manifest.made_by = "Cachet";
+  manifest.inputs = {{"images", Element::float32, {-1, 3, 16, 24}}};
+  manifest.classes = {"cat", "dog \"of\" war"};
+  manifest.image = ImagePreparation{3, 16, 24, 0, 0, true, 0.875, PixelFilter::bilinear, {0.1, 0.2, 0.3}, {1, 2, 3}};
+  manifest.files = {{"model.safetensors", "00"}};
+  return manifest;
+}
+
+/// What parsing says of a manifest that was changed.
+std::string refusal_of(const std::function<void(Json&)>& change) {
+  Json json = Json::parse(to_json(manifest_of_images()));
+  change(json);
+  try {
+    parse_export_manifest(json.dump(), "m.json");
+  } catch (const io::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ExportManifest, IsWhatItWasWhenReadAgain) {
+  const ExportManifest manifest = manifest_of_images(), again = parse_export_manifest(to_json(manifest), "m.json");
+  EXPECT_EQ(to_json(again), to_json(manifest));
+  EXPECT_EQ(again.image, manifest.image);
+  EXPECT_EQ(again.inputs, manifest.inputs);
+  EXPECT_EQ(again.classes, manifest.classes);
+  EXPECT_EQ(again.engine, EngineKind::torch);
+  EXPECT_EQ(again.precision, Precision::bfloat16);
+}
+
+TEST(ExportManifest, SaysWhatToDoWithANewerOne) {
+  const std::string text = refusal_of([](Json& json) { json["version"] = 2; });
+  EXPECT_NE(text.find("newer version of Cachet"), std::string::npos) << text;
+  EXPECT_NE(text.find("export the model again"), std::string::npos) << text;
+}
+
+TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
+  const std::vector<std::pair<std::string, std::function<void(Json&)>>> damages{
+      {"format", [](Json& json) { json["format"] = "zip"; }},
+      {"has no 'engine'", [](Json& json) { json.erase("engine"); }},
+      {"engine: is 'tvm'; this version knows openvino, torch", [](Json& json) { json["engine"] = "tvm"; }},
+      {"precision: is 'int3'", [](Json& json) { json["precision"] = "int3"; }},
+      {"inputs: is empty", [](Json& json) { json["inputs"] = Json::array(); }},
+      {"inputs[0].shape: has no free batch",
+       [](Json& json) {
+         json["inputs"][0]["shape"] = {4, 3, 16, 24};
+       }},
+      {"inputs[0].shape[3]: is -7, out of range", [](Json& json) { json["inputs"][0]["shape"][3] = -7; }},
+      {"inputs: is no list", [](Json& json) { json["inputs"] = 3; }},
+      {"classes: is empty", [](Json& json) { json["classes"] = Json::array(); }},
+      {"classes[1]: is no text", [](Json& json) { json["classes"][1] = 5; }},
+      {"image: is not what the model takes", [](Json& json) { json["image"]["width"] = 25; }},
+      {"image.crop_fraction: is not in (0, 1]", [](Json& json) { json["image"]["crop_fraction"] = 0; }},
+      {"image.std: is not above 0", [](Json& json) { json["image"]["std"][2] = 0; }},
+      {"image: has a mean and a deviation for other channels", [](Json& json) { json["image"]["mean"] = {0.5}; }},
+      {"image: says half", [](Json& json) { json["image"]["first_height"] = 8; }},
+      {"image.middle: is neither", [](Json& json) { json["image"]["middle"] = "yes"; }},
+      {"names '../secret'", [](Json& json) { json["files"]["../secret"] = "00"; }},
+      {"files: has no model.safetensors",
+       [](Json& json) {
+         json["files"] = {{"x", "00"}};
+       }},
+  };
+  for (const auto& [expected, change] : damages) {
+    const std::string text = refusal_of(change);
+    EXPECT_EQ(text.substr(0, 8), "m.json: ") << expected;
+    EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
+    EXPECT_NE(text.find("export the model again"), std::string::npos) << text;
+  }
+  for (const char* text : {"", "{", "[]", "null", "\"x\"", "\xFF"})
+    EXPECT_THROW(parse_export_manifest(text, "m.json"), io::Error) << text;
+}
+
+TEST(Export, IsHeldToItsDigests) {
+  const test::TemporaryDirectory folder;
+  ExportManifest manifest = manifest_of_images();
+  std::ofstream(folder.path() / "model.safetensors") << "weights";
+  manifest.files["model.safetensors"] = io::sha256_hex(std::as_bytes(std::span<const char>("weights", 7)));
+  EXPECT_FALSE(is_export(folder.path()));
+  std::ofstream(folder.path() / kExportManifest) << to_json(manifest);
+  EXPECT_TRUE(is_export(folder.path()));
+  EXPECT_EQ(to_json(read_export(folder.path())), to_json(manifest));
+  std::ofstream(folder.path() / "model.safetensors") << "weighty";
+  try {
+    read_export(folder.path());
+    ADD_FAILURE() << "a changed file was taken";
+  } catch (const io::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("it was changed or damaged"), std::string::npos) << error.what();
+  }
+  std::filesystem::remove(folder.path() / "model.safetensors");
+  EXPECT_THROW(read_export(folder.path()), io::Error);
+}
+
+}  // namespace
+}  // namespace cachet::runtime

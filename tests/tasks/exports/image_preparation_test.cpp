@@ -1,0 +1,78 @@
+// A program without LibTorch prepares an image as evaluation does, bit for bit.
+#include "cachet/runtime/image_preparation.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "cachet/data/vision/transforms.h"
+#include "cachet/io/png.h"
+#include "tests/support/temporary_directory.h"
+
+namespace cachet::tasks {
+namespace {
+
+using data::ImageTransform, data::Interpolation, runtime::ImagePreparation, runtime::PixelFilter;
+
+struct Case {
+  int64_t height, width, channels;  // of the file
+  data::ImageShape data;            // height 0: images of their own sizes
+  data::ResizeOptions resize;
+};
+
+TEST(ImagePreparation, HasTheBitsOfTheEvaluation) {
+  const test::TemporaryDirectory folder;
+  const std::vector<Case> cases{
+      {60, 80, 3, {3, 0, 0}, {.image_size = 32, .crop_fraction = 0.875}},
+      {80, 61, 3, {3, 0, 0}, {.image_size = 48, .interpolation = Interpolation::bilinear, .crop_fraction = 0.9}},
+      {9, 200, 3, {3, 0, 0}, {.image_size = 24, .crop_fraction = 1}},    // longer than four times its width
+      {40, 30, 1, {3, 0, 0}, {.image_size = 16, .crop_fraction = 0.5}},  // grey made RGB
+      {40, 30, 3, {1, 0, 0}, {.image_size = 16}},                        // RGB made grey
+      {33, 20, 1, {1, 28, 28}, {}},                                      // data of one size
+      {33, 20, 3, {3, 32, 32}, {.image_size = 24, .crop_fraction = 0.75}},
+  };
+  for (const Case& c : cases) {
+    const auto channels = static_cast<size_t>(c.data.channels);
+    const data::Normalization normalization{std::vector<double>(channels, 0.47), std::vector<double>(channels, 0.21)};
+    const auto transform = ImageTransform::for_evaluation(c.data, normalization, c.resize);
+    const auto png = io::encode_png(at::randint(256, {c.height, c.width, c.channels}, at::kByte));
+    const auto file = folder / "image.png";
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
+    const data::ImageShape input = transform.output_shape();
+    const ImagePreparation preparation{
+        input.channels,
+        input.height,
+        input.width,
+        c.data.height,
+        c.data.width,
+        transform.takes_middle(),
+        c.resize.crop_fraction,
+        c.resize.interpolation == Interpolation::bilinear ? PixelFilter::bilinear : PixelFilter::bicubic,
+        normalization.mean,
+        normalization.std};
+    const at::Tensor expected = transform.of_file(file).contiguous();
+    const std::vector<float> prepared = runtime::prepare_file(file, preparation);
+    EXPECT_EQ(prepared, std::vector<float>(expected.data_ptr<float>(), expected.data_ptr<float>() + expected.numel()))
+        << c.height << " x " << c.width;
+  }
+}
+
+TEST(ImagePreparation, OfWholeImagesInNumbersIsNear) {
+  const test::TemporaryDirectory folder;
+  const data::Normalization normalization{{0.4, 0.5, 0.6}, {0.2, 0.3, 0.25}};
+  const auto transform = ImageTransform::for_evaluation({3, 32, 32}, normalization, {.image_size = 48});
+  const auto png = io::encode_png(at::randint(256, {50, 40, 3}, at::kByte));
+  std::ofstream(folder / "image.png", std::ios::binary)
+      .write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
+  const at::Tensor expected = transform.of_file(folder / "image.png");
+  std::vector<float> prepared = runtime::prepare_file(
+      folder / "image.png",
+      {3, 48, 48, 32, 32, transform.takes_middle(), 1, PixelFilter::bicubic, normalization.mean, normalization.std});
+  const at::Tensor made = at::from_blob(prepared.data(), {1, 3, 48, 48});
+  EXPECT_LT((made - expected).abs().max().item<float>(), 1e-5);
+}
+
+}  // namespace
+}  // namespace cachet::tasks
