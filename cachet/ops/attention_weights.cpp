@@ -182,7 +182,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "attention_weights_backward(Tensor grad, Tensor weights, SymInt windows, float scale) -> (Tensor, Tensor)")
       .cpu(attention_weights_backward_cpu)
       .meta(attention_weights_backward_meta)
-      .without_gradient();
+      .without_gradient("attention_weights", kFusedOnce);
 }
 
 }  // namespace cachet::ops

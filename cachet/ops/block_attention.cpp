@@ -301,7 +301,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "bool own_last, Tensor output, Tensor logsumexp) -> (Tensor, Tensor, Tensor)")
       .cpu(block_attention_backward_cpu)
       .meta(block_attention_backward_meta)
-      .without_gradient();
+      .without_gradient("block_attention", kFusedOnce);
 }
 
 }  // namespace cachet::ops

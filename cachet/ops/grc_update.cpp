@@ -289,7 +289,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
       "-> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)")
       .cpu(grc_update_backward_cpu)
       .meta(grc_update_backward_meta)
-      .without_gradient();
+      .without_gradient("grc_update", kFusedOnce);
 }
 
 }  // namespace cachet::ops

@@ -240,7 +240,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "Tensor[]")
       .cpu(kernel_attention_fused_backward)
       .meta(kernel_attention_fused_backward_meta)
-      .without_gradient();
+      .without_gradient("kernel_attention", kFusedOnce);
 }
 
 }  // namespace cachet::ops

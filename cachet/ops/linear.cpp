@@ -232,7 +232,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "linear_backward(Tensor grad, Tensor x, Tensor weight) -> (Tensor, Tensor)")
       .composite(linear_backward)
       .meta(linear_backward_meta)
-      .without_gradient();
+      .without_gradient("linear", kFusedOnce);
   Operator(m, "linear_gelu(Tensor x, Tensor weight, Tensor bias, bool keep_product=True) -> (Tensor, Tensor)")
       .composite(linear_gelu_composite)
       .cpu(linear_gelu_cpu)
@@ -244,7 +244,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "-> (Tensor, Tensor, Tensor)")
       .cpu(linear_gelu_backward_cpu)
       .meta(linear_gelu_backward_meta)
-      .without_gradient();
+      .without_gradient("linear_gelu", kFusedOnce);
 }
 
 }  // namespace cachet::ops

@@ -148,7 +148,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "mix_heads_backward(Tensor grad, Tensor self, Tensor memory, Tensor logit) -> (Tensor, Tensor, Tensor)")
       .cpu(mix_heads_backward_cpu)
       .meta(mix_heads_backward_meta)
-      .without_gradient();
+      .without_gradient("mix_heads", kFusedOnce);
 }
 
 }  // namespace cachet::ops

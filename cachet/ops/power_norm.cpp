@@ -201,7 +201,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "Tensor(a!) statistics, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
       .composite(power_norm_backward)
       .meta(power_norm_backward_meta)
-      .without_gradient();
+      .without_gradient("power_norm", kSmoothedOnce);
 }
 
 }  // namespace cachet::ops

@@ -6,6 +6,7 @@
 
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
+#include "cachet/ops/fused.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
 #include "cachet/ops/token_passes.h"
@@ -75,7 +76,8 @@ struct ScaleShift : torch::autograd::Function<ScaleShift> {
 };
 
 Tensor scale_shift_autograd(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
-  return ScaleShift::apply(input, scale, shift);
+  const bool fused = may_fuse(input) && scale.scalar_type() == at::kFloat;
+  return fused ? ScaleShift::apply(input, scale, shift) : scale_shift_kernel(input, scale, shift);
 }
 
 }  // namespace
@@ -93,7 +95,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "scale_shift_backward(Tensor grad, Tensor input, Tensor scale) -> (Tensor, Tensor, Tensor)")
       .composite(scale_shift_backward)
       .meta(scale_shift_backward_meta)
-      .without_gradient();
+      .without_gradient("scale_shift", kFusedOnce);
 }
 
 }  // namespace cachet::ops

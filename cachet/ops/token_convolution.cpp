@@ -254,7 +254,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "SymInt class_tokens) -> (Tensor, Tensor, Tensor)")
       .cpu(token_convolution_backward_cpu)
       .meta(token_convolution_backward_meta)
-      .without_gradient();
+      .without_gradient("token_convolution", kFusedOnce);
 }
 
 }  // namespace cachet::ops

@@ -296,7 +296,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
       "Tensor(a!) statistics, int[2] window, float momentum, float eps, bool official) -> (Tensor, Tensor, Tensor)")
       .composite(unified_norm_backward)
       .meta(unified_norm_backward_meta)
-      .without_gradient();
+      .without_gradient("unified_norm", kSmoothedOnce);
 }
 
 }  // namespace cachet::ops
