@@ -9,7 +9,4 @@ namespace cachet::ops {
 void check_attention_operands(const char* op, char width, const at::Tensor& q, const at::Tensor& k,
                               const at::Tensor& v);
 
-/// Whether a tensor has one entry for each sample of q, or one for all.
-bool fits_batch(const at::Tensor& x, const at::Tensor& q);
-
 }  // namespace cachet::ops

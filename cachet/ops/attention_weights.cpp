@@ -16,6 +16,7 @@
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/registration.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -26,22 +27,22 @@ using OptionalTensor = std::optional<Tensor>;
 void check(const Tensor& scores, const OptionalTensor& bias) {
   TORCH_CHECK(scores.dim() == 4 && scores.is_floating_point(),
               "attention_weights: scores must be floating (B, H, Lq, Lk), got ", scores.scalar_type(), " ",
-              scores.sizes());
+              scores.sym_sizes());
   if (!bias) return;
-  const auto fits = [&](int64_t dim) { return bias->size(dim) == 1 || bias->size(dim) == scores.size(dim); };
+  const auto fits = [&](int64_t dim) { return same_size_or_one(bias->sym_size(dim), scores.sym_size(dim)); };
   TORCH_CHECK(bias->dim() == 4 && bias->is_floating_point() && fits(1) && fits(2) && fits(3),
               "attention_weights: bias must be floating (W, H, Lq, Lk), or 1 in place of the last three, for scores ",
-              scores.sizes(), ", got ", bias->scalar_type(), " ", bias->sizes());
-  TORCH_CHECK(bias->size(0) >= 1 && scores.size(0) % bias->size(0) == 0, "attention_weights: bias has ", bias->size(0),
-              " windows, which do not divide the batch of ", scores.size(0));
+              scores.sym_sizes(), ", got ", bias->scalar_type(), " ", bias->sym_sizes());
+  TORCH_CHECK(divides(bias->sym_size(0), scores.sym_size(0)), "attention_weights: bias has ", bias->sym_size(0),
+              " windows, which do not divide the batch of ", scores.sym_size(0));
   check_same_device("attention_weights", scores, {{"bias", bias}});
 }
 
-void check_gradient(const Tensor& grad, const Tensor& weights, int64_t windows) {
+void check_gradient(const Tensor& grad, const Tensor& weights, const c10::SymInt& windows) {
   check(weights, {});
-  check_shape("attention_weights_backward", "grad", grad, weights.sizes(), weights);
-  TORCH_CHECK(windows == 0 || (windows > 0 && weights.size(0) % windows == 0), "attention_weights_backward: ", windows,
-              " windows do not divide the batch of ", weights.size(0));
+  check_shape("attention_weights_backward", "grad", grad, weights.sym_sizes(), weights);
+  TORCH_CHECK(is_size(windows, 0) || divides(windows, weights.sym_size(0)), "attention_weights_backward: ", windows,
+              " windows do not divide the batch of ", weights.sym_size(0));
 }
 
 Tensor attention_weights_composite(const Tensor& scores, const OptionalTensor& bias, double scale) {
@@ -49,11 +50,11 @@ Tensor attention_weights_composite(const Tensor& scores, const OptionalTensor& b
   const auto dtype = c10::promoteTypes(scores.scalar_type(), at::kFloat);
   Tensor x = scores.to(dtype) * scale;
   if (bias) {
-    const int64_t windows = bias->size(0);
-    const Tensor by_window = x.unflatten(0, {x.size(0) / windows, windows}) + bias->to(dtype).unsqueeze(0);
+    const auto windows = bias->sym_size(0);
+    const Tensor by_window = x.unflatten_symint(0, {x.sym_size(0) / windows, windows}) + bias->to(dtype).unsqueeze(0);
     x = by_window.flatten(0, 1);
   }
-  if (x.size(3) == 0) return x.to(scores.scalar_type());
+  if (is_size(x.sym_size(3), 0)) return x.to(scores.scalar_type());
   const Tensor none = x.amax(-1, /*keepdim=*/true).eq(-std::numeric_limits<double>::infinity());
   // Not the rows of −∞ themselves: their softmax is NaN, and its gradient would stay so behind a `where`.
   const Tensor weights = x.masked_fill(none, 0).softmax(-1).masked_fill(none, 0);
@@ -117,14 +118,14 @@ std::tuple<Tensor, Tensor> attention_weights_backward_cpu(const Tensor& grad, co
 
 Tensor attention_weights_meta(const Tensor& scores, const OptionalTensor& bias, double) {
   check(scores, bias);
-  return at::empty(scores.sizes(), scores.options());
+  return empty_as(scores);
 }
 
-std::tuple<Tensor, Tensor> attention_weights_backward_meta(const Tensor& grad, const Tensor& weights, int64_t windows,
-                                                           double) {
+std::tuple<Tensor, Tensor> attention_weights_backward_meta(const Tensor& grad, const Tensor& weights,
+                                                           c10::SymInt windows, double) {
   check_gradient(grad, weights, windows);
-  return {at::empty(weights.sizes(), weights.options()),
-          at::empty({windows, weights.size(1), weights.size(2), weights.size(3)}, weights.options().dtype(at::kFloat))};
+  return {empty_as(weights), at::empty_symint({windows, weights.sym_size(1), weights.sym_size(2), weights.sym_size(3)},
+                                              weights.options().dtype(at::kFloat))};
 }
 
 // --- gradient --------------------------------------------------------------------------------------------------------
@@ -141,20 +142,21 @@ struct AttentionWeights : torch::autograd::Function<AttentionWeights> {
     const Tensor weights = call_weights(scores, bias, scale);
     ctx->save_for_backward({weights});
     ctx->saved_data["scale"] = scale;
-    ctx->saved_data["bias"] = bias ? bias->sizes().vec() : std::vector<int64_t>();
+    ctx->saved_data["bias"] = bias ? bias->sym_sizes().vec() : std::vector<c10::SymInt>();
     ctx->saved_data["dtype"] = static_cast<int64_t>(bias ? bias->scalar_type() : at::kFloat);
     return weights;
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {
     static const auto op =
-        operator_handle<decltype(attention_weights_backward_cpu)>("cachet::attention_weights_backward");
-    const auto shape = ctx->saved_data["bias"].toIntVector();
+        operator_handle<decltype(attention_weights_backward_meta)>("cachet::attention_weights_backward");
+    const auto shape = ctx->saved_data["bias"].toSymIntVector();
     const bool wanted = !shape.empty() && ctx->needs_input_grad(1);
-    const auto [d_scores, d_bias] =
-        op.call(grads[0], ctx->get_saved_variables()[0], wanted ? shape[0] : 0, ctx->saved_data["scale"].toDouble());
+    const auto [d_scores, d_bias] = op.call(grads[0], ctx->get_saved_variables()[0], wanted ? shape[0] : c10::SymInt(0),
+                                            ctx->saved_data["scale"].toDouble());
     Tensor of_bias;
-    if (wanted) of_bias = d_bias.sum_to_size(shape).to(static_cast<at::ScalarType>(ctx->saved_data["dtype"].toInt()));
+    if (wanted)
+      of_bias = d_bias.sum_to_size_symint(shape).to(static_cast<at::ScalarType>(ctx->saved_data["dtype"].toInt()));
     return {d_scores, of_bias, Tensor()};
   }
 };
@@ -176,10 +178,11 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
       .cpu(attention_weights_cpu)
       .meta(attention_weights_meta)
       .autograd(attention_weights_autograd);
-  Operator(m, "attention_weights_backward(Tensor grad, Tensor weights, int windows, float scale) -> (Tensor, Tensor)")
+  Operator(m,
+           "attention_weights_backward(Tensor grad, Tensor weights, SymInt windows, float scale) -> (Tensor, Tensor)")
       .cpu(attention_weights_backward_cpu)
       .meta(attention_weights_backward_meta)
-      .without_gradient();
+      .without_gradient("attention_weights", kFusedOnce);
 }
 
 }  // namespace cachet::ops

@@ -1,8 +1,8 @@
 #include "cachet/ops/block_attention.h"
 
-#include <ATen/TensorIndexing.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
@@ -23,6 +23,7 @@
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/registration.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -32,28 +33,30 @@ using OptionalTensor = std::optional<Tensor>;
 using BlockOutputs = std::tuple<Tensor, Tensor>;
 using BlockGradients = std::tuple<Tensor, Tensor, Tensor>;
 
-void check_positions(const char* name, const OptionalTensor& positions, at::IntArrayRef sizes) {
+void check_positions(const char* name, const OptionalTensor& positions, c10::SymIntArrayRef sizes) {
   if (!positions) return;
-  const auto fits = [&](size_t dim) { return positions->size(dim) == 1 || positions->size(dim) == sizes[dim]; };
+  const auto fits = [&](int64_t dim) {
+    return same_size_or_one(positions->sym_size(dim), sizes[static_cast<size_t>(dim)]);
+  };
   TORCH_CHECK(positions->dim() == 3 && positions->scalar_type() == at::kLong && fits(0) && fits(1) &&
-                  positions->size(2) == sizes[2],
+                  same_size(positions->sym_size(2), sizes[2]),
               "block_attention: ", name, " must be int64 (B, H, L) = ", sizes, ", or 1 in place of B or H, got ",
-              positions->scalar_type(), " ", positions->sizes());
+              positions->scalar_type(), " ", positions->sym_sizes());
 }
 
 void check_block_operands(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& blocks, int64_t block_size,
                           const OptionalTensor& query_positions, const OptionalTensor& key_positions) {
   TORCH_CHECK(q.dim() == 4 && q.is_floating_point(), "block_attention: q must be floating (B, H, Lq, d), got ",
-              q.scalar_type(), " ", q.sizes());
+              q.scalar_type(), " ", q.sym_sizes());
   check_attention_operands("block_attention", 'd', q, k, v);
   TORCH_CHECK(block_size >= 1, "block_attention: block_size must be at least 1, got ", block_size);
+  const auto rows = chunks_of(q.sym_size(2), block_size);
   TORCH_CHECK(blocks.dim() == 3 && blocks.scalar_type() == at::kLong &&
-                  (blocks.size(0) == 1 || blocks.size(0) == q.size(1)) &&
-                  blocks.size(1) == chunks_of(q.size(2), block_size),
-              "block_attention: blocks must be int64 (H or 1, ", chunks_of(q.size(2), block_size), ", W) for q of ",
-              q.sizes(), " in blocks of ", block_size, ", got ", blocks.scalar_type(), " ", blocks.sizes());
-  check_positions("query_positions", query_positions, {q.size(0), q.size(1), q.size(2)});
-  check_positions("key_positions", key_positions, {q.size(0), q.size(1), k.size(2)});
+                  same_size_or_one(blocks.sym_size(0), q.sym_size(1)) && same_size(blocks.sym_size(1), rows),
+              "block_attention: blocks must be int64 (H or 1, ", rows, ", W) for q of ", q.sym_sizes(),
+              " in blocks of ", block_size, ", got ", blocks.scalar_type(), " ", blocks.sym_sizes());
+  check_positions("query_positions", query_positions, {q.sym_size(0), q.sym_size(1), q.sym_size(2)});
+  check_positions("key_positions", key_positions, {q.sym_size(0), q.sym_size(1), k.sym_size(2)});
   check_same_device(
       "block_attention", q,
       {{"k", k}, {"v", v}, {"blocks", blocks}, {"query_positions", query_positions}, {"key_positions", key_positions}});
@@ -65,8 +68,8 @@ void check_block_gradient(const Tensor& grad, const Tensor& grad_sums, const Ten
                           const Tensor& output, const Tensor& sums) {
   check_block_operands(q, k, v, blocks, block_size, query_positions, key_positions);
   const auto wide = c10::promoteTypes(q.scalar_type(), at::kFloat);
-  const std::vector<int64_t> attended{q.size(0), q.size(1), q.size(2), v.size(3)};
-  const at::IntArrayRef rows = q.sizes().slice(0, 3);
+  const c10::SymDimVector attended{q.sym_size(0), q.sym_size(1), q.sym_size(2), v.sym_size(3)};
+  const auto rows = q.sym_sizes().slice(0, 3);
   check_shape("block_attention_backward", "grad", grad, attended, q);
   check_shape("block_attention_backward", "output", output, attended, q);
   check_shape("block_attention_backward", "grad_logsumexp", grad_sums, rows, q, wide);
@@ -78,21 +81,23 @@ void check_block_gradient(const Tensor& grad, const Tensor& grad_sums, const Ten
 // (…, L) or (…, L, n) in blocks: (…, N, size) or (…, N, size, n), filled up with `fill`.
 Tensor cut_into_blocks(const Tensor& x, int64_t dim, int64_t size, const at::Scalar& fill) {
   std::vector<int64_t> pad(static_cast<size_t>(2 * (x.dim() - dim)), 0);
-  const int64_t count = chunks_of(x.size(dim), size);
-  pad.back() = count * size - x.size(dim);
-  return at::constant_pad_nd(x, pad, fill).unflatten(dim, {count, size});
+  // As much for every length, and always more than is kept: whether blocks come out even is no property of a program.
+  pad.back() = size;
+  const auto count = chunks_of(x.sym_size(dim), size);
+  return at::constant_pad_nd(x, pad, fill)
+      .narrow_symint(dim, 0, count * size)
+      .unflatten_symint(dim, {count, c10::SymInt(size)});
 }
 
 // The blocks that each block of queries meets, side by side: x (B, h, Nk, size, …) -> (B, H, Nq, W·size, …), h = H
 // or 1.
-Tensor gather_met(const Tensor& x, const Tensor& blocks, int64_t heads) {
-  using at::indexing::TensorIndex;
-  const int64_t rows = blocks.size(1);
-  const Tensor which = blocks.clamp_min(0).expand({heads, rows, blocks.size(2)}).flatten(1);
+Tensor gather_met(const Tensor& x, const Tensor& blocks, const c10::SymInt& heads) {
+  const auto rows = blocks.sym_size(1), met = blocks.sym_size(2);
+  const Tensor which = blocks.clamp_min(0).expand_symint({heads, rows, met}).flatten(1);
   const Tensor head =
-      x.size(1) == 1 ? at::zeros({1, 1}, which.options()) : at::arange(heads, which.options()).unsqueeze(1);
+      is_size(x.sym_size(1), 1) ? at::zeros({1, 1}, which.options()) : at::arange(heads, which.options()).unsqueeze(1);
   const Tensor gathered = at::index(x, {OptionalTensor(), OptionalTensor(head), OptionalTensor(which)});
-  return gathered.unflatten(2, {rows, blocks.size(2)}).flatten(3, 4);
+  return gathered.unflatten_symint(2, {rows, met}).flatten(3, 4);
 }
 
 // Which keys among those met are seen, (B or 1, H, Nq, size, W·size), and which of them stand at the query's position.
@@ -103,13 +108,13 @@ struct Visibility {
 Visibility visibility(const Tensor& q, const Tensor& k, const Tensor& blocks, int64_t size,
                       const OptionalTensor& query_positions, const OptionalTensor& key_positions, int64_t least,
                       int64_t most) {
-  const auto places = [&](const OptionalTensor& given, int64_t length) {
-    return given ? *given : at::arange(length, blocks.options()).view({1, 1, length});
+  const auto places = [&](const OptionalTensor& given, const c10::SymInt& length) {
+    return given ? *given : at::arange(length, blocks.options()).view_symint({1, 1, length});
   };
-  const Tensor keys = cut_into_blocks(places(key_positions, k.size(2)), 2, size, kSeenByNone);
+  const Tensor keys = cut_into_blocks(places(key_positions, k.sym_size(2)), 2, size, kSeenByNone);
   const Tensor none = blocks.lt(0).repeat_interleave(size, 2).unsqueeze(0);
-  const Tensor at_keys = gather_met(keys, blocks, q.size(1)).masked_fill(none, kSeenByNone).unsqueeze(3);
-  const Tensor at_queries = cut_into_blocks(places(query_positions, q.size(2)), 2, size, 0).unsqueeze(4);
+  const Tensor at_keys = gather_met(keys, blocks, q.sym_size(1)).masked_fill(none, kSeenByNone).unsqueeze(3);
+  const Tensor at_queries = cut_into_blocks(places(query_positions, q.sym_size(2)), 2, size, 0).unsqueeze(4);
   const Tensor ahead = at_keys - at_queries;
   const Tensor in_range = ahead.ge(least).logical_and(ahead.le(most)).logical_and(at_keys.ge(0));
   return {in_range.logical_or(at_keys.eq(kSeenByAll)), ahead.eq(0)};
@@ -122,10 +127,11 @@ BlockOutputs block_attention_composite(const Tensor& q, const Tensor& k, const T
   check_block_operands(q, k, v, blocks, block_size, query_positions, key_positions);
   const auto wide = c10::promoteTypes(q.scalar_type(), at::kFloat);
   const auto blocked = [&](const Tensor& x) { return cut_into_blocks(x.to(wide), 2, block_size, 0); };
-  if (q.size(2) == 0 || k.size(2) == 0 || blocks.size(2) == 0)
-    return {at::zeros({q.size(0), q.size(1), q.size(2), v.size(3)}, q.options()),
-            at::full(q.sizes().slice(0, 3), kNothingSeen, q.options().dtype(wide))};
-  const Tensor keys = gather_met(blocked(k), blocks, q.size(1)), values = gather_met(blocked(v), blocks, q.size(1));
+  const auto heads = q.sym_size(1), queries = q.sym_size(2);
+  if (is_size(queries, 0) || is_size(k.sym_size(2), 0) || is_size(blocks.sym_size(2), 0))
+    return {at::zeros_symint({q.sym_size(0), heads, queries, v.sym_size(3)}, q.options()),
+            at::full_symint(q.sym_sizes().slice(0, 3), kNothingSeen, q.options().dtype(wide))};
+  const Tensor keys = gather_met(blocked(k), blocks, heads), values = gather_met(blocked(v), blocks, heads);
   Tensor scores = at::matmul(blocked(q), keys.transpose(3, 4)) * scale;
   const auto [seen, own] = visibility(q, k, blocks, block_size, query_positions, key_positions, least, most);
   if (own_last) scores = scores - own * kernels::kOwnPenalty;
@@ -135,7 +141,11 @@ BlockOutputs block_attention_composite(const Tensor& q, const Tensor& k, const T
   scores = scores.masked_fill(none, 0);
   const Tensor sums = scores.logsumexp(-1).masked_fill(none.squeeze(-1), kNothingSeen);
   const Tensor y = at::matmul(scores.softmax(-1).masked_fill(none, 0), values);
-  const auto whole = [&](const Tensor& blocked_rows) { return blocked_rows.flatten(2, 3).narrow(2, 0, q.size(2)); };
+  const auto whole = [&](const Tensor& blocked_rows) {
+    const Tensor made = blocked_rows.flatten(2, 3);
+    // A program traced on blocks that come out even would serve no others: one row more is there to be left out.
+    return (queries.is_symbolic() ? at::cat({made, made.narrow(2, 0, 1)}, 2) : made).narrow_symint(2, 0, queries);
+  };
   // The heads of a token side by side in memory, as the fused form writes them.
   return {whole(y).to(q.scalar_type()).transpose(1, 2).contiguous().transpose(1, 2), whole(sums).contiguous()};
 }
@@ -188,16 +198,13 @@ BlockGradients block_attention_backward_cpu(const Tensor& grad, const Tensor& gr
 
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
-Tensor empty_heads(const Tensor& q, int64_t length, int64_t width) {
-  return at::empty({q.size(0), length, q.size(1), width}, q.options()).transpose(1, 2);
-}
-
 BlockOutputs block_attention_meta(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& blocks,
                                   int64_t block_size, double, const OptionalTensor& query_positions,
                                   const OptionalTensor& key_positions, int64_t, int64_t, bool) {
   check_block_operands(q, k, v, blocks, block_size, query_positions, key_positions);
   const auto wide = c10::promoteTypes(q.scalar_type(), at::kFloat);
-  return {empty_heads(q, q.size(2), v.size(3)), at::empty(q.sizes().slice(0, 3), q.options().dtype(wide))};
+  return {empty_side_by_side(q, q.sym_size(2), v.sym_size(3)),
+          at::empty_symint(q.sym_sizes().slice(0, 3), q.options().dtype(wide))};
 }
 
 BlockGradients block_attention_backward_meta(const Tensor& grad, const Tensor& grad_sums, const Tensor& q,
@@ -206,8 +213,8 @@ BlockGradients block_attention_backward_meta(const Tensor& grad, const Tensor& g
                                              const OptionalTensor& key_positions, int64_t, int64_t, bool,
                                              const Tensor& output, const Tensor& sums) {
   check_block_gradient(grad, grad_sums, q, k, v, blocks, block_size, query_positions, key_positions, output, sums);
-  return {empty_heads(q, q.size(2), q.size(3)), empty_heads(q, k.size(2), k.size(3)),
-          empty_heads(q, v.size(2), v.size(3))};
+  const auto like = [&](const Tensor& x) { return empty_side_by_side(q, x.sym_size(2), x.sym_size(3)); };
+  return {like(q), like(k), like(v)};
 }
 
 // --- gradient --------------------------------------------------------------------------------------------------------
@@ -262,7 +269,7 @@ BlockOutputs block_attention_autograd(const Tensor& q, const Tensor& k, const Te
                                      own_last);
   check_block_operands(q, k, v, blocks, block_size, query_positions, key_positions);
   // What all samples share is expanded here, where autograd sums its gradient up.
-  const auto own = [&](const Tensor& x) { return x.expand({q.size(0), -1, -1, -1}); };
+  const auto own = [&](const Tensor& x) { return x.expand_symint({q.sym_size(0), -1, -1, -1}); };
   const auto out = BlockAttention::apply(q, own(k), own(v), blocks, block_size, scale, query_positions, key_positions,
                                          least, most, own_last);
   return {out[0], out[1]};
@@ -294,7 +301,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "bool own_last, Tensor output, Tensor logsumexp) -> (Tensor, Tensor, Tensor)")
       .cpu(block_attention_backward_cpu)
       .meta(block_attention_backward_meta)
-      .without_gradient();
+      .without_gradient("block_attention", kFusedOnce);
 }
 
 }  // namespace cachet::ops

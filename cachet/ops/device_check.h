@@ -13,9 +13,4 @@ namespace cachet::ops {
 void check_same_device(const char* op, const at::Tensor& first,
                        const std::vector<std::pair<const char*, std::optional<at::Tensor>>>& others);
 
-/// Throws c10::Error, opening with the operator's name, unless the tensor has these sizes, lies on the device of
-/// `like`, and is of its dtype, or of `dtype` where that is given.
-void check_shape(const char* op, const char* name, const at::Tensor& tensor, at::IntArrayRef sizes,
-                 const at::Tensor& like, std::optional<at::ScalarType> dtype = {});
-
 }  // namespace cachet::ops

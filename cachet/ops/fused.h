@@ -47,6 +47,8 @@ T* mutable_data(const at::Tensor& x) {
 /// Pieces of at most `size` that make `count`.
 inline int64_t chunks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
+inline c10::SymInt chunks_of(const c10::SymInt& count, const c10::SymInt& size) { return (count + size - 1) / size; }
+
 /// Splits [0, count) over ATen's threads, in pieces of at least about 16,384 of `work` numbers each.
 template <class Body>
 void parallel(int64_t count, int64_t work, const Body& body) {

@@ -15,6 +15,7 @@
 #include "cachet/ops/grc_update_fused.h"
 #include "cachet/ops/grc_weights.h"
 #include "cachet/ops/registration.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -26,22 +27,21 @@ using OptionalTensor = std::optional<Tensor>;
 // gates, biases added (1 or B, Tm, 2·Dm), r ⊙ C with the candidate's (B, Tm, Dm)
 using Forward = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
 
-void check_linear(const char* name, const Tensor& weight, const OptionalTensor& bias, int64_t width) {
-  TORCH_CHECK(weight.dim() == 2 && weight.size(0) == width && weight.size(1) == 2 * width, "grc_update: ", name,
-              " must be (Dm, 2·Dm) = (", width, ", ", 2 * width, "), got ", weight.sizes());
-  TORCH_CHECK(!bias || (bias->dim() == 1 && bias->size(0) == width), "grc_update: the bias of ", name,
-              " must be (Dm) = (", width, "), got ", bias->sizes());
+void check_linear(const char* name, const Tensor& weight, const OptionalTensor& bias, const c10::SymInt& width) {
+  TORCH_CHECK(weight.dim() == 2 && same_size(weight.sym_size(0), width) && same_size(weight.sym_size(1), 2 * width),
+              "grc_update: ", name, " must be (Dm, 2·Dm) = (", width, ", ", 2 * width, "), got ", weight.sym_sizes());
+  if (bias) check_vector("grc_update", *bias, "Dm", width, "the bias of ", name);
 }
 
 void check(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight, const OptionalTensor& reset_bias,
            const Tensor& update_weight, const OptionalTensor& update_bias, const Tensor& candidate_weight,
            const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight, const OptionalTensor& norm_bias) {
-  TORCH_CHECK(tokens.dim() == 3, "grc_update: tokens must be (B, Tm, Dm), got ", tokens.sizes());
-  TORCH_CHECK(cache.dim() == 3 && cache.sizes().slice(1) == tokens.sizes().slice(1) &&
-                  (cache.size(0) == 1 || cache.size(0) == tokens.size(0)),
-              "grc_update: cache must be (1, Tm, Dm) or (B, Tm, Dm) for tokens ", tokens.sizes(), ", got ",
-              cache.sizes());
-  const int64_t width = tokens.size(2);
+  TORCH_CHECK(tokens.dim() == 3, "grc_update: tokens must be (B, Tm, Dm), got ", tokens.sym_sizes());
+  TORCH_CHECK(cache.dim() == 3 && same_sizes(cache.sym_sizes().slice(1), tokens.sym_sizes().slice(1)) &&
+                  same_size_or_one(cache.sym_size(0), tokens.sym_size(0)),
+              "grc_update: cache must be (1, Tm, Dm) or (B, Tm, Dm) for tokens ", tokens.sym_sizes(), ", got ",
+              cache.sym_sizes());
+  const auto width = tokens.sym_size(2);
   check_linear("reset_weight", reset_weight, reset_bias, width);
   check_linear("update_weight", update_weight, update_bias, width);
   check_linear("candidate_weight", candidate_weight, candidate_bias, width);
@@ -58,13 +58,13 @@ void check(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight
                      {"candidate_bias", candidate_bias},
                      {"norm_weight", norm_weight},
                      {"norm_bias", norm_bias}});
-  for (const auto& [name, tensor] : {std::pair("norm_weight", norm_weight), std::pair("norm_bias", norm_bias)})
-    TORCH_CHECK(!tensor || (tensor->dim() == 1 && tensor->size(0) == width), "grc_update: ", name, " must be (Dm) = (",
-                width, "), got ", tensor->sizes());
+  if (norm_weight) check_vector("grc_update", *norm_weight, "Dm", width, "norm_weight");
+  if (norm_bias) check_vector("grc_update", *norm_bias, "Dm", width, "norm_bias");
 }
 
 at::ScalarType dtype_of_samples(const Tensor& cache, const Tensor& tokens) {
-  return cache.size(0) == 1 ? tokens.scalar_type() : c10::promoteTypes(cache.scalar_type(), tokens.scalar_type());
+  return is_size(cache.sym_size(0), 1) ? tokens.scalar_type()
+                                       : c10::promoteTypes(cache.scalar_type(), tokens.scalar_type());
 }
 
 void check_gradient(const OptionalTensor& d_samples, const OptionalTensor& d_mean, const Tensor& cache,
@@ -74,11 +74,11 @@ void check_gradient(const OptionalTensor& d_samples, const OptionalTensor& d_mea
                     const Tensor& cache_products, const Tensor& reset_products) {
   constexpr const char* op = "grc_update_backward";
   check(cache, tokens, reset_weight, {}, update_weight, {}, candidate_weight, candidate_bias, norm_weight, norm_bias);
-  const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
-  if (d_samples) check_shape(op, "d_samples", *d_samples, tokens.sizes(), tokens, dtype_of_samples(cache, tokens));
+  const auto batch = tokens.sym_size(0), length = tokens.sym_size(1), width = tokens.sym_size(2);
+  if (d_samples) check_shape(op, "d_samples", *d_samples, tokens.sym_sizes(), tokens, dtype_of_samples(cache, tokens));
   if (d_mean) check_shape(op, "d_mean", *d_mean, {1, length, width}, cache);
   check_shape(op, "token_products", token_products, {batch, length, 3 * width}, reset_weight);
-  check_shape(op, "cache_products", cache_products, {cache.size(0), length, 2 * width}, reset_weight);
+  check_shape(op, "cache_products", cache_products, {cache.sym_size(0), length, 2 * width}, reset_weight);
   check_shape(op, "reset_products", reset_products, {batch, length, width}, reset_weight);
 }
 
@@ -91,21 +91,21 @@ Forward grc_update_composite(const Tensor& cache, const Tensor& tokens, const Te
                              const OptionalTensor& norm_bias, double norm_eps) {
   check(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
         norm_weight, norm_bias);
-  const int64_t width = tokens.size(2);
+  const auto width = tokens.sym_size(2);
   const auto dtype = reset_weight.scalar_type();  // products want one
   const Tensor token_products =
       at::linear(tokens.to(dtype), token_weights(reset_weight, update_weight, candidate_weight));
   const Tensor cache_products =
       at::linear(cache.to(dtype), gate_weights(reset_weight, update_weight), gate_bias(reset_bias, update_bias, dtype));
-  const Tensor gates = (cache_products + token_products.narrow(2, 0, 2 * width)).sigmoid();
-  const Tensor reset = gates.narrow(2, 0, width), update = gates.narrow(2, width, width);
+  const Tensor gates = (cache_products + token_products.narrow_symint(2, 0, 2 * width)).sigmoid();
+  const Tensor reset = gates.narrow_symint(2, 0, width), update = gates.narrow_symint(2, width, width);
   const Tensor reset_products = at::linear((reset * cache).to(dtype), cache_half(candidate_weight));
 
-  Tensor candidate = reset_products + token_products.narrow(2, 2 * width, width);
+  Tensor candidate = reset_products + token_products.narrow_symint(2, 2 * width, width);
   if (candidate_bias) candidate = candidate + *candidate_bias;
   if (norm_weight)
-    candidate = at::layer_norm(at::gelu(candidate), {width}, norm_weight->to(candidate.scalar_type()),
-                               norm_bias->to(candidate.scalar_type()), norm_eps);
+    candidate = at::layer_norm_symint(at::gelu(candidate), width, norm_weight->to(candidate.scalar_type()),
+                                      norm_bias->to(candidate.scalar_type()), norm_eps);
   const Tensor next = (1 - update) * cache + update * candidate;
   return {next.to(dtype_of_samples(cache, tokens)), next.mean(0, /*keepdim=*/true).to(cache.scalar_type()),
           token_products, cache_products, reset_products};
@@ -158,11 +158,12 @@ Forward grc_update_meta(const Tensor& cache, const Tensor& tokens, const Tensor&
                         const OptionalTensor& norm_bias, double) {
   check(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
         norm_weight, norm_bias);
-  const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
+  const auto batch = tokens.sym_size(0), length = tokens.sym_size(1), width = tokens.sym_size(2);
   const auto products = tokens.options().dtype(reset_weight.scalar_type());
-  return {at::empty({batch, length, width}, tokens.options().dtype(dtype_of_samples(cache, tokens))),
-          at::empty({1, length, width}, cache.options()), at::empty({batch, length, 3 * width}, products),
-          at::empty({cache.size(0), length, 2 * width}, products), at::empty({batch, length, width}, products)};
+  return {at::empty_symint(tokens.sym_sizes(), tokens.options().dtype(dtype_of_samples(cache, tokens))),
+          at::empty_symint({1, length, width}, cache.options()), at::empty_symint({batch, length, 3 * width}, products),
+          at::empty_symint({cache.sym_size(0), length, 2 * width}, products),
+          at::empty_symint(tokens.sym_sizes(), products)};
 }
 
 Backward grc_update_backward_meta(const OptionalTensor& d_samples, const OptionalTensor& d_mean, const Tensor& cache,
@@ -173,17 +174,15 @@ Backward grc_update_backward_meta(const OptionalTensor& d_samples, const Optiona
                                   const Tensor& reset_products) {
   check_gradient(d_samples, d_mean, cache, tokens, reset_weight, update_weight, candidate_weight, candidate_bias,
                  norm_weight, norm_bias, token_products, cache_products, reset_products);
-  const int64_t width = tokens.size(2);
-  const auto floats = [&](int64_t n) { return at::empty({n}, cache.options()); };
-  const auto weight = [&] { return at::empty(reset_weight.sizes(), reset_weight.options()); };
-  const int64_t norm = norm_weight ? width : 0;
-  const auto gates_dtype = cache.size(0) == 1 ? cache.scalar_type() : tokens.scalar_type();
-  return {at::empty(cache.sizes(), cache.options()),
-          at::empty(tokens.sizes(), tokens.options()),
-          weight(),
-          weight(),
-          weight(),
-          at::empty({2 * width}, cache.options().dtype(gates_dtype)),
+  const auto width = tokens.sym_size(2), norm = norm_weight ? width : c10::SymInt(0);
+  const auto floats = [&](const c10::SymInt& n) { return at::empty_symint({n}, cache.options()); };
+  const auto gates_dtype = is_size(cache.sym_size(0), 1) ? cache.scalar_type() : tokens.scalar_type();
+  return {empty_as(cache),
+          empty_as(tokens),
+          empty_as(reset_weight),
+          empty_as(update_weight),
+          empty_as(candidate_weight),
+          at::empty_symint({2 * width}, cache.options().dtype(gates_dtype)),
           floats(width),
           floats(norm),
           floats(norm)};
@@ -231,14 +230,14 @@ struct GrcUpdate : torch::autograd::Function<GrcUpdate> {
                                        saved[4], present(saved[5]), present(saved[6]), present(saved[7]),
                                        ctx->saved_data["eps"].toDouble(), saved[8], saved[9], saved[10]);
     const bool gate_bias = ctx->saved_data["gate_bias"].toBool(), norm = saved[6].defined();
-    const int64_t width = saved[1].size(2);
+    const auto width = saved[1].sym_size(2);
     const Tensor none;
     return {d_cache,
             d_tokens,
             d_reset,
-            gate_bias ? d_gate_bias.narrow(0, 0, width) : none,
+            gate_bias ? d_gate_bias.narrow_symint(0, 0, width) : none,
             d_update,
-            gate_bias ? d_gate_bias.narrow(0, width, width) : none,
+            gate_bias ? d_gate_bias.narrow_symint(0, width, width) : none,
             d_candidate,
             saved[5].defined() ? d_candidate_bias : none,
             norm ? d_norm_weight : none,
@@ -290,7 +289,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
       "-> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)")
       .cpu(grc_update_backward_cpu)
       .meta(grc_update_backward_meta)
-      .without_gradient();
+      .without_gradient("grc_update", kFusedOnce);
 }
 
 }  // namespace cachet::ops

@@ -12,6 +12,7 @@
 #include "cachet/ops/fused.h"
 #include "cachet/ops/grc_weights.h"
 #include "cachet/ops/product.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -72,7 +73,7 @@ bool grc_update_fuses(const GrcUpdateCall& call) {
   const auto dtype = call.tokens.scalar_type();
   return may_fuse(call.tokens) && call.cache.scalar_type() == at::kFloat && call.reset_weight.scalar_type() == dtype &&
          call.update_weight.scalar_type() == dtype && call.candidate_weight.scalar_type() == dtype &&
-         (call.cache.size(0) == 1 || dtype == at::kFloat);
+         (is_size(call.cache.sym_size(0), 1) || dtype == at::kFloat);
 }
 
 GrcStep grc_update_forward(const GrcUpdateCall& call) {

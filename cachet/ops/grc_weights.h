@@ -10,11 +10,12 @@ namespace cachet::ops {
 // The three weights of grc_update over [cache, tokens] (Dm, 2·Dm), taken apart and put together for its products.
 
 /// The columns that meet the cache.
-inline at::Tensor cache_half(const at::Tensor& weight) { return weight.narrow(1, 0, weight.size(1) / 2); }
+inline at::Tensor cache_half(const at::Tensor& weight) { return weight.narrow_symint(1, 0, weight.sym_size(1) / 2); }
 
 /// The columns that meet the tokens.
 inline at::Tensor token_half(const at::Tensor& weight) {
-  return weight.narrow(1, weight.size(1) / 2, weight.size(1) / 2);
+  const auto width = weight.sym_size(1) / 2;
+  return weight.narrow_symint(1, width, width);
 }
 
 /// What meets the tokens (3·Dm, Dm): reset, update, candidate.

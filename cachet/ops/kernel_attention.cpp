@@ -13,6 +13,7 @@
 #include "cachet/ops/kernel_attention_composite.h"
 #include "cachet/ops/kernel_attention_fused.h"
 #include "cachet/ops/registration.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -31,7 +32,7 @@ bool fuses(const Tensor& q, const Tensor& k, at::IntArrayRef units, bool causal)
   // Elu + 1 has no product: the fused form takes it alone.
   const auto elu = static_cast<int64_t>(FeatureUnit::elu_plus_one);
   const bool mixed = units.size() > 1 && std::find(units.begin(), units.end(), elu) != units.end();
-  return may_fuse(q) && !mixed && (!causal || q.size(2) == k.size(2));
+  return may_fuse(q) && !mixed && (!causal || q.sym_size(2) == k.sym_size(2));
 }
 
 KernelAttentionCall call_of(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
@@ -43,13 +44,15 @@ KernelAttentionCall call_of(const Tensor& q, const Tensor& k, const Tensor& v, a
           causal,   eps,      key_eps};
 }
 
-// The fused form reads a context and a padding of each sample's own.
-void check_fused(const char* op, const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
-                 at::IntArrayRef units, const OptionalTensor& padding) {
-  check_kernel_attention(q, k, v, weights, units, padding);
-  TORCH_CHECK(k.size(0) == q.size(0), op, ": q has a batch of ", q.size(0), ", k of ", k.size(0));
-  TORCH_CHECK(!padding || padding->size(0) == q.size(0), op, ": q has a batch of ", q.size(0), ", padding of ",
-              padding->size(0));
+// The fused form reads a context and a padding of each sample's own. Returns the width of φ(q).
+c10::SymInt check_fused(const char* op, const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                        at::IntArrayRef units, const OptionalTensor& padding) {
+  const auto features = check_kernel_attention(q, k, v, weights, units, padding);
+  const auto batch = q.sym_size(0);
+  TORCH_CHECK(same_size(k.sym_size(0), batch), op, ": q has a batch of ", batch, ", k of ", k.sym_size(0));
+  TORCH_CHECK(!padding || same_size(padding->sym_size(0), batch), op, ": q has a batch of ", batch, ", padding of ",
+              padding->sym_size(0));
+  return features;
 }
 
 // y, the states and the divisors.
@@ -70,13 +73,12 @@ void check_fused_gradient(const Tensor& grad, const Tensor& q, const Tensor& k, 
                           at::IntArrayRef units, const OptionalTensor& padding, bool causal, const Tensor& output,
                           const Tensor& states, const Tensor& divisors) {
   constexpr const char* op = "kernel_attention_fused_backward";
-  check_fused(op, q, k, v, weights, units, padding);
-  const KernelAttentionCall call{q, k, v, weights.vec(), units.vec(), {}, causal, 0, 0};
-  const int64_t batch = q.size(0), heads = q.size(1), queries = q.size(2), width = v.size(3);
-  check_shape(op, "grad", grad, {batch, heads, queries, width}, q);
-  check_shape(op, "output", output, {batch, heads, queries, width}, q);
-  check_shape(op, "states", states, {batch, heads, call.stored_states(), width + 1, call.features()}, q, at::kFloat);
-  check_shape(op, "divisors", divisors, {batch, heads, queries}, q, at::kFloat);
+  const auto features = check_fused(op, q, k, v, weights, units, padding);
+  const c10::SymDimVector attended{q.sym_size(0), q.sym_size(1), q.sym_size(2), v.sym_size(3)};
+  check_shape(op, "grad", grad, attended, q);
+  check_shape(op, "output", output, attended, q);
+  check_shape(op, "states", states, sizes_of_states(q, v, causal, features), q, at::kFloat);
+  check_shape(op, "divisors", divisors, q.sym_sizes().slice(0, 3), q, at::kFloat);
 }
 
 // Gradients of q, k, v and the weights.
@@ -94,19 +96,13 @@ std::vector<Tensor> kernel_attention_fused_backward(const Tensor& grad, const Te
   return all;
 }
 
-Tensor empty_side_by_side(const Tensor& x) {
-  return at::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
-}
-
 Fused kernel_attention_fused_meta(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
-                                  at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps,
-                                  double key_eps) {
-  check_fused("kernel_attention_fused", q, k, v, weights, units, padding);
-  const KernelAttentionCall call{q, k, v, weights.vec(), units.vec(), {}, causal, eps, key_eps};
-  return {at::empty({q.size(0), q.size(2), q.size(1), v.size(3)}, q.options()).transpose(1, 2),
-          at::empty({q.size(0), q.size(1), call.stored_states(), v.size(3) + 1, call.features()},
-                    q.options().dtype(at::kFloat)),
-          at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat))};
+                                  at::IntArrayRef units, const OptionalTensor& padding, bool causal, double, double) {
+  const auto features = check_fused("kernel_attention_fused", q, k, v, weights, units, padding);
+  const auto floats = q.options().dtype(at::kFloat);
+  return {empty_side_by_side(q, q.sym_size(2), v.sym_size(3)),
+          at::empty_symint(sizes_of_states(q, v, causal, features), floats),
+          at::empty_symint(q.sym_sizes().slice(0, 3), floats)};
 }
 
 std::vector<Tensor> kernel_attention_fused_backward_meta(const Tensor& grad, const Tensor& q, const Tensor& k,
@@ -115,8 +111,9 @@ std::vector<Tensor> kernel_attention_fused_backward_meta(const Tensor& grad, con
                                                          const Tensor& output, const Tensor& states,
                                                          const Tensor& divisors) {
   check_fused_gradient(grad, q, k, v, weights, units, padding, causal, output, states, divisors);
-  std::vector<Tensor> all{empty_side_by_side(q), empty_side_by_side(k), empty_side_by_side(v)};
-  for (const Tensor& weight : weights) all.push_back(at::empty(weight.sizes(), weight.options()));
+  std::vector<Tensor> all;
+  for (const Tensor& x : {q, k, v}) all.push_back(empty_side_by_side(x, x.sym_size(2), x.sym_size(3)));
+  for (const Tensor& weight : weights) all.push_back(empty_as(weight));
   return all;
 }
 
@@ -131,9 +128,9 @@ Tensor kernel_attention_any(const Tensor& q, const Tensor& k, const Tensor& v, a
   if (fuses(q, k, units, causal)) {
     static const auto op = operator_handle<decltype(kernel_attention_fused)>("cachet::kernel_attention_fused");
     // One context for all samples is read by each of them.
-    const auto own = [&](const Tensor& x) { return x.expand({q.size(0), -1, -1, -1}); };
+    const auto own = [&](const Tensor& x) { return x.expand_symint({q.sym_size(0), -1, -1, -1}); };
     const OptionalTensor mask =
-        padding ? OptionalTensor(padding->expand({q.size(0), padding->size(1)}).contiguous()) : std::nullopt;
+        padding ? OptionalTensor(padding->expand_symint({q.sym_size(0), -1}).contiguous()) : std::nullopt;
     return std::get<0>(op.call(q, own(k), own(v), weights, units, mask, causal, eps, key_eps));
   }
   return side_by_side(kernel_attention_composite(q, k, v, weights, units, padding, causal, eps, key_eps, {}).output);
@@ -211,7 +208,7 @@ Tensor kernel_attention(const Tensor& q, const Tensor& k, const Tensor& v, const
 Tensor kernel_attention_stream(const Tensor& q, const Tensor& k, const Tensor& v, const FeatureMap& map,
                                const OptionalTensor& padding, bool causal, double eps, Tensor& sums) {
   const auto units = numbers(map);
-  const int64_t features = check_kernel_attention(q, k, v, map.weights, units, padding);
+  const int64_t features = check_kernel_attention(q, k, v, map.weights, units, padding).expect_int();
   TORCH_CHECK(!sums.defined() || sums.sizes() == at::IntArrayRef({k.size(0), k.size(1), features, v.size(3) + 1}),
               "kernel_attention: sums must be (B, H, m, e + 1) = (", k.size(0), ", ", k.size(1), ", ", features, ", ",
               v.size(3) + 1, "), got ", sums.sizes());
@@ -243,7 +240,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "Tensor[]")
       .cpu(kernel_attention_fused_backward)
       .meta(kernel_attention_fused_backward_meta)
-      .without_gradient();
+      .without_gradient("kernel_attention", kFusedOnce);
 }
 
 }  // namespace cachet::ops

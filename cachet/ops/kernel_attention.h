@@ -21,7 +21,7 @@ enum class FeatureUnit : int64_t {
 constexpr bool is_gated(FeatureUnit unit) { return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu; }
 
 /// A feature map φ, applied to each head: units[i] of the product with weights[i] (H, n_in, n_out), or (1, n_in, n_out)
-/// where heads share it; n_out counts both halves of a gated unit. Empty: φ(x) = x.
+/// where heads share it; n_out counts both halves of a gated unit. No units: φ(x) = x, for features made elsewhere.
 struct FeatureMap {
   std::vector<at::Tensor> weights;
   std::vector<FeatureUnit> units;

@@ -2,6 +2,7 @@
 
 #include "cachet/ops/attention_checks.h"
 #include "cachet/ops/device_check.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 
@@ -13,41 +14,43 @@ FeatureUnit feature_unit_of(int64_t value) {
   return static_cast<FeatureUnit>(value);
 }
 
-int64_t check_feature_map(const char* op, const Tensor& x, at::TensorList weights, at::IntArrayRef units) {
+c10::SymInt check_feature_map(const char* op, const Tensor& x, at::TensorList weights, at::IntArrayRef units) {
   TORCH_CHECK(x.dim() == 4 && x.is_floating_point(), op, ": q and k must be floating (B, H, L, n), got ",
-              x.scalar_type(), " ", x.sizes());
+              x.scalar_type(), " ", x.sym_sizes());
   size_t products = 0;
   for (const int64_t unit : units) products += feature_unit_of(unit) != FeatureUnit::elu_plus_one;
   TORCH_CHECK(weights.size() == products, op, ": ", products, " units have a product, but there are ", weights.size(),
               " weights");
-  int64_t width = x.size(3);
+  c10::SymInt width = x.sym_size(3);
   size_t i = 0;
   for (const int64_t value : units) {
     const FeatureUnit unit = feature_unit_of(value);
     if (unit == FeatureUnit::elu_plus_one) continue;
     const Tensor& w = weights[i];
-    TORCH_CHECK(w.dim() == 3 && (w.size(0) == x.size(1) || w.size(0) == 1) && w.size(1) == width, op, ": weight ", i,
-                " must be (H, n_in, n_out) with H = ", x.size(1), " or 1 and n_in = ", width, ", got ", w.sizes());
+    TORCH_CHECK(w.dim() == 3 && same_size_or_one(w.sym_size(0), x.sym_size(1)) && same_size(w.sym_size(1), width), op,
+                ": weight ", i, " must be (H, n_in, n_out) with H = ", x.sym_size(1), " or 1 and n_in = ", width,
+                ", got ", w.sym_sizes());
     TORCH_CHECK(w.scalar_type() == x.scalar_type(), op, ": weight ", i, " is ", w.scalar_type(), ", q and k ",
                 x.scalar_type());
-    TORCH_CHECK(!is_gated(unit) || w.size(2) % 2 == 0, op, ": weight ", i,
-                " of a gated unit must have an even number of columns, got ", w.sizes());
-    width = is_gated(unit) ? w.size(2) / 2 : w.size(2);
+    TORCH_CHECK(!is_gated(unit) || divides(2, w.sym_size(2)), op, ": weight ", i,
+                " of a gated unit must have an even number of columns, got ", w.sym_sizes());
+    width = is_gated(unit) ? w.sym_size(2) / 2 : w.sym_size(2);
     ++i;
   }
   return width;
 }
 
-int64_t check_kernel_attention(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
-                               at::IntArrayRef units, const std::optional<Tensor>& padding) {
-  const int64_t features = check_feature_map("kernel_attention", q, weights, units);
+c10::SymInt check_kernel_attention(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                                   at::IntArrayRef units, const std::optional<Tensor>& padding) {
+  const auto features = check_feature_map("kernel_attention", q, weights, units);
   check_attention_operands("kernel_attention", 'n', q, k, v);
   check_same_device("kernel_attention", q, {{"k", k}, {"v", v}, {"padding", padding}});
   for (const Tensor& weight : weights) check_same_device("kernel_attention", q, {{"a weight", weight}});
-  const bool fits = !padding || (padding->dim() == 2 && padding->size(1) == k.size(2) && fits_batch(*padding, q) &&
-                                 padding->scalar_type() == at::kBool);
-  TORCH_CHECK(fits, "kernel_attention: padding must be bool (B, Lk) = (", q.size(0), ", ", k.size(2), "), got ",
-              padding->scalar_type(), " ", padding->sizes());
+  const bool fits = !padding || (padding->dim() == 2 && padding->scalar_type() == at::kBool &&
+                                 same_size(padding->sym_size(1), k.sym_size(2)) &&
+                                 same_size_or_one(padding->sym_size(0), q.sym_size(0)));
+  TORCH_CHECK(fits, "kernel_attention: padding must be bool (B, Lk) = (", q.sym_size(0), ", ", k.sym_size(2), "), got ",
+              padding->scalar_type(), " ", padding->sym_sizes());
   return features;
 }
 

@@ -14,10 +14,11 @@ namespace cachet::ops {
 FeatureUnit feature_unit_of(int64_t value);
 
 /// The operands of a feature map, x (B, H, L, n); errors open with the operator's name. Returns the width of φ(x).
-int64_t check_feature_map(const char* op, const at::Tensor& x, at::TensorList weights, at::IntArrayRef units);
+c10::SymInt check_feature_map(const char* op, const at::Tensor& x, at::TensorList weights, at::IntArrayRef units);
 
 /// The operands of kernel_attention. Returns the width of φ(q).
-int64_t check_kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, at::TensorList weights,
-                               at::IntArrayRef units, const std::optional<at::Tensor>& padding);
+c10::SymInt check_kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                   at::TensorList weights, at::IntArrayRef units,
+                                   const std::optional<at::Tensor>& padding);
 
 }  // namespace cachet::ops

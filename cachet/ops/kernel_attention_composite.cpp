@@ -11,9 +11,9 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/softplus.h>
 
-#include <algorithm>
-
+#include "cachet/ops/fused.h"
 #include "cachet/ops/kernel_attention_checks.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -27,7 +27,7 @@ constexpr int64_t kChunk = 64;
 Tensor apply_unit(const Tensor& product, FeatureUnit unit) {
   // ATen's softplus is linear above its threshold; at 40 that is exact in float64.
   const auto softplus = [](const Tensor& a) { return at::softplus(a, 1, 40); };
-  const int64_t half = product.size(3) / 2;
+  const auto half = product.sym_size(3) / 2;
   switch (unit) {
     case FeatureUnit::elu_plus_one:
       return at::elu(product) + 1;
@@ -38,11 +38,11 @@ Tensor apply_unit(const Tensor& product, FeatureUnit unit) {
     case FeatureUnit::sigmoid:
       return product.sigmoid();
     case FeatureUnit::glu:
-      return product.narrow(3, 0, half) * product.narrow(3, half, half).sigmoid();
+      return product.narrow_symint(3, 0, half) * product.narrow_symint(3, half, half).sigmoid();
     case FeatureUnit::softplus_glu:
       break;
   }
-  return softplus(product.narrow(3, 0, half)) * product.narrow(3, half, half).sigmoid();
+  return softplus(product.narrow_symint(3, 0, half)) * product.narrow_symint(3, half, half).sigmoid();
 }
 
 Tensor zero_rows(const Tensor& x, const OptionalTensor& padding) {
@@ -51,20 +51,23 @@ Tensor zero_rows(const Tensor& x, const OptionalTensor& padding) {
 
 // Numerators and, in the last column, denominators of causal attention of equal lengths, in chunks.
 Tensor causal_sums(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& before) {
-  const int64_t length = q.size(2), chunks = (length + kChunk - 1) / kChunk, fill = chunks * kChunk - length;
+  const auto length = q.sym_size(2);
+  // A program traced for any length would be one for a single chunk if it were traced on one: it takes one more.
+  const auto chunks = chunks_of(length, kChunk) + (length.is_symbolic() ? 1 : 0);
+  const auto fill = chunks * kChunk - length;
   const auto chunked = [&](const Tensor& x) {
-    return at::constant_pad_nd(x, {0, 0, 0, fill}).view({x.size(0), x.size(1), chunks, kChunk, x.size(3)});
+    return at::constant_pad_nd_symint(x, {0, 0, 0, fill}).unflatten_symint(2, {chunks, kChunk});
   };
   const Tensor qs = chunked(q), ks = chunked(k), vs = chunked(v);
   const Tensor own = at::matmul(ks.transpose(3, 4), vs);
   const Tensor earlier = own.cumsum(2) - own + before.unsqueeze(2);
   const Tensor inside = at::matmul(at::matmul(qs, ks.transpose(3, 4)).tril(), vs);
-  return (at::matmul(qs, earlier) + inside).flatten(2, 3).narrow(2, 0, length);
+  return (at::matmul(qs, earlier) + inside).flatten(2, 3).narrow_symint(2, 0, length);
 }
 
 // Sums before the first key, to be broadcast: key_eps in the column of the denominators.
 Tensor first_sums(const Tensor& like, double key_eps) {
-  return at::constant_pad_nd(at::full({1, 1}, key_eps, like.options()), {like.size(3) - 1, 0});
+  return at::constant_pad_nd_symint(at::full({1, 1}, key_eps, like.options()), {like.sym_size(3) - 1, 0});
 }
 
 }  // namespace
@@ -87,27 +90,29 @@ KernelAttendedComposite kernel_attention_composite(const Tensor& q, const Tensor
   const Tensor fq = kernel_features_composite(q, weights, units).to(wide);
   const Tensor fk = zero_rows(kernel_features_composite(zero_rows(k, padding), weights, units), padding).to(wide);
   const Tensor values = zero_rows(v, padding).to(wide);
-  const Tensor v1 = at::cat({values, at::ones({v.size(0), v.size(1), v.size(2), 1}, values.options())}, 3);
-  const int64_t lq = q.size(2), lk = k.size(2), width = v.size(3);
+  const Tensor v1 =
+      at::cat({values, at::ones_symint({v.sym_size(0), v.sym_size(1), v.sym_size(2), 1}, values.options())}, 3);
+  const auto lq = q.sym_size(2), lk = k.sym_size(2), width = v.sym_size(3);
   // Keys that all queries see, then, if causal, a square of keys and queries.
-  const int64_t seen_by_all = causal ? std::max<int64_t>(lk - lq, 0) : lk;
-  const Tensor common = at::matmul(fk.narrow(2, 0, seen_by_all).transpose(2, 3), v1.narrow(2, 0, seen_by_all));
+  const auto seen_by_all = causal ? (lk - lq).max(0) : lk;
+  const Tensor common =
+      at::matmul(fk.narrow_symint(2, 0, seen_by_all).transpose(2, 3), v1.narrow_symint(2, 0, seen_by_all));
   sums = sums.defined() ? sums.to(wide) + common : common + first_sums(common, key_eps);
 
   Tensor totals;
   if (!causal) {
     totals = at::matmul(fq, sums);
   } else {
-    const int64_t square = lk - seen_by_all, blind = lq - square;
-    const Tensor ks = fk.narrow(2, seen_by_all, square), vs = v1.narrow(2, seen_by_all, square);
-    totals = causal_sums(fq.narrow(2, blind, square), ks, vs, sums);
-    if (blind > 0) totals = at::cat({at::matmul(fq.narrow(2, 0, blind), sums), totals}, 2);
+    const auto square = lk - seen_by_all, blind = lq - square;
+    const Tensor ks = fk.narrow_symint(2, seen_by_all, square), vs = v1.narrow_symint(2, seen_by_all, square);
+    totals = causal_sums(fq.narrow_symint(2, blind, square), ks, vs, sums);
+    if (blind > 0) totals = at::cat({at::matmul(fq.narrow_symint(2, 0, blind), sums), totals}, 2);
     sums = sums + at::matmul(ks.transpose(2, 3), vs);
   }
-  const Tensor divisor = totals.narrow(3, width, 1) + eps;
+  const Tensor divisor = totals.narrow_symint(3, width, 1) + eps;
   // Not at::where of the quotients: its gradient would be 0·∞ where nothing is seen.
   const Tensor empty = divisor <= 0;
-  const Tensor y = totals.narrow(3, 0, width) / divisor.masked_fill(empty, 1);
+  const Tensor y = totals.narrow_symint(3, 0, width) / divisor.masked_fill(empty, 1);
   return {y.masked_fill(empty, 0).to(q.scalar_type()), sums};
 }
 

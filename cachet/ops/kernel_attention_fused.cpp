@@ -171,7 +171,7 @@ class BackwardTask {
   // From the last block to the first, so that the gradient of each block's sums is there when its keys are reached.
   void causal(const KernelHead& head, const Tensor& states) {
     const int64_t size = (walk_.width + 1) * walk_.features;
-    for (int64_t number = states.size(0); number-- > 0;) {
+    for (int64_t number = states.size(0) / (walk_.width + 1); number-- > 0;) {
       const int64_t first_row = number * walk_.block;
       const BlockRows rows{first_row, std::min(walk_.block, walk_.queries - first_row)};
       const Matrix q = queries_.compute(head.q, head.number, rows, nullptr);
@@ -241,18 +241,18 @@ class BackwardTask {
 
 int64_t KernelAttentionCall::features() const { return features_of(q.size(3), weights, units); }
 
-int64_t KernelAttentionCall::stored_states() const {
-  const KernelWalk walk(*this);
-  return causal ? (walk.queries + walk.block - 1) / walk.block : 1;
+c10::SymDimVector sizes_of_states(const Tensor& q, const Tensor& v, bool causal, const c10::SymInt& features) {
+  // Shorter sequences have shorter blocks, and are one block all the same.
+  const auto stored = causal ? chunks_of(q.sym_size(2), kBlock) : c10::SymInt(1);
+  return {q.sym_size(0), q.sym_size(1), stored * (v.sym_size(3) + 1), features};
 }
 
 KernelAttended kernel_attention_forward(const KernelAttentionCall& call) {
   const KernelWalk walk(call);
   const auto floats = call.q.options().dtype(at::kFloat);
-  const KernelAttended out{
-      heads_side_by_side(call.q, walk.queries, walk.width),
-      at::empty({call.q.size(0), walk.heads, call.stored_states(), walk.width + 1, walk.features}, floats),
-      at::empty({call.q.size(0), walk.heads, walk.queries}, floats)};
+  const KernelAttended out{heads_side_by_side(call.q, walk.queries, walk.width),
+                           at::empty_symint(sizes_of_states(call.q, call.v, call.causal, walk.features), floats),
+                           at::empty({call.q.size(0), walk.heads, walk.queries}, floats)};
   for_type_of(call.q, [&]<class T>(T*) {
     at::parallel_for(0, walk.tasks, 1, [&](int64_t from, int64_t to) {
       const at::NoGradGuard no_grad;

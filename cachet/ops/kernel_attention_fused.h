@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/DimVector.h>
 
 #include <optional>
 #include <vector>
@@ -21,13 +22,16 @@ struct KernelAttentionCall {
   bool causal;
   double eps, key_eps;
 
-  int64_t features() const;       // m
-  int64_t stored_states() const;  // 1, or with causal one for each block of rows
+  int64_t features() const;  // m
 };
 
+/// Sizes of the sums that a call stores, (B, H, stored·(e + 1), m): one, or with causal one for each block of rows of
+/// q.
+c10::SymDimVector sizes_of_states(const at::Tensor& q, const at::Tensor& v, bool causal, const c10::SymInt& features);
+
 struct KernelAttended {
-  at::Tensor output;  // (B, H, Lq, e), heads of a token side by side in memory
-  at::Tensor states;  // (B, H, stored states, e + 1, m) float32: Σ [v, 1]φ(k)ᵀ over all keys, or before each block
+  at::Tensor output;    // (B, H, Lq, e), heads of a token side by side in memory
+  at::Tensor states;    // (B, H, stored·(e + 1), m) float32: Σ [v, 1]φ(k)ᵀ over all keys, or before each block
   at::Tensor divisors;  // (B, H, Lq) float32, what numerators were divided by
 };
 

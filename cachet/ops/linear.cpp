@@ -15,6 +15,7 @@
 #include "cachet/ops/fused.h"
 #include "cachet/ops/product.h"
 #include "cachet/ops/registration.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -24,20 +25,23 @@ using OptionalTensor = std::optional<Tensor>;
 
 void check(const char* op, const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   TORCH_CHECK(x.dim() >= 1 && x.is_floating_point(), op, ": x must be floating (..., K), got ", x.scalar_type(), " ",
-              x.sizes());
+              x.sym_sizes());
   check_same_device(op, x, {{"weight", weight}, {"bias", bias}});
-  TORCH_CHECK(weight.dim() == 2 && weight.size(1) == x.size(-1), op, ": weight must be (N, K) with K = ", x.size(-1),
-              ", got ", weight.sizes());
+  TORCH_CHECK(weight.dim() == 2 && same_size(weight.sym_size(1), x.sym_size(-1)), op,
+              ": weight must be (N, K) with K = ", x.sym_size(-1), ", got ", weight.sym_sizes());
   TORCH_CHECK(weight.scalar_type() == x.scalar_type(), op, ": x is ", x.scalar_type(), ", weight ",
               weight.scalar_type());
-  TORCH_CHECK(!bias || (bias->dim() == 1 && bias->size(0) == weight.size(0)), op, ": bias must be (N) = (",
-              weight.size(0), "), got ", bias->sizes());
+  if (bias) check_vector(op, *bias, "N", weight.sym_size(0), "bias");
 }
 
-std::vector<int64_t> output_sizes(const Tensor& x, const Tensor& weight) {
-  std::vector<int64_t> sizes = x.sizes().vec();
-  sizes.back() = weight.size(0);
+c10::SymDimVector output_sizes(const Tensor& x, const Tensor& weight) {
+  c10::SymDimVector sizes(x.sym_sizes());
+  sizes.back() = weight.sym_size(0);
   return sizes;
+}
+
+Tensor empty_output(const Tensor& x, const Tensor& weight) {
+  return at::empty_symint(output_sizes(x, weight), x.options());
 }
 
 // Gradients of x and weight from that of their product.
@@ -66,12 +70,12 @@ std::tuple<Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& x, 
 
 Tensor linear_meta(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   check("linear", x, weight, bias);
-  return at::empty(output_sizes(x, weight), x.options());
+  return empty_output(x, weight);
 }
 
 std::tuple<Tensor, Tensor> linear_backward_meta(const Tensor& grad, const Tensor& x, const Tensor& weight) {
   check_gradient("linear_backward", grad, x, weight, {});
-  return {at::empty(x.sizes(), x.options()), at::empty(weight.sizes(), weight.options())};
+  return {empty_as(x), empty_as(weight)};
 }
 
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
@@ -155,15 +159,13 @@ std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_cpu(const Tensor& grad, 
 
 Forward linear_gelu_meta(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
   check("linear_gelu", x, weight, bias);
-  const auto sizes = output_sizes(x, weight);
-  return {at::empty(sizes, x.options()), keep_product ? at::empty(sizes, x.options()) : at::empty({0}, x.options())};
+  return {empty_output(x, weight), keep_product ? empty_output(x, weight) : at::empty({0}, x.options())};
 }
 
 std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_meta(const Tensor& grad, const Tensor& x, const Tensor& weight,
                                                              const Tensor& bias, const Tensor& made) {
   check_gelu_gradient(grad, x, weight, bias, made);
-  return {at::empty(x.sizes(), x.options()), at::empty(weight.sizes(), weight.options()),
-          at::empty(bias.sizes(), bias.options().dtype(at::kFloat))};
+  return {empty_as(x), empty_as(weight), at::empty_symint(bias.sym_sizes(), bias.options().dtype(at::kFloat))};
 }
 
 bool wants_gradient(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -232,7 +234,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "linear_backward(Tensor grad, Tensor x, Tensor weight) -> (Tensor, Tensor)")
       .composite(linear_backward)
       .meta(linear_backward_meta)
-      .without_gradient();
+      .without_gradient("linear", kFusedOnce);
   Operator(m, "linear_gelu(Tensor x, Tensor weight, Tensor bias, bool keep_product=True) -> (Tensor, Tensor)")
       .composite(linear_gelu_composite)
       .cpu(linear_gelu_cpu)
@@ -244,7 +246,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "-> (Tensor, Tensor, Tensor)")
       .cpu(linear_gelu_backward_cpu)
       .meta(linear_gelu_backward_meta)
-      .without_gradient();
+      .without_gradient("linear_gelu", kFusedOnce);
 }
 
 }  // namespace cachet::ops

@@ -13,6 +13,7 @@
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/registration.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -20,14 +21,13 @@ namespace {
 using at::Tensor;
 
 void check(const Tensor& self, const Tensor& memory, const Tensor& logit) {
-  TORCH_CHECK(self.dim() == 4, "mix_heads: self must be (B, T, H, d), got ", self.sizes());
-  TORCH_CHECK(memory.dim() == 4 && memory.sizes().slice(0, 3) == self.sizes().slice(0, 3),
-              "mix_heads: memory must be (B, T, H, m) with the B, T, H of self ", self.sizes(), ", got ",
-              memory.sizes());
-  TORCH_CHECK(memory.size(3) <= self.size(3), "mix_heads: memory heads (", memory.size(3),
-              ") are wider than self heads (", self.size(3), ")");
-  TORCH_CHECK(logit.dim() == 1 && logit.size(0) == self.size(2), "mix_heads: logit must be (H) = (", self.size(2),
-              "), got ", logit.sizes());
+  TORCH_CHECK(self.dim() == 4, "mix_heads: self must be (B, T, H, d), got ", self.sym_sizes());
+  TORCH_CHECK(memory.dim() == 4 && same_sizes(memory.sym_sizes().slice(0, 3), self.sym_sizes().slice(0, 3)),
+              "mix_heads: memory must be (B, T, H, m) with the B, T, H of self ", self.sym_sizes(), ", got ",
+              memory.sym_sizes());
+  TORCH_SYM_CHECK(memory.sym_size(3).sym_le(self.sym_size(3)), "mix_heads: memory heads (", memory.sym_size(3),
+                  ") are wider than self heads (", self.sym_size(3), ")");
+  check_vector("mix_heads", logit, "H", self.sym_size(2), "logit");
   check_same_device("mix_heads", self, {{"memory", memory}, {"logit", logit}});
   TORCH_CHECK(memory.scalar_type() == self.scalar_type(), "mix_heads: self is ", self.scalar_type(), ", memory ",
               memory.scalar_type());
@@ -35,13 +35,13 @@ void check(const Tensor& self, const Tensor& memory, const Tensor& logit) {
 
 void check_gradient(const Tensor& grad, const Tensor& self, const Tensor& memory, const Tensor& logit) {
   check(self, memory, logit);
-  check_shape("mix_heads_backward", "grad", grad, self.sizes(), self);
+  check_shape("mix_heads_backward", "grad", grad, self.sym_sizes(), self);
 }
 
 Tensor mix_heads_composite(const Tensor& self, const Tensor& memory, const Tensor& logit) {
   check(self, memory, logit);
   const Tensor share = logit.sigmoid().view({1, 1, -1, 1}).to(self.scalar_type());
-  const Tensor wide = at::constant_pad_nd(memory, {0, self.size(3) - memory.size(3)});
+  const Tensor wide = at::constant_pad_nd_symint(memory, {0, self.sym_size(3) - memory.sym_size(3)});
   return (share * wide + (1 - share) * self).contiguous();
 }
 
@@ -100,14 +100,13 @@ std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_cpu(const Tensor& grad, co
 
 Tensor mix_heads_meta(const Tensor& self, const Tensor& memory, const Tensor& logit) {
   check(self, memory, logit);
-  return at::empty(self.sizes(), self.options());
+  return empty_as(self);
 }
 
 std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_meta(const Tensor& grad, const Tensor& self, const Tensor& memory,
                                                            const Tensor& logit) {
   check_gradient(grad, self, memory, logit);
-  return {at::empty(self.sizes(), self.options()), at::empty(memory.sizes(), memory.options()),
-          at::empty(logit.sizes(), logit.options())};
+  return {empty_as(self), empty_as(memory), empty_as(logit)};
 }
 
 // --- gradient --------------------------------------------------------------------------------------------------------
@@ -149,7 +148,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "mix_heads_backward(Tensor grad, Tensor self, Tensor memory, Tensor logit) -> (Tensor, Tensor, Tensor)")
       .cpu(mix_heads_backward_cpu)
       .meta(mix_heads_backward_meta)
-      .without_gradient();
+      .without_gradient("mix_heads", kFusedOnce);
 }
 
 }  // namespace cachet::ops

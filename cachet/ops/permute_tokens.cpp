@@ -11,6 +11,7 @@
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/registration.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -18,12 +19,12 @@ namespace {
 using at::Tensor;
 
 void check(const Tensor& x, const Tensor& index, const Tensor& inverse) {
-  TORCH_CHECK(x.dim() == 3, "permute_tokens: x must be (B, N, C), got ", x.sizes());
+  TORCH_CHECK(x.dim() == 3, "permute_tokens: x must be (B, N, C), got ", x.sym_sizes());
   TORCH_CHECK(index.dim() == 1 && index.scalar_type() == at::kLong, "permute_tokens: index must be int64 (M), got ",
-              index.scalar_type(), " ", index.sizes());
-  TORCH_CHECK(inverse.dim() == 1 && inverse.scalar_type() == at::kLong && inverse.size(0) == x.size(1),
-              "permute_tokens: inverse must be int64 (N) = (", x.size(1), "), got ", inverse.scalar_type(), " ",
-              inverse.sizes());
+              index.scalar_type(), " ", index.sym_sizes());
+  TORCH_CHECK(inverse.scalar_type() == at::kLong && is_vector(inverse, x.sym_size(1)),
+              "permute_tokens: inverse must be int64 (N) = (", x.sym_size(1), "), got ", inverse.scalar_type(), " ",
+              inverse.sym_sizes());
   check_same_device("permute_tokens", x, {{"index", index}, {"inverse", inverse}});
 }
 
@@ -63,7 +64,7 @@ Tensor permute_tokens_cpu(const Tensor& x, const Tensor& index, const Tensor& in
 
 Tensor permute_tokens_meta(const Tensor& x, const Tensor& index, const Tensor& inverse) {
   check(x, index, inverse);
-  return at::empty({x.size(0), index.size(0), x.size(2)}, x.options());
+  return at::empty_symint({x.sym_size(0), index.sym_size(0), x.sym_size(2)}, x.options());
 }
 
 struct PermuteTokens : torch::autograd::Function<PermuteTokens> {

@@ -15,6 +15,7 @@
 #include "cachet/ops/norm_checks.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/replicas_holder.h"
+#include "cachet/ops/shapes.h"
 #include "cachet/ops/token_passes.h"
 
 namespace cachet::ops {
@@ -96,15 +97,15 @@ Forward power_norm_meta(const Tensor& input, const OptionalTensor& weight, const
                         const OptionalTensor& padding, Tensor statistics, Tensor counters, double, double, double,
                         int64_t) {
   check(input, weight, bias, padding, statistics, counters);
-  return {at::empty(input.sizes(), input.options()), at::empty({2, input.size(-1)}, statistics.options())};
+  return {empty_as(input), at::empty_symint({2, input.sym_size(-1)}, statistics.options())};
 }
 
 Backward power_norm_backward_meta(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
                                   const OptionalTensor& padding, const Tensor& scales, Tensor statistics, double,
                                   double) {
   check_gradient(grad, input, weight, padding, scales, statistics);
-  const auto channels = [&] { return at::empty({input.size(-1)}, statistics.options()); };
-  return {at::empty(input.sizes(), input.options()), channels(), channels()};
+  const auto channels = [&] { return at::empty_symint({input.sym_size(-1)}, statistics.options()); };
+  return {empty_as(input), channels(), channels()};
 }
 
 // --- gradient --------------------------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "Tensor(a!) statistics, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
       .composite(power_norm_backward)
       .meta(power_norm_backward_meta)
-      .without_gradient();
+      .without_gradient("power_norm", kSmoothedOnce);
 }
 
 }  // namespace cachet::ops

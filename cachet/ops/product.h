@@ -7,7 +7,7 @@
 namespace cachet::ops {
 
 /// x (…, C) as a matrix of rows (N, C).
-inline at::Tensor as_rows(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+inline at::Tensor as_rows(const at::Tensor& x) { return x.reshape_symint({-1, x.sym_size(-1)}); }
 
 /// x·weightᵀ + bias, x (…, K), weight (N, K), bias (N) or none, by one of the two libraries behind ATen. In float32
 /// that is at::linear's (MKL), unless the processor has AVX-512 and is not one that MKL was tuned for: there oneDNN

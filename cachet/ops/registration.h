@@ -2,7 +2,6 @@
 
 #include <ATen/autocast_mode.h>
 #include <ATen/core/Tensor.h>
-#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/library.h>
 
 #include <string>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "cachet/ops/compositions.h"
+#include "cachet/ops/second_derivative.h"
 
 namespace cachet::ops {
 
@@ -76,10 +76,11 @@ class Operator {
   Operator& autograd(Form* form) {
     return add(c10::DispatchKey::Autograd, form);
   }
-  /// Says so where a gradient of it is asked for: what every backward operator is.
-  Operator& without_gradient() {
-    library_.impl(name_.c_str(),
-                  torch::dispatch(c10::DispatchKey::Autograd, torch::autograd::autogradNotImplementedFallback()));
+  /// What every backward operator is: it has no gradient, and says so where one is asked for: "`of`: no second
+  /// derivative `why`".
+  Operator& without_gradient(const std::string& of, const char* why) {
+    library_.impl(name_.c_str(), torch::dispatch(c10::DispatchKey::Autograd,
+                                                 refuse_second_derivative(of + ": no second derivative " + why)));
     return *this;
   }
   /// See AutocastForm.

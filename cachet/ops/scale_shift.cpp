@@ -1,13 +1,14 @@
 #include "cachet/ops/scale_shift.h"
 
-#include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <tuple>
 
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
+#include "cachet/ops/fused.h"
 #include "cachet/ops/registration.h"
+#include "cachet/ops/shapes.h"
 #include "cachet/ops/token_passes.h"
 
 namespace cachet::ops {
@@ -18,10 +19,9 @@ using OptionalTensor = std::optional<Tensor>;
 
 void check(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
   TORCH_CHECK(input.dim() >= 1 && input.is_floating_point(), "scale_shift: input must be floating (..., C), got ",
-              input.scalar_type(), " ", input.sizes());
-  for (const auto& [name, tensor] : {std::pair("scale", OptionalTensor(scale)), std::pair("shift", shift)})
-    TORCH_CHECK(!tensor || (tensor->dim() == 1 && tensor->size(0) == input.size(-1)), "scale_shift: ", name,
-                " must be (C) = (", input.size(-1), "), got ", tensor->sizes());
+              input.scalar_type(), " ", input.sym_sizes());
+  check_vector("scale_shift", scale, "C", input.sym_size(-1), "scale");
+  if (shift) check_vector("scale_shift", *shift, "C", input.sym_size(-1), "shift");
   check_same_device("scale_shift", input, {{"scale", scale}, {"shift", shift}});
   TORCH_CHECK(scale.scalar_type() == at::kFloat || scale.scalar_type() == at::kDouble,
               "scale_shift: scale must be float32 or float64, got ", scale.scalar_type());
@@ -36,7 +36,7 @@ Tensor scale_shift_kernel(const Tensor& input, const Tensor& scale, const Option
 
 Tensor scale_shift_meta(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
   check(input, scale, shift);
-  return at::empty(input.sizes(), input.options());
+  return empty_as(input);
 }
 
 // ∂x = dy·scale,  ∂scale = Σ dy·x,  ∂shift = Σ dy
@@ -44,7 +44,7 @@ using Backward = std::tuple<Tensor, Tensor, Tensor>;
 
 void check_gradient(const Tensor& grad, const Tensor& input, const Tensor& scale) {
   check(input, scale, {});
-  check_shape("scale_shift_backward", "grad", grad, input.sizes(), input);
+  check_shape("scale_shift_backward", "grad", grad, input.sym_sizes(), input);
 }
 
 Backward scale_shift_backward(const Tensor& grad, const Tensor& input, const Tensor& scale) {
@@ -55,8 +55,7 @@ Backward scale_shift_backward(const Tensor& grad, const Tensor& input, const Ten
 
 Backward scale_shift_backward_meta(const Tensor& grad, const Tensor& input, const Tensor& scale) {
   check_gradient(grad, input, scale);
-  const auto channels = [&] { return at::empty(scale.sizes(), scale.options()); };
-  return {at::empty(input.sizes(), input.options()), channels(), channels()};
+  return {empty_as(input), empty_as(scale), empty_as(scale)};
 }
 
 struct ScaleShift : torch::autograd::Function<ScaleShift> {
@@ -77,7 +76,8 @@ struct ScaleShift : torch::autograd::Function<ScaleShift> {
 };
 
 Tensor scale_shift_autograd(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
-  return ScaleShift::apply(input, scale, shift);
+  const bool fused = may_fuse(input) && scale.scalar_type() == at::kFloat;
+  return fused ? ScaleShift::apply(input, scale, shift) : scale_shift_kernel(input, scale, shift);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m, "scale_shift_backward(Tensor grad, Tensor input, Tensor scale) -> (Tensor, Tensor, Tensor)")
       .composite(scale_shift_backward)
       .meta(scale_shift_backward_meta)
-      .without_gradient();
+      .without_gradient("scale_shift", kFusedOnce);
 }
 
 }  // namespace cachet::ops

@@ -10,8 +10,8 @@ namespace cachet::ops {
 /// (Unified Normalization, arXiv 2208.01313, Sec. 3.4).
 ///
 /// input (…, C) floating; scale, shift (C), float32 or float64, both of one dtype, shift or none. Arithmetic is in the
-/// dtype of scale, y in the dtype of input. Differentiable in everything, once.
-/// Throws c10::Error when shapes or dtypes do not agree.
+/// dtype of scale, y in the dtype of input. Differentiable in everything, twice only
+/// as a composition. Throws c10::Error when shapes or dtypes do not agree.
 at::Tensor scale_shift(const at::Tensor& input, const at::Tensor& scale, const std::optional<at::Tensor>& shift);
 
 }  // namespace cachet::ops

@@ -15,6 +15,7 @@
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/registration.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -24,43 +25,47 @@ using OptionalTensor = std::optional<Tensor>;
 using Backward = std::tuple<Tensor, Tensor, Tensor>;
 
 void check(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias, const OptionalTensor& addend,
-           int64_t height, int64_t width, int64_t class_tokens) {
+           const c10::SymInt& height, const c10::SymInt& width, const c10::SymInt& class_tokens) {
   TORCH_CHECK(tokens.dim() == 3 && tokens.is_floating_point(),
-              "token_convolution: tokens must be floating (B, L, D), got ", tokens.scalar_type(), " ", tokens.sizes());
-  TORCH_CHECK(height >= 1 && width >= 1 && class_tokens >= 0 && class_tokens + height * width == tokens.size(1),
+              "token_convolution: tokens must be floating (B, L, D), got ", tokens.scalar_type(), " ",
+              tokens.sym_sizes());
+  TORCH_CHECK(at_least(height, 1) && at_least(width, 1) && at_least(class_tokens, 0) &&
+                  same_size(class_tokens + height * width, tokens.sym_size(1)),
               "token_convolution: ", class_tokens, " class tokens and a grid of ", height, " x ", width,
-              " are not the ", tokens.size(1), " tokens");
+              " are not the ", tokens.sym_size(1), " tokens");
   check_same_device("token_convolution", tokens, {{"weight", weight}, {"bias", bias}, {"addend", addend}});
-  const int64_t dim = tokens.size(2);
-  TORCH_CHECK(weight.dim() == 4 && weight.size(0) == dim && weight.size(1) >= 1 && dim % weight.size(1) == 0 &&
-                  weight.size(2) == 3 && weight.size(3) == 3,
-              "token_convolution: weight must be (D, D / groups, 3, 3) with D = ", dim, ", got ", weight.sizes());
+  const auto dim = tokens.sym_size(2);
+  TORCH_CHECK(weight.dim() == 4 && same_size(weight.sym_size(0), dim) && divides(weight.sym_size(1), dim) &&
+                  same_size(weight.sym_size(2), 3) && same_size(weight.sym_size(3), 3),
+              "token_convolution: weight must be (D, D / groups, 3, 3) with D = ", dim, ", got ", weight.sym_sizes());
   TORCH_CHECK(weight.scalar_type() == tokens.scalar_type(), "token_convolution: tokens are ", tokens.scalar_type(),
               ", weight ", weight.scalar_type());
-  TORCH_CHECK(!bias || (bias->dim() == 1 && bias->size(0) == dim), "token_convolution: bias must be (D) = (", dim,
-              "), got ", bias->sizes());
-  TORCH_CHECK(!addend || (addend->sizes() == tokens.sizes() && addend->scalar_type() == tokens.scalar_type()),
-              "token_convolution: addend must be as tokens, ", tokens.scalar_type(), " ", tokens.sizes(), ", got ",
-              addend->scalar_type(), " ", addend->sizes());
+  if (bias) check_vector("token_convolution", *bias, "D", dim, "bias");
+  TORCH_CHECK(
+      !addend || (same_sizes(addend->sym_sizes(), tokens.sym_sizes()) && addend->scalar_type() == tokens.scalar_type()),
+      "token_convolution: addend must be as tokens, ", tokens.scalar_type(), " ", tokens.sym_sizes(), ", got ",
+      addend->scalar_type(), " ", addend->sym_sizes());
 }
 
-void check_gradient(const Tensor& grad, const Tensor& tokens, const Tensor& weight, int64_t height, int64_t width,
-                    int64_t class_tokens) {
+void check_gradient(const Tensor& grad, const Tensor& tokens, const Tensor& weight, const c10::SymInt& height,
+                    const c10::SymInt& width, const c10::SymInt& class_tokens) {
   check(tokens, weight, {}, {}, height, width, class_tokens);
-  check_shape("token_convolution_backward", "grad", grad, tokens.sizes(), tokens);
+  check_shape("token_convolution_backward", "grad", grad, tokens.sym_sizes(), tokens);
 }
 
 Tensor token_convolution_composite(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
-                                   const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens,
-                                   bool gelu) {
+                                   const OptionalTensor& addend, c10::SymInt height, c10::SymInt width,
+                                   c10::SymInt class_tokens, bool gelu) {
   check(tokens, weight, bias, addend, height, width, class_tokens);
-  const int64_t batch = tokens.size(0), dim = tokens.size(2);
-  const Tensor image = tokens.slice(1, class_tokens).transpose(1, 2).reshape({batch, dim, height, width});
+  const auto batch = tokens.sym_size(0), dim = tokens.sym_size(2);
+  const Tensor image = tokens.slice_symint(1, class_tokens).transpose(1, 2).reshape_symint({batch, dim, height, width});
   const OptionalTensor shift = bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt;
-  Tensor y = at::conv2d(image, weight, shift, /*stride=*/1, /*padding=*/1, /*dilation=*/1, dim / weight.size(1))
+  const c10::SymInt one = 1;
+  Tensor y = at::conv2d_symint(image, weight, shift, /*stride=*/one, /*padding=*/one, /*dilation=*/one,
+                               dim / weight.sym_size(1))
                  .flatten(2)
                  .transpose(1, 2);
-  if (class_tokens > 0) y = at::cat({at::zeros({batch, class_tokens, dim}, y.options()), y}, 1);
+  if (!is_size(class_tokens, 0)) y = at::cat({at::zeros_symint({batch, class_tokens, dim}, y.options()), y}, 1);
   if (addend) y = *addend + y;
   return (gelu ? at::gelu(y) : y).contiguous();
 }
@@ -68,8 +73,9 @@ Tensor token_convolution_composite(const Tensor& tokens, const Tensor& weight, c
 // --- fused, CPU ------------------------------------------------------------------------------------------------------
 
 bool fuses(const Tensor& tokens, const Tensor& weight) {
-  const int64_t group = weight.dim() == 4 ? weight.size(1) : 0;
-  return may_fuse(tokens) && (group == 1 || group == 2 || group == 4 || group == 8);
+  if (!may_fuse(tokens) || weight.dim() != 4) return false;
+  const auto group = weight.sym_size(1);
+  return is_size(group, 1) || is_size(group, 2) || is_size(group, 4) || is_size(group, 8);
 }
 
 kernels::ConvolutionShape shape_of(const Tensor& tokens, const Tensor& weight, int64_t height, int64_t width) {
@@ -156,34 +162,34 @@ Backward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
 Tensor token_convolution_meta(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
-                              const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens,
-                              bool /*gelu*/) {
+                              const OptionalTensor& addend, c10::SymInt height, c10::SymInt width,
+                              c10::SymInt class_tokens, bool /*gelu*/) {
   check(tokens, weight, bias, addend, height, width, class_tokens);
-  return at::empty(tokens.sizes(), tokens.options());
+  return empty_as(tokens);
 }
 
-Backward token_convolution_backward_meta(const Tensor& grad, const Tensor& tokens, const Tensor& weight, int64_t height,
-                                         int64_t width, int64_t class_tokens) {
+Backward token_convolution_backward_meta(const Tensor& grad, const Tensor& tokens, const Tensor& weight,
+                                         c10::SymInt height, c10::SymInt width, c10::SymInt class_tokens) {
   check_gradient(grad, tokens, weight, height, width, class_tokens);
-  return {at::empty(tokens.sizes(), tokens.options()), at::empty(weight.sizes(), weight.options()),
-          at::empty({tokens.size(2)}, tokens.options().dtype(at::kFloat))};
+  return {empty_as(tokens), empty_as(weight),
+          at::empty_symint({tokens.sym_size(2)}, tokens.options().dtype(at::kFloat))};
 }
 
 // --- gradient --------------------------------------------------------------------------------------------------------
 
 Tensor call(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias, const OptionalTensor& addend,
-            int64_t height, int64_t width, int64_t class_tokens, bool gelu) {
+            c10::SymInt height, c10::SymInt width, c10::SymInt class_tokens, bool gelu) {
   static const auto op = operator_handle<decltype(token_convolution_composite)>("cachet::token_convolution");
   return op.call(tokens, weight, bias, addend, height, width, class_tokens, gelu);
 }
 
 struct TokenConvolution : torch::autograd::Function<TokenConvolution> {
   static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& tokens, const Tensor& weight,
-                        const OptionalTensor& bias, const OptionalTensor& addend, int64_t height, int64_t width,
-                        int64_t class_tokens) {
+                        const OptionalTensor& bias, const OptionalTensor& addend, c10::SymInt height, c10::SymInt width,
+                        c10::SymInt class_tokens) {
     at::AutoDispatchBelowADInplaceOrView below;
     ctx->save_for_backward({tokens, weight});
-    ctx->saved_data["grid"] = std::vector<int64_t>{height, width, class_tokens};
+    ctx->saved_data["grid"] = std::vector<c10::SymInt>{height, width, class_tokens};
     ctx->saved_data["bias"] = bias.has_value();
     ctx->saved_data["addend"] = addend.has_value();
     return call(tokens, weight, bias, addend, height, width, class_tokens, /*gelu=*/false);
@@ -191,9 +197,9 @@ struct TokenConvolution : torch::autograd::Function<TokenConvolution> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {
     static const auto op =
-        operator_handle<decltype(token_convolution_backward_cpu)>("cachet::token_convolution_backward");
+        operator_handle<decltype(token_convolution_backward_meta)>("cachet::token_convolution_backward");
     const auto saved = ctx->get_saved_variables();
-    const auto grid = ctx->saved_data["grid"].toIntVector();
+    const auto grid = ctx->saved_data["grid"].toSymIntVector();
     const auto [d_tokens, d_weight, d_bias] = op.call(grads[0], saved[0], saved[1], grid[0], grid[1], grid[2]);
     const Tensor none;
     return {d_tokens,
@@ -214,8 +220,8 @@ bool wants_gradient(const Tensor& tokens, const Tensor& weight, const OptionalTe
 
 // GELU's gradient needs what stands before it: where there is one, GELU is a pass of its own.
 Tensor token_convolution_autograd(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
-                                  const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens,
-                                  bool gelu) {
+                                  const OptionalTensor& addend, c10::SymInt height, c10::SymInt width,
+                                  c10::SymInt class_tokens, bool gelu) {
   if (!fuses(tokens, weight))
     return token_convolution_composite(tokens, weight, bias, addend, height, width, class_tokens, gelu);
   if (!wants_gradient(tokens, weight, bias, addend)) {
@@ -236,20 +242,19 @@ Tensor token_convolution(const Tensor& tokens, const Tensor& weight, const Optio
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m,
-           "token_convolution(Tensor tokens, Tensor weight, Tensor? bias, Tensor? addend, int height, int width, "
-           "int class_tokens=0, bool gelu=False) -> Tensor")
+           "token_convolution(Tensor tokens, Tensor weight, Tensor? bias, Tensor? addend, SymInt height, "
+           "SymInt width, SymInt class_tokens=0, bool gelu=False) -> Tensor")
       .composite(token_convolution_composite)
       .cpu(token_convolution_cpu)
       .meta(token_convolution_meta)
       .autograd(token_convolution_autograd)
       .autocast<call, 0, 1, 3>();
-  Operator(
-      m,
-      "token_convolution_backward(Tensor grad, Tensor tokens, Tensor weight, int height, int width, int class_tokens) "
-      "-> (Tensor, Tensor, Tensor)")
+  Operator(m,
+           "token_convolution_backward(Tensor grad, Tensor tokens, Tensor weight, SymInt height, SymInt width, "
+           "SymInt class_tokens) -> (Tensor, Tensor, Tensor)")
       .cpu(token_convolution_backward_cpu)
       .meta(token_convolution_backward_meta)
-      .without_gradient();
+      .without_gradient("token_convolution", kFusedOnce);
 }
 
 }  // namespace cachet::ops

@@ -9,7 +9,8 @@
 namespace cachet::ops::passes {
 
 // The passes over tokens x (…, C) that every channel-wise norm makes; what a norm does between them is on C numbers.
-// Results and coefficients are (C) in the dtype that sums are taken in, `wide`. Not differentiable.
+// Results and coefficients are (C) in the dtype that sums are taken in, `wide`. Not differentiable,
+// but for scale_shift where it is not fused.
 
 /// Σ x² over the valid tokens. What stands at padding never enters, not even NaN.
 at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);

@@ -14,11 +14,11 @@
 #include <array>
 #include <tuple>
 
-#include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/norm_checks.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/replicas_holder.h"
+#include "cachet/ops/shapes.h"
 #include "cachet/ops/token_passes.h"
 
 namespace cachet::ops {
@@ -171,7 +171,7 @@ Forward unified_norm_meta(const Tensor& input, const OptionalTensor& weight, con
                           const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
                           at::ArrayRef<double>, double, int64_t, bool, int64_t forward_mean, bool, bool) {
   check(input, weight, bias, padding, statistics, counters, window, forward_mean);
-  return {at::empty(input.sizes(), input.options()), at::empty({2, input.size(-1)}, statistics.options()),
+  return {empty_as(input), at::empty_symint({2, input.sym_size(-1)}, statistics.options()),
           at::empty({3}, counters.options())};
 }
 
@@ -179,8 +179,8 @@ Backward unified_norm_backward_meta(const Tensor& grad, const Tensor& input, con
                                     const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
                                     Tensor statistics, at::IntArrayRef window, double, double, bool) {
   check_gradient(grad, input, weight, padding, scales, step, statistics, window);
-  const auto channels = [&] { return at::empty({input.size(-1)}, statistics.options()); };
-  return {at::empty(input.sizes(), input.options()), channels(), channels()};
+  const auto channels = [&] { return at::empty_symint({input.sym_size(-1)}, statistics.options()); };
+  return {empty_as(input), channels(), channels()};
 }
 
 // --- gradient --------------------------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
       "Tensor(a!) statistics, int[2] window, float momentum, float eps, bool official) -> (Tensor, Tensor, Tensor)")
       .composite(unified_norm_backward)
       .meta(unified_norm_backward_meta)
-      .without_gradient();
+      .without_gradient("unified_norm", kSmoothedOnce);
 }
 
 }  // namespace cachet::ops

@@ -55,9 +55,13 @@ Pixels part_of(const Pixels& image, const io::ImageRegion& region) {
 
 // The middle of the smallest size of the image's proportions that covers the input / crop_fraction.
 Pixels middle_of(const Pixels& image, const ImagePreparation& to) {
-  // Of an image longer than four times its width the middle, so that a line of a pixel does not become a gigabyte.
-  const int64_t longest = 4 * std::min(image.size.height, image.size.width);
-  const io::ImageSize kept{std::min(image.size.height, longest), std::min(image.size.width, longest)};
+  // Of an image much longer than the input its middle, so that a line of a pixel does not become a gigabyte.
+  constexpr int64_t kMostTimes = 4;
+  const auto longest = [](int64_t other, int64_t wanted, int64_t other_wanted) {
+    return std::max<int64_t>(1, kMostTimes * other * wanted / other_wanted);
+  };
+  const io::ImageSize kept{std::min(image.size.height, longest(image.size.width, to.height, to.width)),
+                           std::min(image.size.width, longest(image.size.height, to.width, to.height))};
   const Pixels part = part_of(
       image, {(image.size.height - kept.height) / 2, (image.size.width - kept.width) / 2, kept.height, kept.width});
   const auto covering = [&](int64_t side) {

@@ -1,4 +1,7 @@
-"""Sample inputs for every operator of torch.ops.cachet: small, of odd sizes, with and without the optional arguments."""
+"""Sample inputs for every operator of torch.ops.cachet: small, of odd sizes, with and without the optional arguments.
+
+Those of operators that a user calls are made for any batch and length: what differs between two of them is dynamic.
+"""
 import torch
 
 
@@ -16,48 +19,59 @@ def last_tokens(batch, length, count):
     return (torch.arange(length) >= length - count).expand(batch, length)
 
 
-def grc_update():
-    length, width = 5, 3
+def grc_update(batch=2, length=5):
+    width = 3
     gates = [grad(width, 2 * width), grad(width)]
-    shared, own = grad(1, length, width), grad(2, length, width)
-    tokens = grad(2, length, width)
+    shared, own = grad(1, length, width), grad(batch, length, width)
+    tokens = grad(batch, length, width)
     yield shared, tokens, *gates, *gates, *gates
-    yield own, strided(2, length, width), *gates, *gates, *gates, grad(width), grad(width), 1e-6
+    yield own, strided(batch, length, width), *gates, *gates, *gates, grad(width), grad(width), 1e-6
     yield shared, tokens, gates[0], None, gates[0], None, gates[0], None
     yield tuple(t.detach().double().requires_grad_() for t in (shared, tokens, *gates, *gates, *gates))
 
 
-def kernel_features():
-    x = grad(2, 3, 5, 4)
+def kernel_features(batch=2, length=5):
+    x = grad(batch, 3, length, 4)
     for unit, columns in ((1, 4), (2, 4), (3, 4), (4, 8), (5, 8)):
         yield x, [grad(3, 4, columns)], [unit]
     yield x, [], [0]
     yield x, [grad(3, 4, 8), grad(1, 4, 8)], [4, 5]
 
 
-def kernel_attention():
-    heads = lambda length: grad(2, 3, length, 4)
+def kernel_attention(batch=2, length=5):
+    heads = lambda length, **kind: grad(batch, 3, length, 4, **kind)
     glu2 = [grad(3, 4, 8), grad(3, 4, 8)], [4, 5]
-    yield heads(5), heads(7), heads(7), *glu2
-    yield heads(5), heads(7), heads(7), *glu2, last_tokens(2, 7, 2), False, 1e-6
-    yield heads(7), heads(7), heads(7), *glu2, None, True
-    yield heads(5), heads(7), heads(7), [], [0], None, True, 1e-6
-    yield heads(5), grad(1, 3, 7, 4), grad(1, 3, 7, 4), [], []
-    yield heads(7), heads(7), heads(7), [], [0], None, True, 1e-6, 1e-2
+    keys = length + 2
+    yield heads(length), heads(keys), heads(keys), *glu2
+    yield heads(length), heads(keys), heads(keys), *glu2, last_tokens(batch, keys, 2), False, 1e-6
+    yield heads(keys), heads(keys), heads(keys), *glu2, None, True
+    yield heads(length), heads(keys), heads(keys), [], [0], None, True, 1e-6
+    yield heads(length), grad(1, 3, keys, 4), grad(1, 3, keys, 4), [], []
+    yield heads(keys), heads(keys), heads(keys), [], [0], None, True, 1e-6, 1e-2
+    doubles = [heads(keys, dtype=torch.float64) for _ in range(3)]
+    yield *doubles, [grad(3, 4, 8, dtype=torch.float64)], [5], last_tokens(batch, keys, 2)
+    yield *doubles, [], [0], None, True, 1e-6, 1e-2
 
 
-def block_table():
-    """Blocks of 2 for 5 queries and 7 keys, and where these stand."""
-    return torch.tensor([[[0, 1, -1], [3, 2, 1], [3, -1, -1]]]), torch.arange(5).view(1, 1, 5), torch.tensor(
-        [[[0, 1, -1, -2, 2, 3, 4]]])
+def block_table(length=5):
+    """Blocks of 2 for queries of this length and two keys more, and where these stand."""
+    rows, keys = (length + 1) // 2, length + 2
+    blocks = torch.tensor([[[0, 1, -1], *[[3, 2, 1]] * (rows - 2), [3, -1, -1]]])
+    places = torch.tensor([[[0, 1, -1, -2, *range(2, keys - 2)]]])
+    return blocks, torch.arange(length).view(1, 1, length), places
 
 
-def block_attention():
-    blocks, queries, keys = block_table()
-    yield grad(2, 3, 5, 4), grad(2, 3, 7, 4), grad(2, 3, 7, 6), blocks, 2, 0.5
-    yield grad(2, 3, 5, 4), grad(1, 3, 7, 4), grad(1, 3, 7, 6), blocks.expand(3, -1, -1), 2, 0.5, queries, keys, -3, 2
-    yield strided(2, 3, 5, 4), strided(2, 3, 7, 4), strided(2, 3, 7, 6), blocks, 2, 0.5, queries, keys, -3, 2, True
-    yield *(grad(2, 3, length, 4, dtype=torch.float64) for length in (5, 7, 7)), blocks, 2, 0.5
+def block_attention(batch=2, length=5):
+    table, queries, keys = block_table(length)
+    lengths = length, length + 2, length + 2
+    q, k, v = (grad(batch, 3, n, width) for n, width in zip(lengths, (4, 4, 6)))
+    shared = grad(1, 3, length + 2, 4), grad(1, 3, length + 2, 6)
+    far = [strided(batch, 3, n, width) for n, width in zip(lengths, (4, 4, 6))]
+    yield q, k, v, table, 2, 0.5
+    yield q, *shared, table.expand(3, -1, -1), 2, 0.5, queries, keys, -3, 2
+    yield *far, table, 2, 0.5, queries, keys, -3, 2, True
+    yield *(grad(batch, 3, n, 4, dtype=torch.float64) for n in lengths), table, 2, 0.5
+    yield *(grad(batch, 3, n, 4, dtype=torch.float64) for n in lengths), table, 2, 0.5, queries, keys, -3, 2, True
 
 
 def block_attention_backward():
@@ -85,20 +99,20 @@ def kernel_attention_fused_backward():
         yield torch.randn(2, 3, 5, 4), *arguments, *torch.ops.cachet.kernel_attention_fused(*arguments)
 
 
-def linear():
-    yield grad(2, 5, 4), grad(3, 4), grad(3)
-    yield strided(2, 5, 4), grad(3, 4)
-    yield grad(5, 4, dtype=torch.float64), grad(3, 4, dtype=torch.float64), grad(3, dtype=torch.float64)
+def linear(batch=2, length=5):
+    yield grad(batch, length, 4), grad(3, 4), grad(3)
+    yield strided(batch, length, 4), grad(3, 4)
+    yield grad(length, 4, dtype=torch.float64), grad(3, 4, dtype=torch.float64), grad(3, dtype=torch.float64)
 
 
 def linear_backward():
     yield torch.randn(2, 5, 3), torch.randn(2, 5, 4), torch.randn(3, 4)
 
 
-def linear_gelu():
-    yield grad(2, 5, 4), grad(3, 4), grad(3)
-    yield torch.randn(2, 5, 4), torch.randn(3, 4), torch.randn(3), False
-    yield grad(5, 4, dtype=torch.float64), grad(3, 4, dtype=torch.float64), grad(3, dtype=torch.float64)
+def linear_gelu(batch=2, length=5):
+    yield grad(batch, length, 4), grad(3, 4), grad(3)
+    yield torch.randn(batch, length, 4), torch.randn(3, 4), torch.randn(3), False
+    yield grad(length, 4, dtype=torch.float64), grad(3, 4, dtype=torch.float64), grad(3, dtype=torch.float64)
 
 
 def linear_gelu_backward():
@@ -120,29 +134,34 @@ def mix_heads_backward():
     yield torch.randn(2, 5, 3, 4), torch.randn(2, 5, 3, 4), torch.randn(2, 5, 3, 2), torch.randn(3)
 
 
-def token_convolution():
-    yield grad(2, 7, 4), grad(4, 2, 3, 3), grad(4), grad(2, 7, 4), 2, 3, 1
-    yield strided(2, 6, 6), grad(6, 3, 3, 3), None, None, 2, 3
-    yield grad(2, 7, 4), grad(4, 2, 3, 3), grad(4), grad(2, 7, 4), 2, 3, 1, True
-    yield torch.randn(2, 7, 4), torch.randn(4, 1, 3, 3), None, None, 2, 3, 1, True
-    yield grad(2, 6, 4, dtype=torch.float64), grad(4, 1, 3, 3, dtype=torch.float64), None, None, 3, 2, 0
+def token_convolution(batch=2, height=3):
+    """The grid is `height` rows of two tokens, with a class token or none before them."""
+    length, doubles = 2 * height + 1, dict(dtype=torch.float64)
+    with_class = grad(batch, length, 4), grad(4, 2, 3, 3), grad(4), grad(batch, length, 4), height, 2, 1
+    yield with_class
+    yield strided(batch, 2 * height, 6), grad(6, 3, 3, 3), None, None, height, 2
+    yield *with_class, True
+    yield torch.randn(batch, length, 4), torch.randn(4, 1, 3, 3), None, None, height, 2, 1, True
+    yield grad(batch, 2 * height, 4, **doubles), grad(4, 1, 3, 3, **doubles), None, None, height, 2, 0
+    yield grad(batch, length, 4, **doubles), grad(4, 2, 3, 3, **doubles), grad(4, **doubles), None, height, 2, 1, True
 
 
 def token_convolution_backward():
     yield torch.randn(2, 7, 4), torch.randn(2, 7, 4), torch.randn(4, 2, 3, 3), 2, 3, 1
 
 
-def mix_heads():
-    yield grad(2, 5, 3, 4), grad(2, 5, 3, 2), grad(3)
-    yield strided(2, 5, 3, 4), grad(2, 5, 3, 4), grad(3)
-    yield grad(2, 5, 3, 4, dtype=torch.float64), grad(2, 5, 3, 1, dtype=torch.float64), grad(3, dtype=torch.float64)
+def mix_heads(batch=2, length=5):
+    doubles = dict(dtype=torch.float64)
+    yield grad(batch, length, 3, 4), grad(batch, length, 3, 2), grad(3)
+    yield strided(batch, length, 3, 4), grad(batch, length, 3, 4), grad(3)
+    yield grad(batch, length, 3, 4, **doubles), grad(batch, length, 3, 1, **doubles), grad(3, **doubles)
 
 
-def resize_tokens():
-    for length in (1, 3, 7, 11):
-        yield grad(2, 7, 3), length
-        yield strided(2, 7, 3), length, last_tokens(2, 7, 2)
-    yield grad(2, 7, 3), 4, torch.ones(2, 7, dtype=torch.bool)
+def resize_tokens(batch=2, length=7):
+    for target in (1, 3, length, length + 4):
+        yield grad(batch, length, 3), target
+        yield strided(batch, length, 3), target, last_tokens(batch, length, 2)
+    yield grad(batch, length, 3), 4, torch.ones(batch, length, dtype=torch.bool)
 
 
 UN_WINDOW, UN_MOMENTUM, UN_EPS = [4, 3], [0.9, 0.8], 1e-5
@@ -154,14 +173,15 @@ def un_state(channels, steps):
     return statistics, torch.tensor([steps, 0, max(0, steps - UN_WINDOW[0]), 0])
 
 
-def unified_norm():
+def unified_norm(batch=2, length=5):
     channels = 3
     affine = grad(channels), grad(channels)
     for official in (False, True):
         for steps in (0, 20):
             common = *un_state(channels, steps), UN_WINDOW, UN_MOMENTUM, UN_EPS, 10
-            yield grad(2, 5, channels), *affine, None, *common, True, 0, False, official
-            yield strided(2, 5, channels), None, None, last_tokens(2, 5, 1), *common, False, 1, True, official
+            yield grad(batch, length, channels), *affine, None, *common, True, 0, False, official
+            padding = last_tokens(batch, length, 1)
+            yield strided(batch, length, channels), None, None, padding, *common, False, 1, True, official
 
 
 def unified_norm_backward():
@@ -177,11 +197,11 @@ def power_norm_state(channels):
     return torch.rand(2, channels) + 0.5, torch.tensor([20])
 
 
-def power_norm():
+def power_norm(batch=2, length=5):
     for warmup in (10, 100):
         settings = 0.9, 0.9, 1e-5, warmup
-        yield grad(2, 5, 3), grad(3), grad(3), None, *power_norm_state(3), *settings
-        yield strided(2, 5, 3), None, None, last_tokens(2, 5, 1), *power_norm_state(3), *settings
+        yield grad(batch, length, 3), grad(3), grad(3), None, *power_norm_state(3), *settings
+        yield strided(batch, length, 3), None, None, last_tokens(batch, length, 1), *power_norm_state(3), *settings
 
 
 def power_norm_backward():
@@ -190,10 +210,12 @@ def power_norm_backward():
         yield torch.randn(2, 5, 3), torch.randn(2, 5, 3), weight, padding, scales, power_norm_state(3)[0], 0.9, 1e-5
 
 
-def attention_weights():
-    yield grad(4, 2, 3, 5), grad(2, 2, 3, 5), 0.5
-    yield strided(4, 2, 3, 5), torch.randn(1, 1, 1, 5), 0.5
-    yield grad(4, 2, 3, 5), None, 0.5
+def attention_weights(batch=4, length=3):
+    keys, doubles = length + 2, dict(dtype=torch.float64)
+    yield grad(batch, 2, length, keys), grad(2, 2, length, keys), 0.5
+    yield strided(batch, 2, length, keys), torch.randn(1, 1, 1, keys), 0.5
+    yield grad(batch, 2, length, keys), None, 0.5
+    yield grad(batch, 2, length, keys, **doubles), grad(batch // 2, 1, length, keys, **doubles), 0.5
 
 
 def attention_weights_backward():
@@ -201,16 +223,17 @@ def attention_weights_backward():
         yield torch.randn(4, 2, 3, 5), torch.rand(4, 2, 3, 5), windows, 0.5
 
 
-def permute_tokens():
-    index, inverse = torch.tensor([2, -1, 0, -1, 3]), torch.tensor([2, -1, 0, 4])
-    yield grad(2, 4, 3), index, inverse
-    yield strided(2, 4, 3), index, inverse
-    yield torch.randn(0, 4, 3), index, inverse
+def permute_tokens(batch=2, length=4):
+    index, inverse = torch.tensor([2, -1, 0, -1, *range(3, length)]), torch.tensor([2, -1, 0, *range(4, length + 1)])
+    yield grad(batch, length, 3), index, inverse
+    yield strided(batch, length, 3), index, inverse
+    yield torch.randn(0, length, 3), index, inverse
 
 
-def scale_shift():
-    yield grad(2, 5, 3), grad(3), grad(3)
-    yield strided(2, 5, 3), torch.rand(3), None
+def scale_shift(batch=2, length=5):
+    yield grad(batch, length, 3), grad(3), grad(3)
+    yield strided(batch, length, 3), torch.rand(3), None
+    yield grad(batch, length, 3, dtype=torch.float64), grad(3, dtype=torch.float64), grad(3, dtype=torch.float64)
 
 
 SAMPLES = {make.__name__: make for make in (
@@ -219,3 +242,8 @@ SAMPLES = {make.__name__: make for make in (
     linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, permute_tokens,
     power_norm, power_norm_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution,
     token_convolution_backward, unified_norm, unified_norm_backward)}
+
+
+def public_operators():
+    """Names of the operators that a user calls."""
+    return sorted(name for name in SAMPLES if not name.endswith(("_backward", "_fused")))
