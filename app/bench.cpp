@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -5,6 +6,7 @@
 #include "app/command.h"
 #include "app/device_argument.h"
 #include "app/json.h"
+#include "app/precision_note.h"
 #include "app/text_output.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
@@ -117,6 +119,9 @@ int run_bench(const BenchArguments& given) {
   const BenchArguments arguments = runtime::is_export(given.model.name) ? for_export(given) : given;
   const std::vector<BenchCase> cases = cases_of(arguments);
   const bool apart = is_glob(arguments.model.name);
+  const bool narrow = std::ranges::find(arguments.precisions, "bf16") != arguments.precisions.end();
+  if (narrow && device_named(arguments.device).is_cpu())
+    if (const auto note = slow_bfloat16_note()) std::cerr << *note << '\n';
   std::vector<BenchRow> rows;
   for (const BenchCase& bench : cases) rows.push_back(apart ? measure_apart(bench) : measure_here(bench));
   if (arguments.json)

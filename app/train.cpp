@@ -52,6 +52,7 @@ int train_one(const TrainArguments& arguments) {
   train::RunFolder folder = make_run_folder(job, recipe);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));
+  if (const auto note = precision_note(recipe.plan)) progress.log(*note);
   return say_outcome(train::Trainer(*task, recipe.plan.training, folder, &progress).run(), folder);
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/model_argument.h"
+#include "app/precision_note.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "cachet/report/format.h"
@@ -151,6 +152,13 @@ ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arg
   return recipe;
 }
 
+std::optional<std::string> precision_note(const tasks::RecipePlan& plan) {
+  const train::TrainOptions& options = plan.training.train;
+  if (options.precision != train::Precision::bfloat16 || !train::find_device(options.device).is_cpu())
+    return std::nullopt;
+  return slow_bfloat16_note();
+}
+
 std::vector<std::string> command_words() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words{report::program_name()};
@@ -167,6 +175,7 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
     return kDone;
   }
   print_line("model", plan.model().name);
+  if (const auto note = precision_note(plan)) print_line("precision", *note);
   if (const auto why = plan.task->absent_data())
     dry_run_without_data(plan, *why);
   else

@@ -47,6 +47,10 @@ ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, 
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                                const std::filesystem::path& run);
 
+/// A line where the recipe asks for bfloat16 and this processor is slower with it; measures for less than half a
+/// second.
+std::optional<std::string> precision_note(const tasks::RecipePlan& plan);
+
 /// This process's command line, as run folders keep it.
 std::vector<std::string> command_words();
 

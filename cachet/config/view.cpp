@@ -30,6 +30,11 @@ T View::settle(std::string_view key, T fallback, Read read, Write write) const {
   return value;
 }
 
+void View::decide(std::string_view key, std::string_view word) const {
+  const auto place = state_->positions.find(join_path(path_, key));
+  if (place != state_->positions.end()) state_->values[place->second].toml = toml_text(std::string(word));
+}
+
 bool View::has(std::string_view key) const {
   const std::string path = join_path(path_, key);
   state_->mentioned.insert(path);

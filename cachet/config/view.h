@@ -75,6 +75,9 @@ class View {
     return records[word_index(key, fallback_index, words)];
   }
 
+  /// Puts what a reader decided in the place of a value that left it open ("auto"): resolved() lists that word.
+  void decide(std::string_view key, std::string_view word) const;
+
   /// Records a problem with a key that this kind of table has no use for, if it was written. One that the kind of a
   /// base left behind is passed over.
   void refuse(std::string_view key, const std::string& message) const;

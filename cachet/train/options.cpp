@@ -2,14 +2,26 @@
 
 #include <array>
 
+#include "cachet/train/precision.h"
+
 namespace cachet::train {
 namespace {
 
-constexpr std::array<config::Choice<Precision>, 2> kPrecisions{
-    {{"fp32", Precision::float32}, {"bf16", Precision::bfloat16}}};
+enum class PrecisionWord { float32, bfloat16, automatic };
+constexpr std::array<config::Choice<PrecisionWord>, 3> kPrecisions{
+    {{"fp32", PrecisionWord::float32}, {"bf16", PrecisionWord::bfloat16}, {"auto", PrecisionWord::automatic}}};
 
 constexpr config::Range<int64_t> kAtLeastOne{.least = 1, .most = int64_t{1} << 40};
 constexpr config::Range<double> kNoLessThanZero{.least = 0};
+
+// A run keeps what "auto" meant where it began, so that it goes on with that elsewhere.
+Precision decided_precision(const config::View& view, PrecisionWord word, const DeviceChoice& device) {
+  if (word != PrecisionWord::automatic)
+    return word == PrecisionWord::bfloat16 ? Precision::bfloat16 : Precision::float32;
+  const Precision chosen = precision_of_machine(device);
+  view.decide("precision", chosen == Precision::bfloat16 ? "bf16" : "fp32");
+  return chosen;
+}
 
 void read_saving(const config::View& view, TrainOptions& options) {
   options.log_every = read_span(view, "log_every", options.log_every);
@@ -34,8 +46,9 @@ TrainOptions read_train_options(const config::View& view) {
   options.batch_size = view.integer("batch_size", options.batch_size, kAtLeastOne);
   options.accumulate = view.integer("accumulate", options.accumulate, kAtLeastOne);
   options.seed = static_cast<uint64_t>(view.integer("seed", static_cast<int64_t>(options.seed), {.least = 0}));
-  options.precision = view.choice("precision", options.precision, kPrecisions);
+  const PrecisionWord precision = view.choice("precision", PrecisionWord::float32, kPrecisions);
   options.device = read_device(view, "device");
+  options.precision = decided_precision(view, precision, options.device);
   options.threads = view.integer("threads", options.threads, {.least = 0, .most = 4096});
   options.deterministic = view.boolean("deterministic", options.deterministic);
   options.init = view.text("init", options.init);

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
+#include "cachet/ops/processor.h"
+#include "cachet/train/precision.h"
 #include "cachet/train/schedule.h"
 #include "tests/support/thrown_message.h"
 
@@ -44,6 +48,26 @@ warmup = "1 epoch"
   EXPECT_TRUE(options.optimizer.nesterov);
   EXPECT_EQ(options.schedule.kind, ScheduleOptions::Kind::linear);
   EXPECT_EQ(options.schedule.warmup.steps(40), 40);
+}
+
+TEST(TrainOptions, KeepWhatTheMachineChose) {
+  config::Document document = config::Document::from_text("[train]\nprecision = \"auto\"", "r.toml");
+  const Precision chosen = read_options(document.root()).train.precision;
+  EXPECT_EQ(chosen, precision_of_machine({}));
+  const std::string text = document.resolved_toml(/*with_origins=*/false);
+  EXPECT_NE(text.find(chosen == Precision::bfloat16 ? "precision = \"bf16\"" : "precision = \"fp32\""),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(precision_of_machine({DeviceChoice::Kind::cuda}), Precision::bfloat16);
+  EXPECT_EQ(precision_of_machine({DeviceChoice::Kind::cpu}), ops::has_amx() ? Precision::bfloat16 : Precision::float32);
+}
+
+TEST(Bfloat16TimeRatio, IsARatioInLessThanASecond) {
+  const auto start = std::chrono::steady_clock::now();
+  const double ratio = bfloat16_time_ratio();
+  EXPECT_GT(ratio, 0.01);
+  EXPECT_LT(ratio, 100);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));  // on a busy machine
 }
 
 TEST(TrainOptions, NameWhatIsWrong) {

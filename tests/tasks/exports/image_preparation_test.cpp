@@ -30,7 +30,7 @@ TEST(ImagePreparation, HasTheBitsOfTheEvaluation) {
       {40, 30, 1, {3, 0, 0}, {.image_size = 16, .crop_fraction = 0.5}},  // grey made RGB
       {40, 30, 3, {1, 0, 0}, {.image_size = 16}},                        // RGB made grey
       {300, 40, 3, {3, 0, 0}, {.image_size = {20, 32}, .crop_fraction = 0.8}},
-      {33, 20, 1, {1, 28, 28}, {}},                                      // data of one size
+      {33, 20, 1, {1, 28, 28}, {}},  // data of one size
       {33, 20, 3, {3, 32, 32}, {.image_size = 24, .crop_fraction = 0.75}},
   };
   for (const Case& c : cases) {

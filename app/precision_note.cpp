@@ -1,0 +1,17 @@
+#include "app/precision_note.h"
+
+#include "cachet/report/format.h"
+#include "cachet/train/precision.h"
+
+namespace cachet::app {
+
+std::optional<std::string> slow_bfloat16_note() { return slow_bfloat16_note(train::bfloat16_time_ratio()); }
+
+std::optional<std::string> slow_bfloat16_note(double ratio) {
+  constexpr double kNoise = 1.05;
+  if (ratio < kNoise) return std::nullopt;
+  return "bfloat16 is slower than float32 on this processor: a product takes " + report::format_number(ratio, 2) +
+         " times as long; fp32 is the faster choice";
+}
+
+}  // namespace cachet::app

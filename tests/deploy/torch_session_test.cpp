@@ -1,0 +1,93 @@
+// Every backbone × norm × cache, small: a session on LibTorch computes what the model does.
+#include "cachet/deploy/torch_session.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cachet/deploy/equality.h"
+#include "cachet/deploy/rewrite.h"
+#include "cachet/deploy/session_model.h"
+#include "tests/deploy/classifier_inputs.h"
+#include "tests/deploy/trained_model.h"
+#include "tests/support/gradient_check.h"
+
+namespace cachet::deploy {
+namespace {
+
+using testing::cache_settings;
+using testing::Settings;
+using testing::small_models;
+using testing::SmallModel;
+using testing::text_of;
+
+runtime::Element element_of(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kLong   ? runtime::Element::int64
+         : tensor.scalar_type() == at::kBool ? runtime::Element::boolean
+                                             : runtime::Element::float32;
+}
+
+at::Tensor run(runtime::Session& session, const std::vector<at::Tensor>& tensors) {
+  std::vector<runtime::Input> inputs;
+  for (const at::Tensor& tensor : tensors)
+    inputs.push_back({element_of(tensor), tensor.sizes().vec(), tensor.const_data_ptr()});
+  const runtime::Scores scores = session.run(inputs);
+  return at::tensor(scores.values).view({scores.samples, scores.classes});
+}
+
+class TorchSession : public ::testing::TestWithParam<SmallModel> {};
+
+TEST_P(TorchSession, ComputesWhatTheModelDoes) {
+  const at::NoGradGuard no_grad;
+  for (const std::string& norm : {"layer", "un"})
+    for (Settings plug_ins : cache_settings(GetParam().has_grid)) {
+      plug_ins.push_back("norm.kind=" + std::string(norm));
+      SCOPED_TRACE(text_of(plug_ins));
+      const auto model = trained(GetParam(), plug_ins, at::kFloat);
+      const std::vector<at::Tensor> inputs = classifier_inputs(*model, 4, 2);
+      const at::Tensor expected = classify(*model, inputs);
+      rewrite(*model);
+      const auto copy = std::dynamic_pointer_cast<models::Model>(model->clone());
+      const Equality wide = equality_of(expected, run(*make_torch_session(model, {}), inputs), {1e-4});
+      EXPECT_TRUE(wide.holds({1e-4})) << to_text(wide);
+      const Equality narrow =
+          equality_of(expected, run(*make_torch_session(copy, {runtime::Precision::bfloat16}), inputs), {0.1});
+      EXPECT_LT(narrow.difference, 0.1) << to_text(narrow);  // weights of these tests are far larger than trained ones
+      EXPECT_GT(narrow.difference, 1e-6) << "bfloat16 was not used";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, TorchSession, ::testing::ValuesIn(small_models()),
+                         [](const auto& info) { return info.param.name + "_" + std::to_string(info.index); });
+
+/// Gives the first input's first numbers, and keeps what it was given.
+class Recorder : public runtime::Session {
+ public:
+  explicit Recorder(std::vector<std::vector<int64_t>>& shapes) : shapes_(shapes) {}
+  runtime::Scores run(std::span<const runtime::Input> inputs) override {
+    for (const runtime::Input& input : inputs) shapes_.push_back(input.shape);
+    return {inputs[0].shape[0], 2, std::vector<float>(static_cast<size_t>(2 * inputs[0].shape[0]), 0.5F)};
+  }
+
+ private:
+  std::vector<std::vector<int64_t>>& shapes_;
+};
+
+TEST(SessionModel, FillsSequencesUpWhereTheirLengthIsFixed) {
+  std::vector<std::vector<int64_t>> shapes;
+  const auto model = session_model(std::make_unique<Recorder>(shapes), {30, 12, false}, 2, /*fixed_length=*/12);
+  EXPECT_EQ(model->forward({at::zeros({3, 7}, at::kLong), {}}, {}).sizes(), at::IntArrayRef({3, 2}));
+  EXPECT_EQ(shapes, (std::vector<std::vector<int64_t>>{{3, 12}, {3, 12}}));
+  shapes.clear();
+  const auto free = session_model(std::make_unique<Recorder>(shapes), {30, 12, false}, 2, 0);
+  free->forward({at::zeros({3, 7}, at::kLong), {}}, {});
+  EXPECT_EQ(shapes, (std::vector<std::vector<int64_t>>{{3, 7}, {3, 7}}));
+}
+
+TEST(TorchSession, TakesModelsInEvaluationAlone) {
+  const auto model = testing::built(small_models().front(), {});
+  model->train();
+  testing::expect_refused([&] { make_torch_session(model, {}); }, "call eval() first");
+}
+
+}  // namespace
+}  // namespace cachet::deploy
