@@ -3,6 +3,9 @@
 /// All public headers of Cachet. Link cachet::cachet (find_package(cachet)).
 
 #include "cachet/config/view.h"
+#include "cachet/deploy/equality.h"
+#include "cachet/deploy/rewrite.h"
+#include "cachet/deploy/torch_session.h"
 #include "cachet/io/name_map.h"
 #include "cachet/io/name_source.h"
 #include "cachet/io/published_names.h"

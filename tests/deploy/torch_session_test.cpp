@@ -38,7 +38,7 @@ class TorchSession : public ::testing::TestWithParam<SmallModel> {};
 
 TEST_P(TorchSession, ComputesWhatTheModelDoes) {
   const at::NoGradGuard no_grad;
-  for (const std::string& norm : {"layer", "un"})
+  for (const char* norm : {"layer", "un"})
     for (Settings plug_ins : cache_settings(GetParam().has_grid)) {
       plug_ins.push_back("norm.kind=" + std::string(norm));
       SCOPED_TRACE(text_of(plug_ins));

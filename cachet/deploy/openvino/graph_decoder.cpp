@@ -3,12 +3,8 @@
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/ir.h>
 
-#include <algorithm>
 #include <openvino/op/constant.hpp>
-#include <optional>
 #include <set>
-#include <sstream>
-#include <variant>
 
 #include "cachet/deploy/openvino/element_types.h"
 
