@@ -23,8 +23,8 @@ constexpr const char* kWeightsSuffix = ".safetensors";
 
 struct ExportArguments {
   SavedRunArgument model;
-  std::string names = "timm";
-  tasks::ExportOptions options;
+  std::string names = "timm", engine = "openvino", precision = "f32";
+  bool check_all = false;
   OutputArgument output;
   bool json = false;
 
@@ -112,7 +112,10 @@ int export_folder(const ExportArguments& arguments) {
   require_folder_output(arguments.output,
                         {{}, {source.path}, [&](const auto& folder) { return is_folder_of(folder, made_of); }},
                         runtime::is_export);
-  const tasks::ExportReport report = tasks::export_model(source, arguments.options, output);
+  const tasks::ExportOptions options{arguments.engine == "torch" ? EngineKind::torch : EngineKind::openvino,
+                                     arguments.precision == "bf16" ? Precision::bfloat16 : Precision::float32,
+                                     arguments.check_all};
+  const tasks::ExportReport report = tasks::export_model(source, options, output);
   if (arguments.json) {
     std::cout << export_json(report, output.string()).dump(2) << '\n';
     return kDone;
@@ -128,18 +131,16 @@ int run_export(const ExportArguments& arguments) {
 
 Action declare_export(CLI::App& app) {
   auto arguments = std::make_shared<ExportArguments>();
-  add_saved_model(app, arguments->model);
+  add_saved_model(app, arguments->model, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's");
   add_output(app, arguments->output, "The folder to write, or of the weights alone a safetensors file", "PATH")
       ->required();
-  app.add_option("--engine", arguments->options.engine, "What runs the folder: openvino or torch (openvino)")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, EngineKind>{{"openvino", EngineKind::openvino}, {"torch", EngineKind::torch}}))
+  app.add_option("--engine", arguments->engine, "What runs the folder (openvino)")
+      ->check(CLI::IsMember({"openvino", "torch"}))
       ->type_name("ENGINE");
-  app.add_option("--precision", arguments->options.precision, "In which numbers: f32 or bf16 (f32)")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Precision>{{"f32", Precision::float32}, {"bf16", Precision::bfloat16}}))
-      ->type_name("P");
-  app.add_flag("--check", arguments->options.check_all,
+  app.add_option("--precision", arguments->precision, "In which numbers (f32)")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->type_name("PRECISION");
+  app.add_flag("--check", arguments->check_all,
                "Compare the folder with the model on all evaluation data, accuracy too, and not on 64 samples");
   add_names_option(app, "--names", arguments->names, "Of a safetensors file: whose names to give the tensors (timm)");
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -125,16 +125,15 @@ std::vector<std::string> SavedRunArgument::all_settings() const {
   return all;
 }
 
-void add_saved_model(CLI::App& app, SavedRunArgument& argument) {
-  app.add_option("RUN", argument.path, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's")
-      ->required()
-      ->type_name("");
+void add_saved_model(CLI::App& app, SavedRunArgument& argument, const char* what) {
+  app.add_option("RUN", argument.path, what)->required()->type_name("");
   app.add_option("--data", argument.data, "The folder that the data lie in: data.root")->type_name("FOLDER");
   add_recipe_settings(app, argument.settings);
 }
 
 void add_saved_run(CLI::App& app, SavedRunArgument& argument) {
-  add_saved_model(app, argument);
+  add_saved_model(app, argument,
+                  "A run's folder, whose best checkpoint counts, a checkpoint's, a model's or an export's");
   add_device_option(app, argument.device);
 }
 

@@ -47,9 +47,9 @@ struct SavedRunArgument {
   std::vector<std::string> all_settings() const;
 };
 
-/// Adds the argument RUN, what tasks::open_saved_run takes, and the options --data and --set.
-void add_saved_model(CLI::App& app, SavedRunArgument& argument);
-/// And --device.
+/// Adds the argument RUN, of which the help says `what` it is, and the options --data and --set.
+void add_saved_model(CLI::App& app, SavedRunArgument& argument, const char* what);
+/// The same for what tasks::open_saved_run takes, and --device.
 void add_saved_run(CLI::App& app, SavedRunArgument& argument);
 
 /// Its task with the weights, in evaluation mode, on the device that the command line names.
