@@ -9,6 +9,7 @@
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
 #include "cachet/io/safetensors.h"
+#include "cachet/runtime/engines.h"
 #include "cachet/tasks/exports/export_comparison.h"
 #include "cachet/tasks/exports/model_export.h"
 #include "cachet/tasks/weights/weight_export.h"
@@ -23,7 +24,8 @@ constexpr const char* kWeightsSuffix = ".safetensors";
 
 struct ExportArguments {
   SavedRunArgument model;
-  std::string names = "timm", engine = "openvino", precision = "f32";
+  std::string names = "timm", precision = "f32";
+  std::string engine = runtime::openvino_version().empty() ? "torch" : "openvino";
   bool check_all = false;
   OutputArgument output;
   bool json = false;
@@ -134,7 +136,7 @@ Action declare_export(CLI::App& app) {
   add_saved_model(app, arguments->model, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's");
   add_output(app, arguments->output, "The folder to write, or of the weights alone a safetensors file", "PATH")
       ->required();
-  app.add_option("--engine", arguments->engine, "What runs the folder (openvino)")
+  app.add_option("--engine", arguments->engine, "What runs the folder (" + arguments->engine + ")")
       ->check(CLI::IsMember({"openvino", "torch"}))
       ->type_name("ENGINE");
   app.add_option("--precision", arguments->precision, "In which numbers (f32)")

@@ -124,8 +124,6 @@ class Export(RunTest):
         for line in examples("export"):
             with self.subTest(line):
                 words = shlex.split(line)[1:]
-                if "openvino" not in engines() and "--engine" not in words and "--names" not in words:
-                    words += ["--engine", "torch"]
                 if "--names" not in words and (self.folder / "deployed").exists():
                     shutil.rmtree(self.folder / "deployed")
                 self.cachet(*words)
