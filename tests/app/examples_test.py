@@ -36,7 +36,8 @@ class Examples(command.CommandTest):
                 with self.subTest(line), tempfile.TemporaryDirectory() as folder:
                     done = self.succeed(*shlex.split(line)[1:], *quick, cwd=folder)
                     self.assertNotEqual(done.stdout, "")
-                    self.assertEqual(done.stderr, "")
+                    notes = [line for line in done.stderr.splitlines() if not line.startswith("bfloat16 is slower")]
+                    self.assertEqual(notes, [])
 
     def test_all_examples_parse(self):
         """No example names an option or a subcommand that does not exist."""
