@@ -1,9 +1,13 @@
 # Finds LibTorch: the builder's own (Torch_DIR, CMAKE_PREFIX_PATH) first, else what tools/find-torch finds.
 # Targets link ${CACHET_TORCH}: names of targets and not the files of TORCH_LIBRARIES, so that an installed Cachet
-# works with a LibTorch in another place.
+# works with a LibTorch in another place. The compiler's standard library stands before them: wheels export parts of
+# the one they were built with (2.11's std::filesystem::remove_all crashes), and the first in line is the one that is used.
 file(STRINGS ${PROJECT_SOURCE_DIR}/tools/versions cachet_minimum_torch REGEX ^LIBTORCH_MINIMUM=)
 string(REPLACE LIBTORCH_MINIMUM= "" cachet_minimum_torch ${cachet_minimum_torch})
 set(CACHET_TORCH torch torch_library c10)
+if(UNIX AND NOT APPLE)
+  list(PREPEND CACHET_TORCH stdc++)
+endif()
 
 # The wheel's package warns at every configure that its static kineto library is missing; nothing here needs it.
 macro(cachet_find_torch_quietly)
