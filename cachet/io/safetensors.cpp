@@ -40,20 +40,25 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+SafetensorsHeader read_header(InputFile& file, const std::string& name) {
+  std::array<std::byte, kSafetensorsPrefix> prefix = {};
+  file.read(std::span(prefix).first(std::min(file.size(), kSafetensorsPrefix)));
+  std::vector<std::byte> json(safetensors_header_size(prefix, file.size(), name));
+  file.read(json);
+  return parse_safetensors_header(as_text(json), file.size() - kSafetensorsPrefix - json.size(), name);
+}
+
 }  // namespace
 
 Safetensors read_safetensors(const std::filesystem::path& path) {
   InputFile file(path);
-  std::array<std::byte, kSafetensorsPrefix> prefix = {};
-  file.read(std::span(prefix).first(std::min(file.size(), kSafetensorsPrefix)));
-  const uint64_t size = safetensors_header_size(prefix, file.size(), path.string());
-  SafetensorsHeader header;
-  {
-    std::vector<std::byte> json(size);
-    file.read(json);
-    header = parse_safetensors_header(as_text(json), file.size() - kSafetensorsPrefix - size, path.string());
-  }
-  return fill_tensors(std::move(header), path.string(), [&file](std::span<std::byte> bytes) { file.read(bytes); });
+  return fill_tensors(read_header(file, path.string()), path.string(),
+                      [&file](std::span<std::byte> bytes) { file.read(bytes); });
+}
+
+std::map<std::string, std::string> read_safetensors_metadata(const std::filesystem::path& path) {
+  InputFile file(path);
+  return read_header(file, path.string()).metadata;
 }
 
 Safetensors parse_safetensors(std::span<const std::byte> file, std::string_view name) {

@@ -23,7 +23,10 @@ struct Safetensors {
 /// error, see non_finite().
 Safetensors read_safetensors(const std::filesystem::path& path);
 
-/// The same from memory, which may be released afterwards; `name` begins the messages.
+/// What such a file says beside its tensors, which are not read. Throws io::Error as above.
+std::map<std::string, std::string> read_safetensors_metadata(const std::filesystem::path& path);
+
+/// A file's tensors and metadata from memory, which may be released afterwards; `name` begins the messages.
 Safetensors parse_safetensors(std::span<const std::byte> file, std::string_view name);
 
 /// The bytes of a file that holds these tensors, in the order of element size and name, so that each lies aligned;

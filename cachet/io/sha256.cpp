@@ -67,4 +67,6 @@ std::string hex(const Sha256::Digest& digest) {
 
 std::string sha256_hex(std::span<const std::byte> bytes) { return hex(sha256(bytes)); }
 
+std::string sha256_hex(std::string_view text) { return sha256_hex(std::as_bytes(std::span(text))); }
+
 }  // namespace cachet::io

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace cachet::io {
 
@@ -27,5 +28,6 @@ class Sha256 {
 Sha256::Digest sha256(std::span<const std::byte> bytes);
 std::string hex(const Sha256::Digest& digest);  // 64 lower-case digits
 std::string sha256_hex(std::span<const std::byte> bytes);
+std::string sha256_hex(std::string_view text);
 
 }  // namespace cachet::io

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <system_error>
 
@@ -18,9 +17,7 @@ constexpr const char* kSourceKey = "source";
 /// Keeps what is joined apart: no text holds the byte between them.
 std::string joined(const std::string& first, const std::string& second) { return first + '\0' + second; }
 
-std::string short_digest(const std::string& text) {
-  return io::sha256_hex(std::as_bytes(std::span(text))).substr(0, 16);
-}
+std::string short_digest(const std::string& text) { return io::sha256_hex(text).substr(0, 16); }
 
 /// The source of a line that is record `index`; nothing of any other line.
 std::optional<std::string> source_in(const std::string& line, int64_t index) {

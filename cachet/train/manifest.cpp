@@ -1,7 +1,6 @@
 #include "cachet/train/manifest.h"
 
 #include <nlohmann/json.hpp>
-#include <span>
 #include <stdexcept>
 
 #include "cachet/io/error.h"
@@ -43,7 +42,7 @@ Manifest parse_manifest(const ManifestJson& json) {
 std::string to_json(const Manifest& manifest) {
   ManifestJson json = manifest_body(manifest);
   const std::string body = json.dump();
-  json["digest"] = io::sha256_hex(std::as_bytes(std::span(body)));
+  json["digest"] = io::sha256_hex(body);
   return json.dump(2) + "\n";
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 
 #include "cachet/io/sha256.h"
@@ -71,7 +70,7 @@ std::string config_hash(const RecipeValues& values) {
   for (const auto& [key, value] : values) {
     if (!may_change_on_resume(key)) text += key + " = " + value + "\n";
   }
-  return io::sha256_hex(std::as_bytes(std::span(text)));
+  return io::sha256_hex(text);
 }
 
 }  // namespace cachet::train

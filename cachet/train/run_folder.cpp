@@ -12,7 +12,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -60,8 +59,6 @@ std::set<std::string> keys_from(const char* source, const config::Document& docu
     if (value.origin.source == source) keys.insert(value.key);
   return keys;
 }
-
-std::string text_digest(const std::string& text) { return io::sha256_hex(std::as_bytes(std::span(text))); }
 
 void append_line(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::app);
@@ -145,7 +142,7 @@ RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, c
                  recipe_values(document),
                  keys_from(config::kDefaultSource, document),
                  keys_from(config::kSetSource, document),
-                 text_digest(recipe.text),
+                 io::sha256_hex(recipe.text),
                  {},
                  {},
                  {}};
@@ -225,7 +222,7 @@ void RunFolder::require_same_data(const std::map<std::string, std::string>& fing
 
 bool RunFolder::recipe_was_edited() const {
   return !run_.recipe_digest.empty() &&
-         text_digest(io::read_text_file(recipe(), config::kMostRecipeBytes)) != run_.recipe_digest;
+         io::sha256_hex(io::read_text_file(recipe(), config::kMostRecipeBytes)) != run_.recipe_digest;
 }
 
 RunFolder RunFolder::open(const fs::path& path) {

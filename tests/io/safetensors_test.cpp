@@ -53,6 +53,7 @@ TEST(Safetensors, WritesAndReadsEveryType) {
   write_safetensors(folder / "a.safetensors", tensors, metadata);
   const Safetensors read = read_safetensors(folder / "a.safetensors");
   EXPECT_EQ(read.metadata, metadata);
+  EXPECT_EQ(read_safetensors_metadata(folder / "a.safetensors"), metadata);
   ASSERT_EQ(read.tensors.size(), tensors.size());
   for (const auto& [name, tensor] : tensors) {
     const at::Tensor& other = read.tensors.at(name);

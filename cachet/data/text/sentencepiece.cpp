@@ -69,7 +69,7 @@ SubwordEncoder::SubwordEncoder(std::string_view model, const std::string& name) 
   };
   const auto& processor = loaded->processor;
   vocabulary_ = {size,
-                 io::sha256_hex(std::as_bytes(std::span(model))),
+                 io::sha256_hex(model),
                  {id(processor.pad_id()), id(processor.unk_id()), id(processor.bos_id()), id(processor.eos_id())}};
   model_ = std::move(loaded);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <span>
 #include <utility>
 
 #include "cachet/config/toml_text.h"
@@ -62,7 +61,7 @@ KeptFiles SequenceClassificationPlan::files_to_keep() const {
   data::SubwordModelFile model = data::read_subword_model(text, std::filesystem::current_path());
   KeptFiles keep;
   if (text.vocabulary_hash.empty()) {
-    const std::string hash = io::sha256_hex(std::as_bytes(std::span(model.bytes)));
+    const std::string hash = io::sha256_hex(model.bytes);
     keep.settings.push_back("data.vocabulary_hash=" + config::toml_text(hash));
   }
   keep.files.emplace(kOwnSubwords, std::move(model.bytes));
