@@ -17,6 +17,7 @@ enum class BenchmarkMode {
 enum class BenchmarkPrecision {
   float32,
   bfloat16,  // inference: weights stored in bfloat16; training: float32 weights under autocast
+  int8,      // inference of exported models, whose sessions multiply so
 };
 
 struct BenchmarkOptions {
