@@ -1,7 +1,10 @@
 #include "cachet/deploy/rewrite.h"
 
+#include <functional>
 #include <map>
+#include <utility>
 
+#include "cachet/nn/attention/cached_attention.h"
 #include "cachet/nn/norm/folding.h"
 #include "cachet/nn/transformer_block.h"
 
@@ -37,40 +40,81 @@ const char* left_of(Outcome outcome) {
   return "";
 }
 
-void freeze_caches(const models::Model& model, std::vector<RewrittenPlace>& places) {
-  for (const auto& [path, block] : parts_of<nn::TransformerBlock>(model)) {
-    if (!block->has_cache()) continue;
-    RewrittenPlace place{RewrittenPlace::Kind::cache, path_of(path, "attn.cache"), true, ""};
-    try {
-      block->freeze_cache();
-    } catch (const c10::Error& error) {
-      place.gone = false;
-      place.left = "all of it";
-      place.reason = error.what_without_backtrace();
-    }
-    places.push_back(std::move(place));
-  }
-}
-
-// A module before those in it: what a block gives its attention to absorb goes through the attention's own norm.
-void fold_norms(const models::Model& model, std::vector<RewrittenPlace>& places) {
-  for (const auto& [path, foldable] : parts_of<nn::Foldable>(model))
-    for (const nn::FoldedNorm& norm : foldable->fold_norms())
-      places.push_back({RewrittenPlace::Kind::norm, path_of(path, norm.name), norm.outcome == Outcome::gone,
-                        left_of(norm.outcome), norm.reason});
-}
-
-Footprint footprint_of(const models::Model& model) {
+Footprint footprint_of(const models::Model& model, bool count_work) {
   Footprint footprint;
   for (const at::Tensor& parameter : model.parameters()) {
     footprint.parameters += parameter.numel();
     footprint.bytes += static_cast<int64_t>(parameter.nbytes());
   }
   for (const at::Tensor& buffer : model.buffers()) footprint.bytes += static_cast<int64_t>(buffer.nbytes());
+  if (count_work) footprint.work = analysis::work_of(model);
   return footprint;
 }
 
-const char* word_for(RewrittenPlace::Kind kind) { return kind == RewrittenPlace::Kind::norm ? "norm" : "cache"; }
+/// Rewrites place by place and notes what each took away.
+class Rewriting {
+ public:
+  Rewriting(const models::Model& model, bool count_work) : model_(model), count_work_(count_work) {
+    report_.before = footprint_of(model, count_work);
+    work_ = report_.before.work;
+  }
+
+  void freeze_caches() {
+    for (const auto& [path, block] : parts_of<nn::TransformerBlock>(model_))
+      if (block->has_cache())
+        take({Kind::cache, path_of(path, "attn.cache")}, "all of it", [&] { block->freeze_cache(); });
+  }
+
+  void fold_shares() {
+    for (const auto& [path, attention] : parts_of<nn::FrozenCachedAttention>(model_))
+      if (attention->has_share())
+        take({Kind::share, path_of(path, "share")}, "a product for each channel", [&] { attention->absorb_share(); });
+  }
+
+  // A module before those in it: what a block gives its attention to absorb goes through the attention's own norm.
+  void fold_norms() {
+    for (const auto& [path, foldable] : parts_of<nn::Foldable>(model_))
+      for (const nn::NormFold& norm : foldable->norm_folds()) {
+        const nn::FoldedNorm folded = norm.fold();
+        note({Kind::norm, path_of(path, norm.name), folded.outcome == Outcome::gone, left_of(folded.outcome),
+              folded.reason});
+      }
+  }
+
+  RewriteReport finish() && {
+    report_.after = footprint_of(model_, count_work_);
+    return std::move(report_);
+  }
+
+ private:
+  using Kind = RewrittenPlace::Kind;
+
+  // `left`: where `rewrite` throws why it cannot.
+  void take(RewrittenPlace place, const char* left, const std::function<void()>& rewrite) {
+    try {
+      rewrite();
+    } catch (const c10::Error& error) {
+      place.gone = false;
+      place.left = left;
+      place.reason = error.what_without_backtrace();
+    }
+    note(std::move(place));
+  }
+
+  void note(RewrittenPlace place) {
+    if (count_work_) {
+      const analysis::Work now = analysis::work_of(model_);
+      place.removed = work_ - now;
+      work_ = now;
+    }
+    report_.places.push_back(std::move(place));
+  }
+
+  const models::Model& model_;
+  const bool count_work_;
+  RewriteReport report_;
+  analysis::Work work_;
+};
 
 std::string counted(int64_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
@@ -78,14 +122,27 @@ std::string counted(int64_t count, const std::string& word) {
 
 }  // namespace
 
+const char* word(RewrittenPlace::Kind kind) {
+  switch (kind) {
+    case RewrittenPlace::Kind::norm:
+      return "norm";
+    case RewrittenPlace::Kind::cache:
+      return "cache";
+    case RewrittenPlace::Kind::share:
+      return "mixing share";
+  }
+  return "";
+}
+
 RewriteReport rewrite(models::Model& model, const RewriteOptions& options) {
   TORCH_CHECK(!model.is_training(), "deploy: a model is rewritten in evaluation: call eval() first");
-  RewriteReport report;
-  report.before = footprint_of(model);
-  if (options.freeze) freeze_caches(model, report.places);
-  if (options.fold) fold_norms(model, report.places);
-  report.after = footprint_of(model);
-  return report;
+  Rewriting rewriting(model, options.count_work);
+  if (options.freeze) rewriting.freeze_caches();
+  if (options.fold) {
+    rewriting.fold_shares();
+    rewriting.fold_norms();
+  }
+  return std::move(rewriting).finish();
 }
 
 std::vector<std::string> report_lines(const RewriteReport& report) {
@@ -96,7 +153,7 @@ std::vector<std::string> report_lines(const RewriteReport& report) {
   std::vector<std::string> lines;
   for (const auto& [what, paths] : alike) {
     const auto& [kind, is_left, left, reason] = what;
-    std::string line = counted(static_cast<int64_t>(paths.size()), word_for(kind));
+    std::string line = counted(static_cast<int64_t>(paths.size()), word(kind));
     line += is_left ? ": " + left + " stays (" + reason + ")" : paths.size() == 1 ? " is gone" : " are gone";
     if (is_left) line += ": " + paths.front() + (paths.size() > 1 ? ", …" : "");
     lines.push_back(std::move(line));

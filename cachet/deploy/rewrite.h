@@ -4,34 +4,40 @@
 #include <string>
 #include <vector>
 
+#include "cachet/analysis/work.h"
 #include "cachet/models/model.h"
 
 /// What turns a trained model into the fastest form of itself.
 namespace cachet::deploy {
 
 struct RewriteOptions {
-  bool freeze = true;  // caches that rest in evaluation become constant keys and values, their gates go
-  bool fold = true;    // norms go into the linear maps and convolutions beside them
+  bool freeze = true;       // caches that rest in evaluation become constant keys and values, their gates go
+  bool fold = true;         // norms, and λ beside frozen caches, go into the linear maps and convolutions beside them
+  bool count_work = false;  // and count what each took away, by a forward pass without numbers
 };
 
-/// What became of one norm or cache.
+/// What became of one norm, of one cache, or of the λ by which a frozen cache and self-attention are mixed.
 struct RewrittenPlace {
-  enum class Kind { norm, cache };
+  enum class Kind { norm, cache, share };
   Kind kind = Kind::norm;
-  std::string path;  // in the model: "blocks.3.norm1"
-  bool gone = true;  // whether nothing of it is left to compute
-  std::string left;  // what is: "its statistics, without weights", "one affine map", "all of it"
-  std::string reason{};
+  std::string path;          // in the model: "blocks.3.norm1"
+  bool gone = true;          // whether nothing of it is left to compute
+  std::string left{};        // what is: "its statistics, without weights", "one affine map", "all of it"
+  std::string reason{};      // why
+  analysis::Work removed{};  // where it was counted; below 0 where the rest does more instead
 };
 
-/// What a model holds.
+const char* word(RewrittenPlace::Kind kind);  // "norm", "cache", "mixing share"
+
+/// What a model holds, and does for one sample.
 struct Footprint {
   int64_t parameters = 0;  // numbers in parameters
   int64_t bytes = 0;       // of parameters and buffers
+  analysis::Work work{};   // where it was counted
 };
 
 struct RewriteReport {
-  std::vector<RewrittenPlace> places;  // caches first, then norms, in the model's order
+  std::vector<RewrittenPlace> places;  // caches first, then λ, then norms, in the model's order
   Footprint before, after;
 };
 

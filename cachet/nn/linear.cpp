@@ -40,13 +40,26 @@ torch::Tensor Linear::forward_part(const torch::Tensor& x, int64_t first, int64_
                      bias.defined() ? std::optional(bias.narrow(0, first, count)) : std::nullopt);
 }
 
-void Linear::absorb(const Affine& before) {
-  const torch::Tensor shift =
-      bias.defined() ? bias : at::zeros({weight.size(0)}, weight.options().requires_grad(false));
-  absorb_affine("linear", before, weight, shift);
+torch::Tensor Linear::bias_or_zeros() const {
+  return bias.defined() ? torch::Tensor(bias) : at::zeros({weight.size(0)}, weight.options().requires_grad(false));
+}
+
+void Linear::keep_bias(const torch::Tensor& value) {
   if (bias.defined()) return;
-  bias = shift.set_requires_grad(weight.requires_grad());
+  bias = value.detach().set_requires_grad(weight.requires_grad());
   *parameters_.find("bias") = bias;
+}
+
+void Linear::absorb(const Affine& before) {
+  const torch::Tensor shift = bias_or_zeros();
+  absorb_affine("linear", before, weight, shift);
+  keep_bias(shift);
+}
+
+void Linear::absorb_behind(const Affine& after) {
+  const torch::Tensor shift = bias_or_zeros();
+  absorb_affine_behind("linear", after, weight, shift);
+  keep_bias(shift);
 }
 
 }  // namespace cachet::nn

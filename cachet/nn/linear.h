@@ -18,6 +18,8 @@ class Linear : public Cloneable<Linear> {
   torch::Tensor forward(const torch::Tensor& x) const;
   /// From now on the layer does to x what it did to before.apply(x). A layer without a bias gets one.
   void absorb(const Affine& before);
+  /// From now on the layer gives what after.apply() made of its result. A layer without a bias gets one.
+  void absorb_behind(const Affine& after);
 
   /// From now on the weight lies as oneDNN reads it (ops::packed_weight): products alone can read it, and none of them
   /// has a gradient. Layers of a model that only answers.
@@ -26,6 +28,10 @@ class Linear : public Cloneable<Linear> {
   torch::Tensor forward_part(const torch::Tensor& x, int64_t first, int64_t count) const;
 
   OwnTensor weight, bias;  // (outputs, inputs); (outputs) or undefined
+
+ private:
+  torch::Tensor bias_or_zeros() const;
+  void keep_bias(const torch::Tensor& value);  // where there was none
 };
 
 }  // namespace cachet::nn

@@ -90,12 +90,12 @@ std::shared_ptr<AttentionState> TransformerBlock::make_state(int64_t batch, Stre
   return state;
 }
 
-std::vector<FoldedNorm> TransformerBlock::fold_norms() {
+std::vector<NormFold> TransformerBlock::norm_folds() {
   const auto fold = [&](const char* name, std::shared_ptr<Norm>& norm, const Absorb& absorb) {
     if (norm_place_ == NormPlace::before) return fold_into_reader(*this, name, norm, absorb);
     return leave_norm(*this, name, norm, "transformer_block: the sum that it gives goes past the next branch too");
   };
-  std::vector<FoldedNorm> folded{fold("norm1", norm1_, [&](const Affine& before) { attn_->absorb(before); })};
+  std::vector<NormFold> folded{fold("norm1", norm1_, [&](const Affine& before) { attn_->absorb(before); })};
   if (cross_attn_)
     folded.push_back(
         fold("cross_norm", cross_norm_, [&](const Affine& before) { cross_attn_->absorb_into_query(before); }));

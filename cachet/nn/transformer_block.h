@@ -90,7 +90,7 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable {
   std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const;
 
   /// norm1, cross_norm and norm2 go into the layers behind them; of a post-norm block, whose sums go past those, none.
-  std::vector<FoldedNorm> fold_norms() override;
+  std::vector<NormFold> norm_folds() override;
   bool has_cache() const;
   /// For deployment, in evaluation: a cache that rests becomes constant keys and values. Throws c10::Error that says
   /// why where it cannot.

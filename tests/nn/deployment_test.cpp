@@ -281,7 +281,7 @@ TEST(Deployment, ABlockAbsorbsItsNorms) {
       for (const nn::FoldedNorm& folded : block->fold_norms()) {
         const bool online = name == "layer" || name == "rms" || name == "pn";
         EXPECT_EQ(folded.outcome, online ? nn::FoldedNorm::Outcome::core : nn::FoldedNorm::Outcome::gone)
-            << name << " " << folded.name << ": " << folded.reason;
+            << name << ": " << folded.reason;
       }
       expect_folded(block->forward(x, {}, encoder), expected, name);
     }

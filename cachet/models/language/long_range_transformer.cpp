@@ -63,11 +63,11 @@ LongRangeTransformer::LongRangeTransformer(const LongRangeOptions& options) : op
     if (auto* linear = dynamic_cast<nn::Linear*>(module.get())) nn::xavier_uniform_(linear->weight);
 }
 
-std::vector<nn::FoldedNorm> LongRangeTransformer::fold_norms() {
+std::vector<nn::NormFold> LongRangeTransformer::norm_folds() {
   const bool pairs = options_.sequence.pairs;
   if (pairs && options_.pair_features != PairFeatures::joined)
     return {nn::leave_norm(*this, "norm", norm_, "the head reads products of two sequences")};
-  return {nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) {
+  return {nn::fold_into_reader(*this, "norm", norm_, [this, pairs](const nn::Affine& before) {
     head_->absorb(pairs ? nn::Affine{at::cat({before.scale, before.scale}), at::cat({before.shift, before.shift})}
                         : before);
   })};

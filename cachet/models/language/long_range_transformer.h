@@ -23,7 +23,7 @@ class LongRangeTransformer : public nn::Cloneable<LongRangeTransformer, Sequence
   SequenceShape sequence_shape() const override { return options_.sequence; }
   int64_t classes() const override { return options_.classes; }
   /// The last norm, into the head, unless products of two sequences stand between.
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
 
   /// What the head looks at of a batch of sequences: (B, embed_dim).
   torch::Tensor encode(const Sequences& sequences);

@@ -35,7 +35,7 @@ GridTokens PatchEmbedding::forward(const torch::Tensor& map) {
   return {norm_ ? norm_->forward(tokens) : tokens, {patches.size(2), patches.size(3)}};
 }
 
-std::vector<nn::FoldedNorm> PatchEmbedding::fold_norms() {
+std::vector<nn::NormFold> PatchEmbedding::norm_folds() {
   if (!norm_) return {};
   return {nn::fold_into_writer(*this, "norm", norm_, [&](const nn::Affine& after) {
     nn::absorb_affine_behind("patch_embedding", after, weight_, bias_);

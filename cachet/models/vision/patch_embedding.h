@@ -29,7 +29,7 @@ class PatchEmbedding : public nn::Cloneable<PatchEmbedding>, public nn::Foldable
   explicit PatchEmbedding(const PatchEmbeddingOptions& options);
   GridTokens forward(const torch::Tensor& map);
   /// The norm goes into the projection before it.
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
 
   /// The grid that a map of this size becomes.
   nn::Grid grid_of(const nn::Grid& map) const;

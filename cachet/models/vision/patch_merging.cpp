@@ -38,7 +38,7 @@ GridTokens PatchMerging::forward(const GridTokens& x) {
   return {reduction_->forward(norm_->forward(patches)), merged};
 }
 
-std::vector<nn::FoldedNorm> PatchMerging::fold_norms() {
+std::vector<nn::NormFold> PatchMerging::norm_folds() {
   return {nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { reduction_->absorb(before); })};
 }
 

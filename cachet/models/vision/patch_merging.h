@@ -19,7 +19,7 @@ class PatchMerging : public nn::Cloneable<PatchMerging>, public nn::Foldable {
  public:
   PatchMerging(int64_t dim, const nn::NormOptions& norm);
   GridTokens forward(const GridTokens& x);  // (B, H·W, D) -> (B, ⌈H/2⌉·⌈W/2⌉, 2·D)
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
 
  private:
   struct Order {

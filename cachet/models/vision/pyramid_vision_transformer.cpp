@@ -73,8 +73,8 @@ std::vector<int64_t> PyramidVisionTransformer::feature_strides() const {
   return halving_strides(options_.patch_size, options_.stages.size());
 }
 
-std::vector<nn::FoldedNorm> PyramidVisionTransformer::leave_inner_norms() {
-  std::vector<nn::FoldedNorm> folded;
+std::vector<nn::NormFold> PyramidVisionTransformer::leave_inner_norms() {
+  std::vector<nn::NormFold> folded;
   for (size_t i = 0; i + 1 < stages_.size(); ++i) {
     if (!stages_[i]->has_norm()) continue;
     folded.push_back(stages_[i]->leave_norm("the next stage's patches reach beyond the border, where they read zeros"));
@@ -83,8 +83,8 @@ std::vector<nn::FoldedNorm> PyramidVisionTransformer::leave_inner_norms() {
   return folded;
 }
 
-std::vector<nn::FoldedNorm> PyramidVisionTransformer::fold_norms() {
-  std::vector<nn::FoldedNorm> folded = leave_inner_norms();
+std::vector<nn::NormFold> PyramidVisionTransformer::norm_folds() {
+  std::vector<nn::NormFold> folded = leave_inner_norms();
   if (!last_stage().has_norm()) return folded;
   folded.push_back(last_stage().leave_norm("what reads this map is not part of the model"));
   folded.back().name = "stages." + std::to_string(stages_.size() - 1) + ".norm";
@@ -104,10 +104,10 @@ torch::Tensor PyramidVisionTransformerClassifier::forward(const torch::Tensor& i
   return head_->forward(norm_ ? norm_->forward(x).select(1, 0) : x.mean(1));
 }
 
-std::vector<nn::FoldedNorm> PyramidVisionTransformerClassifier::fold_norms() {
+std::vector<nn::NormFold> PyramidVisionTransformerClassifier::norm_folds() {
   const nn::Absorb head = [&](const nn::Affine& before) { head_->absorb(before); };
   if (norm_) return {nn::fold_into_reader(*this, "norm", norm_, head)};
-  std::vector<nn::FoldedNorm> folded = leave_inner_norms();
+  std::vector<nn::NormFold> folded = leave_inner_norms();
   folded.push_back(last_stage().fold_norm(head));
   folded.back().name = "stages." + std::to_string(options().stages.size() - 1) + ".norm";
   return folded;

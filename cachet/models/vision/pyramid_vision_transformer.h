@@ -26,14 +26,14 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   std::vector<int64_t> feature_strides() const override;
   /// Of v2: those behind the stages stay, the next stage's patches reach beyond the border, where they read zeros; and
   /// what reads the maps is not part of the model.
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
 
  protected:
   PyramidVisionTransformer(const PyramidVisionTransformerOptions& options, ClassToken class_token);
 
   const PyramidVisionTransformerOptions& options() const { return options_; }
   /// Of v2: leaves the norms of the stages but the last.
-  std::vector<nn::FoldedNorm> leave_inner_norms();
+  std::vector<nn::NormFold> leave_inner_norms();
   PyramidStage& last_stage() { return *stages_.back(); }
   /// Tokens behind each stage (v2: and its norm), the last with the class token where it has one and is asked for it.
   std::vector<GridTokens> run(const torch::Tensor& images, ClassToken class_token);
@@ -55,7 +55,7 @@ class PyramidVisionTransformerClassifier
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
   /// The last norm goes into the head: in v2 a mean over tokens stands between, which an affine map passes.
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);
   }

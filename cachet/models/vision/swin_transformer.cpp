@@ -67,8 +67,8 @@ std::vector<int64_t> SwinTransformer::feature_strides() const {
   return halving_strides(options_.patch_size, options_.stages.size());
 }
 
-std::vector<nn::FoldedNorm> SwinTransformer::fold_norms() {
-  std::vector<nn::FoldedNorm> folded;
+std::vector<nn::NormFold> SwinTransformer::norm_folds() {
+  std::vector<nn::NormFold> folded;
   for (size_t i = 0; i < feature_norms_.size(); ++i)
     folded.push_back(nn::leave_norm(*this, "norm" + std::to_string(i), feature_norms_[i],
                                     "what reads this map is not part of the model"));
@@ -87,7 +87,7 @@ torch::Tensor SwinTransformerClassifier::forward(const torch::Tensor& images) {
   return fc_->forward(norm_->forward(run(images).back().tokens).mean(1));
 }
 
-std::vector<nn::FoldedNorm> SwinTransformerClassifier::fold_norms() {
+std::vector<nn::NormFold> SwinTransformerClassifier::norm_folds() {
   return {nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { fc_->absorb(before); })};
 }
 

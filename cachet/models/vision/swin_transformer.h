@@ -24,7 +24,7 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
   /// Those of the maps stay: what reads them is not part of the model.
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
 
  protected:
   enum class StageNorms { absent, present };
@@ -51,7 +51,7 @@ class SwinTransformerClassifier : public nn::Cloneable<SwinTransformerClassifier
   torch::Tensor forward(const torch::Tensor& images) override;
   int64_t classes() const override { return classes_; }
   /// The last norm, into the head: a mean over tokens stands between, which an affine map passes.
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
   Trial trial(int64_t batch, const torch::TensorOptions& options) override {
     return ImageClassifier::trial(batch, options);
   }

@@ -61,7 +61,7 @@ torch::Tensor T2tVisionTransformer::forward(const torch::Tensor& images) {
   return head_->forward(tokens(images).select(1, 0));
 }
 
-std::vector<nn::FoldedNorm> T2tVisionTransformer::fold_norms() {
+std::vector<nn::NormFold> T2tVisionTransformer::norm_folds() {
   return {nn::fold_into_reader(*this, "norm", norm_, [&](const nn::Affine& before) { head_->absorb(before); })};
 }
 

@@ -20,7 +20,7 @@ class T2tVisionTransformer : public nn::Cloneable<T2tVisionTransformer, ImageCla
   ImageShape image_shape() const override { return options_.image; }
   int64_t classes() const override { return options_.classes; }
   /// The last norm, into the head.
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
 
   /// Tokens behind the last block and its norm: (B, 1 + grid, D).
   torch::Tensor tokens(const torch::Tensor& images);

@@ -48,7 +48,7 @@ GridTokens TokenStage::forward(const GridTokens& x) {
   return {attended + mlp_->forward(norm2_->forward(attended), layout), x.grid};
 }
 
-std::vector<nn::FoldedNorm> TokenStage::fold_norms() {
+std::vector<nn::NormFold> TokenStage::norm_folds() {
   return {nn::fold_into_reader(*this, "norm1", norm1_, [&](const nn::Affine& before) { attn_->absorb(before); }),
           nn::fold_into_reader(*this, "norm2", norm2_, [&](const nn::Affine& before) { mlp_->absorb(before); })};
 }

@@ -28,7 +28,7 @@ class TokenStage : public nn::Cloneable<TokenStage>, public nn::Foldable {
  public:
   TokenStage(const T2tVisionTransformerOptions& model, int64_t dim);
   GridTokens forward(const GridTokens& x);  // (B, L, dim) -> (B, L, token_dim)
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
 
  private:
   nn::Part<nn::Norm> norm1_, norm2_;

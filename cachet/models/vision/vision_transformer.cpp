@@ -84,7 +84,7 @@ torch::Tensor VisionTransformer::forward(const torch::Tensor& images) {
   return head_dist_ ? (logits + head_dist_->forward(x.select(1, 1))) / 2 : logits;
 }
 
-std::vector<nn::FoldedNorm> VisionTransformer::fold_norms() {
+std::vector<nn::NormFold> VisionTransformer::norm_folds() {
   const char* name = options_.pooling == Pooling::token ? "norm" : "fc_norm";
   return {nn::fold_into_reader(*this, name, norm_, [&](const nn::Affine& before) {
     head_->absorb(before);

@@ -19,7 +19,7 @@ class VisionTransformer : public nn::Cloneable<VisionTransformer, ImageClassifie
   ImageShape image_shape() const override { return options_.image; }
   int64_t classes() const override { return options_.classes; }
   /// The last norm, into the heads.
-  std::vector<nn::FoldedNorm> fold_norms() override;
+  std::vector<nn::NormFold> norm_folds() override;
 
   /// Tokens behind the last block and, with token pooling, its norm: (B, class tokens + grid, D).
   torch::Tensor tokens(const torch::Tensor& images);

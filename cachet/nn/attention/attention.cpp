@@ -14,6 +14,10 @@ void Attention::absorb_into_query(const Affine&) {
   TORCH_CHECK(false, name(), ": cannot absorb an affine map into its queries: they share a projection with its keys");
 }
 
+void Attention::absorb_behind(const Affine&) {
+  TORCH_CHECK(false, name(), ": cannot absorb an affine map behind it: its result is not that of a linear layer");
+}
+
 std::shared_ptr<Attention> Attention::with_fixed_context(const torch::Tensor&, const TokenLayout&) const {
   TORCH_CHECK(false, name(), ": has no form with constant keys and values");
 }

@@ -39,6 +39,8 @@ class Attention : public CopyableModule, public Observable {
   virtual void absorb(const Affine& before);
   /// The same for the query alone.
   virtual void absorb_into_query(const Affine& before);
+  /// From now on the layer gives what after.apply() made of its result, but for padding, which stays zero.
+  virtual void absorb_behind(const Affine& after);
   /// A layer for evaluation that attends to this context whatever it is given: its keys and values are constants. It
   /// shares the other parameters.
   virtual std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const;

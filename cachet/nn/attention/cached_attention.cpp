@@ -1,13 +1,17 @@
 #include "cachet/nn/attention/cached_attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/core/GradMode.h>
 
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
+#include "cachet/ops/fused.h"
 #include "cachet/ops/mix_heads.h"
 #include "cachet/ops/token_convolution.h"
 
@@ -46,7 +50,12 @@ torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tenso
   const auto heads = [&](const torch::Tensor& x) {
     return x.view({x.size(0), x.size(1), num_heads, x.size(2) / num_heads});
   };
-  const torch::Tensor mixed = ops::mix_heads(heads(self_output), heads(memory_output), share).view(query.sizes());
+  return add_position(query, ops::mix_heads(heads(self_output), heads(memory_output), share).view(query.sizes()),
+                      layout);
+}
+
+torch::Tensor MixedAttention::add_position(const torch::Tensor& query, const torch::Tensor& mixed,
+                                           const AttentionLayout& layout) const {
   if (!position_) return mixed;
   const auto& grid = layout.query.grid;
   TORCH_CHECK(grid, "cached_attention: the positional convolution needs tokens on a grid");
@@ -56,7 +65,7 @@ torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tenso
 }
 
 CachedAttention::CachedAttention(const CachedAttentionOptions& o, const AttentionFactory& make)
-    : Cloneable("CachedAttention") {
+    : Cloneable("CachedAttention"), dim_(o.dim) {
   const std::optional<CachedLayerOptions> options = cached_layer_options(o.cache);
   TORCH_CHECK(options, "cached_attention: needs a cache; make_self_attention serves both cases");
   check_positive("cached_attention: dim", o.dim);
@@ -114,7 +123,7 @@ CachedAttention::FrozenParts CachedAttention::frozen_parts() const {
   TORCH_CHECK(!is_training(), "cached_attention: a frozen cache is for evaluation: call eval() first");
   const Memory memory = cache_->constant_memory();
   const torch::Tensor tokens = memory.tokens.to(memory_attention_->parameters()[0].scalar_type());
-  return {mixing(), memory_attention_->with_fixed_context(tokens, memory.layout), tokens.size(2)};
+  return {mixing(), memory_attention_->with_fixed_context(tokens, memory.layout), dim_, tokens.size(2)};
 }
 
 std::shared_ptr<Attention> CachedAttention::freeze_cache() const {
@@ -122,7 +131,7 @@ std::shared_ptr<Attention> CachedAttention::freeze_cache() const {
 }
 
 FrozenCachedAttention::FrozenCachedAttention(const CachedAttention::FrozenParts& parts)
-    : Cloneable("FrozenCachedAttention"), width_(parts.width) {
+    : Cloneable("FrozenCachedAttention"), num_heads_(parts.mixing.share.size(0)), dim_(parts.dim), width_(parts.width) {
   register_self_attention(parts.mixing);
   memory_attention_ = register_module("memory_attention", parts.memory_attention);
   register_position(parts.mixing);
@@ -137,7 +146,36 @@ torch::Tensor FrozenCachedAttention::forward(const torch::Tensor& query, const t
   const torch::Tensor own = self_output(query, layout);
   const torch::Tensor memory_output =
       memory_attention_->forward(query.narrow(2, 0, width_), {}, {layout.query, {}, {}, false, nullptr});
-  return mix(query, own, memory_output, layout);
+  if (has_share()) return mix(query, own, memory_output, layout);
+  return add_position(query, sum(own, memory_output), layout);
+}
+
+// The memory's channels are the first of each head.
+torch::Tensor FrozenCachedAttention::sum(const torch::Tensor& own, const torch::Tensor& memory_output) const {
+  const auto heads = [&](const torch::Tensor& x, int64_t channels) {
+    return x.view({x.size(0), x.size(1), num_heads_, channels / num_heads_});
+  };
+  if (!ops::composite_only()) {
+    heads(own, dim_).narrow(3, 0, width_ / num_heads_).add_(heads(memory_output, width_));
+    return own;
+  }
+  // As a graph knows it: nothing is written over.
+  if (width_ == dim_) return own + memory_output;
+  return own + at::constant_pad_nd(heads(memory_output, width_), {0, (dim_ - width_) / num_heads_}).flatten(2);
+}
+
+void FrozenCachedAttention::absorb_share() {
+  if (!has_share()) return;
+  const at::NoGradGuard no_grad;
+  const torch::Tensor shares = share.to(at::kDouble).sigmoid();
+  const auto scaled = [](const torch::Tensor& scale) { return Affine{scale, at::zeros_like(scale)}; };
+  const auto each_channel = [&](const torch::Tensor& of_heads, int64_t channels) {
+    return scaled(of_heads.repeat_interleave(channels / num_heads_));
+  };
+  self_attention_->absorb_behind(each_channel(1 - shares, dim_));  // the one that may refuse
+  memory_attention_->absorb_behind(each_channel(shares, width_));
+  share = torch::Tensor();
+  *parameters_.find("share") = share;
 }
 
 std::shared_ptr<AttentionState> FrozenCachedAttention::make_state(int64_t batch, StreamUse use) const {

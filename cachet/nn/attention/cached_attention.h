@@ -45,6 +45,8 @@ class MixedAttention : public Attention {
   /// O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self, and the positional convolution of the query.
   torch::Tensor mix(const torch::Tensor& query, const torch::Tensor& self_output, const torch::Tensor& memory_output,
                     const AttentionLayout& layout) const;
+  torch::Tensor add_position(const torch::Tensor& query, const torch::Tensor& mixed,
+                             const AttentionLayout& layout) const;
   static AttentionState* part_of(const AttentionLayout& layout, const char* name);
 
   Part<Attention> self_attention_;
@@ -81,19 +83,20 @@ class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
   struct FrozenParts {
     Mixing mixing;
     std::shared_ptr<Attention> memory_attention;  // to a fixed context
-    int64_t width;                                // Dm
+    int64_t dim, width;                           // D and Dm
   };
   FrozenParts frozen_parts() const;
 
  private:
   friend class FrozenCachedAttention;
 
+  int64_t dim_;
   Part<Attention> memory_attention_;
   Part<Cache> cache_;
 };
 
 /// CachedAttention in evaluation with a cache that rests: neither cache nor gates, the memory's keys and values are
-/// constants. Parts: self_attention, memory_attention (FixedContextAttention), share, position.
+/// constants. Parts: self_attention, memory_attention (FixedContextAttention), share until it is absorbed, position.
 class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAttention> {
  public:
   explicit FrozenCachedAttention(const CachedAttention::FrozenParts& parts);
@@ -103,10 +106,16 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
   /// Not where there is a positional convolution, which reads zeros beyond the border.
   void absorb(const Affine& before) override;
+  /// From now on both projections hold λ, and mixing is an addition. Throws c10::Error, and changes nothing, where the
+  /// result of an attention is not that of a projection.
+  void absorb_share();
+  bool has_share() const { return share.defined(); }
 
  private:
+  torch::Tensor sum(const torch::Tensor& own, const torch::Tensor& memory_output) const;  // into `own`
+
   Part<Attention> memory_attention_;
-  int64_t width_;
+  int64_t num_heads_, dim_, width_;
 };
 
 /// The attention of a transformer block: what `make` makes for self-attention, cached where options.cache asks for it.

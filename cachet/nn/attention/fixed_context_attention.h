@@ -24,6 +24,7 @@ class FixedContextAttention : public Cloneable<FixedContextAttention, Attention>
   /// Of the query: there is no other input.
   void absorb(const Affine& before) override { absorb_into_query(before); }
   void absorb_into_query(const Affine& before) override;
+  void absorb_behind(const Affine& after) override { proj_->absorb_behind(after); }
 
   OwnTensor keys, values;
 

@@ -36,6 +36,7 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
   void absorb(const Affine& before) override;
   void absorb_into_query(const Affine& before) override;
+  void absorb_behind(const Affine& after) override { proj_->absorb_behind(after); }
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
 
  protected:

@@ -82,7 +82,7 @@ void SpatialReductionAttention::absorb(const Affine& before) {
   absorbed_ = true;
 }
 
-std::vector<FoldedNorm> SpatialReductionAttention::fold_norms() {
+std::vector<NormFold> SpatialReductionAttention::norm_folds() {
   if (!norm_) return {};
   if (form_ == ReductionForm::convolution)
     return {fold_into_reader(*this, "norm", norm_, [&](const Affine& before) { absorb_into_context(before); })};

@@ -34,7 +34,7 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   void absorb(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
   /// The norm behind the convolution: into keys and values; into the 1 × 1 convolution where GELU stands between.
-  std::vector<FoldedNorm> fold_norms() override;
+  std::vector<NormFold> norm_folds() override;
 
  private:
   torch::Tensor reduce(const torch::Tensor& context, TokenLayout& layout) const;

@@ -14,53 +14,73 @@ void put(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm
   norm->eval();
 }
 
-void require_evaluation(const torch::nn::Module& owner) {
-  TORCH_CHECK(!owner.is_training(), owner.name(), ": norms are folded in evaluation: call eval() first");
-}
-
 bool is_gone(const Norm& norm) { return dynamic_cast<const NoNorm*>(&norm) != nullptr; }
 
-}  // namespace
-
-FoldedNorm leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                      const std::string& reason) {
-  require_evaluation(owner);
-  if (is_gone(*norm)) return {name, Outcome::gone};
+FoldedNorm leave(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                 const std::string& reason) {
   const auto affine = norm->inference_affine();
-  if (!affine) return {name, Outcome::stays, reason};
+  if (!affine) return {Outcome::stays, reason};
   put(owner, name, norm, std::make_shared<ScaleShiftNorm>(*affine));
-  return {name, Outcome::scale_shift, reason};
+  return {Outcome::scale_shift, reason};
 }
 
-FoldedNorm fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                            const Absorb& absorb) {
-  require_evaluation(owner);
-  if (is_gone(*norm)) return {name, Outcome::gone};
+FoldedNorm into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                       const Absorb& absorb) {
   try {
     const SplitNorm parts = norm->split();
     absorb(parts.affine);
     const bool gone = is_gone(*parts.core);
     put(owner, name, norm, parts.core);
-    if (gone) return {name, Outcome::gone};
-    return {name, Outcome::core, "it looks at its input"};
+    if (gone) return {Outcome::gone};
+    return {Outcome::core, "it looks at its input"};
   } catch (const c10::Error& error) {
-    return leave_norm(owner, name, norm, error.what_without_backtrace());
+    return leave(owner, name, norm, error.what_without_backtrace());
   }
 }
 
-FoldedNorm fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                            const Absorb& absorb) {
-  require_evaluation(owner);
-  if (is_gone(*norm)) return {name, Outcome::gone};
+FoldedNorm into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                       const Absorb& absorb) {
   const auto affine = norm->inference_affine();
-  if (!affine) return {name, Outcome::stays, "it looks at its input, and what reads it is no linear map"};
+  if (!affine) return {Outcome::stays, "it looks at its input, and what reads it is no linear map"};
   try {
     absorb(*affine);
     put(owner, name, norm, std::make_shared<NoNorm>(affine->scale.numel()));
-    return {name, Outcome::gone};
+    return {Outcome::gone};
   } catch (const c10::Error& error) {
-    return leave_norm(owner, name, norm, error.what_without_backtrace());
+    return leave(owner, name, norm, error.what_without_backtrace());
   }
+}
+
+template <class Fold>
+NormFold deferred(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm, const Fold& fold) {
+  return {name, [&owner, &norm, fold, name]() -> FoldedNorm {
+            TORCH_CHECK(!owner.is_training(), owner.name(), ": norms are folded in evaluation: call eval() first");
+            if (is_gone(*norm)) return {Outcome::gone};
+            return fold(owner, name, norm);
+          }};
+}
+
+}  // namespace
+
+std::vector<FoldedNorm> Foldable::fold_norms() {
+  std::vector<FoldedNorm> folded;
+  for (const NormFold& norm : norm_folds()) folded.push_back(norm.fold());
+  return folded;
+}
+
+NormFold leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                    const std::string& reason) {
+  return deferred(owner, name, norm, [reason](auto&... parts) { return leave(parts..., reason); });
+}
+
+NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                          const Absorb& absorb) {
+  return deferred(owner, name, norm, [absorb](auto&... parts) { return into_reader(parts..., absorb); });
+}
+
+NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                          const Absorb& absorb) {
+  return deferred(owner, name, norm, [absorb](auto&... parts) { return into_writer(parts..., absorb); });
 }
 
 }  // namespace cachet::nn

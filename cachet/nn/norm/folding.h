@@ -17,9 +17,14 @@ struct FoldedNorm {
     scale_shift,  // an offline norm that no neighbour can take in: one affine map
     stays,        // an online norm, as it was
   };
-  std::string name;  // of the norm in its module: "norm1"
   Outcome outcome = Outcome::gone;
   std::string reason{};  // why it is not gone, or not the core alone
+};
+
+/// A norm of a module and what can be done with it, not done yet.
+struct NormFold {
+  std::string name;  // in its module: "norm1"
+  std::function<FoldedNorm()> fold;
 };
 
 /// A module that holds norms and knows who reads them, or who writes what they read (Unified Normalization,
@@ -27,9 +32,11 @@ struct FoldedNorm {
 class Foldable {
  public:
   virtual ~Foldable() = default;
-  /// In evaluation: does so with each of its norms, and says what became of them. What it computes stays the same but
+  /// What folds its norms one by one, in evaluation, as long as the module lives. What it computes stays the same but
   /// for roundings.
-  virtual std::vector<FoldedNorm> fold_norms() = 0;
+  virtual std::vector<NormFold> norm_folds() = 0;
+  /// Folds all of them.
+  std::vector<FoldedNorm> fold_norms();
 };
 
 /// Takes an affine map in, or throws c10::Error that says why it cannot, and changes nothing then.
@@ -37,15 +44,15 @@ using Absorb = std::function<void(const Affine& affine)>;
 
 /// Folds `norm`, which `owner` has registered as `name`, into what reads it. A norm that is gone is NoNorm from then
 /// on.
-FoldedNorm fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                            const Absorb& absorb);
+NormFold fold_into_reader(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                          const Absorb& absorb);
 
 /// The same into what writes its input: for offline norms alone.
-FoldedNorm fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                            const Absorb& absorb);
+NormFold fold_into_writer(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                          const Absorb& absorb);
 
 /// What becomes of a norm that nothing can take in: an offline one is one affine map from then on.
-FoldedNorm leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
-                      const std::string& reason);
+NormFold leave_norm(torch::nn::Module& owner, const std::string& name, std::shared_ptr<Norm>& norm,
+                    const std::string& reason);
 
 }  // namespace cachet::nn
