@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 
+#include "cachet/data/vision/folder_walk.h"
 #include "cachet/io/error.h"
 #include "cachet/io/line_reader.h"
 #include "cachet/report/utf8.h"
@@ -49,13 +51,34 @@ class Stream {
   int file_ = STDIN_FILENO;
 };
 
+std::vector<std::string> image_files(const std::vector<std::string>& words) {
+  std::vector<std::string> files;
+  for (const std::string& word : words) {
+    std::error_code unreadable;  // whoever opens the file says so
+    if (!std::filesystem::is_directory(word, unreadable)) {
+      files.push_back(word);
+      continue;
+    }
+    const size_t before = files.size();
+    data::for_each_file_below(word, [&](const std::filesystem::path& file, const std::string&) {
+      if (data::has_image_name(file)) files.push_back(file.string());
+    });
+    if (files.size() == before) throw io::Error(word + ": holds no JPEG or PNG files");
+  }
+  return files;
+}
+
 }  // namespace
 
 tasks::NextSample samples_of_arguments(const std::vector<std::string>& words, tasks::SampleForm form) {
-  return [&words, form, next = size_t{0}]() mutable -> std::optional<tasks::GivenSample> {
+  if (form == tasks::SampleForm::image_file)
+    return [files = image_files(words), next = size_t{0}]() mutable -> std::optional<tasks::GivenSample> {
+      if (next == files.size()) return std::nullopt;
+      return tasks::GivenSample{files[next++], ""};
+    };
+  return [&words, next = size_t{0}]() mutable -> std::optional<tasks::GivenSample> {
     if (next == words.size()) return std::nullopt;
     const std::string& word = words[next++];
-    if (form == tasks::SampleForm::image_file) return tasks::GivenSample{word, ""};
     return tasks::GivenSample{word, io::in_quotes(report::fit_width(word, kShownColumns))};
   };
 }

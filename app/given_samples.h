@@ -8,7 +8,8 @@
 
 namespace cachet::app {
 
-/// Samples that stand on the command line. An image's file names itself in messages, of a text its beginning does.
+/// Samples that stand on the command line; a folder stands for the images below it, in the order of their names. An
+/// image's file names itself in messages, of a text its beginning does. Throws io::Error for a folder without images.
 tasks::NextSample samples_of_arguments(const std::vector<std::string>& words, tasks::SampleForm form);
 
 /// The lines of a file, or of standard input where it is "-": each is given as soon as it is there. Throws io::Error

@@ -99,14 +99,21 @@ Ability& ability_of(tasks::Task& task, const char* what) {
 
 void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output) {
   auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
-  int64_t count = 0;
-  tasks::for_each_given(given_samples(arguments, answers.sample_form()), [&](const std::string& sample, int64_t index) {
-    count = index + 1;
-    const std::string source = output.source().of_given(sample, answers.sample_form());
-    if (output.has(index, source)) return;
-    if (index == output.done()) output.say_done("");
-    output.write(answers.answer_given(sample, index, arguments.answers), source);
-  });
+  const auto source_of = [&](const std::string& sample) {
+    return output.source().of_given(sample, answers.sample_form());
+  };
+  tasks::GivenOptions options{arguments.answers};
+  std::error_code absent;
+  if (!arguments.lines.empty() && !std::filesystem::is_regular_file(arguments.lines, absent))
+    options.batch = 1;  // whoever writes lines waits for the answer to each
+  const int64_t done = output.done();
+  const int64_t count = tasks::answer_all_given(
+      answers, given_samples(arguments, answers.sample_form()), options,
+      [&](int64_t index, const std::string& sample) { return index < done && output.has(index, source_of(sample)); },
+      [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
+        if (sample.index == done) output.say_done("");
+        output.write(record, source_of(sample.given));
+      });
   output.require_at_most(count);
   if (count == output.done()) output.say_done(" of " + std::to_string(count));
   for (const std::string& note : answers.notes_on_given()) std::cerr << note << '\n';
@@ -147,8 +154,8 @@ Action declare_predict(CLI::App& app) {
   auto arguments = std::make_shared<PredictArguments>();
   add_saved_run(app, arguments->model);
   app.add_option("SAMPLES", arguments->samples,
-                 "JPEG or PNG files, or texts (two with a tab between them for a model of pairs), instead of the test "
-                 "split")
+                 "JPEG or PNG files or folders of them, or texts (two with a tab between them for a model of pairs), "
+                 "instead of the test split")
       ->type_name("");
   app.add_option("--lines", arguments->lines, "A file with a sample a line; - is standard input")->type_name("FILE");
   app.add_option("--top", arguments->answers.top, "Classes to name for each sample (5)")

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,24 @@ struct AnswerOptions {
 /// What somebody gives who gives a sample: the name of an image file, or a text itself.
 enum class SampleForm { image_file, text };
 
-/// Answers samples that somebody gives, each on its own. The model is in evaluation mode.
+/// A sample that somebody gave, ready for the model: a task derives what it takes of it.
+struct PreparedSample {
+  virtual ~PreparedSample() = default;
+  std::string given;
+  int64_t index = 0;  // among all that were given
+};
+using PreparedSamples = std::vector<std::unique_ptr<PreparedSample>>;
+
+/// Answers samples that somebody gives. The model is in evaluation mode.
 class AnswersGivenSamples {
  public:
   virtual ~AnswersGivenSamples() = default;
   virtual SampleForm sample_form() const = 0;
-  /// Throws io::Error that says what is wrong with the sample; where it is a text, not with which.
-  virtual Record answer_given(const std::string& sample, int64_t index, const AnswerOptions& options) = 0;
+  /// Reads a sample; one at a time, but beside answer_given() of others. Throws io::Error that says what is wrong with
+  /// it; where it is a text, not with which.
+  virtual std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) = 0;
+  /// A record for each, in their order.
+  virtual std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) = 0;
   /// What was done by rule to those that were given so far, lines for the user.
   virtual std::vector<std::string> notes_on_given() const { return {}; }
 };

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "cachet/tasks/abilities.h"
+
 namespace cachet::tasks {
 
 /// A sample that somebody gives, and where it stands, for messages: "list.txt:3"; empty where it names itself.
@@ -15,7 +17,19 @@ struct GivenSample {
 /// Gives the next one; nothing behind the last.
 using NextSample = std::function<std::optional<GivenSample>()>;
 
-/// Calls `use(text, index)` for all samples in order. An io::Error that it throws gets the sample's place before it.
-void for_each_given(const NextSample& next, const std::function<void(const std::string& text, int64_t index)>& use);
+struct GivenOptions {
+  AnswerOptions answers{};
+  int64_t batch = 8;  // samples that a task gets at once; with more than 1 the next are read meanwhile, by a thread
+};
+
+/// Called in order with each sample's index and text: whether it needs no answer.
+using SkipGiven = std::function<bool(int64_t index, const std::string& text)>;
+/// Called in order with the records of the others.
+using UseAnswer = std::function<void(const PreparedSample& sample, const Record& record)>;
+
+/// Answers samples in their order, and returns how many there were. An io::Error of one gets the sample's place before
+/// it, and is thrown once those before it are answered.
+int64_t answer_all_given(AnswersGivenSamples& task, const NextSample& next, const GivenOptions& options,
+                         const SkipGiven& skip, const UseAnswer& use);
 
 }  // namespace cachet::tasks

@@ -15,9 +15,10 @@ namespace cachet::tasks {
 /// Which data a task opens.
 enum class Splits {
   both,
-  test,     // evaluation alone; statistics of the training data are then only read where the recipe asks for them
-  made_up,  // none: noise in their place, two batches to train with and one to evaluate
-  given,    // none, for samples that somebody gives, but for what names their classes where it is there
+  test,         // evaluation alone; statistics of the training data are then only read where the recipe asks for them
+  made_up,      // none: noise in their place, two batches to train with and one to evaluate
+  calibration,  // training samples in the place of those of the evaluation, and prepared as they are
+  given,        // none, for samples that somebody gives, but for what names their classes where it is there
 };
 
 /// A folder that a recipe reads data from.

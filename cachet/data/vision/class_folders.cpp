@@ -1,10 +1,10 @@
 #include "cachet/data/vision/class_folders.h"
 
 #include <algorithm>
-#include <array>
 #include <system_error>
 #include <utility>
 
+#include "cachet/data/vision/folder_walk.h"
 #include "cachet/data/vision/image_files.h"
 #include "cachet/io/error.h"
 
@@ -12,34 +12,6 @@ namespace cachet::data {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kMostFolderDepth = 8;  // below a class; also ends circles of links
-
-bool is_hidden(const fs::path& path) { return path.filename().native().starts_with('.'); }
-
-bool has_image_name(const fs::path& path) {
-  std::string ending = path.extension().string();
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return c < 0x80 ? std::tolower(c) : c; });
-  static constexpr std::array<std::string_view, 5> kEndings{".jpg", ".jpeg", ".jpe", ".jfif", ".png"};
-  return std::ranges::find(kEndings, ending) != kEndings.end();
-}
-
-// The entries of a folder that are not hidden, sorted.
-std::vector<fs::directory_entry> sorted_entries(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::directory_entry> entries;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (!is_hidden(entry->path())) entries.push_back(*entry);
-  }
-  if (error) throw io::Error(folder.string() + ": the folder cannot be read: " + error.message());
-  std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
-  return entries;
-}
-
-bool is_folder(const fs::directory_entry& entry) {
-  std::error_code unreadable;  // a link that leads nowhere is a file that cannot be used
-  return entry.is_directory(unreadable);
-}
 
 std::vector<std::string> class_folder_names(const fs::path& split) {
   std::vector<std::string> names;
@@ -63,7 +35,13 @@ class FileSearch {
 
   void add_class(const fs::path& folder, int64_t label) {
     const size_t before = found_.names.size();
-    add_folder(folder, folder.filename().string() + "/", 0);
+    const std::string prefix = folder.filename().string() + "/";
+    for_each_file_below(folder, [&](const fs::path& file, const std::string& name) {
+      if (has_image_name(file))
+        found_.names.push_back(prefix + name);
+      else if (!skip_other_files_ && others_++ == 0)
+        first_other_ = file;
+    });
     if (found_.names.size() == before && others_ == 0)
       throw io::Error(folder.string() + ": the class has no JPEG or PNG files");
     found_.labels.resize(found_.names.size(), label);
@@ -82,20 +60,6 @@ class FileSearch {
   }
 
  private:
-  void add_folder(const fs::path& folder, const std::string& prefix, int depth) {
-    for (const auto& entry : sorted_entries(folder)) {
-      const std::string name = prefix + entry.path().filename().string();
-      if (is_folder(entry)) {
-        if (depth == kMostFolderDepth) throw io::Error(entry.path().string() + ": folders are nested too deep");
-        add_folder(entry.path(), name + "/", depth + 1);
-      } else if (has_image_name(entry.path())) {
-        found_.names.push_back(name);
-      } else if (!skip_other_files_ && others_++ == 0) {
-        first_other_ = entry.path();
-      }
-    }
-  }
-
   bool skip_other_files_;
   const IndexProgress& progress_;
   FoundFiles found_;

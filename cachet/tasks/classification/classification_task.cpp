@@ -83,16 +83,24 @@ void ClassificationTask::predict(int64_t first, const AnswerOptions& options,
   });
 }
 
-Prediction ClassificationTask::predict_given(const std::string& sample, int64_t index, const AnswerOptions& options) {
-  Prediction prediction;
-  prediction.index = index;
-  (sample_form() == SampleForm::image_file ? prediction.file : prediction.text) = sample;
-  answer(classify_given(sample), options, prediction);
-  return prediction;
+std::vector<Prediction> ClassificationTask::predict_given(const PreparedSamples& samples,
+                                                          const AnswerOptions& options) {
+  const at::Tensor logits = classify_given(samples);
+  std::vector<Prediction> predictions;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    Prediction& prediction = predictions.emplace_back();
+    prediction.index = samples[i]->index;
+    (sample_form() == SampleForm::image_file ? prediction.file : prediction.text) = samples[i]->given;
+    answer(logits[static_cast<int64_t>(i)], options, prediction);
+  }
+  return predictions;
 }
 
-Record ClassificationTask::answer_given(const std::string& sample, int64_t index, const AnswerOptions& options) {
-  return to_json_line(predict_given(sample, index, options), class_names());
+std::vector<Record> ClassificationTask::answer_given(const PreparedSamples& samples, const AnswerOptions& options) {
+  std::vector<Record> records;
+  for (const Prediction& prediction : predict_given(samples, options))
+    records.push_back(to_json_line(prediction, class_names()));
+  return records;
 }
 
 void ClassificationTask::answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) {

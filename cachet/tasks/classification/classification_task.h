@@ -30,10 +30,9 @@ class ClassificationTask : public Task, public AnswersGivenSamples, public Answe
   virtual void classify_all(const UseBatch& use) { classify_in_order(0, use); }
   virtual int64_t evaluation_batches() const = 0;
 
-  /// Logits (classes) float32, on the CPU, of a sample that somebody gives, prepared as an evaluation sample would be.
-  /// The caller has set evaluation mode. Throws io::Error that says what is wrong with it; where it is a text, not with
-  /// which.
-  virtual at::Tensor classify_given(const std::string& sample) = 0;
+  /// Logits (N, classes) float32, on the CPU, of samples that prepare_given() made as evaluation samples are made. The
+  /// caller has set evaluation mode.
+  virtual at::Tensor classify_given(const PreparedSamples& samples) = 0;
 
   /// How an image becomes the model's input, for programs that have the exported model alone; nothing of other samples.
   virtual std::optional<runtime::ImagePreparation> image_preparation() const { return std::nullopt; }
@@ -41,7 +40,7 @@ class ClassificationTask : public Task, public AnswersGivenSamples, public Answe
   /// What the model says of evaluation samples from the `first` on, in order.
   void predict(int64_t first, const AnswerOptions& options,
                const std::function<void(const Prediction& prediction)>& use);
-  Prediction predict_given(const std::string& sample, int64_t index, const AnswerOptions& options);
+  std::vector<Prediction> predict_given(const PreparedSamples& samples, const AnswerOptions& options);
 
   torch::nn::Module& model() override { return *model_; }
   std::vector<std::string> heads() const override { return {"head", "head_dist"}; }
@@ -49,7 +48,7 @@ class ClassificationTask : public Task, public AnswersGivenSamples, public Answe
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
 
-  Record answer_given(const std::string& sample, int64_t index, const AnswerOptions& options) override;
+  std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
 
  protected:

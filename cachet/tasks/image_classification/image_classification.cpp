@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
 
@@ -65,6 +66,10 @@ std::vector<report::Picture> pictures(const std::vector<ClassifiedSample>& image
   return all;
 }
 
+struct PreparedImage : PreparedSample {
+  at::Tensor image;  // (1, channels, height, width)
+};
+
 class ImageStream : public train::TrainingStream {
  public:
   ImageStream(models::ImageClassifier& model, data::BatchStream<data::ImageBatch> batches,
@@ -109,7 +114,7 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
           made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1))));
     return data::open_dataset(options.dataset, split, std::filesystem::current_path(), said_now_and_then());
   };
-  test_ = open(data::Split::test);
+  test_ = open(splits == Splits::calibration ? data::Split::train : data::Split::test);
   // Known statistics need no training images.
   const bool own_statistics = options.normalization.mean.empty() &&
                               options.normalization.source != data::NormalizationSource::none &&
@@ -157,11 +162,19 @@ void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) 
   }
 }
 
-at::Tensor ImageClassification::classify_given(const std::string& file) {
+std::unique_ptr<PreparedSample> ImageClassification::prepare_given(const std::string& file) {
+  auto prepared = std::make_unique<PreparedImage>();
+  prepared->image = test_loader_->transform().of_file(file);
+  return prepared;
+}
+
+at::Tensor ImageClassification::classify_given(const PreparedSamples& samples) {
   const at::NoGradGuard no_grad;
-  at::Tensor input = test_loader_->transform().of_file(file);
+  std::vector<at::Tensor> images;
+  for (const auto& sample : samples) images.push_back(dynamic_cast<const PreparedImage&>(*sample).image);
+  at::Tensor input = at::cat(images);
   train::move_to(train::device_of(*model_), {&input});
-  return model_->forward(input).to(at::kFloat)[0].cpu();
+  return model_->forward(input).to(at::kFloat).cpu();
 }
 
 std::optional<runtime::ImagePreparation> ImageClassification::image_preparation() const {

@@ -32,7 +32,8 @@ class ImageClassification : public ClassificationTask {
   const std::vector<std::string>& class_names() const override { return test_->labels().class_names(); }
   void classify_in_order(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override { return SampleForm::image_file; }
-  at::Tensor classify_given(const std::string& file) override;
+  std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
+  at::Tensor classify_given(const PreparedSamples& samples) override;
 
   std::optional<runtime::ImagePreparation> image_preparation() const override;
 

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/one_hot.h>
 
 #include <algorithm>
@@ -69,6 +70,10 @@ void check_fit(const data::SequenceDataset& dataset, const models::SequenceClass
                                 "; leave model.pairs out");
 }
 
+struct PreparedSequence : PreparedSample {
+  data::GivenSequence sequence;
+};
+
 }  // namespace
 
 std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::SequenceSplit split) {
@@ -98,7 +103,7 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
     throw std::invalid_argument("data.max_length is " + std::to_string(options.dataset.max_length) +
                                 ", model.max_length " + std::to_string(options.model.sequence.max_length) +
                                 "; leave model.max_length out");
-  held_out_ = open(options_.held_out);
+  held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out);
   const data::EqualBatchOptions once{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0};
   const auto loader = [&](const auto& samples, const data::EqualBatchOptions& batches, int64_t bucket_batches) {
     return data::SequenceLoader(samples, data::sequence_order(*samples, batches, bucket_batches), options.loader.loader,
@@ -152,13 +157,23 @@ data::GivenSequence SequenceClassification::given(const std::string& sample) {
   return given_reader_->read(sample);
 }
 
-at::Tensor SequenceClassification::classify_given(const std::string& sample) {
+std::unique_ptr<PreparedSample> SequenceClassification::prepare_given(const std::string& sample) {
+  auto prepared = std::make_unique<PreparedSequence>();
+  prepared->sequence = given(sample);
+  return prepared;
+}
+
+at::Tensor SequenceClassification::classify_given(const PreparedSamples& samples) {
   const at::NoGradGuard no_grad;
-  const data::GivenSequence sequence = given(sample);
-  data::SequenceBatch batch;
-  batch.tokens = data::pad({sequence.tokens}, options_.loader.padding);
-  if (!sequence.second.empty()) batch.second = data::pad({sequence.second}, options_.loader.padding);
-  return logits_of(*model_, batch).to(at::kFloat)[0].cpu();
+  std::vector<at::Tensor> logits;
+  for (const auto& sample : samples) {
+    const auto& [tokens, second] = dynamic_cast<const PreparedSequence&>(*sample).sequence;
+    data::SequenceBatch batch;
+    batch.tokens = data::pad({tokens}, options_.loader.padding);
+    if (!second.empty()) batch.second = data::pad({second}, options_.loader.padding);
+    logits.push_back(logits_of(*model_, batch).to(at::kFloat).cpu());
+  }
+  return at::cat(logits);
 }
 
 std::vector<std::string> SequenceClassification::notes_on_given() const {

@@ -32,7 +32,9 @@ class SequenceClassification : public ClassificationTask {
   void classify_in_order(int64_t first, const UseBatch& use) override;
   void classify_all(const UseBatch& use) override;
   SampleForm sample_form() const override;
-  at::Tensor classify_given(const std::string& sample) override;
+  std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) override;
+  /// One by one: what an attention makes of a sequence may depend on how far it is filled up.
+  at::Tensor classify_given(const PreparedSamples& samples) override;
   std::vector<std::string> notes_on_given() const override;
 
  protected:
