@@ -38,7 +38,9 @@ std::vector<BenchmarkMode> modes_of(const BenchArguments& arguments) {
 bool is_glob(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
 
 BenchmarkPrecision precision_of(const std::string& word) {
-  return word == "fp32" ? BenchmarkPrecision::float32 : BenchmarkPrecision::bfloat16;
+  return word == "fp32"   ? BenchmarkPrecision::float32
+         : word == "bf16" ? BenchmarkPrecision::bfloat16
+                          : BenchmarkPrecision::int8;
 }
 
 // An export answers, in the precision that it was written for.
@@ -48,8 +50,8 @@ BenchArguments for_export(const BenchArguments& arguments) {
     throw UsageError(arguments.model.name + " is an export, whose model is what it is; leave --set out");
   BenchArguments result = arguments;
   result.mode = "infer";
-  const bool narrow = runtime::read_export(arguments.model.name).precision == runtime::Precision::bfloat16;
-  result.precisions = {narrow ? "bf16" : "fp32"};
+  const auto precision = runtime::read_export_manifest(arguments.model.name).precision;
+  result.precisions = {precision == runtime::Precision::float32 ? "fp32" : std::string(word(precision))};
   return result;
 }
 

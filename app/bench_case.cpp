@@ -81,7 +81,17 @@ BenchRow case_fields(const BenchCase& bench) {
 }  // namespace
 
 std::string_view word(BenchmarkMode mode) { return mode == BenchmarkMode::inference ? "infer" : "train"; }
-std::string_view word(BenchmarkPrecision p) { return p == BenchmarkPrecision::float32 ? "fp32" : "bf16"; }
+std::string_view word(BenchmarkPrecision precision) {
+  switch (precision) {
+    case BenchmarkPrecision::float32:
+      return "fp32";
+    case BenchmarkPrecision::bfloat16:
+      return "bf16";
+    case BenchmarkPrecision::int8:
+      return "int8";
+  }
+  return "";
+}
 
 BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& result) {
   BenchRow row = case_fields(bench);

@@ -19,7 +19,7 @@ struct BenchCase {
 };
 
 std::string_view word(analysis::BenchmarkMode mode);            // "infer", "train"
-std::string_view word(analysis::BenchmarkPrecision precision);  // "fp32", "bf16"
+std::string_view word(analysis::BenchmarkPrecision precision);  // "fp32", "bf16", "int8"
 
 /// A row's fields: model, mode, precision, batch, threads and device, then median_ms, quartiles_ms, samples_per_second
 /// and peak_memory_bytes, or error. The batch is the one that was measured.

@@ -1,6 +1,8 @@
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <stdexcept>
 
 #include "app/command.h"
 #include "app/import_json.h"
@@ -33,12 +35,17 @@ struct ExportArguments {
   bool asks_for_weights() const { return fs::path(output.path).extension() == kWeightsSuffix; }
 };
 
+const std::map<std::string, EngineKind> kEngines{
+    {"onnx", EngineKind::onnx}, {"openvino", EngineKind::openvino}, {"torch", EngineKind::torch}};
+const std::map<std::string, Precision> kPrecisions{
+    {"bf16", Precision::bfloat16}, {"f32", Precision::float32}, {"int8", Precision::int8}};
+
 constexpr const char* kSourceKey = "source";  // in the file's metadata
 
 /// Whether the file is an export of the same run or model, be it of another checkpoint.
 bool is_export_of(const fs::path& file, const std::string& source) {
   try {
-    const auto metadata = io::read_safetensors(file).metadata;
+    const auto metadata = io::read_safetensors_metadata(file);
     const auto found = metadata.find(kSourceKey);
     return found != metadata.end() && found->second == source;
   } catch (const io::Error&) {
@@ -74,7 +81,7 @@ int export_weights(const ExportArguments& arguments) {
 /// Whether the folder is an export of the same run or model, be it of another checkpoint or for another engine.
 bool is_folder_of(const fs::path& folder, const std::string& source) {
   try {
-    return runtime::read_export(folder).source == source;
+    return runtime::read_export_manifest(folder).source == source;
   } catch (const io::Error&) {
     return false;
   }
@@ -82,12 +89,15 @@ bool is_folder_of(const fs::path& folder, const std::string& source) {
 
 nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std::string& output) {
   const tasks::ExportCheck& check = report.check;
+  const deploy::Footprint &before = report.rewrite.before, &after = report.rewrite.after;
   nlohmann::ordered_json json{{"schema", kSchema},
                               {"model", report.manifest.model},
                               {"engine", word(report.manifest.engine)},
                               {"precision", word(report.manifest.precision)},
                               {"rewritten", nlohmann::ordered_json::array()},
-                              {"parameters", {report.rewrite.before.parameters, report.rewrite.after.parameters}},
+                              {"parameters", {before.parameters, after.parameters}},
+                              {"operations", {before.work.operations, after.work.operations}},
+                              {"bytes_moved", {before.work.bytes, after.work.bytes}},
                               {"notes", report.notes},
                               {"compared_on", check.samples},
                               {"largest_difference", check.equality.difference},
@@ -96,9 +106,11 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
   if (check.has_accuracy) json["top1"] = {check.top1_before, check.top1_after};
   for (const deploy::RewrittenPlace& place : report.rewrite.places)
     json["rewritten"].push_back({{"place", place.path},
-                                 {"kind", place.kind == deploy::RewrittenPlace::Kind::norm ? "norm" : "cache"},
+                                 {"kind", word(place.kind)},
                                  {"left", place.left},
-                                 {"why", place.reason}});
+                                 {"why", place.reason},
+                                 {"operations_removed", place.removed.operations},
+                                 {"bytes_removed", place.removed.bytes}});
   json["bytes"] = report.bytes;
   json["output"] = output;
   return json;
@@ -114,9 +126,13 @@ int export_folder(const ExportArguments& arguments) {
   require_folder_output(arguments.output,
                         {{}, {source.path}, [&](const auto& folder) { return is_folder_of(folder, made_of); }},
                         runtime::is_export);
-  const tasks::ExportOptions options{arguments.engine == "torch" ? EngineKind::torch : EngineKind::openvino,
-                                     arguments.precision == "bf16" ? Precision::bfloat16 : Precision::float32,
+  const tasks::ExportOptions options{kEngines.at(arguments.engine), kPrecisions.at(arguments.precision),
                                      arguments.check_all};
+  try {
+    tasks::check_export_options(options);
+  } catch (const std::invalid_argument& problem) {
+    throw UsageError(problem.what());
+  }
   const tasks::ExportReport report = tasks::export_model(source, options, output);
   if (arguments.json) {
     std::cout << export_json(report, output.string()).dump(2) << '\n';
@@ -136,11 +152,11 @@ Action declare_export(CLI::App& app) {
   add_saved_model(app, arguments->model, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's");
   add_output(app, arguments->output, "The folder to write, or of the weights alone a safetensors file", "PATH")
       ->required();
-  app.add_option("--engine", arguments->engine, "What runs the folder (" + arguments->engine + ")")
-      ->check(CLI::IsMember({"openvino", "torch"}))
+  app.add_option("--engine", arguments->engine, "What is to run the folder (" + arguments->engine + ")")
+      ->check(CLI::IsMember(kEngines))
       ->type_name("ENGINE");
   app.add_option("--precision", arguments->precision, "In which numbers (f32)")
-      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->check(CLI::IsMember(kPrecisions))
       ->type_name("PRECISION");
   app.add_flag("--check", arguments->check_all,
                "Compare the folder with the model on all evaluation data, accuracy too, and not on 64 samples");

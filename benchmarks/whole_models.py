@@ -29,8 +29,8 @@ warnings.filterwarnings("ignore")
 BATCH, THREADS = 8, 2
 
 
-def inference(model, narrow):
-    image = torch.randn(BATCH, 3, 224, 224)
+def inference(model, narrow, batch=BATCH):
+    image = torch.randn(batch, 3, 224, 224)
     with torch.no_grad():  # published caches are made by the first forward pass
         model.train()(image)
     model.eval()

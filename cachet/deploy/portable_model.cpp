@@ -4,45 +4,32 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 
-#include <algorithm>
-
+#include "cachet/deploy/classifier_inputs.h"
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/vision/image_classifier.h"
 
 namespace cachet::deploy {
 namespace {
 
-constexpr int64_t kFree = -1;
-
-std::vector<std::string> names_of(const std::vector<PortableInput>& inputs) {
+std::vector<std::string> names_of(const PortableModel& portable) {
   std::vector<std::string> names;
-  for (const PortableInput& input : inputs) names.push_back(input.name);
+  for (const runtime::ExportedInput& input : portable.inputs) names.push_back(input.name);
   return names;
 }
 
-std::vector<PortableInput> image_inputs(const models::ImageModel& model) {
-  const models::ImageShape image = model.image_shape();
-  return {{"images", at::kFloat, {kFree, image.channels, image.height, image.width}}};
-}
-
-std::vector<PortableInput> sequence_inputs(const models::SequenceShape& shape, int64_t length) {
-  std::vector<PortableInput> inputs{{"ids", at::kLong, {kFree, length}}, {"padding", at::kBool, {kFree, length}}};
-  if (shape.pairs) {
-    inputs.push_back({"second_ids", at::kLong, {kFree, length}});
-    inputs.push_back({"second_padding", at::kBool, {kFree, length}});
-  }
-  return inputs;
+// The graph of `model` as a function of what `portable` says it takes.
+void trace_into(PortableModel& portable, models::Model& model, const std::vector<FreeSize>& sizes,
+                const MakeInputs& inputs) {
+  const auto run = [&](const std::vector<at::Tensor>& tensors) { return classify(model, tensors); };
+  portable.graph = trace(run, names_of(portable), sizes, inputs);
 }
 
 PortableModel of_images(models::ImageClassifier& model) {
   const models::ImageShape image = model.image_shape();
-  PortableModel portable{nullptr, image_inputs(model), model.classes(), {}};
-  portable.graph =
-      trace([&](const std::vector<at::Tensor>& inputs) { return model.forward(inputs[0]); }, names_of(portable.inputs),
-            {{"the batch", 0, 0}},
-            [&](const std::vector<int64_t>& sizes) {
-              return std::vector<at::Tensor>{at::randn({sizes[0], image.channels, image.height, image.width})};
-            });
+  PortableModel portable{nullptr, inputs_of(model), model.classes(), {}};
+  trace_into(portable, model, {{"the batch", 0, 0}}, [&](const std::vector<int64_t>& sizes) {
+    return std::vector<at::Tensor>{at::randn({sizes[0], image.channels, image.height, image.width})};
+  });
   return portable;
 }
 
@@ -55,15 +42,13 @@ void add_sequences(std::vector<at::Tensor>& inputs, const models::SequenceShape&
 PortableModel of_sequences(models::SequenceClassifier& model, bool free_length) {
   const models::SequenceShape shape = model.sequence_shape();
   const int64_t longest = shape.max_length;
-  PortableModel portable{nullptr, sequence_inputs(shape, free_length ? kFree : longest), model.classes(), {}};
+  PortableModel portable{nullptr, inputs_of(model), model.classes(), {}};
+  for (runtime::ExportedInput& input : portable.inputs)
+    if (!free_length) input.shape[1] = longest;
   std::vector<FreeSize> sizes{{"the batch", 0, 0}};
   for (size_t input = 0; free_length && input < portable.inputs.size(); input += 2)
     sizes.push_back({"the length", input, 1, longest / 2, longest - 1, longest * 3 / 4});
-  const auto run = [&](const std::vector<at::Tensor>& inputs) {
-    return model.forward({inputs[0], inputs[1]},
-                         shape.pairs ? models::Sequences{inputs[2], inputs[3]} : models::Sequences{});
-  };
-  portable.graph = trace(run, names_of(portable.inputs), sizes, [&](const std::vector<int64_t>& given) {
+  trace_into(portable, model, sizes, [&](const std::vector<int64_t>& given) {
     std::vector<at::Tensor> inputs;
     for (size_t i = 0; i < portable.inputs.size() / 2; ++i)
       add_sequences(inputs, shape, given[0], free_length ? given[i + 1] : longest);
@@ -73,13 +58,6 @@ PortableModel of_sequences(models::SequenceClassifier& model, bool free_length) 
 }
 
 }  // namespace
-
-std::vector<PortableInput> inputs_of(const models::Model& model) {
-  if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) return image_inputs(*images);
-  const auto* sequences = dynamic_cast<const models::SequenceClassifier*>(&model);
-  TORCH_CHECK(sequences != nullptr, "deploy: only classifiers of images or sequences can be exported");
-  return sequence_inputs(sequences->sequence_shape(), kFree);
-}
 
 PortableModel make_portable(const std::shared_ptr<models::Model>& model) {
   TORCH_CHECK(!model->is_training(), "deploy: a model is traced in evaluation: call eval() first");

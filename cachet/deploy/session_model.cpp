@@ -1,43 +1,22 @@
 #include "cachet/deploy/session_model.h"
 
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include <utility>
 #include <vector>
 
+#include "cachet/deploy/classifier_inputs.h"
+
 namespace cachet::deploy {
 namespace {
-
-runtime::Element element_of(const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
-    case at::kLong:
-      return runtime::Element::int64;
-    case at::kBool:
-      return runtime::Element::boolean;
-    default:
-      return runtime::Element::float32;
-  }
-}
-
-at::Tensor run(runtime::Session& session, std::vector<at::Tensor> tensors) {
-  std::vector<runtime::Input> inputs;
-  for (at::Tensor& tensor : tensors) {
-    if (tensor.is_floating_point()) tensor = tensor.to(at::kFloat);
-    tensor = tensor.contiguous();
-    inputs.push_back({element_of(tensor), tensor.sizes().vec(), tensor.const_data_ptr()});
-  }
-  const runtime::Scores scores = session.run(inputs);
-  return at::tensor(scores.values).view({scores.samples, scores.classes});
-}
 
 class SessionImageClassifier : public models::ImageClassifier {
  public:
   SessionImageClassifier(std::unique_ptr<runtime::Session> session, const models::ImageShape& image, int64_t classes)
       : session_(std::move(session)), image_(image), classes_(classes) {}
 
-  torch::Tensor forward(const torch::Tensor& images) override { return run(*session_, {images}); }
+  torch::Tensor forward(const torch::Tensor& images) override { return classify(*session_, {images}); }
   models::ImageShape image_shape() const override { return image_; }
   int64_t classes() const override { return classes_; }
 
@@ -57,7 +36,7 @@ class SessionSequenceClassifier : public models::SequenceClassifier {
     std::vector<at::Tensor> inputs;
     add(inputs, first);
     if (sequence_.pairs) add(inputs, second);
-    return run(*session_, std::move(inputs));
+    return classify(*session_, std::move(inputs));
   }
   models::SequenceShape sequence_shape() const override { return sequence_; }
   int64_t classes() const override { return classes_; }

@@ -23,7 +23,7 @@ std::unique_ptr<Session> open_session([[maybe_unused]] const std::filesystem::pa
   if (manifest.engine == EngineKind::torch)
     throw io::Error(folder.string() + ": runs on LibTorch; export it with --engine openvino for a program without it");
 #ifdef CACHET_HAS_OPENVINO
-  return open_openvino(folder / "model.xml", options);
+  return open_openvino(folder / model_file(manifest.engine), options);
 #else
   throw io::Error(folder.string() +
                   ": runs on OpenVINO, and this Cachet was built without it; tools/setup --openvino "

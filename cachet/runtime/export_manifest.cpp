@@ -26,8 +26,10 @@ constexpr size_t kMostInputs = 16, kMostDimensions = 8, kMostClasses = size_t{1}
 template <class Value>
 using Words = std::vector<std::pair<Value, const char*>>;
 
-const Words<EngineKind> kEngines{{EngineKind::openvino, "openvino"}, {EngineKind::torch, "torch"}};
-const Words<Precision> kPrecisions{{Precision::float32, "f32"}, {Precision::bfloat16, "bf16"}};
+const Words<EngineKind> kEngines{
+    {EngineKind::openvino, "openvino"}, {EngineKind::onnx, "onnx"}, {EngineKind::torch, "torch"}};
+const Words<Precision> kPrecisions{
+    {Precision::float32, "f32"}, {Precision::bfloat16, "bf16"}, {Precision::int8, "int8"}};
 const Words<Element> kElements{{Element::float32, "float32"}, {Element::int64, "int64"}, {Element::boolean, "boolean"}};
 const Words<PixelFilter> kFilters{{PixelFilter::bilinear, "bilinear"}, {PixelFilter::bicubic, "bicubic"}};
 
@@ -146,7 +148,15 @@ ExportedInput read_input(const Reader& json) {
 std::string_view word(EngineKind engine) { return word_of(kEngines, engine); }
 std::string_view word(Precision precision) { return word_of(kPrecisions, precision); }
 std::string_view model_file(EngineKind engine) {
-  return engine == EngineKind::openvino ? "model.xml" : "model.safetensors";
+  switch (engine) {
+    case EngineKind::openvino:
+      return "model.xml";
+    case EngineKind::onnx:
+      return "model.onnx";
+    case EngineKind::torch:
+      break;
+  }
+  return "model.safetensors";
 }
 
 const std::string& ExportManifest::digest_of(const std::string& file) const {
@@ -200,6 +210,8 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
   ExportManifest manifest;
   manifest.engine = json["engine"].word(kEngines);
   manifest.precision = json["precision"].word(kPrecisions);
+  if (manifest.precision == Precision::int8 && manifest.engine != EngineKind::openvino)
+    json["precision"].fail("is int8, which the engine openvino alone has");
   manifest.task = json["task"].text();
   manifest.model = json["model"].text();
   manifest.source = json["source"].text();
@@ -227,9 +239,13 @@ bool is_export(const fs::path& folder) {
   return fs::is_regular_file(folder / kExportManifest, error);
 }
 
-ExportManifest read_export(const fs::path& folder) {
+ExportManifest read_export_manifest(const fs::path& folder) {
   const fs::path path = folder / kExportManifest;
-  ExportManifest manifest = parse_export_manifest(io::read_text_file(path, kMostManifestBytes), path.string());
+  return parse_export_manifest(io::read_text_file(path, kMostManifestBytes), path.string());
+}
+
+ExportManifest read_export(const fs::path& folder) {
+  ExportManifest manifest = read_export_manifest(folder);
   for (const auto& [file, digest] : manifest.files)
     if (io::sha256_hex(io::read_file(folder / file, kMostFileBytes)) != digest)
       throw io::Error((folder / file).string() + ": its SHA-256 is not the one that " + kExportManifest +

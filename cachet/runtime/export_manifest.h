@@ -15,13 +15,15 @@ namespace cachet::runtime {
 /// What an exported folder is, as its export.json says:
 ///   export.json         this, with the SHA-256 of every other file
 ///   model.xml, .bin     OpenVINO's form of the model; or
+///   model.onnx          the model for any engine that reads ONNX; or
 ///   model.safetensors   the weights of the rewritten model, for LibTorch
 ///   recipe.toml         the recipe that the model was made with, for `cachet predict` and `cachet eval`
 ///   report.html         what was rewritten, and how far the results lie from the model's own
 inline constexpr const char *kExportManifest = "export.json", *kExportRecipe = "recipe.toml",
                             *kExportReport = "report.html";
 
-enum class EngineKind { openvino, torch };
+/// The engine onnx is OpenVINO too; other engines read its file as well.
+enum class EngineKind { openvino, onnx, torch };
 
 std::string_view word(EngineKind engine);        // "openvino"
 std::string_view word(Precision precision);      // "f32"
@@ -76,7 +78,10 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
 /// Whether a folder holds a manifest, be it a damaged one.
 bool is_export(const std::filesystem::path& folder);
 
-/// Reads the folder's manifest and holds the files to their digests. Throws io::Error.
+/// Reads the folder's manifest alone. Throws io::Error.
+ExportManifest read_export_manifest(const std::filesystem::path& folder);
+
+/// The same, and holds the files to their digests. Throws io::Error.
 ExportManifest read_export(const std::filesystem::path& folder);
 
 }  // namespace cachet::runtime

@@ -27,8 +27,8 @@ struct Scores {
   }
 };
 
-/// In which numbers a model multiplies.
-enum class Precision { float32, bfloat16 };
+/// In which numbers a model multiplies. The weights of an int8 model hold its scales; what is no product stays float32.
+enum class Precision { float32, bfloat16, int8 };
 
 struct SessionOptions {
   Precision precision = Precision::float32;

@@ -63,19 +63,6 @@ SavedPlan read_plan(const std::filesystem::path& run, const std::vector<std::str
   return saved;
 }
 
-RecipePlan with_exported_model(const RecipePlan& plan, const std::filesystem::path& folder,
-                               const runtime::ExportManifest& manifest) {
-  RecipePlan result = plan;
-  const std::shared_ptr<TaskPlan> task = plan.task->copy();
-  auto* takes = dynamic_cast<TakesExportedModel*>(task.get());
-  if (takes == nullptr)
-    throw io::Error(folder.string() + ": is an export of a task of kind '" + plan.task->profile().kind +
-                    "', which takes none");
-  takes->replace_model(manifest, session_of(folder, manifest, plan.model()));
-  result.task = task;
-  return result;
-}
-
 }  // namespace
 
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings) {
@@ -85,7 +72,10 @@ SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std
   saved.checkpoint = is_folder ? path : train::find_checkpoint(path);
   saved.run = is_folder ? path : run_of_checkpoint(saved.checkpoint);
   SavedPlan read = read_plan(saved.run, settings);
-  saved.plan = saved.exported ? with_exported_model(read.plan, path, *saved.exported) : std::move(read.plan);
+  saved.plan = std::move(read.plan);
+  if (saved.exported)
+    saved.plan = with_sessions(saved.plan, *saved.exported, session_of(path, *saved.exported, saved.plan.model()),
+                               path.string());
   saved.recipe = std::move(read.recipe);
   saved.what_answers_depend_on = std::move(read.answer_values);
   return saved;

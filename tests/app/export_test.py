@@ -11,7 +11,7 @@ from runs import SMALL_ENCODER, RunTest, pixels, write_png, write_reviews
 def engines():
     """Those that this command was built with."""
     version = json.loads(command.run("env", "--json").stdout)["openvino"]
-    return ("torch",) if version == "not built in" else ("torch", "openvino")
+    return ("torch",) if version == "not built in" else ("torch", "openvino", "onnx")
 
 
 class Export(RunTest):
@@ -25,7 +25,9 @@ class Export(RunTest):
     def test_an_export_computes_what_the_run_does(self):
         expected = self.metrics("run")
         for number in range(3):
+            (self.folder / "photos/more").mkdir(parents=True, exist_ok=True)
             write_png(self.folder / f"{number}.png", 8, 8, pixels(number))
+            write_png(self.folder / f"photos/{'more/' if number == 1 else ''}{number}.png", 8, 8, pixels(number))
         files = ["0.png", "1.png", "2.png"]
         answers = [json.loads(line) for line in self.cachet("predict", "run", *files).stdout.splitlines()]
         for engine in engines():
@@ -46,6 +48,10 @@ class Export(RunTest):
                 self.assertEqual([line["predicted"] for line in lines], [line["predicted"] for line in answers])
                 for line, answer in zip(lines, answers):
                     self.assertAlmostEqual(line["top"][0]["probability"], answer["top"][0]["probability"], delta=1e-4)
+                below = [json.loads(line) for line in self.cachet("predict", engine, "photos").stdout.splitlines()]
+                self.assertEqual([line["file"] for line in below], ["photos/0.png", "photos/2.png", "photos/more/1.png"])
+                for line, number in zip(below, (0, 2, 1)):
+                    self.assertEqual(line["predicted"], answers[number]["predicted"])
                 row = self.json_of("bench", engine, "--seconds", "0.001", "--batch", "3", "--json", cwd=self.folder)
                 self.assertEqual((row["mode"], row["precision"], row["batch"]), ("infer", "fp32", 3))
                 page = (self.folder / engine / "report.html").read_text()
@@ -53,11 +59,28 @@ class Export(RunTest):
 
     def test_bfloat16_is_near(self):
         for engine in engines():
+            if engine == "onnx":
+                continue
             with self.subTest(engine):
                 report = self.json_of("export", "run", "-o", "narrow-" + engine, "--engine", engine, "--precision",
                                       "bf16", "--json", cwd=self.folder)
                 self.assertLess(report["largest_difference"], 2e-2)
                 self.assertIn("top1", self.metrics("narrow-" + engine))
+
+    def test_eight_bits(self):
+        if "openvino" not in engines():
+            self.skipTest("built without OpenVINO")
+        report = self.json_of("export", "run", "-o", "small", "--precision", "int8", "--json", cwd=self.folder)
+        self.assertEqual((report["precision"], report["samples"]), ("int8", 33))
+        self.assertLessEqual(abs(report["top1"][0] - report["top1"][1]), 0.01)
+        self.assertGreater(report["largest_difference"], 1e-4)
+        self.assertRegex(" ".join(report["notes"]), r"\d+ linear layers and convolutions multiply in 8 bits")
+        self.assertEqual(self.metrics("small")["top1"], report["top1"][1])
+        row = self.json_of("bench", "small", "--seconds", "0.001", "--json", cwd=self.folder)
+        self.assertEqual(row["precision"], "int8")
+        said = self.refused("export", "run", "-o", "again", "--precision", "int8", "--set", "data.root=nowhere",
+                            cwd=self.folder, code=1)
+        self.assertIn("int8 needs samples", said)
 
     def test_sequences(self):
         write_reviews(self.folder / "reviews")
@@ -117,6 +140,12 @@ class Export(RunTest):
         self.assertIn("leave --set out",
                       self.refused("bench", "deployed", "--set", "model.depth=2", cwd=self.folder))
         self.refused("export", "run", "-o", "x", "--engine", "abacus", cwd=self.folder)
+        self.assertIn("int8 is for the engine openvino",
+                      self.refused("export", "run", "-o", "x", "--engine", "torch", "--precision", "int8",
+                                   cwd=self.folder))
+        self.assertIn("an ONNX file",
+                      self.refused("export", "run", "-o", "x", "--engine", "onnx", "--precision", "bf16",
+                                   cwd=self.folder))
         self.refused("export", "run", "-o", "x", "--precision", "int3", cwd=self.folder)
 
     def test_examples(self):

@@ -4,10 +4,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "cachet/deploy/classifier_inputs.h"
 #include "cachet/deploy/equality.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/deploy/session_model.h"
-#include "tests/deploy/classifier_inputs.h"
+#include "tests/deploy/made_up_inputs.h"
 #include "tests/deploy/trained_model.h"
 #include "tests/support/gradient_check.h"
 
@@ -20,20 +21,6 @@ using testing::small_models;
 using testing::SmallModel;
 using testing::text_of;
 
-runtime::Element element_of(const at::Tensor& tensor) {
-  return tensor.scalar_type() == at::kLong   ? runtime::Element::int64
-         : tensor.scalar_type() == at::kBool ? runtime::Element::boolean
-                                             : runtime::Element::float32;
-}
-
-at::Tensor run(runtime::Session& session, const std::vector<at::Tensor>& tensors) {
-  std::vector<runtime::Input> inputs;
-  for (const at::Tensor& tensor : tensors)
-    inputs.push_back({element_of(tensor), tensor.sizes().vec(), tensor.const_data_ptr()});
-  const runtime::Scores scores = session.run(inputs);
-  return at::tensor(scores.values).view({scores.samples, scores.classes});
-}
-
 class TorchSession : public ::testing::TestWithParam<SmallModel> {};
 
 TEST_P(TorchSession, ComputesWhatTheModelDoes) {
@@ -43,14 +30,14 @@ TEST_P(TorchSession, ComputesWhatTheModelDoes) {
       plug_ins.push_back("norm.kind=" + std::string(norm));
       SCOPED_TRACE(text_of(plug_ins));
       const auto model = trained(GetParam(), plug_ins, at::kFloat);
-      const std::vector<at::Tensor> inputs = classifier_inputs(*model, 4, 2);
+      const std::vector<at::Tensor> inputs = made_up_inputs(*model, 4, 2);
       const at::Tensor expected = classify(*model, inputs);
       rewrite(*model);
       const auto copy = std::dynamic_pointer_cast<models::Model>(model->clone());
-      const Equality wide = equality_of(expected, run(*make_torch_session(model, {}), inputs), {1e-4});
+      const Equality wide = equality_of(expected, classify(*make_torch_session(model, {}), inputs), {1e-4});
       EXPECT_TRUE(wide.holds({1e-4})) << to_text(wide);
       const Equality narrow =
-          equality_of(expected, run(*make_torch_session(copy, {runtime::Precision::bfloat16}), inputs), {0.1});
+          equality_of(expected, classify(*make_torch_session(copy, {runtime::Precision::bfloat16}), inputs), {0.1});
       EXPECT_LT(narrow.difference, 0.1) << to_text(narrow);  // weights of these tests are far larger than trained ones
       EXPECT_GT(narrow.difference, 1e-6) << "bfloat16 was not used";
     }

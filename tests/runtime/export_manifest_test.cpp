@@ -62,7 +62,7 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
   const std::vector<std::pair<std::string, std::function<void(Json&)>>> damages{
       {"format", [](Json& json) { json["format"] = "zip"; }},
       {"has no 'engine'", [](Json& json) { json.erase("engine"); }},
-      {"engine: is 'tvm'; this version knows openvino, torch", [](Json& json) { json["engine"] = "tvm"; }},
+      {"engine: is 'tvm'; this version knows openvino, onnx, torch", [](Json& json) { json["engine"] = "tvm"; }},
       {"precision: is 'int3'", [](Json& json) { json["precision"] = "int3"; }},
       {"inputs: is empty", [](Json& json) { json["inputs"] = Json::array(); }},
       {"inputs[0].shape: has no free batch",

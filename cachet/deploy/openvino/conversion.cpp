@@ -5,6 +5,7 @@
 
 #include <openvino/frontend/pytorch/frontend.hpp>
 
+#include "cachet/deploy/classifier_inputs.h"
 #include "cachet/deploy/openvino/graph_decoder.h"
 #include "cachet/deploy/openvino/known_faults.h"
 
@@ -19,9 +20,9 @@ std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable) {
     std::shared_ptr<ov::Model> model =
         reader.convert(reader.load(std::static_pointer_cast<ov::frontend::IDecoder>(decoder)));
     for (size_t i = 0; i < portable.inputs.size(); ++i) {
-      const PortableInput& input = portable.inputs[i];
+      const runtime::ExportedInput& input = portable.inputs[i];
       const auto& parameter = model->get_parameters().at(i);
-      parameter->set_element_type(element_type(input.dtype));
+      parameter->set_element_type(element_type(dtype_of(input.element)));
       parameter->set_partial_shape(
           ov::PartialShape(std::vector<ov::Dimension>(input.shape.begin(), input.shape.end())));
       parameter->set_friendly_name(input.name);

@@ -1,11 +1,9 @@
 #include "cachet/runtime/openvino/openvino_session.h"
 
-#include <dlfcn.h>
-
-#include <openvino/core/version.hpp>
-#include <openvino/runtime/core.hpp>
 #include <stdexcept>
 #include <string>
+
+#include "cachet/runtime/openvino/openvino_core.h"
 
 namespace cachet::runtime {
 namespace {
@@ -22,33 +20,6 @@ ov::element::Type type_of(Element element) {
   return ov::element::boolean;
 }
 
-// Of OpenVINO's messages the last line says what is wrong; those before it say where in OpenVINO.
-std::string reason(const ov::Exception& error) {
-  std::string text = error.what();
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  const size_t line = text.rfind('\n');
-  return line == std::string::npos ? text : text.substr(line + 1);
-}
-
-// OpenVINO's threads look at the machine through a library that they load with RTLD_DEEPBIND: it would free with glibc
-// what a program's own allocator (jemalloc, say) gave. Loaded before, it takes the program's.
-void load_topology_library() {
-  Dl_info openvino{};
-  if (dladdr(reinterpret_cast<const void*>(&ov::get_openvino_version), &openvino) == 0) return;
-  const std::filesystem::path folder = std::filesystem::path(openvino.dli_fname).parent_path();
-  for (const char* name : {"libtbbbind_2_5.so.3", "libtbbbind_2_0.so.3", "libtbbbind.so.3"})
-    if (dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;  // kept: it is never closed
-}
-
-// OpenVINO reads the plug-ins' list once a process.
-ov::Core& core() {
-  static ov::Core instance = [] {
-    load_topology_library();
-    return ov::Core();
-  }();
-  return instance;
-}
-
 class OpenVinoSession : public Session {
  public:
   OpenVinoSession(const std::filesystem::path& model, const SessionOptions& options) : name_(model.string()) {
@@ -59,7 +30,7 @@ class OpenVinoSession : public Session {
     };
     if (options.threads > 0) properties.emplace(ov::inference_num_threads.name(), options.threads);
     try {
-      request_ = core().compile_model(model.string(), "CPU", properties).create_infer_request();
+      request_ = openvino_core().compile_model(model.string(), "CPU", properties).create_infer_request();
     } catch (const ov::Exception& error) {
       throw std::runtime_error(name_ + ": OpenVINO cannot open it: " + reason(error));
     }

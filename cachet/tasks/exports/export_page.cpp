@@ -11,21 +11,35 @@ using deploy::RewrittenPlace;
 report::Table places(const deploy::RewriteReport& rewrite) {
   report::Table table;
   table.title = "Layers";
-  table.columns = {{"place"}, {"what it was"}, {"what is left of it"}, {"why"}};
+  table.columns = {{"place"},
+                   {"what it was"},
+                   {"what is left of it"},
+                   {"operations less", report::Alignment::right},
+                   {"bytes less", report::Alignment::right},
+                   {"why"}};
   for (const RewrittenPlace& place : rewrite.places)
-    table.rows.push_back({place.path, place.kind == RewrittenPlace::Kind::norm ? "norm" : "cache",
-                          place.gone ? "nothing" : place.left, place.reason});
+    table.rows.push_back({place.path, word(place.kind), place.gone ? "nothing" : place.left,
+                          report::format_count(static_cast<double>(place.removed.operations)),
+                          report::format_bytes(place.removed.bytes), place.reason});
   return table;
 }
 
 report::Table sizes(const ExportReport& report) {
-  const deploy::Footprint &before = report.rewrite.before, &after = report.rewrite.after;
   report::Table table;
   table.title = "Size";
-  table.columns = {{"form"}, {"parameters", report::Alignment::right}, {"memory", report::Alignment::right}};
-  table.rows = {
-      {"as trained", report::format_count(static_cast<double>(before.parameters)), report::format_bytes(before.bytes)},
-      {"rewritten", report::format_count(static_cast<double>(after.parameters)), report::format_bytes(after.bytes)}};
+  table.columns = {{"form"},
+                   {"parameters", report::Alignment::right},
+                   {"memory", report::Alignment::right},
+                   {"operations of a sample", report::Alignment::right},
+                   {"bytes that it moves", report::Alignment::right}};
+  const auto add = [&](const char* form, const deploy::Footprint& footprint) {
+    table.rows.push_back({form, report::format_count(static_cast<double>(footprint.parameters)),
+                          report::format_bytes(footprint.bytes),
+                          report::format_count(static_cast<double>(footprint.work.operations)),
+                          report::format_bytes(footprint.work.bytes)});
+  };
+  add("as trained", report.rewrite.before);
+  add("rewritten", report.rewrite.after);
   return table;
 }
 

@@ -2,8 +2,11 @@
 
 #include <ATen/Parallel.h>
 
+#include <utility>
+
 #include "cachet/deploy/rewrite.h"
 #include "cachet/deploy/torch_session.h"
+#include "cachet/io/error.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/models/model.h"
@@ -21,6 +24,18 @@ std::shared_ptr<models::Model> rewritten_model(const std::filesystem::path& weig
 }
 
 }  // namespace
+
+RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& manifest, MakeSession make,
+                         const std::string& name) {
+  RecipePlan result = plan;
+  const std::shared_ptr<TaskPlan> task = plan.task->copy();
+  auto* takes = dynamic_cast<TakesExportedModel*>(task.get());
+  if (takes == nullptr)
+    throw io::Error(name + ": is an export of a task of kind '" + plan.task->profile().kind + "', which takes none");
+  takes->replace_model(manifest, std::move(make));
+  result.task = task;
+  return result;
+}
 
 MakeSession session_of(const std::filesystem::path& folder, const runtime::ExportManifest& manifest,
                        const models::ModelPlan& plan) {

@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "cachet/models/model_plan.h"
 #include "cachet/runtime/export_manifest.h"
 #include "cachet/runtime/session.h"
+#include "cachet/tasks/recipe.h"
 
 namespace cachet::tasks {
 
@@ -20,6 +22,11 @@ class TakesExportedModel {
   /// What is built from now on computes by sessions, and has no weights of its own.
   virtual void replace_model(const runtime::ExportManifest& manifest, MakeSession make) = 0;
 };
+
+/// A recipe's plan with sessions in the place of its model. Throws io::Error, which begins with `name`, for a task
+/// whose model cannot be replaced.
+RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& manifest, MakeSession make,
+                         const std::string& name);
 
 /// How the model of an exported folder is run. `plan` is the recipe's model: of exports for LibTorch it is built and
 /// rewritten as it was when the weights were written. Throws io::Error for weights that do not fit.

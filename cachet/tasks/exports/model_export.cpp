@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cachet/deploy/classifier_inputs.h"
 #include "cachet/deploy/engines.h"
 #include "cachet/deploy/portable_model.h"
 #include "cachet/io/atomic_file.h"
@@ -13,9 +14,11 @@
 #include "cachet/io/state_dict.h"
 #include "cachet/report/format.h"
 #include "cachet/report/html.h"
+#include "cachet/runtime/engines.h"
 #include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/exports/export_comparison.h"
 #include "cachet/tasks/exports/export_page.h"
+#include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/run_folder.h"
@@ -27,11 +30,12 @@ namespace fs = std::filesystem;
 using runtime::EngineKind, runtime::ExportManifest;
 
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
+// Ranges of numbers are means over batches: of 16 batches of 16 samples.
+const std::vector<std::string> kCalibrationSettings{"data.limit=256", "train.batch_size=16"};
 
-runtime::Element element_of(at::ScalarType dtype) {
-  return dtype == at::kLong   ? runtime::Element::int64
-         : dtype == at::kBool ? runtime::Element::boolean
-                              : runtime::Element::float32;
+std::vector<std::string> with(std::vector<std::string> settings, const std::vector<std::string>& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
 }
 
 ClassificationTask& classification(Task& task) {
@@ -51,25 +55,43 @@ void add_files(ExportReport& report, const fs::path& folder) {
   }
 }
 
-void write_model(const SavedRun& saved, Task& task, EngineKind engine, const fs::path& folder, ExportReport& report) {
+// Runs training samples through a session in the place of the model.
+void calibrate(const ExportSource& source, const runtime::ExportManifest& manifest,
+               std::unique_ptr<runtime::Session> session) {
+  const SavedRun saved = open_saved_run(source.path, with(source.settings, kCalibrationSettings));
+  const auto once = std::make_shared<std::unique_ptr<runtime::Session>>(std::move(session));
+  const auto task = with_sessions(
+                        saved.plan, manifest, [once] { return std::move(*once); }, saved.run.string())
+                        .build(Splits::calibration);
+  task->model().eval();
+  classification(*task).classify_in_order(0, [](const ClassifiedBatch&) {});
+}
+
+void write_model(const SavedRun& saved, Task& task, const ExportSource& source, const fs::path& folder,
+                 ExportReport& report) {
   const auto model = saved.plan.model().build();
   io::load_state_dict(*model, io::state_dict(task.model()));
   model->eval();
-  report.rewrite = deploy::rewrite(*model);
-  report.manifest.made_by = "Cachet " + train::cachet_version() + ", ";
-  std::vector<deploy::PortableInput> inputs = deploy::inputs_of(*model);
-  if (engine == EngineKind::openvino) {
-    const deploy::PortableModel portable = deploy::make_portable(model);
-    inputs = portable.inputs;
-    report.notes = portable.notes;
-    report.manifest.made_by += deploy::write_for_openvino(portable, folder);
-  } else {
-    report.manifest.made_by += "LibTorch " + train::torch_version();
-    io::write_new_file(folder / std::string(runtime::model_file(engine)),
+  report.rewrite = deploy::rewrite(*model, {.count_work = true});
+  runtime::ExportManifest& manifest = report.manifest;
+  manifest.made_by = "Cachet " + train::cachet_version() + ", ";
+  if (manifest.engine == EngineKind::torch) {
+    manifest.inputs = deploy::inputs_of(*model);
+    manifest.made_by += "LibTorch " + train::torch_version();
+    io::write_new_file(folder / std::string(runtime::model_file(manifest.engine)),
                        io::serialize_safetensors(io::state_dict(*model)));
+    return;
   }
-  for (const deploy::PortableInput& input : inputs)
-    report.manifest.inputs.push_back({input.name, element_of(input.dtype), input.shape});
+  const deploy::PortableModel portable = deploy::make_portable(model);
+  manifest.inputs = portable.inputs;
+  deploy::Calibrate run;
+  if (manifest.precision == runtime::Precision::int8)
+    run = [&](std::unique_ptr<runtime::Session> session) { calibrate(source, manifest, std::move(session)); };
+  deploy::WrittenModel written = manifest.engine == EngineKind::onnx
+                                     ? deploy::write_for_onnx(portable, folder)
+                                     : deploy::write_for_openvino(portable, folder, run);
+  manifest.made_by += written.made_by;
+  report.notes = std::move(written.notes);
 }
 
 // As precision of the model's own is no matter of automatic casts any more.
@@ -82,6 +104,20 @@ std::string exported_recipe(const SavedRun& saved) {
 
 }  // namespace
 
+void check_export_options(const ExportOptions& options) {
+  using runtime::Precision;
+  if (options.precision == Precision::int8 && options.engine != EngineKind::openvino)
+    throw std::invalid_argument("int8 is for the engine openvino: no other that is here would multiply in 8 bits");
+  if (options.precision != Precision::float32 && options.engine == EngineKind::onnx)
+    throw std::invalid_argument(
+        "an ONNX file holds float32, and whoever runs it chooses in which numbers; leave the "
+        "precision out");
+  if (options.engine == EngineKind::onnx && runtime::openvino_version().empty())
+    throw std::invalid_argument(
+        "an ONNX file is held to its model by OpenVINO, and this Cachet was built without it; "
+        "tools/setup --openvino brings it, then build again");
+}
+
 std::string export_source(const SavedRun& saved) {
   if (saved.exported)
     throw io::Error(saved.run.string() + ": is an export already; name the run or model that it was made of");
@@ -90,8 +126,11 @@ std::string export_source(const SavedRun& saved) {
 }
 
 ExportReport export_model(const ExportSource& source, const ExportOptions& options, const fs::path& target) {
+  check_export_options(options);
   const SavedRun saved = open_saved_run(source.path, source.settings);
   const std::string made_of = export_source(saved);
+  if (const auto absent = saved.plan.task->absent_data(); absent && options.precision == runtime::Precision::int8)
+    throw io::Error(*absent + "; int8 needs samples, to see which numbers the model meets");
   const auto task = load(saved, Splits::given);
   ClassificationTask& classifier = classification(*task);
 
@@ -104,7 +143,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   report.manifest.source = made_of;
   report.manifest.classes = classifier.class_names();
   report.manifest.image = classifier.image_preparation();
-  write_model(saved, *task, options.engine, folder.path(), report);
+  write_model(saved, *task, source, folder.path(), report);
   io::write_new_file(folder.path() / runtime::kExportRecipe, exported_recipe(saved));
   for (const auto& [name, bytes] : saved.plan.task->files_to_keep().files)
     io::write_new_file(folder.path() / name, bytes);
@@ -124,11 +163,16 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
 std::vector<std::string> report_lines(const ExportReport& report) {
   std::vector<std::string> lines = deploy::report_lines(report.rewrite);
   const auto &before = report.rewrite.before, &after = report.rewrite.after;
+  const auto operations_of = [](const deploy::Footprint& footprint) {
+    return report::format_count(static_cast<double>(footprint.work.operations)) + " operations and moves " +
+           report::format_bytes(footprint.work.bytes);
+  };
   const auto size_of = [](const deploy::Footprint& footprint, const char* what) {
     return report::format_count(static_cast<double>(footprint.parameters)) + what + " (" +
            report::format_bytes(footprint.bytes) + ")";
   };
   lines.push_back(size_of(before, " parameters") + " became " + size_of(after, ""));
+  lines.push_back("a sample takes " + operations_of(after) + " instead of " + operations_of(before));
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   lines.push_back(to_text(report.check));
   return lines;

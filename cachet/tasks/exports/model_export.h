@@ -14,7 +14,8 @@ namespace cachet::tasks {
 struct ExportOptions {
   runtime::EngineKind engine = runtime::EngineKind::openvino;
   runtime::Precision precision = runtime::Precision::float32;
-  bool check_all = false;  // compare on all evaluation data, accuracy too; else on its first samples
+  bool check_all =
+      false;  // compare on all evaluation data, accuracy too, as always with int8; else on its first samples
 };
 
 /// What an export of some precision may differ from its model by.
@@ -49,11 +50,15 @@ struct ExportSource {
   std::vector<std::string> settings;  // over its recipe
 };
 
+/// Throws std::invalid_argument, a line for the user, for an engine that does not have the precision, and for one that
+/// is not built in.
+void check_export_options(const ExportOptions& options);
+
 /// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder, which appears, or replaces what was
 /// there, as a whole or not at all. Before it does, what the folder computes is held to what the model does in float32:
-/// on evaluation data where they can be read, else on noise. Throws std::runtime_error that says by how much where it
-/// differs by more than the tolerance, io::Error where a file cannot be read or written, c10::Error for a model that
-/// cannot be converted.
+/// on evaluation data where they can be read, else on noise. Throws as check_export_options() does, std::runtime_error
+/// that says by how much where it differs by more than the tolerance, io::Error where a file cannot be read or written,
+/// c10::Error for a model that cannot be converted.
 ExportReport export_model(const ExportSource& source, const ExportOptions& options,
                           const std::filesystem::path& folder);
 

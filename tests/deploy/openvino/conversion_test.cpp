@@ -6,10 +6,14 @@
 
 #include <openvino/runtime/core.hpp>
 
+#include "cachet/deploy/classifier_inputs.h"
 #include "cachet/deploy/equality.h"
+#include "cachet/deploy/onnx/onnx_conversion.h"
+#include "cachet/deploy/openvino/quantization.h"
 #include "cachet/deploy/rewrite.h"
-#include "tests/deploy/classifier_inputs.h"
+#include "tests/deploy/made_up_inputs.h"
 #include "tests/deploy/trained_model.h"
+#include "tests/support/gradient_check.h"
 
 namespace cachet::deploy {
 namespace {
@@ -57,11 +61,53 @@ TEST_P(Conversion, ComputesWhatTheModelDoes) {
             .compile_model(convert_to_openvino(portable), "CPU", ov::hint::inference_precision(ov::element::f32))
             .create_infer_request();
     for (const int64_t batch : {1, 4}) {
-      const std::vector<at::Tensor> inputs = classifier_inputs(*model, batch, /*shorter=*/batch);
+      const std::vector<at::Tensor> inputs = made_up_inputs(*model, batch, /*shorter=*/batch);
       const Equality equality = equality_of(classify(*model, inputs), run(request, inputs), {1e-4});
       EXPECT_TRUE(equality.holds({1e-4})) << batch << ": " << to_text(equality);
     }
   }
+}
+
+TEST_P(Conversion, WritesOnnxThatComputesWhatTheModelDoes) {
+  const at::NoGradGuard no_grad;
+  for (const Settings& plug_ins : plug_ins_of(GetParam())) {
+    SCOPED_TRACE(text_of(plug_ins));
+    const auto model = trained(GetParam(), plug_ins, at::kFloat);
+    rewrite(*model);
+    const std::string bytes = convert_to_onnx(make_portable(model)).serialized("Cachet", "test");
+    auto request = ov::Core()
+                       .compile_model(ov::Core().read_model(bytes, ov::Tensor()), "CPU",
+                                      ov::hint::inference_precision(ov::element::f32))
+                       .create_infer_request();
+    for (const int64_t batch : {1, 4}) {
+      const std::vector<at::Tensor> inputs = made_up_inputs(*model, batch, /*shorter=*/batch);
+      const Equality equality = equality_of(classify(*model, inputs), run(request, inputs), {1e-4});
+      EXPECT_TRUE(equality.holds({1e-4})) << batch << ": " << to_text(equality);
+    }
+  }
+}
+
+TEST_P(Conversion, MultipliesInEightBitsWithinReach) {
+  const at::NoGradGuard no_grad;
+  const auto model = trained(GetParam(), {"norm.kind=un", "cache.kind=grc"}, at::kFloat);
+  rewrite(*model);
+  Quantization quantization(convert_to_openvino(make_portable(model)));
+  testing::expect_refused([&] { Quantization(convert_to_openvino(make_portable(model))).quantized(); },
+                          "once a calibration has run");
+  const std::vector<at::Tensor> inputs = made_up_inputs(*model, 16);
+  const at::Tensor expected = classify(*model, inputs);
+  {
+    const auto calibration = quantization.calibration();
+    const Equality same = equality_of(expected, classify(*calibration, inputs), {1e-4});
+    EXPECT_TRUE(same.holds({1e-4})) << to_text(same);
+  }
+  const auto narrow = quantization.quantized();
+  EXPECT_GE(quantization.layers(), 5);
+  auto request =
+      ov::Core().compile_model(narrow, "CPU", ov::hint::inference_precision(ov::element::f32)).create_infer_request();
+  const Equality equality = equality_of(expected, run(request, inputs), {1});
+  EXPECT_LT(equality.difference, 0.3) << to_text(equality);  // weights of these tests are far larger than trained ones
+  EXPECT_GT(equality.difference, 1e-4) << "nothing was rounded";
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Conversion, ::testing::ValuesIn(small_models()),

@@ -9,9 +9,9 @@
 
 namespace cachet::deploy {
 
-/// Made-up inputs of a classifier, those that make_portable() names; sequences are so much shorter than the longest,
+/// Made-up inputs of a classifier, those that inputs_of() names; sequences are so much shorter than the longest,
 /// the second of pairs by one token more, and end in padding.
-inline std::vector<at::Tensor> classifier_inputs(const models::Model& model, int64_t batch, int64_t shorter = 0) {
+inline std::vector<at::Tensor> made_up_inputs(const models::Model& model, int64_t batch, int64_t shorter = 0) {
   if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) {
     const models::ImageShape image = images->image_shape();
     return {at::randn({batch, image.channels, image.height, image.width})};
@@ -24,12 +24,6 @@ inline std::vector<at::Tensor> classifier_inputs(const models::Model& model, int
     inputs.push_back((at::arange(length) >= length - 3).expand({batch, length}).contiguous());
   }
   return inputs;
-}
-
-inline at::Tensor classify(models::Model& model, const std::vector<at::Tensor>& inputs) {
-  if (auto* images = dynamic_cast<models::ImageClassifier*>(&model)) return images->forward(inputs[0]);
-  return dynamic_cast<models::SequenceClassifier&>(model).forward(
-      {inputs[0], inputs[1]}, inputs.size() > 2 ? models::Sequences{inputs[2], inputs[3]} : models::Sequences{});
 }
 
 }  // namespace cachet::deploy

@@ -1,0 +1,80 @@
+#include "cachet/deploy/classifier_inputs.h"
+
+#include <ATen/ops/tensor.h>
+
+#include "cachet/models/language/sequence_classifier.h"
+#include "cachet/models/vision/image_classifier.h"
+
+namespace cachet::deploy {
+namespace {
+
+using runtime::Element;
+
+constexpr int64_t kFree = -1;
+
+template <class Classifier>
+Classifier& sequence_classifier(Classifier* classifier) {
+  TORCH_CHECK(classifier != nullptr, "deploy: classifiers of images or of sequences can be exported, no other models");
+  return *classifier;
+}
+
+}  // namespace
+
+std::vector<runtime::ExportedInput> inputs_of(const models::Model& model) {
+  if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) {
+    const models::ImageShape image = images->image_shape();
+    return {{"images", Element::float32, {kFree, image.channels, image.height, image.width}}};
+  }
+  const auto& sequences = sequence_classifier(dynamic_cast<const models::SequenceClassifier*>(&model));
+  std::vector<runtime::ExportedInput> inputs{{"ids", Element::int64, {kFree, kFree}},
+                                             {"padding", Element::boolean, {kFree, kFree}}};
+  if (sequences.sequence_shape().pairs) {
+    inputs.push_back({"second_ids", Element::int64, {kFree, kFree}});
+    inputs.push_back({"second_padding", Element::boolean, {kFree, kFree}});
+  }
+  return inputs;
+}
+
+at::Tensor classify(models::Model& model, const std::vector<at::Tensor>& inputs) {
+  const size_t count = inputs_of(model).size();
+  TORCH_CHECK(inputs.size() == count, "deploy: the model takes ", count, " tensors, not ", inputs.size());
+  if (auto* images = dynamic_cast<models::ImageClassifier*>(&model)) return images->forward(inputs[0]);
+  return dynamic_cast<models::SequenceClassifier&>(model).forward(
+      {inputs[0], inputs[1]}, count > 2 ? models::Sequences{inputs[2], inputs[3]} : models::Sequences{});
+}
+
+at::Tensor classify(runtime::Session& session, std::vector<at::Tensor> inputs) {
+  std::vector<runtime::Input> views;
+  for (at::Tensor& tensor : inputs) {
+    if (tensor.is_floating_point()) tensor = tensor.to(at::kFloat);
+    tensor = tensor.contiguous();
+    views.push_back({element_of(tensor), tensor.sizes().vec(), tensor.const_data_ptr()});
+  }
+  const runtime::Scores scores = session.run(views);
+  return at::tensor(scores.values).view({scores.samples, scores.classes});
+}
+
+Element element_of(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kLong:
+      return Element::int64;
+    case at::kBool:
+      return Element::boolean;
+    default:
+      return Element::float32;
+  }
+}
+
+at::ScalarType dtype_of(Element element) {
+  switch (element) {
+    case Element::int64:
+      return at::kLong;
+    case Element::boolean:
+      return at::kBool;
+    case Element::float32:
+      break;
+  }
+  return at::kFloat;
+}
+
+}  // namespace cachet::deploy

@@ -1,0 +1,36 @@
+#include "cachet/deploy/onnx/onnx_conversion.h"
+
+#include <set>
+
+#include "cachet/deploy/onnx/onnx_step.h"
+
+namespace cachet::deploy {
+
+namespace jit = torch::jit;
+
+OnnxModel convert_to_onnx(const PortableModel& portable) {
+  OnnxModel model;
+  OnnxValues values(model);
+  for (size_t i = 0; i < portable.inputs.size(); ++i) {
+    model.add_input(portable.inputs[i]);
+    values.set(portable.graph->inputs()[i], portable.inputs[i].name);
+  }
+  static const std::set<jit::NodeKind> kNoSteps{jit::prim::Constant, jit::prim::ListConstruct, jit::prim::ListUnpack};
+  std::set<std::string> unknown;
+  for (jit::Node* node : portable.graph->nodes()) {
+    if (kNoSteps.contains(node->kind())) continue;
+    const std::string operation = node->kind().toQualString();
+    const OnnxRule rule = find_onnx_rule(operation);
+    if (rule == nullptr) unknown.insert(operation);
+    if (!unknown.empty()) continue;  // what follows may read it
+    OnnxStep step(model, values, *node);
+    rule(step);
+  }
+  std::string names;
+  for (const std::string& operation : unknown) names += (names.empty() ? "" : ", ") + operation;
+  TORCH_CHECK(unknown.empty(), "onnx: the model has operators that are not written: ", names);
+  model.set_output(values.name_of(portable.graph->outputs()[0]), "scores", portable.classes);
+  return model;
+}
+
+}  // namespace cachet::deploy
