@@ -26,4 +26,19 @@ std::shared_ptr<models::Model> build_on_meta(const models::ModelPlan& plan) {
   return model;
 }
 
+void use_shapes_of(const models::Model& model, const UseCopy& use) {
+  const at::NoGradGuard no_grad;
+  register_meta_kernels();
+  const auto use_on = [&](at::DeviceType device) {
+    const auto copy = std::dynamic_pointer_cast<models::Model>(model.clone(device));
+    const auto parameters = copy->parameters();
+    use(*copy, at::TensorOptions(device).dtype(parameters.empty() ? at::kFloat : parameters.front().scalar_type()));
+  };
+  try {
+    use_on(at::kMeta);
+  } catch (const c10::NotImplementedError&) {
+    use_on(at::kCPU);
+  }
+}
+
 }  // namespace cachet::analysis

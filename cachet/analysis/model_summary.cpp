@@ -131,4 +131,12 @@ ModelSummary summarize(const models::ModelPlan& plan, Pass pass, int64_t depth) 
   }
 }
 
+ModelSummary summarize(const models::Model& model, int64_t depth) {
+  ModelSummary summary;
+  use_shapes_of(model, [&](models::Model& copy, const at::TensorOptions& options) {
+    summary = summarize(copy, copy.trial(1, options).forward, depth);
+  });
+  return summary;
+}
+
 }  // namespace cachet::analysis

@@ -51,4 +51,7 @@ ModelSummary summarize(torch::nn::Module& model, const std::function<at::Tensor(
 /// LibTorch can do without (all models of ours): the model has shapes and no values.
 ModelSummary summarize(const models::ModelPlan& plan, Pass pass = Pass::training, int64_t depth = kAllDepths);
 
+/// The same of a model as it is, which is not changed: what it multiplies when it is called, in training or evaluation.
+ModelSummary summarize(const models::Model& model, int64_t depth = kAllDepths);
+
 }  // namespace cachet::analysis

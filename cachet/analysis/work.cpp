@@ -1,10 +1,8 @@
 #include "cachet/analysis/work.h"
 
-#include <ATen/core/grad_mode.h>
-
 #include <algorithm>
 
-#include "cachet/analysis/meta_kernels.h"
+#include "cachet/analysis/meta_model.h"
 #include "cachet/analysis/operator_calls.h"
 
 namespace cachet::analysis {
@@ -36,26 +34,17 @@ void add(Work& work, const OperatorCall& call) {
   }
 }
 
-Work work_on(const models::Model& model, at::DeviceType device) {
-  const auto copy = std::dynamic_pointer_cast<models::Model>(model.clone(device));
-  const at::ScalarType dtype = copy->parameters().front().scalar_type();
-  const models::Trial trial = copy->trial(1, at::TensorOptions(device).dtype(dtype));
-  Work work;
-  const OperatorCalls calls(NestedCalls::none, [&](const OperatorCall& call) { add(work, call); });
-  trial.forward();
-  return work;
-}
-
 }  // namespace
 
 Work work_of(const models::Model& model) {
-  const at::NoGradGuard no_grad;
-  register_meta_kernels();
-  try {
-    return work_on(model, at::kMeta);
-  } catch (const c10::NotImplementedError&) {  // some operator of it has no shape function
-    return work_on(model, at::kCPU);
-  }
+  Work work;
+  use_shapes_of(model, [&](models::Model& copy, const at::TensorOptions& options) {
+    const models::Trial trial = copy.trial(1, options);
+    work = {};
+    const OperatorCalls calls(NestedCalls::none, [&](const OperatorCall& call) { add(work, call); });
+    trial.forward();
+  });
+  return work;
 }
 
 }  // namespace cachet::analysis

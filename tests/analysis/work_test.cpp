@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "cachet/analysis/model_summary.h"
 #include "tests/support/small_models.h"
 
 namespace cachet::analysis {
@@ -37,6 +38,18 @@ TEST(WorkOf, WorksForEveryBackboneWithoutNumbers) {
     EXPECT_GT(work.operations, 1000) << small.name;
     EXPECT_GT(work.bytes, 4000) << small.name;
     EXPECT_EQ(work_of(*model), work) << small.name;
+  }
+}
+
+TEST(ModelSummary, OfAModelWithoutNumbersIsThatOfARealPass) {
+  for (const testing::SmallModel& small : testing::small_models()) {
+    const auto model = testing::built(small, {"cache.kind=grc"});
+    model->eval();
+    const ModelSummary shapes = summarize(*model);
+    const ModelSummary numbers = summarize(*model, model->trial(1, at::TensorOptions()).forward);
+    EXPECT_EQ(shapes.macs, numbers.macs) << small.name;
+    EXPECT_EQ(shapes.parameters, numbers.parameters) << small.name;
+    EXPECT_EQ(shapes.layers.size(), numbers.layers.size()) << small.name;
   }
 }
 

@@ -19,6 +19,18 @@ def env_command(**variables):
     return json.loads(done.stdout), done.stderr
 
 
+def idle_share(core, seconds=0.2):
+    """How much of the next moment nothing runs on a core."""
+    def times():
+        with open("/proc/stat") as file:
+            fields = next(line.split() for line in file if line.startswith(f"cpu{core} "))
+        return int(fields[4]), sum(map(int, fields[1:9]))
+    idle, whole = times()
+    time.sleep(seconds)
+    idle_now, whole_now = times()
+    return (idle_now - idle) / max(1, whole_now - whole)
+
+
 class OpenMpWaiting(command.CommandTest):
     def test_threads_spin_no_longer_than_between_operators(self):
         # What OpenMP itself says at its start, once: the command starts again before OpenMP does.
@@ -36,15 +48,21 @@ class OpenMpWaiting(command.CommandTest):
         words = [command.COMMAND, "eval", "nowhere"]
         with subprocess.Popen([sys.executable, "-c", "while True: pass"],
                               preexec_fn=lambda: os.sched_setaffinity(0, cores[:1])) as busy:
-            time.sleep(0.1)
-            counts = [re.search(r"GOMP_SPINCOUNT = '(\d+)'",
-                                subprocess.run(words, env={**environment, "OMP_DISPLAY_ENV": "verbose"}, timeout=60,
-                                               capture_output=True, text=True,
-                                               preexec_fn=lambda: os.sched_setaffinity(0, cores[:2])).stderr)[1]
-                      for _ in range(5)]
+            counts = []
+            for _ in range(30):
+                if len(counts) == 5:
+                    break
+                if idle_share(cores[1]) < 0.8:  # somebody else has it: no core is free
+                    time.sleep(1)
+                    continue
+                said = subprocess.run(words, env={**environment, "OMP_DISPLAY_ENV": "verbose"}, timeout=60, text=True,
+                                      capture_output=True, preexec_fn=lambda: os.sched_setaffinity(0, cores[:2])).stderr
+                counts.append(re.search(r"GOMP_SPINCOUNT = '(\d+)'", said)[1])
             busy.kill()
+        if len(counts) < 5:
+            self.skipTest("other programs keep the second core busy")
         self.assertLessEqual(set(counts), {"200", "20000"})
-        self.assertGreaterEqual(counts.count("200"), 1, "tests beside this one may keep both cores busy")
+        self.assertGreaterEqual(counts.count("200"), 1)
 
     def test_the_users_own_choice_stays(self):
         for name, value in (("OMP_WAIT_POLICY", "active"), ("OMP_WAIT_POLICY", "passive"), ("GOMP_SPINCOUNT", "77"),

@@ -64,6 +64,8 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"has no 'engine'", [](Json& json) { json.erase("engine"); }},
       {"engine: is 'tvm'; this version knows openvino, onnx, torch", [](Json& json) { json["engine"] = "tvm"; }},
       {"precision: is 'int3'", [](Json& json) { json["precision"] = "int3"; }},
+      {"precision: is int8, which the engine openvino alone has", [](Json& json) { json["precision"] = "int8"; }},
+      {"files: has no model.onnx", [](Json& json) { json["engine"] = "onnx"; }},
       {"inputs: is empty", [](Json& json) { json["inputs"] = Json::array(); }},
       {"inputs[0].shape: has no free batch",
        [](Json& json) {

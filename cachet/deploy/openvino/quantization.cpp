@@ -17,8 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/deploy/classifier_inputs.h"
-#include "cachet/deploy/openvino/element_types.h"
 #include "cachet/runtime/openvino/openvino_core.h"
 
 namespace cachet::deploy {
@@ -105,10 +103,7 @@ class Quantization::Calibration : public runtime::Session {
   }
 
   runtime::Scores run(std::span<const runtime::Input> inputs) override {
-    for (size_t i = 0; i < inputs.size(); ++i)
-      request_.set_input_tensor(
-          i, ov::Tensor(element_type(dtype_of(inputs[i].element)),
-                        ov::Shape(inputs[i].shape.begin(), inputs[i].shape.end()), const_cast<void*>(inputs[i].data)));
+    runtime::set_inputs(request_, inputs);
     request_.infer();
     for (size_t i = 0; i < owner_.ranges_.size(); ++i) {
       Range& range = owner_.ranges_[i];
@@ -116,10 +111,7 @@ class Quantization::Calibration : public runtime::Session {
       range.largest += *request_.get_output_tensor(2 + 2 * i).data<float>();
       ++range.batches;
     }
-    const ov::Tensor scores = request_.get_output_tensor(0);
-    const ov::Shape shape = scores.get_shape();
-    const float* first = scores.data<float>();
-    return {static_cast<int64_t>(shape.at(0)), static_cast<int64_t>(shape.at(1)), {first, first + scores.get_size()}};
+    return runtime::scores_of(request_.get_output_tensor(0));
   }
 
  private:

@@ -18,6 +18,18 @@ void load_topology_library() {
     if (dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;  // kept: it is never closed
 }
 
+ov::element::Type type_of(Element element) {
+  switch (element) {
+    case Element::float32:
+      return ov::element::f32;
+    case Element::int64:
+      return ov::element::i64;
+    case Element::boolean:
+      break;
+  }
+  return ov::element::boolean;
+}
+
 }  // namespace
 
 ov::Core& openvino_core() {
@@ -34,6 +46,21 @@ std::string reason(const ov::Exception& error) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const size_t line = text.rfind('\n');
   return line == std::string::npos ? text : text.substr(line + 1);
+}
+
+void set_inputs(ov::InferRequest& request, std::span<const Input> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Input& input = inputs[i];
+    // Read alone: OpenVINO's tensors know no constant memory.
+    request.set_input_tensor(i, ov::Tensor(type_of(input.element), ov::Shape(input.shape.begin(), input.shape.end()),
+                                           const_cast<void*>(input.data)));
+  }
+}
+
+Scores scores_of(const ov::Tensor& output) {
+  const ov::Shape shape = output.get_shape();
+  const float* first = output.data<float>();
+  return {static_cast<int64_t>(shape.at(0)), static_cast<int64_t>(shape.at(1)), {first, first + output.get_size()}};
 }
 
 }  // namespace cachet::runtime

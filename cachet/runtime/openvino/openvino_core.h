@@ -1,7 +1,10 @@
 #pragma once
 
 #include <openvino/runtime/core.hpp>
+#include <span>
 #include <string>
+
+#include "cachet/runtime/session.h"
 
 namespace cachet::runtime {
 
@@ -10,5 +13,11 @@ ov::Core& openvino_core();
 
 /// What an error of OpenVINO says, without where in OpenVINO.
 std::string reason(const ov::Exception& error);
+
+/// Hands the caller's memory to a request, which reads it when it runs.
+void set_inputs(ov::InferRequest& request, std::span<const Input> inputs);
+
+/// Of a tensor (N, classes).
+Scores scores_of(const ov::Tensor& output);
 
 }  // namespace cachet::runtime

@@ -8,18 +8,6 @@
 namespace cachet::runtime {
 namespace {
 
-ov::element::Type type_of(Element element) {
-  switch (element) {
-    case Element::float32:
-      return ov::element::f32;
-    case Element::int64:
-      return ov::element::i64;
-    case Element::boolean:
-      break;
-  }
-  return ov::element::boolean;
-}
-
 class OpenVinoSession : public Session {
  public:
   OpenVinoSession(const std::filesystem::path& model, const SessionOptions& options) : name_(model.string()) {
@@ -38,18 +26,9 @@ class OpenVinoSession : public Session {
 
   Scores run(std::span<const Input> inputs) override {
     try {
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        const Input& input = inputs[i];
-        // Read alone: OpenVINO's tensors know no constant memory.
-        request_.set_input_tensor(i,
-                                  ov::Tensor(type_of(input.element), ov::Shape(input.shape.begin(), input.shape.end()),
-                                             const_cast<void*>(input.data)));
-      }
+      set_inputs(request_, inputs);
       request_.infer();
-      const ov::Tensor output = request_.get_output_tensor();
-      const ov::Shape shape = output.get_shape();
-      const float* first = output.data<float>();
-      return {static_cast<int64_t>(shape.at(0)), static_cast<int64_t>(shape.at(1)), {first, first + output.get_size()}};
+      return scores_of(request_.get_output_tensor());
     } catch (const ov::Exception& error) {
       throw std::runtime_error(name_ + ": OpenVINO cannot run it: " + reason(error));
     }

@@ -1,5 +1,7 @@
 #include "cachet/tasks/exports/export_page.h"
 
+#include <map>
+
 #include "cachet/report/format.h"
 #include "cachet/tasks/exports/export_comparison.h"
 
@@ -10,7 +12,7 @@ using deploy::RewrittenPlace;
 
 report::Table places(const deploy::RewriteReport& rewrite) {
   report::Table table;
-  table.title = "Layers";
+  table.title = "Places";
   table.columns = {{"place"},
                    {"what it was"},
                    {"what is left of it"},
@@ -43,6 +45,39 @@ report::Table sizes(const ExportReport& report) {
   return table;
 }
 
+/// Every layer that has or multiplies something, before and after.
+report::Table layers(const ExportReport& report) {
+  struct Row {
+    analysis::LayerSummary before, after;
+  };
+  std::vector<std::string> order;
+  std::map<std::string, Row> rows;
+  const auto add = [&](const std::vector<analysis::LayerSummary>& layers, analysis::LayerSummary Row::*form) {
+    for (const analysis::LayerSummary& layer : layers) {
+      if (layer.parameters == 0 && layer.macs == analysis::Products{}) continue;
+      const auto [place, is_new] = rows.try_emplace(layer.path);
+      if (is_new) order.push_back(layer.path);
+      place->second.*form = layer;
+    }
+  };
+  add(report.layers_before, &Row::before);
+  add(report.layers_after, &Row::after);
+  report::Table table;
+  table.title = "Layers, and what they multiply for a sample";
+  const auto right = report::Alignment::right;
+  table.columns = {{"layer"}, {"kind"}, {"parameters", right}, {"now", right}, {"MACs", right}, {"now", right}};
+  const auto count = [](int64_t number) { return report::format_count(static_cast<double>(number)); };
+  const auto macs = [](const analysis::LayerSummary& layer) {
+    return layer.macs.linear_convolution + layer.macs.attention;
+  };
+  for (const std::string& path : order) {
+    const auto& [before, after] = rows.at(path);
+    table.rows.push_back({path.empty() ? "the model itself" : path, before.kind.empty() ? after.kind : before.kind,
+                          count(before.parameters), count(after.parameters), count(macs(before)), count(macs(after))});
+  }
+  return table;
+}
+
 }  // namespace
 
 report::Page export_page(const ExportReport& report) {
@@ -56,7 +91,7 @@ report::Page export_page(const ExportReport& report) {
                 {"Best class as before", std::to_string(equality.samples - equality.other),
                  "of " + std::to_string(equality.samples)},
                 {"Files", report::format_bytes(report.bytes), ""}};
-  report::Section rewritten{"What was rewritten", {sizes(report), places(report.rewrite)}, ""};
+  report::Section rewritten{"What was rewritten", {sizes(report), places(report.rewrite), layers(report)}, ""};
   for (const std::string& line : deploy::report_lines(report.rewrite))
     rewritten.note += (rewritten.note.empty() ? "" : "; ") + line;
   report::Section compared{"Compared with the model", {}, to_text(report.check)};

@@ -72,7 +72,9 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   const auto model = saved.plan.model().build();
   io::load_state_dict(*model, io::state_dict(task.model()));
   model->eval();
+  report.layers_before = analysis::summarize(*model).layers;
   report.rewrite = deploy::rewrite(*model, {.count_work = true});
+  report.layers_after = analysis::summarize(*model).layers;
   runtime::ExportManifest& manifest = report.manifest;
   manifest.made_by = "Cachet " + train::cachet_version() + ", ";
   if (manifest.engine == EngineKind::torch) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/analysis/model_summary.h"
 #include "cachet/deploy/equality.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/runtime/export_manifest.h"
@@ -39,6 +40,7 @@ struct ExportCheck {
 struct ExportReport {
   runtime::ExportManifest manifest;
   deploy::RewriteReport rewrite;
+  std::vector<analysis::LayerSummary> layers_before, layers_after;
   std::vector<std::string> notes;
   ExportCheck check;
   int64_t bytes = 0;  // of all files
