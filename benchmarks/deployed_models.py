@@ -70,7 +70,7 @@ class Exports:
 
     def export(self, model, settings, engine, precision):
         run = self.run(model, settings)
-        folder = run.with_name(f"{run.name}.{engine}.{precision}")
+        folder = run.with_name(f"{run.name}-{engine}-{precision}")
         if not folder.exists():
             self.cachet("export", run, "-o", folder, "--engine", engine, "--precision", precision)
         return folder
