@@ -87,10 +87,10 @@ def openvino_ms(model, precision, batch):
 
 
 class Forms:
-    """What to time, by (name, precision, batch)."""
+    """What to time: each is made for a precision and a batch."""
 
     def __init__(self, exports):
-        self.exports, self.makers = exports, {}
+        self.exports = exports
 
     def ours(self, model, settings, engine):
         def make(precision, batch):
@@ -102,28 +102,28 @@ class Forms:
         return make
 
     @staticmethod
-    def exported(maker):
-        """Somebody's module, exported from Python to OpenVINO."""
+    def theirs(maker, time):
+        """Somebody's module, timed by time(module, precision, batch); nobody's has 8 bits."""
         def make(precision, batch):
-            module = maker()
-            if module is None or precision == "int8":
-                return None
+            module = None if precision == "int8" else maker()
+            return module and time(module, precision, batch)
+        return make
+
+    def exported(self, maker):
+        """The same, exported from Python to OpenVINO."""
+        def time(module, precision, batch):
             example = torch.randn(batch, 3, 224, 224)
             with torch.no_grad():
                 module.train()(example)  # published caches are made by the first forward pass
                 model = openvino.convert_model(module.eval(), example_input=example)
             return openvino_ms(model, precision, batch)
-        return make
+        return self.theirs(maker, time)
 
-    @staticmethod
-    def eager(maker):
-        def make(precision, batch):
-            module = maker()
-            if module is None or precision == "int8":
-                return None
+    def eager(self, maker):
+        def time(module, precision, batch):
             call = inference(module, precision == "bf16", batch)
             return lambda: median_ms(call, SECONDS)
-        return make
+        return self.theirs(maker, time)
 
 
 def comparisons(forms):

@@ -19,7 +19,7 @@ namespace cachet::deploy {
 
 WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder) {
   const std::string bytes = convert_to_onnx(portable).serialized("Cachet", "");
-  io::write_new_file(folder / "model.onnx", std::as_bytes(std::span(bytes)));
+  io::write_new_file(folder / runtime::model_file(runtime::EngineKind::onnx), std::as_bytes(std::span(bytes)));
   return {"ONNX, operator set " + std::to_string(OnnxModel::kOperatorSet), portable.notes};
 }
 
@@ -36,7 +36,8 @@ WrittenModel write_for_openvino(const PortableModel& portable, const std::filesy
                             " linear layers and convolutions multiply in 8 bits");
   }
   try {
-    ov::save_model(model, (folder / "model.xml").string(), /*compress_to_fp16=*/false);
+    ov::save_model(model, (folder / runtime::model_file(runtime::EngineKind::openvino)).string(),
+                   /*compress_to_fp16=*/false);
   } catch (const ov::Exception& error) {
     TORCH_CHECK(false, "openvino: the model cannot be written: ", runtime::reason(error));
   }

@@ -23,7 +23,7 @@ class OnnxModel {
   static constexpr int64_t kOperatorSet = 20;
 
   void add_input(const runtime::ExportedInput& input);
-  /// A constant, (…) of float32, int64, int32 or bool. Throws c10::Error for other dtypes.
+  /// A constant, (…) of float32, int64, int32, uint8 or bool. Throws c10::Error for other dtypes.
   std::string constant(const at::Tensor& tensor);
   std::string constant(const std::vector<int64_t>& numbers);  // (N)
   std::string scalar(double value, at::ScalarType dtype);     // ()

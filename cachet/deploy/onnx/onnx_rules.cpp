@@ -303,7 +303,7 @@ std::string beginning(const Step& s, int64_t dimension, int64_t length) {
 
 void narrow(Step& s) {
   if (is_gathered_beginning(s, 2, 3)) return s.give(beginning(s, s.dimension(1, 0), s.integer(3)));
-  const std::string start = s.size(2), end = s.model.add("Add", {start, s.size(3)});
+  const std::string start = s.tensor(2), end = s.model.add("Add", {start, s.tensor(3)});
   s.give(s.model.add("Slice", {s.tensor(0), start, end, s.model.constant(Integers{s.integer(1)})}));
 }
 
@@ -311,8 +311,8 @@ void slice(Step& s) {
   if (!s.is_none(2) && !s.is_none(3) && s.integer(4) == 1 && is_gathered_beginning(s, 2, 3) &&
       s.integer(3) <= s.traced_size(0, s.dimension(1, 0)))
     return s.give(beginning(s, s.dimension(1, 0), s.integer(3)));
-  const std::string start = s.is_none(2) ? s.model.constant(Integers{0}) : s.size(2);
-  const std::string end = s.is_none(3) ? s.model.constant(Integers{std::numeric_limits<int64_t>::max()}) : s.size(3);
+  const std::string start = s.is_none(2) ? s.model.constant(Integers{0}) : s.tensor(2);
+  const std::string end = s.is_none(3) ? s.model.constant(Integers{std::numeric_limits<int64_t>::max()}) : s.tensor(3);
   s.give(s.model.add("Slice", {s.tensor(0), start, end, s.model.constant(Integers{s.integer(1)}),
                                s.model.constant(Integers{s.integer(4)})}));
 }
@@ -369,7 +369,7 @@ void fill_in_place(Step& s) {
   s.give_in_place(s.model.add("Expand", {s.scalar(1, s.dtype(0)), s.model.add("Shape", {x})}));
 }
 
-void arange(Step& s) { s.give(s.cast(positions(s, s.size(0)), at::kLong, s.result_dtype())); }
+void arange(Step& s) { s.give(s.cast(positions(s, s.tensor(0)), at::kLong, s.result_dtype())); }
 
 const std::map<std::string_view, OnnxRule> kRules{
     {"aten::_convolution", convolution},

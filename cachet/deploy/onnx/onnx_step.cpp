@@ -74,8 +74,6 @@ std::string OnnxStep::sizes(size_t i) const {
   return model.add("Concat", names, {{"axis", int64_t{0}}});
 }
 
-std::string OnnxStep::size(size_t i) const { return tensor(i); }
-
 at::ScalarType OnnxStep::dtype(size_t i) const {
   const auto type = node_.inputs().at(i)->type()->cast<c10::TensorType>();
   TORCH_CHECK(type && type->scalarType(), "onnx: nobody knows the dtype of what '", node_.kind().toQualString(),

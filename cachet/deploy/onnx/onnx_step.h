@@ -37,6 +37,7 @@ class OnnxStep {
   // What the step takes, by its place.
   size_t inputs() const { return node_.inputs().size(); }
   bool is_none(size_t i) const;
+  /// A tensor, or a whole number: (1).
   std::string tensor(size_t i) const { return values_.name_of(node_.inputs()[i]); }
   /// A constant; std::nullopt for what the graph computes.
   std::optional<c10::IValue> constant(size_t i) const;
@@ -47,7 +48,6 @@ class OnnxStep {
   std::vector<int64_t> integers(size_t i) const;
   /// Whole numbers, of which some may be computed: a tensor (N).
   std::string sizes(size_t i) const;
-  std::string size(size_t i) const;  // one of them: (1)
   std::vector<torch::jit::Value*> list(size_t i) const;
   std::string name_of(torch::jit::Value* value) const { return values_.name_of(value); }
 

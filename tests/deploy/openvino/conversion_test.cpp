@@ -46,6 +46,15 @@ at::Tensor run(ov::InferRequest& request, std::vector<at::Tensor> inputs) {
       .clone();
 }
 
+/// For any batch and length.
+void expect_same_answers(models::Model& model, ov::InferRequest& request) {
+  for (const int64_t batch : {1, 4}) {
+    const std::vector<at::Tensor> inputs = made_up_inputs(model, batch, /*shorter=*/batch);
+    const Equality equality = equality_of(classify(model, inputs), run(request, inputs), {1e-4});
+    EXPECT_TRUE(equality.holds({1e-4})) << batch << ": " << to_text(equality);
+  }
+}
+
 class Conversion : public ::testing::TestWithParam<SmallModel> {};
 
 TEST_P(Conversion, ComputesWhatTheModelDoes) {
@@ -60,11 +69,7 @@ TEST_P(Conversion, ComputesWhatTheModelDoes) {
         ov::Core()
             .compile_model(convert_to_openvino(portable), "CPU", ov::hint::inference_precision(ov::element::f32))
             .create_infer_request();
-    for (const int64_t batch : {1, 4}) {
-      const std::vector<at::Tensor> inputs = made_up_inputs(*model, batch, /*shorter=*/batch);
-      const Equality equality = equality_of(classify(*model, inputs), run(request, inputs), {1e-4});
-      EXPECT_TRUE(equality.holds({1e-4})) << batch << ": " << to_text(equality);
-    }
+    expect_same_answers(*model, request);
   }
 }
 
@@ -79,11 +84,7 @@ TEST_P(Conversion, WritesOnnxThatComputesWhatTheModelDoes) {
                        .compile_model(ov::Core().read_model(bytes, ov::Tensor()), "CPU",
                                       ov::hint::inference_precision(ov::element::f32))
                        .create_infer_request();
-    for (const int64_t batch : {1, 4}) {
-      const std::vector<at::Tensor> inputs = made_up_inputs(*model, batch, /*shorter=*/batch);
-      const Equality equality = equality_of(classify(*model, inputs), run(request, inputs), {1e-4});
-      EXPECT_TRUE(equality.holds({1e-4})) << batch << ": " << to_text(equality);
-    }
+    expect_same_answers(*model, request);
   }
 }
 
