@@ -24,7 +24,7 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-void check(const Tensor& scores, const OptionalTensor& bias) {
+void check_attention_weights(const Tensor& scores, const OptionalTensor& bias) {
   TORCH_CHECK(scores.dim() == 4 && scores.is_floating_point(),
               "attention_weights: scores must be floating (B, H, Lq, Lk), got ", scores.scalar_type(), " ",
               scores.sym_sizes());
@@ -39,14 +39,14 @@ void check(const Tensor& scores, const OptionalTensor& bias) {
 }
 
 void check_gradient(const Tensor& grad, const Tensor& weights, const c10::SymInt& windows) {
-  check(weights, {});
+  check_attention_weights(weights, {});
   check_shape("attention_weights_backward", "grad", grad, weights.sym_sizes(), weights);
   TORCH_CHECK(is_size(windows, 0) || divides(windows, weights.sym_size(0)), "attention_weights_backward: ", windows,
               " windows do not divide the batch of ", weights.sym_size(0));
 }
 
 Tensor attention_weights_composite(const Tensor& scores, const OptionalTensor& bias, double scale) {
-  check(scores, bias);
+  check_attention_weights(scores, bias);
   const auto dtype = c10::promoteTypes(scores.scalar_type(), at::kFloat);
   Tensor x = scores.to(dtype) * scale;
   if (bias) {
@@ -71,7 +71,7 @@ Tensor whole_bias(const Tensor& scores, const OptionalTensor& bias) {
 
 Tensor attention_weights_cpu(const Tensor& scores, const OptionalTensor& bias, double scale) {
   if (!may_fuse(scores)) return attention_weights_composite(scores, bias, scale);
-  check(scores, bias);
+  check_attention_weights(scores, bias);
   const Tensor in = scores.contiguous(), added = whole_bias(in, bias);
   const Tensor out = at::empty(in.sizes(), in.options());
   const int64_t heads = in.size(1), queries = in.size(2), keys = in.size(3), pairs = queries * keys;
@@ -117,7 +117,7 @@ std::tuple<Tensor, Tensor> attention_weights_backward_cpu(const Tensor& grad, co
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
 Tensor attention_weights_meta(const Tensor& scores, const OptionalTensor& bias, double) {
-  check(scores, bias);
+  check_attention_weights(scores, bias);
   return empty_as(scores);
 }
 

@@ -25,7 +25,7 @@ using OptionalTensor = std::optional<Tensor>;
 
 // samples, mean, and the products that the backward pass reads: X̄ with all weights (B, Tm, 3·Dm), C with those of the
 // gates, biases added (1 or B, Tm, 2·Dm), r ⊙ C with the candidate's (B, Tm, Dm)
-using Forward = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
+using GrcUpdateForward = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
 
 void check_linear(const char* name, const Tensor& weight, const OptionalTensor& bias, const c10::SymInt& width) {
   TORCH_CHECK(weight.dim() == 2 && same_size(weight.sym_size(0), width) && same_size(weight.sym_size(1), 2 * width),
@@ -33,9 +33,10 @@ void check_linear(const char* name, const Tensor& weight, const OptionalTensor& 
   if (bias) check_vector("grc_update", *bias, "Dm", width, "the bias of ", name);
 }
 
-void check(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight, const OptionalTensor& reset_bias,
-           const Tensor& update_weight, const OptionalTensor& update_bias, const Tensor& candidate_weight,
-           const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight, const OptionalTensor& norm_bias) {
+void check_grc_update(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                      const OptionalTensor& reset_bias, const Tensor& update_weight, const OptionalTensor& update_bias,
+                      const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
+                      const OptionalTensor& norm_weight, const OptionalTensor& norm_bias) {
   TORCH_CHECK(tokens.dim() == 3, "grc_update: tokens must be (B, Tm, Dm), got ", tokens.sym_sizes());
   TORCH_CHECK(cache.dim() == 3 && same_sizes(cache.sym_sizes().slice(1), tokens.sym_sizes().slice(1)) &&
                   same_size_or_one(cache.sym_size(0), tokens.sym_size(0)),
@@ -73,7 +74,8 @@ void check_gradient(const OptionalTensor& d_samples, const OptionalTensor& d_mea
                     const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, const Tensor& token_products,
                     const Tensor& cache_products, const Tensor& reset_products) {
   constexpr const char* op = "grc_update_backward";
-  check(cache, tokens, reset_weight, {}, update_weight, {}, candidate_weight, candidate_bias, norm_weight, norm_bias);
+  check_grc_update(cache, tokens, reset_weight, {}, update_weight, {}, candidate_weight, candidate_bias, norm_weight,
+                   norm_bias);
   const auto batch = tokens.sym_size(0), length = tokens.sym_size(1), width = tokens.sym_size(2);
   if (d_samples) check_shape(op, "d_samples", *d_samples, tokens.sym_sizes(), tokens, dtype_of_samples(cache, tokens));
   if (d_mean) check_shape(op, "d_mean", *d_mean, {1, length, width}, cache);
@@ -84,13 +86,13 @@ void check_gradient(const OptionalTensor& d_samples, const OptionalTensor& d_mea
 
 // --- composite -------------------------------------------------------------------------------------------------------
 
-Forward grc_update_composite(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
-                             const OptionalTensor& reset_bias, const Tensor& update_weight,
-                             const OptionalTensor& update_bias, const Tensor& candidate_weight,
-                             const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
-                             const OptionalTensor& norm_bias, double norm_eps) {
-  check(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
-        norm_weight, norm_bias);
+GrcUpdateForward grc_update_composite(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                                      const OptionalTensor& reset_bias, const Tensor& update_weight,
+                                      const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                                      const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                                      const OptionalTensor& norm_bias, double norm_eps) {
+  check_grc_update(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
+                   candidate_bias, norm_weight, norm_bias);
   const auto width = tokens.sym_size(2);
   const auto dtype = reset_weight.scalar_type();  // products want one
   const Tensor token_products =
@@ -113,31 +115,33 @@ Forward grc_update_composite(const Tensor& cache, const Tensor& tokens, const Te
 
 // --- fused, CPU ------------------------------------------------------------------------------------------------------
 
-Forward grc_update_cpu(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
-                       const OptionalTensor& reset_bias, const Tensor& update_weight, const OptionalTensor& update_bias,
-                       const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
-                       const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double norm_eps) {
+GrcUpdateForward grc_update_cpu(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                                const OptionalTensor& reset_bias, const Tensor& update_weight,
+                                const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                                const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                                const OptionalTensor& norm_bias, double norm_eps) {
   const GrcUpdateCall call{cache,       tokens,         reset_weight, update_weight, candidate_weight, reset_bias,
                            update_bias, candidate_bias, norm_weight,  norm_bias,     norm_eps};
   if (!grc_update_fuses(call))
     return grc_update_composite(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
                                 candidate_bias, norm_weight, norm_bias, norm_eps);
-  check(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
-        norm_weight, norm_bias);
+  check_grc_update(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
+                   candidate_bias, norm_weight, norm_bias);
   const auto [samples, mean, products] = grc_update_forward(call);
   return {samples, mean, products.tokens, products.cache, products.reset};
 }
 
-using Backward = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
+using GrcUpdateBackward = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 
 // Gradients of cache, tokens, the three weights, the gates' biases (2·Dm), the candidate's, and the norm's two. Those
 // of what is not there are empty.
-Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const OptionalTensor& d_mean, const Tensor& cache,
-                                 const Tensor& tokens, const Tensor& reset_weight, const Tensor& update_weight,
-                                 const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
-                                 const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double norm_eps,
-                                 const Tensor& token_products, const Tensor& cache_products,
-                                 const Tensor& reset_products) {
+GrcUpdateBackward grc_update_backward_cpu(const OptionalTensor& d_samples, const OptionalTensor& d_mean,
+                                          const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                                          const Tensor& update_weight, const Tensor& candidate_weight,
+                                          const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                                          const OptionalTensor& norm_bias, double norm_eps,
+                                          const Tensor& token_products, const Tensor& cache_products,
+                                          const Tensor& reset_products) {
   const GrcUpdateCall call{cache, tokens,         reset_weight, update_weight, candidate_weight, {},
                            {},    candidate_bias, norm_weight,  norm_bias,     norm_eps};
   check_fuses("grc_update", grc_update_fuses(call));
@@ -151,13 +155,13 @@ Backward grc_update_backward_cpu(const OptionalTensor& d_samples, const Optional
 
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
-Forward grc_update_meta(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
-                        const OptionalTensor& reset_bias, const Tensor& update_weight,
-                        const OptionalTensor& update_bias, const Tensor& candidate_weight,
-                        const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
-                        const OptionalTensor& norm_bias, double) {
-  check(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
-        norm_weight, norm_bias);
+GrcUpdateForward grc_update_meta(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                                 const OptionalTensor& reset_bias, const Tensor& update_weight,
+                                 const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                                 const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                                 const OptionalTensor& norm_bias, double) {
+  check_grc_update(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
+                   candidate_bias, norm_weight, norm_bias);
   const auto batch = tokens.sym_size(0), length = tokens.sym_size(1), width = tokens.sym_size(2);
   const auto products = tokens.options().dtype(reset_weight.scalar_type());
   return {at::empty_symint(tokens.sym_sizes(), tokens.options().dtype(dtype_of_samples(cache, tokens))),
@@ -166,12 +170,12 @@ Forward grc_update_meta(const Tensor& cache, const Tensor& tokens, const Tensor&
           at::empty_symint(tokens.sym_sizes(), products)};
 }
 
-Backward grc_update_backward_meta(const OptionalTensor& d_samples, const OptionalTensor& d_mean, const Tensor& cache,
-                                  const Tensor& tokens, const Tensor& reset_weight, const Tensor& update_weight,
-                                  const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
-                                  const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double,
-                                  const Tensor& token_products, const Tensor& cache_products,
-                                  const Tensor& reset_products) {
+GrcUpdateBackward grc_update_backward_meta(const OptionalTensor& d_samples, const OptionalTensor& d_mean,
+                                           const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                                           const Tensor& update_weight, const Tensor& candidate_weight,
+                                           const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                                           const OptionalTensor& norm_bias, double, const Tensor& token_products,
+                                           const Tensor& cache_products, const Tensor& reset_products) {
   check_gradient(d_samples, d_mean, cache, tokens, reset_weight, update_weight, candidate_weight, candidate_bias,
                  norm_weight, norm_bias, token_products, cache_products, reset_products);
   const auto width = tokens.sym_size(2), norm = norm_weight ? width : c10::SymInt(0);
@@ -190,10 +194,11 @@ Backward grc_update_backward_meta(const OptionalTensor& d_samples, const Optiona
 
 // --- gradient --------------------------------------------------------------------------------------------------------
 
-Forward call_forward(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
-                     const OptionalTensor& reset_bias, const Tensor& update_weight, const OptionalTensor& update_bias,
-                     const Tensor& candidate_weight, const OptionalTensor& candidate_bias,
-                     const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, double norm_eps) {
+GrcUpdateForward call_forward(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                              const OptionalTensor& reset_bias, const Tensor& update_weight,
+                              const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                              const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                              const OptionalTensor& norm_bias, double norm_eps) {
   static const auto op = operator_handle<decltype(grc_update_composite)>("cachet::grc_update");
   return op.call(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
                  norm_weight, norm_bias, norm_eps);
@@ -246,11 +251,11 @@ struct GrcUpdate : torch::autograd::Function<GrcUpdate> {
   }
 };
 
-Forward grc_update_autograd(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
-                            const OptionalTensor& reset_bias, const Tensor& update_weight,
-                            const OptionalTensor& update_bias, const Tensor& candidate_weight,
-                            const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
-                            const OptionalTensor& norm_bias, double norm_eps) {
+GrcUpdateForward grc_update_autograd(const Tensor& cache, const Tensor& tokens, const Tensor& reset_weight,
+                                     const OptionalTensor& reset_bias, const Tensor& update_weight,
+                                     const OptionalTensor& update_bias, const Tensor& candidate_weight,
+                                     const OptionalTensor& candidate_bias, const OptionalTensor& norm_weight,
+                                     const OptionalTensor& norm_bias, double norm_eps) {
   const GrcUpdateCall call{cache,       tokens,         reset_weight, update_weight, candidate_weight, reset_bias,
                            update_bias, candidate_bias, norm_weight,  norm_bias,     norm_eps};
   if (!grc_update_fuses(call))

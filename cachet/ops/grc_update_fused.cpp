@@ -29,11 +29,11 @@ const T* pointer_or_null(const Tensor& x) {
 
 // Rows of the cache that one call of a kernel takes: the threads' share, and the unit in which gradients are summed up,
 // so that sums do not depend on the number of threads.
-constexpr int64_t kRows = 8;
+constexpr int64_t kUpdateRows = 8;
 
 template <class Body>
 void for_rows(const Tensor& tokens, const Body& body) {
-  parallel_chunks(tokens.size(1), kRows, tokens.size(0) * tokens.size(2),
+  parallel_chunks(tokens.size(1), kUpdateRows, tokens.size(0) * tokens.size(2),
                   [&](int64_t chunk, int64_t first, int64_t size) {
                     body(chunk, kernels::GrcRows{first, first + size});
                   });
@@ -113,7 +113,7 @@ GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const Tensor&
   const Tensor d_token_products = at::empty({batch * length, 3 * width}, tokens.options());
   const Tensor d_gates = shared ? at::empty({length, 2 * width}, floats) : Tensor();
   const Tensor d_cache = at::zeros(call.cache.sizes(), floats);
-  const Tensor d_norm = at::zeros({chunks_of(length, kRows), 2, call.norm_weight ? width : 0}, floats);
+  const Tensor d_norm = at::zeros({chunks_of(length, kUpdateRows), 2, call.norm_weight ? width : 0}, floats);
   const Tensor reset_cache = at::empty({batch * length, width}, tokens.options());
   const Tensor d_candidate = d_token_products.narrow(1, 2 * width, width);
 

@@ -22,7 +22,7 @@ using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
 // Queries of a chunk meet its own keys one by one and all earlier ones through their sum.
-constexpr int64_t kChunk = 64;
+constexpr int64_t kCausalChunk = 64;
 
 Tensor apply_unit(const Tensor& product, FeatureUnit unit) {
   // ATen's softplus is linear above its threshold; at 40 that is exact in float64.
@@ -53,10 +53,10 @@ Tensor zero_rows(const Tensor& x, const OptionalTensor& padding) {
 Tensor causal_sums(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& before) {
   const auto length = q.sym_size(2);
   // A program traced for any length would be one for a single chunk if it were traced on one: it takes one more.
-  const auto chunks = chunks_of(length, kChunk) + (length.is_symbolic() ? 1 : 0);
-  const auto fill = chunks * kChunk - length;
+  const auto chunks = chunks_of(length, kCausalChunk) + (length.is_symbolic() ? 1 : 0);
+  const auto fill = chunks * kCausalChunk - length;
   const auto chunked = [&](const Tensor& x) {
-    return at::constant_pad_nd_symint(x, {0, 0, 0, fill}).unflatten_symint(2, {chunks, kChunk});
+    return at::constant_pad_nd_symint(x, {0, 0, 0, fill}).unflatten_symint(2, {chunks, kCausalChunk});
   };
   const Tensor qs = chunked(q), ks = chunked(k), vs = chunked(v);
   const Tensor own = at::matmul(ks.transpose(3, 4), vs);

@@ -23,7 +23,7 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-void check(const char* op, const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+void check_linear(const char* op, const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   TORCH_CHECK(x.dim() >= 1 && x.is_floating_point(), op, ": x must be floating (..., K), got ", x.scalar_type(), " ",
               x.sym_sizes());
   check_same_device(op, x, {{"weight", weight}, {"bias", bias}});
@@ -52,14 +52,14 @@ std::tuple<Tensor, Tensor> product_gradients(const Tensor& grad, const Tensor& x
 
 void check_gradient(const char* op, const Tensor& grad, const Tensor& x, const Tensor& weight,
                     const OptionalTensor& bias) {
-  check(op, x, weight, bias);
+  check_linear(op, x, weight, bias);
   check_shape(op, "grad", grad, output_sizes(x, weight), x);
 }
 
 // --- linear ----------------------------------------------------------------------------------------------------------
 
 Tensor linear_forward(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
-  check("linear", x, weight, bias);
+  check_linear("linear", x, weight, bias);
   return product(x, weight, bias).contiguous();
 }
 
@@ -69,7 +69,7 @@ std::tuple<Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& x, 
 }
 
 Tensor linear_meta(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
-  check("linear", x, weight, bias);
+  check_linear("linear", x, weight, bias);
   return empty_output(x, weight);
 }
 
@@ -103,20 +103,20 @@ Tensor linear_autograd(const Tensor& x, const Tensor& weight, const OptionalTens
 // --- linear and GELU -------------------------------------------------------------------------------------------------
 
 // The result, and the product without bias that the backward pass reads; the latter empty where nobody asked for it.
-using Forward = std::tuple<Tensor, Tensor>;
+using LinearForward = std::tuple<Tensor, Tensor>;
 
-Forward linear_gelu_composite(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
-  check("linear_gelu", x, weight, bias);
+LinearForward linear_gelu_composite(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+  check_linear("linear_gelu", x, weight, bias);
   const Tensor made = at::linear(x, weight);
   return {at::gelu(made + bias.to(made.scalar_type())).contiguous(), keep_product ? made : at::empty({0}, x.options())};
 }
 
 // Rows that one call of a kernel takes when sums are taken: their order does not depend on the number of threads.
-constexpr int64_t kRows = 64;
+constexpr int64_t kLinearRows = 64;
 
-Forward linear_gelu_cpu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+LinearForward linear_gelu_cpu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
   if (!may_fuse(x)) return linear_gelu_composite(x, weight, bias, keep_product);
-  check("linear_gelu", x, weight, bias);
+  check_linear("linear_gelu", x, weight, bias);
   if (!keep_product) return {product_gelu(x, weight, bias).contiguous(), at::empty({0}, x.options())};
   const Tensor made = product(x, weight).contiguous(), out = at::empty(made.sizes(), made.options());
   const Tensor shift = bias.to(at::kFloat).contiguous();
@@ -144,9 +144,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_cpu(const Tensor& grad, 
   const int64_t width = weight.size(0), count = width == 0 ? 0 : made.numel() / width;
   const Tensor dy = grad.contiguous(), shift = bias.to(at::kFloat).contiguous();
   const Tensor d_made = at::empty(made.sizes(), made.options());
-  const Tensor d_bias = at::zeros({chunks_of(count, kRows), width}, shift.options());
+  const Tensor d_bias = at::zeros({chunks_of(count, kLinearRows), width}, shift.options());
   for_type_of(x, [&]<class T>(T*) {
-    parallel_chunks(count, kRows, width, [&](int64_t chunk, int64_t row, int64_t size) {
+    parallel_chunks(count, kLinearRows, width, [&](int64_t chunk, int64_t row, int64_t size) {
       const int64_t first = row * width;
       kernels::bias_gelu_backward(data<T>(made) + first, data<float>(shift), data<T>(dy) + first,
                                   mutable_data<T>(d_made) + first, mutable_data<float>(d_bias) + chunk * width,
@@ -157,8 +157,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_cpu(const Tensor& grad, 
   return {d_x, d_weight, d_bias.sum(0)};
 }
 
-Forward linear_gelu_meta(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
-  check("linear_gelu", x, weight, bias);
+LinearForward linear_gelu_meta(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+  check_linear("linear_gelu", x, weight, bias);
   return {empty_output(x, weight), keep_product ? empty_output(x, weight) : at::empty({0}, x.options())};
 }
 
@@ -172,7 +172,7 @@ bool wants_gradient(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
 }
 
-Forward call_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+LinearForward call_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
   static const auto op = operator_handle<decltype(linear_gelu_composite)>("cachet::linear_gelu");
   return op.call(x, weight, bias, keep_product);
 }
@@ -195,7 +195,7 @@ struct LinearGeluFunction : torch::autograd::Function<LinearGeluFunction> {
   }
 };
 
-Forward linear_gelu_autograd(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
+LinearForward linear_gelu_autograd(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
   if (!may_fuse(x)) return linear_gelu_composite(x, weight, bias, keep_product);
   if (!wants_gradient(x, weight, bias)) {
     at::AutoDispatchBelowADInplaceOrView below;

@@ -20,7 +20,7 @@ namespace {
 
 using at::Tensor;
 
-void check(const Tensor& self, const Tensor& memory, const Tensor& logit) {
+void check_mix_heads(const Tensor& self, const Tensor& memory, const Tensor& logit) {
   TORCH_CHECK(self.dim() == 4, "mix_heads: self must be (B, T, H, d), got ", self.sym_sizes());
   TORCH_CHECK(memory.dim() == 4 && same_sizes(memory.sym_sizes().slice(0, 3), self.sym_sizes().slice(0, 3)),
               "mix_heads: memory must be (B, T, H, m) with the B, T, H of self ", self.sym_sizes(), ", got ",
@@ -34,12 +34,12 @@ void check(const Tensor& self, const Tensor& memory, const Tensor& logit) {
 }
 
 void check_gradient(const Tensor& grad, const Tensor& self, const Tensor& memory, const Tensor& logit) {
-  check(self, memory, logit);
+  check_mix_heads(self, memory, logit);
   check_shape("mix_heads_backward", "grad", grad, self.sym_sizes(), self);
 }
 
 Tensor mix_heads_composite(const Tensor& self, const Tensor& memory, const Tensor& logit) {
-  check(self, memory, logit);
+  check_mix_heads(self, memory, logit);
   const Tensor share = logit.sigmoid().view({1, 1, -1, 1}).to(self.scalar_type());
   const Tensor wide = at::constant_pad_nd_symint(memory, {0, self.sym_size(3) - memory.sym_size(3)});
   return (share * wide + (1 - share) * self).contiguous();
@@ -56,7 +56,7 @@ constexpr int64_t kTokens = 64;
 
 Tensor mix_heads_cpu(const Tensor& self, const Tensor& memory, const Tensor& logit) {
   if (!may_fuse(self)) return mix_heads_composite(self, memory, logit);
-  check(self, memory, logit);
+  check_mix_heads(self, memory, logit);
   const Tensor a = self.contiguous(), b = memory.contiguous();
   const Tensor share = logit.to(at::kFloat).sigmoid().contiguous();
   const Tensor out = at::empty(a.sizes(), a.options());
@@ -99,7 +99,7 @@ std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_cpu(const Tensor& grad, co
 }
 
 Tensor mix_heads_meta(const Tensor& self, const Tensor& memory, const Tensor& logit) {
-  check(self, memory, logit);
+  check_mix_heads(self, memory, logit);
   return empty_as(self);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using at::Tensor;
 
-void check(const Tensor& x, const Tensor& index, const Tensor& inverse) {
+void check_permute_tokens(const Tensor& x, const Tensor& index, const Tensor& inverse) {
   TORCH_CHECK(x.dim() == 3, "permute_tokens: x must be (B, N, C), got ", x.sym_sizes());
   TORCH_CHECK(index.dim() == 1 && index.scalar_type() == at::kLong, "permute_tokens: index must be int64 (M), got ",
               index.scalar_type(), " ", index.sym_sizes());
@@ -29,13 +29,13 @@ void check(const Tensor& x, const Tensor& index, const Tensor& inverse) {
 }
 
 Tensor permute_tokens_composite(const Tensor& x, const Tensor& index, const Tensor& inverse) {
-  check(x, index, inverse);
+  check_permute_tokens(x, index, inverse);
   if (x.size(1) == 0) return at::empty({x.size(0), index.size(0), x.size(2)}, x.options()).zero_();
   return at::index_select(x, 1, index.clamp_min(0)).masked_fill_((index < 0).unsqueeze(1), 0);
 }
 
 Tensor permute_tokens_cpu(const Tensor& x, const Tensor& index, const Tensor& inverse) {
-  check(x, index, inverse);
+  check_permute_tokens(x, index, inverse);
   const int64_t batch = x.size(0), tokens = x.size(1), places = index.size(0);
   const Tensor order = index.contiguous();
   const auto* from = order.const_data_ptr<int64_t>();
@@ -63,7 +63,7 @@ Tensor permute_tokens_cpu(const Tensor& x, const Tensor& index, const Tensor& in
 }
 
 Tensor permute_tokens_meta(const Tensor& x, const Tensor& index, const Tensor& inverse) {
-  check(x, index, inverse);
+  check_permute_tokens(x, index, inverse);
   return at::empty_symint({x.sym_size(0), index.sym_size(0), x.sym_size(2)}, x.options());
 }
 

@@ -23,12 +23,11 @@ namespace {
 
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
-using State = PowerNormState;
-using Forward = std::tuple<Tensor, Tensor>;  // y, and for the backward pass scales (2, C): s and mean x²
-using Backward = std::tuple<Tensor, Tensor, Tensor>;
+using PowerNormForward = std::tuple<Tensor, Tensor>;  // y, and for the backward pass scales (2, C): s and mean x²
+using PowerNormBackward = std::tuple<Tensor, Tensor, Tensor>;
 
-void check(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias, const OptionalTensor& padding,
-           const Tensor& statistics, const Tensor& counters) {
+void check_power_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                      const OptionalTensor& padding, const Tensor& statistics, const Tensor& counters) {
   check_norm_operands("power_norm", input, weight, bias, padding);
   check_norm_state("power_norm", input, statistics, 2, "2", counters, 1);
 }
@@ -40,35 +39,35 @@ void check_gradient(const Tensor& grad, const Tensor& input, const OptionalTenso
   check_norm_statistics(op, input, statistics, 2, "2");
 }
 
-Forward power_norm_over(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                        const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum, double eps,
-                        int64_t warmup, Replicas* replicas) {
-  check(input, weight, bias, padding, statistics, counters);
+PowerNormForward power_norm_over(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                 const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum,
+                                 double eps, int64_t warmup, Replicas* replicas) {
+  check_power_norm(input, weight, bias, padding, statistics, counters);
   const auto wide = statistics.scalar_type();
   const Tensor own = passes::mean_over_tokens(passes::sum_of_squares(input, padding, wide), input, padding, replicas);
   counters.add_(1);
   const Tensor step = counters.select(0, 0).clone();
-  const Tensor running = statistics.select(0, State::kRunning).clone();
+  const Tensor running = statistics.select(0, PowerNormState::kRunning).clone();
   const Tensor used = at::where(step <= warmup, own, running);
 
   const Tensor cumulative = running + (own - running) / step;
   const Tensor before = at::where(step < warmup, cumulative, running);
-  statistics.select(0, State::kRunning).copy_(momentum * before + (1 - momentum) * own);
+  statistics.select(0, PowerNormState::kRunning).copy_(momentum * before + (1 - momentum) * own);
 
   Tensor scale = at::rsqrt(used + eps);
   if (weight) scale = scale * *weight;
   return {passes::scale_shift(input, scale.to(wide), bias), at::stack({used, own})};
 }
 
-Forward power_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                           const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum, double,
-                           double eps, int64_t warmup) {
+PowerNormForward power_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                    const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum,
+                                    double, double eps, int64_t warmup) {
   return power_norm_over(input, weight, bias, padding, statistics, counters, momentum, eps, warmup, nullptr);
 }
 
-Backward power_norm_backward_over(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
-                                  const OptionalTensor& padding, const Tensor& scales, Tensor statistics,
-                                  double momentum, double eps, Replicas* replicas) {
+PowerNormBackward power_norm_backward_over(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                           const OptionalTensor& padding, const Tensor& scales, Tensor statistics,
+                                           double momentum, double eps, Replicas* replicas) {
   check_gradient(grad, input, weight, padding, scales, statistics);
   const auto wide = statistics.scalar_type();
   const Tensor inverse = at::rsqrt(scales.select(0, 0) + eps), own = scales.select(0, 1);
@@ -76,7 +75,7 @@ Backward power_norm_backward_over(const Tensor& grad, const Tensor& input, const
   const passes::GradientSums all = passes::gradient_sums(grad, input, {}, wide);
   const passes::GradientSums valid = padding ? passes::gradient_sums(grad, input, padding, wide) : all;
 
-  Tensor gradient_mean = statistics.select(0, State::kGradientMean);
+  Tensor gradient_mean = statistics.select(0, PowerNormState::kGradientMean);
   const Tensor pull = (1 - momentum) * gradient_mean;  // a = dy·w − pull·z
   Tensor mean_gz = passes::mean_over_tokens(valid.grad_input * inverse, input, padding, replicas);
   if (weight) mean_gz = mean_gz * *weight;
@@ -87,22 +86,22 @@ Backward power_norm_backward_over(const Tensor& grad, const Tensor& input, const
   return {dx, all.grad_input * inverse, all.grad};
 }
 
-Backward power_norm_backward(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
-                             const OptionalTensor& padding, const Tensor& scales, Tensor statistics, double momentum,
-                             double eps) {
+PowerNormBackward power_norm_backward(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                      const OptionalTensor& padding, const Tensor& scales, Tensor statistics,
+                                      double momentum, double eps) {
   return power_norm_backward_over(grad, input, weight, padding, scales, statistics, momentum, eps, nullptr);
 }
 
-Forward power_norm_meta(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                        const OptionalTensor& padding, Tensor statistics, Tensor counters, double, double, double,
-                        int64_t) {
-  check(input, weight, bias, padding, statistics, counters);
+PowerNormForward power_norm_meta(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                 const OptionalTensor& padding, Tensor statistics, Tensor counters, double, double,
+                                 double, int64_t) {
+  check_power_norm(input, weight, bias, padding, statistics, counters);
   return {empty_as(input), at::empty_symint({2, input.sym_size(-1)}, statistics.options())};
 }
 
-Backward power_norm_backward_meta(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
-                                  const OptionalTensor& padding, const Tensor& scales, Tensor statistics, double,
-                                  double) {
+PowerNormBackward power_norm_backward_meta(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                           const OptionalTensor& padding, const Tensor& scales, Tensor statistics,
+                                           double, double) {
   check_gradient(grad, input, weight, padding, scales, statistics);
   const auto channels = [&] { return at::empty_symint({input.sym_size(-1)}, statistics.options()); };
   return {empty_as(input), channels(), channels()};
@@ -110,9 +109,9 @@ Backward power_norm_backward_meta(const Tensor& grad, const Tensor& input, const
 
 // --- gradient --------------------------------------------------------------------------------------------------------
 
-Forward call_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                     const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum,
-                     double backward_momentum, double eps, int64_t warmup) {
+PowerNormForward call_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                              const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum,
+                              double backward_momentum, double eps, int64_t warmup) {
   static const auto op = operator_handle<decltype(power_norm_forward)>("cachet::power_norm");
   return op.call(input, weight, bias, padding, statistics, counters, momentum, backward_momentum, eps, warmup);
 }
@@ -160,9 +159,9 @@ struct PowerNorm : torch::autograd::Function<PowerNorm> {
   }
 };
 
-Forward power_norm_autograd(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                            const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum,
-                            double backward_momentum, double eps, int64_t warmup) {
+PowerNormForward power_norm_autograd(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                     const OptionalTensor& padding, Tensor statistics, Tensor counters, double momentum,
+                                     double backward_momentum, double eps, int64_t warmup) {
   const auto out = PowerNorm::apply(input, weight, bias, padding, statistics, counters, momentum, backward_momentum,
                                     eps, warmup, nullptr);
   return {out[0], out[1]};
@@ -172,7 +171,7 @@ Forward power_norm_autograd(const Tensor& input, const OptionalTensor& weight, c
 
 PowerNormState initial_power_norm_state(int64_t channels, const at::TensorOptions& options) {
   Tensor statistics = at::zeros({2, channels}, options);
-  statistics.select(0, State::kRunning).fill_(1);
+  statistics.select(0, PowerNormState::kRunning).fill_(1);
   return {statistics, at::zeros({1}, options.dtype(at::kLong))};
 }
 

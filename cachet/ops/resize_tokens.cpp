@@ -17,7 +17,7 @@ namespace {
 
 using at::Tensor;
 
-void check(const Tensor& tokens, const c10::SymInt& length, const std::optional<Tensor>& padding) {
+void check_resize_tokens(const Tensor& tokens, const c10::SymInt& length, const std::optional<Tensor>& padding) {
   TORCH_CHECK(tokens.dim() == 3 && at_least(tokens.sym_size(1), 1),
               "resize_tokens: tokens must be (B, L, C) with L >= 1, got ", tokens.sym_sizes());
   TORCH_CHECK(at_least(length, 1), "resize_tokens: length must be at least 1, got ", length);
@@ -29,7 +29,7 @@ void check(const Tensor& tokens, const c10::SymInt& length, const std::optional<
 }
 
 Tensor resize_tokens_composite(const Tensor& tokens, c10::SymInt length, const std::optional<Tensor>& padding) {
-  check(tokens, length, padding);
+  check_resize_tokens(tokens, length, padding);
   const Tensor target = at::arange(length, tokens.options().dtype(at::kLong).requires_grad(false));
   if (!padding) {
     // Only where it is known: a traced program serves equal and unequal lengths.
@@ -48,7 +48,7 @@ Tensor resize_tokens_composite(const Tensor& tokens, c10::SymInt length, const s
 
 // Of views and a copy, so that the gradient has its shape too.
 Tensor resize_tokens_meta(const Tensor& tokens, c10::SymInt length, const std::optional<Tensor>& padding) {
-  check(tokens, length, padding);
+  check_resize_tokens(tokens, length, padding);
   return tokens.narrow(1, 0, 1)
       .expand_symint({tokens.sym_size(0), length, tokens.sym_size(2)})
       .clone(at::MemoryFormat::Contiguous);

@@ -17,7 +17,7 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-void check(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
+void check_scale_shift(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
   TORCH_CHECK(input.dim() >= 1 && input.is_floating_point(), "scale_shift: input must be floating (..., C), got ",
               input.scalar_type(), " ", input.sym_sizes());
   check_vector("scale_shift", scale, "C", input.sym_size(-1), "scale");
@@ -30,30 +30,30 @@ void check(const Tensor& input, const Tensor& scale, const OptionalTensor& shift
 }
 
 Tensor scale_shift_kernel(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
-  check(input, scale, shift);
+  check_scale_shift(input, scale, shift);
   return passes::scale_shift(input, scale, shift);
 }
 
 Tensor scale_shift_meta(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
-  check(input, scale, shift);
+  check_scale_shift(input, scale, shift);
   return empty_as(input);
 }
 
 // ∂x = dy·scale,  ∂scale = Σ dy·x,  ∂shift = Σ dy
-using Backward = std::tuple<Tensor, Tensor, Tensor>;
+using ScaleShiftBackward = std::tuple<Tensor, Tensor, Tensor>;
 
 void check_gradient(const Tensor& grad, const Tensor& input, const Tensor& scale) {
-  check(input, scale, {});
+  check_scale_shift(input, scale, {});
   check_shape("scale_shift_backward", "grad", grad, input.sym_sizes(), input);
 }
 
-Backward scale_shift_backward(const Tensor& grad, const Tensor& input, const Tensor& scale) {
+ScaleShiftBackward scale_shift_backward(const Tensor& grad, const Tensor& input, const Tensor& scale) {
   check_gradient(grad, input, scale);
   const passes::GradientSums sums = passes::gradient_sums(grad, input, {}, scale.scalar_type());
   return {passes::scale_shift(grad, scale, {}), sums.grad_input, sums.grad};
 }
 
-Backward scale_shift_backward_meta(const Tensor& grad, const Tensor& input, const Tensor& scale) {
+ScaleShiftBackward scale_shift_backward_meta(const Tensor& grad, const Tensor& input, const Tensor& scale) {
   check_gradient(grad, input, scale);
   return {empty_as(input), empty_as(scale), empty_as(scale)};
 }

@@ -22,10 +22,11 @@ namespace {
 
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
-using Backward = std::tuple<Tensor, Tensor, Tensor>;
+using TokenConvolutionBackward = std::tuple<Tensor, Tensor, Tensor>;
 
-void check(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias, const OptionalTensor& addend,
-           const c10::SymInt& height, const c10::SymInt& width, const c10::SymInt& class_tokens) {
+void check_token_convolution(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
+                             const OptionalTensor& addend, const c10::SymInt& height, const c10::SymInt& width,
+                             const c10::SymInt& class_tokens) {
   TORCH_CHECK(tokens.dim() == 3 && tokens.is_floating_point(),
               "token_convolution: tokens must be floating (B, L, D), got ", tokens.scalar_type(), " ",
               tokens.sym_sizes());
@@ -49,14 +50,14 @@ void check(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bia
 
 void check_gradient(const Tensor& grad, const Tensor& tokens, const Tensor& weight, const c10::SymInt& height,
                     const c10::SymInt& width, const c10::SymInt& class_tokens) {
-  check(tokens, weight, {}, {}, height, width, class_tokens);
+  check_token_convolution(tokens, weight, {}, {}, height, width, class_tokens);
   check_shape("token_convolution_backward", "grad", grad, tokens.sym_sizes(), tokens);
 }
 
 Tensor token_convolution_composite(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
                                    const OptionalTensor& addend, c10::SymInt height, c10::SymInt width,
                                    c10::SymInt class_tokens, bool gelu) {
-  check(tokens, weight, bias, addend, height, width, class_tokens);
+  check_token_convolution(tokens, weight, bias, addend, height, width, class_tokens);
   const auto batch = tokens.sym_size(0), dim = tokens.sym_size(2);
   const Tensor image = tokens.slice_symint(1, class_tokens).transpose(1, 2).reshape_symint({batch, dim, height, width});
   const OptionalTensor shift = bias ? OptionalTensor(bias->to(weight.scalar_type())) : std::nullopt;
@@ -122,7 +123,7 @@ Tensor token_convolution_cpu(const Tensor& tokens, const Tensor& weight, const O
                              bool gelu) {
   if (!fuses(tokens, weight))
     return token_convolution_composite(tokens, weight, bias, addend, height, width, class_tokens, gelu);
-  check(tokens, weight, bias, addend, height, width, class_tokens);
+  check_token_convolution(tokens, weight, bias, addend, height, width, class_tokens);
   const auto shape = shape_of(tokens, weight, height, width);
   const Tensor out = at::empty(tokens.sizes(), tokens.options());
   convolve(tokens.contiguous(), packed(weight, shape, false), bias ? bias->to(at::kFloat).contiguous() : Tensor(),
@@ -131,8 +132,8 @@ Tensor token_convolution_cpu(const Tensor& tokens, const Tensor& weight, const O
 }
 
 // Gradients of tokens, weight and bias; the addend's is grad itself.
-Backward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens, const Tensor& weight, int64_t height,
-                                        int64_t width, int64_t class_tokens) {
+TokenConvolutionBackward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens, const Tensor& weight,
+                                                        int64_t height, int64_t width, int64_t class_tokens) {
   check_fuses("token_convolution", fuses(tokens, weight));
   check_gradient(grad, tokens, weight, height, width, class_tokens);
   const auto shape = shape_of(tokens, weight, height, width);
@@ -164,12 +165,13 @@ Backward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens
 Tensor token_convolution_meta(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
                               const OptionalTensor& addend, c10::SymInt height, c10::SymInt width,
                               c10::SymInt class_tokens, bool /*gelu*/) {
-  check(tokens, weight, bias, addend, height, width, class_tokens);
+  check_token_convolution(tokens, weight, bias, addend, height, width, class_tokens);
   return empty_as(tokens);
 }
 
-Backward token_convolution_backward_meta(const Tensor& grad, const Tensor& tokens, const Tensor& weight,
-                                         c10::SymInt height, c10::SymInt width, c10::SymInt class_tokens) {
+TokenConvolutionBackward token_convolution_backward_meta(const Tensor& grad, const Tensor& tokens, const Tensor& weight,
+                                                         c10::SymInt height, c10::SymInt width,
+                                                         c10::SymInt class_tokens) {
   check_gradient(grad, tokens, weight, height, width, class_tokens);
   return {empty_as(tokens), empty_as(weight),
           at::empty_symint({tokens.sym_size(2)}, tokens.options().dtype(at::kFloat))};
@@ -177,8 +179,9 @@ Backward token_convolution_backward_meta(const Tensor& grad, const Tensor& token
 
 // --- gradient --------------------------------------------------------------------------------------------------------
 
-Tensor call(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias, const OptionalTensor& addend,
-            c10::SymInt height, c10::SymInt width, c10::SymInt class_tokens, bool gelu) {
+Tensor call_token_convolution(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
+                              const OptionalTensor& addend, c10::SymInt height, c10::SymInt width,
+                              c10::SymInt class_tokens, bool gelu) {
   static const auto op = operator_handle<decltype(token_convolution_composite)>("cachet::token_convolution");
   return op.call(tokens, weight, bias, addend, height, width, class_tokens, gelu);
 }
@@ -192,7 +195,7 @@ struct TokenConvolution : torch::autograd::Function<TokenConvolution> {
     ctx->saved_data["grid"] = std::vector<c10::SymInt>{height, width, class_tokens};
     ctx->saved_data["bias"] = bias.has_value();
     ctx->saved_data["addend"] = addend.has_value();
-    return call(tokens, weight, bias, addend, height, width, class_tokens, /*gelu=*/false);
+    return call_token_convolution(tokens, weight, bias, addend, height, width, class_tokens, /*gelu=*/false);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {
@@ -226,7 +229,7 @@ Tensor token_convolution_autograd(const Tensor& tokens, const Tensor& weight, co
     return token_convolution_composite(tokens, weight, bias, addend, height, width, class_tokens, gelu);
   if (!wants_gradient(tokens, weight, bias, addend)) {
     at::AutoDispatchBelowADInplaceOrView below;
-    return call(tokens, weight, bias, addend, height, width, class_tokens, gelu);
+    return call_token_convolution(tokens, weight, bias, addend, height, width, class_tokens, gelu);
   }
   const Tensor y = TokenConvolution::apply(tokens, weight, bias, addend, height, width, class_tokens);
   return gelu ? at::gelu(y) : y;
@@ -236,8 +239,8 @@ Tensor token_convolution_autograd(const Tensor& tokens, const Tensor& weight, co
 
 Tensor token_convolution(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias, const TokenGrid& grid,
                          const OptionalTensor& addend, AfterConvolution after) {
-  return call(tokens, weight, bias, addend, grid.height, grid.width, grid.class_tokens,
-              after == AfterConvolution::gelu);
+  return call_token_convolution(tokens, weight, bias, addend, grid.height, grid.width, grid.class_tokens,
+                                after == AfterConvolution::gelu);
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
@@ -248,7 +251,7 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
       .cpu(token_convolution_cpu)
       .meta(token_convolution_meta)
       .autograd(token_convolution_autograd)
-      .autocast<call, 0, 1, 3>();
+      .autocast<call_token_convolution, 0, 1, 3>();
   Operator(m,
            "token_convolution_backward(Tensor grad, Tensor tokens, Tensor weight, SymInt height, SymInt width, "
            "SymInt class_tokens) -> (Tensor, Tensor, Tensor)")

@@ -18,7 +18,7 @@ using OptionalTensor = std::optional<Tensor>;
 
 // Tokens are summed up in chunks of this size and the chunks' sums in order, whatever the number of threads: the result
 // does not depend on it, and no float32 sum is longer.
-constexpr int64_t kChunk = 128;
+constexpr int64_t kTokenChunk = 128;
 
 // x (…, C) as (N, C) in a wide type, zero at the padding.
 Tensor valid_rows(const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {
@@ -33,8 +33,8 @@ template <class Add>
 Tensor chunk_sums(const Tensor& x, int64_t rows, const OptionalTensor& padding, const Add& add) {
   const int64_t tokens = tokens_of(x), channels = x.size(-1);
   const Tensor mask = padding ? padding->contiguous() : Tensor();
-  const Tensor parts = at::zeros({chunks_of(tokens, kChunk), rows, channels}, x.options().dtype(at::kFloat));
-  parallel_chunks(tokens, kChunk, channels, [&](int64_t chunk, int64_t first, int64_t size) {
+  const Tensor parts = at::zeros({chunks_of(tokens, kTokenChunk), rows, channels}, x.options().dtype(at::kFloat));
+  parallel_chunks(tokens, kTokenChunk, channels, [&](int64_t chunk, int64_t first, int64_t size) {
     add(first, mask.defined() ? mask.const_data_ptr<bool>() + first : nullptr,
         mutable_data<float>(parts) + chunk * rows * channels, kernels::Tokens{size, channels});
   });

@@ -26,7 +26,6 @@ namespace {
 
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
-using State = UnifiedNormState;
 
 // The schema's form of WindowMean.
 constexpr auto kGeometric = static_cast<int64_t>(WindowMean::geometric);
@@ -36,21 +35,22 @@ constexpr auto kNone = static_cast<int64_t>(WindowMean::none);
 // What a forward pass leaves to its backward pass:
 //   scales (2, C): σ̂² and r;  step (3) int64: the step's number, whether ψ and dx take the step's own mean, and whether
 //   only the running value is recorded
-using Forward = std::tuple<Tensor, Tensor, Tensor>;
-using Backward = std::tuple<Tensor, Tensor, Tensor>;
+using UnifiedNormForward = std::tuple<Tensor, Tensor, Tensor>;
+using UnifiedNormBackward = std::tuple<Tensor, Tensor, Tensor>;
 
 void check_window(const char* op, at::IntArrayRef window) {
   TORCH_CHECK(window.size() == 2 && window[0] >= 1 && window[1] >= 1, op, ": window must be two counts >= 1, got ",
               window);
 }
 
-void check(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias, const OptionalTensor& padding,
-           const Tensor& statistics, const Tensor& counters, at::IntArrayRef window, int64_t forward_mean) {
+void check_unified_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                        const OptionalTensor& padding, const Tensor& statistics, const Tensor& counters,
+                        at::IntArrayRef window, int64_t forward_mean) {
   check_norm_operands("unified_norm", input, weight, bias, padding);
   check_window("unified_norm", window);
   TORCH_CHECK(forward_mean >= kGeometric && forward_mean <= kNone,
               "unified_norm: forward_mean must be 0 (geometric), 1 (arithmetic) or 2 (none), got ", forward_mean);
-  const int64_t rows = State::kForwardRing + window[0] + window[1];
+  const int64_t rows = UnifiedNormState::kForwardRing + window[0] + window[1];
   check_norm_state("unified_norm", input, statistics, rows, "2 + M + M_b", counters, 4);
 }
 
@@ -61,18 +61,19 @@ Tensor variance(const Tensor& x) {
 
 // --- forward ---------------------------------------------------------------------------------------------------------
 
-Forward unified_norm_over(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                          const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
-                          at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
-                          int64_t forward_mean, bool rescale, bool official, Replicas* replicas) {
-  check(input, weight, bias, padding, statistics, counters, window, forward_mean);
+UnifiedNormForward unified_norm_over(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                     const OptionalTensor& padding, Tensor statistics, Tensor counters,
+                                     at::IntArrayRef window, at::ArrayRef<double> momentum, double eps, int64_t warmup,
+                                     bool filter_outliers, int64_t forward_mean, bool rescale, bool official,
+                                     Replicas* replicas) {
+  check_unified_norm(input, weight, bias, padding, statistics, counters, window, forward_mean);
   const auto wide = statistics.scalar_type();
   const int64_t length = window[0];
   const Tensor own = passes::mean_over_tokens(passes::sum_of_squares(input, padding, wide), input, padding, replicas);
 
-  const Tensor step = counters.select(0, State::kSteps) + 1;
-  const Tensor running = statistics.select(0, State::kRunning).clone();
-  Tensor ring = statistics.narrow(0, State::kForwardRing, length);
+  const Tensor step = counters.select(0, UnifiedNormState::kSteps) + 1;
+  const Tensor running = statistics.select(0, UnifiedNormState::kRunning).clone();
+  Tensor ring = statistics.narrow(0, UnifiedNormState::kForwardRing, length);
   const Tensor slot = step.remainder(length).unsqueeze(0);
   const Tensor updated = ring.index_copy(0, slot, own.unsqueeze(0));
   const Tensor geometric = updated.log().mean(0).exp(), arithmetic = updated.mean(0);
@@ -97,10 +98,10 @@ Forward unified_norm_over(const Tensor& input, const OptionalTensor& weight, con
   }
 
   ring.index_copy_(0, slot, at::where(filtered, running, own).unsqueeze(0));
-  statistics.select(0, State::kRunning).copy_(momentum[0] * running + (1 - momentum[0]) * used);
+  statistics.select(0, UnifiedNormState::kRunning).copy_(momentum[0] * running + (1 - momentum[0]) * used);
   const Tensor count = filtered.to(at::kLong);
   counters.add_(at::stack({at::ones_like(count), count, on_batch.bitwise_not().to(at::kLong),
-                           count - counters.select(0, State::kLastFiltered)}));
+                           count - counters.select(0, UnifiedNormState::kLastFiltered)}));
 
   Tensor scale = at::rsqrt(used + eps);
   if (rescale) scale = scale * r;
@@ -111,10 +112,11 @@ Forward unified_norm_over(const Tensor& input, const OptionalTensor& weight, con
           at::stack({step, psi_on_batch.to(at::kLong), on_own.to(at::kLong)})};
 }
 
-Forward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                             const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
-                             at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
-                             int64_t forward_mean, bool rescale, bool official) {
+UnifiedNormForward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                        const OptionalTensor& padding, Tensor statistics, Tensor counters,
+                                        at::IntArrayRef window, at::ArrayRef<double> momentum, double eps,
+                                        int64_t warmup, bool filter_outliers, int64_t forward_mean, bool rescale,
+                                        bool official) {
   return unified_norm_over(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
                            filter_outliers, forward_mean, rescale, official, nullptr);
 }
@@ -127,14 +129,14 @@ void check_gradient(const Tensor& grad, const Tensor& input, const OptionalTenso
   constexpr const char* op = "unified_norm_backward";
   check_norm_gradient(op, grad, input, weight, padding, scales, statistics);
   check_window(op, window);
-  check_norm_statistics(op, input, statistics, State::kForwardRing + window[0] + window[1], "2 + M + M_b");
+  check_norm_statistics(op, input, statistics, UnifiedNormState::kForwardRing + window[0] + window[1], "2 + M + M_b");
   check_shape(op, "step", step, {3}, input, at::kLong);
 }
 
-Backward unified_norm_backward_over(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
-                                    const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
-                                    Tensor statistics, at::IntArrayRef window, double momentum, double eps,
-                                    bool official, Replicas* replicas) {
+UnifiedNormBackward unified_norm_backward_over(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                               const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
+                                               Tensor statistics, at::IntArrayRef window, double momentum, double eps,
+                                               bool official, Replicas* replicas) {
   check_gradient(grad, input, weight, padding, scales, step, statistics, window);
   const auto wide = statistics.scalar_type();
   const Tensor inverse = at::rsqrt(scales.select(0, 0) + eps), r = scales.select(0, 1);
@@ -145,39 +147,41 @@ Backward unified_norm_backward_over(const Tensor& grad, const Tensor& input, con
 
   const Tensor own = passes::mean_over_tokens(valid.grad_input * gain * inverse, input, kept_out, replicas);
   const Tensor on_batch = step.select(0, 1).to(at::kBool), on_own = step.select(0, 2).to(at::kBool);
-  const Tensor smoothed = statistics.select(0, State::kGradientMean).clone();
-  Tensor ring = statistics.narrow(0, State::kForwardRing + window[0], window[1]);
+  const Tensor smoothed = statistics.select(0, UnifiedNormState::kGradientMean).clone();
+  Tensor ring = statistics.narrow(0, UnifiedNormState::kForwardRing + window[0], window[1]);
   const Tensor slot = step.select(0, 0).remainder(window[1]).unsqueeze(0);
   ring.index_copy_(0, slot, at::where(on_own, smoothed, own).unsqueeze(0));
   const Tensor mean = at::where(on_batch, own, ring.mean(0));
   const Tensor next = momentum * smoothed + (1 - momentum) * mean;
-  statistics.select(0, State::kGradientMean).copy_(next);
+  statistics.select(0, UnifiedNormState::kGradientMean).copy_(next);
 
   const Tensor psi = at::where(on_own, mean, next);
   const Tensor dx = passes::scale_subtract(grad, (gain * inverse).to(wide), input, psi * inverse.square());
   return {dx, all.grad_input * inverse * r, all.grad};
 }
 
-Backward unified_norm_backward(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
-                               const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
-                               Tensor statistics, at::IntArrayRef window, double momentum, double eps, bool official) {
+UnifiedNormBackward unified_norm_backward(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                          const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
+                                          Tensor statistics, at::IntArrayRef window, double momentum, double eps,
+                                          bool official) {
   return unified_norm_backward_over(grad, input, weight, padding, scales, step, statistics, window, momentum, eps,
                                     official, nullptr);
 }
 
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
-Forward unified_norm_meta(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                          const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
-                          at::ArrayRef<double>, double, int64_t, bool, int64_t forward_mean, bool, bool) {
-  check(input, weight, bias, padding, statistics, counters, window, forward_mean);
+UnifiedNormForward unified_norm_meta(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                     const OptionalTensor& padding, Tensor statistics, Tensor counters,
+                                     at::IntArrayRef window, at::ArrayRef<double>, double, int64_t, bool,
+                                     int64_t forward_mean, bool, bool) {
+  check_unified_norm(input, weight, bias, padding, statistics, counters, window, forward_mean);
   return {empty_as(input), at::empty_symint({2, input.sym_size(-1)}, statistics.options()),
           at::empty({3}, counters.options())};
 }
 
-Backward unified_norm_backward_meta(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
-                                    const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
-                                    Tensor statistics, at::IntArrayRef window, double, double, bool) {
+UnifiedNormBackward unified_norm_backward_meta(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
+                                               const OptionalTensor& padding, const Tensor& scales, const Tensor& step,
+                                               Tensor statistics, at::IntArrayRef window, double, double, bool) {
   check_gradient(grad, input, weight, padding, scales, step, statistics, window);
   const auto channels = [&] { return at::empty_symint({input.sym_size(-1)}, statistics.options()); };
   return {empty_as(input), channels(), channels()};
@@ -185,10 +189,10 @@ Backward unified_norm_backward_meta(const Tensor& grad, const Tensor& input, con
 
 // --- gradient --------------------------------------------------------------------------------------------------------
 
-Forward call_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                     const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
-                     at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
-                     int64_t forward_mean, bool rescale, bool official) {
+UnifiedNormForward call_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                const OptionalTensor& padding, Tensor statistics, Tensor counters,
+                                at::IntArrayRef window, at::ArrayRef<double> momentum, double eps, int64_t warmup,
+                                bool filter_outliers, int64_t forward_mean, bool rescale, bool official) {
   static const auto op = operator_handle<decltype(unified_norm_forward)>("cachet::unified_norm");
   return op.call(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup, filter_outliers,
                  forward_mean, rescale, official);
@@ -244,10 +248,11 @@ struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
   }
 };
 
-Forward unified_norm_autograd(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                              const OptionalTensor& padding, Tensor statistics, Tensor counters, at::IntArrayRef window,
-                              at::ArrayRef<double> momentum, double eps, int64_t warmup, bool filter_outliers,
-                              int64_t forward_mean, bool rescale, bool official) {
+UnifiedNormForward unified_norm_autograd(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                         const OptionalTensor& padding, Tensor statistics, Tensor counters,
+                                         at::IntArrayRef window, at::ArrayRef<double> momentum, double eps,
+                                         int64_t warmup, bool filter_outliers, int64_t forward_mean, bool rescale,
+                                         bool official) {
   const auto out = UnifiedNorm::apply(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
                                       filter_outliers, forward_mean, rescale, official, nullptr);
   return {out[0], out[1], out[2]};
@@ -257,9 +262,9 @@ Forward unified_norm_autograd(const Tensor& input, const OptionalTensor& weight,
 
 UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormSettings& settings,
                                             const at::TensorOptions& options) {
-  const int64_t rows = State::kForwardRing + settings.forward_window + settings.backward_window;
+  const int64_t rows = UnifiedNormState::kForwardRing + settings.forward_window + settings.backward_window;
   Tensor statistics = at::zeros({rows, channels}, options);
-  statistics.select(0, State::kRunning).fill_(1);
+  statistics.select(0, UnifiedNormState::kRunning).fill_(1);
   return {statistics, at::zeros({4}, options.dtype(at::kLong))};
 }
 

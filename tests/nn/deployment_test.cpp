@@ -11,11 +11,13 @@
 #include "cachet/nn/attention/window_attention.h"
 #include "cachet/nn/depthwise_feed_forward.h"
 #include "cachet/nn/transformer_block.h"
+#include "tests/support/all_norms.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
 namespace {
 
+using testing::all_norms;
 using testing::expect_refused;
 
 // Folding is another order of the same sums in float64.
@@ -38,14 +40,6 @@ std::shared_ptr<Module> for_deployment(std::shared_ptr<Module> module) {
   const at::NoGradGuard no_grad;
   for (auto& parameter : module->parameters()) parameter.add_(at::randn_like(parameter) / 4);
   return module;
-}
-
-const std::vector<std::pair<std::string, nn::NormOptions>>& all_norms() {
-  static const std::vector<std::pair<std::string, nn::NormOptions>> norms{
-      {"layer", nn::LayerNormOptions{}}, {"rms", nn::RMSNormOptions{}},  {"batch", nn::BatchNormOptions{}},
-      {"un", nn::UnifiedNormOptions{}},  {"pn", nn::PowerNormOptions{}}, {"pn*", nn::PowerNormOptions{{}, false}},
-      {"none", nn::NoNormOptions{}}};
-  return norms;
 }
 
 TEST(Deployment, EveryNormSplitsIntoACoreAndAnAffineMap) {

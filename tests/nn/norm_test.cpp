@@ -5,22 +5,13 @@
 #include "cachet/nn/norm/norm_options.h"
 #include "cachet/nn/norm/power_norm.h"
 #include "cachet/nn/norm/unified_norm.h"
+#include "tests/support/all_norms.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
 namespace {
 
-const std::vector<std::pair<std::string, nn::NormOptions>>& all_norms() {
-  static const std::vector<std::pair<std::string, nn::NormOptions>> norms{{"layer", nn::LayerNormOptions{}},
-                                                                          {"rms", nn::RMSNormOptions{}},
-                                                                          {"batch", nn::BatchNormOptions{}},
-                                                                          {"un", nn::UnifiedNormOptions{}},
-                                                                          {"mabn", nn::MovingAverageBatchNormOptions{}},
-                                                                          {"pn", nn::PowerNormOptions{}},
-                                                                          {"pn_star", nn::PowerNormOptions{{}, false}},
-                                                                          {"none", nn::NoNormOptions{}}};
-  return norms;
-}
+using testing::all_norms;
 
 TEST(Norms, KeepShapeAndTypeAndNeverReadThePadding) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 1, 1}).view({2, 3}).to(at::kBool);

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cachet/nn/norm/norm_options.h"
+
+namespace cachet::testing {
+
+/// Every norm with its defaults, under the name of a recipe.
+inline const std::vector<std::pair<std::string, nn::NormOptions>>& all_norms() {
+  static const std::vector<std::pair<std::string, nn::NormOptions>> norms{{"layer", nn::LayerNormOptions{}},
+                                                                          {"rms", nn::RMSNormOptions{}},
+                                                                          {"batch", nn::BatchNormOptions{}},
+                                                                          {"un", nn::UnifiedNormOptions{}},
+                                                                          {"mabn", nn::MovingAverageBatchNormOptions{}},
+                                                                          {"pn", nn::PowerNormOptions{}},
+                                                                          {"pn_star", nn::PowerNormOptions{{}, false}},
+                                                                          {"none", nn::NoNormOptions{}}};
+  return norms;
+}
+
+}  // namespace cachet::testing
