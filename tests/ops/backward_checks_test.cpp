@@ -42,6 +42,7 @@ std::vector<Sample> samples() {
   std::vector<Sample> all{
       {"linear_backward", {r({2, 3, 5}), r({2, 3, 4}), r({5, 4})}},
       {"linear_gelu_backward", {r({2, 3, 5}), r({2, 3, 4}), r({5, 4}), r({5}), r({2, 3, 5})}},
+      {"linear_cross_entropy_backward", {r({3}), r({3, 4}), r({5, 4}), r({3, 5})}},
       {"mix_heads_backward", {r({2, 3, 2, 4}), r({2, 3, 2, 4}), r({2, 3, 2, 2}), r({2})}, {2}},
       {"token_convolution_backward", {r({2, 7, 4}), r({2, 7, 4}), r({4, 2, 3, 3}), 2, 3, 1}},
       {"attention_weights_backward", {r({4, 2, 3, 3}), r({4, 2, 3, 3}), 2, 0.5}},

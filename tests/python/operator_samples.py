@@ -119,6 +119,19 @@ def linear_gelu_backward():
     yield torch.randn(2, 5, 3), torch.randn(2, 5, 4), torch.randn(3, 4), torch.randn(3), torch.randn(2, 5, 3)
 
 
+def linear_cross_entropy(batch=2, length=5):
+    classes = lambda rows: torch.tensor([-1, *(row % 6 for row in range(1, rows))])
+    rows, doubles = batch * length, dict(dtype=torch.float64)
+    yield grad(rows, 4), grad(6, 4), grad(6), classes(rows)
+    yield strided(rows, 4), grad(6, 4), None, classes(rows), 0.1
+    yield torch.randn(rows, 4), torch.randn(6, 4), None, classes(rows), 0.1, True
+    yield grad(rows, 4, **doubles), grad(6, 4, **doubles), grad(6, **doubles), classes(rows), 0.1
+
+
+def linear_cross_entropy_backward():
+    yield torch.randn(3), torch.randn(3, 4), torch.randn(6, 4), torch.randn(3, 6)
+
+
 def grc_update_backward():
     length, width = 5, 3
     wide = lambda n, *lead: torch.randn(*lead, length, n * width)
@@ -239,7 +252,7 @@ def scale_shift(batch=2, length=5):
 SAMPLES = {make.__name__: make for make in (
     attention_weights, attention_weights_backward, block_attention, block_attention_backward, grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
     kernel_attention_fused_backward, kernel_features, linear, linear_backward,
-    linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, permute_tokens,
+    linear_cross_entropy, linear_cross_entropy_backward, linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, permute_tokens,
     power_norm, power_norm_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution,
     token_convolution_backward, unified_norm, unified_norm_backward)}
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/kernels/bfloat16.h"
+
+namespace cachet::kernels {
+
+// Rows of scores of `columns` classes, row behind row. T is float or BFloat16; all arithmetic is float32.
+struct CrossEntropyShape {
+  int64_t rows, columns;
+};
+
+/// What a row should have said: the class of each (−1: none, which costs nothing), each with probability
+/// 1 − smoothing − other; every class besides with `other`.
+struct CrossEntropyTargets {
+  const int64_t* classes;
+  float smoothing = 0.0f, other = 0.0f;  // other = smoothing / (columns − 1)
+};
+
+/// With z = scores + bias and p = softmax(z) along each row, q the probabilities that the targets stand for:
+///   losses = −Σ q·log p,  likelihoods = −log p of the class,  residual = p − q, the gradient of a loss in its scores.
+/// 0 where a row has no class. bias (columns), likewise residual, may be null, and residual may be scores; scratch of
+/// `columns` floats. NaN where a score of the row is NaN or +∞, or all are −∞.
+template <class T>
+void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTargets& targets, float* losses,
+                        float* likelihoods, T* residual, float* scratch, CrossEntropyShape shape);
+
+namespace scalar {
+
+// The same, one element at a time: what the kernel above is tested against.
+template <class T>
+void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTargets& targets, float* losses,
+                        float* likelihoods, T* residual, float* scratch, CrossEntropyShape shape);
+
+}  // namespace scalar
+}  // namespace cachet::kernels
