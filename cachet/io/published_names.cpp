@@ -60,6 +60,27 @@ NameMap published_t2t_performer() {
   });
 }
 
+NameMap published_transformer_xl() {
+  return NameMap({
+      Drop{"pos_emb.inv_freq"},
+      Rename{"word_emb.emb_layers.#.weight", "embedding.table_#"},
+      Rename{"word_emb.emb_projs.#", "embedding.projection_#"},
+      Rename{"crit.out_layers.#.weight", "output.table_#"},
+      Rename{"crit.out_layers.#.bias", "output.bias_#"},
+      Rename{"crit.out_projs.#", "output.projection_#"},
+      Rename{"crit.cluster_*", "output.cluster_*"},
+      Rename{"r_w_bias", "blocks.0.attn.content_bias"},
+      Rename{"r_r_bias", "blocks.0.attn.position_bias"},
+      Rename{"layers.#.dec_attn.layer_norm.*", "blocks.#.norm1.*"},
+      Rename{"layers.#.dec_attn.qkv_net.*", "blocks.#.attn.qkv.*"},
+      Rename{"layers.#.dec_attn.o_net.*", "blocks.#.attn.proj.*"},
+      Rename{"layers.#.dec_attn.r_net.*", "blocks.#.attn.position.*"},
+      Rename{"layers.#.pos_ff.layer_norm.*", "blocks.#.norm2.*"},
+      Rename{"layers.#.pos_ff.CoreNet.0.*", "blocks.#.mlp.fc1.*"},
+      Rename{"layers.#.pos_ff.CoreNet.3.*", "blocks.#.mlp.fc2.*"},
+  });
+}
+
 std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window) {
   return {NameMap({
               Reshape{"**.running_var", "**.running_var_row", {1, -1}, {-1}},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/models/language/language_model.h"
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/model_keys.h"
 #include "cachet/models/vision/feature_pyramid.h"
@@ -23,6 +24,7 @@ struct RegisteredModel {
   std::function<FeaturePyramidPlan(const config::View& table, const ImageDefaults& defaults)> feature_pyramid{};
   std::function<SequenceClassifierPlan(const config::View& table, const SequenceDefaults& defaults)>
       sequence_classifier{};
+  std::function<LanguageModelPlan(const config::View& table, const LanguageDefaults& defaults)> language_model{};
 };
 
 /// How the options of a family are read over those of a member.
@@ -71,5 +73,6 @@ std::vector<RegisteredModel> pyramid_vision_transformer_models();  // pvt_*, pvt
 std::vector<RegisteredModel> swin_transformer_models();            // swin_*: timm's names
 std::vector<RegisteredModel> t2t_vision_transformer_models();      // t2t_vit_*, t2t_vit_t_*
 std::vector<RegisteredModel> long_range_models();                  // lra_*: the encoders of the Long Range Arena
+std::vector<RegisteredModel> transformer_xl_models();              // transformer_xl_*
 
 }  // namespace cachet::models

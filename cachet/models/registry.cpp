@@ -12,7 +12,7 @@ const std::vector<RegisteredModel>& registered_models() {
   static const std::vector<RegisteredModel> models = [] {
     std::vector<RegisteredModel> all;
     for (const auto family : {vision_transformer_models, pyramid_vision_transformer_models, swin_transformer_models,
-                              t2t_vision_transformer_models, long_range_models})
+                              t2t_vision_transformer_models, long_range_models, transformer_xl_models})
       std::ranges::move(family(), std::back_inserter(all));
     std::ranges::sort(all, {}, &RegisteredModel::name);
     return all;
@@ -28,6 +28,8 @@ bool can(const RegisteredModel& model, Ability ability) {
       return model.feature_pyramid != nullptr;
     case Ability::sequence_classifier:
       return model.sequence_classifier != nullptr;
+    case Ability::language_model:
+      return model.language_model != nullptr;
   }
   return false;
 }
@@ -69,13 +71,15 @@ std::string_view word(Ability ability) {
       return "feature_pyramid";
     case Ability::sequence_classifier:
       return "sequence_classifier";
+    case Ability::language_model:
+      return "language_model";
   }
   return "";
 }
 
 const std::vector<Ability>& abilities() {
   static const std::vector<Ability> all{Ability::image_classifier, Ability::feature_pyramid,
-                                        Ability::sequence_classifier};
+                                        Ability::sequence_classifier, Ability::language_model};
   return all;
 }
 
@@ -121,6 +125,10 @@ SequenceClassifierPlan read_sequence_classifier(const config::View& table, const
       .sequence_classifier(table, defaults);
 }
 
+LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults) {
+  return model_for(Ability::language_model, table.required_text("name"), table).language_model(table, defaults);
+}
+
 ModelPlan read_model(std::string_view name, const config::View& table) {
   const std::vector<Ability> can_do = abilities_of(name);
   switch (can_do.empty() ? Ability::image_classifier : can_do.front()) {
@@ -130,6 +138,8 @@ ModelPlan read_model(std::string_view name, const config::View& table) {
       return model_for(Ability::feature_pyramid, name, table).feature_pyramid(table, {});
     case Ability::sequence_classifier:
       return model_for(Ability::sequence_classifier, name, table).sequence_classifier(table, {});
+    case Ability::language_model:
+      return model_for(Ability::language_model, name, table).language_model(table, {});
   }
   return {};
 }

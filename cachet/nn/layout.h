@@ -23,6 +23,12 @@ struct TokenLayout {
   at::Tensor padding{};        // (B, L) bool, true = padding; undefined = none
 };
 
+/// What attention to relative positions must know besides: the model makes it once for all of its layers.
+struct RelativeLayout {
+  at::Tensor distances{};  // (Lk, D): what the model makes of the distances Lk − 1, …, 1, 0; undefined = none
+  at::Tensor hidden{};     // (Lq, Lk) bool: keys that a query does not see; undefined = none
+};
+
 /// What an attention layer must know besides its tokens.
 struct AttentionLayout {
   TokenLayout query{}, context{};
@@ -30,6 +36,7 @@ struct AttentionLayout {
                                     // it repeats (windows of a sample follow each other); undefined = none
   bool causal = false;              // key j is visible to query i iff j <= i + (Lk - Lq)
   AttentionState* state = nullptr;  // of a stream, held by the caller; none = the call stands alone
+  RelativeLayout relative{};        // for layers that attend to relative positions; others look at nothing of it
 
   /// The layout of self-attention: context tokens are the query's.
   static AttentionLayout self(const TokenLayout& tokens) { return {tokens, tokens, {}, false, nullptr}; }

@@ -8,4 +8,9 @@ namespace cachet::nn {
 /// cosine of p/10000^(2i/D). Returns (1, tokens, D) float32.
 at::Tensor sinusoidal_positions(int64_t tokens, int64_t dim);
 
+/// What Transformer-XL makes of distances (Dai et al., arXiv 1901.02860, published code): channels i and D/2 + i of a
+/// distance p are sine and cosine of p/10000^(2i/D). Returns (length, D) for the distances length − 1, …, 1, 0, each at
+/// most `farthest` where that is above 0. Throws c10::Error for an odd D.
+at::Tensor distance_sinusoids(int64_t length, int64_t dim, int64_t farthest, const at::TensorOptions& options);
+
 }  // namespace cachet::nn

@@ -1,6 +1,7 @@
 #include "cachet/nn/transformer_block.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros.h>
 
 #include <cmath>
 
@@ -40,7 +41,7 @@ TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const PlugI
                      std::make_shared<FeedForward>(o.feed_forward()), make_cross_attention(o, plug_ins.attention)}) {}
 
 TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const NormOptions& norm, BlockParts parts)
-    : Cloneable("TransformerBlock"), norm_place_(o.norm_place), stochastic_depth_(o.stochastic_depth) {
+    : Cloneable("TransformerBlock"), norm_place_(o.norm_place), dim_(o.dim), stochastic_depth_(o.stochastic_depth) {
   check_dropout("transformer_block: stochastic_depth", o.stochastic_depth);
   norm1_ = register_module("norm1", make_norm(norm, o.dim, o.norm_eps));
   attn_ = register_module("attn", std::move(parts.attention));
@@ -52,38 +53,54 @@ TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const NormO
   mlp_ = register_module("mlp", std::move(parts.feed_forward));
 }
 
-torch::Tensor TransformerBlock::add_branch(const torch::Tensor& x, Norm& norm, const torch::Tensor& padding,
-                                           const Branch& branch) const {
+// context: x, or what ends with it.
+torch::Tensor TransformerBlock::add_branch(const torch::Tensor& x, const torch::Tensor& context, Norm& norm,
+                                           const torch::Tensor& padding, const Branch& branch) const {
   const auto drop = [&](const torch::Tensor& y) { return nn::stochastic_depth(y, stochastic_depth_, is_training()); };
-  if (norm_place_ == NormPlace::after) return norm.forward(x + drop(branch(x)), padding);
-  return x + drop(branch(norm.forward(x, padding)));
+  if (norm_place_ == NormPlace::after) return norm.forward(x + drop(branch(x, context)), padding);
+  const torch::Tensor normed = norm.forward(context, padding);
+  if (context.is_same(x)) return x + drop(branch(normed, normed));
+  return x + drop(branch(normed.narrow(1, context.size(1) - x.size(1), x.size(1)), normed));
 }
 
 torch::Tensor TransformerBlock::forward(const torch::Tensor& x, const AttentionLayout& layout,
                                         const EncoderTokens& encoder) {
   const auto state = [&](const char* part) { return layout.state ? &layout.state->part(part) : nullptr; };
   const torch::Tensor& padding = layout.query.padding;
-  torch::Tensor y = add_branch(x, *norm1_, padding, [&](const torch::Tensor& tokens) {
-    AttentionLayout own = layout;
-    own.state = state("attn");
-    return attn_->forward(tokens, tokens, own);
-  });
+  torch::Tensor context = x;
+  if (layout.state && layout.state->declares("memory")) {
+    TORCH_CHECK(!padding.defined(), "transformer_block: a stream with a memory has no padding");
+    context = layout.state->append("memory", x);
+    layout.state->detach("memory");
+  }
+  torch::Tensor y =
+      add_branch(x, context, *norm1_, padding, [&](const torch::Tensor& tokens, const torch::Tensor& visible) {
+        AttentionLayout own = layout;
+        own.state = state("attn");
+        return attn_->forward(tokens, visible, own);
+      });
   if (cross_attn_) {
     AttentionLayout cross{layout.query, encoder.layout, {}, false, state("cross_attn")};
     TORCH_CHECK(encoder.tokens.defined() || cross.state,
                 "transformer_block: attends to an encoder, whose tokens the call must give");
-    y = add_branch(y, *cross_norm_, padding,
-                   [&](const torch::Tensor& tokens) { return cross_attn_->forward(tokens, encoder.tokens, cross); });
+    y = add_branch(y, y, *cross_norm_, padding, [&](const torch::Tensor& tokens, const torch::Tensor&) {
+      return cross_attn_->forward(tokens, encoder.tokens, cross);
+    });
   } else {
     TORCH_CHECK(!encoder.tokens.defined(), "transformer_block: was made without cross attention and takes no encoder");
   }
-  return add_branch(y, *norm2_, padding,
-                    [&](const torch::Tensor& tokens) { return mlp_->forward(tokens, layout.query); });
+  return add_branch(y, y, *norm2_, padding, [&](const torch::Tensor& tokens, const torch::Tensor&) {
+    return mlp_->forward(tokens, layout.query);
+  });
 }
 
 std::shared_ptr<AttentionState> TransformerBlock::make_state(int64_t batch, StreamUse use) const {
   auto state = std::make_shared<AttentionState>(batch);
-  state->set_part("attn", attn_->make_state(batch, use));
+  const bool remembers = use == StreamUse::memory;
+  if (remembers)
+    state->declare_growing("memory",
+                           at::zeros({batch, 0, dim_}, attn_->parameters().at(0).options().requires_grad(false)), 1);
+  state->set_part("attn", attn_->make_state(batch, remembers ? StreamUse::segments : use));
   if (cross_attn_)
     state->set_part("cross_attn",
                     cross_attn_->make_state(batch, use == StreamUse::decoding ? StreamUse::fixed_context : use));

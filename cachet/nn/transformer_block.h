@@ -80,13 +80,14 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable {
   /// With parts of the backbone's own; of the options it reads dim, stochastic_depth, norm_eps and norm_place.
   TransformerBlock(const TransformerBlockOptions& options, const NormOptions& norm, BlockParts parts);
 
-  /// x (B, T, dim) -> (B, T, dim). layout.state is one that this block made. encoder: of a block with cross attention;
+  /// x (B, T, dim) -> (B, T, dim). layout.state is one that this block made; in one for memory, self-attention has the
+  /// inputs of earlier calls before x as its context, normed as x is. encoder: of a block with cross attention;
   /// in a stream for decoding its tokens may be left out behind the first call. Throws c10::Error where the block and
   /// the call disagree about an encoder.
   torch::Tensor forward(const torch::Tensor& x, const AttentionLayout& layout, const EncoderTokens& encoder = {});
 
-  /// The state of a stream, segments or decoding, in parts `attn` and `cross_attn`: decoding projects the encoder's
-  /// tokens once.
+  /// The state of a stream, in parts `attn` and `cross_attn`: decoding projects the encoder's tokens once. For memory
+  /// it has the inputs of earlier calls, all of them unless AttentionState::keep_last says how many.
   std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const;
 
   /// norm1, cross_norm and norm2 go into the layers behind them; of a post-norm block, whose sums go past those, none.
@@ -97,11 +98,12 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable {
   void freeze_cache();
 
  private:
-  using Branch = std::function<torch::Tensor(const torch::Tensor&)>;
-  torch::Tensor add_branch(const torch::Tensor& x, Norm& norm, const torch::Tensor& padding,
-                           const Branch& branch) const;
+  using Branch = std::function<torch::Tensor(const torch::Tensor& tokens, const torch::Tensor& context)>;
+  torch::Tensor add_branch(const torch::Tensor& x, const torch::Tensor& context, Norm& norm,
+                           const torch::Tensor& padding, const Branch& branch) const;
 
   NormPlace norm_place_;
+  int64_t dim_;
   double stochastic_depth_;
   Part<Norm> norm1_, cross_norm_, norm2_;
   Part<Attention> attn_, cross_attn_;

@@ -46,6 +46,7 @@ std::vector<Sample> samples() {
       {"mix_heads_backward", {r({2, 3, 2, 4}), r({2, 3, 2, 4}), r({2, 3, 2, 2}), r({2})}, {2}},
       {"token_convolution_backward", {r({2, 7, 4}), r({2, 7, 4}), r({4, 2, 3, 3}), 2, 3, 1}},
       {"attention_weights_backward", {r({4, 2, 3, 3}), r({4, 2, 3, 3}), 2, 0.5}},
+      {"relative_attention_weights_backward", {r({4, 2, 3, 3}), r({4, 2, 3, 3}), 0.5}},
       {"scale_shift_backward", {r({2, 3, 4}), r({2, 3, 4}), r({4})}},
       {"power_norm_backward", {r({2, 3, 4}), r({2, 3, 4}), r({4}), none, r({2, 4}).abs(), r({2, 4}).abs(), 0.9, 1e-5}},
       {"unified_norm_backward",

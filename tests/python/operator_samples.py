@@ -236,6 +236,18 @@ def attention_weights_backward():
         yield torch.randn(4, 2, 3, 5), torch.rand(4, 2, 3, 5), windows, 0.5
 
 
+def relative_attention_weights(batch=4, length=3):
+    keys, doubles = length + 2, dict(dtype=torch.float64)
+    hidden = torch.ones(length, keys, dtype=torch.bool).triu(3)
+    yield grad(batch, 2, length, keys), grad(batch, 2, length, keys), hidden, 0.5
+    yield strided(batch, 2, length, keys), strided(batch, 2, length, keys), None, 0.5
+    yield grad(batch, 2, length, keys, **doubles), grad(batch, 2, length, keys, **doubles), hidden, 0.5
+
+
+def relative_attention_weights_backward():
+    yield torch.randn(4, 2, 3, 5), torch.rand(4, 2, 3, 5), 0.5
+
+
 def permute_tokens(batch=2, length=4):
     index, inverse = torch.tensor([2, -1, 0, -1, *range(3, length)]), torch.tensor([2, -1, 0, *range(4, length + 1)])
     yield grad(batch, length, 3), index, inverse
@@ -253,7 +265,7 @@ SAMPLES = {make.__name__: make for make in (
     attention_weights, attention_weights_backward, block_attention, block_attention_backward, grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
     kernel_attention_fused_backward, kernel_features, linear, linear_backward,
     linear_cross_entropy, linear_cross_entropy_backward, linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, permute_tokens,
-    power_norm, power_norm_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution,
+    power_norm, power_norm_backward, relative_attention_weights, relative_attention_weights_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution,
     token_convolution_backward, unified_norm, unified_norm_backward)}
 
 

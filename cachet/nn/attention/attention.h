@@ -15,6 +15,7 @@ namespace cachet::nn {
 /// What a stream is for.
 enum class StreamUse {
   segments,       // segment after segment, each attending to itself; caches go on
+  memory,         // segment after segment: the inputs of earlier calls stay visible, as constants, projected anew
   decoding,       // token after token: the keys and values of all earlier calls stay visible
   fixed_context,  // all calls attend to the context of the first one, whose keys and values are projected once
 };

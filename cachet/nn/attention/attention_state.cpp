@@ -35,9 +35,9 @@ void AttentionState::Slot::check(const std::string& name, const at::Tensor& valu
               owner == StateOwner::shared ? "" : std::to_string(lanes), " as its first dimension, got ", value.sizes());
 }
 
-// A buffer of at least this length, with what stood in the last one.
+// A buffer with room for this length from where the tensor begins, with what stood in the last one.
 void AttentionState::Slot::make_room(int64_t length) {
-  if (buffer.defined() && buffer.size(*growing) >= length) return;
+  if (buffer.defined() && buffer.size(*growing) - begin >= length) return;
   std::vector<int64_t> sizes = tensor.sizes().vec();
   sizes[static_cast<size_t>(*growing)] = length;
   const at::NoGradGuard no_grad;
@@ -46,9 +46,22 @@ void AttentionState::Slot::make_room(int64_t length) {
     const c10::InferenceMode normal(false);
     buffer = at::empty(sizes, tensor.options().requires_grad(false));
   }
-  at::Tensor kept = buffer.narrow(*growing, 0, tensor.size(*growing));
-  kept.copy_(tensor);
-  tensor = kept;
+  begin = 0;
+  at::Tensor moved = buffer.narrow(*growing, 0, tensor.size(*growing));
+  moved.copy_(tensor);
+  tensor = moved;
+}
+
+// The last places of the whole that are to be kept.
+void AttentionState::Slot::hold(const at::Tensor& whole) {
+  const int64_t length = whole.size(*growing), dropped = kept ? std::max<int64_t>(0, length - *kept) : 0;
+  tensor = whole.narrow(*growing, dropped, length - dropped);
+  if (buffer.defined()) begin += dropped;
+}
+
+void AttentionState::Slot::leave_buffer() {
+  buffer.reset();
+  begin = 0;
 }
 
 AttentionState::Slot& AttentionState::slot(const std::string& name) {
@@ -86,7 +99,12 @@ void AttentionState::set(const std::string& name, const at::Tensor& tensor) {
   Slot& place = slot(name);
   place.check(name, tensor, lanes_);
   place.tensor = tensor;
-  place.buffer.reset();
+  place.leave_buffer();
+}
+
+void AttentionState::detach(const std::string& name) {
+  Slot& place = slot(name);
+  if (place.tensor.defined()) place.tensor = place.tensor.detach();
 }
 
 at::Tensor AttentionState::append(const std::string& name, const at::Tensor& more) {
@@ -95,15 +113,35 @@ at::Tensor AttentionState::append(const std::string& name, const at::Tensor& mor
   const int64_t dim = place.growing.value(), before = place.tensor.size(dim), added = more.size(dim);
   if (at::GradMode::is_enabled()) {
     // The graph of earlier calls reads what they returned, and a buffer that is written again would not let it.
-    place.tensor = at::cat({place.tensor, more}, dim);
-    place.buffer.reset();
-    return place.tensor;
+    const at::Tensor whole = at::cat({place.tensor, more}, dim);
+    place.leave_buffer();
+    place.hold(whole);
+    return whole;
   }
-  const int64_t room = place.buffer.defined() ? place.buffer.size(dim) : 0;
-  if (before + added > room) place.make_room(std::max({before + added, 2 * room, kLeastRoom}));
-  place.buffer.narrow(dim, before, added).copy_(more);
-  place.tensor = place.buffer.narrow(dim, 0, before + added);
-  return place.tensor;
+  const int64_t room = place.buffer.defined() ? place.buffer.size(dim) - place.begin : 0;
+  if (before + added > room) place.make_room(std::max(2 * before + added, kLeastRoom));
+  place.buffer.narrow(dim, place.begin + before, added).copy_(more);
+  const at::Tensor whole = place.buffer.narrow(dim, place.begin, before + added);
+  place.hold(whole);
+  return whole;
+}
+
+int64_t AttentionState::past() const {
+  for (const auto& [name, place] : slots_)
+    if (place.growing) return place.tensor.size(*place.growing);
+  int64_t longest = 0;
+  for (const auto& [name, child] : parts_) longest = std::max(longest, child->past());
+  return longest;
+}
+
+void AttentionState::keep_last(int64_t length) {
+  TORCH_CHECK(length >= 0, "attention_state: keeps 0 places or more, got ", length);
+  for (auto& [name, place] : slots_) {
+    if (!place.growing) continue;
+    place.kept = length;
+    place.hold(place.tensor);
+  }
+  for (auto& [name, child] : parts_) child->keep_last(length);
 }
 
 AttentionState& AttentionState::part(const std::string& name) {
@@ -135,7 +173,7 @@ void AttentionState::reorder(const at::Tensor& rows) {
     }
     const int64_t length = place.tensor.size(*place.growing), room = place.buffer.size(*place.growing);
     place.tensor = place.tensor.index_select(0, index);
-    place.buffer.reset();
+    place.leave_buffer();
     if (room > length) place.make_room(room);
   }
   for (auto& [name, child] : parts_) child->reorder(rows);
@@ -157,7 +195,7 @@ std::shared_ptr<AttentionState> AttentionState::clone() const {
   auto copy = std::make_shared<AttentionState>(lanes_);
   copy->slots_ = slots_;
   // The tensors are never written where they are; a buffer is, behind its tensor.
-  for (auto& [name, place] : copy->slots_) place.buffer.reset();
+  for (auto& [name, place] : copy->slots_) place.leave_buffer();
   for (const auto& [name, child] : parts_) copy->parts_[name] = child->clone();
   return copy;
 }
@@ -193,7 +231,7 @@ void AttentionState::take(const std::map<std::string, at::Tensor>& tensors, cons
   lanes_ = lanes;
   for (auto& [name, place] : slots_) {
     const auto saved = tensors.find(prefix + name);
-    place.buffer.reset();
+    place.leave_buffer();
     place.tensor = saved == tensors.end() ? at::Tensor() : saved->second;
   }
   for (auto& [name, child] : parts_) child->take(tensors, prefix + name + "/", lanes);

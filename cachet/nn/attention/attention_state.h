@@ -30,6 +30,9 @@ class AttentionState {
   AttentionState& operator=(const AttentionState&) = delete;
 
   int64_t lanes() const { return lanes_; }
+  /// Places of what grows: how many tokens of earlier calls are visible, the same in all layers of a model. 0 where
+  /// nothing grows.
+  int64_t past() const;
 
   // --- for layers
 
@@ -45,8 +48,12 @@ class AttentionState {
   at::Tensor get(const std::string& name) const;
   /// Throws c10::Error for a place that was not declared, and unless the first dimension is what its owner says.
   void set(const std::string& name, const at::Tensor& tensor);
-  /// Adds to the end of a tensor that grows, and returns all of it. What it returned before stays as it is.
+  /// Adds to the end of a tensor that grows, and returns all of it, before what is beyond keep_last() is dropped. What
+  /// it returned before stays as it is.
   at::Tensor append(const std::string& name, const at::Tensor& more);
+
+  /// Cuts the graph behind what stands at a place.
+  void detach(const std::string& name);
 
   /// The state of a layer inside this one, of as many lanes; made when it is asked for the first time.
   AttentionState& part(const std::string& name);
@@ -57,6 +64,10 @@ class AttentionState {
 
   /// Makes room for `length` places in all that grows, so that no append() up to there allocates.
   void reserve(int64_t length);
+
+  /// From now on all that grows keeps its last `length` places alone, of those it has and of those to come: a sliding
+  /// window of keys, or a memory of fixed length.
+  void keep_last(int64_t length);
 
   /// Rearranges the lanes: lane i becomes the former lane rows[i], for as many lanes as there are rows (beam search).
   /// rows (lanes') int64. What is shared stays as it is.
@@ -81,12 +92,16 @@ class AttentionState {
     StateOwner owner = StateOwner::lanes;
     std::optional<int64_t> growing;  // along which dimension
     bool starts_full = false;
-    at::Tensor tensor;  // undefined while empty
-    at::Tensor buffer;  // of what grows: tensor is its beginning
+    std::optional<int64_t> kept;  // the most places, of what grows
+    at::Tensor tensor;            // undefined while empty
+    at::Tensor buffer;            // of what grows: tensor is a part of it,
+    int64_t begin = 0;            // from this place on
 
     bool by_lane(int64_t lanes) const;
     void check(const std::string& name, const at::Tensor& value, int64_t lanes) const;
     void make_room(int64_t length);
+    void hold(const at::Tensor& whole);
+    void leave_buffer();
   };
 
   Slot& slot(const std::string& name);

@@ -20,8 +20,9 @@ constexpr std::array<config::Choice<CacheScope>, 2> kScopes{
     {{"batch_mean", CacheScope::batch_mean}, {"lane", CacheScope::lane}}};
 constexpr std::array<config::Choice<CacheAttend>, 2> kAttends{
     {{"mean", CacheAttend::mean}, {"per_sample", CacheAttend::per_sample}}};
-constexpr std::array<config::Choice<CacheInference>, 2> kInferences{
-    {{"frozen", CacheInference::frozen}, {"per_sample", CacheInference::per_sample}}};
+constexpr std::array<config::Choice<CacheInference>, 3> kInferences{{{"frozen", CacheInference::frozen},
+                                                                     {"per_sample", CacheInference::per_sample},
+                                                                     {"updated", CacheInference::updated}}};
 constexpr std::array<config::Choice<CacheGradient>, 3> kGradients{
     {{"recompute", CacheGradient::recompute}, {"detached", CacheGradient::detached}, {"carry", CacheGradient::carry}}};
 
@@ -42,7 +43,10 @@ GatedRecurrentCacheOptions read_gated_recurrent(const config::View& table, Strea
   read_layer_options(table, streams, options);
   const bool lanes = options.scope == CacheScope::lane;
   options.attend = table.choice("attend", lanes ? CacheAttend::per_sample : options.attend, kAttends);
-  options.inference = table.choice("inference", options.inference, kInferences);
+  options.inference = table.choice(
+      "inference", lanes ? CacheInference::updated : options.inference.value_or(CacheInference::frozen), kInferences);
+  if (options.inference == CacheInference::updated && streams == Streams::none)
+    table.problem("inference", "'updated' is for models that read streams, which this one does not");
   options.gradient = table.choice("gradient", options.gradient, kGradients);
   options.pool = table.integer("pool", options.pool, {1, 64});
   if (lanes && options.attend == CacheAttend::mean)

@@ -14,8 +14,12 @@ namespace cachet::nn {
 enum class CacheScope { batch_mean, lane };
 
 enum class GatedRecurrentCacheVariant { paper, official };
-enum class CacheAttend { mean, per_sample };              // training reads the mean of the samples' C_t, or its own
-enum class CacheInference { frozen, per_sample };         // evaluation reads C as stored, or updates a copy of it
+enum class CacheAttend { mean, per_sample };  // training reads the mean of the samples' C_t, or its own
+enum class CacheInference {                   // evaluation reads
+  frozen,                                     // C as stored
+  per_sample,                                 // each sample's own update of it
+  updated,                                    // a stream's own, which starts as stored and goes on with the stream
+};
 enum class CacheGradient { recompute, detached, carry };  // how gates learn when attention reads C_{t-1} (causal)
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Sec. 3.2).
@@ -26,8 +30,8 @@ struct GatedRecurrentCacheOptions {
   bool positional_convolution = false;  // 3×3 over the grid, groups = Dm, added to the layer's output
   CacheScope scope = CacheScope::batch_mean;
   GatedRecurrentCacheVariant variant = GatedRecurrentCacheVariant::paper;
-  CacheAttend attend = CacheAttend::mean;  // lanes always read their own
-  CacheInference inference = CacheInference::frozen;
+  CacheAttend attend = CacheAttend::mean;        // lanes always read their own
+  std::optional<CacheInference> inference = {};  // unset: frozen for batch_mean, updated for lanes
   CacheGradient gradient = CacheGradient::recompute;
   int64_t pool = 1;  // side of the average pooling of the grid before interpolation
 
@@ -35,6 +39,10 @@ struct GatedRecurrentCacheOptions {
   /// average at inference. The published code starts λ at −1, adds the positional convolution, and runs its gates and
   /// reads each sample's own cache in training and at inference. Either way inference meets what training did.
   static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
+
+  CacheInference inference_or_default() const {
+    return inference.value_or(scope == CacheScope::lane ? CacheInference::updated : CacheInference::frozen);
+  }
 };
 
 /// First in, first out: the last Tm tokens, without gates (as Transformer-XL's memory, arXiv 1901.02860).

@@ -86,19 +86,35 @@ Memory GatedRecurrentCache::constant_memory() const {
   TORCH_CHECK(options_.scope == CacheScope::batch_mean,
               "gated_recurrent_cache: scope = lane moves in evaluation too: memory attention reads each stream's own "
               "cache");
-  TORCH_CHECK(options_.inference == CacheInference::frozen,
+  TORCH_CHECK(
+      !moves_in_evaluation(),
+      "gated_recurrent_cache: inference = updated moves in evaluation too: memory attention reads what a stream "
+      "has made of the cache");
+  TORCH_CHECK(options_.inference_or_default() == CacheInference::frozen,
               "gated_recurrent_cache: inference = per_sample updates a copy of the cache for each sample: what memory "
               "attention reads depends on the input");
   return {tokens.detach().clone(), memory_layout_};
 }
 
+// A lane is a sample whose cache goes on.
+bool GatedRecurrentCache::moves_in_evaluation() const {
+  const CacheInference inference = options_.inference_or_default();
+  return inference == CacheInference::updated ||
+         (inference == CacheInference::per_sample && options_.scope == CacheScope::lane);
+}
+
+// Whether the cache is in the stream's state, and why, as an option says it.
+const char* GatedRecurrentCache::held_by_stream(const AttentionLayout& layout) const {
+  if (options_.scope == CacheScope::lane) return "scope = lane";
+  if (!is_training()) return updates() ? "inference = updated" : nullptr;
+  return layout.causal && options_.gradient == CacheGradient::carry ? "gradient = carry" : nullptr;
+}
+
 torch::Tensor GatedRecurrentCache::stored(const AttentionLayout& layout, int64_t batch) const {
-  const bool lane = options_.scope == CacheScope::lane;
-  const bool carried = layout.causal && options_.gradient == CacheGradient::carry;
-  if (lane || (carried && is_training())) {
-    const torch::Tensor held = lanes(layout, lane ? "scope = lane" : "gradient = carry").get("cache");
+  if (const char* why = held_by_stream(layout)) {
+    const torch::Tensor held = lanes(layout, why).get("cache");
     if (held.defined()) return held;
-    return lane ? tokens.detach().expand({batch, -1, -1}).clone() : tokens.detach().clone();
+    if (options_.scope == CacheScope::lane) return tokens.detach().expand({batch, -1, -1}).clone();
   }
   // A copy: the buffer is written below, and the backward pass needs what was read.
   return tokens.detach().clone();
@@ -106,12 +122,11 @@ torch::Tensor GatedRecurrentCache::stored(const AttentionLayout& layout, int64_t
 
 void GatedRecurrentCache::store(const ops::GrcUpdated& next, const AttentionLayout& layout) {
   const bool carried = layout.causal && options_.gradient == CacheGradient::carry && is_training();
-  if (options_.scope == CacheScope::lane) {
-    layout.state->set("cache", carried ? next.samples : next.samples.detach());
-    return;
-  }
-  if (next.samples.size(0) == 0 && !replicas()) return;  // no sample has a mean
-  if (carried) layout.state->set("cache", next.mean);
+  const bool lane = options_.scope == CacheScope::lane;
+  if (!lane && next.samples.size(0) == 0 && !replicas()) return;  // no sample has a mean
+  const torch::Tensor& successor = lane ? next.samples : next.mean;
+  if (held_by_stream(layout)) layout.state->set("cache", carried ? successor : successor.detach());
+  if (lane || !is_training()) return;
   at::NoGradGuard no_grad;
   tokens.copy_(next.mean);
 }
@@ -139,7 +154,8 @@ torch::Tensor GatedRecurrentCache::causal_step(const torch::Tensor& previous, co
 Memory GatedRecurrentCache::step(const torch::Tensor& input, const torch::Tensor& self_output,
                                  const AttentionLayout& layout) {
   const torch::Tensor previous = stored(layout, input.size(0));
-  if (!updates() && (layout.causal || options_.inference == CacheInference::frozen)) return {previous, memory_layout_};
+  if (!updates() && (layout.causal || options_.inference_or_default() == CacheInference::frozen))
+    return {previous, memory_layout_};
   const bool from_input = options_.variant == GatedRecurrentCacheVariant::paper;
   const torch::Tensor x = compress(from_input ? input : self_output, layout.query);
   if (layout.causal) return {causal_step(previous, x, layout), memory_layout_};

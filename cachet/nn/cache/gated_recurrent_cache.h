@@ -35,7 +35,9 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
   torch::Tensor stored(const AttentionLayout& layout, int64_t batch) const;
   void store(const ops::GrcUpdated& next, const AttentionLayout& layout);
   torch::Tensor causal_step(const torch::Tensor& previous, const torch::Tensor& x, const AttentionLayout& layout);
-  bool updates() const { return is_training() || options_.scope == CacheScope::lane; }
+  const char* held_by_stream(const AttentionLayout& layout) const;
+  bool updates() const { return is_training() || moves_in_evaluation(); }
+  bool moves_in_evaluation() const;
 
   GatedRecurrentCacheOptions options_;
   TokenLayout memory_layout_;

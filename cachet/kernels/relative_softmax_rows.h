@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/kernels/bfloat16.h"
+
+namespace cachet::kernels {
+
+// Rows of relative attention: the `columns` keys of each of `rows` queries, the last of which is the last query's own
+// token: columns >= rows. T is float or BFloat16; all arithmetic is float32.
+struct RelativeSoftmaxShape {
+  int64_t rows, columns;
+};
+
+/// out = softmax(scale·(content + shifted position)) along each row over the keys that are not hidden, 0 where all are;
+/// NaN where a number of it is NaN or +∞.
+///
+/// Column c of `position` is the score of the c-th farthest distance, columns − 1 − c tokens. Shifted, row i has at key
+/// j the score of its own distance, position[i][j + rows − 1 − i]. Keys ahead of the query have what is left when a
+/// column of zeros is put before the matrix and its numbers are dealt out anew (Dai et al., arXiv 1901.02860, App. B):
+/// 0 for the next key, then the next row's from the left.
+/// hidden (rows, columns), 0 or 1, or null; scratch of `columns` floats. out may be content.
+template <class T>
+void relative_softmax_rows(const T* content, const T* position, const uint8_t* hidden, float scale, T* out,
+                           float* scratch, RelativeSoftmaxShape shape);
+
+/// From weights p and their gradient g: d_content = scale·p(g − Σ g·p), and d_position, that with the shift undone.
+/// d_content may be grad.
+template <class T>
+void relative_softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_content, T* d_position,
+                                    RelativeSoftmaxShape shape);
+
+namespace scalar {
+
+// The same, one element at a time: what the kernels above are tested against.
+template <class T>
+void relative_softmax_rows(const T* content, const T* position, const uint8_t* hidden, float scale, T* out,
+                           float* scratch, RelativeSoftmaxShape shape);
+template <class T>
+void relative_softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_content, T* d_position,
+                                    RelativeSoftmaxShape shape);
+
+}  // namespace scalar
+}  // namespace cachet::kernels

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cachet/models/model.h"
+#include "cachet/models/model_plan.h"
+#include "cachet/nn/attention/attention_state.h"
+
+namespace cachet::models {
+
+/// What text a language model is made for.
+struct LanguageShape {
+  int64_t vocabulary = 0;       // ids are below it
+  int64_t target_length = 150;  // tokens of a segment
+};
+
+ModelInput input_of(const LanguageShape& text);
+
+/// How a model reads a stream: training and evaluation may differ.
+struct SegmentOptions {
+  int64_t memory_length = 0;  // tokens of earlier segments that stay visible
+  int64_t clamp_length = 0;   // distances beyond it are taken as it; 0: none is
+  bool same_length = false;   // each token sees the last memory_length tokens, itself included, and no more
+};
+
+/// Lanes of text that a model reads segment by segment: what it remembers of each. The state is in checkpoints
+/// (AttentionState::named_tensors), the rest is the model's options again.
+struct TextStream {
+  SegmentOptions segments;
+  std::shared_ptr<nn::AttentionState> state;
+};
+
+/// A model of the next token: from tokens to a distribution over the vocabulary behind each.
+class LanguageModel : public virtual Model {
+ public:
+  virtual LanguageShape language_shape() const = 0;
+  /// How the model reads text unless it is told otherwise.
+  virtual SegmentOptions segments() const = 0;
+
+  /// A stream of `lanes` texts before their first tokens. For training what is remembered is read again with a graph of
+  /// its own; in evaluation it is kept as the layers made it, which needs less time.
+  virtual TextStream make_stream(int64_t lanes, const SegmentOptions& segments) const = 0;
+
+  /// −log p of the next tokens, in nats: ids and targets (lanes, L) int64, target −1 for none -> (lanes, L), in float32
+  /// or wider. The stream goes on behind the segment.
+  virtual torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
+                                                TextStream& stream) = 0;
+  /// ids (lanes, L) -> log p of each token behind the last one (lanes, vocabulary). The stream goes on behind them.
+  virtual torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) = 0;
+
+  /// A segment of made-up tokens, without a past.
+  Trial trial(int64_t batch, const torch::TensorOptions& options) override;
+};
+
+struct LanguageModelPlan {
+  std::string name;
+  LanguageShape text;
+  std::function<std::shared_ptr<LanguageModel>()> build;
+
+  operator ModelPlan() const { return {name, input_of(text), build}; }
+};
+
+/// What a corpus asks of the model unless the recipe says otherwise.
+struct LanguageDefaults {
+  std::optional<int64_t> vocabulary{};
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,145 @@
+#include "cachet/models/language/transformer_xl.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/dropout.h>
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "cachet/nn/attention/cached_attention.h"
+#include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/nn/attention/relative_attention.h"
+#include "cachet/nn/initialization.h"
+#include "cachet/nn/option_checks.h"
+#include "cachet/nn/positions.h"
+
+namespace cachet::models {
+namespace {
+
+constexpr double kTransformerXLNormEps = 1e-5;  // of the published code's norms
+constexpr double kTransformerXLSpread = 0.02;   // of weights before training
+
+// What a token sees: those before it and itself, within the last `window` where that is above 0.
+torch::Tensor hidden_keys(int64_t length, int64_t past, int64_t window) {
+  const torch::Tensor distance =
+      at::arange(length, at::kLong).unsqueeze(1) + past - at::arange(past + length, at::kLong);
+  const torch::Tensor ahead = distance.lt(0);
+  return window > 0 ? ahead.logical_or(distance.ge(window)) : ahead;
+}
+
+std::string block_name(size_t i) { return "block_" + std::to_string(i); }
+
+}  // namespace
+
+TransformerXL::TransformerXL(const TransformerXLOptions& options) : options_(options) {
+  auto& o = options_;
+  nn::check_positive("transformer_xl: target_length", o.target_length);
+  nn::check_positive("transformer_xl: depth", o.depth);
+  nn::check_positive("transformer_xl: mlp_dim", o.mlp_dim);
+  nn::check_dropout("transformer_xl: dropout", o.dropout);
+  o.plug_ins.attention.projection_dropout = o.dropout;
+  const int64_t dim = o.vocabulary.dim;
+  embedding_ = register_module("embedding", std::make_shared<nn::AdaptiveEmbedding>(o.vocabulary));
+  const nn::RelativeAttentionOptions relative{dim, o.num_heads, o.plug_ins.attention};
+  const auto biases = nn::RelativeBiases::make(o.num_heads, nn::RelativeAttention::head_dim(relative));
+  const nn::AttentionFactory make_attention = [&](int64_t width, nn::Branch branch) -> std::shared_ptr<nn::Attention> {
+    if (branch == nn::Branch::self) return std::make_shared<nn::RelativeAttention>(relative, biases);
+    nn::AttentionOptions memory;
+    memory.function = o.plug_ins.attention.function;
+    memory.projection_dropout = o.dropout;
+    return std::make_shared<nn::MultiHeadAttention>(
+        nn::MultiHeadOptions{width, o.num_heads, memory, nn::Projection::separate});
+  };
+  nn::TransformerBlockOptions block;
+  block.dim = dim;
+  block.norm_eps = kTransformerXLNormEps;
+  block.norm_place = o.norm_place;
+  torch::nn::ModuleList blocks = register_module("blocks", torch::nn::ModuleList());
+  for (int64_t i = 0; i < o.depth; ++i) {
+    nn::BlockParts parts;
+    parts.attention =
+        nn::make_self_attention({dim, o.num_heads, o.target_length, {}, o.plug_ins.cache}, make_attention);
+    parts.feed_forward =
+        std::make_shared<nn::FeedForward>(nn::FeedForwardOptions{dim, o.mlp_dim, o.dropout, nn::Activation::relu});
+    blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins.norm, parts));
+    blocks->push_back(blocks_.back());
+  }
+  output_ = register_module("output", std::make_shared<nn::AdaptiveSoftmax>(o.vocabulary, o.ties, embedding_));
+  for (const auto& module : modules(/*include_self=*/false))
+    if (auto* linear = dynamic_cast<nn::Linear*>(module.get())) nn::normal_(linear->weight, kTransformerXLSpread);
+}
+
+torch::Tensor TransformerXL::drop(const torch::Tensor& x) const {
+  return at::dropout(x, options_.dropout, is_training());
+}
+
+TextStream TransformerXL::make_stream(int64_t lanes, const SegmentOptions& segments) const {
+  TORCH_CHECK(segments.memory_length >= 0 && segments.clamp_length >= 0,
+              "transformer_xl: lengths of memory and clamp must be at least 0, got ", segments.memory_length, " and ",
+              segments.clamp_length);
+  TORCH_CHECK(segments.memory_length == 0 || !blocks_[0]->has_cache(),
+              "transformer_xl: a cache stands in the place of the memory; memory_length must be 0, got ",
+              segments.memory_length);
+  TORCH_CHECK(!segments.same_length || segments.memory_length > 0,
+              "transformer_xl: same_length lets a token see memory_length tokens, and that is 0");
+  const nn::StreamUse use = segments.memory_length == 0 ? nn::StreamUse::segments
+                            : is_training()             ? nn::StreamUse::memory
+                                                        : nn::StreamUse::decoding;
+  TextStream stream{segments, std::make_shared<nn::AttentionState>(lanes)};
+  for (size_t i = 0; i < blocks_.size(); ++i) stream.state->set_part(block_name(i), blocks_[i]->make_state(lanes, use));
+  stream.state->keep_last(segments.memory_length);
+  return stream;
+}
+
+nn::RelativeLayout TransformerXL::places(int64_t length, const TextStream& stream, const torch::Tensor& like) {
+  const int64_t past = stream.state->past(), clamp = stream.segments.clamp_length;
+  const int64_t window = stream.segments.same_length ? stream.segments.memory_length : 0;
+  const auto serves = [&](const Places& kept) {
+    const torch::Tensor& distances = kept.layout.distances;
+    return kept.length == length && kept.past == past && kept.clamp_length == clamp && kept.window == window &&
+           distances.device() == like.device() && distances.scalar_type() == like.scalar_type();
+  };
+  return places_
+      .get(serves,
+           [&] {
+             return Places{length,
+                           past,
+                           clamp,
+                           window,
+                           {nn::distance_sinusoids(past + length, options_.vocabulary.dim, clamp,
+                                                   like.options().requires_grad(false)),
+                            hidden_keys(length, past, window).to(like.device())}};
+           })
+      ->layout;
+}
+
+torch::Tensor TransformerXL::encode(const torch::Tensor& ids, TextStream& stream) {
+  TORCH_CHECK(ids.dim() == 2 && ids.size(1) >= 1 && ids.scalar_type() == at::kLong,
+              "transformer_xl: ids must be int64 (lanes, L) with a token or more, got ", ids.scalar_type(), " ",
+              ids.sizes());
+  TORCH_CHECK(stream.state && stream.state->lanes() == ids.size(0), "transformer_xl: ids have ", ids.size(0),
+              " lanes, the stream ", stream.state ? stream.state->lanes() : 0);
+  torch::Tensor x = drop(embedding_->forward(ids));
+  nn::AttentionLayout layout;
+  layout.causal = true;
+  layout.relative = places(ids.size(1), stream, x);
+  layout.relative.distances = drop(layout.relative.distances);
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    layout.state = &stream.state->part(block_name(i));
+    x = blocks_[i]->forward(x, layout);
+  }
+  return x;
+}
+
+torch::Tensor TransformerXL::negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
+                                                     TextStream& stream) {
+  TORCH_CHECK(targets.sizes() == ids.sizes(), "transformer_xl: targets must be as many as ids, ", ids.sizes(), ", got ",
+              targets.sizes());
+  const torch::Tensor hidden = drop(encode(ids, stream));
+  return output_->negative_log_likelihood(hidden.flatten(0, 1), targets.flatten()).view(ids.sizes());
+}
+
+torch::Tensor TransformerXL::next_token(const torch::Tensor& ids, TextStream& stream) {
+  return output_->log_probabilities(drop(encode(ids, stream)).select(1, -1));
+}
+
+}  // namespace cachet::models

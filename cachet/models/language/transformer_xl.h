@@ -1,0 +1,65 @@
+#pragma once
+
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/models/language/language_model.h"
+#include "cachet/nn/adaptive_embedding.h"
+#include "cachet/nn/adaptive_softmax.h"
+#include "cachet/nn/latest.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+/// Transformer-XL (Dai et al., arXiv 1901.02860) and what became of its memory.
+struct TransformerXLOptions {
+  nn::AdaptiveVocabulary vocabulary{};  // its dim is the model's
+  nn::AdaptiveTies ties{};
+  int64_t target_length = 150;
+  SegmentOptions segments{.memory_length = 150};
+  int64_t depth = 16, num_heads = 10, mlp_dim = 2100;
+  nn::NormPlace norm_place = nn::NormPlace::after;
+  double dropout = 0.1;  // of embeddings, distances, attention's results, in the feed-forward halves and of the output
+  nn::PlugIns plug_ins{.attention = {.qkv_bias = false, .projection_bias = false}};
+};
+
+/// Reads a `[model]` table over the defaults of a named model. Combinations that cannot be built are problems that name
+/// the key.
+TransformerXLOptions read_transformer_xl_options(const config::View& table, TransformerXLOptions defaults);
+
+/// A language model whose tokens attend to those before them in the segment, and to a memory: the inputs that each
+/// layer had for the last memory_length tokens of earlier segments, or, with a cache in its place, that layer's cache
+/// (Cached Transformers, arXiv 2312.12742, Sec. 4.4), which attention within the segment is mixed with.
+/// Parts: embedding, blocks, output; content_bias and position_bias of all layers are one.
+class TransformerXL : public nn::Cloneable<TransformerXL, LanguageModel> {
+ public:
+  explicit TransformerXL(const TransformerXLOptions& options);
+
+  LanguageShape language_shape() const override { return {options_.vocabulary.tokens, options_.target_length}; }
+  SegmentOptions segments() const override { return options_.segments; }
+  /// Throws c10::Error for lengths below 0, and for a memory beside a cache.
+  TextStream make_stream(int64_t lanes, const SegmentOptions& segments) const override;
+  torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
+                                        TextStream& stream) override;
+  torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) override;
+
+  /// What the last layer makes of a segment: ids (lanes, L) -> (lanes, L, dim).
+  torch::Tensor encode(const torch::Tensor& ids, TextStream& stream);
+
+ private:
+  // Of a segment of `length` tokens behind `past` others: distances before dropout, and what is hidden.
+  struct Places {
+    int64_t length, past, clamp_length, window;
+    nn::RelativeLayout layout;
+  };
+  nn::RelativeLayout places(int64_t length, const TextStream& stream, const torch::Tensor& like);
+  torch::Tensor drop(const torch::Tensor& x) const;
+
+  TransformerXLOptions options_;
+  nn::Part<nn::AdaptiveEmbedding> embedding_;
+  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
+  nn::Part<nn::AdaptiveSoftmax> output_;
+  nn::Latest<Places> places_;
+};
+
+}  // namespace cachet::models
