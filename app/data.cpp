@@ -18,16 +18,20 @@ Action declare_data(CLI::App& app) {
   add("What to make", "matching", "Make pairs of texts that match or do not, of the IMDb reviews",
       declare_data_matching);
   add("What to make", "subwords", "Train a SentencePiece model that splits texts into subwords", declare_data_subwords);
+  add("What to make", "words", "Make a vocabulary of a text's words, ordered by their counts", declare_data_words);
+  add("What to make", "tokens", "Turn texts into files of tokens, which training reads without memory",
+      declare_data_tokens);
   return [&app, actions] { return actions.at(app.get_subcommands().front())(); };
 }
 
-const Registration registered_data({Topic::runs,
-                                    "data",
-                                    "List the data that recipes read; make those of long sequences",
-                                    {"cachet data ls 'cifar*'",
-                                     "cachet data listops -o listops --train 2000 --validation 200 --test 200",
-                                     "cachet data subwords --train aclImdb/train --vocabulary 8000 -o imdb.model"},
-                                    declare_data});
+const Registration registered_data(
+    {Topic::runs,
+     "data",
+     "List the data that recipes read; make those of long sequences and of language models",
+     {"cachet data ls 'cifar*'", "cachet data listops -o listops --train 2000 --validation 200 --test 200",
+      "cachet data subwords --train aclImdb/train --vocabulary 8000 -o imdb.model",
+      "cachet data words wikitext-2 -o words.txt"},
+     declare_data});
 
 }  // namespace
 }  // namespace cachet::app

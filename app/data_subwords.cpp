@@ -60,6 +60,8 @@ Action declare_data_subwords(CLI::App& app) {
   app.add_option("--type", arguments->type, "bpe or unigram (bpe)")
       ->check(CLI::IsMember({"bpe", "unigram"}))
       ->type_name("TYPE");
+  app.add_flag("--line-ends", arguments->options.begin_and_end,
+               "Ids for the begin and the end of a line, which language models read");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_subwords(*arguments); };
 }

@@ -1,12 +1,17 @@
 #include <ATen/core/grad_mode.h>
 
+#include <cmath>
 #include <iostream>
 #include <memory>
+#include <optional>
 
+#include "app/ability.h"
 #include "app/command.h"
 #include "app/data_place.h"
+#include "app/given_samples.h"
 #include "app/json.h"
 #include "app/recipe_argument.h"
+#include "cachet/io/error.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
@@ -16,6 +21,7 @@ namespace {
 
 struct EvalArguments {
   SavedRunArgument model;
+  std::string text;  // a file of one's own, for tasks that score text
   bool json = false;
 };
 
@@ -26,7 +32,43 @@ void print_metrics(const std::string& checkpoint, const train::Metrics& metrics,
               << report::format_number(value, 5) << '\n';
 }
 
+/// How likely a model finds the lines of a file: a line of JSON each, or the whole.
+int eval_text(const EvalArguments& arguments) {
+  const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
+  const auto task = load(saved, arguments.model, tasks::Splits::given);
+  auto& scores = ability_of<tasks::ScoresText>(*task, "score text");
+  const at::NoGradGuard no_grad;
+  const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  const tasks::NextSample next = samples_of_lines(arguments.text);
+  double loss = 0;
+  int64_t tokens = 0;
+  const auto next_line = [&]() -> std::optional<std::string> {
+    auto line = next();
+    if (!line) return std::nullopt;
+    return std::move(line->text);
+  };
+  scores.score_text(next_line, [&](const tasks::ScoredLine& line) {
+    loss += line.loss;
+    tokens += line.tokens;
+    if (!arguments.json) return;
+    const double mean = line.tokens == 0 ? 0.0 : line.loss / static_cast<double>(line.tokens);
+    std::cout << nlohmann::ordered_json{{"line", line.index + 1},
+                                        {"tokens", line.tokens},
+                                        {"loss", mean},
+                                        {"perplexity", std::exp(mean)}}
+                     .dump()
+              << std::endl;
+  });
+  if (arguments.json) return kDone;
+  if (tokens == 0) throw io::Error(arguments.text + ": holds no text");
+  const double mean = loss / static_cast<double>(tokens);
+  print_metrics(arguments.text, {{"perplexity", std::exp(mean)}, {"loss", mean}},
+                std::to_string(tokens) + " tokens by " + saved.checkpoint.string());
+  return kDone;
+}
+
 int run_eval(const EvalArguments& arguments) {
+  if (!arguments.text.empty()) return eval_text(arguments);
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   require_data(saved, arguments.model);
   const auto task = load(saved, arguments.model, tasks::Splits::test);
@@ -52,7 +94,10 @@ int run_eval(const EvalArguments& arguments) {
 Action declare_eval(CLI::App& app) {
   auto arguments = std::make_shared<EvalArguments>();
   add_saved_run(app, arguments->model);
-  app.add_flag("--json", arguments->json, "Print one JSON object");
+  app.add_option("--text", arguments->text,
+                 "How likely a language model finds a text of yours, in place of the test split; - is standard input")
+      ->type_name("FILE");
+  app.add_flag("--json", arguments->json, "Print one JSON object; of --text, one a line");
   return [arguments] { return run_eval(*arguments); };
 }
 
@@ -60,7 +105,7 @@ const Registration registered_eval({Topic::runs,
                                     "eval",
                                     "Evaluate a trained model on the test split",
                                     {"cachet eval my-run", "cachet eval my-run --set data.limit=200 --json",
-                                     "cachet eval my-run --data my-images"},
+                                     "cachet eval my-run --data my-images", "cachet eval my-run --text mine.txt"},
                                     declare_eval});
 
 }  // namespace

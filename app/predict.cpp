@@ -3,13 +3,13 @@
 #include <memory>
 #include <optional>
 
+#include "app/ability.h"
 #include "app/command.h"
 #include "app/data_place.h"
 #include "app/given_samples.h"
 #include "app/output.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
-#include "cachet/report/program_name.h"
 #include "cachet/report/shell_word.h"
 #include "cachet/tasks/records.h"
 #include "cachet/tasks/saved_run.h"
@@ -85,16 +85,6 @@ tasks::NextSample given_samples(const PredictArguments& arguments, tasks::Sample
   if (!arguments.lines.empty()) return samples_of_lines(arguments.lines);
   if (form == tasks::SampleForm::text) warn_of_files(arguments.samples);
   return samples_of_arguments(arguments.samples, form);
-}
-
-/// The interface that a task must have for what was asked. Throws UsageError that says what it cannot do.
-template <class Ability>
-Ability& ability_of(tasks::Task& task, const char* what) {
-  auto* ability = dynamic_cast<Ability*>(&task);
-  if (ability == nullptr)
-    throw UsageError("a task of kind '" + task.profile().kind + "' cannot " + what + "; `" + report::program_name() +
-                     " eval` measures it");
-  return *ability;
 }
 
 void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output) {

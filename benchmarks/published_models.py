@@ -23,11 +23,13 @@ def timm():
     if importlib.util.find_spec("timm") is None:
         return None
     declare_operators()
-    return importlib.import_module("timm")
+    with contextlib.redirect_stdout(sys.stderr):  # What it misses it prints.
+        return importlib.import_module("timm")
 
 
 def timm_model(name):
-    return timm() and timm().create_model(name)
+    with contextlib.redirect_stdout(sys.stderr):
+        return timm() and timm().create_model(name)
 
 
 def _stand_in_for_timm():

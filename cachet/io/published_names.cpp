@@ -63,6 +63,7 @@ NameMap published_t2t_performer() {
 NameMap published_transformer_xl() {
   return NameMap({
       Drop{"pos_emb.inv_freq"},
+      Permute{"mem_tokens", "memory_tokens", {1, 0, 2}},
       Rename{"word_emb.emb_layers.#.weight", "embedding.table_#"},
       Rename{"word_emb.emb_projs.#", "embedding.projection_#"},
       Rename{"crit.out_layers.#.weight", "output.table_#"},

@@ -31,7 +31,8 @@ NameMap published_t2t_performer();
 /// Transformer-XL's (kimiyoung/transformer-xl, pytorch) to ours: `word_emb.emb_layers.0.weight` -> `embedding.table_0`,
 /// `crit.out_layers.0` and `crit.out_projs.0` -> `output`, `layers.0.dec_attn` -> `blocks.0.attn` and `norm1`,
 /// `layers.0.pos_ff` -> `blocks.0.mlp` and `norm2`; `r_w_bias` and `r_r_bias`, which all layers share, are the first
-/// layer's `content_bias` and `position_bias`. Frequencies of positions are dropped.
+/// layer's `content_bias` and `position_bias`; `mem_tokens` (booydar/LM-RMT) is `memory_tokens`. Frequencies of
+/// positions are dropped.
 NameMap published_transformer_xl();
 
 /// The state of unified normalization as published, six tensors a layer, to the two of ops::UnifiedNormState: first the

@@ -23,6 +23,11 @@ bool has_amx() {
   return has;
 }
 
+bool has_bfloat16_products() {
+  static const bool has = has_amx() || __builtin_cpu_supports("avx512bf16");
+  return has;
+}
+
 bool is_intel() {
   static const bool is = __builtin_cpu_is("intel");
   return is;
@@ -32,6 +37,7 @@ bool is_intel() {
 
 bool has_avx512() { return false; }
 bool has_amx() { return false; }
+bool has_bfloat16_products() { return false; }
 bool is_intel() { return false; }
 
 #endif

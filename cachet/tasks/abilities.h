@@ -3,8 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "cachet/models/language/sampling.h"
 
 /// What a task can do besides training and evaluating. A command asks a task for the interface that it needs
 /// (dynamic_cast), and says in a line where the task has none.
@@ -30,6 +33,13 @@ struct PreparedSample {
 };
 using PreparedSamples = std::vector<std::unique_ptr<PreparedSample>>;
 
+/// How a text goes on.
+struct GenerationOptions {
+  int64_t tokens = 100;
+  models::SamplingOptions sampling{};
+  uint64_t seed = 0;
+};
+
 /// Answers samples that somebody gives. The model is in evaluation mode.
 class AnswersGivenSamples {
  public:
@@ -50,6 +60,33 @@ class AnswersEvaluationSamples {
  public:
   virtual ~AnswersEvaluationSamples() = default;
   virtual void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) = 0;
+};
+
+/// Writes on behind a text that somebody gives. The model is in evaluation mode.
+class GeneratesText {
+ public:
+  virtual ~GeneratesText() = default;
+  /// Calls `seen` with each piece of text as it is made, the prompt not among them. Throws io::Error for a prompt that
+  /// cannot be read, std::invalid_argument for options that make no sense.
+  virtual void generate(const std::string& prompt, const GenerationOptions& options,
+                        const std::function<void(const std::string& piece)>& seen) = 0;
+};
+
+/// A line of a text, and how likely a model finds it.
+struct ScoredLine {
+  int64_t index = 0;   // from 0
+  int64_t tokens = 0;  // its end among them
+  double loss = 0;     // the sum of their −log p, in nats
+};
+
+/// Says how likely it finds a text that somebody gives, whose lines follow each other. The model is in evaluation mode.
+class ScoresText {
+ public:
+  virtual ~ScoresText() = default;
+  /// next_line gives the lines without their ends, nothing behind the last; `seen` gets each line in order, when all of
+  /// its tokens were scored.
+  virtual void score_text(const std::function<std::optional<std::string>()>& next_line,
+                          const std::function<void(const ScoredLine& line)>& seen) = 0;
 };
 
 }  // namespace cachet::tasks

@@ -7,7 +7,7 @@ namespace cachet::tasks {
 namespace {
 
 std::vector<TaskKind>& kinds() {
-  static std::vector<TaskKind> all{image_classification(), sequence_classification()};
+  static std::vector<TaskKind> all{image_classification(), sequence_classification(), language_modelling()};
   return all;
 }
 

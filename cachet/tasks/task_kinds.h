@@ -28,5 +28,6 @@ void register_task_kind(TaskKind kind);
 // The library's own, each in its folder.
 TaskKind image_classification();
 TaskKind sequence_classification();
+TaskKind language_modelling();
 
 }  // namespace cachet::tasks

@@ -16,7 +16,7 @@ namespace cachet::train {
 Precision precision_of_machine(const DeviceChoice& device) {
   const bool cuda = device.kind == DeviceChoice::Kind::cuda ||
                     (device.kind == DeviceChoice::Kind::automatic && available_devices().size() > 1);
-  return cuda || ops::has_amx() ? Precision::bfloat16 : Precision::float32;
+  return cuda || ops::has_bfloat16_products() ? Precision::bfloat16 : Precision::float32;
 }
 
 double bfloat16_time_ratio() {

@@ -5,9 +5,9 @@
 
 namespace cachet::train {
 
-/// What precision = "auto" means: bfloat16 on CUDA, and on processors with AMX; float32 elsewhere, where products in
-/// bfloat16 are slower. By what the machine has, never by a measurement: two runs of one recipe on machines of one kind
-/// are the same.
+/// What precision = "auto" means: bfloat16 on CUDA, and on processors that multiply it (AMX, AVX-512 BF16); float32
+/// elsewhere, where products in bfloat16 are slower. By what the machine has, never by a measurement: two runs of one
+/// recipe on machines of one kind are the same.
 Precision precision_of_machine(const DeviceChoice& device);
 
 /// How long a product of matrices as they occur in transformers takes on this processor in bfloat16, as a multiple of

@@ -14,6 +14,8 @@ class DryRuns(command.CommandTest):
         settings = ["train.threads=1", "train.batch_size=2"]
         if recipe.parent.name == "lra":  # of thousands of tokens the largest take half a minute a step
             settings.append("data.max_length=256")
+        if recipe.parent.name == "language":  # hundreds of thousands of words take gigabytes a checkpoint
+            settings += ["data.vocabulary=3000", "model.target_length=32", "task.evaluation.lanes=2"]
         return command.run("train", str(recipe), "--dry-run", *(word for each in settings for word in ("--set", each)),
                            cwd=self.folder, timeout=600)
 

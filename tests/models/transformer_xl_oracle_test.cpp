@@ -120,13 +120,13 @@ std::vector<io::NameMap> cached_names() {
           })};
 }
 
-struct CachedModel {
+struct NamedModel {
   std::shared_ptr<TransformerXL> model;
   ModelUnderTest test;
 };
 
-CachedModel cached_model(const Oracle& oracle, nn::CacheScope scope, nn::CacheGradient gradient,
-                         std::optional<nn::CacheInference> inference = {}) {
+NamedModel cached_model(const Oracle& oracle, nn::CacheScope scope, nn::CacheGradient gradient,
+                        std::optional<nn::CacheInference> inference = {}) {
   TransformerXLOptions o = transformer_xl_options_of(oracle);
   nn::GatedRecurrentCacheOptions cache;
   cache.ratio = oracle.real("ratio");
@@ -135,7 +135,7 @@ CachedModel cached_model(const Oracle& oracle, nn::CacheScope scope, nn::CacheGr
   cache.gradient = gradient;
   cache.inference = inference;
   o.plug_ins.cache = cache;
-  CachedModel made{std::make_shared<TransformerXL>(o), {}};
+  NamedModel made{std::make_shared<TransformerXL>(o), {}};
   made.test.model = made.model;
   made.test.names = cached_names();
   testing::load_model(made.test, oracle);
@@ -157,19 +157,19 @@ nn::AttentionState& cache_state(TextStream& stream, int64_t layer) {
 }
 
 // The cache of a layer behind the last segment, wherever it is kept.
-at::Tensor cache_of(const CachedModel& cached, TextStream& stream, int64_t layer) {
+at::Tensor cache_of(const NamedModel& cached, TextStream& stream, int64_t layer) {
   const at::Tensor held = cache_state(stream, layer).get("cache");
   if (held.defined()) return held;
   return cached.model->named_buffers()["blocks." + std::to_string(layer) + ".attn.cache.tokens"];
 }
 
-at::Tensor losses_of(const CachedModel& cached, const Oracle& oracle, int64_t step, TextStream& stream) {
+at::Tensor losses_of(const NamedModel& cached, const Oracle& oracle, int64_t step, TextStream& stream) {
   return cached.model->negative_log_likelihood(by_lane(oracle.step(step, "input")),
                                                by_lane(oracle.step(step, "target")), stream);
 }
 
 // The gradients under `prefix` and the norms of all of them, which stand in the order of the fixture's parameters.
-void expect_some_gradients(const CachedModel& cached, const Oracle& oracle, const std::string& prefix,
+void expect_some_gradients(const NamedModel& cached, const Oracle& oracle, const std::string& prefix,
                            const std::vector<at::Tensor>& gradients, Comparison& compare) {
   const auto parameters = io::distinct_parameters(*cached.model);
   io::TensorMap ours;
@@ -189,7 +189,7 @@ void expect_some_gradients(const CachedModel& cached, const Oracle& oracle, cons
   compare.close(at::stack(norms), oracle[prefix + ".gradnorm"], prefix + ".gradnorm");
 }
 
-std::vector<at::Tensor> gradients_of(const CachedModel& cached, const at::Tensor& loss) {
+std::vector<at::Tensor> gradients_of(const NamedModel& cached, const at::Tensor& loss) {
   std::vector<at::Tensor> parameters;
   for (const auto& parameter : io::distinct_parameters(*cached.model)) parameters.push_back(parameter.tensor);
   return torch::autograd::grad({loss}, parameters, {}, /*retain_graph=*/true, /*create_graph=*/false,
@@ -204,7 +204,7 @@ TEST(CachedTransformerXLOracle, TrainingIsReproducedWithEveryGradient) {
          std::vector<std::pair<std::string, nn::CacheGradient>>{{"detached", nn::CacheGradient::detached},
                                                                 {"recompute", nn::CacheGradient::recompute},
                                                                 {"carry", nn::CacheGradient::carry}}) {
-      const CachedModel cached = cached_model(oracle, scope, gradient);
+      const NamedModel cached = cached_model(oracle, scope, gradient);
       TextStream stream = cached.model->make_stream(oracle.integer("batch"), cached.model->segments());
       at::Tensor sum;
       for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) {
@@ -232,7 +232,7 @@ TEST(CachedTransformerXLOracle, EvaluationIsReproducedUnderEveryPolicy) {
   const at::NoGradGuard no_grad;
   for (const auto& [scope_name, scope] : scopes())
     for (const std::string policy : {"frozen", "updated", "fresh"}) {
-      const CachedModel cached =
+      const NamedModel cached =
           cached_model(oracle, scope, nn::CacheGradient::detached,
                        policy == "frozen" ? nn::CacheInference::frozen : nn::CacheInference::updated);
       TextStream trainer = cached.model->make_stream(oracle.integer("batch"), cached.model->segments());
@@ -264,7 +264,7 @@ TEST(CachedTransformerXLOracle, NoTokenSeesItsFuture) {
   Comparison compare(oracle.name);
   const at::NoGradGuard no_grad;
   for (const auto& [scope_name, scope] : scopes()) {
-    const CachedModel cached = cached_model(oracle, scope, nn::CacheGradient::detached, nn::CacheInference::frozen);
+    const NamedModel cached = cached_model(oracle, scope, nn::CacheGradient::detached, nn::CacheInference::frozen);
     TextStream stream = cached.model->make_stream(oracle.integer("batch"), cached.model->segments());
     for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) losses_of(cached, oracle, step, stream);
     cached.model->eval();
@@ -273,6 +273,113 @@ TEST(CachedTransformerXLOracle, NoTokenSeesItsFuture) {
       compare.close(
           by_lane(cached.model->negative_log_likelihood(by_lane(oracle["noleak.input" + changed]), targets, stream)),
           oracle[scope_name + ".noleak.nll" + changed], "noleak" + changed);
+  }
+}
+
+// --- memory tokens ---------------------------------------------------------------------------------------------------
+
+struct MemoryCase {
+  std::string name;
+  SegmentOptions training, evaluation;
+  bool reads_past;
+  int64_t depth;  // earlier segments that a gradient goes through
+};
+
+std::vector<MemoryCase> memory_cases(const Oracle& oracle) {
+  std::vector<MemoryCase> cases;
+  for (const auto& [name, given] : oracle.metadata.at("cases").items())
+    cases.push_back({name,
+                     {.memory_length = given.at("mem_len")},
+                     {.memory_length = given.at("eval_mem_len")},
+                     given.at("read_mem_from_cache") == 1,
+                     given.value("depth", int64_t{0})});
+  return cases;
+}
+
+NamedModel memory_model(const Oracle& oracle, const MemoryCase& memory, bool recurrent) {
+  TransformerXLOptions o = transformer_xl_options_of(oracle);
+  o.segments = memory.training;
+  o.memory_tokens = {oracle.metadata.at("arguments").at("num_mem_tokens"), recurrent, memory.reads_past};
+  NamedModel made{std::make_shared<TransformerXL>(o), {}};
+  made.test.model = made.model;
+  made.test.names = {io::published_transformer_xl()};
+  testing::load_model(made.test, oracle);
+  return made;
+}
+
+// Losses, the first layer's memory and the memory tokens behind a segment.
+void expect_segment(const NamedModel& made, const Oracle& oracle, int64_t step, TextStream& stream,
+                    const std::string& label, Comparison& compare) {
+  compare.close(by_lane(losses_of(made, oracle, step, stream)), oracle[label + ".nll"], label + ".nll");
+  if (oracle.has(label + ".mem0")) {
+    nn::AttentionState& block = stream.state->part("block_0");
+    if (block.declares("memory")) compare.close(by_lane(block.get("memory")), oracle[label + ".mem0"], label + ".mem0");
+  }
+  if (oracle.has(label + ".memory"))
+    compare.close(by_lane(stream.state->get("memory_tokens")), oracle[label + ".memory"], label + ".memory");
+}
+
+void expect_evaluations(const NamedModel& made, const Oracle& oracle, const MemoryCase& memory, Comparison& compare) {
+  const at::NoGradGuard no_grad;
+  const auto steps = static_cast<int64_t>(oracle.metadata.at("lengths").size());
+  for (const bool same_length : {false, true}) {
+    SegmentOptions how = memory.evaluation;
+    how.same_length = same_length;
+    if (same_length && how.memory_length == 0) continue;
+    for (const bool kept_keys : {false, true}) {
+      made.model->train(!kept_keys);  // without dropout it computes the same
+      TextStream stream = made.model->make_stream(oracle.integer("batch"), how);
+      for (int64_t step = oracle.integer("train_steps"); step < steps; ++step)
+        expect_segment(made, oracle, step, stream,
+                       memory.name + (same_length ? ".eval_same" : ".eval") + std::to_string(step), compare);
+    }
+  }
+  made.model->train();
+}
+
+TEST(MemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReproduced) {
+  const Oracle oracle = testing::load_oracle("model_memory_transformer");
+  Comparison compare(oracle.name);
+  for (const MemoryCase& memory : memory_cases(oracle)) {
+    const NamedModel made = memory_model(oracle, memory, /*recurrent=*/false);
+    TextStream stream = made.model->make_stream(oracle.integer("batch"), memory.training);
+    for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) {
+      const std::string label = memory.name + ".step" + std::to_string(step);
+      TextStream again{stream.segments, stream.state->clone()};
+      expect_segment(made, oracle, step, stream, label, compare);
+      expect_some_gradients(made, oracle, label, gradients_of(made, losses_of(made, oracle, step, again).mean()),
+                            compare);
+    }
+    expect_evaluations(made, oracle, memory, compare);
+  }
+}
+
+TEST(RecurrentMemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReproduced) {
+  const Oracle oracle = testing::load_oracle("model_rmt");
+  Comparison compare(oracle.name);
+  for (const MemoryCase& memory : memory_cases(oracle)) {
+    const NamedModel made = memory_model(oracle, memory, /*recurrent=*/true);
+    TextStream stream = made.model->make_stream(oracle.integer("batch"), memory.training);
+    std::vector<std::shared_ptr<nn::AttentionState>> before;
+    for (int64_t step = 0; step < oracle.integer("train_steps"); ++step) {
+      const std::string label = memory.name + ".step" + std::to_string(step);
+      stream.state->detach();
+      before.push_back(stream.state->clone());
+      expect_segment(made, oracle, step, stream, label, compare);
+      // The gradient goes through the segments before.
+      const int64_t first = std::max<int64_t>(0, step - memory.depth);
+      TextStream again{stream.segments, before[static_cast<size_t>(first)]->clone()};
+      at::Tensor loss;
+      for (int64_t i = first; i <= step; ++i) loss = losses_of(made, oracle, i, again).mean();
+      expect_some_gradients(made, oracle, label, gradients_of(made, loss), compare);
+    }
+    TextStream whole = made.model->make_stream(oracle.integer("batch"), memory.training);
+    at::Tensor sum = at::zeros({}, at::kDouble);
+    for (int64_t step = 0; step < oracle.integer("train_steps"); ++step)
+      sum = sum + losses_of(made, oracle, step, whole).mean();
+    compare.close(sum.view({1}), oracle[memory.name + ".full.loss"], memory.name + ".full.loss");
+    expect_some_gradients(made, oracle, memory.name + ".full", gradients_of(made, sum), compare);
+    expect_evaluations(made, oracle, memory, compare);
   }
 }
 

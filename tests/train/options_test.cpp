@@ -59,7 +59,8 @@ TEST(TrainOptions, KeepWhatTheMachineChose) {
             std::string::npos)
       << text;
   EXPECT_EQ(precision_of_machine({DeviceChoice::Kind::cuda}), Precision::bfloat16);
-  EXPECT_EQ(precision_of_machine({DeviceChoice::Kind::cpu}), ops::has_amx() ? Precision::bfloat16 : Precision::float32);
+  EXPECT_EQ(precision_of_machine({DeviceChoice::Kind::cpu}),
+            ops::has_bfloat16_products() ? Precision::bfloat16 : Precision::float32);
 }
 
 TEST(Bfloat16TimeRatio, IsARatioInLessThanASecond) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/text/token_sequence.h"
 #include "cachet/data/text/vocabulary.h"
 #include "cachet/io/byte_source.h"
 #include "cachet/io/growing_file.h"
@@ -22,13 +23,13 @@ struct TokenFileFacts {
   bool operator==(const TokenFileFacts&) const = default;
 };
 
-/// One long sequence of token ids in a file, read where it is asked for: however long it is, it takes no memory.
+/// A sequence in a file, read where it is asked for: however long it is, it takes no memory.
 ///
 /// The file, little-endian: "CACHTOK1", bytes of an id (u32; 2 where the vocabulary fits, else 4), bytes of the header
 /// (u32, 128), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes, zeros behind it),
 /// zeros up to the header's end, then the ids. It is read piece by piece and not mapped: a file that shrinks meanwhile
 /// is an error then, and not the process's end.
-class TokenFile {
+class TokenFile final : public TokenSequence {
  public:
   /// Throws io::Error that begins with `name`: no such file, another version, a header that contradicts itself or the
   /// file's size.
@@ -37,10 +38,9 @@ class TokenFile {
 
   const TokenFileFacts& facts() const { return facts_; }
   const std::string& name() const { return name_; }
-  int64_t size() const { return facts_.tokens; }
-  /// Writes `count` ids from `first` on. Thread-safe. Throws io::Error that names the place of an id beyond the
-  /// vocabulary, and std::out_of_range for places that are not there.
-  void read(int64_t first, int64_t count, int64_t* out) const;
+  int64_t size() const override { return facts_.tokens; }
+  /// Throws io::Error that names the place of an id beyond the vocabulary, too.
+  void read(int64_t first, int64_t count, int64_t* out) const override;
 
  private:
   std::unique_ptr<const io::ByteSource> source_;

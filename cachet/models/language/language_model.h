@@ -51,6 +51,13 @@ class LanguageModel : public virtual Model {
   /// ids (lanes, L) -> log p of each token behind the last one (lanes, vocabulary). The stream goes on behind them.
   virtual torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) = 0;
 
+  /// The stream goes on behind a segment that nobody asks anything of.
+  virtual void read(const torch::Tensor& ids, TextStream& stream) = 0;
+  /// Whether a stream remembers something that moves with each segment and not with each token: a cache, memory tokens.
+  virtual bool remembers_segments() const = 0;
+
+  torch::Device device() const { return parameters().at(0).device(); }
+
   /// A segment of made-up tokens, without a past.
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
 };
@@ -58,6 +65,7 @@ class LanguageModel : public virtual Model {
 struct LanguageModelPlan {
   std::string name;
   LanguageShape text;
+  SegmentOptions segments;
   std::function<std::shared_ptr<LanguageModel>()> build;
 
   operator ModelPlan() const { return {name, input_of(text), build}; }

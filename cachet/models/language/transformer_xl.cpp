@@ -2,8 +2,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/dropout.h>
 #include <torch/nn/modules/container/modulelist.h>
+
+#include <cmath>
 
 #include "cachet/nn/attention/cached_attention.h"
 #include "cachet/nn/attention/multi_head_attention.h"
@@ -18,12 +21,25 @@ namespace {
 constexpr double kTransformerXLNormEps = 1e-5;  // of the published code's norms
 constexpr double kTransformerXLSpread = 0.02;   // of weights before training
 
-// What a token sees: those before it and itself, within the last `window` where that is above 0.
-torch::Tensor hidden_keys(int64_t length, int64_t past, int64_t window) {
+constexpr const char* kMemoryTokens = "memory_tokens";
+
+// What a token sees: those before it and itself, within the last `window` where that is above 0. Without a window,
+// memory tokens before the segment see each other, those behind it all of the segment, too, and both the past only if
+// they are to; with one they are tokens as any, as in the published code.
+torch::Tensor hidden_keys(int64_t length, int64_t past, int64_t window, const MemoryTokenOptions& memory) {
   const torch::Tensor distance =
       at::arange(length, at::kLong).unsqueeze(1) + past - at::arange(past + length, at::kLong);
-  const torch::Tensor ahead = distance.lt(0);
-  return window > 0 ? ahead.logical_or(distance.ge(window)) : ahead;
+  torch::Tensor hidden = distance.lt(0);
+  if (window > 0) return hidden.logical_or(distance.ge(window));
+  const auto see = [&](int64_t first_row, int64_t columns) {
+    torch::Tensor rows = hidden.narrow(0, first_row, memory.count);
+    rows.narrow(1, past, columns).fill_(false);
+    if (!memory.reads_past) rows.narrow(1, 0, past).fill_(true);
+  };
+  if (memory.count == 0) return hidden;
+  see(0, memory.count);
+  if (memory.recurrent) see(length - memory.count, length);
+  return hidden;
 }
 
 std::string block_name(size_t i) { return "block_" + std::to_string(i); }
@@ -36,9 +52,16 @@ TransformerXL::TransformerXL(const TransformerXLOptions& options) : options_(opt
   nn::check_positive("transformer_xl: depth", o.depth);
   nn::check_positive("transformer_xl: mlp_dim", o.mlp_dim);
   nn::check_dropout("transformer_xl: dropout", o.dropout);
+  TORCH_CHECK(o.memory_tokens.count >= 0, "transformer_xl: memory tokens must be at least 0, got ",
+              o.memory_tokens.count);
   o.plug_ins.attention.projection_dropout = o.dropout;
   const int64_t dim = o.vocabulary.dim;
   embedding_ = register_module("embedding", std::make_shared<nn::AdaptiveEmbedding>(o.vocabulary));
+  if (o.memory_tokens.count > 0) {
+    memory_tokens_ = register_parameter(kMemoryTokens, at::empty({1, o.memory_tokens.count, dim}));
+    // As large as embeddings, which are scaled.
+    nn::normal_(memory_tokens_, kTransformerXLSpread * std::sqrt(static_cast<double>(dim)));
+  }
   const nn::RelativeAttentionOptions relative{dim, o.num_heads, o.plug_ins.attention};
   const auto biases = nn::RelativeBiases::make(o.num_heads, nn::RelativeAttention::head_dim(relative));
   const nn::AttentionFactory make_attention = [&](int64_t width, nn::Branch branch) -> std::shared_ptr<nn::Attention> {
@@ -86,6 +109,7 @@ TextStream TransformerXL::make_stream(int64_t lanes, const SegmentOptions& segme
                                                         : nn::StreamUse::decoding;
   TextStream stream{segments, std::make_shared<nn::AttentionState>(lanes)};
   for (size_t i = 0; i < blocks_.size(); ++i) stream.state->set_part(block_name(i), blocks_[i]->make_state(lanes, use));
+  if (options_.memory_tokens.recurrent) stream.state->declare(kMemoryTokens, nn::StateOwner::lanes);
   stream.state->keep_last(segments.memory_length);
   return stream;
 }
@@ -107,9 +131,17 @@ nn::RelativeLayout TransformerXL::places(int64_t length, const TextStream& strea
                            window,
                            {nn::distance_sinusoids(past + length, options_.vocabulary.dim, clamp,
                                                    like.options().requires_grad(false)),
-                            hidden_keys(length, past, window).to(like.device())}};
+                            hidden_keys(length, past, window, options_.memory_tokens).to(like.device())}};
            })
       ->layout;
+}
+
+// Those that the segment before left, at first the model's own.
+torch::Tensor TransformerXL::with_memory_tokens(const torch::Tensor& tokens, const TextStream& stream) const {
+  if (options_.memory_tokens.count == 0) return tokens;
+  torch::Tensor memory = stream.state->get(kMemoryTokens);
+  if (!memory.defined()) memory = memory_tokens_.to(tokens.scalar_type()).expand({tokens.size(0), -1, -1});
+  return options_.memory_tokens.recurrent ? at::cat({memory, tokens, memory}, 1) : at::cat({memory, tokens}, 1);
 }
 
 torch::Tensor TransformerXL::encode(const torch::Tensor& ids, TextStream& stream) {
@@ -118,16 +150,18 @@ torch::Tensor TransformerXL::encode(const torch::Tensor& ids, TextStream& stream
               ids.sizes());
   TORCH_CHECK(stream.state && stream.state->lanes() == ids.size(0), "transformer_xl: ids have ", ids.size(0),
               " lanes, the stream ", stream.state ? stream.state->lanes() : 0);
-  torch::Tensor x = drop(embedding_->forward(ids));
+  torch::Tensor x = drop(with_memory_tokens(embedding_->forward(ids), stream));
   nn::AttentionLayout layout;
   layout.causal = true;
-  layout.relative = places(ids.size(1), stream, x);
+  layout.relative = places(x.size(1), stream, x);
   layout.relative.distances = drop(layout.relative.distances);
   for (size_t i = 0; i < blocks_.size(); ++i) {
     layout.state = &stream.state->part(block_name(i));
     x = blocks_[i]->forward(x, layout);
   }
-  return x;
+  const int64_t memory = options_.memory_tokens.count;
+  if (options_.memory_tokens.recurrent) stream.state->set(kMemoryTokens, x.narrow(1, x.size(1) - memory, memory));
+  return memory == 0 ? x : x.narrow(1, memory, ids.size(1));
 }
 
 torch::Tensor TransformerXL::negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,

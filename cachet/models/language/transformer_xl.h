@@ -11,12 +11,22 @@
 
 namespace cachet::models {
 
+/// Tokens of the model's own that stand before each segment (Memory Transformer, Burtsev et al., arXiv 2006.11527), and
+/// that a segment hands on to the next one (Recurrent Memory Transformer, Bulatov et al., arXiv 2207.06881).
+struct MemoryTokenOptions {
+  int64_t count = 0;        // 0: none
+  bool recurrent = false;   // they stand behind each segment, too: what the last layer makes of those comes before the
+                            // next one
+  bool reads_past = false;  // whether they see the memory of earlier segments
+};
+
 /// Transformer-XL (Dai et al., arXiv 1901.02860) and what became of its memory.
 struct TransformerXLOptions {
   nn::AdaptiveVocabulary vocabulary{};  // its dim is the model's
   nn::AdaptiveTies ties{};
   int64_t target_length = 150;
   SegmentOptions segments{.memory_length = 150};
+  MemoryTokenOptions memory_tokens{};
   int64_t depth = 16, num_heads = 10, mlp_dim = 2100;
   nn::NormPlace norm_place = nn::NormPlace::after;
   double dropout = 0.1;  // of embeddings, distances, attention's results, in the feed-forward halves and of the output
@@ -29,8 +39,10 @@ TransformerXLOptions read_transformer_xl_options(const config::View& table, Tran
 
 /// A language model whose tokens attend to those before them in the segment, and to a memory: the inputs that each
 /// layer had for the last memory_length tokens of earlier segments, or, with a cache in its place, that layer's cache
-/// (Cached Transformers, arXiv 2312.12742, Sec. 4.4), which attention within the segment is mixed with.
-/// Parts: embedding, blocks, output; content_bias and position_bias of all layers are one.
+/// (Cached Transformers, arXiv 2312.12742, Sec. 4.4), which attention within the segment is mixed with. Memory tokens,
+/// where there are any, count as tokens of the segment.
+/// Parts: embedding, memory_tokens (1, count, dim), blocks, output; content_bias and position_bias of all layers are
+/// one.
 class TransformerXL : public nn::Cloneable<TransformerXL, LanguageModel> {
  public:
   explicit TransformerXL(const TransformerXLOptions& options);
@@ -42,6 +54,8 @@ class TransformerXL : public nn::Cloneable<TransformerXL, LanguageModel> {
   torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
                                         TextStream& stream) override;
   torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) override;
+  void read(const torch::Tensor& ids, TextStream& stream) override { encode(ids, stream); }
+  bool remembers_segments() const override { return blocks_[0]->has_cache() || options_.memory_tokens.count > 0; }
 
   /// What the last layer makes of a segment: ids (lanes, L) -> (lanes, L, dim).
   torch::Tensor encode(const torch::Tensor& ids, TextStream& stream);
@@ -53,10 +67,12 @@ class TransformerXL : public nn::Cloneable<TransformerXL, LanguageModel> {
     nn::RelativeLayout layout;
   };
   nn::RelativeLayout places(int64_t length, const TextStream& stream, const torch::Tensor& like);
+  torch::Tensor with_memory_tokens(const torch::Tensor& tokens, const TextStream& stream) const;
   torch::Tensor drop(const torch::Tensor& x) const;
 
   TransformerXLOptions options_;
   nn::Part<nn::AdaptiveEmbedding> embedding_;
+  nn::OwnTensor memory_tokens_;
   std::vector<nn::Part<nn::TransformerBlock>> blocks_;
   nn::Part<nn::AdaptiveSoftmax> output_;
   nn::Latest<Places> places_;

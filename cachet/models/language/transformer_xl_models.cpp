@@ -45,9 +45,8 @@ RegisteredModel transformer_xl(const char* name, const TransformerXLOptions& opt
             TransformerXLOptions own = options;
             if (defaults.vocabulary) own.vocabulary.tokens = *defaults.vocabulary;
             own = read_transformer_xl_options(table, own);
-            return LanguageModelPlan{name, {own.vocabulary.tokens, own.target_length}, [own] {
-                                       return std::make_shared<TransformerXL>(own);
-                                     }};
+            const auto build = [own] { return std::make_shared<TransformerXL>(own); };
+            return LanguageModelPlan{name, {own.vocabulary.tokens, own.target_length}, own.segments, build};
           }};
 }
 

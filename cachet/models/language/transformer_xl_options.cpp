@@ -55,6 +55,13 @@ TransformerXLOptions read_transformer_xl_options(const config::View& table, Tran
   segments.memory_length = table.integer("memory_length", cached ? 0 : segments.memory_length, kLengths);
   segments.clamp_length = table.integer("clamp_length", segments.clamp_length, kLengths);
   segments.same_length = table.boolean("same_length", segments.same_length);
+  MemoryTokenOptions& memory = o.memory_tokens;
+  memory.count = table.integer("memory_tokens", memory.count, {0, 1 << 16});
+  memory.recurrent = table.boolean("memory_tokens_recurrent", memory.recurrent);
+  memory.reads_past = table.boolean("memory_tokens_read_past", memory.reads_past);
+  if (memory.count == 0 && (memory.recurrent || memory.reads_past))
+    table.problem("memory_tokens", "is 0, and other keys say what memory tokens do");
+  if (memory.count > 0 && cached) table.problem("memory_tokens", "and a cache exclude each other: choose one memory");
   if (cached && segments.memory_length > 0)
     table.problem("memory_length", "must be 0: the cache stands in the memory's place");
   if (segments.same_length && segments.memory_length == 0)

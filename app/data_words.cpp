@@ -1,0 +1,71 @@
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "app/data_command.h"
+#include "app/json.h"
+#include "app/output.h"
+#include "cachet/data/text/corpus.h"
+#include "cachet/data/text/word_vocabulary.h"
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/sha256.h"
+
+namespace cachet::app {
+namespace {
+
+struct WordsArguments {
+  std::string text;
+  OutputArgument output;
+  int64_t most = data::kMostTokens, least = 1;
+  bool json = false;
+};
+
+int run_words(const WordsArguments& arguments) {
+  const std::string& file = arguments.output.path;
+  const std::filesystem::path text = data::find_corpus_text(arguments.text, data::SequenceSplit::train);
+  require_file_output(arguments.output, {{".txt"}, {text}});
+  data::WordCounter counter;
+  data::for_each_piece(text, [&](std::string_view lines) {
+    while (!lines.empty()) {
+      const size_t end = lines.find('\n');
+      counter.add_line(lines.substr(0, end));
+      if (end == std::string_view::npos) break;
+      lines.remove_prefix(end + 1);
+    }
+  });
+  const std::vector<data::CountedWord> words = counter.words(arguments.most, arguments.least);
+  const std::string vocabulary = data::words_text(words);
+  io::write_file_atomically(file, vocabulary);
+  const std::string hash = io::sha256_hex(vocabulary);
+  if (arguments.json) {
+    const nlohmann::ordered_json json{{"schema", kSchema},          {"file", file},
+                                      {"text", text.string()},      {"tokens", counter.tokens()},
+                                      {"vocabulary", words.size()}, {"hash", hash}};
+    std::cout << json.dump(2) << '\n';
+    return kDone;
+  }
+  std::cout << words.size() << " words of the " << counter.tokens() << " tokens of " << text.string() << ", hash "
+            << hash << '\n'
+            << file << '\n';
+  return kDone;
+}
+
+}  // namespace
+
+Action declare_data_words(CLI::App& app) {
+  auto arguments = std::make_shared<WordsArguments>();
+  app.add_option("TEXT", arguments->text,
+                 "The training text, or the folder that holds it: wiki.train.tokens or train.txt")
+      ->required();
+  add_output(app, arguments->output, "The vocabulary to write: a line a word, with its count")->required();
+  app.add_option("--vocabulary", arguments->most, "The most words, <eos> and <unk> among them (all)")
+      ->check(CLI::Range(int64_t{2}, data::kMostTokens))
+      ->type_name("N");
+  app.add_option("--least", arguments->least, "How often a word must come (1)")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N");
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  return [arguments] { return run_words(*arguments); };
+}
+
+}  // namespace cachet::app

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cachet/data/text/token_sequence.h"
+#include "cachet/data/text/vocabulary.h"
+
+namespace cachet::baselines {
+
+/// A text's score under a language model.
+struct TextScore {
+  int64_t tokens = 0;
+  double log_probability = 0;             // natural
+  std::vector<int64_t> matched_length{};  // how many tokens had a longest n-gram of 1, 2, … tokens that was seen
+  double perplexity() const;
+};
+
+/// Interpolated modified Kneser–Ney (Chen & Goodman 1999, Sec. 3; as KenLM's lmplz without pruning): what a language
+/// model must beat to have learnt anything that counting does not.
+///
+/// Each line starts anew behind <s>, which is never foretold, and ends with `line_end`. Counts of the longest n-grams
+/// are raw; those of shorter ones say how many words stand to their left, but are raw for n-grams that start with <s>.
+/// With discounts D(c) of those of count 1, 2, 3 and more:
+///   p(w|h) = (c(hw) − D(c))/Σ c(h·) + (D₁N₁ + D₂N₂ + D₃N₃)/Σ c(h·) · p(w|h without its first word)
+/// and 1/V below single words. A context that was never seen is passed over.
+class KneserNey {
+ public:
+  struct Discounts {
+    std::array<int64_t, 4> counts_of_counts{};  // how many n-grams have count 1, 2, 3 and 4
+    std::array<double, 3> discounts{};          // D₁, D₂, D₃
+  };
+
+  /// order: the longest n-gram, 1 to 5. Throws std::invalid_argument for another, for a vocabulary of 2^24 − 1 tokens
+  /// or more, and for an empty text.
+  KneserNey(const data::TokenSequence& text, int64_t vocabulary, data::Token line_end, int64_t order);
+
+  int64_t order() const { return static_cast<int64_t>(levels_.size()); }
+  int64_t ngrams(int64_t length) const { return static_cast<int64_t>(level(length).keys.size()); }
+  const Discounts& discounts(int64_t length) const { return level(length).discounts; }
+
+  /// log p of a token behind those of its line, of which the first is <s> (start()); `matched`, where it is given,
+  /// becomes the length of the longest n-gram that was seen.
+  double log_probability(std::span<const data::Token> line, data::Token token, int64_t* matched = nullptr) const;
+  data::Token start() const { return static_cast<data::Token>(vocabulary_); }
+
+  TextScore score(const data::TokenSequence& text) const;
+
+ private:
+  using Key = unsigned __int128;  // ids of 24 bits, the first one highest
+
+  struct Context {
+    Key key;
+    int64_t begin = 0, end = 0;  // of its n-grams
+    double total = 0, kept_back = 0;
+  };
+  struct Level {
+    std::vector<Key> keys;  // ascending
+    std::vector<uint32_t> counts;
+    Discounts discounts;
+    std::vector<Context> contexts;  // ascending
+    void make_discounts();
+    void make_contexts();
+    double discount(uint32_t count) const;
+  };
+  const Level& level(int64_t length) const { return levels_.at(static_cast<size_t>(length - 1)); }
+
+  int64_t vocabulary_;
+  data::Token line_end_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace cachet::baselines

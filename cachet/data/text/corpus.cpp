@@ -1,0 +1,281 @@
+#include "cachet/data/text/corpus.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
+
+#include "cachet/data/data_file.h"
+#include "cachet/data/data_path.h"
+#include "cachet/data/fingerprint.h"
+#include "cachet/data/text/subword_encoder.h"
+#include "cachet/data/text/word_vocabulary.h"
+#include "cachet/io/compressed.h"
+#include "cachet/io/error.h"
+#include "cachet/io/read_file.h"
+#include "cachet/io/sha256.h"
+
+namespace cachet::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<config::Choice<CorpusTokens>, 3> kCorpusTokens{
+    {{"words", CorpusTokens::words}, {"subwords", CorpusTokens::subwords}, {"bytes", CorpusTokens::bytes}}};
+
+constexpr uint64_t kMostTextBytes = uint64_t{1} << 33, kMostVocabularyBytes = uint64_t{1} << 30;
+constexpr size_t kPieceOfText = size_t{1} << 24;
+
+// Names of a split, as people write them.
+std::vector<std::string> split_words(SequenceSplit split) {
+  if (split == SequenceSplit::validation) return {"valid", "validation", "dev"};
+  return {to_string(split)};
+}
+
+std::vector<std::string> text_names(SequenceSplit split) {
+  std::vector<std::string> names;
+  for (const std::string& word : split_words(split))
+    for (const std::string& name : {"wiki." + word + ".tokens", word + ".txt", word}) names.push_back(name);
+  return names;
+}
+
+class TokensInMemory final : public TokenSequence {
+ public:
+  TokensInMemory(const std::vector<Token>& tokens, int64_t vocabulary) : store_(vocabulary) { store_.add(tokens); }
+  int64_t size() const override { return static_cast<int64_t>(store_[0].size()); }
+  void read(int64_t first, int64_t count, int64_t* out) const override {
+    if (first < 0 || count < 0 || first > size() || count > size() - first)
+      throw std::out_of_range("tokens " + std::to_string(first) + " to " + std::to_string(first + count) + " of " +
+                              std::to_string(size()));
+    for (int64_t i = 0; i < count; ++i) out[i] = store_[0][static_cast<size_t>(first + i)];
+  }
+
+ private:
+  TokenStore store_;
+};
+
+// The beginning of another sequence.
+class FirstTokens final : public TokenSequence {
+ public:
+  FirstTokens(std::shared_ptr<const TokenSequence> whole, int64_t count) : whole_(std::move(whole)), count_(count) {}
+  int64_t size() const override { return count_; }
+  void read(int64_t first, int64_t count, int64_t* out) const override {
+    if (count > count_ - first)
+      throw std::out_of_range("tokens beyond the " + std::to_string(count_) + " that are kept");
+    whole_->read(first, count, out);
+  }
+
+ private:
+  std::shared_ptr<const TokenSequence> whole_;
+  int64_t count_;
+};
+
+int64_t characters_in(std::string_view text) {
+  return std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
+}
+
+Corpus from_token_file(const fs::path& path, const Vocabulary& vocabulary) {
+  auto file = std::make_shared<const TokenFile>(TokenFile::open(path));
+  const TokenFileFacts facts = file->facts();
+  if (facts.vocabulary != vocabulary.size || facts.fingerprint != vocabulary.fingerprint)
+    throw io::Error(path.string() + ": its tokens are of another vocabulary, of " + std::to_string(facts.vocabulary) +
+                    " tokens; `cachet data tokens` makes them of this one");
+  return {std::move(file), facts, path};
+}
+
+Corpus from_text(const fs::path& path, const TextEncoder& encoder, CorpusTokens tokens) {
+  const Vocabulary vocabulary = encoder.vocabulary();
+  Corpus corpus{nullptr, {vocabulary.size, vocabulary.fingerprint}, path};
+  std::vector<Token> all;
+  for_each_piece(path, [&](std::string_view lines) {
+    const EncodedCorpus piece = encode_corpus(lines, encoder, tokens);
+    all.insert(all.end(), piece.tokens.begin(), piece.tokens.end());
+    corpus.facts.text_bytes += piece.bytes;
+    corpus.facts.text_characters += piece.characters;
+    corpus.unknown += piece.unknown;
+    corpus.replaced += piece.replaced;
+  });
+  corpus.facts.tokens = static_cast<int64_t>(all.size());
+  corpus.tokens = std::make_shared<const TokensInMemory>(all, vocabulary.size);
+  return corpus;
+}
+
+}  // namespace
+
+CorpusOptions read_corpus_options(const config::View& data) {
+  CorpusOptions options;
+  options.root = data.required_text("root");
+  options.tokens = data.choice("tokens", options.tokens, kCorpusTokens);
+  options.limit = data.integer("limit", options.limit, {.least = 0});
+  if (options.tokens == CorpusTokens::bytes) {
+    for (const char* key : {"vocabulary_file", "vocabulary", "vocabulary_hash"})
+      data.refuse(key, "is for words and subwords; bytes have no vocabulary but their own");
+    options.vocabulary = kByteVocabulary;
+    return options;
+  }
+  const bool words = options.tokens == CorpusTokens::words;
+  options.vocabulary_file = data.text("vocabulary_file", words ? "words.txt" : "subwords.model");
+  options.vocabulary_hash = data.text("vocabulary_hash", options.vocabulary_hash);
+  options.vocabulary = data.integer("vocabulary", words ? 33278 : 8000, {2, kMostTokens});
+  return options;
+}
+
+std::string expected_corpus_files(const CorpusOptions& options) {
+  std::string files = "train.txt, valid.txt and test.txt, or wiki.train.tokens and so on, plain, .gz or .xz";
+  if (options.tokens == CorpusTokens::words)
+    files += ", and " + options.vocabulary_file.string() + " (`cachet data words`)";
+  if (options.tokens == CorpusTokens::subwords)
+    files += ", and " + options.vocabulary_file.string() + " (`cachet data subwords`)";
+  return files;
+}
+
+fs::path find_corpus_root(const CorpusOptions& options, const fs::path& working_folder) {
+  return find_data_path("data.root", options.root, PathKind::folder, working_folder,
+                        "it should hold " + expected_corpus_files(options));
+}
+
+VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path& working_folder) {
+  if (options.tokens == CorpusTokens::bytes) return {};
+  const fs::path root = find_corpus_root(options, working_folder);
+  std::error_code unreadable;
+  fs::path path = root / options.vocabulary_file;
+  if (!fs::is_regular_file(path, unreadable))
+    path = find_data_path("data.vocabulary_file", options.vocabulary_file, PathKind::file, working_folder,
+                          options.tokens == CorpusTokens::words
+                              ? "`cachet data words " + root.string() + "` makes it of the training text"
+                              : "`cachet data subwords --line-ends` makes it of a folder of texts");
+  return {path, io::read_text_file(path, kMostVocabularyBytes)};
+}
+
+std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options, const fs::path& working_folder) {
+  if (options.tokens == CorpusTokens::bytes) return std::make_unique<ByteEncoder>();
+  const VocabularyFile file = read_vocabulary_file(options, working_folder);
+  const std::string name = file.path.string();
+  if (!options.vocabulary_hash.empty() && io::sha256_hex(file.bytes) != options.vocabulary_hash)
+    throw io::Error(name + ": is another vocabulary than the recipe's, whose data.vocabulary_hash is " +
+                    options.vocabulary_hash);
+  std::unique_ptr<const TextEncoder> encoder;
+  if (options.tokens == CorpusTokens::words)
+    encoder = std::make_unique<WordEncoder>(file.bytes, name);
+  else
+    encoder = std::make_unique<SubwordEncoder>(file.bytes, name);
+  if (options.vocabulary > 0 && encoder->vocabulary().size != options.vocabulary)
+    throw io::Error(name + ": has " + std::to_string(encoder->vocabulary().size) +
+                    " tokens, and the recipe says data.vocabulary = " + std::to_string(options.vocabulary));
+  return encoder;
+}
+
+Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary) {
+  if (tokens == CorpusTokens::words) return WordEncoder::kEndOfLine;
+  if (tokens == CorpusTokens::bytes) return static_cast<Token>('\n') + 1;
+  if (!vocabulary.special.end)
+    throw io::Error(
+        "the subword model has no end of a sequence, which would stand for a line's end; make it with "
+        "`cachet data subwords --line-ends`");
+  return *vocabulary.special.end;
+}
+
+EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, CorpusTokens tokens) {
+  const Vocabulary vocabulary = encoder.vocabulary();
+  const SpecialTokens& special = vocabulary.special;
+  const Token end_of_line = line_end(tokens, vocabulary);
+  EncodedCorpus all;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    // The last line has an end whether or not its text has one.
+    std::string with_end(line);
+    if (tokens != CorpusTokens::subwords) with_end += '\n';
+    EncodedText encoded = encoder.encode(with_end, std::numeric_limits<int64_t>::max() - 1);
+    all.tokens.insert(all.tokens.end(), encoded.tokens.begin(), encoded.tokens.end());
+    if (tokens == CorpusTokens::subwords) all.tokens.push_back(end_of_line);
+    all.replaced += encoded.replaced;
+    if (special.unknown) all.unknown += std::ranges::count(encoded.tokens, *special.unknown);
+    all.bytes += static_cast<int64_t>(line.size()) + 1;
+    all.characters += characters_in(line) + 1;
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return all;
+}
+
+bool has_corpus_text(const fs::path& folder, SequenceSplit split) {
+  const std::vector<std::string> names = text_names(split);
+  return std::ranges::any_of(names, [&](const std::string& name) { return has_data_file(folder, name); });
+}
+
+fs::path find_corpus_text(const fs::path& place, SequenceSplit split) {
+  std::error_code unreadable;
+  if (fs::is_regular_file(place, unreadable)) return place;
+  const std::vector<std::string> names = text_names(split);
+  for (const std::string& name : names)
+    if (has_data_file(place, name)) return find_data_file(place, name);
+  throw io::Error(place.string() + ": holds no text of the split " + to_string(split) + ": no " + names[0] + " nor " +
+                  names[1] + ", plain, .gz or .xz");
+}
+
+void for_each_piece(const fs::path& text, const std::function<void(std::string_view lines)>& use) {
+  const bool packed = text.extension() == ".gz" || text.extension() == ".xz";
+  if (packed) {
+    const std::vector<uint8_t> bytes = io::read_decompressed(text, kMostTextBytes);
+    use({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return;
+  }
+  io::InputFile file(text);
+  std::string held;
+  for (uint64_t left = file.size(); left > 0;) {
+    const size_t old = held.size(), more = static_cast<size_t>(std::min<uint64_t>(left, kPieceOfText));
+    held.resize(old + more);
+    file.read(std::as_writable_bytes(std::span(held).subspan(old)));
+    left -= more;
+    // A line that goes on is kept for the next piece.
+    const size_t end = left == 0 ? held.size() : held.rfind('\n') + 1;
+    if (end > 0) use(std::string_view(held).substr(0, end));
+    held.erase(0, end);
+  }
+}
+
+std::string token_file_name(SequenceSplit split) { return std::string(to_string(split)) + ".tokens-cachet"; }
+
+Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, SequenceSplit split,
+                   const fs::path& working_folder) {
+  const fs::path root = find_corpus_root(options, working_folder);
+  std::optional<Corpus> corpus;
+  std::error_code unreadable;
+  if (const fs::path path = root / token_file_name(split); fs::exists(path, unreadable))
+    corpus = from_token_file(path, encoder.vocabulary());
+  if (!corpus) corpus = from_text(find_corpus_text(root, split), encoder, options.tokens);
+  if (options.limit > 0 && options.limit < corpus->facts.tokens) {
+    corpus->tokens = std::make_shared<const FirstTokens>(corpus->tokens, options.limit);
+    corpus->facts.tokens = options.limit;
+    corpus->facts.text_bytes = corpus->facts.text_characters = 0;
+  }
+  if (corpus->facts.tokens < 2)
+    throw io::Error(corpus->path.string() + ": holds " + std::to_string(corpus->facts.tokens) +
+                    " tokens; a text has two or more, of which each but the first is foretold");
+  return *corpus;
+}
+
+std::string Corpus::fingerprint() const {
+  Fingerprint digest;
+  digest.add(facts.vocabulary).add(facts.fingerprint).add(facts.tokens);
+  Fingerprint::for_some(facts.tokens, [&](int64_t place) {
+    int64_t id = 0;
+    tokens->read(place, 1, &id);
+    digest.add(id);
+  });
+  return digest.text();
+}
+
+std::vector<std::string> Corpus::notes(const char* split) const {
+  std::string line = std::string(split) + ": " + std::to_string(facts.tokens) + " tokens of " + path.string();
+  if (unknown > 0) line += ", " + std::to_string(unknown) + " of them unknown";
+  std::vector<std::string> lines{line};
+  if (replaced > 0)
+    lines.push_back(std::string(split) + ": " + std::to_string(replaced) + " bytes that are no UTF-8 were replaced");
+  return lines;
+}
+
+}  // namespace cachet::data

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/data/text/sequence_options.h"
+#include "cachet/data/text/text_encoder.h"
+#include "cachet/data/text/token_file.h"
+#include "cachet/data/text/token_sequence.h"
+
+namespace cachet::data {
+
+/// What the tokens of a corpus are.
+enum class CorpusTokens { words, subwords, bytes };
+
+/// What a recipe's [data] table says about a text that a language model reads.
+struct CorpusOptions {
+  std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
+  CorpusTokens tokens = CorpusTokens::words;
+  std::filesystem::path vocabulary_file = "words.txt";  // of words, a SentencePiece model of subwords; looked for in
+                                                        // the root, then as the root is
+  int64_t vocabulary = 0;         // how many tokens it must have; 0: any
+  std::string vocabulary_hash{};  // where given, the file must have it
+  int64_t limit = 0;              // at most so many tokens of each split; 0 = all
+};
+
+/// Reads root, tokens, vocabulary_file, vocabulary, vocabulary_hash and limit.
+CorpusOptions read_corpus_options(const config::View& data);
+
+/// What should lie in the folder, in words.
+std::string expected_corpus_files(const CorpusOptions& options);
+/// The folder that `root` means. Throws io::Error that names the places looked at and what should lie there.
+std::filesystem::path find_corpus_root(const CorpusOptions& options, const std::filesystem::path& working_folder);
+
+/// The bytes of the vocabulary's file, and where it lies; empty of bytes, which have none. Throws io::Error.
+struct VocabularyFile {
+  std::filesystem::path path;
+  std::string bytes;
+};
+VocabularyFile read_vocabulary_file(const CorpusOptions& options, const std::filesystem::path& working_folder);
+
+/// Makes the tokens of the corpus. Throws io::Error where the vocabulary's file is missing, damaged, has another hash
+/// or another number of tokens than the options say.
+std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options,
+                                                       const std::filesystem::path& working_folder);
+
+/// A split of a corpus, tokenized: each line of the text and its end (<eos> of words, the byte "\n", the end that a
+/// subword model has), in their order.
+struct Corpus {
+  std::shared_ptr<const TokenSequence> tokens;
+  TokenFileFacts facts;               // text_bytes and text_characters are 0 where `limit` cuts the text
+  std::filesystem::path path;         // the file
+  int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens
+  std::string fingerprint() const;    // of its tokens and their meaning
+  std::vector<std::string> notes(const char* split) const;  // what it holds, lines for the log
+};
+
+/// What stands for a line's end. Throws io::Error for subwords without an end of a sequence.
+Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary);
+
+/// The tokens of a text, line by line. Throws io::Error for subwords without an end of a sequence.
+struct EncodedCorpus {
+  std::vector<Token> tokens;
+  int64_t bytes = 0, characters = 0, unknown = 0, replaced = 0;
+};
+EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, CorpusTokens tokens);
+
+/// The text of a split in a folder ("wiki.train.tokens", "train.txt", "train"; plain, .gz or .xz), or `place` itself
+/// where that is a file. Throws io::Error where there is none.
+std::filesystem::path find_corpus_text(const std::filesystem::path& place, SequenceSplit split);
+bool has_corpus_text(const std::filesystem::path& folder, SequenceSplit split);
+
+/// Gives a text piece by piece, each of whole lines, about 16 MiB at a time: a plain file is never in memory as a
+/// whole.
+void for_each_piece(const std::filesystem::path& text, const std::function<void(std::string_view lines)>& use);
+
+/// What a file of tokens of a split is called: "train.tokens-cachet".
+std::string token_file_name(SequenceSplit split);
+
+/// Reads a split: a file of tokens ("train.tokens-cachet") where there is one, else the text, which is tokenized
+/// then. Throws io::Error for a file that is missing,
+/// damaged or of another vocabulary, and for a text of fewer than two tokens.
+Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, SequenceSplit split,
+                   const std::filesystem::path& working_folder = std::filesystem::current_path());
+
+}  // namespace cachet::data

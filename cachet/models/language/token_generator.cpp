@@ -1,0 +1,66 @@
+#include "cachet/models/language/token_generator.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+
+#include <stdexcept>
+
+namespace cachet::models {
+namespace {
+
+torch::Tensor one_lane(const std::vector<int64_t>& tokens, const torch::Device& device) {
+  return at::from_blob(const_cast<int64_t*>(tokens.data()), {1, static_cast<int64_t>(tokens.size())}, at::kLong)
+      .clone()
+      .to(device);
+}
+
+}  // namespace
+
+TokenGenerator::TokenGenerator(LanguageModel& model, const SegmentOptions& segments, const SamplingOptions& sampling,
+                               uint64_t seed)
+    : model_(model),
+      sampling_(sampling),
+      segment_length_(model.language_shape().target_length),
+      keeps_keys_(segments.memory_length > 0 && !model.remembers_segments()),
+      stream_(model.make_stream(/*lanes=*/1, segments)),
+      random_(seed) {
+  check_sampling(sampling);
+}
+
+void TokenGenerator::read(std::span<const int64_t> tokens) {
+  for (const int64_t token : tokens) read_one(token);
+}
+
+void TokenGenerator::read_one(int64_t token) {
+  const at::NoGradGuard no_grad;
+  const bool whole = static_cast<int64_t>(unread_.size()) == segment_length_;
+  if (whole && (keeps_keys_ || model_.remembers_segments())) {
+    // The segment is over: what the model remembers takes it in.
+    model_.read(one_lane(unread_, model_.device()), stream_);
+    unread_.clear();
+  } else if (whole) {
+    unread_.erase(unread_.begin());
+  }
+  unread_.push_back(token);
+  if (sampling_.repetition_penalty != 1.0) seen_.push_back(token);
+}
+
+std::vector<double> TokenGenerator::scores() {
+  if (unread_.empty()) throw std::logic_error("a text begins with a token that is given");
+  const at::NoGradGuard no_grad;
+  const torch::Tensor ids = one_lane(unread_, model_.device());
+  TextStream beside{stream_.segments, keeps_keys_ ? stream_.state : stream_.state->clone()};
+  const torch::Tensor logs = model_.next_token(ids, beside).to(at::kDouble).cpu().contiguous();
+  if (keeps_keys_) unread_.clear();  // their keys are in the stream
+  return {logs.const_data_ptr<double>(), logs.const_data_ptr<double>() + logs.numel()};
+}
+
+int64_t TokenGenerator::next() {
+  const std::vector<double> probabilities = sampling_distribution(scores(), seen_, sampling_);
+  const double uniform = static_cast<double>(random_() >> 11) * 0x1p-53;
+  const int64_t token = drawn_token(probabilities, uniform);
+  read_one(token);
+  return token;
+}
+
+}  // namespace cachet::models

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "cachet/models/language/language_model.h"
+#include "cachet/models/language/sampling.h"
+
+namespace cachet::models {
+
+/// Writes on behind a text, token by token, with a model in evaluation mode. What it keeps has a bounded size: keys and
+/// values of the last memory_length tokens; or what stands in their place and the tokens of the segment under way; or,
+/// without either, the last segment's tokens.
+class TokenGenerator {
+ public:
+  /// `segments`: how the model reads. Throws std::invalid_argument for sampling options that make no sense.
+  TokenGenerator(LanguageModel& model, const SegmentOptions& segments, const SamplingOptions& sampling, uint64_t seed);
+
+  /// Reads tokens that somebody gives, at least one before the first next().
+  void read(std::span<const int64_t> tokens);
+  /// Draws the next token, and reads it. Equal seeds give equal tokens on one machine.
+  int64_t next();
+
+ private:
+  void read_one(int64_t token);
+  std::vector<double> scores();
+
+  LanguageModel& model_;
+  SamplingOptions sampling_;
+  int64_t segment_length_;
+  bool keeps_keys_;
+  TextStream stream_;
+  std::vector<int64_t> unread_;  // by the stream: the segment under way, or what was read since the last scores
+  std::vector<int64_t> seen_;    // where tokens that came before are penalized
+  std::mt19937_64 random_;
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,316 @@
+#include "cachet/tasks/language_modelling/language_modelling.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <stdexcept>
+
+#include "cachet/baselines/kneser_ney.h"
+#include "cachet/io/error.h"
+#include "cachet/models/language/token_generator.h"
+#include "cachet/nn/regularizer.h"
+#include "cachet/report/format.h"
+#include "cachet/report/progress.h"
+#include "cachet/train/device.h"
+
+namespace cachet::tasks {
+namespace {
+
+// Tokens that nobody wrote, for dry runs.
+class MadeUpTokens final : public data::TokenSequence {
+ public:
+  MadeUpTokens(int64_t vocabulary, int64_t size) : ids_(at::randint(vocabulary, {size}, at::kLong)) {}
+  int64_t size() const override { return ids_.size(0); }
+  void read(int64_t first, int64_t count, int64_t* out) const override {
+    if (first < 0 || count < 0 || count > size() - first) throw std::out_of_range("made-up tokens");
+    std::copy_n(ids_.const_data_ptr<int64_t>() + first, count, out);
+  }
+
+ private:
+  at::Tensor ids_;
+};
+
+class LanguageTrainingStream final : public train::TrainingStream {
+ public:
+  LanguageTrainingStream(models::LanguageModel& model, data::BatchStream<data::SegmentBatch> segments,
+                         const LanguageModellingOptions& options, int64_t lanes)
+      : model_(model),
+        segments_(std::move(segments)),
+        at_once_(options.segments_per_step),
+        stream_(model.make_stream(lanes, options.model.segments)) {}
+
+  bool fetch() override {
+    step_.clear();
+    while (static_cast<int64_t>(step_.size()) < at_once_) {
+      auto segment = segments_.next();
+      if (!segment) break;
+      train::move_to(train::device_of(model_), {&segment->ids, &segment->targets});
+      step_.push_back(std::move(*segment));
+    }
+    return !step_.empty();
+  }
+
+  train::StepResult forward() override {
+    train::StepResult result;
+    for (const data::SegmentBatch& segment : step_) {
+      const at::Tensor loss = model_.negative_log_likelihood(segment.ids, segment.targets, stream_).sum();
+      result.loss = result.loss.defined() ? result.loss + loss : loss;
+      result.tokens += segment.ids.numel();
+      result.samples += segment.ids.size(0);
+    }
+    result.weight = static_cast<double>(result.tokens);
+    result.penalty = nn::total_penalty(model_);
+    // Here truncated back-propagation stops: the next step's gradient does not reach into this one.
+    stream_.state->detach();
+    return result;
+  }
+
+  io::TensorMap state() const override {
+    io::TensorMap tensors;
+    for (const auto& [name, tensor] : stream_.state->named_tensors()) tensors.emplace(name, tensor);
+    return tensors;
+  }
+  void restore(const io::TensorMap& state) override {
+    std::map<std::string, at::Tensor> tensors;
+    const at::Device device = train::device_of(model_);
+    for (const auto& [name, tensor] : state) tensors.emplace(name, tensor.to(device));
+    stream_.state->load(tensors);
+  }
+
+ private:
+  models::LanguageModel& model_;
+  data::BatchStream<data::SegmentBatch> segments_;
+  int64_t at_once_;
+  models::TextStream stream_;
+  std::vector<data::SegmentBatch> step_;
+};
+
+int64_t steps_of(int64_t segments, int64_t at_once) { return (segments + at_once - 1) / at_once; }
+
+}  // namespace
+
+data::Corpus LanguageModelling::open(data::SequenceSplit split) {
+  data::Corpus corpus = data::open_corpus(options_.corpus, *encoder_, split);
+  report::Progress log({.mode = report::ProgressMode::none});
+  for (const std::string& line : corpus.notes(data::to_string(split))) {
+    log.log(line);
+    data_notes_.push_back(line);
+  }
+  return corpus;
+}
+
+data::LaneOptions LanguageModelling::evaluation_lanes() const {
+  return {options_.evaluation.lanes, options_.evaluation.target_length};
+}
+
+LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const train::TrainOptions& training,
+                                     Splits splits)
+    : Task(plan.profile()), options_(plan.options()), training_options_(training), splits_(splits) {
+  if (options_.corpus.vocabulary > options_.model.text.vocabulary)
+    throw std::invalid_argument("the corpus has " + std::to_string(options_.corpus.vocabulary) + " tokens, the model " +
+                                std::to_string(options_.model.text.vocabulary) + "; leave model.vocabulary out");
+  const data::LaneOptions lanes{training.batch_size, options_.model.text.target_length};
+  if (splits == Splits::made_up) {
+    const auto made_up = [&](int64_t tokens) {
+      return data::Corpus{std::make_shared<MadeUpTokens>(options_.corpus.vocabulary, tokens), {}, {}};
+    };
+    const int64_t steps = 2 * options_.segments_per_step;
+    training_ = made_up(lanes.lanes * (steps * lanes.segment_length + 1));
+    held_out_ = made_up(options_.evaluation.lanes * options_.evaluation.target_length + 1);
+  } else {
+    encoder_ = data::make_corpus_encoder(options_.corpus, std::filesystem::current_path());
+  }
+  if (splits != Splits::made_up && splits != Splits::given) {
+    held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out);
+    if (splits == Splits::both) training_ = open(data::SequenceSplit::train);
+  }
+  if (held_out_) data::evaluation_segments(*held_out_->tokens, evaluation_lanes());  // throws where it is too short
+  if (training_) {
+    training_loader_.emplace(training_->tokens, lanes, options_.loader);
+    if (training_loader_->batches() == 0)
+      throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) +
+                                  " is more lanes than a text of " + std::to_string(training_->tokens->size()) +
+                                  " tokens has");
+  }
+  model_ = options_.model.build();
+}
+
+std::map<std::string, std::string> LanguageModelling::data_fingerprints() const {
+  return {{"training", training_->fingerprint()}, {"evaluation", held_out_->fingerprint()}};
+}
+
+int64_t LanguageModelling::batches_per_epoch() const {
+  return steps_of(training_loader_->batches(), options_.segments_per_step);
+}
+
+std::unique_ptr<train::TrainingStream> LanguageModelling::training_stream(int64_t epoch, int64_t first_batch) {
+  return std::make_unique<LanguageTrainingStream>(
+      *model_, training_loader_->stream(epoch, first_batch * options_.segments_per_step), options_,
+      training_options_.batch_size);
+}
+
+int64_t LanguageModelling::evaluation_size() const {
+  return data::evaluation_segments(*held_out_->tokens, evaluation_lanes()) * options_.evaluation.lanes;
+}
+
+// The same for every evaluation of a run: made once. 0 where there is none to make.
+double LanguageModelling::baseline() {
+  constexpr int64_t kOrder = 5, kMostTrainingTokens = 20'000'000;  // some 2 GiB while it is made
+  if (!baseline_) {
+    baseline_ = 0;
+    if (!options_.baseline || !encoder_) return 0;
+    std::optional<data::Corpus> opened;
+    try {
+      if (!training_) opened = data::open_corpus(options_.corpus, *encoder_, data::SequenceSplit::train);
+    } catch (const io::Error&) {
+      return 0;  // to evaluate nobody needs the training text
+    }
+    const data::TokenSequence& text = *(training_ ? training_ : opened)->tokens;
+    if (text.size() > kMostTrainingTokens) return 0;
+    const data::Token end = data::line_end(options_.corpus.tokens, encoder_->vocabulary());
+    const baselines::KneserNey ngrams(text, options_.corpus.vocabulary, end, kOrder);
+    baseline_ = ngrams.score(*held_out_->tokens).perplexity();
+  }
+  return *baseline_;
+}
+
+train::Metrics LanguageModelling::evaluate(const train::EvaluationProgress& progress) {
+  const at::NoGradGuard no_grad;
+  const data::LaneOptions lanes = evaluation_lanes();
+  const int64_t segments = data::evaluation_segments(*held_out_->tokens, lanes);
+  models::TextStream stream = model_->make_stream(lanes.lanes, options_.evaluation.segments);
+  LanguageTally tally;
+  for (int64_t i = 0; i < segments; ++i) {
+    data::SegmentBatch segment = data::evaluation_segment(*held_out_->tokens, lanes, i * lanes.segment_length);
+    train::move_to(train::device_of(*model_), {&segment.ids, &segment.targets});
+    tally.add(model_->negative_log_likelihood(segment.ids, segment.targets, stream), segment.targets);
+    progress(i + 1, segments);
+  }
+  evaluation_ = tally.finish(held_out_->facts);
+  evaluation_.baseline = baseline();
+  return evaluation_.metrics();
+}
+
+void LanguageModelling::restore_evaluation(const std::string& details) {
+  auto evaluation = language_evaluation_from_json(details);
+  if (!evaluation) return;
+  evaluation_ = *evaluation;
+  if (evaluation_.baseline > 0) baseline_ = evaluation_.baseline;
+}
+
+void LanguageModelling::generate(const std::string& prompt, const GenerationOptions& options,
+                                 const std::function<void(const std::string& piece)>& seen) {
+  models::TokenGenerator generator(*model_, options_.evaluation.segments, options.sampling, options.seed);
+  // Text begins behind the end of a line.
+  std::vector<int64_t> given{data::line_end(options_.corpus.tokens, encoder_->vocabulary())};
+  const data::EncodedText encoded = encoder_->encode(prompt, std::numeric_limits<int64_t>::max() - 1);
+  given.insert(given.end(), encoded.tokens.begin(), encoded.tokens.end());
+  generator.read(given);
+  std::vector<data::Token> all(encoded.tokens);
+  std::string text = encoder_->decode(all);
+  for (int64_t i = 0; i < options.tokens; ++i) {
+    all.push_back(static_cast<data::Token>(generator.next()));
+    // A token's text may depend on those before it, and a character may be several.
+    const std::string longer = encoder_->decode(all);
+    if (longer.size() <= text.size()) continue;
+    seen(longer.substr(text.size()));
+    text = longer;
+  }
+}
+
+namespace {
+
+/// The tokens of lines that come one by one, scored a segment at a time.
+class LineScores {
+ public:
+  LineScores(models::LanguageModel& model, const LanguageEvaluationOptions& how, data::Token before,
+             const std::function<void(const ScoredLine& line)>& seen)
+      : model_(model), segment_(how.target_length), stream_(model.make_stream(1, how.segments)), seen_(seen) {
+    ids_.push_back(before);
+  }
+
+  void add(const std::vector<data::Token>& tokens) {
+    lines_.push_back({next_line_++, static_cast<int64_t>(tokens.size()), 0.0});
+    left_.push_back(static_cast<int64_t>(tokens.size()));
+    for (const data::Token token : tokens) {
+      ids_.push_back(token);
+      if (static_cast<int64_t>(ids_.size()) > segment_) score();
+    }
+  }
+  void finish() {
+    if (ids_.size() > 1) score();
+  }
+
+ private:
+  void score() {
+    const at::Tensor all = at::tensor(ids_, at::kLong).unsqueeze(0).to(model_.device());
+    const int64_t length = all.size(1) - 1;
+    const at::Tensor losses =
+        model_.negative_log_likelihood(all.narrow(1, 0, length), all.narrow(1, 1, length), stream_)[0]
+            .to(at::kDouble)
+            .cpu()
+            .contiguous();
+    for (int64_t i = 0; i < length; ++i) {
+      while (left_.front() == 0) pop();
+      lines_.front().loss += losses.const_data_ptr<double>()[i];
+      --left_.front();
+    }
+    while (!left_.empty() && left_.front() == 0) pop();
+    ids_.erase(ids_.begin(), ids_.end() - 1);  // what is foretold last is read first in the next segment
+  }
+  void pop() {
+    seen_(lines_.front());
+    lines_.pop_front();
+    left_.pop_front();
+  }
+
+  models::LanguageModel& model_;
+  int64_t segment_, next_line_ = 0;
+  models::TextStream stream_;
+  const std::function<void(const ScoredLine& line)>& seen_;
+  std::vector<int64_t> ids_;
+  std::deque<ScoredLine> lines_;
+  std::deque<int64_t> left_;  // of each line, tokens without a score
+};
+
+}  // namespace
+
+void LanguageModelling::score_text(const std::function<std::optional<std::string>()>& next_line,
+                                   const std::function<void(const ScoredLine& line)>& seen) {
+  const at::NoGradGuard no_grad;
+  LineScores scores(*model_, options_.evaluation, data::line_end(options_.corpus.tokens, encoder_->vocabulary()), seen);
+  while (const auto line = next_line())
+    scores.add(data::encode_corpus(*line + "\n", *encoder_, options_.corpus.tokens).tokens);
+  scores.finish();
+}
+
+std::vector<report::Section> LanguageModelling::evaluation_sections() const {
+  if (evaluation_.tokens == 0) return {};
+  report::Section section{"Text", {}, ""};
+  const LanguageEvaluationOptions& how = options_.evaluation;
+  report::Table facts{"The last evaluation", {{"what"}, {"", report::Alignment::right}}, {}, ""};
+  const auto fact = [&](const char* what, const std::string& value) { facts.rows.push_back({what, value}); };
+  fact("tokens foretold", report::format_count(static_cast<double>(evaluation_.tokens)));
+  fact("vocabulary", report::format_count(static_cast<double>(options_.corpus.vocabulary)));
+  fact("tokens at a time", std::to_string(how.target_length));
+  fact("memory", std::to_string(how.segments.memory_length) + " tokens");
+  fact("perplexity", report::format_fixed(std::exp(evaluation_.loss), 2));
+  if (evaluation_.baseline > 0)
+    fact("perplexity of a Kneser–Ney 5-gram", report::format_fixed(evaluation_.baseline, 2));
+  section.blocks.push_back(facts);
+  report::LineChart chart{"Loss by place in the segment", "place", "loss, nats", {}, false, false, ""};
+  report::Series series{"loss", {}, evaluation_.loss_by_position};
+  for (size_t i = 0; i < evaluation_.loss_by_position.size(); ++i) series.x.push_back(static_cast<double>(i + 1));
+  chart.series.push_back(std::move(series));
+  chart.note = "The first tokens of a segment are foretold from the memory alone.";
+  section.blocks.push_back(chart);
+  return {section};
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/data/text/segment_loader.h"
+#include "cachet/tasks/abilities.h"
+#include "cachet/tasks/language_modelling/language_evaluation.h"
+#include "cachet/tasks/language_modelling/language_modelling_plan.h"
+#include "cachet/train/options.h"
+
+namespace cachet::tasks {
+
+/// The next token of a long text: lanes of it are read side by side, segment after segment, and what the model
+/// remembers of each lane goes on from step to step (Transformer-XL, arXiv 1901.02860). The batch size is the number of
+/// lanes.
+class LanguageModelling : public Task, public GeneratesText, public ScoresText {
+ public:
+  /// Opens the data and builds the model. Splits::given opens nothing but the vocabulary. Throws io::Error for data
+  /// that cannot be read, std::invalid_argument where they do not fit the model or the batch size.
+  LanguageModelling(const LanguageModellingPlan& plan, const train::TrainOptions& training,
+                    Splits splits = Splits::both);
+
+  torch::nn::Module& model() override { return *model_; }
+  std::vector<std::string> heads() const override { return {"output"}; }
+  std::vector<std::string> data_notes() const override { return data_notes_; }
+  std::map<std::string, std::string> data_fingerprints() const override;
+  int64_t batches_per_epoch() const override;
+  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
+  int64_t evaluation_size() const override;
+  train::Metrics evaluate(const train::EvaluationProgress& progress) override;
+  std::string evaluation_details() const override { return to_json(evaluation_); }
+  void restore_evaluation(const std::string& details) override;
+  void generate(const std::string& prompt, const GenerationOptions& options,
+                const std::function<void(const std::string& piece)>& seen) override;
+  void score_text(const std::function<std::optional<std::string>()>& next_line,
+                  const std::function<void(const ScoredLine& line)>& seen) override;
+
+ protected:
+  std::vector<report::Section> evaluation_sections() const override;
+
+ private:
+  data::Corpus open(data::SequenceSplit split);
+  data::LaneOptions evaluation_lanes() const;
+  double baseline();
+
+  LanguageModellingOptions options_;
+  train::TrainOptions training_options_;
+  Splits splits_;
+  std::vector<std::string> data_notes_;
+  std::unique_ptr<const data::TextEncoder> encoder_;
+  std::optional<data::Corpus> training_, held_out_;
+  std::optional<data::SegmentLoader> training_loader_;
+  std::shared_ptr<models::LanguageModel> model_;
+  LanguageEvaluation evaluation_;
+  std::optional<double> baseline_;  // once it was asked for
+};
+
+}  // namespace cachet::tasks

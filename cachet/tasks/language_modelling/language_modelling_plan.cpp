@@ -1,0 +1,104 @@
+#include "cachet/tasks/language_modelling/language_modelling_plan.h"
+
+#include <array>
+
+#include "cachet/config/toml_text.h"
+#include "cachet/io/error.h"
+#include "cachet/io/sha256.h"
+#include "cachet/models/registry.h"
+#include "cachet/tasks/language_modelling/language_modelling.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr const char* kOwnVocabulary = "vocabulary";  // in a run's folder
+
+constexpr std::array<config::Choice<data::SequenceSplit>, 2> kHeldOutTexts{
+    {{"validation", data::SequenceSplit::validation}, {"test", data::SequenceSplit::test}}};
+
+constexpr config::Range<int64_t> kSegmentLengths{1, 1 << 20}, kMemoryLengths{0, 1 << 24};
+
+}  // namespace
+
+LanguageModellingOptions read_language_modelling_options(const config::View& root) {
+  const config::View data = root.table("data"), task = root.table("task");
+  LanguageModellingOptions options;
+  options.corpus = data::read_corpus_options(data);
+  options.loader = data::read_loader_options(data);
+  options.held_out = task.choice("held_out", options.held_out, kHeldOutTexts);
+  options.segments_per_step = task.integer("segments_per_step", options.segments_per_step, {1, 1000});
+  options.baseline = task.boolean("baseline", options.baseline);
+  options.model = models::read_language_model(root.table("model"), {options.corpus.vocabulary});
+  const config::View evaluation = task.table("evaluation");
+  LanguageEvaluationOptions& own = options.evaluation;
+  own.lanes = evaluation.integer("lanes", own.lanes, {1, 1 << 20});
+  own.target_length = evaluation.integer("target_length", options.model.text.target_length, kSegmentLengths);
+  own.segments.memory_length =
+      evaluation.integer("memory_length", options.model.segments.memory_length, kMemoryLengths);
+  own.segments.clamp_length = evaluation.integer("clamp_length", options.model.segments.clamp_length, kMemoryLengths);
+  own.segments.same_length = evaluation.boolean("same_length", options.model.segments.same_length);
+  if (own.segments.same_length && own.segments.memory_length == 0)
+    evaluation.problem("same_length", "lets each token see memory_length tokens, which is 0");
+  if (options.model.segments.memory_length == 0 && own.segments.memory_length > 0)
+    evaluation.problem("memory_length", "must be 0: the model was trained without a memory");
+  return options;
+}
+
+std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens) {
+  using report::Better, report::ValueForm;
+  const bool words = tokens == data::CorpusTokens::words;
+  return {{"perplexity", "perplexity", ValueForm::fixed, Better::lower, /*decides=*/words},
+          {"loss", "loss", ValueForm::fixed, Better::lower},
+          {"bits_per_byte", "bits per byte", ValueForm::fixed, Better::lower, /*decides=*/!words},
+          {"bits_per_character", "bits per character", ValueForm::fixed, Better::lower},
+          {"baseline_perplexity", "5-gram's perplexity", ValueForm::fixed, Better::neither}};
+}
+
+TaskProfile LanguageModellingPlan::profile() const {
+  return {"language_modelling",
+          {"segment", "segments", "segments/s", data::to_string(options_.held_out)},
+          language_metrics(options_.corpus.tokens),
+          options_.model};
+}
+
+std::vector<DataPlace> LanguageModellingPlan::data() const {
+  return {{"text", options_.corpus.root, data::expected_corpus_files(options_.corpus)}};
+}
+
+std::optional<std::string> LanguageModellingPlan::absent_data() const try {
+  data::find_corpus_root(options_.corpus, std::filesystem::current_path());
+  return std::nullopt;
+} catch (const io::Error& error) {
+  return error.what();
+}
+
+KeptFiles LanguageModellingPlan::files_to_keep() const {
+  data::VocabularyFile file = data::read_vocabulary_file(options_.corpus, std::filesystem::current_path());
+  if (file.bytes.empty()) return {};
+  KeptFiles keep;
+  if (options_.corpus.vocabulary_hash.empty())
+    keep.settings.push_back("data.vocabulary_hash=" + config::toml_text(io::sha256_hex(file.bytes)));
+  keep.files.emplace(kOwnVocabulary, std::move(file.bytes));
+  return keep;
+}
+
+std::vector<std::string> LanguageModellingPlan::kept_file_settings(const std::filesystem::path& run) const {
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::absolute(run / kOwnVocabulary, error);
+  if (options_.corpus.tokens == data::CorpusTokens::bytes || !std::filesystem::is_regular_file(own, error)) return {};
+  return {"data.vocabulary_file=" + config::toml_text(own.string())};
+}
+
+std::unique_ptr<Task> LanguageModellingPlan::build(const train::TrainOptions& training, Splits splits) const {
+  LanguageModellingPlan plan = *this;
+  if (splits == Splits::test) plan.options_.held_out = data::SequenceSplit::test;
+  return std::make_unique<LanguageModelling>(plan, training, splits);
+}
+
+TaskKind language_modelling() {
+  return {"language_modelling", [](const config::View& root, data::DataRoot) {
+            return std::make_unique<LanguageModellingPlan>(read_language_modelling_options(root));
+          }};
+}
+
+}  // namespace cachet::tasks

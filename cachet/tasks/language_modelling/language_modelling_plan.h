@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/data/loader.h"
+#include "cachet/data/text/corpus.h"
+#include "cachet/models/language/language_model.h"
+#include "cachet/tasks/task_kinds.h"
+
+namespace cachet::tasks {
+
+/// How a text is evaluated, which may differ from how it is trained on.
+struct LanguageEvaluationOptions {
+  int64_t lanes = 10;
+  int64_t target_length = 150;  // tokens that are foretold at a time
+  models::SegmentOptions segments{};
+};
+
+/// What a recipe of kind "language_modelling" says besides how to train: the tables [data] and [model].
+struct LanguageModellingOptions {
+  data::CorpusOptions corpus;
+  data::LoaderOptions loader;
+  data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
+  int64_t segments_per_step = 1;  // of each lane, through which a step's gradient goes together
+  LanguageEvaluationOptions evaluation;
+  bool baseline = true;             // whether evaluations tell what counting n-grams of the training text reaches
+  models::LanguageModelPlan model;  // made for the corpus's tokens unless it says otherwise
+};
+
+/// Reads [data], [model], and of [task] held_out = "validation" | "test", segments_per_step, baseline, and the table
+/// evaluation: lanes, target_length, memory_length, clamp_length, same_length, whose defaults are the model's.
+LanguageModellingOptions read_language_modelling_options(const config::View& root);
+
+class LanguageModellingPlan : public TaskPlan {
+ public:
+  explicit LanguageModellingPlan(LanguageModellingOptions options) : options_(std::move(options)) {}
+
+  const LanguageModellingOptions& options() const { return options_; }
+
+  std::unique_ptr<TaskPlan> copy() const override { return std::make_unique<LanguageModellingPlan>(*this); }
+  TaskProfile profile() const override;
+  std::vector<DataPlace> data() const override;
+  std::optional<std::string> absent_data() const override;
+  void reduce() override { options_.loader.workers = 0; }
+  std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+
+  // A run has a copy of its vocabulary: nothing that happens to the file that its recipe names changes what its tokens
+  // mean.
+  KeptFiles files_to_keep() const override;
+  std::vector<std::string> kept_file_settings(const std::filesystem::path& run) const override;
+
+ private:
+  LanguageModellingOptions options_;
+};
+
+/// Perplexity, which decides for words, loss, bits per byte, which decide for others, and per character of the text,
+/// and the baseline's perplexity.
+std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,165 @@
+"""Language models from a folder of text: vocabulary, training that goes on bit by bit, evaluation, comparison, bad input."""
+import gzip
+import json
+import math
+import pathlib
+import shutil
+import tempfile
+
+import command
+
+SMALL = [word for setting in ("model.embed_dim=16", "model.depth=2", "model.num_heads=2", "model.mlp_dim=24", "model.target_length=8",
+                              "model.cutoffs=[12]", "train.batch_size=4", "train.threads=1", "train.log_every=2 steps",
+                              "task.evaluation.lanes=2", "schedule.warmup=2 steps", "data.vocabulary=24")
+         for word in ("--set", setting)]
+WORDS = [f"word{number}" for number in range(21)]
+
+
+def text(lines, first):
+    """Lines whose words follow a rule that a model can learn."""
+    return "".join(" ".join(WORDS[(first + 3 * line + place * place) % 21] for place in range(1 + line % 9)) + "\n"
+                   for line in range(lines))
+
+
+class Language(command.CommandTest):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        corpus = self.folder / "wikitext-2"
+        corpus.mkdir()
+        (corpus / "wiki.train.tokens").write_text(text(120, 0) + "\n")
+        with gzip.open(corpus / "wiki.valid.tokens.gz", "wt") as out:
+            out.write(text(20, 5) + "unheard of\n")
+        (corpus / "wiki.test.tokens").write_text(text(21, 9))
+        self.made = self.json_of("data", "words", "wikitext-2", "-o", "words.txt", "--vocabulary", "24", "--json", cwd=self.folder)
+
+    def cachet(self, *words, **options):
+        return self.succeed(*words, cwd=self.folder, **options)
+
+    def train(self, recipe, run, *words, limit="12 steps"):
+        return self.cachet("train", recipe, "--run", run, *SMALL, "--set", f"train.limit={limit}", "--progress", "none", *words)
+
+    def weights(self, run, step):
+        return (self.folder / run / f"checkpoints/step-{step:08}/model.safetensors").read_bytes()
+
+    def test_the_vocabulary_is_counted_and_ordered(self):
+        lines = (self.folder / "words.txt").read_text().splitlines()
+        self.assertEqual(self.made["vocabulary"], len(lines))
+        self.assertEqual(len(lines), 23, "all words, <eos> and <unk>")
+        self.assertEqual(lines[0], "<eos>\t121")
+        self.assertEqual(lines[-1], "<unk>\t0")
+        counts = [int(line.split("\t")[1]) for line in lines[1:]]
+        self.assertEqual(counts, sorted(counts, reverse=True))
+        self.assertIn("exists", self.refused("data", "words", "wikitext-2", "-o", "words.txt", cwd=self.folder))
+
+    def test_runs_go_on_bit_by_bit_whatever_they_remember(self):
+        self.cachet("data", "words", "wikitext-2", "-o", "words.txt", "--overwrite")
+        vocabulary = ["--set", "data.vocabulary=23"]
+        for recipe in ("wikitext2_transformer_xl", "wikitext2_plain", "wikitext2_fifo", "wikitext2_grc", "wikitext2_grc_lane",
+                       "wikitext2_grc_detached", "wikitext2_memory_tokens", "wikitext2_recurrent_memory"):
+            with self.subTest(recipe):
+                self.train(recipe, recipe, *vocabulary)
+                self.train(recipe, recipe + "-half", *vocabulary, limit="5 steps")
+                self.cachet("train", recipe + "-half", "--resume", "--set", "train.limit=12 steps", "--progress", "none")
+                self.assertEqual(self.weights(recipe, 12), self.weights(recipe + "-half", 12))
+        metrics = [json.loads(line) for line in (self.folder / "wikitext2_grc/metrics.jsonl").read_text().splitlines()]
+        evaluation = next(event for event in metrics if "perplexity" in json.dumps(event))
+        self.assertIn("share/blocks.0.attn", json.dumps(evaluation))
+        compared = self.cachet("compare", "wikitext2_grc", "wikitext2_plain").stdout
+        self.assertIn("perplexity", compared)
+        page = (self.folder / "wikitext2_grc/report.html").read_text()
+        for part in ("Loss by place in the segment", "Perplexity", "tokens foretold"):
+            self.assertIn(part, page)
+
+    def test_what_is_evaluated_is_every_token_once(self):
+        vocabulary = ["--set", "data.vocabulary=23"]
+        self.train("wikitext2_transformer_xl", "run", *vocabulary)
+        losses = []
+        for lanes in ("1", "3"):
+            said = self.json_of("eval", "run", "--json", "--set", f"task.evaluation.lanes={lanes}", cwd=self.folder)
+            metrics = said["metrics"]
+            self.assertAlmostEqual(metrics["perplexity"], math.exp(metrics["loss"]), places=6)
+            self.assertLess(metrics["bits_per_byte"], 8)
+            losses.append(metrics["loss"])
+        self.assertNotEqual(losses[0], losses[1], "lanes begin without a memory")
+        shutil.move(self.folder / "words.txt", self.folder / "gone.txt")
+        again = self.json_of("eval", "run", "--json", "--set", "task.evaluation.lanes=3", cwd=self.folder)
+        self.assertEqual(again["metrics"]["loss"], losses[1], "a run has a copy of its vocabulary")
+
+    def test_it_writes_on_and_scores_texts(self):
+        vocabulary = ["--set", "data.vocabulary=23"]
+        for recipe in ("wikitext2_transformer_xl", "wikitext2_plain", "wikitext2_grc_lane", "wikitext2_recurrent_memory"):
+            with self.subTest(recipe):
+                self.train(recipe, recipe, *vocabulary)
+                generate = ["generate", recipe, "--tokens", "30", "--seed", "3"]
+                text = self.cachet(*generate, "--prompt", "word1 word2").stdout
+                self.assertTrue(text.startswith("word1 word2"), text)
+                self.assertGreaterEqual(len(text.split()), 20)
+                self.assertEqual(self.cachet(*generate, "--prompt", "word1 word2").stdout, text, "a seed says all")
+                self.assertNotEqual(self.cachet(*generate[:-1], "4", "--prompt", "word1 word2").stdout, text)
+                (self.folder / "prompts.txt").write_text("word1 word2\n\nunheard of\n")
+                said = [json.loads(line) for line in self.cachet(*generate, "--lines", "prompts.txt", "--json").stdout.splitlines()]
+                self.assertEqual([each["prompt"] for each in said], ["word1 word2", "", "unheard of"])
+                self.assertEqual("word1 word2" + said[0]["text"] + "\n", text)
+                (self.folder / "mine.txt").write_text("word1 word2\n\nunheard of\n" + "word3 " * 30 + "\n")
+                lines = [json.loads(line) for line in self.cachet("eval", recipe, "--text", "mine.txt", "--json").stdout.splitlines()]
+                self.assertEqual([(line["line"], line["tokens"]) for line in lines], [(1, 3), (2, 1), (3, 3), (4, 31)])
+                mean = sum(line["loss"] * line["tokens"] for line in lines) / 38
+                whole = self.cachet("eval", recipe, "--text", "mine.txt").stdout
+                self.assertIn("38 tokens", whole)
+                self.assertIn(f"{math.exp(mean):.2f}"[:4], whole)
+        self.assertIn("temperature", self.refused("generate", "wikitext2_plain", "--temperature", "-1", cwd=self.folder))
+        self.assertIn("not by both", self.refused("generate", "wikitext2_plain", "--prompt", "a", "--lines", "b", cwd=self.folder))
+
+    def test_files_of_tokens_give_the_same_run(self):
+        vocabulary = ["--set", "data.vocabulary=23"]
+        self.train("wikitext2_grc", "text", *vocabulary)
+        made = self.json_of("data", "tokens", "wikitext-2", "-o", "tokens", "--vocabulary-file", "words.txt", "--json", cwd=self.folder)
+        self.assertEqual([file["file"] for file in made["files"]],
+                         [f"tokens/{split}.tokens-cachet" for split in ("train", "validation", "test")])
+        self.train("wikitext2_grc", "tokens-run", *vocabulary, "--set", "data.root=tokens")
+        self.assertEqual(self.weights("text", 12), self.weights("tokens-run", 12))
+        damaged = self.folder / "tokens/train.tokens-cachet"
+        damaged.write_bytes(damaged.read_bytes()[:-2])
+        self.assertIn("it is cut off or damaged", self.refused("train", "wikitext2_grc", "--run", "x", *SMALL, *vocabulary, "--set",
+                                                               "data.root=tokens", cwd=self.folder, code=1))
+
+    def test_bytes_and_subwords(self):
+        self.cachet("recipes", "cp", "wikitext2_grc", "bytes.toml")
+        recipe = (self.folder / "bytes.toml").read_text().replace("vocabulary = 33278\n", "")
+        (self.folder / "bytes.toml").write_text(recipe)
+        self.cachet("train", "bytes.toml", "--run", "bytes", *SMALL[:-2], "--set", "data.tokens=bytes", "--set", "train.limit=6 steps",
+                    "--progress", "none")
+        metrics = self.json_of("eval", "bytes", "--json", cwd=self.folder)["metrics"]
+        self.assertLess(metrics["bits_per_byte"], 9)
+        folder = self.folder / "texts"
+        folder.mkdir()
+        (folder / "train.txt").write_text(text(120, 0))
+        shutil.copy(folder / "train.txt", folder / "valid.txt")
+        self.cachet("data", "subwords", "--train", "texts", "--vocabulary", "40", "--line-ends", "-o", "subwords.model")
+        self.train("wikitext2_plain", "subwords", "--set", "data.root=texts", "--set", "data.tokens=subwords", "--set",
+                   "data.vocabulary=40", limit="4 steps")
+        self.cachet("data", "subwords", "--train", "texts", "--vocabulary", "40", "-o", "endless.model")
+        self.assertIn("--line-ends", self.refused("train", "wikitext2_plain", "--run", "y", *SMALL, "--set", "data.root=texts", "--set",
+                                                  "data.tokens=subwords", "--set", "data.vocabulary=40", "--set",
+                                                  "data.vocabulary_file=endless.model", cwd=self.folder, code=1))
+
+    def test_what_does_not_fit_is_said_in_a_line(self):
+        refuses = lambda *words, code=1: self.refused("train", "wikitext2_transformer_xl", "--run", "z", *SMALL, *words, cwd=self.folder,
+                                                      code=code)
+        self.assertIn("has 23 tokens, and the recipe says data.vocabulary = 24", refuses())
+        self.assertIn("`cachet data words", refuses("--set", "data.vocabulary_file=nowhere.txt"))
+        vocabulary = ["--set", "data.vocabulary=23"]
+        self.assertIn("is more lanes than a text", refuses(*vocabulary, "--set", "train.batch_size=1000"))
+        self.assertIn("choose fewer lanes", refuses(*vocabulary, "--set", "task.evaluation.lanes=500"))
+        self.assertIn("memory_length", refuses(*vocabulary, "--set", "model.cache.kind=grc", "--set", "model.memory_length=8", code=2))
+        self.assertIn("cutoffs", refuses(*vocabulary, "--set", "model.cutoffs=[12, 12]", code=2))
+        (self.folder / "wikitext-2/wiki.train.tokens").write_text("")
+        self.assertIn("holds 0 tokens", refuses(*vocabulary))
+        (self.folder / "wikitext-2/wiki.train.tokens").unlink()
+        self.assertIn("no wiki.train.tokens nor train.txt", refuses(*vocabulary))
+
+
+if __name__ == "__main__":
+    command.main()
