@@ -29,8 +29,7 @@ const Registration registered_data(
      "data",
      "List the data that recipes read; make those of long sequences and of language models",
      {"cachet data ls 'cifar*'", "cachet data listops -o listops --train 2000 --validation 200 --test 200",
-      "cachet data subwords --train aclImdb/train --vocabulary 8000 -o imdb.model",
-      "cachet data words wikitext-2 -o words.txt"},
+      "cachet data subwords --train aclImdb/train --vocabulary 8000 -o imdb.model"},
      declare_data});
 
 }  // namespace

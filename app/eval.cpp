@@ -105,7 +105,7 @@ const Registration registered_eval({Topic::runs,
                                     "eval",
                                     "Evaluate a trained model on the test split",
                                     {"cachet eval my-run", "cachet eval my-run --set data.limit=200 --json",
-                                     "cachet eval my-run --data my-images", "cachet eval my-run --text mine.txt"},
+                                     "cachet eval my-run --data my-images"},
                                     declare_eval});
 
 }  // namespace

@@ -10,14 +10,14 @@ import command
 
 SMALL = [word for setting in ("model.embed_dim=16", "model.depth=2", "model.num_heads=2", "model.mlp_dim=24", "model.target_length=8",
                               "model.cutoffs=[12]", "train.batch_size=4", "train.threads=1", "train.log_every=2 steps",
-                              "task.evaluation.lanes=2", "schedule.warmup=2 steps", "data.vocabulary=24")
+                              "task.evaluation.lanes=2", "schedule.kind=constant", "schedule.warmup=2 steps", "data.vocabulary=24")
          for word in ("--set", setting)]
 WORDS = [f"word{number}" for number in range(21)]
 
 
 def text(lines, first):
     """Lines whose words follow a rule that a model can learn."""
-    return "".join(" ".join(WORDS[(first + 3 * line + place * place) % 21] for place in range(1 + line % 9)) + "\n"
+    return "".join(" ".join(WORDS[(first + 2 * line + place * place) % 21] for place in range(1 + line % 9)) + "\n"
                    for line in range(lines))
 
 
@@ -59,16 +59,16 @@ class Language(command.CommandTest):
         for recipe in ("wikitext2_transformer_xl", "wikitext2_plain", "wikitext2_fifo", "wikitext2_grc", "wikitext2_grc_lane",
                        "wikitext2_grc_detached", "wikitext2_memory_tokens", "wikitext2_recurrent_memory"):
             with self.subTest(recipe):
-                self.train(recipe, recipe, *vocabulary)
+                self.train(recipe, recipe + "-whole", *vocabulary)
                 self.train(recipe, recipe + "-half", *vocabulary, limit="5 steps")
                 self.cachet("train", recipe + "-half", "--resume", "--set", "train.limit=12 steps", "--progress", "none")
-                self.assertEqual(self.weights(recipe, 12), self.weights(recipe + "-half", 12))
-        metrics = [json.loads(line) for line in (self.folder / "wikitext2_grc/metrics.jsonl").read_text().splitlines()]
+                self.assertEqual(self.weights(recipe + "-whole", 12), self.weights(recipe + "-half", 12))
+        metrics = [json.loads(line) for line in (self.folder / "wikitext2_grc-whole/metrics.jsonl").read_text().splitlines()]
         evaluation = next(event for event in metrics if "perplexity" in json.dumps(event))
         self.assertIn("share/blocks.0.attn", json.dumps(evaluation))
-        compared = self.cachet("compare", "wikitext2_grc", "wikitext2_plain").stdout
+        compared = self.cachet("compare", "wikitext2_grc-whole", "wikitext2_plain-whole").stdout
         self.assertIn("perplexity", compared)
-        page = (self.folder / "wikitext2_grc/report.html").read_text()
+        page = (self.folder / "wikitext2_grc-whole/report.html").read_text()
         for part in ("Loss by place in the segment", "Perplexity", "tokens foretold"):
             self.assertIn(part, page)
 
@@ -80,7 +80,7 @@ class Language(command.CommandTest):
             said = self.json_of("eval", "run", "--json", "--set", f"task.evaluation.lanes={lanes}", cwd=self.folder)
             metrics = said["metrics"]
             self.assertAlmostEqual(metrics["perplexity"], math.exp(metrics["loss"]), places=6)
-            self.assertLess(metrics["bits_per_byte"], 8)
+            self.assertGreater(metrics["bits_per_byte"], 0)
             losses.append(metrics["loss"])
         self.assertNotEqual(losses[0], losses[1], "lanes begin without a memory")
         shutil.move(self.folder / "words.txt", self.folder / "gone.txt")
@@ -91,8 +91,9 @@ class Language(command.CommandTest):
         vocabulary = ["--set", "data.vocabulary=23"]
         for recipe in ("wikitext2_transformer_xl", "wikitext2_plain", "wikitext2_grc_lane", "wikitext2_recurrent_memory"):
             with self.subTest(recipe):
-                self.train(recipe, recipe, *vocabulary)
-                generate = ["generate", recipe, "--tokens", "30", "--seed", "3"]
+                run = recipe + "-run"
+                self.train(recipe, run, *vocabulary)
+                generate = ["generate", run, "--tokens", "30", "--seed", "3"]
                 text = self.cachet(*generate, "--prompt", "word1 word2").stdout
                 self.assertTrue(text.startswith("word1 word2"), text)
                 self.assertGreaterEqual(len(text.split()), 20)
@@ -103,14 +104,14 @@ class Language(command.CommandTest):
                 self.assertEqual([each["prompt"] for each in said], ["word1 word2", "", "unheard of"])
                 self.assertEqual("word1 word2" + said[0]["text"] + "\n", text)
                 (self.folder / "mine.txt").write_text("word1 word2\n\nunheard of\n" + "word3 " * 30 + "\n")
-                lines = [json.loads(line) for line in self.cachet("eval", recipe, "--text", "mine.txt", "--json").stdout.splitlines()]
+                lines = [json.loads(line) for line in self.cachet("eval", run, "--text", "mine.txt", "--json").stdout.splitlines()]
                 self.assertEqual([(line["line"], line["tokens"]) for line in lines], [(1, 3), (2, 1), (3, 3), (4, 31)])
                 mean = sum(line["loss"] * line["tokens"] for line in lines) / 38
-                whole = self.cachet("eval", recipe, "--text", "mine.txt").stdout
+                whole = self.cachet("eval", run, "--text", "mine.txt").stdout
                 self.assertIn("38 tokens", whole)
                 self.assertIn(f"{math.exp(mean):.2f}"[:4], whole)
-        self.assertIn("temperature", self.refused("generate", "wikitext2_plain", "--temperature", "-1", cwd=self.folder))
-        self.assertIn("not by both", self.refused("generate", "wikitext2_plain", "--prompt", "a", "--lines", "b", cwd=self.folder))
+        self.assertIn("temperature", self.refused("generate", "wikitext2_plain-run", "--temperature", "-1", cwd=self.folder))
+        self.assertIn("not by both", self.refused("generate", "wikitext2_plain-run", "--prompt", "a", "--lines", "b", cwd=self.folder))
 
     def test_files_of_tokens_give_the_same_run(self):
         vocabulary = ["--set", "data.vocabulary=23"]
@@ -132,21 +133,21 @@ class Language(command.CommandTest):
         self.cachet("train", "bytes.toml", "--run", "bytes", *SMALL[:-2], "--set", "data.tokens=bytes", "--set", "train.limit=6 steps",
                     "--progress", "none")
         metrics = self.json_of("eval", "bytes", "--json", cwd=self.folder)["metrics"]
-        self.assertLess(metrics["bits_per_byte"], 9)
+        self.assertAlmostEqual(metrics["bits_per_byte"] * math.log(2) / metrics["loss"], 1, delta=0.01)
         folder = self.folder / "texts"
         folder.mkdir()
         (folder / "train.txt").write_text(text(120, 0))
         shutil.copy(folder / "train.txt", folder / "valid.txt")
-        self.cachet("data", "subwords", "--train", "texts", "--vocabulary", "40", "--line-ends", "-o", "subwords.model")
+        self.cachet("data", "subwords", "--train", "texts", "--vocabulary", "36", "--line-ends", "-o", "subwords.model")
         self.train("wikitext2_plain", "subwords", "--set", "data.root=texts", "--set", "data.tokens=subwords", "--set",
-                   "data.vocabulary=40", limit="4 steps")
-        self.cachet("data", "subwords", "--train", "texts", "--vocabulary", "40", "-o", "endless.model")
+                   "data.vocabulary=36", limit="4 steps")
+        self.cachet("data", "subwords", "--train", "texts", "--vocabulary", "36", "-o", "endless.model")
         self.assertIn("--line-ends", self.refused("train", "wikitext2_plain", "--run", "y", *SMALL, "--set", "data.root=texts", "--set",
-                                                  "data.tokens=subwords", "--set", "data.vocabulary=40", "--set",
+                                                  "data.tokens=subwords", "--set", "data.vocabulary=36", "--set",
                                                   "data.vocabulary_file=endless.model", cwd=self.folder, code=1))
 
     def test_what_does_not_fit_is_said_in_a_line(self):
-        refuses = lambda *words, code=1: self.refused("train", "wikitext2_transformer_xl", "--run", "z", *SMALL, *words, cwd=self.folder,
+        refuses = lambda *words, code=1: self.refused("train", "wikitext2_transformer_xl", "--run", "z", *SMALL, *words, cwd=self.folder, lines=3,
                                                       code=code)
         self.assertIn("has 23 tokens, and the recipe says data.vocabulary = 24", refuses())
         self.assertIn("`cachet data words", refuses("--set", "data.vocabulary_file=nowhere.txt"))

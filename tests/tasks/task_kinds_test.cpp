@@ -59,7 +59,8 @@ TEST(TaskKinds, AreThoseOfTheLibraryAndThoseOfAProgram) {
   register_tides();
   std::vector<std::string> names;
   for (const TaskKind& kind : task_kinds()) names.push_back(kind.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"image_classification", "sequence_classification", "tides"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"image_classification", "sequence_classification", "language_modelling",
+                                             "tides"}));
 }
 
 TEST(TaskKinds, OfATakenNameAreRefused) {

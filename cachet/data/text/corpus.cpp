@@ -250,7 +250,7 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
   if (options.limit > 0 && options.limit < corpus->facts.tokens) {
     corpus->tokens = std::make_shared<const FirstTokens>(corpus->tokens, options.limit);
     corpus->facts.tokens = options.limit;
-    corpus->facts.text_bytes = corpus->facts.text_characters = 0;
+    corpus->facts.text_bytes = corpus->facts.text_characters = corpus->unknown = 0;
   }
   if (corpus->facts.tokens < 2)
     throw io::Error(corpus->path.string() + ": holds " + std::to_string(corpus->facts.tokens) +

@@ -24,9 +24,9 @@ struct CorpusOptions {
   CorpusTokens tokens = CorpusTokens::words;
   std::filesystem::path vocabulary_file = "words.txt";  // of words, a SentencePiece model of subwords; looked for in
                                                         // the root, then as the root is
-  int64_t vocabulary = 0;         // how many tokens it must have; 0: any
-  std::string vocabulary_hash{};  // where given, the file must have it
-  int64_t limit = 0;              // at most so many tokens of each split; 0 = all
+  int64_t vocabulary = 0;                               // how many tokens it must have; 0: any
+  std::string vocabulary_hash{};                        // where given, the file must have it
+  int64_t limit = 0;                                    // at most so many tokens of each split; 0 = all
 };
 
 /// Reads root, tokens, vocabulary_file, vocabulary, vocabulary_hash and limit.
@@ -55,7 +55,8 @@ struct Corpus {
   std::shared_ptr<const TokenSequence> tokens;
   TokenFileFacts facts;               // text_bytes and text_characters are 0 where `limit` cuts the text
   std::filesystem::path path;         // the file
-  int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens
+  int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens,
+                                      // the former also where `limit` cuts the text
   std::string fingerprint() const;    // of its tokens and their meaning
   std::vector<std::string> notes(const char* split) const;  // what it holds, lines for the log
 };
