@@ -1,3 +1,16 @@
+# cachet_unity_build(target): compiles its sources CACHET_UNITY_BATCH at a time, but for those of CACHET_COMPILE_ALONE.
+function(cachet_unity_build target)
+  if(NOT CACHET_UNITY_BATCH GREATER 0)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${CACHET_UNITY_BATCH})
+  if(CACHET_COMPILE_ALONE)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "${CACHET_COMPILE_ALONE}")
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
 # A layer is a folder of cachet/: a static library cachet_<name> made of all its sources.
 #   cachet_layer(name [PLAIN | SHARED] [USES layer...] [HEADERS_OF layer...] [LIBRARIES target...])
 # HEADERS_OF names layers above or beside whose headers without LibTorch it may include: whoever links it brings their
@@ -34,9 +47,7 @@ function(cachet_layer name)
   set_target_properties(${target} PROPERTIES CACHET_LIBRARIES "${arg_LIBRARIES}" CACHET_PLAIN "${arg_PLAIN}")
   if(NOT arg_PLAIN)
     target_link_libraries(${target} PUBLIC ${CACHET_TORCH})
-    if(CACHET_UNITY_BATCH GREATER 0)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${CACHET_UNITY_BATCH})
-    endif()
+    cachet_unity_build(${target})
   endif()
   if("${CACHET_OPENVINO_RUNTIME}" IN_LIST arg_LIBRARIES)
     target_compile_definitions(${target} PRIVATE CACHET_HAS_OPENVINO)
