@@ -74,5 +74,6 @@ std::vector<RegisteredModel> swin_transformer_models();            // swin_*: ti
 std::vector<RegisteredModel> t2t_vision_transformer_models();      // t2t_vit_*, t2t_vit_t_*
 std::vector<RegisteredModel> long_range_models();                  // lra_*: the encoders of the Long Range Arena
 std::vector<RegisteredModel> transformer_xl_models();              // transformer_xl_*
+std::vector<RegisteredModel> causal_transformer_models();          // causal_transformer_*
 
 }  // namespace cachet::models

@@ -11,8 +11,9 @@ namespace {
 const std::vector<RegisteredModel>& registered_models() {
   static const std::vector<RegisteredModel> models = [] {
     std::vector<RegisteredModel> all;
-    for (const auto family : {vision_transformer_models, pyramid_vision_transformer_models, swin_transformer_models,
-                              t2t_vision_transformer_models, long_range_models, transformer_xl_models})
+    for (const auto family :
+         {vision_transformer_models, pyramid_vision_transformer_models, swin_transformer_models,
+          t2t_vision_transformer_models, long_range_models, transformer_xl_models, causal_transformer_models})
       std::ranges::move(family(), std::back_inserter(all));
     std::ranges::sort(all, {}, &RegisteredModel::name);
     return all;

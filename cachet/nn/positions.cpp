@@ -20,8 +20,8 @@ at::Tensor angles_of(const at::Tensor& positions, int64_t dim) {
 
 }  // namespace
 
-at::Tensor sinusoidal_positions(int64_t tokens, int64_t dim) {
-  const at::Tensor angle = angles_of(at::arange(tokens, at::kDouble), dim);
+at::Tensor sinusoidal_positions(int64_t tokens, int64_t dim, int64_t first) {
+  const at::Tensor angle = angles_of(at::arange(first, first + tokens, at::kDouble), dim);
   return at::stack({angle.sin(), angle.cos()}, 2).flatten(1).narrow(1, 0, dim).unsqueeze(0).to(at::kFloat);
 }
 

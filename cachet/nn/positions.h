@@ -5,8 +5,8 @@
 namespace cachet::nn {
 
 /// The fixed table of Vaswani et al. (arXiv 1706.03762, Sec. 3.5): channels 2i and 2i + 1 of position p are sine and
-/// cosine of p/10000^(2i/D). Returns (1, tokens, D) float32.
-at::Tensor sinusoidal_positions(int64_t tokens, int64_t dim);
+/// cosine of p/10000^(2i/D). Returns (1, tokens, D) float32, of the positions from `first` on.
+at::Tensor sinusoidal_positions(int64_t tokens, int64_t dim, int64_t first = 0);
 
 /// What Transformer-XL makes of distances (Dai et al., arXiv 1901.02860, published code): channels i and D/2 + i of a
 /// distance p are sine and cosine of p/10000^(2i/D). Returns (length, D) for the distances length − 1, …, 1, 0, each at

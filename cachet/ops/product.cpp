@@ -35,6 +35,11 @@ const auto& reorder_weight() {
   return found;
 }
 
+// Whether oneDNN has kernels for products of this type here: those in bfloat16 need AVX-512.
+bool has_onednn(at::ScalarType type) {
+  return linear_pointwise().has_value() && (type == at::kFloat || (type == at::kBFloat16 && has_avx512()));
+}
+
 bool onednn_outruns_mkl() { return has_avx512() && !is_intel() && linear_pointwise().has_value(); }
 
 bool makes_sense(const Tensor& x, const Tensor& weight) {
@@ -64,9 +69,8 @@ Tensor onednn(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
 }  // namespace
 
 Tensor packed_weight(const Tensor& weight) {
-  const bool fits = weight.device().is_cpu() && weight.dim() == 2 && weight.numel() > 0 &&
-                    (weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16);
-  if (!fits || !reorder_weight() || !linear_pointwise()) return weight;
+  const bool fits = weight.device().is_cpu() && weight.dim() == 2 && weight.numel() > 0;
+  if (!fits || !reorder_weight() || !has_onednn(weight.scalar_type())) return weight;
   return reorder_weight()->call(weight.detach().contiguous(), std::nullopt);
 }
 
@@ -91,7 +95,7 @@ Tensor transposed_product(const Tensor& a, const Tensor& b) {
 Tensor product_gelu(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   if (is_packed(weight)) return onednn(x, weight, bias, true);
   const bool by_onednn =
-      x.scalar_type() == at::kBFloat16 ? may_fuse(x) && linear_pointwise().has_value() : has_faster_product(x);
+      x.scalar_type() == at::kBFloat16 ? may_fuse(x) && has_onednn(at::kBFloat16) : has_faster_product(x);
   if (by_onednn && makes_sense(x, weight)) return onednn(x, weight, bias, true);
   return at::gelu(product(x, weight, bias));
 }

@@ -23,6 +23,7 @@ std::vector<train::Series> Task::observe() {
 
 std::vector<report::Section> Task::report_sections(const std::vector<train::Event>& events, const train::Status&) {
   std::vector<report::Section> sections = plug_in_sections(events);
+  for (report::Section& section : training_sections(events)) sections.push_back(std::move(section));
   for (report::Section& section : evaluation_sections()) sections.push_back(std::move(section));
   return sections;
 }

@@ -37,6 +37,10 @@ class Task : public train::Task {
 
   /// What the last evaluation has to show.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }
+  /// What the log of training has to show besides curves over steps.
+  virtual std::vector<report::Section> training_sections(const std::vector<train::Event>& /*events*/) const {
+    return {};
+  }
 
  private:
   TaskProfile profile_;

@@ -57,7 +57,7 @@ class Language(command.CommandTest):
         self.cachet("data", "words", "wikitext-2", "-o", "words.txt", "--overwrite")
         vocabulary = ["--set", "data.vocabulary=23"]
         for recipe in ("wikitext2_transformer_xl", "wikitext2_plain", "wikitext2_fifo", "wikitext2_grc", "wikitext2_grc_lane",
-                       "wikitext2_grc_detached", "wikitext2_memory_tokens", "wikitext2_recurrent_memory"):
+                       "wikitext2_grc_detached", "wikitext2_memory_tokens", "wikitext2_recurrent_memory", "wikitext2_kernel"):
             with self.subTest(recipe):
                 self.train(recipe, recipe + "-whole", *vocabulary)
                 self.train(recipe, recipe + "-half", *vocabulary, limit="5 steps")
@@ -69,7 +69,8 @@ class Language(command.CommandTest):
         compared = self.cachet("compare", "wikitext2_grc-whole", "wikitext2_plain-whole").stdout
         self.assertIn("perplexity", compared)
         page = (self.folder / "wikitext2_grc-whole/report.html").read_text()
-        for part in ("Loss by place in the segment", "Perplexity", "tokens foretold"):
+        for part in ("Loss by place in the segment", "Perplexity over tokens", "Perplexity over time",
+                     "What the model writes behind passages of the text", "tokens foretold"):
             self.assertIn(part, page)
 
     def test_what_is_evaluated_is_every_token_once(self):

@@ -24,6 +24,7 @@ struct SegmentOptions {
   int64_t memory_length = 0;  // tokens of earlier segments that stay visible
   int64_t clamp_length = 0;   // distances beyond it are taken as it; 0: none is
   bool same_length = false;   // each token sees the last memory_length tokens, itself included, and no more
+  bool whole_past = false;    // all of the text before stays visible, in a state of fixed size: running sums
 };
 
 /// Lanes of text that a model reads segment by segment: what it remembers of each. The state is in checkpoints

@@ -21,7 +21,7 @@ TokenGenerator::TokenGenerator(LanguageModel& model, const SegmentOptions& segme
     : model_(model),
       sampling_(sampling),
       segment_length_(model.language_shape().target_length),
-      keeps_keys_(segments.memory_length > 0 && !model.remembers_segments()),
+      keeps_past_((segments.memory_length > 0 || segments.whole_past) && !model.remembers_segments()),
       stream_(model.make_stream(/*lanes=*/1, segments)),
       random_(seed) {
   check_sampling(sampling);
@@ -34,7 +34,7 @@ void TokenGenerator::read(std::span<const int64_t> tokens) {
 void TokenGenerator::read_one(int64_t token) {
   const at::NoGradGuard no_grad;
   const bool whole = static_cast<int64_t>(unread_.size()) == segment_length_;
-  if (whole && (keeps_keys_ || model_.remembers_segments())) {
+  if (whole && (keeps_past_ || model_.remembers_segments())) {
     // The segment is over: what the model remembers takes it in.
     model_.read(one_lane(unread_, model_.device()), stream_);
     unread_.clear();
@@ -49,9 +49,9 @@ std::vector<double> TokenGenerator::scores() {
   if (unread_.empty()) throw std::logic_error("a text begins with a token that is given");
   const at::NoGradGuard no_grad;
   const torch::Tensor ids = one_lane(unread_, model_.device());
-  TextStream beside{stream_.segments, keeps_keys_ ? stream_.state : stream_.state->clone()};
+  TextStream beside{stream_.segments, keeps_past_ ? stream_.state : stream_.state->clone()};
   const torch::Tensor logs = model_.next_token(ids, beside).to(at::kDouble).cpu().contiguous();
-  if (keeps_keys_) unread_.clear();  // their keys are in the stream
+  if (keeps_past_) unread_.clear();  // the stream has them
   return {logs.const_data_ptr<double>(), logs.const_data_ptr<double>() + logs.numel()};
 }
 

@@ -11,8 +11,8 @@
 namespace cachet::models {
 
 /// Writes on behind a text, token by token, with a model in evaluation mode. What it keeps has a bounded size: keys and
-/// values of the last memory_length tokens; or what stands in their place and the tokens of the segment under way; or,
-/// without either, the last segment's tokens.
+/// values of the last memory_length tokens; or running sums; or what stands in their place and the tokens of the
+/// segment under way; or, without any, the last segment's tokens.
 class TokenGenerator {
  public:
   /// `segments`: how the model reads. Throws std::invalid_argument for sampling options that make no sense.
@@ -30,7 +30,7 @@ class TokenGenerator {
   LanguageModel& model_;
   SamplingOptions sampling_;
   int64_t segment_length_;
-  bool keeps_keys_;
+  bool keeps_past_;
   TextStream stream_;
   std::vector<int64_t> unread_;  // by the stream: the segment under way, or what was read since the last scores
   std::vector<int64_t> seen_;    // where tokens that came before are penalized

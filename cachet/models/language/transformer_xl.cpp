@@ -102,6 +102,8 @@ TextStream TransformerXL::make_stream(int64_t lanes, const SegmentOptions& segme
   TORCH_CHECK(segments.memory_length == 0 || !blocks_[0]->has_cache(),
               "transformer_xl: a cache stands in the place of the memory; memory_length must be 0, got ",
               segments.memory_length);
+  TORCH_CHECK(!segments.whole_past,
+              "transformer_xl: has a memory of memory_length tokens; whole_past is for linear attention");
   TORCH_CHECK(!segments.same_length || segments.memory_length > 0,
               "transformer_xl: same_length lets a token see memory_length tokens, and that is 0");
   const nn::StreamUse use = segments.memory_length == 0 ? nn::StreamUse::segments

@@ -61,7 +61,11 @@ torch::Tensor composed_attention(const torch::Tensor& q, const torch::Tensor& k,
 
 torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& keys, const torch::Tensor& values,
                                 const AttentionLayout& layout, double dropout) {
-  const torch::Tensor k = keys.expand({q.size(0), -1, -1, -1}), v = values.expand({q.size(0), -1, -1, -1});
+  // Only where it is needed: in a traced program it would be a copy of keys and values.
+  const auto for_each_sample = [&](const torch::Tensor& x) {
+    return x.size(0) == q.size(0) ? x : x.expand({q.size(0), -1, -1, -1});
+  };
+  const torch::Tensor k = for_each_sample(keys), v = for_each_sample(values);
   // ATen aligns its causal mask to the first key, the layout's to the last: the same only for a square.
   const bool square = layout.causal && q.size(2) == k.size(2);
   const bool plain = !layout.context.padding.defined() && !layout.bias.defined();

@@ -43,21 +43,26 @@ LanguageEvaluation LanguageTally::finish(const data::TokenFileFacts& text) const
 }
 
 std::string to_json(const LanguageEvaluation& e) {
+  nlohmann::ordered_json samples = nlohmann::ordered_json::array();
+  for (const WrittenSample& sample : e.samples) samples.push_back({sample.given, sample.written});
   return nlohmann::ordered_json{{"tokens", e.tokens},
                                 {"loss", e.loss},
                                 {"loss_by_position", e.loss_by_position},
                                 {"text_bytes", e.text_bytes},
                                 {"text_characters", e.text_characters},
-                                {"baseline", e.baseline}}
+                                {"baseline", e.baseline},
+                                {"samples", samples}}
       .dump();
 }
 
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text) {
   try {
     const auto json = nlohmann::ordered_json::parse(text);
-    return LanguageEvaluation{json.at("tokens"),           json.at("loss"),
-                              json.at("loss_by_position"), json.at("text_bytes"),
-                              json.at("text_characters"),  json.at("baseline")};
+    LanguageEvaluation evaluation{json.at("tokens"),           json.at("loss"),
+                                  json.at("loss_by_position"), json.at("text_bytes"),
+                                  json.at("text_characters"),  json.at("baseline")};
+    for (const auto& sample : json.at("samples")) evaluation.samples.push_back({sample.at(0), sample.at(1)});
+    return evaluation;
   } catch (const nlohmann::ordered_json::exception&) {
     return std::nullopt;
   }

@@ -12,6 +12,12 @@
 
 namespace cachet::tasks {
 
+/// A passage of a text, and what a model wrote on behind it; both are UTF-8 that can be shown.
+struct WrittenSample {
+  std::string given, written;
+  bool operator==(const WrittenSample&) const = default;
+};
+
 /// What an evaluation found of a text.
 struct LanguageEvaluation {
   int64_t tokens = 0;                         // that were foretold
@@ -19,6 +25,7 @@ struct LanguageEvaluation {
   std::vector<double> loss_by_position = {};  // the mean over the tokens at each place of a segment
   int64_t text_bytes = 0, text_characters = 0;
   double baseline = 0;  // the perplexity of a Kneser–Ney 5-gram of the training text; 0 where none was made
+  std::vector<WrittenSample> samples = {};
   bool operator==(const LanguageEvaluation&) const = default;
 
   /// Loss, perplexity and, where they are known, bits per byte and per character, and the baseline's perplexity.

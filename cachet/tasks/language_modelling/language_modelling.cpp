@@ -15,8 +15,9 @@
 #include "cachet/io/error.h"
 #include "cachet/models/language/token_generator.h"
 #include "cachet/nn/regularizer.h"
-#include "cachet/report/format.h"
 #include "cachet/report/progress.h"
+#include "cachet/tasks/language_modelling/language_samples.h"
+#include "cachet/tasks/language_modelling/language_sections.h"
 #include "cachet/train/device.h"
 
 namespace cachet::tasks {
@@ -194,6 +195,9 @@ train::Metrics LanguageModelling::evaluate(const train::EvaluationProgress& prog
   }
   evaluation_ = tally.finish(held_out_->facts);
   evaluation_.baseline = baseline();
+  if (encoder_)
+    evaluation_.samples = write_samples(*model_, options_.evaluation.segments, *held_out_->tokens, *encoder_,
+                                        options_.evaluation.samples);
   return evaluation_.metrics();
 }
 
@@ -291,26 +295,12 @@ void LanguageModelling::score_text(const std::function<std::optional<std::string
 }
 
 std::vector<report::Section> LanguageModelling::evaluation_sections() const {
-  if (evaluation_.tokens == 0) return {};
-  report::Section section{"Text", {}, ""};
-  const LanguageEvaluationOptions& how = options_.evaluation;
-  report::Table facts{"The last evaluation", {{"what"}, {"", report::Alignment::right}}, {}, ""};
-  const auto fact = [&](const char* what, const std::string& value) { facts.rows.push_back({what, value}); };
-  fact("tokens foretold", report::format_count(static_cast<double>(evaluation_.tokens)));
-  fact("vocabulary", report::format_count(static_cast<double>(options_.corpus.vocabulary)));
-  fact("tokens at a time", std::to_string(how.target_length));
-  fact("memory", std::to_string(how.segments.memory_length) + " tokens");
-  fact("perplexity", report::format_fixed(std::exp(evaluation_.loss), 2));
-  if (evaluation_.baseline > 0)
-    fact("perplexity of a Kneser–Ney 5-gram", report::format_fixed(evaluation_.baseline, 2));
-  section.blocks.push_back(facts);
-  report::LineChart chart{"Loss by place in the segment", "place", "loss, nats", {}, false, false, ""};
-  report::Series series{"loss", {}, evaluation_.loss_by_position};
-  for (size_t i = 0; i < evaluation_.loss_by_position.size(); ++i) series.x.push_back(static_cast<double>(i + 1));
-  chart.series.push_back(std::move(series));
-  chart.note = "The first tokens of a segment are foretold from the memory alone.";
-  section.blocks.push_back(chart);
-  return {section};
+  return language_evaluation_sections(evaluation_, options_);
+}
+
+std::vector<report::Section> LanguageModelling::training_sections(const std::vector<train::Event>& events) const {
+  const int64_t segment = training_options_.batch_size * options_.model.text.target_length;
+  return language_learning_sections(events, segment * options_.segments_per_step * training_options_.accumulate);
 }
 
 }  // namespace cachet::tasks

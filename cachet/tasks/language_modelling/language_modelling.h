@@ -41,6 +41,7 @@ class LanguageModelling : public Task, public GeneratesText, public ScoresText {
 
  protected:
   std::vector<report::Section> evaluation_sections() const override;
+  std::vector<report::Section> training_sections(const std::vector<train::Event>& events) const override;
 
  private:
   data::Corpus open(data::SequenceSplit split);

@@ -32,11 +32,15 @@ LanguageModellingOptions read_language_modelling_options(const config::View& roo
   const config::View evaluation = task.table("evaluation");
   LanguageEvaluationOptions& own = options.evaluation;
   own.lanes = evaluation.integer("lanes", own.lanes, {1, 1 << 20});
+  own.samples = evaluation.integer("samples", own.samples, {0, 100});
   own.target_length = evaluation.integer("target_length", options.model.text.target_length, kSegmentLengths);
   own.segments.memory_length =
       evaluation.integer("memory_length", options.model.segments.memory_length, kMemoryLengths);
   own.segments.clamp_length = evaluation.integer("clamp_length", options.model.segments.clamp_length, kMemoryLengths);
   own.segments.same_length = evaluation.boolean("same_length", options.model.segments.same_length);
+  own.segments.whole_past = evaluation.boolean("whole_past", options.model.segments.whole_past);
+  if (own.segments.whole_past && !options.model.segments.whole_past)
+    evaluation.problem("whole_past", "must be false: the model was trained without it");
   if (own.segments.same_length && own.segments.memory_length == 0)
     evaluation.problem("same_length", "lets each token see memory_length tokens, which is 0");
   if (options.model.segments.memory_length == 0 && own.segments.memory_length > 0)

@@ -17,6 +17,7 @@ struct LanguageEvaluationOptions {
   int64_t lanes = 10;
   int64_t target_length = 150;  // tokens that are foretold at a time
   models::SegmentOptions segments{};
+  int64_t samples = 3;  // passages that the model writes on behind, for the page of a run
 };
 
 /// What a recipe of kind "language_modelling" says besides how to train: the tables [data] and [model].
@@ -31,7 +32,8 @@ struct LanguageModellingOptions {
 };
 
 /// Reads [data], [model], and of [task] held_out = "validation" | "test", segments_per_step, baseline, and the table
-/// evaluation: lanes, target_length, memory_length, clamp_length, same_length, whose defaults are the model's.
+/// evaluation: lanes, samples, and target_length, memory_length, clamp_length, same_length, whole_past, whose defaults
+/// are the model's.
 LanguageModellingOptions read_language_modelling_options(const config::View& root);
 
 class LanguageModellingPlan : public TaskPlan {

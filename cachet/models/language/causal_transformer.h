@@ -1,0 +1,70 @@
+#pragma once
+
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/models/language/language_model.h"
+#include "cachet/nn/adaptive_embedding.h"
+#include "cachet/nn/adaptive_softmax.h"
+#include "cachet/nn/latest.h"
+#include "cachet/nn/norm/norm.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+/// A decoder of absolute positions (Vaswani et al., arXiv 1706.03762), whose attention may be any causal function.
+struct CausalTransformerOptions {
+  nn::AdaptiveVocabulary vocabulary{};  // its dim is the model's
+  nn::AdaptiveTies ties{};
+  int64_t target_length = 150;
+  bool whole_past = false;  // SegmentOptions::whole_past
+  int64_t depth = 6, num_heads = 8, mlp_dim = 1024;
+  nn::NormPlace norm_place = nn::NormPlace::before;
+  double dropout = 0.1;  // of embeddings, attention's results, in the feed-forward halves and of the output
+  nn::PlugIns plug_ins{};
+};
+
+/// Reads a `[model]` table over the defaults of a named model. Combinations that cannot be built are problems that name
+/// the key.
+CausalTransformerOptions read_causal_transformer_options(const config::View& table, CausalTransformerOptions defaults);
+
+/// A language model whose tokens attend to those before them in the segment; sinusoids say where they stand. Beyond the
+/// segment it sees what a cache holds in each layer (Cached Transformers, arXiv 2312.12742), or, with whole_past, all
+/// of the text: where attention is linear (elu, trained kernels) its running sums go on from segment to segment, and
+/// positions with them.
+/// Parts: embedding, blocks, norm (where norms stand before their branches), output.
+class CausalTransformer : public nn::Cloneable<CausalTransformer, LanguageModel> {
+ public:
+  /// Throws c10::Error for options that cannot be built: whole_past needs linear attention and no cache.
+  explicit CausalTransformer(const CausalTransformerOptions& options);
+
+  LanguageShape language_shape() const override { return {options_.vocabulary.tokens, options_.target_length}; }
+  SegmentOptions segments() const override { return {.whole_past = options_.whole_past}; }
+  /// Throws c10::Error for lengths other than 0, and for a whole past of attention that keeps no running sums.
+  TextStream make_stream(int64_t lanes, const SegmentOptions& segments) const override;
+  torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
+                                        TextStream& stream) override;
+  torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) override;
+  void read(const torch::Tensor& ids, TextStream& stream) override { encode(ids, stream); }
+  bool remembers_segments() const override { return blocks_[0]->has_cache(); }
+
+  /// What the last layer makes of a segment: ids (lanes, L) -> (lanes, L, dim).
+  torch::Tensor encode(const torch::Tensor& ids, TextStream& stream);
+
+ private:
+  struct Places {
+    int64_t first;
+    torch::Tensor table;  // (1, L, dim)
+  };
+  torch::Tensor positions(int64_t first, const torch::Tensor& like);
+  torch::Tensor drop(const torch::Tensor& x) const;
+
+  CausalTransformerOptions options_;
+  nn::Part<nn::AdaptiveEmbedding> embedding_;
+  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
+  nn::Part<nn::Norm> norm_;
+  nn::Part<nn::AdaptiveSoftmax> output_;
+  nn::Latest<Places> places_;
+};
+
+}  // namespace cachet::models

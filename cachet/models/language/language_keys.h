@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/models/model_keys.h"
+#include "cachet/nn/adaptive_vocabulary.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+inline constexpr std::array<config::Choice<nn::NormPlace>, 2> kNormPlaces{
+    {{"before", nn::NormPlace::before}, {"after", nn::NormPlace::after}}};
+
+/// Reads vocabulary, embed_dim, token_dim, cutoffs and division: the clusters of an adaptive softmax. Cutoffs of a
+/// vocabulary that has fewer tokens than the model was made for are left out, if nobody asked for them.
+nn::AdaptiveVocabulary read_adaptive_vocabulary(const config::View& table, nn::AdaptiveVocabulary defaults);
+
+/// Reads the keys that every language model has: those of its vocabulary, tie_tables, tie_projections, depth,
+/// num_heads, mlp_dim, norm_place, dropout, target_length, and the tables of the plug-ins. Problems are what none of
+/// them can be built with.
+template <class Options>
+Options read_language_keys(const config::View& table, Options o) {
+  o.vocabulary = read_adaptive_vocabulary(table, o.vocabulary);
+  o.ties.tables = table.boolean("tie_tables", o.ties.tables);
+  o.ties.projections = table.boolean("tie_projections", o.ties.projections);
+  o.depth = table.integer("depth", o.depth, {1, 1000});
+  o.num_heads = table.integer("num_heads", o.num_heads, {1, 1024});
+  o.mlp_dim = table.integer("mlp_dim", o.mlp_dim, {1, 1 << 18});
+  o.norm_place = table.choice("norm_place", o.norm_place, kNormPlaces);
+  o.dropout = table.real("dropout", o.dropout, {0.0, 0.99});
+  o.target_length = table.integer("target_length", o.target_length, {1, 1 << 20});
+  o.plug_ins = nn::read_plug_ins(table, o.plug_ins.attention, nn::Streams::lanes);
+  if (o.plug_ins.attention.head_dim == 0 && o.vocabulary.dim % o.num_heads != 0)
+    table.problem("num_heads", std::to_string(o.num_heads) + " heads do not divide embed_dim " +
+                                   std::to_string(o.vocabulary.dim) + "; set attention.head_dim");
+  check_cache_width(table, o.plug_ins.cache, o.vocabulary.dim, o.num_heads);
+  if (const auto cache = nn::cached_layer_options(o.plug_ins.cache); cache && cache->positional_convolution)
+    table.table("cache").problem("positional_convolution",
+                                 "needs tokens on a grid, which text is not; set it to false");
+  return o;
+}
+
+}  // namespace cachet::models

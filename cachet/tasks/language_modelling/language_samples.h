@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "cachet/data/text/text_encoder.h"
+#include "cachet/data/text/token_sequence.h"
+#include "cachet/models/language/language_model.h"
+#include "cachet/tasks/language_modelling/language_evaluation.h"
+
+namespace cachet::tasks {
+
+/// Passages from places of a text that are equally far apart, and what a model in evaluation mode writes on behind
+/// each, drawn from its likelier tokens with a seed of its own: the same for the same weights. Fewer than `count` where
+/// the text is short.
+std::vector<WrittenSample> write_samples(models::LanguageModel& model, const models::SegmentOptions& segments,
+                                         const data::TokenSequence& text, const data::TextEncoder& encoder,
+                                         int64_t count);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,56 @@
+#include "cachet/tasks/language_modelling/language_sections.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachet/report/format.h"
+#include "cachet/train/event_curves.h"
+
+namespace cachet::tasks {
+
+std::vector<report::Section> language_evaluation_sections(const LanguageEvaluation& evaluation,
+                                                          const LanguageModellingOptions& options) {
+  if (evaluation.tokens == 0) return {};
+  report::Section section{"Text", {}, ""};
+  const LanguageEvaluationOptions& how = options.evaluation;
+  report::Table facts{"The last evaluation", {{"what"}, {"", report::Alignment::right}}, {}, ""};
+  const auto fact = [&](const char* what, const std::string& value) { facts.rows.push_back({what, value}); };
+  fact("tokens foretold", report::format_count(static_cast<double>(evaluation.tokens)));
+  fact("vocabulary", report::format_count(static_cast<double>(options.corpus.vocabulary)));
+  fact("tokens at a time", std::to_string(how.target_length));
+  fact("memory", std::to_string(how.segments.memory_length) + " tokens");
+  fact("perplexity", report::format_fixed(std::exp(evaluation.loss), 2));
+  if (evaluation.baseline > 0) fact("perplexity of a Kneser–Ney 5-gram", report::format_fixed(evaluation.baseline, 2));
+  section.blocks.push_back(facts);
+  report::LineChart chart{"Loss by place in the segment", "place", "loss, nats", {}, false, false, ""};
+  report::Series series{"loss", {}, evaluation.loss_by_position};
+  for (size_t i = 0; i < evaluation.loss_by_position.size(); ++i) series.x.push_back(static_cast<double>(i + 1));
+  chart.series.push_back(std::move(series));
+  chart.note = "The first tokens of a segment are foretold from the memory alone.";
+  section.blocks.push_back(chart);
+  if (!evaluation.samples.empty()) {
+    report::Table written{"What the model writes behind passages of the text", {{"given"}, {"written"}}, {}, ""};
+    for (const WrittenSample& sample : evaluation.samples) written.rows.push_back({sample.given, sample.written});
+    section.blocks.push_back(std::move(written));
+  }
+  return {section};
+}
+
+std::vector<report::Section> language_learning_sections(const std::vector<train::Event>& events,
+                                                        int64_t tokens_per_step) {
+  const train::StepCurve curve = train::step_curve(events, train::Event::Kind::evaluation, "perplexity");
+  if (curve.values.empty()) return {};
+  report::Section section{"What a budget buys", {}, ""};
+  const auto add = [&](const char* title, const char* x_label, const std::vector<double>& of, double scale) {
+    report::LineChart chart{title, x_label, "perplexity", {}, false, false, ""};
+    report::Series series{"perplexity", {}, curve.values};
+    for (const double x : of) series.x.push_back(x * scale);
+    chart.series.push_back(std::move(series));
+    section.blocks.push_back(std::move(chart));
+  };
+  add("Perplexity over tokens", "million tokens read", curve.steps, static_cast<double>(tokens_per_step) / 1e6);
+  add("Perplexity over time", "minutes of training", curve.seconds, 1.0 / 60);
+  return {section};
+}
+
+}  // namespace cachet::tasks

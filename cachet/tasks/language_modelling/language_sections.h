@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "cachet/report/content.h"
+#include "cachet/tasks/language_modelling/language_evaluation.h"
+#include "cachet/tasks/language_modelling/language_modelling_plan.h"
+#include "cachet/train/event_log.h"
+
+namespace cachet::tasks {
+
+/// What the page of a run shows of its last evaluation: its facts, the loss by the place in the segment, and what the
+/// model writes. Nothing where there was none.
+std::vector<report::Section> language_evaluation_sections(const LanguageEvaluation& evaluation,
+                                                          const LanguageModellingOptions& options);
+
+/// Perplexity over the tokens that were read, and over the hours of training. Nothing before the first evaluation.
+std::vector<report::Section> language_learning_sections(const std::vector<train::Event>& events,
+                                                        int64_t tokens_per_step);
+
+}  // namespace cachet::tasks
