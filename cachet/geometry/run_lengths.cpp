@@ -153,7 +153,8 @@ RunLengths RunLengths::of_bitmap(const Size& size, std::span<const uint8_t> pixe
   // Where a column's pixels change, found row by row, which is how they lie in memory. The pixel before a column's
   // first is the last one of the column before.
   std::vector<uint8_t> before(width, 0);
-  std::copy_n(pixels.end() - size.width, width - 1, before.begin() + 1);
+  const std::span<const uint8_t> last_row = pixels.last(width);
+  for (size_t x = 1; x < width; ++x) before[x] = last_row[x - 1];
   std::vector<std::array<uint32_t, 2>> changes;  // column, row
   std::vector<size_t> first(width + 1, 0);       // of each column in what follows
   const uint8_t* above = before.data();
