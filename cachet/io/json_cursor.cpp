@@ -1,5 +1,6 @@
 #include "cachet/io/json_cursor.h"
 
+#include <charconv>
 #include <limits>
 
 #include "cachet/io/error.h"
@@ -25,13 +26,12 @@ bool is_digit(char symbol) { return symbol >= '0' && symbol <= '9'; }
 }  // namespace
 
 void JsonCursor::fail(const std::string& message) const {
-  throw Error(name_ + ": header byte " + std::to_string(position_) + ": " + message);
+  throw Error(name_ + ": " + part_ + " byte " + std::to_string(position_) + ": " + message);
 }
 
 void JsonCursor::skip_space() {
-  while (position_ < text_.size() && std::string_view(" \t\n\r").find(text_[position_]) != std::string_view::npos) {
-    ++position_;
-  }
+  const auto is_space = [](char symbol) { return symbol == ' ' || symbol == '\n' || symbol == '\r' || symbol == '\t'; };
+  while (position_ < text_.size() && is_space(text_[position_])) ++position_;
 }
 
 bool JsonCursor::take(char symbol) {
@@ -70,6 +70,93 @@ int64_t JsonCursor::natural(std::string_view what) {
     fail(std::string(what) + " must be a plain integer of at least 0");
   }
   return value;
+}
+
+char JsonCursor::peek() {
+  skip_space();
+  return position_ < text_.size() ? text_[position_] : '\0';
+}
+
+bool JsonCursor::take_word(std::string_view word) {
+  skip_space();
+  if (!text_.substr(position_).starts_with(word)) return false;
+  position_ += word.size();
+  return true;
+}
+
+size_t JsonCursor::skip_digits() {
+  const size_t start = position_;
+  while (position_ < text_.size() && is_digit(text_[position_])) ++position_;
+  return position_ - start;
+}
+
+void JsonCursor::skip_number() {
+  const size_t start = position_;
+  const auto at = [&](std::string_view symbols) {
+    return position_ < text_.size() && symbols.find(text_[position_]) != std::string_view::npos;
+  };
+  if (at("-")) ++position_;
+  const bool zero = at("0");
+  const size_t digits = skip_digits();
+  bool good = digits == 1 || (digits > 1 && !zero);
+  if (good && at(".")) {
+    ++position_;
+    good = skip_digits() > 0;
+  }
+  if (good && at("eE")) {
+    ++position_;
+    if (at("+-")) ++position_;
+    good = skip_digits() > 0;
+  }
+  if (!good) {
+    position_ = start;
+    fail("this is no JSON value");
+  }
+}
+
+double JsonCursor::number(std::string_view what) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (take_word("NaN")) return std::numeric_limits<double>::quiet_NaN();
+  if (take_word("Infinity")) return kInfinity;
+  if (take_word("-Infinity")) return -kInfinity;
+  if (const char first = peek(); first != '-' && !is_digit(first)) fail(std::string(what) + " must be a number");
+  const size_t start = position_;
+  skip_number();
+  double value = 0;
+  const char* const begin = text_.data() + start;
+  const auto result = std::from_chars(begin, text_.data() + position_, value);
+  if (result.ec != std::errc::result_out_of_range) return value;
+  // Too small or too large: the exponent tells, or the number of digits.
+  const std::string_view text = text_.substr(start, position_ - start);
+  const size_t exponent = text.find_first_of("eE");
+  const bool fraction = text.starts_with("0.") || text.starts_with("-0.");
+  if (exponent == std::string_view::npos ? fraction : text.substr(exponent + 1).starts_with('-')) return 0;
+  return *begin == '-' ? -kInfinity : kInfinity;
+}
+
+void JsonCursor::skip_value(int depth) {
+  const char first = peek();
+  if (first == '"') {
+    string("a string", text_.size());
+  } else if (first == '[' || first == '{') {
+    if (depth == 0) fail("objects and arrays are nested too deeply");
+    const bool object = first == '{';
+    const char last = object ? '}' : ']';
+    expect(first);
+    if (take(last)) return;
+    do {
+      if (object) {
+        string("a key", text_.size());
+        expect(':');
+      }
+      skip_value(depth - 1);
+    } while (take(','));
+    expect(last);
+  } else if (first == '-' || is_digit(first) || first == 'N' || first == 'I') {
+    number("a value");
+  } else if (!take_word("true") && !take_word("false") && !take_word("null")) {
+    fail(position_ == text_.size() ? "the JSON ends where a value is due" : "this is no JSON value");
+  }
 }
 
 char JsonCursor::next_in_string() {
@@ -139,11 +226,11 @@ void JsonCursor::append_utf8_sequence(unsigned char lead, std::string& text) {
   const int tails = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
   unsigned char least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   unsigned char most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (lead < 0xC2 || lead > 0xF4) fail("the header is not UTF-8");
+  if (lead < 0xC2 || lead > 0xF4) fail("the " + part_ + " is not UTF-8");
   text += static_cast<char>(lead);
   for (int i = 0; i < tails; ++i) {
     const auto byte = static_cast<unsigned char>(next_in_string());
-    if (byte < least || byte > most) fail("the header is not UTF-8");
+    if (byte < least || byte > most) fail("the " + part_ + " is not UTF-8");
     text += static_cast<char>(byte);
     least = 0x80;
     most = 0xBF;

@@ -9,10 +9,12 @@ namespace cachet::io {
 
 /// Walks JSON text piece by piece: strict (RFC 8259, valid UTF-8, no lone surrogates), without recursion and without
 /// memory beyond the strings it returns. A caller that knows the shape it expects thereby refuses every other, nesting
-/// and all. Everything throws io::Error: "<name>: header byte 17: expected ':'".
+/// and all. Everything throws io::Error: "<name>: header byte 17: expected ':'", where `part` of the file is the
+/// header.
 class JsonCursor {
  public:
-  JsonCursor(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  JsonCursor(std::string_view text, std::string_view name, std::string_view part = "header")
+      : text_(text), name_(name), part_(part) {}
 
   /// Skips white space, then takes `symbol` or fails.
   void expect(char symbol);
@@ -22,6 +24,15 @@ class JsonCursor {
   std::string string(std::string_view what, size_t most_bytes);
   /// A plain integer 0 ... 2^63 - 1: no sign, fraction, exponent or leading zero.
   int64_t natural(std::string_view what);
+  /// Any number; one too large for a double is infinite. NaN, Infinity and -Infinity are read too, which are no JSON
+  /// but what Python writes: who asks for a number must look at it.
+  double number(std::string_view what);
+  /// The first symbol of what is next, 0 at the end.
+  char peek();
+  /// Takes `word` (true, false, null) if it is next.
+  bool take_word(std::string_view word);
+  /// Any value that nests at most `depth` objects and arrays.
+  void skip_value(int depth = 16);
   /// Fails unless only white space is left.
   void end();
 
@@ -32,10 +43,12 @@ class JsonCursor {
   char next_in_string();
   void append_escape(std::string& text);
   uint32_t hex_digits();
+  void skip_number();
+  size_t skip_digits();
   void append_utf8_sequence(unsigned char lead, std::string& text);
 
   std::string_view text_;
-  std::string name_;
+  std::string name_, part_;
   size_t position_ = 0;
 };
 

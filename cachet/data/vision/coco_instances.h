@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cachet/geometry/box.h"
+#include "cachet/geometry/run_lengths.h"
+
+namespace cachet::data {
+
+/// What is wrong with single annotations of a file that is otherwise good.
+enum class CocoFault {
+  // The annotation is left out.
+  unknown_image,     // of an image that the file does not list
+  unknown_category,  // likewise
+  repeated_id,       // of an annotation before
+  odd_box,           // not four numbers, or one that is not finite or beyond ±2^26, or a negative side
+  odd_area,          // not finite or negative
+  // The annotation stays without what is wrong; where nothing is left of its segmentation, it has no mask.
+  short_polygon,  // fewer than three corners, or an odd number of coordinates
+  odd_polygon,    // a corner that is not finite or beyond ±2^26, or edges to and fro over millions of columns
+  odd_runs,       // run lengths that do not make a mask of their size
+  other_size,     // run lengths of another size than the image's
+  elsewhere,      // a segmentation that shares no place with its box
+  // Nothing is left out; as in mmdetection, training does not use it, and evaluation does.
+  outside_image,  // a box that shares nothing with its image
+  no_area,        // an area of 0, or a side below one pixel
+  count
+};
+
+/// How often each fault was met.
+class CocoNotes {
+ public:
+  void add(CocoFault fault) { ++counts_[static_cast<size_t>(fault)]; }
+  int64_t operator[](CocoFault fault) const { return counts_[static_cast<size_t>(fault)]; }
+  bool any() const;
+  /// For a run's notes: "3 annotations left out: their image is not listed".
+  std::vector<std::string> lines() const;
+
+ private:
+  std::array<int64_t, static_cast<size_t>(CocoFault::count)> counts_{};
+};
+
+struct CocoImage {
+  int64_t id = 0;
+  geometry::Size size;
+  std::string file_name;  // a path below the folder of images
+};
+
+struct CocoCategory {
+  int64_t id = 0;
+  std::string name;
+};
+
+/// An object, or a crowd of them.
+struct CocoAnnotation {
+  int64_t id = 0;
+  int32_t image = 0, category = 0;  // their numbers in the file, not their ids
+  geometry::SizedBox box;
+  double area = 0;
+  bool crowd = false;
+  bool ignored = false;  // "ignore": training does not use it
+  bool trained = false;  // training uses it: not ignored, with an area and a part inside the image; crowds too
+
+  enum class Form : uint8_t { none, polygons, runs } form = Form::none;
+  uint64_t first = 0;  // of its segmentation in the index
+  uint32_t count = 0;  // polygons, or runs
+};
+
+/// A file of COCO instances (cocodataset.org: data format, object detection), read once into a compact index.
+///
+/// The file is refused (io::Error: "<path>: JSON byte 71: …", or with the number of the image) where it is not what it
+/// says it is: no JSON, nested more than 16 deep beside what is known, a type or a key that is missing or there twice,
+/// images or categories twice, sizes that no image has, names that leave the folder, none of images and categories.
+/// What is wrong with single annotations costs these alone, by the rules of CocoFault, and is counted.
+class CocoInstances {
+ public:
+  static CocoInstances read(const std::filesystem::path& file);
+  /// Of the text of a file that messages call `name`.
+  static CocoInstances parse(std::string_view text, std::string_view name);
+
+  const std::string& name() const { return name_; }                            // of the file, for messages
+  const std::vector<CocoImage>& images() const { return images_; }             // in the file's order
+  const std::vector<CocoCategory>& categories() const { return categories_; }  // likewise
+  std::span<const CocoAnnotation> annotations(int64_t image) const;            // likewise
+  int64_t annotations() const { return static_cast<int64_t>(annotations_.size()); }
+  const CocoNotes& notes() const { return notes_; }
+
+  /// The mask of an annotation of this index at its image's size, where it has one.
+  std::optional<geometry::RunLengths> mask(const CocoAnnotation& annotation) const;
+
+ private:
+  friend class CocoReader;
+
+  std::string name_;
+  std::vector<CocoImage> images_;
+  std::vector<CocoCategory> categories_;
+  std::vector<CocoAnnotation> annotations_;  // image by image
+  std::vector<uint64_t> first_annotation_;   // of each image, and the end
+  std::vector<double> coordinates_;
+  std::vector<uint64_t> polygons_;  // where each begins in coordinates_, and the end
+  std::vector<uint32_t> runs_;
+  CocoNotes notes_;
+};
+
+}  // namespace cachet::data

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachet/geometry/box.h"
+#include "cachet/geometry/run_lengths.h"
+
+namespace cachet::data {
+
+/// One entry of a file of COCO results: what a detector saw.
+struct CocoDetection {
+  int64_t image_id = 0, category_id = 0;
+  std::optional<geometry::SizedBox> box;
+  double score = 0;
+  std::optional<geometry::RunLengths> mask;
+};
+
+/// Files that pycocotools' loadRes reads: an array of {"image_id", "bbox", "score", "category_id", "segmentation"}, the
+/// latter where there is a mask, as compressed run lengths. Numbers are written so that reading gives the same again.
+class CocoResultsText {
+ public:
+  CocoResultsText() = default;
+  void add(const CocoDetection& detection);
+  int64_t size() const { return size_; }
+  /// The whole file.
+  std::string finish() &&;
+
+ private:
+  std::string text_ = "[";
+  int64_t size_ = 0;
+};
+
+/// Reads a file of results, an entry at a time. Boxes have finite numbers and sides of at least 0, scores are finite,
+/// masks have run lengths of their size, each entry a box or a mask. Throws io::Error that names place and fault
+/// otherwise: "x.json: JSON byte 71: detection 3 has no 'score'".
+void read_coco_results(const std::filesystem::path& file, const std::function<void(CocoDetection)>& entry);
+void parse_coco_results(std::string_view text, std::string_view name, const std::function<void(CocoDetection)>& entry);
+
+}  // namespace cachet::data

@@ -1,0 +1,114 @@
+#include "cachet/data/vision/detection_loader.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "cachet/io/error.h"
+
+namespace cachet::data {
+namespace {
+
+constexpr std::array<config::Choice<OnBadImage>, 2> kOnBadImage{
+    {{"stop", OnBadImage::stop}, {"skip", OnBadImage::skip}}};
+
+// What makes samples, shared by the threads of a loader.
+struct SampleMaker {
+  std::shared_ptr<const DetectionSet> set;
+  DetectionTransform transform;
+  OnBadImage on_bad_image;
+  std::shared_ptr<BadImages> bad_images;
+  uint64_t seed;
+
+  std::optional<DetectionSample> sample(const PlacedSample& placed, const BatchPlace& place) const {
+    at::Tensor pixels;
+    try {
+      pixels = set->pixels(placed.index);
+    } catch (const io::Error& error) {
+      if (on_bad_image == OnBadImage::stop)
+        throw io::Error("epoch " + std::to_string(place.epoch + 1) + ", batch " + std::to_string(place.number + 1) +
+                        ": " + error.what() + "; data.on_bad_image = \"skip\" goes on without such images");
+      bad_images->add(error.what());
+      return std::nullopt;
+    }
+    const SampleRandom random{seed, static_cast<uint64_t>(place.epoch), static_cast<uint64_t>(placed.index)};
+    DetectionSample sample = transform.apply(std::move(pixels), set->objects(placed.index), transform.draw(random));
+    sample.index = placed.index;
+    sample.image_id = set->image(placed.index).id;
+    return sample;
+  }
+
+  DetectionBatch operator()(const BatchPlace& place) const {
+    std::vector<DetectionSample> samples;
+    for (const PlacedSample& placed : place.samples) {
+      if (auto made = sample(placed, place)) samples.push_back(*std::move(made));
+    }
+    DetectionBatch batch = collate(std::move(samples), transform.options().multiple);
+    batch.number = place.number;
+    return batch;
+  }
+};
+
+}  // namespace
+
+OnBadImage read_on_bad_image(const config::View& view) {
+  return view.choice("on_bad_image", OnBadImage::stop, kOnBadImage);
+}
+
+void BadImages::add(const std::string& message) {
+  const std::lock_guard lock(mutex_);
+  messages_.insert(message);
+}
+
+int64_t BadImages::count() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int64_t>(messages_.size());
+}
+
+std::vector<std::string> BadImages::notes() const {
+  const std::lock_guard lock(mutex_);
+  if (messages_.empty()) return {};
+  return {std::to_string(messages_.size()) + (messages_.size() == 1 ? " image" : " images") +
+          " skipped; the first: " + *messages_.begin()};
+}
+
+DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple) {
+  int64_t height = 0, width = 0;
+  for (const DetectionSample& sample : samples) {
+    height = std::max(height, padded_side(sample.resized.height, multiple));
+    width = std::max(width, padded_side(sample.resized.width, multiple));
+  }
+  DetectionBatch batch;
+  batch.images = at::zeros({static_cast<int64_t>(samples.size()), 3, height, width}, at::kFloat);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const geometry::Size& size = samples[i].resized;
+    batch.images[static_cast<int64_t>(i)].narrow(1, 0, size.height).narrow(2, 0, size.width).copy_(samples[i].pixels);
+    samples[i].pixels = at::Tensor();
+  }
+  batch.samples = std::move(samples);
+  return batch;
+}
+
+std::vector<int64_t> orientations(const DetectionSet& set) {
+  std::vector<int64_t> groups;
+  for (int64_t i = 0; i < set.size(); ++i) groups.push_back(set.image(i).size.width > set.image(i).size.height ? 1 : 0);
+  return groups;
+}
+
+DetectionLoader::DetectionLoader(std::shared_ptr<const DetectionSet> set, DetectionTransform transform,
+                                 std::shared_ptr<const BatchOrder> order, OnBadImage on_bad_image,
+                                 std::shared_ptr<BadImages> bad_images, LoaderOptions options)
+    : set_(std::move(set)),
+      transform_(std::move(transform)),
+      bad_images_(std::move(bad_images)),
+      loader_(order, options, SampleMaker{set_, transform_, on_bad_image, bad_images_, order->seed()}) {
+  if (order->samples() != set_->size())
+    throw std::invalid_argument("an order of " + std::to_string(order->samples()) + " samples cannot be that of " +
+                                std::to_string(set_->size()) + " images");
+}
+
+}  // namespace cachet::data

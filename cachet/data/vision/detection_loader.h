@@ -1,0 +1,79 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cachet/config/view.h"
+#include "cachet/data/loader.h"
+#include "cachet/data/vision/detection_set.h"
+#include "cachet/data/vision/detection_transform.h"
+
+namespace cachet::data {
+
+/// What becomes of an image that cannot be decoded.
+enum class OnBadImage {
+  stop,  // the run ends with an error that names it
+  skip,  // its batches go without it, and the run's notes name it
+};
+/// Reads on_bad_image: "stop" or "skip".
+OnBadImage read_on_bad_image(const config::View& view);
+
+/// Images that could not be decoded, each once, by any thread.
+class BadImages {
+ public:
+  void add(const std::string& message);
+  int64_t count() const;
+  /// For a run's notes: how many, and the first of them by name.
+  std::vector<std::string> notes() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string> messages_;
+};
+
+struct DetectionBatch {
+  /// (B, 3, H, W) float32: samples side by side, each in the upper left corner, zeros beyond it. B is smaller than the
+  /// batch size where images were skipped, and may be 0.
+  at::Tensor images;
+  std::vector<DetectionSample> samples;  // without their pixels, which are in `images`
+  int64_t number = 0;                    // within the epoch
+};
+
+/// Samples as one batch whose sides are multiples of `multiple`. Takes their pixels.
+DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple);
+
+/// Groups for GroupedBatches: 1 for images wider than high, else 0.
+std::vector<int64_t> orientations(const DetectionSet& set);
+
+/// Makes batches of a detection set.
+class DetectionLoader {
+ public:
+  /// What is drawn for a sample is a function of (order->seed(), epoch, sample). `bad_images` may be shared.
+  DetectionLoader(std::shared_ptr<const DetectionSet> set, DetectionTransform transform,
+                  std::shared_ptr<const BatchOrder> order, OnBadImage on_bad_image = OnBadImage::stop,
+                  std::shared_ptr<BadImages> bad_images = std::make_shared<BadImages>(), LoaderOptions options = {});
+
+  int64_t batches() const { return loader_.batches(); }  // of one epoch
+  const DetectionSet& set() const { return *set_; }
+  const DetectionTransform& transform() const { return transform_; }
+  const BadImages& bad_images() const { return *bad_images_; }
+
+  /// As BatchLoader::stream.
+  BatchStream<DetectionBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
+    return loader_.stream(epoch, first_batch);
+  }
+
+ private:
+  std::shared_ptr<const DetectionSet> set_;
+  DetectionTransform transform_;
+  std::shared_ptr<BadImages> bad_images_;
+  BatchLoader<DetectionBatch> loader_;
+};
+
+}  // namespace cachet::data

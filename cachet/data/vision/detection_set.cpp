@@ -1,0 +1,159 @@
+#include "cachet/data/vision/detection_set.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "cachet/data/fingerprint.h"
+#include "cachet/io/error.h"
+#include "cachet/io/image.h"
+
+namespace cachet::data {
+namespace {
+
+using geometry::Size;
+
+std::vector<std::string> image_names(const CocoInstances& instances) {
+  std::vector<std::string> names;
+  for (const CocoImage& image : instances.images()) names.push_back(image.file_name);
+  return names;
+}
+
+std::string counted(int64_t count, const std::string& one, const std::string& more) {
+  return std::to_string(count) + " " + (count == 1 ? one : more);
+}
+
+}  // namespace
+
+DetectionSet::DetectionSet(std::shared_ptr<const CocoInstances> instances, std::filesystem::path folder,
+                           DetectionSetOptions options)
+    : instances_(std::move(instances)),
+      options_(std::move(options)),
+      files_(std::move(folder), image_names(*instances_), {.strict_images = options_.strict_images}) {
+  const std::vector<CocoCategory>& categories = instances_->categories();
+  class_names_ = options_.class_names;
+  if (class_names_.empty()) {
+    for (const CocoCategory& category : categories) class_names_.push_back(category.name);
+  }
+  label_of_.assign(categories.size(), -1);
+  for (size_t label = 0; label < class_names_.size(); ++label) {
+    const auto found = std::find_if(categories.begin(), categories.end(),
+                                    [&](const CocoCategory& category) { return category.name == class_names_[label]; });
+    if (found == categories.end())
+      throw io::Error(instances_->name() + ": has no category " + io::in_quotes(class_names_[label]) +
+                      ", which is one of the model's " + std::to_string(class_names_.size()) + " classes");
+    label_of_[static_cast<size_t>(found - categories.begin())] = static_cast<int64_t>(label);
+    category_ids_.push_back(found->id);
+  }
+  for (int64_t i = 0; i < static_cast<int64_t>(instances_->images().size()); ++i) {
+    const auto annotations = instances_->annotations(i);
+    const Size& size = instances_->images()[static_cast<size_t>(i)].size;
+    const bool used =
+        std::any_of(annotations.begin(), annotations.end(), [&](const auto& a) { return has_class(a); }) &&
+        std::min(size.height, size.width) >= options_.least_side;
+    if (used || options_.empty_images == EmptyImages::keep) kept_.push_back(i);
+  }
+  if (kept_.empty())
+    throw io::Error(instances_->name() + ": none of its " + std::to_string(instances_->images().size()) +
+                    " images has an object of the classes and a side of " + std::to_string(options_.least_side) +
+                    " pixels");
+}
+
+at::Tensor DetectionSet::pixels(int64_t index) const {
+  const CocoImage& stated = image(index);
+  const at::Tensor pixels = files_.region(kept_.at(static_cast<size_t>(index)), {});
+  if (pixels.size(0) != stated.size.height || pixels.size(1) != stated.size.width)
+    throw io::Error(path(index).string() + ": is " + std::to_string(pixels.size(1)) + " × " +
+                    std::to_string(pixels.size(0)) + " pixels, but " + instances_->name() + " says " +
+                    std::to_string(stated.size.width) + " × " + std::to_string(stated.size.height));
+  return pixels;
+}
+
+DetectionObjects DetectionSet::objects(int64_t index) const {
+  DetectionObjects objects;
+  for (const CocoAnnotation& annotation : annotations(index)) {
+    if (!annotation.trained) continue;
+    const geometry::Box box = corners(annotation.box);
+    if (annotation.crowd) {
+      objects.crowds.push_back(box);
+      continue;
+    }
+    if (options_.masks) {
+      auto mask = instances_->mask(annotation);
+      if (!mask) continue;
+      objects.masks.push_back(*std::move(mask));
+    }
+    objects.boxes.push_back(box);
+    objects.labels.push_back(annotation.category);
+  }
+  return objects;
+}
+
+std::vector<CocoAnnotation> DetectionSet::annotations(int64_t index) const {
+  std::vector<CocoAnnotation> found;
+  for (CocoAnnotation annotation : instances_->annotations(kept_.at(static_cast<size_t>(index)))) {
+    if (!has_class(annotation)) continue;
+    annotation.category = static_cast<int32_t>(label_of_[static_cast<size_t>(annotation.category)]);
+    found.push_back(annotation);
+  }
+  return found;
+}
+
+std::shared_ptr<const DetectionSet> DetectionSet::subset(const std::vector<int64_t>& indices) const {
+  auto part = std::make_shared<DetectionSet>(*this);
+  part->kept_.clear();
+  for (const int64_t index : indices) part->kept_.push_back(kept_.at(static_cast<size_t>(index)));
+  return part;
+}
+
+std::string DetectionSet::fingerprint() const {
+  Fingerprint fingerprint;
+  for (const std::string& name : class_names_) fingerprint.add(name);
+  for (const int64_t image : kept_) {
+    const CocoImage& stated = instances_->images()[static_cast<size_t>(image)];
+    fingerprint.add(stated.id).add(stated.file_name).add(stated.size.height).add(stated.size.width);
+    for (const CocoAnnotation& annotation : instances_->annotations(image)) {
+      fingerprint.add(annotation.id).add(annotation.category).add(int64_t{annotation.crowd});
+      fingerprint.add(std::as_bytes(std::span(&annotation.box, 1)));
+    }
+  }
+  return fingerprint.text();
+}
+
+std::vector<std::string> DetectionSet::notes() const {
+  std::vector<std::string> lines = instances_->notes().lines();
+  const auto all = static_cast<int64_t>(instances_->images().size());
+  if (size() < all)
+    lines.push_back(counted(all - size(), "image", "images") +
+                    " left out: without an object of the classes, or too small");
+  int64_t others = 0, maskless = 0;
+  for (int64_t i = 0; i < all; ++i) {
+    for (const CocoAnnotation& annotation : instances_->annotations(i)) {
+      others += has_class(annotation) ? 0 : 1;
+      maskless += has_class(annotation) && annotation.trained && !annotation.crowd &&
+                          annotation.form == CocoAnnotation::Form::none
+                      ? 1
+                      : 0;
+    }
+  }
+  if (others > 0)
+    lines.push_back(counted(others, "annotation", "annotations") + " left out: of categories that are no classes");
+  if (maskless > 0 && options_.masks)
+    lines.push_back(counted(maskless, "object", "objects") + " left out: without a mask");
+  for (std::string& line : lines) line = instances_->name() + ": " + line;
+  return lines;
+}
+
+std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::path& annotations,
+                                                       const std::filesystem::path& images,
+                                                       const DetectionSetOptions& options) {
+  auto instances = std::make_shared<const CocoInstances>(CocoInstances::read(annotations));
+  auto set = std::make_shared<const DetectionSet>(std::move(instances), images, options);
+  if (!std::filesystem::exists(set->path(0)))
+    throw io::Error(set->path(0).string() + ": does not exist, but " + annotations.string() +
+                    " lists it; data.images must name the folder of its images");
+  return set;
+}
+
+}  // namespace cachet::data

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/data/vision/coco_instances.h"
+#include "cachet/data/vision/image_files.h"
+#include "cachet/geometry/box.h"
+#include "cachet/geometry/run_lengths.h"
+
+namespace cachet::data {
+
+/// The objects of an image that a detector learns from. Boxes in pixels of the image; they may reach beyond it.
+struct DetectionObjects {
+  std::vector<geometry::Box> boxes;
+  std::vector<int64_t> labels;              // of each, a class from 0
+  std::vector<geometry::RunLengths> masks;  // of each, at the image's size; empty where masks are not asked for
+  std::vector<geometry::Box> crowds;        // regions of many objects: nothing to learn from
+
+  size_t size() const { return boxes.size(); }
+};
+
+/// Which images a set has.
+enum class EmptyImages {
+  keep,
+  leave_out,  // those without an object of the classes; crowds do, as in mmdetection
+};
+
+struct DetectionSetOptions {
+  std::vector<std::string> class_names{};  // in the model's order; empty: all categories of the file, in its order
+  bool masks = false;                      // objects without a mask are left out
+  EmptyImages empty_images = EmptyImages::leave_out;
+  int64_t least_side = 32;  // images with a shorter side below it are left out where empty ones are
+  bool strict_images = false;
+};
+
+/// Images with objects in them: a file of COCO instances and a folder of images.
+class DetectionSet {
+ public:
+  /// Throws io::Error where a class is no category of the file, and where no image is left.
+  DetectionSet(std::shared_ptr<const CocoInstances> instances, std::filesystem::path folder,
+               DetectionSetOptions options);
+
+  int64_t size() const { return static_cast<int64_t>(kept_.size()); }
+  const std::vector<std::string>& class_names() const { return class_names_; }
+  const std::vector<int64_t>& category_ids() const { return category_ids_; }  // of each class, in the file
+  const CocoInstances& instances() const { return *instances_; }
+  const DetectionSetOptions& options() const { return options_; }
+
+  /// What the file says of image `index` of the set.
+  const CocoImage& image(int64_t index) const {
+    return instances_->images()[static_cast<size_t>(kept_.at(static_cast<size_t>(index)))];
+  }
+  std::filesystem::path path(int64_t index) const { return files_.path(kept_.at(static_cast<size_t>(index))); }
+
+  /// (H, W, 3) uint8. Throws io::Error that names the file, also where it has another size than the annotations say.
+  at::Tensor pixels(int64_t index) const;
+
+  /// What a detector learns from, by the rules of mmdetection: no ignored annotations, none outside the image or
+  /// without area.
+  DetectionObjects objects(int64_t index) const;
+
+  /// All annotations of an image's classes, as an evaluation takes them; category is the class.
+  std::vector<CocoAnnotation> annotations(int64_t index) const;
+
+  /// The images of these indices, in this order.
+  std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices) const;
+
+  /// What tells this set from others, without reading images.
+  std::string fingerprint() const;
+
+  /// Lines for a run's notes: faults of the file, images and objects that are left out.
+  std::vector<std::string> notes() const;
+
+ private:
+  bool has_class(const CocoAnnotation& annotation) const {
+    return label_of_[static_cast<size_t>(annotation.category)] >= 0;
+  }
+
+  std::shared_ptr<const CocoInstances> instances_;
+  DetectionSetOptions options_;
+  ImageFiles files_;
+  std::vector<std::string> class_names_;
+  std::vector<int64_t> category_ids_;
+  std::vector<int64_t> label_of_;  // of each category of the file, −1 of one that is no class
+  std::vector<int64_t> kept_;      // numbers of images in the file
+};
+
+/// Reads the file and opens the set; the first image must be there.
+std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::path& annotations,
+                                                       const std::filesystem::path& images,
+                                                       const DetectionSetOptions& options);
+
+}  // namespace cachet::data

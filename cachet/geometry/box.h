@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+namespace cachet::geometry {
+
+/// In pixels.
+struct Size {
+  int64_t height = 0, width = 0;
+  bool operator==(const Size&) const = default;
+};
+
+/// An upright box by its corners, in pixels from the upper left corner of the image: the first pixel reaches from 0
+/// to 1.
+struct Box {
+  double left = 0, top = 0, right = 0, bottom = 0;
+  bool operator==(const Box&) const = default;
+
+  double width() const { return right - left; }
+  double height() const { return bottom - top; }
+  bool empty() const { return right <= left || bottom <= top; }
+};
+
+/// The same box as COCO's files have it.
+struct SizedBox {
+  double x = 0, y = 0, width = 0, height = 0;
+  bool operator==(const SizedBox&) const = default;
+
+  double area() const { return width * height; }
+};
+
+inline Box corners(const SizedBox& box) { return {box.x, box.y, box.x + box.width, box.y + box.height}; }
+inline SizedBox sized(const Box& box) { return {box.left, box.top, box.width(), box.height()}; }
+
+/// In an image mirrored left to right, or top to bottom.
+Box mirrored(const Box& box, double image_width);
+Box flipped(const Box& box, double image_height);
+Box shifted(const Box& box, double right, double down);
+Box scaled(const Box& box, double horizontal, double vertical);
+/// The part inside an image; where there is none, a box without area on its border.
+Box clipped(const Box& box, const Size& image);
+
+/// Intersection over union as COCO computes it. What a detection shares with a crowd is counted against the detection's
+/// own area: a crowd is a region that holds many objects.
+double overlap(const SizedBox& detection, const SizedBox& truth, bool truth_is_crowd = false);
+
+}  // namespace cachet::geometry

@@ -1,0 +1,101 @@
+#include "cachet/data/vision/detection_set.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "cachet/io/error.h"
+#include "tests/data/vision/detection_files.h"
+#include "tests/support/coco_json.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
+
+namespace cachet::data {
+namespace {
+
+using nlohmann::json;
+using test::thrown_message;
+
+std::shared_ptr<const CocoInstances> instances_of(const json& file) {
+  return std::make_shared<const CocoInstances>(CocoInstances::parse(file.dump(), "x.json"));
+}
+
+void expect_boxes(const std::vector<geometry::Box>& boxes, const json& expected) {
+  ASSERT_EQ(boxes.size(), expected.size());
+  for (size_t i = 0; i < boxes.size(); ++i) EXPECT_EQ(boxes[i], testing::box_of(expected[i]));
+}
+
+TEST(DetectionSet, TakesTheObjectsThatMmdetectionTakes) {
+  const json oracle = testing::json_oracle("det_pipeline.json")["annotations"];
+  const auto instances = instances_of(oracle["data"]);
+  const DetectionSet all(instances, "", {.class_names = oracle["classes"], .empty_images = EmptyImages::keep});
+  EXPECT_EQ(all.category_ids(), oracle["category_ids"].get<std::vector<int64_t>>());
+  ASSERT_EQ(all.size(), static_cast<int64_t>(oracle["parsed"].size()));
+  for (int64_t i = 0; i < all.size(); ++i) {
+    const json& expected = oracle["parsed"][std::to_string(all.image(i).id)];
+    const DetectionObjects objects = all.objects(i);
+    expect_boxes(objects.boxes, expected["boxes"]);
+    expect_boxes(objects.crowds, expected["ignored"]);
+    EXPECT_EQ(objects.labels, expected["labels"].get<std::vector<int64_t>>());
+  }
+  const DetectionSet used(instances, "", {.class_names = oracle["classes"]});
+  std::vector<int64_t> ids;
+  for (int64_t i = 0; i < used.size(); ++i) ids.push_back(used.image(i).id);
+  EXPECT_EQ(ids, oracle["used_in_training"].get<std::vector<int64_t>>());
+  EXPECT_EQ(used.notes(),
+            (std::vector<std::string>{"x.json: 1 annotation not trained with: their box lies outside the image",
+                                      "x.json: 2 annotations not trained with: their box has no area",
+                                      "x.json: 3 images left out: without an object of the classes, or too small",
+                                      "x.json: 2 annotations left out: of categories that are no classes"}));
+  EXPECT_NE(used.fingerprint(), all.fingerprint());
+}
+
+TEST(DetectionSet, KnowsClassesInTheModelsOrder) {
+  const json oracle = testing::json_oracle("det_pipeline.json")["annotations"];
+  const auto instances = instances_of(oracle["data"]);
+  const DetectionSet set(instances, "", {.class_names = {"c", "a"}});
+  EXPECT_EQ(set.category_ids(), (std::vector<int64_t>{7, 1}));
+  EXPECT_EQ(set.objects(0).labels, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(DetectionSet(instances, "", {}).class_names(), (std::vector<std::string>{"a", "b", "c", "unused"}));
+  EXPECT_EQ(thrown_message<io::Error>([&] {
+              DetectionSet(instances, "", {.class_names = {"a", "zebra"}});
+            }),
+            "x.json: has no category 'zebra', which is one of the model's 2 classes");
+  EXPECT_EQ(thrown_message<io::Error>([&] { DetectionSet(instances, "", {.class_names = {"a"}, .least_side = 500}); }),
+            "x.json: none of its 5 images has an object of the classes and a side of 500 pixels");
+}
+
+TEST(DetectionSet, LeavesOutObjectsWithoutAMaskWhereMasksAreAskedFor) {
+  json file = testing::json_oracle("det_pipeline.json")["annotations"]["data"];
+  file["annotations"][0].erase("segmentation");
+  const auto instances = instances_of(file);
+  EXPECT_EQ(DetectionSet(instances, "", {.class_names = {"b"}}).objects(0).size(), 1u);
+  const DetectionSet masks(instances, "", {.class_names = {"b", "c"}, .masks = true});
+  EXPECT_EQ(masks.objects(0).size(), 1u);
+  EXPECT_EQ(masks.objects(0).masks.size(), 1u);
+  EXPECT_EQ(masks.notes().back(), "x.json: 1 object left out: without a mask");
+}
+
+TEST(DetectionSet, ReadsImagesOfTheStatedSize) {
+  const test::TemporaryDirectory folder;
+  const auto set = test::small_detection_set(folder.path(), 3);
+  EXPECT_EQ(set->pixels(1).sizes(), (at::IntArrayRef{60, 40, 3}));
+  EXPECT_EQ(set->pixels(2)[0][0][0].item<int64_t>(), 2);
+  EXPECT_EQ(set->objects(2).masks[0].box(), (geometry::SizedBox{5, 8, 10, 10}));
+  EXPECT_EQ(set->subset({2, 0})->image(0).id, 102);
+  EXPECT_NE(set->subset({2, 0})->fingerprint(), set->fingerprint());
+  test::write_plain_png(folder / "0.png", 41, 60, 0);
+  EXPECT_EQ(thrown_message<io::Error>([&] { set->pixels(0); }),
+            (folder / "0.png").string() + ": is 60 × 41 pixels, but x.json says 60 × 40");
+}
+
+TEST(DetectionSet, WantsItsImages) {
+  const test::TemporaryDirectory folder;
+  std::ofstream(folder / "x.json") << testing::json_oracle("det_pipeline.json")["annotations"]["data"].dump();
+  EXPECT_EQ(thrown_message<io::Error>([&] { open_detection_set(folder / "x.json", folder / "images", {}); }),
+            (folder / "images" / "0.jpg").string() + ": does not exist, but " + (folder / "x.json").string() +
+                " lists it; data.images must name the folder of its images");
+}
+
+}  // namespace
+}  // namespace cachet::data

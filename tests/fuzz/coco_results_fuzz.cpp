@@ -1,0 +1,32 @@
+// Files of COCO results, and lines of an evaluation's state.
+#include <stdexcept>
+
+#include "cachet/data/vision/coco_results.h"
+#include "cachet/io/error.h"
+#include "cachet/metrics/coco_evaluation.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace cachet::fuzz {
+
+void read(std::span<const uint8_t> input) {
+  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+  try {
+    data::CocoResultsText written;
+    data::parse_coco_results(text, "input", [&](const data::CocoDetection& detection) { written.add(detection); });
+    data::parse_coco_results(std::move(written).finish(), "written", [](const data::CocoDetection&) {});
+  } catch (const io::Error&) {
+  }
+  try {
+    const metrics::ImageVerdicts verdicts = metrics::image_verdicts(text);
+    if (metrics::image_verdicts(metrics::to_line(verdicts)) != verdicts) std::abort();
+  } catch (const std::invalid_argument&) {
+  }
+}
+
+std::vector<std::string> seeds() {
+  return {R"([{"image_id": 1, "category_id": 2, "bbox": [1, 1, 4.5, 3], "score": 0.5}])",
+          R"([{"image_id": 1, "category_id": 2, "score": 1e-3, "segmentation": {"size": [7, 9], "counts": "9d0R1"}}])",
+          "5 1 0 1 1 0 0 1 0.5 1023 1023 0 0 0 0 0 1023"};
+}
+
+}  // namespace cachet::fuzz

@@ -1,0 +1,259 @@
+#include "cachet/metrics/coco_evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include "tests/support/coco_json.h"
+#include "tests/support/thrown_message.h"
+
+namespace cachet::metrics {
+namespace {
+
+using geometry::RunLengths;
+using geometry::SizedBox;
+using test::thrown_message;
+
+// COCO ground truth and detections, categories numbered in the order of their ids.
+struct Fixture {
+  std::vector<int64_t> categories;
+  std::vector<std::pair<int64_t, ImageObjects>> images;
+};
+
+Fixture fixture(const nlohmann::json& oracle, OverlapKind kind) {
+  Fixture fixture;
+  std::map<int64_t, size_t> image_of;
+  std::map<int64_t, geometry::Size> size_of;
+  std::map<int64_t, int32_t> category_of;
+  for (const auto& category : oracle["ground_truth"]["categories"]) {
+    category_of[category["id"]] = static_cast<int32_t>(fixture.categories.size());
+    fixture.categories.push_back(category["id"]);
+  }
+  for (const auto& image : oracle["ground_truth"]["images"]) {
+    image_of[image["id"]] = fixture.images.size();
+    size_of[image["id"]] = {image["height"], image["width"]};
+    fixture.images.push_back({image["id"], {}});
+  }
+  const bool masks = kind == OverlapKind::masks;
+  for (const auto& annotation : oracle["ground_truth"]["annotations"]) {
+    TrueObject truth{.category = category_of.at(annotation["category_id"]),
+                     .box = testing::sized_box_of(annotation["bbox"]),
+                     .area = annotation["area"],
+                     .crowd = annotation["iscrowd"] == 1};
+    if (masks) truth.mask = testing::mask_of(annotation["segmentation"], size_of.at(annotation["image_id"]));
+    fixture.images[image_of.at(annotation["image_id"])].second.truths.push_back(truth);
+  }
+  for (const auto& entry : oracle[masks ? "segm_detections" : "bbox_detections"]) {
+    DetectedObject detection{.category = category_of.at(entry["category_id"]), .box = {}, .score = entry["score"]};
+    if (masks) {
+      detection.mask = testing::mask_of(entry["segmentation"]);
+    } else {
+      detection.box = testing::sized_box_of(entry["bbox"]);
+    }
+    fixture.images[image_of.at(entry["image_id"])].second.detections.push_back(detection);
+  }
+  return fixture;
+}
+
+std::vector<ImageVerdicts> verdicts_of(const Fixture& fixture, OverlapKind kind, int threads = 1) {
+  return match_images(
+      static_cast<int64_t>(fixture.images.size()), [&](int64_t i) { return fixture.images[static_cast<size_t>(i)]; },
+      kind, threads);
+}
+
+void expect_equal(const CocoResult& a, const CocoResult& b) {
+  EXPECT_EQ(a.numbers.values(), b.numbers.values());
+  ASSERT_EQ(a.categories.size(), b.categories.size());
+  for (size_t i = 0; i < a.categories.size(); ++i) {
+    EXPECT_EQ(a.categories[i].ap, b.categories[i].ap);
+    EXPECT_EQ(a.categories[i].precision, b.categories[i].precision);
+  }
+}
+
+class CocoEvaluation : public ::testing::TestWithParam<OverlapKind> {};
+
+TEST_P(CocoEvaluation, HasTheNumbersOfPycocotools) {
+  const auto oracle = testing::json_oracle("coco_eval.json");
+  const Fixture data = fixture(oracle, GetParam());
+  const auto& expected = oracle["expected"][GetParam() == OverlapKind::masks ? "segm" : "bbox"];
+  const CocoResult result = summarize(verdicts_of(data, GetParam()), static_cast<int32_t>(data.categories.size()));
+  const auto numbers = result.numbers.values();
+  double largest = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    EXPECT_NEAR(numbers[i], expected["stats"][i], 1e-9) << "number " << i;
+    largest = std::max(largest, std::abs(numbers[i] - expected["stats"][i].get<double>()));
+  }
+  for (size_t i = 0; i < data.categories.size(); ++i) {
+    const double ap = expected["ap_by_category"][std::to_string(data.categories[i])];
+    EXPECT_NEAR(result.categories[i].ap, ap, 1e-9);
+    largest = std::max(largest, std::abs(result.categories[i].ap - ap));
+  }
+  RecordProperty("largest_error", std::to_string(largest * 1e12) + "e-12");
+  // The curve that AP at 0.5 is the mean of.
+  const auto curve = result.precision_curve(0);
+  ASSERT_EQ(curve.size(), static_cast<size_t>(kRecallSteps));
+  double mean = 0;
+  for (const double precision : curve) mean += precision / kRecallSteps;
+  EXPECT_NEAR(mean, result.numbers.ap50, 1e-12);
+}
+
+TEST_P(CocoEvaluation, DependsNeitherOnThreadsNorOnTheOrderOfImages) {
+  const Fixture data = fixture(testing::json_oracle("coco_eval.json"), GetParam());
+  const auto categories = static_cast<int32_t>(data.categories.size());
+  std::vector<ImageVerdicts> one = verdicts_of(data, GetParam(), 1);
+  const std::vector<ImageVerdicts> many = verdicts_of(data, GetParam(), 5);
+  EXPECT_EQ(one, many);
+  const CocoResult result = summarize(one, categories, 1);
+  expect_equal(result, summarize(many, categories, 7));
+  std::reverse(one.begin(), one.end());
+  expect_equal(result, summarize(one, categories, 2));
+}
+
+TEST_P(CocoEvaluation, GoesOnFromWrittenLines) {
+  const Fixture data = fixture(testing::json_oracle("coco_eval.json"), GetParam());
+  const std::vector<ImageVerdicts> verdicts = verdicts_of(data, GetParam());
+  std::vector<ImageVerdicts> read;
+  for (const ImageVerdicts& image : verdicts) read.push_back(image_verdicts(to_line(image)));
+  EXPECT_EQ(read, verdicts);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, CocoEvaluation, ::testing::Values(OverlapKind::boxes, OverlapKind::masks));
+
+TrueObject truth_at(double x, double side = 10, int32_t category = 0) {
+  return {.category = category, .box = {x, 0, side, side}, .area = side * side};
+}
+
+DetectedObject seen_at(double x, double score, double side = 10, int32_t category = 0) {
+  return {.category = category, .box = {x, 0, side, side}, .score = score};
+}
+
+CocoNumbers numbers_of(const std::vector<TrueObject>& truths, const std::vector<DetectedObject>& detections) {
+  const std::vector<ImageVerdicts> images{match_image(1, truths, detections, OverlapKind::boxes)};
+  return summarize(images, 1).numbers;
+}
+
+TEST(CocoNumbersOf, NothingAreMinusOne) {
+  const std::vector<ImageVerdicts> none;
+  for (const double number : summarize(none, 3).numbers.values()) EXPECT_EQ(number, -1);
+  for (const double number : numbers_of({}, {seen_at(0, 0.5)}).values()) EXPECT_EQ(number, -1);
+  EXPECT_TRUE(summarize(none, 3).precision_curve(0).empty());
+  EXPECT_TRUE(summarize(none, 0).categories.empty());
+}
+
+TEST(CocoNumbersOf, ATruthThatNobodySawAreZeroWhereItCounts) {
+  const CocoNumbers numbers = numbers_of({truth_at(0)}, {});
+  EXPECT_EQ(numbers.ap, 0);
+  EXPECT_EQ(numbers.ar100, 0);
+  EXPECT_EQ(numbers.ap_small, 0);
+  EXPECT_EQ(numbers.ap_medium, -1);
+  EXPECT_EQ(numbers.ap_large, -1);
+}
+
+TEST(CocoNumbersOf, ATruthThatWasSeenTwiceCountOnce) {
+  const CocoNumbers numbers = numbers_of({truth_at(0)}, {seen_at(0, 0.5), seen_at(0, 0.9)});
+  EXPECT_NEAR(numbers.ap, 1, 1e-15);  // the miss stands behind the hit
+  EXPECT_EQ(numbers.ar1, 1);
+  const CocoNumbers late = numbers_of({truth_at(0)}, {seen_at(50, 0.95), seen_at(0, 0.9)});
+  EXPECT_NEAR(late.ap, 0.5, 1e-15);
+  EXPECT_EQ(late.ar1, 0);
+  EXPECT_EQ(late.ar10, 1);
+}
+
+TEST(CocoNumbersOf, EqualScoresRankAsTheyCome) {
+  EXPECT_NEAR(numbers_of({truth_at(0)}, {seen_at(0, 0.9), seen_at(50, 0.9)}).ap, 1, 1e-15);
+  EXPECT_NEAR(numbers_of({truth_at(0)}, {seen_at(50, 0.9), seen_at(0, 0.9)}).ap, 0.5, 1e-15);
+  // Of two images, the one with the lower id comes first.
+  const auto hit = [](int64_t image) {
+    const std::vector<TrueObject> truths{truth_at(0)};
+    const std::vector<DetectedObject> detections{seen_at(0, 0.5)};
+    return match_image(image, truths, detections, OverlapKind::boxes);
+  };
+  const auto miss = [](int64_t image) {
+    const std::vector<DetectedObject> detections{seen_at(0, 0.5)};
+    return match_image(image, {}, detections, OverlapKind::boxes);
+  };
+  EXPECT_NEAR(summarize(std::vector{hit(1), miss(2)}, 1).numbers.ap, 1, 1e-15);
+  EXPECT_NEAR(summarize(std::vector{hit(2), miss(1)}, 1).numbers.ap, 0.5, 1e-15);
+}
+
+TEST(CocoNumbersOf, ACrowdTakeDetectionsInWithoutCountingThem) {
+  TrueObject crowd = truth_at(100, 60);
+  crowd.crowd = true;
+  const std::vector<DetectedObject> detections{seen_at(100, 0.9), seen_at(110, 0.8), seen_at(0, 0.7)};
+  EXPECT_NEAR(numbers_of({truth_at(0), crowd}, detections).ap, 1, 1e-15);
+  TrueObject ignored = truth_at(100);
+  ignored.ignored = true;  // takes one in: the second is a miss before the hit
+  EXPECT_NEAR(numbers_of({truth_at(0), ignored}, {seen_at(100, 0.9), seen_at(100, 0.8), seen_at(0, 0.7)}).ap, 0.5,
+              1e-15);
+}
+
+TEST(CocoNumbersOf, AnImageBearOnItsBestHundredDetections) {
+  std::vector<DetectedObject> detections;
+  for (int i = 0; i < 100; ++i) detections.push_back(seen_at(50, 0.9));
+  detections.push_back(seen_at(0, 0.1));
+  EXPECT_EQ(numbers_of({truth_at(0)}, detections).ar100, 0);
+  detections.erase(detections.begin());
+  EXPECT_EQ(numbers_of({truth_at(0)}, detections).ar100, 1);
+}
+
+TEST(CocoNumbersOf, AreasAreSplitAt32And96) {
+  for (const auto& [side, small, medium, large] :
+       {std::tuple{32.0, 1, 1, -1}, {32.5, -1, 1, -1}, {96.0, -1, 1, 1}, {97.0, -1, -1, 1}}) {
+    const CocoNumbers numbers = numbers_of({truth_at(0, side)}, {seen_at(0, 0.5, side)});
+    EXPECT_NEAR(numbers.ap_small, small, 1e-15) << side;
+    EXPECT_NEAR(numbers.ap_medium, medium, 1e-15) << side;
+    EXPECT_NEAR(numbers.ap_large, large, 1e-15) << side;
+  }
+}
+
+TEST(CocoMatching, RefusesWhatCannotBe) {
+  const std::vector<DetectedObject> detections{seen_at(0, std::nan(""))};
+  EXPECT_EQ(thrown_message<std::invalid_argument>([&] { match_image(7, {}, detections, OverlapKind::boxes); }),
+            "image 7: a detection's score is nan");
+  const std::vector<TrueObject> truths{{.mask = RunLengths({2, 3}, std::vector<uint32_t>{0, 6})}};
+  const std::vector<DetectedObject> other{{.score = 1, .mask = RunLengths({3, 2}, std::vector<uint32_t>{0, 6})}};
+  EXPECT_EQ(thrown_message<std::invalid_argument>([&] { match_image(7, truths, other, OverlapKind::masks); }),
+            "masks of 3 × 2 and 2 × 3 pixels cannot be compared");
+  const ImageVerdicts image = match_image(7, truths, {}, OverlapKind::boxes);
+  EXPECT_EQ(thrown_message<std::invalid_argument>([&] {
+              summarize(std::vector{image, image}, 1);
+            }),
+            "image 7 was evaluated twice");
+  EXPECT_EQ(thrown_message<std::invalid_argument>([&] { summarize(std::vector{image}, 0); }),
+            "image 7 has an object of category 0; there are 0");
+  EXPECT_EQ(thrown_message<std::runtime_error>([] {
+              match_images(
+                  3, [](int64_t i) -> std::pair<int64_t, ImageObjects> { throw std::runtime_error(std::to_string(i)); },
+                  OverlapKind::boxes, 2);
+            }),
+            "0");
+}
+
+TEST(CocoMatching, RefusesLinesThatAreNone) {
+  const auto refusal = [](std::string_view line) {
+    return thrown_message<std::invalid_argument>([&] { image_verdicts(line); });
+  };
+  const std::string start = "a line of an evaluation's state, byte ";
+  const std::string good = "5 1 0 1 1 0 0 1 0.5 1023 1023 0 0 0 0 0 1023";
+  EXPECT_EQ(refusal(good), "(nothing thrown)");
+  EXPECT_EQ(image_verdicts(good).detections.at(0).matched[1], 1023);
+  EXPECT_EQ(refusal(""), start + "0: no image");
+  EXPECT_EQ(refusal("x"), start + "0: no image");
+  EXPECT_EQ(refusal("5"), start + "1: no number of categories");
+  EXPECT_EQ(refusal("5 999999999999"), start + "2: no number of categories");
+  EXPECT_EQ(refusal("5 -1"), start + "2: no number of categories");
+  EXPECT_EQ(refusal("5 1 -1 1 1 0 0 0 0 0 0"), start + "4: no category");
+  EXPECT_EQ(refusal("5 2 3 1 1 0 0 0 3 1 1 0 0 0"), start + "16: no category");
+  EXPECT_EQ(refusal("5 1 0 1 1 0 0 101 0.5 1023"), start + "14: no number of detections");
+  EXPECT_EQ(refusal("5 1 0 1 1 0 0 1 nan 1023 1023 0 0 0 0 0 1023"), start + "16: no score");
+  EXPECT_EQ(refusal("5 1 0 1 1 0 0 1 0.5 1024 1023 0 0 0 0 0 1023"), start + "20: no bits");
+  EXPECT_EQ(refusal("5 1 0 1 1 0 0 1 0.5 1023 1023 0 0 0 0 0"), start + "39: no bits");
+  EXPECT_EQ(refusal(good + " 7"), start + "44: something follows its end");
+  EXPECT_EQ(refusal("5 1 0 1 1 0 0 2 0.5 0 0 0 0 0 0 0 0 0.6 0 0 0 0 0 0 0 0"), start + "36: no score");
+}
+
+}  // namespace
+}  // namespace cachet::metrics
