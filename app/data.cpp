@@ -19,6 +19,8 @@ Action declare_data(CLI::App& app) {
       declare_data_matching);
   add("What to make", "shapes", "Make pictures of shapes before each other, in COCO's form, to train a detector with",
       declare_data_shapes);
+  add("What to make", "pairs", "Split sentences and their translations in one file into training, validation and test",
+      declare_data_pairs);
   add("What to make", "subwords", "Train a SentencePiece model that splits texts into subwords", declare_data_subwords);
   add("What to make", "words", "Make a vocabulary of a text's words, ordered by their counts", declare_data_words);
   add("What to make", "tokens", "Turn texts into files of tokens, which training reads without memory",
@@ -29,10 +31,11 @@ Action declare_data(CLI::App& app) {
 const Registration registered_data(
     {Topic::runs,
      "data",
-     "List the data that recipes read; make those of long sequences, of language models and of detectors",
+     "List the data that recipes read; make those of long sequences, of language, of translation and of detectors",
      {"cachet data ls 'cifar*'", "cachet data listops -o listops --train 2000 --validation 200 --test 200",
       "cachet data shapes -o shapes --train 200 --validation 40",
-      "cachet data subwords --train aclImdb/train --vocabulary 8000 -o imdb.model"},
+      "cachet data subwords --train aclImdb/train --vocabulary 8000 -o imdb.model",
+      "cachet data pairs deu-eng.tsv --columns en,de --held-out 1000 -o tatoeba"},
      declare_data});
 
 }  // namespace
