@@ -11,8 +11,12 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 find_program(CACHET_CCACHE ccache)
 mark_as_advanced(CACHET_CCACHE)
 if(CACHET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CACHET_CCACHE})
+  # What one checkout compiled serves others: ccache takes paths below the checkout as relative ones.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+                                  ${CACHET_CCACHE})
 endif()
+# So do the names of sources in messages; and programs do not tell where they were built.
+add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 # cachet_compile_options(target): what every target of ours is compiled with.
 # GCC 12 sees overlapping copies in the inlined operator+ of std::string that are not there (GCC bug 105651).

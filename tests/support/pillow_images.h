@@ -10,13 +10,14 @@
 #include <string>
 
 #include "tests/support/base64.h"
+#include "tests/support/test_data.h"
 
 namespace cachet::test {
 
 /// tests/data/pillow_images.json, which tools/make_image_fixtures.py wrote.
 inline const nlohmann::json& pillow_images() {
   static const nlohmann::json fixtures = [] {
-    std::ifstream file(std::string(CACHET_TEST_DATA) + "/pillow_images.json");
+    std::ifstream file(testing::test_data() + "/pillow_images.json");
     return nlohmann::json::parse(file);
   }();
   return fixtures;

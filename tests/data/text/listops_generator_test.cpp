@@ -11,6 +11,7 @@
 
 #include "cachet/data/text/listops.h"
 #include "tests/support/listops_text.h"
+#include "tests/support/test_data.h"
 #include "tests/support/thrown_message.h"
 
 namespace cachet::data {
@@ -119,7 +120,7 @@ std::vector<int64_t> counts_of(const Counts& counts) {
 // The file holds what benchmarks/listops_generation.py --histograms counts over 20,000 expressions of its own
 // generator.
 TEST(ListOpsGenerator, DrawsFromTheDistributionOfAnIndependentOne) {
-  std::ifstream file(CACHET_TEST_DATA "/text/listops_histograms.json");
+  std::ifstream file(testing::test_data() + "/text/listops_histograms.json");
   const auto theirs = nlohmann::json::parse(file);
   const ListOpsOptions options{.train = 10'000, .validation = 0, .test = 0};
   const ListOpsStatistics ours = generate_listops(options, [](int64_t, const ListOpsExpression&) {});
