@@ -32,9 +32,7 @@ const Registration registered_data(
     {Topic::runs,
      "data",
      "List the data that recipes read; make those of long sequences, of language, of translation and of detectors",
-     {"cachet data ls 'cifar*'", "cachet data listops -o listops --train 2000 --validation 200 --test 200",
-      "cachet data shapes -o shapes --train 200 --validation 40",
-      "cachet data subwords --train aclImdb/train --vocabulary 8000 -o imdb.model",
+     {"cachet data ls 'cifar*'", "cachet data shapes -o shapes --train 200 --validation 40",
       "cachet data pairs deu-eng.tsv --columns en,de --held-out 1000 -o tatoeba"},
      declare_data});
 

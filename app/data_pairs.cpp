@@ -56,7 +56,7 @@ Action declare_data_pairs(CLI::App& app) {
   add_output(app, arguments->output, "The folder to make: train.de, train.en, valid.de and so on", "FOLDER")
       ->required();
   app.add_option("--columns", arguments->options.columns,
-                 "The language of each column, with commas between them: en,de; nothing for one that is passed over")
+                 "The language of each column, with commas between them: en,de; - for one that is passed over")
       ->required()
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -9,6 +9,7 @@
 #include "app/json.h"
 #include "app/output.h"
 #include "app/recipe_argument.h"
+#include "app/weights_output.h"
 #include "cachet/io/error.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/runtime/engines.h"
@@ -40,28 +41,13 @@ const std::map<std::string, EngineKind> kEngines{
 const std::map<std::string, Precision> kPrecisions{
     {"bf16", Precision::bfloat16}, {"f32", Precision::float32}, {"int8", Precision::int8}};
 
-constexpr const char* kSourceKey = "source";  // in the file's metadata
-
-/// Whether the file is an export of the same run or model, be it of another checkpoint.
-bool is_export_of(const fs::path& file, const std::string& source) {
-  try {
-    const auto metadata = io::read_safetensors_metadata(file);
-    const auto found = metadata.find(kSourceKey);
-    return found != metadata.end() && found->second == source;
-  } catch (const io::Error&) {
-    return false;
-  }
-}
-
 int export_weights(const ExportArguments& arguments) {
   const tasks::SavedModel saved = tasks::open_saved_model(arguments.model.path);
   const std::string& output = arguments.output.path;
   require_file_output(arguments.output,
-                      {{kWeightsSuffix}, {}, [&](const auto& file) { return is_export_of(file, saved.source); }});
+                      {{kWeightsSuffix}, {}, [&](const auto& file) { return holds_weights_of(file, saved.source); }});
   const io::TensorMap tensors = tasks::export_weights(saved, *io::name_source(arguments.names));
-  // The entry that Python's libraries look for before they load a file.
-  io::write_safetensors(output, tensors,
-                        {{"format", "pt"}, {"architecture", saved.plan.name}, {kSourceKey, saved.source}});
+  io::write_safetensors(output, tensors, weights_metadata(saved.plan.name, saved.source));
   if (arguments.json) {
     std::vector<std::string> written;
     for (const auto& [name, tensor] : tensors) written.push_back(name);

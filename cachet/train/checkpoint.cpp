@@ -168,6 +168,8 @@ void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, cons
 
 Checkpoint read_checkpoint(const fs::path& folder) {
   const Manifest manifest = read_manifest(folder);
+  if (!manifest.files.contains("optimizer.safetensors"))
+    throw DamagedCheckpoint(folder.string() + ": holds weights alone, from which no run goes on");
   Checkpoint checkpoint;
   checkpoint.state = read_state(folder, manifest);
   for (const TensorFile& file : kTensorFiles) {

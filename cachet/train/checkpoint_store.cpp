@@ -162,6 +162,16 @@ fs::path CheckpointStore::free_name(int64_t step) const {
   return path;
 }
 
+std::vector<fs::path> newest_checkpoints(const fs::path& folder) {
+  std::vector<fs::path> paths = newest_first(folder);
+  const auto same_step = [](const fs::path& a, const fs::path& b) {
+    return save_order(a)->step == save_order(b)->step;
+  };
+  const auto repeated = std::ranges::unique(paths, same_step);
+  paths.erase(repeated.begin(), repeated.end());
+  return paths;
+}
+
 fs::path find_checkpoint(const fs::path& run_or_checkpoint) {
   if (fs::exists(run_or_checkpoint / kManifestName)) return run_or_checkpoint;
   if (SeedFolder::is_at(run_or_checkpoint)) {

@@ -54,6 +54,9 @@ class CheckpointStore {
   std::vector<std::filesystem::path> damaged_;
 };
 
+/// The checkpoints in such a folder by their names, the newest first; of those that reached one step, the last alone.
+std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& folder);
+
 /// The checkpoint folder meant by a run folder (its best, else its last, else its newest checkpoint) or by itself.
 /// Throws std::runtime_error that says where it looked.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_or_checkpoint);

@@ -1,5 +1,7 @@
 """Data sets of long sequences: what the makers write, what they refuse."""
+import gzip
 import hashlib
+import lzma
 import os
 import pathlib
 import tempfile
@@ -131,6 +133,61 @@ class List(command.CommandTest):
             done = self.succeed("data", "ls", "imdb")
             self.assertIn("mine is left out", done.stderr)
             self.assertIn("aclImdb", done.stdout)
+
+
+class Pairs(command.CommandTest):
+    def test_a_table_becomes_splits(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            rows = "".join(f"sentence {i}\tSatz {i}{'ab'[j]}\tCC\n" for i in range(50) for j in range(2))
+            with lzma.open(root / "all.tsv.xz", "wt") as out:
+                out.write(rows + "alone\t\tCC\nsentence 3\tSatz 3a\tCC\n")
+            words = ["data", "pairs", "all.tsv.xz", "--columns", "en,de,-", "--held-out", "5"]
+            said = self.json_of(*words, "-o", "out", "--json", cwd=folder)
+            self.assertEqual(said, {"schema": 1, "folder": "out", "train": 80, "validation": 10, "test": 10, "sentences": 50,
+                                    "left_out_empty": 1, "left_out_repeated": 1})
+            read = lambda name: (root / "out" / name).read_text().splitlines()
+            self.assertEqual(sorted(path.name for path in (root / "out").iterdir()),
+                             ["test.de", "test.en", "train.de", "train.en", "valid.de", "valid.en"])
+            for split in ("train", "valid", "test"):
+                for english, german in zip(read(split + ".en"), read(split + ".de"), strict=True):
+                    self.assertEqual(english.split()[1], german.split()[1][:-1])
+            self.assertFalse(set(read("train.en")) & set(read("valid.en") + read("test.en")))
+            self.assertIn("--overwrite", self.refused(*words, "-o", "out", cwd=folder))
+            done = self.succeed(*words, "-o", "out", "--overwrite", "--seed", "4", cwd=folder)
+            self.assertEqual(done.stdout, "80 pairs to train with, 10 to validate with, 10 to test with\n1 rows with an empty side "
+                                          "were left out\n1 rows that repeat another were left out\nout\n")
+            (root / "out/mine").write_text("")
+            self.assertIn("holds something else", self.refused(*words, "-o", "out", "--overwrite", cwd=folder))
+            self.assertIn("--columns", self.refused("data", "pairs", "all.tsv.xz", "--columns", "en,fr", "--by", "de", "-o", "b", cwd=folder))
+            self.assertIn("all.tsv.xz:1: 3 columns", self.refused("data", "pairs", "all.tsv.xz", "--columns", "en,de", "-o", "b", code=1,
+                                                                  cwd=folder))
+            self.assertFalse((root / "b").exists())
+
+    def test_subwords_and_tokens_of_both_sides(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            with gzip.open(root / "train.de.gz", "wt") as out:
+                out.write("".join(f"der kleine Satz {i}\n" for i in range(30)))
+            (root / "train.en").write_text("".join(f"the small sentence {i}\n" for i in range(30)))
+            said = self.json_of("data", "subwords", "--train", "train.de.gz", "--train", "train.en", "--vocabulary", "40",
+                                "--line-ends", "-o", "subwords.model", "--json", cwd=folder)
+            self.assertEqual((said["texts"], said["vocabulary"]), (60, 40))
+            some = self.json_of("data", "subwords", "--train", "train.de.gz", "--train", "train.en", "--vocabulary", "34",
+                                "--most", "20", "-o", "some.model", "--json", cwd=folder)
+            self.assertEqual(some["texts"], 20)
+            words = ["data", "tokens", ".", "-o", ".", "--source", "de", "--target", "en"]
+            made = self.json_of(*words, "--json", cwd=folder)
+            self.assertEqual([pathlib.Path(file["file"]).name for file in made["files"]],
+                             ["train.de.tokens-cachet", "train.en.tokens-cachet"])
+            self.assertEqual({file["hash"] for file in made["files"]}, {said["hash"]})
+            self.assertIn("--overwrite", self.refused(*words, cwd=folder))
+            self.assertIn("both languages", self.refused("data", "tokens", ".", "-o", ".", "--source", "de", cwd=folder))
+            self.assertIn("words or subwords", self.refused(*words, "--tokens", "bytes", cwd=folder))
+            self.assertIn("of translation", self.refused("data", "tokens", ".", "-o", ".", "--files", "news", cwd=folder))
+            self.assertIn("--line-ends", self.refused(*words, "--vocabulary-file", "some.model", "--overwrite", code=1, cwd=folder))
+            (root / "train.en").write_text("one\n")
+            self.assertIn("line 2 there has no translation", self.refused(*words, "--overwrite", code=1, cwd=folder))
 
 
 class Words(command.CommandTest):

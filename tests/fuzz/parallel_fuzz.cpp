@@ -62,7 +62,7 @@ void read(std::span<const uint8_t> input) {
   data::ParallelOptions options;
   options.source = "de";
   options.target = "en";
-  options.columns = {"en", "", "de"};
+  options.columns = {"en", "-", "de"};
   try {
     switch (input[0] % 3) {
       case 0:

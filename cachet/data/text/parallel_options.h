@@ -41,7 +41,7 @@ struct ParallelOptions {
   std::string source{}, target{};  // languages: what the names of files end in, "de" and "en"
   std::vector<std::string> train{}, validation{}, test{};  // what the names begin with, all of which are read; empty:
                                                            // the first usual one that is there
-  std::vector<std::string> columns{};  // of .tsv files, the language of each column; "" for one that is passed over
+  std::vector<std::string> columns{};  // of .tsv files, the language of each column; "-" for one that is passed over
   ParallelTokens tokens = ParallelTokens::subwords;
   bool shared_vocabulary = true;
   ParallelVocabulary source_vocabulary{}, target_vocabulary{};  // the same where it is shared

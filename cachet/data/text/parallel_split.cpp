@@ -21,6 +21,7 @@ namespace cachet::data {
 namespace {
 
 constexpr std::array kPairSplits{"train", "valid", "test"};
+constexpr std::string_view kNoLanguage = "-";
 
 using SentencePair = std::array<std::string, 2>;
 
@@ -36,8 +37,9 @@ PairColumns pair_columns(const PairSplitOptions& options) {
   size_t found = 0;
   for (size_t i = 0; i < options.columns.size(); ++i) {
     const std::string& language = options.columns[i];
-    if (language.empty()) continue;
-    if (language.find('/') != std::string::npos) throw std::invalid_argument("a language is no path: " + language);
+    if (language == kNoLanguage) continue;
+    if (language.empty() || language.find('/') != std::string::npos)
+      throw std::invalid_argument("a language is what names of files end in, not '" + language + "'");
     if (found < 2) {
       columns.places[found] = i;
       columns.languages[found] = language;
@@ -132,7 +134,7 @@ bool is_pair_folder(const std::filesystem::path& folder, const std::vector<std::
     names.insert(entry->path().filename().string());
   std::set<std::string> made;
   for (const std::string& language : columns)
-    if (!language.empty())
+    if (language != kNoLanguage)
       for (const char* split : kPairSplits) made.insert(pair_file_name(split, language));
   return !error && names == made;
 }

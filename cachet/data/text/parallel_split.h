@@ -9,7 +9,7 @@ namespace cachet::data {
 
 /// How pairs in one file become the files of three splits.
 struct PairSplitOptions {
-  std::vector<std::string> columns{};  // the language of each column; "" for one that is passed over; two have one
+  std::vector<std::string> columns{};  // the language of each column; "-" for one that is passed over; two have one
   std::string by{};                    // the language by which pairs belong together; empty: the first column's
   int64_t held_out = 1000;             // sentences of that language for validation, and as many for the test
   uint64_t seed = 0;

@@ -80,7 +80,7 @@ TEST(ParallelCorpus, EvaluatesOnAllPairsInTheirOrder) {
 
 TEST(ParallelCorpus, ReadsColumnsOfATable) {
   test::ParallelFolder texts;
-  texts.options.columns = {"en", "", "de"};
+  texts.options.columns = {"en", "-", "de"};
   test::write_bytes(texts.folder / "train.tsv.xz", test::xz(bytes_of("a b\tCC-BY\tc\nd\t\ta a\n")));
   const auto corpus = texts.open();
   EXPECT_EQ(corpus->tokens(ParallelSide::source, 0), Tokens{kC});

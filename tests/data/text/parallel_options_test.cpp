@@ -28,7 +28,7 @@ std::string refusal(const std::string& more) {
 TEST(ParallelOptions, AreThoseOfARecipe) {
   const ParallelOptions options = parsed(
       "[data]\nroot = \"m\"\nsource = \"de\"\ntarget = \"en\"\ntrain = [\"a\", \"b\"]\ntest = \"t\"\n"
-      "columns = [\"en\", \"\", \"de\"]\nvocabulary = 10000\nvocabulary_hash = \"ab\"\nmax_length = 80\n"
+      "columns = [\"en\", \"-\", \"de\"]\nvocabulary = 10000\nvocabulary_hash = \"ab\"\nmax_length = 80\n"
       "max_ratio = 1.5\nlimit = 9\n");
   EXPECT_EQ(options.root, "m");
   EXPECT_EQ(options.source + options.target, "deen");

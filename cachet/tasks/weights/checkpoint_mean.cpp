@@ -1,0 +1,39 @@
+#include "cachet/tasks/weights/checkpoint_mean.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cachet/io/error.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/models/model.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/run_folder.h"
+
+namespace cachet::tasks {
+
+train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last) {
+  const train::RunFolder folder = train::RunFolder::open(run);
+  std::vector<std::filesystem::path> checkpoints = train::newest_checkpoints(folder.checkpoints());
+  const auto kept = static_cast<int64_t>(checkpoints.size());
+  if (kept < last)
+    throw io::Error(folder.checkpoints().string() + ": holds " + std::to_string(kept) + " checkpoints, not " +
+                    std::to_string(last) +
+                    "; train.keep says how many a run keeps, train.checkpoint_every how often "
+                    "it writes one");
+  checkpoints.resize(static_cast<size_t>(last));
+  std::ranges::reverse(checkpoints);
+  const auto model = read_saved_plan(run).model().build();
+  std::set<std::string> parameters;
+  for (const io::NamedTensor& parameter : io::distinct_parameters(*model))
+    parameters.insert(parameter.names.begin(), parameter.names.end());
+  return train::mean_of_checkpoints(checkpoints, parameters);
+}
+
+std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last) {
+  return train::RunFolder::open(run).checkpoints() / ("mean-" + std::to_string(last));
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,58 @@
+#include "cachet/train/stripped_run.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/new_folder.h"
+#include "cachet/io/read_file.h"
+#include "cachet/train/checkpoint.h"
+#include "cachet/train/checkpoint_mean.h"
+#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/manifest.h"
+#include "cachet/train/run_folder.h"
+
+namespace cachet::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMostKeptBytes = uint64_t{1} << 30, kMostStateBytes = uint64_t{1} << 24;
+
+/// Files that tell how a run was trained, and nothing that its answers depend on.
+bool tells_of_training(const std::string& name) {
+  constexpr std::array<std::string_view, 6> kLogs{"metrics.jsonl", "summary.csv", "report.html",
+                                                  "log.txt",       "status.json", "evaluation.json"};
+  return name.starts_with("events.out.tfevents.") || std::ranges::find(kLogs, name) != kLogs.end();
+}
+
+}  // namespace
+
+void write_stripped_run(const fs::path& run, const fs::path& checkpoint, const fs::path& into, bool replace) {
+  const io::TensorMap weights = read_weights(checkpoint);
+  const TrainState state = train_state_from_json(io::read_text_file(checkpoint / "state.json", kMostStateBytes));
+  io::NewFolder fresh(into, replace ? io::NewFolder::Taken::replaced : io::NewFolder::Taken::refused);
+  for (const fs::directory_entry& entry : fs::directory_iterator(run)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || tells_of_training(name) || !run_of_file(entry.path())) continue;
+    io::write_new_file(fresh.path() / name, io::read_text_file(entry.path(), kMostKeptBytes));
+  }
+  const fs::path checkpoints = fresh.path() / "checkpoints";
+  fs::create_directory(checkpoints);
+  const std::string name = checkpoint.filename().string();
+  write_weights_checkpoint(checkpoints / name, weights, state, read_manifest(checkpoint).run);
+  for (const char* pointer : {"best", "last"}) io::write_new_file(checkpoints / pointer, name + "\n");
+  io::sync_directory(checkpoints);
+  fresh.finish();
+}
+
+bool is_stripped_run(const fs::path& folder) {
+  std::error_code unreadable;
+  return is_run_folder(folder) && !fs::exists(folder / "metrics.jsonl", unreadable) &&
+         newest_checkpoints(folder / "checkpoints").size() <= 1;
+}
+
+}  // namespace cachet::train

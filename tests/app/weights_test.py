@@ -1,0 +1,74 @@
+"""average and clean: what becomes of a run's checkpoints."""
+import json
+import pathlib
+import shutil
+
+import command
+from runs import RunTest
+
+
+class Weights(RunTest):
+    def setUp(self):
+        super().setUp()
+        self.train("run", "--set", "train.keep=9")
+
+    def test_the_mean_is_a_checkpoint_of_the_run(self):
+        said = self.json_of("average", "run", "--last", "3", "--json", cwd=self.folder)
+        self.assertEqual(said, {"schema": 1, "steps": [28, 32, 36], "output": "run/checkpoints/mean-3"})
+        of_mean = self.json_of("eval", "run/checkpoints/mean-3", "--json", cwd=self.folder)
+        of_last = self.json_of("eval", "run/checkpoints/step-00000036", "--json", cwd=self.folder)
+        self.assertNotEqual(of_mean["metrics"]["loss"], of_last["metrics"]["loss"])
+        self.assertEqual(len(self.cachet("predict", "run/checkpoints/mean-3").stdout.splitlines()), 33)
+        done = self.cachet("average", "run", "--last", "1")
+        self.assertEqual(done.stdout, "mean of 1 checkpoints, steps 36 to 36\nrun/checkpoints/mean-1\n")
+        one = self.json_of("eval", "run/checkpoints/mean-1", "--json", cwd=self.folder)
+        self.assertEqual(one["metrics"], of_last["metrics"], "the mean of one is itself")
+        self.cachet("train", "run", "--resume", "--set", "train.epochs=4", "--progress", "none")
+        self.assertTrue((self.folder / "run/checkpoints/mean-3").exists())
+
+    def test_too_few_and_wrong_ones(self):
+        refusal = self.refused("average", "run", "--last", "99", cwd=self.folder, code=1)
+        self.assertIn("holds 9 checkpoints, not 99; train.keep says how many", refusal)
+        self.assertIn("no such run folder", self.refused("average", "nowhere", cwd=self.folder, code=1))
+        self.assertIn("--last", self.refused("average", "run", "--last", "0", cwd=self.folder))
+        self.assertIn("ends in .safetensors", self.refused("average", "run", "--last", "2", "-o", "mean.pt", cwd=self.folder))
+        self.assertIn("is a file of the run", self.refused("average", "run", "--last", "2", "-o", "run/checkpoints/a.safetensors",
+                                                           cwd=self.folder))
+        (self.folder / "mine.safetensors").write_text("mine")
+        self.assertIn("--overwrite", self.refused("average", "run", "--last", "2", "-o", "mine.safetensors", cwd=self.folder))
+        shutil.rmtree(self.folder / "run/checkpoints/step-00000032")
+        self.cachet("average", "run", "--last", "2", "-o", "mean.safetensors")
+        self.cachet("average", "run", "--last", "3", "-o", "mean.safetensors")  # its own file of before
+        (self.folder / "run/checkpoints/step-00000028/model.safetensors").write_bytes(b"damaged")
+        self.assertIn("step-00000028", self.refused("average", "run", "--last", "2", cwd=self.folder, code=1))
+
+    def test_a_cleaned_run_answers_as_the_run_does(self):
+        said = self.json_of("clean", "run", "-o", "clean", "--json", cwd=self.folder)
+        self.assertEqual(said["checkpoint"], self.json_of("eval", "run", "--json", cwd=self.folder)["checkpoint"])
+        self.assertEqual(self.cachet("predict", "run").stdout, self.cachet("predict", "clean").stdout)
+        size = lambda folder: sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        self.assertLess(size(self.folder / "clean"), size(self.folder / said["checkpoint"]))
+        refusal = self.refused("train", "clean", "--resume", cwd=self.folder, code=1, lines=3)
+        self.assertIn("holds weights alone, from which no run goes on", refusal)
+        self.cachet("clean", "run", "-o", "clean")  # the same run again
+        self.assertIn("another", self.refused("clean", "run", "-o", "images", cwd=self.folder))
+        self.assertIn("--last 1", self.cachet("average", "--help").stdout)
+
+    def test_weights_alone_fill_a_model(self):
+        self.cachet("average", "run", "--last", "3")
+        self.cachet("clean", "run/checkpoints/mean-3", "-o", "mean.safetensors")
+        self.cachet("average", "run", "--last", "3", "-o", "again.safetensors")
+        self.assertEqual((self.folder / "mean.safetensors").read_bytes(), (self.folder / "again.safetensors").read_bytes())
+        self.train("warm", "--set", "train.init=mean.safetensors", "--set", "train.limit=1 steps")
+        self.assertIn("weights alone already", self.refused("clean", self.made_model(), "-o", "x.safetensors", cwd=self.folder))
+
+    def made_model(self):
+        self.cachet("import", "mean.safetensors", "--model", "vit_tiny_patch16_224", "--set", "model.image_size=8", "--set",
+                    "model.patch_size=4", "--set", "model.embed_dim=16", "--set", "model.depth=1", "--set", "model.num_heads=2",
+                    "--set", "model.classes=4", "--set", "model.cache.kind=grc", "--set", "model.norm.kind=un", "--set",
+                    "model.norm.warmup=4", "-o", "model", "--partial")
+        return "model"
+
+
+if __name__ == "__main__":
+    command.main()
