@@ -10,6 +10,7 @@ namespace cachet::app {
 Action declare_data_list(CLI::App& app);
 Action declare_data_listops(CLI::App& app);
 Action declare_data_matching(CLI::App& app);
+Action declare_data_pairs(CLI::App& app);
 Action declare_data_subwords(CLI::App& app);
 Action declare_data_tokens(CLI::App& app);
 Action declare_data_words(CLI::App& app);

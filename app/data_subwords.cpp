@@ -1,7 +1,8 @@
-#include <array>
+#include <filesystem>
 #include <iostream>
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "app/data_command.h"
 #include "app/json.h"
@@ -14,7 +15,9 @@ namespace cachet::app {
 namespace {
 
 struct SubwordArguments {
-  std::string texts, type = "bpe";
+  std::vector<std::string> texts;
+  std::string type = "bpe";
+  int64_t most = 0;
   OutputArgument output;
   data::SubwordOptions options;
   bool json = false;
@@ -22,11 +25,12 @@ struct SubwordArguments {
 
 int run_subwords(const SubwordArguments& arguments) {
   const std::string& file = arguments.output.path;
-  require_file_output(arguments.output, {{".model"}, {arguments.texts}});
+  const std::vector<std::filesystem::path> paths(arguments.texts.begin(), arguments.texts.end());
+  require_file_output(arguments.output, {{".model"}, paths});
   data::SubwordOptions options = arguments.options;
   options.kind = arguments.type == "bpe" ? data::SubwordKind::bpe : data::SubwordKind::unigram;
   int64_t replaced = 0;
-  const std::vector<std::string> texts = data::read_training_texts(arguments.texts, replaced);
+  const std::vector<std::string> texts = data::read_training_texts(paths, arguments.most, replaced);
   const std::string model = data::train_subwords(texts, options);
   const data::Vocabulary vocabulary = data::SubwordEncoder(model, file).vocabulary();
   io::write_file_atomically(file, model);
@@ -50,9 +54,12 @@ int run_subwords(const SubwordArguments& arguments) {
 
 Action declare_data_subwords(CLI::App& app) {
   auto arguments = std::make_shared<SubwordArguments>();
-  app.add_option("--train", arguments->texts, "Texts to train with: a folder of .txt files, or a TSV file of pairs")
+  app.add_option("--train", arguments->texts,
+                 "Texts to train with: a folder of .txt files, a TSV file of pairs, or a text with a sentence a line, "
+                 "plain, .gz or .xz; several for one model of them all")
       ->required()
-      ->type_name("FOLDER");
+      ->allow_extra_args(false)
+      ->type_name("PATH");
   add_output(app, arguments->output, "The SentencePiece model to write")->required();
   app.add_option("--vocabulary", arguments->options.vocabulary, "Pieces, padding and unknown among them (8000)")
       ->check(CLI::Range(3, 65'536))
@@ -60,8 +67,11 @@ Action declare_data_subwords(CLI::App& app) {
   app.add_option("--type", arguments->type, "bpe or unigram (bpe)")
       ->check(CLI::IsMember({"bpe", "unigram"}))
       ->type_name("TYPE");
+  app.add_option("--most", arguments->most, "At most so many texts, an even draw (all)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   app.add_flag("--line-ends", arguments->options.begin_and_end,
-               "Ids for the begin and the end of a line, which language models read");
+               "Ids for the begin and the end of a line, which language models and translation need");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_subwords(*arguments); };
 }

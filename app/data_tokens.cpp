@@ -1,4 +1,3 @@
-#include <array>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -8,6 +7,7 @@
 #include "app/json.h"
 #include "app/output.h"
 #include "cachet/data/text/corpus.h"
+#include "cachet/data/text/parallel_corpus.h"
 #include "cachet/data/text/token_file.h"
 #include "cachet/io/error.h"
 
@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TokensArguments {
-  std::string text, tokens = "words", vocabulary;
+  std::string text, tokens, vocabulary, target_vocabulary, source, target;
+  std::vector<std::string> stems, columns;
   OutputArgument output;
   bool json = false;
 };
@@ -25,9 +26,9 @@ struct TokensArguments {
 data::CorpusOptions corpus_options(const TokensArguments& arguments) {
   data::CorpusOptions options;
   options.root = arguments.text;
-  options.tokens = arguments.tokens == "words"      ? data::CorpusTokens::words
-                   : arguments.tokens == "subwords" ? data::CorpusTokens::subwords
-                                                    : data::CorpusTokens::bytes;
+  options.tokens = arguments.tokens.empty() || arguments.tokens == "words" ? data::CorpusTokens::words
+                   : arguments.tokens == "subwords"                        ? data::CorpusTokens::subwords
+                                                                           : data::CorpusTokens::bytes;
   if (options.tokens == data::CorpusTokens::subwords) options.vocabulary_file = "subwords.model";
   if (!arguments.vocabulary.empty()) options.vocabulary_file = arguments.vocabulary;
   return options;
@@ -44,7 +45,68 @@ data::TokenFileFacts write_split(const data::CorpusOptions& options, const data:
   return writer.finish();
 }
 
+data::ParallelOptions parallel_options(const TokensArguments& arguments) {
+  if (arguments.tokens == "bytes") throw UsageError("--tokens: sentences and translations are words or subwords");
+  data::ParallelOptions options;
+  options.root = arguments.text;
+  options.source = arguments.source;
+  options.target = arguments.target;
+  options.train = arguments.stems;
+  options.columns = arguments.columns;
+  const bool words = arguments.tokens == "words";
+  options.tokens = words ? data::ParallelTokens::words : data::ParallelTokens::subwords;
+  options.shared_vocabulary = arguments.target_vocabulary.empty();
+  options.source_vocabulary = {words ? "words.txt" : "subwords.model", 0};
+  if (!arguments.vocabulary.empty()) options.source_vocabulary.file = arguments.vocabulary;
+  options.target_vocabulary = options.source_vocabulary;
+  if (!arguments.target_vocabulary.empty()) options.target_vocabulary.file = arguments.target_vocabulary;
+  return options;
+}
+
+void add_file(nlohmann::ordered_json& files, const fs::path& file, const fs::path& text,
+              const data::TokenFileFacts& facts, bool json) {
+  files.push_back({{"file", file.string()},
+                   {"text", text.string()},
+                   {"tokens", facts.tokens},
+                   {"vocabulary", facts.vocabulary},
+                   {"hash", facts.fingerprint}});
+  if (!json) std::cout << file.string() << ": " << facts.tokens << " tokens of " << text.string() << '\n';
+}
+
+/// The training text of translation, both sides.
+int run_parallel_tokens(const TokensArguments& arguments) {
+  const data::ParallelOptions options = parallel_options(arguments);
+  const data::ParallelEncoders encoders = data::make_parallel_encoders(options, fs::current_path());
+  const fs::path folder = arguments.output.path;
+  const auto texts = data::find_parallel_files(options, data::SequenceSplit::train, arguments.text);
+  const std::vector<std::string> stems = data::parallel_stems(options, data::SequenceSplit::train, arguments.text);
+  std::vector<data::ParallelFiles> files;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    files.push_back({folder / data::parallel_token_file_name(stems[i], options.source),
+                     folder / data::parallel_token_file_name(stems[i], options.target)});
+    for (const fs::path& file : {files.back().source, files.back().target})
+      require_file_output({file.string(), arguments.output.overwrite},
+                          {{".tokens-cachet"}, {texts[i].source, texts[i].target}});
+  }
+  fs::create_directories(folder);
+  nlohmann::ordered_json written = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const data::ParallelTokenFiles made = data::write_parallel_token_files(texts[i], options, encoders, files[i]);
+    add_file(written, made.source, texts[i].source, made.source_facts, arguments.json);
+    add_file(written, made.target, texts[i].target, made.target_facts, arguments.json);
+  }
+  if (arguments.json) std::cout << nlohmann::ordered_json{{"schema", kSchema}, {"files", written}}.dump(2) << '\n';
+  return kDone;
+}
+
 int run_tokens(const TokensArguments& arguments) {
+  if (arguments.source.empty() != arguments.target.empty())
+    throw UsageError("--source and --target: translation needs both languages");
+  if (!arguments.source.empty()) return run_parallel_tokens(arguments);
+  if (!arguments.target_vocabulary.empty() || !arguments.stems.empty() || !arguments.columns.empty())
+    throw UsageError(
+        "--target-vocabulary-file, --files and --columns are of translation: they need --source and "
+        "--target");
   const data::CorpusOptions options = corpus_options(arguments);
   const auto encoder = data::make_corpus_encoder(options, fs::current_path());
   const fs::path folder = arguments.output.path;
@@ -60,12 +122,7 @@ int run_tokens(const TokensArguments& arguments) {
   fs::create_directories(folder);
   for (const auto& [text, file] : work) {
     const data::TokenFileFacts facts = write_split(options, *encoder, text, file);
-    files.push_back({{"file", file.string()},
-                     {"text", text.string()},
-                     {"tokens", facts.tokens},
-                     {"vocabulary", facts.vocabulary},
-                     {"hash", facts.fingerprint}});
-    if (!arguments.json) std::cout << file.string() << ": " << facts.tokens << " tokens of " << text.string() << '\n';
+    add_file(files, file, text, facts, arguments.json);
   }
   if (arguments.json) std::cout << nlohmann::ordered_json{{"schema", kSchema}, {"files", files}}.dump(2) << '\n';
   return kDone;
@@ -75,13 +132,29 @@ int run_tokens(const TokensArguments& arguments) {
 
 Action declare_data_tokens(CLI::App& app) {
   auto arguments = std::make_shared<TokensArguments>();
-  app.add_option("FOLDER", arguments->text, "The texts: wiki.train.tokens or train.txt, and so on")->required();
+  app.add_option("FOLDER", arguments->text,
+                 "The texts: wiki.train.tokens or train.txt, and so on; train.de and train.en")
+      ->required();
   add_output(app, arguments->output, "The folder to write the files of tokens to", "FOLDER")->required();
-  app.add_option("--tokens", arguments->tokens, "words, subwords or bytes (words)")
+  app.add_option("--tokens", arguments->tokens, "words, subwords or bytes (words; subwords of translation)")
       ->check(CLI::IsMember({"words", "subwords", "bytes"}))
       ->type_name("KIND");
   app.add_option("--vocabulary-file", arguments->vocabulary,
                  "What `cachet data words` or `cachet data subwords` made (words.txt, subwords.model)")
+      ->type_name("FILE");
+  app.add_option("--source", arguments->source, "Of translation, the language to translate: what names of files end in")
+      ->type_name("LANGUAGE");
+  app.add_option("--target", arguments->target, "And the one to translate into")->type_name("LANGUAGE");
+  app.add_option("--files", arguments->stems,
+                 "What the names of the training text's files begin with (train); repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  app.add_option("--columns", arguments->columns, "The language of each column of .tsv files: en,de")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("LANGUAGES");
+  app.add_option("--target-vocabulary-file", arguments->target_vocabulary,
+                 "Where the target has a vocabulary of its own")
       ->type_name("FILE");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_tokens(*arguments); };

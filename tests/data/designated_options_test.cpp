@@ -8,6 +8,8 @@
 #include "cachet/data/subset.h"
 #include "cachet/data/text/listops_draw.h"
 #include "cachet/data/text/matching_maker.h"
+#include "cachet/data/text/parallel_loader.h"
+#include "cachet/data/text/parallel_split.h"
 #include "cachet/data/text/sequence_loader.h"
 #include "cachet/data/text/sequence_options.h"
 #include "cachet/data/text/subword_training.h"
@@ -43,6 +45,9 @@ TEST(DesignatedOptions, OfSequences) {
   EXPECT_EQ((SequenceLoaderOptions{.loader = {.workers = 0}, .padding = {.multiple = 8}}.bucket_batches), 50);
   EXPECT_EQ(SequenceDatasetOptions{.text = {.tokens = TokenKind::subwords}}.max_length, 2000);
   EXPECT_EQ(SubwordOptions{.vocabulary = 100}.kind, SubwordKind::bpe);
+  EXPECT_EQ((ParallelOptions{.source = "de", .rules = {.max_ratio = 2}}.source_vocabulary.size), 8000);
+  EXPECT_EQ((ParallelLoaderOptions{.budget = {.max_samples = 9}}.budget.max_tokens), 4096);
+  EXPECT_EQ(PairSplitOptions{.by = "en"}.held_out, 1000);
 }
 
 TEST(DesignatedOptions, OfOrders) {

@@ -16,10 +16,13 @@ struct SubwordOptions {
   bool begin_and_end = false;  // ids 2 and 3 stand for the begin and the end of a sequence
 };
 
-/// The texts to train a subword model with: all .txt files below a folder, by name, or of a TSV file of pairs
-/// (data/text/matching.h) its texts, each once. Bytes that are no UTF-8 are replaced, and counted in `replaced`.
-/// Throws io::Error, also for a folder that holds folders train and test, which would mix the two.
-std::vector<std::string> read_training_texts(const std::filesystem::path& path, int64_t& replaced);
+/// The texts to train a subword model with, of each path in turn: all .txt files below a folder, by name, a file a
+/// text; of a TSV file of pairs (data/text/matching.h) its texts, each once; of any other file, plain, .gz or .xz, its
+/// lines that are not empty. Bytes that are no UTF-8 are replaced, and counted in `replaced`. `most`: at most so many
+/// texts, an even draw; 0 = all. Throws io::Error, also for a folder that holds folders train and test, which would mix
+/// the two.
+std::vector<std::string> read_training_texts(const std::vector<std::filesystem::path>& paths, int64_t most,
+                                             int64_t& replaced);
 
 /// Trains a SentencePiece model and returns its bytes: the same for the same texts, in whatever process. Throws
 /// io::Error, also in a build without SentencePiece.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <set>
 
 #include "cachet/data/text/imdb.h"
 #include "cachet/data/text/subword_encoder.h"
@@ -10,6 +11,7 @@
 #include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
 #include "tests/data/text/review_files.h"
+#include "tests/support/packed_bytes.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 
@@ -200,20 +202,52 @@ TEST(TrainingTexts, AreTheFilesOfAFolderOrTheTextsOfPairs) {
   test::write_text(folder / "train/neg/a.md", "no text");
   test::write_text(folder / "pairs.tsv", "1\ta\tb\tone\ttwo\n0\ta\tc\tone\tthree\n");
   int64_t replaced = 0;
-  EXPECT_EQ(read_training_texts(folder / "train", replaced), (std::vector<std::string>{"first", "second \uFFFD"}));
+  EXPECT_EQ(read_training_texts({folder / "train"}, 0, replaced), (std::vector<std::string>{"first", "second \uFFFD"}));
   EXPECT_EQ(replaced, 1);
-  EXPECT_EQ(read_training_texts(folder / "pairs.tsv", replaced), (std::vector<std::string>{"one", "two", "three"}));
+  EXPECT_EQ(read_training_texts({folder / "pairs.tsv"}, 0, replaced),
+            (std::vector<std::string>{"one", "two", "three"}));
   std::filesystem::create_directory(folder / "test");
   const auto complaint = [&](const std::filesystem::path& path) {
-    return test::thrown_message<io::Error>([&] { read_training_texts(path, replaced); });
+    return test::thrown_message<io::Error>([&] { read_training_texts({path}, 0, replaced); });
   };
   EXPECT_EQ(complaint(folder.path()),
             folder.path().string() + ": holds train and test; name " + (folder / "train").string());
   EXPECT_EQ(complaint(folder / "test"), (folder / "test").string() + ": holds no .txt files");
   EXPECT_EQ(complaint(folder / "none"),
-            (folder / "none").string() + ": there is no such folder of .txt files, nor such a TSV file of pairs");
+            (folder / "none").string() + ": there is no such folder of .txt files, TSV file of pairs, or text");
   test::write_text(folder / "empty/a.txt", "");
   EXPECT_EQ(complaint(folder / "empty"), (folder / "empty").string() + ": all of its texts are empty");
+}
+
+TEST(TrainingTexts, AreTheLinesOfSeveralFiles) {
+  const test::TemporaryDirectory folder;
+  test::write_text(folder / "train.de", "eins\n\nzwei\r\ndrei \xff");
+  const std::string english = "one\ntwo\n";
+  test::write_bytes(folder / "train.en.gz",
+                    test::gzip({reinterpret_cast<const uint8_t*>(english.data()), english.size()}));
+  test::write_text(folder / "empty.de", "\n\n");
+  int64_t replaced = 0;
+  const std::vector<std::filesystem::path> both{folder / "train.de", folder / "train.en.gz"};
+  EXPECT_EQ(read_training_texts(both, 0, replaced),
+            (std::vector<std::string>{"eins", "zwei", "drei \uFFFD", "one", "two"}));
+  EXPECT_EQ(replaced, 1);
+  EXPECT_EQ(test::thrown_message<io::Error>([&] { read_training_texts({folder / "empty.de"}, 0, replaced); }),
+            (folder / "empty.de").string() + ": holds no lines with a text");
+}
+
+TEST(TrainingTexts, AreAnEvenDrawWhereThereAreTooMany) {
+  const test::TemporaryDirectory folder;
+  std::string lines;
+  for (int i = 0; i < 10'000; ++i) lines += std::to_string(i) + "\n";
+  test::write_text(folder / "train.de", lines);
+  int64_t replaced = 0;
+  const std::vector<std::string> drawn = read_training_texts({folder / "train.de"}, 1000, replaced);
+  EXPECT_EQ(drawn, read_training_texts({folder / "train.de"}, 1000, replaced));
+  ASSERT_EQ(drawn.size(), 1000u);
+  std::array<int, 4> quarters{};
+  for (const std::string& line : drawn) ++quarters[static_cast<size_t>(std::stoi(line) / 2500)];
+  for (const int quarter : quarters) EXPECT_NEAR(quarter, 250, 65);  // five deviations
+  EXPECT_EQ(std::set<std::string>(drawn.begin(), drawn.end()).size(), 1000u);
 }
 
 }  // namespace

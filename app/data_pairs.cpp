@@ -1,0 +1,76 @@
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "app/data_command.h"
+#include "app/json.h"
+#include "app/output.h"
+#include "cachet/data/text/parallel_split.h"
+
+namespace cachet::app {
+namespace {
+
+struct PairsArguments {
+  std::string file;
+  OutputArgument output;
+  data::PairSplitOptions options;
+  bool json = false;
+};
+
+int run_pairs(const PairsArguments& arguments) try {
+  const std::string& folder = arguments.output.path;
+  const data::PairSplitOptions& options = arguments.options;
+  require_folder_output(arguments.output, {{}, {arguments.file}},
+                        [&](const std::filesystem::path& path) { return data::is_pair_folder(path, options.columns); });
+  const data::PairSplitCounts counts =
+      data::write_pair_folder(arguments.file, folder, options, arguments.output.overwrite);
+  if (arguments.json) {
+    const nlohmann::ordered_json json{{"schema", kSchema},
+                                      {"folder", folder},
+                                      {"train", counts.train},
+                                      {"validation", counts.validation},
+                                      {"test", counts.test},
+                                      {"sentences", counts.sentences},
+                                      {"left_out_empty", counts.empty},
+                                      {"left_out_repeated", counts.repeated}};
+    std::cout << json.dump(2) << '\n';
+    return kDone;
+  }
+  std::cout << counts.train << " pairs to train with, " << counts.validation << " to validate with, " << counts.test
+            << " to test with\n";
+  if (counts.empty > 0) std::cout << counts.empty << " rows with an empty side were left out\n";
+  if (counts.repeated > 0) std::cout << counts.repeated << " rows that repeat another were left out\n";
+  std::cout << folder << '\n';
+  return kDone;
+} catch (const std::invalid_argument& error) {
+  throw UsageError("--columns, --by and --held-out: " + std::string(error.what()));
+}
+
+}  // namespace
+
+Action declare_data_pairs(CLI::App& app) {
+  auto arguments = std::make_shared<PairsArguments>();
+  app.add_option("FILE", arguments->file, "A .tsv file with a sentence and its translation a line, plain, .gz or .xz")
+      ->required()
+      ->type_name("");
+  add_output(app, arguments->output, "The folder to make: train.de, train.en, valid.de and so on", "FOLDER")
+      ->required();
+  app.add_option("--columns", arguments->options.columns,
+                 "The language of each column, with commas between them: en,de; nothing for one that is passed over")
+      ->required()
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("LANGUAGES");
+  app.add_option("--by", arguments->options.by,
+                 "The language of which no sentence is in two splits (the first column's)")
+      ->type_name("LANGUAGE");
+  app.add_option("--held-out", arguments->options.held_out,
+                 "Sentences of that language to validate with, and as many to test with (1000)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app.add_option("--seed", arguments->options.seed, "Draws the splits (0)")->type_name("N");
+  app.add_flag("--json", arguments->json, "Print one JSON object");
+  return [arguments] { return run_pairs(*arguments); };
+}
+
+}  // namespace cachet::app

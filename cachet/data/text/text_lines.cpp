@@ -1,0 +1,31 @@
+#include "cachet/data/text/text_lines.h"
+
+#include <span>
+
+#include "cachet/io/compressed.h"
+#include "cachet/io/line_reader.h"
+
+namespace cachet::data {
+namespace {
+
+constexpr uint64_t kMostUnpackedTextBytes = uint64_t{1} << 33;
+
+}  // namespace
+
+TextFile::TextFile(const std::filesystem::path& path) {
+  const std::filesystem::path ending = path.extension();
+  if (ending == ".gz" || ending == ".xz") {
+    bytes_ = io::read_decompressed(path, kMostUnpackedTextBytes);
+    source_ = std::make_unique<io::MemorySource>(std::as_bytes(std::span(bytes_)));
+  } else {
+    source_ = std::make_unique<io::FileSource>(path);
+  }
+}
+
+void for_each_line(const std::filesystem::path& path, const std::function<void(std::string_view line)>& take) {
+  const TextFile file(path);
+  io::LineReader lines(file.source(), path.string(), kMostSentenceBytes);
+  while (const auto line = lines.next()) take(*line);
+}
+
+}  // namespace cachet::data
