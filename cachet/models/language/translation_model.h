@@ -76,6 +76,9 @@ struct TranslationStream {
 class TranslationModel : public virtual Model {
  public:
   virtual TranslationShape translation_shape() const = 0;
+  /// What the vocabularies that are opened mean by these ids. The padding must stay: positions are counted from it.
+  /// Throws c10::Error for ids that the target vocabulary does not have.
+  virtual void set_tokens(const TranslationTokens& tokens) = 0;
 
   /// Throws c10::Error for sentences longer than the model was made for.
   virtual EncodedSentences encode(const Sequences& source) = 0;
@@ -113,8 +116,8 @@ struct TranslationModelPlan {
 /// What parallel text asks of the model unless the recipe says otherwise.
 struct TranslationDefaults {
   std::optional<int64_t> source_vocabulary{}, target_vocabulary{};
-  std::optional<TranslationTokens> tokens{};
-  std::optional<bool> joint{};
+  std::optional<int64_t> length{};  // tokens of the longest sentence, its end included
+  std::optional<bool> joint{};      // both languages have one vocabulary
 };
 
 }  // namespace cachet::models
