@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/models/detection/object_detector.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/model_keys.h"
@@ -25,6 +26,7 @@ struct RegisteredModel {
   std::function<SequenceClassifierPlan(const config::View& table, const SequenceDefaults& defaults)>
       sequence_classifier{};
   std::function<LanguageModelPlan(const config::View& table, const LanguageDefaults& defaults)> language_model{};
+  std::function<ObjectDetectorPlan(const config::View& table, const ImageDefaults& defaults)> object_detector{};
 };
 
 /// How the options of a family are read over those of a member.
@@ -63,7 +65,8 @@ RegisteredModel pyramid_member(const std::string& name, const Options& options, 
           .feature_pyramid =
               [=](const config::View& table, const ImageDefaults& defaults) {
                 const Options own = own_options(table, defaults);
-                return FeaturePyramidPlan{name, own.image, [own] { return std::make_shared<Backbone>(own); }};
+                return FeaturePyramidPlan{name, own.image, halving_strides(own.patch_size, own.stages.size()),
+                                          [own] { return std::make_shared<Backbone>(own); }};
               }};
 }
 
@@ -74,5 +77,10 @@ std::vector<RegisteredModel> swin_transformer_models();            // swin_*: ti
 std::vector<RegisteredModel> t2t_vision_transformer_models();      // t2t_vit_*, t2t_vit_t_*
 std::vector<RegisteredModel> long_range_models();                  // lra_*: the encoders of the Long Range Arena
 std::vector<RegisteredModel> transformer_xl_models();              // transformer_xl_*
+std::vector<RegisteredModel> detection_models();                   // mask_rcnn_*, faster_rcnn_*, retinanet_*
+
+/// swin_t, swin_s, swin_b as the published detectors have them: windows keep their size and shift always. Backbones of
+/// detection_models(), which are no models of the registry themselves.
+std::vector<RegisteredModel> swin_detection_backbones();
 
 }  // namespace cachet::models
