@@ -14,6 +14,8 @@
 #include "cachet/ops/kernel_attention.h"
 #include "cachet/ops/linear.h"
 #include "cachet/ops/mix_heads.h"
+#include "cachet/ops/nms.h"
+#include "cachet/ops/roi_align.h"
 #include "cachet/ops/token_convolution.h"
 #include "cachet/ops/unified_norm.h"
 
@@ -116,6 +118,32 @@ Tensor flash_attention(const Tensors& in, const Size&) {
   return at::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0.0, causal);
 }
 
+// 512 boxes of an image's objects, of 7 to 28 cells a side, on the images in turn.
+Tensors map_and_boxes(const Size& s, at::ScalarType type) {
+  const auto cells = static_cast<double>(side(s.tokens));
+  const Tensor image = at::arange(512).remainder(s.batch).to(at::kFloat).unsqueeze(1);
+  const Tensor length = (7 + 21 * at::rand({512, 2})).clamp_max(cells), corner = at::rand({512, 2}) * (cells - length);
+  const Tensor map = leaf({s.batch, side(s.tokens), side(s.tokens), s.width}, type).permute({0, 3, 1, 2});
+  return {map.detach().requires_grad_(), at::cat({image, corner, corner + length}, 1)};
+}
+Tensor roi_align(const Tensors& in, const Size&) { return ops::roi_align(in[0], in[1], {7, 7, 1.0, 0}); }
+// Four samples to a bin, each anywhere.
+Tensor grid_sampler(const Tensors& in, const Size& s) {
+  const Tensor grid = at::rand({s.batch, 512 / s.batch * 14, 14, 2}).mul_(2).sub_(1).to(in[0].scalar_type());
+  return at::avg_pool2d(at::grid_sampler(in[0], grid, 0, 0, false), 2);
+}
+
+// As many boxes as tokens, in ten groups, a few dozen of them near each.
+Tensors boxes_and_scores(const Size& s, at::ScalarType) {
+  const Tensor corner = at::rand({s.tokens, 2}) * 600;
+  return {at::cat({corner, corner + 20 + at::rand({s.tokens, 2}) * 100}, 1), at::rand({s.tokens}),
+          at::randint(10, {s.tokens}, at::kLong)};
+}
+Tensor nms(const Tensors& in, const Size&) { return ops::nms_indices(in[0], in[1], in[2], 0.5); }
+Tensor sort_scores(const Tensors& in, const Size&) {
+  return in[0].index_select(0, std::get<1>(at::sort(in[1], 0, true)));
+}
+
 enum class Form { fused, composite };
 
 void run(benchmark::State& state, const Operator& op, Form form, at::ScalarType type, bool backward) {
@@ -150,9 +178,10 @@ void sizes(benchmark::internal::Benchmark* b, bool quadratic) {
 }
 
 void add(const std::string& name, const Operator& ours, const std::string& neighbour, const Operator& other,
-         bool quadratic = false) {
+         bool quadratic = false, bool differentiable = true) {
   for (const auto type : {at::kFloat, at::kBFloat16})
     for (const bool backward : {false, true}) {
+      if (backward && !differentiable) continue;
       const std::string suffix =
           std::string(type == at::kFloat ? "/fp32" : "/bf16") + (backward ? "/step" : "/forward");
       const auto one = [&](const std::string& which, const Operator& op, Form form, bool all_pairs) {
@@ -176,6 +205,8 @@ void add_all() {
       {heads_and_map<0>, flash_attention<false>}, true);
   add("kernel_attention_causal", {heads_and_map<2>, kernel_attention<true>}, "flash",
       {heads_and_map<0>, flash_attention<true>}, true);
+  add("roi_align", {map_and_boxes, roi_align}, "grid_sampler", {map_and_boxes, grid_sampler});
+  add("nms", {boxes_and_scores, nms}, "sort", {boxes_and_scores, sort_scores}, false, /*differentiable=*/false);
 }
 
 }  // namespace

@@ -10,12 +10,16 @@
 namespace cachet::io {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, NameSource>, 6> kWords{{{"cachet", NameSource::cachet},
+constexpr std::array<std::pair<std::string_view, NameSource>, 7> kWords{{{"cachet", NameSource::cachet},
                                                                          {"timm", NameSource::timm},
                                                                          {"pvt", NameSource::pvt},
                                                                          {"swin", NameSource::swin},
                                                                          {"t2t", NameSource::t2t},
-                                                                         {"grc", NameSource::grc}}};
+                                                                         {"grc", NameSource::grc},
+                                                                         {"mmdetection", NameSource::mmdetection}}};
+
+// Parts of a detector: its backbone, and what is beside it.
+constexpr std::string_view kBackbone = "backbone.", kNeck = "neck.";
 
 bool any_has(const TensorMap& tensors, std::string_view part) {
   return std::ranges::any_of(tensors, [part](const auto& item) { return item.first.find(part) != std::string::npos; });
@@ -72,6 +76,38 @@ std::vector<NameMap> tables(NameSource source, const NameTraits& traits) {
   return maps;
 }
 
+bool is_detector(const TensorMap& tensors) { return any_begins(tensors, kBackbone) && any_begins(tensors, kNeck); }
+
+/// The tensors of a detector's backbone, under its own names.
+TensorMap backbone_of(const TensorMap& detector) {
+  TensorMap inner;
+  for (const auto& [name, tensor] : detector)
+    if (name.starts_with(kBackbone)) inner.emplace(name.substr(kBackbone.size()), tensor);
+  return inner;
+}
+
+/// The detector with another backbone; what is beside it has the names that it was published with.
+TensorMap with_backbone(const TensorMap& detector, const TensorMap& inner) {
+  TensorMap all;
+  for (const auto& [name, tensor] : detector)
+    if (!name.starts_with(kBackbone)) all.emplace(name, tensor);
+  for (const auto& [name, tensor] : inner) all.emplace(std::string(kBackbone) + name, tensor);
+  return all;
+}
+
+/// Whose names the backbone of a published detector has, of which some tensors may be missing (gradients of some).
+NameSource backbone_source_of_theirs(const TensorMap& inner) {
+  const NameSource known = recognize_names(inner);
+  if (known != NameSource::cachet && known != NameSource::timm) return known;
+  return any_begins(inner, "layers.") ? NameSource::swin : NameSource::pvt;
+}
+
+/// Whose names it gets, for one of ours.
+NameSource backbone_source_of_ours(const TensorMap& inner) {
+  if (any_has(inner, ".self_attention.")) return NameSource::grc;
+  return any_begins(inner, "layers.") ? NameSource::swin : NameSource::pvt;
+}
+
 }  // namespace
 
 std::string_view word(NameSource source) {
@@ -93,6 +129,10 @@ std::optional<NameSource> name_source(std::string_view word) {
 }
 
 NameSource recognize_names(const TensorMap& tensors) {
+  if (is_detector(tensors)) {
+    const NameSource inner = recognize_names(backbone_of(tensors));
+    return inner == NameSource::cachet || inner == NameSource::timm ? NameSource::cachet : NameSource::mmdetection;
+  }
   if (any_has(tensors, "attn_self_func.")) return NameSource::grc;
   if (any_begins(tensors, "patch_embed1.")) return NameSource::pvt;
   if (any_has(tensors, ".self_attention.")) return NameSource::cachet;
@@ -106,6 +146,10 @@ NameSource recognize_names(const TensorMap& tensors) {
 }
 
 TensorMap to_our_names(NameSource source, const TensorMap& theirs) {
+  if (source == NameSource::mmdetection) {
+    const TensorMap inner = backbone_of(theirs);
+    return with_backbone(theirs, to_our_names(backbone_source_of_theirs(inner), inner));
+  }
   TensorMap tensors = theirs;
   const NameTraits traits = traits_of_theirs(source, theirs);
   if (traits.windows) add_unrecorded_counters(tensors);
@@ -114,6 +158,13 @@ TensorMap to_our_names(NameSource source, const TensorMap& theirs) {
 }
 
 TensorMap to_their_names(NameSource source, const TensorMap& ours, const ExportFacts& facts) {
+  if (source == NameSource::mmdetection) {
+    const TensorMap inner = backbone_of(ours);
+    TensorMap published = to_their_names(backbone_source_of_ours(inner), inner, facts);
+    // Which a detector, whose images are of any size, makes anew for each.
+    std::erase_if(published, [](const auto& item) { return item.first.ends_with("attn_mask"); });
+    return with_backbone(ours, published);
+  }
   TensorMap tensors = ours;
   const std::vector<NameMap> maps = tables(source, traits_of_ours(source, ours, facts));
   for (auto map = maps.rbegin(); map != maps.rend(); ++map) tensors = map->inverted().apply(tensors).tensors;

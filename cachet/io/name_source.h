@@ -12,12 +12,13 @@ namespace cachet::io {
 
 /// Whose names the weights of a model carry.
 enum class NameSource {
-  cachet,  // ours
-  timm,    // also DeiT's: ours follow them
-  pvt,     // whai362/PVT, v1 and v2
-  swin,    // microsoft/Swin-Transformer
-  t2t,     // yitu-opensource/T2T-ViT, hikvision-research/Unified-Normalization
-  grc,     // annosubmission/GRC-Cache: its cached layers, in PVT's names where the model is a PVT
+  cachet,       // ours
+  timm,         // also DeiT's: ours follow them
+  pvt,          // whai362/PVT, v1 and v2
+  swin,         // microsoft/Swin-Transformer
+  t2t,          // yitu-opensource/T2T-ViT, hikvision-research/Unified-Normalization
+  grc,          // annosubmission/GRC-Cache: its cached layers, in PVT's names where the model is a PVT
+  mmdetection,  // detectors of open-mmlab/mmdetection and what builds on it: below `backbone.` one of the names above
 };
 
 std::string_view word(NameSource source);  // "pvt"
@@ -38,7 +39,8 @@ struct ExportFacts {
 /// that do not fit.
 TensorMap to_our_names(NameSource source, const TensorMap& theirs);
 
-/// The inverse, Swin's tables and masks included: to_our_names() of it gives the same tensors back.
+/// The inverse, Swin's tables and masks included (of a detector the tables alone): to_our_names() of it gives the same
+/// tensors back.
 TensorMap to_their_names(NameSource source, const TensorMap& ours, const ExportFacts& facts);
 
 }  // namespace cachet::io

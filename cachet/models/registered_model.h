@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/models/detection/object_detector.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/language/translation_model.h"
@@ -28,6 +29,7 @@ struct RegisteredModel {
   std::function<LanguageModelPlan(const config::View& table, const LanguageDefaults& defaults)> language_model{};
   std::function<TranslationModelPlan(const config::View& table, const TranslationDefaults& defaults)>
       translation_model{};
+  std::function<ObjectDetectorPlan(const config::View& table, const ImageDefaults& defaults)> object_detector{};
 };
 
 /// How the options of a family are read over those of a member.
@@ -66,7 +68,8 @@ RegisteredModel pyramid_member(const std::string& name, const Options& options, 
           .feature_pyramid =
               [=](const config::View& table, const ImageDefaults& defaults) {
                 const Options own = own_options(table, defaults);
-                return FeaturePyramidPlan{name, own.image, [own] { return std::make_shared<Backbone>(own); }};
+                return FeaturePyramidPlan{name, own.image, halving_strides(own.patch_size, own.stages.size()),
+                                          [own] { return std::make_shared<Backbone>(own); }};
               }};
 }
 
@@ -79,5 +82,10 @@ std::vector<RegisteredModel> long_range_models();                  // lra_*: the
 std::vector<RegisteredModel> transformer_xl_models();              // transformer_xl_*
 std::vector<RegisteredModel> causal_transformer_models();          // causal_transformer_*
 std::vector<RegisteredModel> translation_transformer_models();     // transformer_*: fairseq's names
+std::vector<RegisteredModel> detection_models();                   // mask_rcnn_*, faster_rcnn_*, retinanet_*
+
+/// swin_t, swin_s, swin_b as the published detectors have them: windows keep their size and shift always. Backbones of
+/// detection_models(), which are no models of the registry themselves.
+std::vector<RegisteredModel> swin_detection_backbones();
 
 }  // namespace cachet::models

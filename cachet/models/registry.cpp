@@ -14,7 +14,7 @@ const std::vector<RegisteredModel>& registered_models() {
     for (const auto family :
          {vision_transformer_models, pyramid_vision_transformer_models, swin_transformer_models,
           t2t_vision_transformer_models, long_range_models, transformer_xl_models, causal_transformer_models,
-          translation_transformer_models})
+          translation_transformer_models, detection_models})
       std::ranges::move(family(), std::back_inserter(all));
     std::ranges::sort(all, {}, &RegisteredModel::name);
     return all;
@@ -34,6 +34,8 @@ bool can(const RegisteredModel& model, Ability ability) {
       return model.language_model != nullptr;
     case Ability::translation_model:
       return model.translation_model != nullptr;
+    case Ability::object_detector:
+      return model.object_detector != nullptr;
   }
   return false;
 }
@@ -79,6 +81,8 @@ std::string_view word(Ability ability) {
       return "language_model";
     case Ability::translation_model:
       return "translation_model";
+    case Ability::object_detector:
+      return "object_detector";
   }
   return "";
 }
@@ -86,7 +90,7 @@ std::string_view word(Ability ability) {
 const std::vector<Ability>& abilities() {
   static const std::vector<Ability> all{Ability::image_classifier, Ability::feature_pyramid,
                                         Ability::sequence_classifier, Ability::language_model,
-                                        Ability::translation_model};
+                                        Ability::translation_model, Ability::object_detector};
   return all;
 }
 
@@ -140,6 +144,10 @@ TranslationModelPlan read_translation_model(const config::View& table, const Tra
   return model_for(Ability::translation_model, table.required_text("name"), table).translation_model(table, defaults);
 }
 
+ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults) {
+  return model_for(Ability::object_detector, table.required_text("name"), table).object_detector(table, defaults);
+}
+
 ModelPlan read_model(std::string_view name, const config::View& table) {
   const std::vector<Ability> can_do = abilities_of(name);
   switch (can_do.empty() ? Ability::image_classifier : can_do.front()) {
@@ -153,6 +161,8 @@ ModelPlan read_model(std::string_view name, const config::View& table) {
       return model_for(Ability::language_model, name, table).language_model(table, {});
     case Ability::translation_model:
       return model_for(Ability::translation_model, name, table).translation_model(table, {});
+    case Ability::object_detector:
+      return model_for(Ability::object_detector, name, table).object_detector(table, {});
   }
   return {};
 }

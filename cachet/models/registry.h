@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/models/detection/object_detector.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/language/translation_model.h"
@@ -14,7 +15,14 @@
 namespace cachet::models {
 
 /// What a model can do.
-enum class Ability { image_classifier, feature_pyramid, sequence_classifier, language_model, translation_model };
+enum class Ability {
+  image_classifier,
+  feature_pyramid,
+  sequence_classifier,
+  language_model,
+  translation_model,
+  object_detector
+};
 
 std::string_view word(Ability ability);   // as users type it: "feature_pyramid"
 const std::vector<Ability>& abilities();  // all of them
@@ -36,6 +44,8 @@ FeaturePyramidPlan read_feature_pyramid(const config::View& table, const ImageDe
 SequenceClassifierPlan read_sequence_classifier(const config::View& table, const SequenceDefaults& defaults = {});
 LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults = {});
 TranslationModelPlan read_translation_model(const config::View& table, const TranslationDefaults& defaults = {});
+/// The keys of a detector stand beside those of its backbone, in tables neck, rpn_head, roi_head, bbox_head and test.
+ObjectDetectorPlan read_object_detector(const config::View& table, const ImageDefaults& defaults = {});
 
 /// The same for a model that is named outside a recipe; `table` may hold overrides of its keys.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,

@@ -64,6 +64,17 @@ const std::vector<SourceCase> kSourceCases = {
      NameSource::t2t,
      {32, 32, std::pair<int64_t, int64_t>(2, 2)},
      {"tokens_to_token.attention1.norm1.statistics", "blocks.0.norm2.counters", "norm.statistics", "norm.weight"}},
+    {"model_mask_rcnn",
+     NameSource::mmdetection,
+     {},
+     {"backbone.patch_embed.proj.weight", "backbone.stages.1.downsample.norm.bias",
+      "backbone.stages.2.blocks.0.attn.sr.weight", "neck.lateral_convs.3.conv.weight", "rpn_head.rpn_cls.bias",
+      "roi_head.bbox_head.shared_fcs.1.weight", "roi_head.mask_head.upsample.weight"}},
+    {"model_retinanet",
+     NameSource::mmdetection,
+     {},
+     {"backbone.stages.3.blocks.0.attn.kv.weight", "neck.fpn_convs.4.conv.weight", "bbox_head.cls_convs.3.conv.bias",
+      "bbox_head.retina_reg.weight"}},
 };
 
 TEST(NameSource, IsRecognisedMapsAndMapsBackBitForBit) {

@@ -44,6 +44,11 @@ std::vector<Sample> samples() {
       {"linear_gelu_backward", {r({2, 3, 5}), r({2, 3, 4}), r({5, 4}), r({5}), r({2, 3, 5})}},
       {"linear_cross_entropy_backward", {r({3}), r({3, 4}), r({5, 4}), r({3, 5})}},
       {"mix_heads_backward", {r({2, 3, 2, 4}), r({2, 3, 2, 4}), r({2, 3, 2, 2}), r({2})}, {2}},
+      // Gradients of any number of bins are gradients.
+      {"roi_align_backward",
+       {r({2, 3, 4, 5}), at::tensor(std::vector<double>{0, 1, 1, 5, 5, 1, 0, 0, 3, 3}).view({2, 5}),
+        c10::List<int64_t>({2, 3, 6, 7}), 1.0, 0},
+       {0}},
       {"token_convolution_backward", {r({2, 7, 4}), r({2, 7, 4}), r({4, 2, 3, 3}), 2, 3, 1}},
       {"attention_weights_backward", {r({4, 2, 3, 3}), r({4, 2, 3, 3}), 2, 0.5}},
       {"relative_attention_weights_backward", {r({4, 2, 3, 3}), r({4, 2, 3, 3}), 0.5}},

@@ -4,7 +4,9 @@
 #include "cachet/ops/kernel_attention.h"
 #include "cachet/ops/linear.h"
 #include "cachet/ops/mix_heads.h"
+#include "cachet/ops/nms.h"
 #include "cachet/ops/power_norm.h"
+#include "cachet/ops/roi_align.h"
 #include "cachet/ops/unified_norm.h"
 
 namespace cachet {
@@ -32,6 +34,25 @@ TEST_F(OperatorsOnDevice, Linear) {
 TEST_F(OperatorsOnDevice, MixHeads) {
   expect_same_on_device([](const Inputs& in) { return ops::mix_heads(in[0], in[1], in[2]); },
                         {at::randn({2, 9, 4, 8}), at::randn({2, 9, 4, 4}), at::randn({4})}, device_);
+}
+
+TEST_F(OperatorsOnDevice, RoiAlign) {
+  const at::Tensor corner = at::rand({9, 2}) * 20, image = at::arange(9).remainder(2).to(at::kFloat).unsqueeze(1);
+  const at::Tensor boxes = at::cat({image, corner, corner + at::rand({9, 2}) * 30}, 1);
+  for (const int64_t sampling : {0, 2})
+    expect_same_on_device(
+        [&](const Inputs& in) {
+          return ops::roi_align(in[0], boxes.to(in[0].device()), {3, 4, 0.25, sampling});
+        },
+        {at::randn({2, 5, 9, 11})}, device_);
+}
+
+TEST_F(OperatorsOnDevice, Nms) {
+  const at::Tensor corner = at::randint(40, {900, 2}).to(at::kFloat), scores = at::rand({900});
+  const at::Tensor boxes = at::cat({corner, corner + at::randint(1, 9, {900, 2})}, 1);
+  const at::Tensor groups = at::randint(3, {900}, at::kLong);
+  const at::Tensor there = ops::nms_indices(boxes.to(device_), scores.to(device_), groups.to(device_), 0.3);
+  EXPECT_TRUE(at::equal(there.cpu(), ops::nms_indices(boxes, scores, groups, 0.3)));
 }
 
 TEST_F(OperatorsOnDevice, GrcUpdate) {

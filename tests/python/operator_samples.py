@@ -255,6 +255,33 @@ def permute_tokens(batch=2, length=4):
     yield torch.randn(0, length, 3), index, inverse
 
 
+def boxes_of_images(images, count):
+    """Boxes of up to 8 x 8 pixels, some a little outside of a map of 6 x 7, on these images in turn."""
+    corners = torch.rand(count, 2) * 6 - 1
+    image = torch.arange(count).remainder(images).unsqueeze(1)
+    return torch.cat([image, corners, corners + 0.5 + 6 * torch.rand(count, 2)], 1)
+
+
+def nms(batch=6, length=5):
+    boxes, scores = boxes_of_images(1, batch)[:, 1:], torch.rand(batch)
+    yield boxes, scores, None, 0.3
+    yield boxes, scores, torch.arange(batch).remainder(2), 0.3
+    yield boxes.double(), scores.double(), torch.arange(batch).remainder(2), 0.5
+
+
+def roi_align(batch=2, length=5):
+    map = grad(batch, 3, 6, 7)
+    yield map, boxes_of_images(batch, length), 2, 3, 1.0
+    yield map, boxes_of_images(batch, length), 3, 2, 0.5, 2
+    yield strided(batch, 3, 6, 7), boxes_of_images(batch, length), 2, 2, 1.0
+    yield grad(batch, 3, 6, 7, dtype=torch.float64), boxes_of_images(batch, length).double(), 2, 3, 1.0, 0
+
+
+def roi_align_backward():
+    for sampling in (0, 2):
+        yield torch.randn(5, 3, 2, 4), boxes_of_images(2, 5), [2, 3, 6, 7], 1.0, sampling
+
+
 def scale_shift(batch=2, length=5):
     yield grad(batch, length, 3), grad(3), grad(3)
     yield strided(batch, length, 3), torch.rand(3), None
@@ -264,8 +291,8 @@ def scale_shift(batch=2, length=5):
 SAMPLES = {make.__name__: make for make in (
     attention_weights, attention_weights_backward, block_attention, block_attention_backward, grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
     kernel_attention_fused_backward, kernel_features, linear, linear_backward,
-    linear_cross_entropy, linear_cross_entropy_backward, linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, permute_tokens,
-    power_norm, power_norm_backward, relative_attention_weights, relative_attention_weights_backward, resize_tokens, scale_shift, scale_shift_backward, token_convolution,
+    linear_cross_entropy, linear_cross_entropy_backward, linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, nms, permute_tokens,
+    power_norm, power_norm_backward, relative_attention_weights, relative_attention_weights_backward, resize_tokens, roi_align, roi_align_backward, scale_shift, scale_shift_backward, token_convolution,
     token_convolution_backward, unified_norm, unified_norm_backward)}
 
 

@@ -27,6 +27,7 @@ class FeaturePyramid : public virtual ImageModel {
 struct FeaturePyramidPlan {
   std::string name;
   ImageShape image;
+  std::vector<int64_t> strides;  // of its maps
   std::function<std::shared_ptr<FeaturePyramid>()> build;
 
   operator ModelPlan() const { return {name, input_of(image), build}; }

@@ -25,7 +25,7 @@ class PyramidVisionTransformer : public nn::Cloneable<PyramidVisionTransformer, 
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
   /// Of v2: those behind the stages stay, the next stage's patches reach beyond the border, where they read zeros; and
-  /// what reads the maps is not part of the model.
+  /// what reads the maps is no part of the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:

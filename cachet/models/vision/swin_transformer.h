@@ -23,7 +23,7 @@ class SwinTransformer : public nn::Cloneable<SwinTransformer, FeaturePyramid>, p
   std::vector<torch::Tensor> features(const torch::Tensor& images) override;
   std::vector<int64_t> feature_channels() const override;
   std::vector<int64_t> feature_strides() const override;
-  /// Those of the maps stay: what reads them is not part of the model.
+  /// Those of the maps stay: what reads them is no part of the backbone.
   std::vector<nn::NormFold> norm_folds() override;
 
  protected:

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cachet/io/error.h"
-#include "cachet/models/vision/image_classifier.h"
+#include "cachet/models/vision/image_model.h"
 #include "cachet/models/vision/tokens_to_token.h"
 #include "cachet/nn/norm/unified_norm.h"
 #include "cachet/nn/positions.h"
@@ -17,7 +17,11 @@ bool has_mark(const io::TensorMap& weights, io::NameSource source) {
     return std::ranges::any_of(weights,
                                [part](const auto& item) { return item.first.find(part) != std::string::npos; });
   };
+  const bool detector = std::ranges::any_of(weights, [](const auto& item) { return item.first.starts_with("neck."); });
+  if (detector && source != io::NameSource::cachet) return source == io::NameSource::mmdetection;
   switch (source) {
+    case io::NameSource::mmdetection:
+      return false;
     case io::NameSource::cachet:
     case io::NameSource::timm:
       return true;
@@ -42,7 +46,7 @@ struct ModelFacts {
 ModelFacts facts_of(const models::ModelPlan& plan, const io::TensorMap& weights) {
   ModelFacts facts;
   const auto model = plan.build();
-  const auto* images = dynamic_cast<const models::ImageClassifier*>(model.get());
+  const auto* images = dynamic_cast<const models::ImageModel*>(model.get());
   if (images == nullptr) return facts;
   const models::ImageShape image = images->image_shape();
   facts.names.image_height = image.height;

@@ -1,0 +1,157 @@
+#include "cachet/kernels/roi_align.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cachet/kernels/roi_align.cpp"
+#include <hwy/foreach_target.h>
+// Behind the one above.
+#include "cachet/kernels/dispatch.h"
+#include "cachet/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cachet::kernels::HWY_NAMESPACE {
+
+HWY_INLINE int64_t ReadBy(const RoiAxis& axis, int64_t bin) { return axis.offset[bin + 1] - axis.offset[bin]; }
+
+/// The rows that any bin reads: [from, to).
+HWY_INLINE void Span(const RoiAxis& axis, int64_t& from, int64_t& to) {
+  from = to = 0;
+  for (int64_t i = 0; i < axis.bins; ++i) {
+    if (ReadBy(axis, i) == 0) continue;
+    from = to == 0 ? axis.first[i] : std::min(from, axis.first[i]);
+    to = std::max(to, axis.first[i] + ReadBy(axis, i));
+  }
+}
+
+/// Calls use(bin, its weight for the row) for each bin that reads it.
+template <class Use>
+HWY_INLINE void ForEachReader(const RoiAxis& rows, int64_t y, const Use& use) {
+  for (int64_t i = 0; i < rows.bins; ++i) {
+    const int64_t at = y - rows.first[i];
+    if (at >= 0 && at < ReadBy(rows, i)) use(i, rows.weights[rows.offset[i] + at]);
+  }
+}
+
+template <class T>
+void RoiAlign(const T* map, RoiMap s, const RoiAxis& rows, const RoiAxis& columns, T* out, int64_t out_cell,
+              float* sums) {
+  const int64_t bins = rows.bins * columns.bins;
+  std::memset(sums, 0, static_cast<size_t>(bins * s.channels) * sizeof(float));
+  int64_t from, to;
+  Span(rows, from, to);
+  for (int64_t y = from; y < to; ++y)
+    for (int64_t j = 0; j < columns.bins; ++j) {
+      const int64_t count = ReadBy(columns, j);
+      if (count == 0) continue;
+      const float* weights = columns.weights + columns.offset[j];
+      const T* cells = map + (y * s.width + columns.first[j]) * s.cell;
+      ForEachVector(s.channels, [&](auto d, int64_t c) {
+        auto sum = hn::Mul(hn::Set(d, weights[0]), LoadFloat(d, cells + c));
+        for (int64_t x = 1; x < count; ++x)
+          sum = hn::MulAdd(hn::Set(d, weights[x]), LoadFloat(d, cells + x * s.cell + c), sum);
+        ForEachReader(rows, y, [&](int64_t i, float weight) {
+          float* bin = sums + (i * columns.bins + j) * s.channels + c;
+          hn::StoreU(hn::MulAdd(hn::Set(d, weight), sum, hn::LoadU(d, bin)), d, bin);
+        });
+      });
+    }
+  for (int64_t bin = 0; bin < bins; ++bin)
+    ForEachVector(s.channels, [&](auto d, int64_t c) {
+      StoreFloat(hn::LoadU(d, sums + bin * s.channels + c), d, out + bin * out_cell + c);
+    });
+}
+
+template <class T>
+void RoiAlignBackward(const T* grad, int64_t grad_cell, const RoiAxis& rows, const RoiAxis& columns, float* d_map,
+                      RoiMap s) {
+  int64_t from, to;
+  Span(rows, from, to);
+  for (int64_t y = from; y < to; ++y)
+    for (int64_t j = 0; j < columns.bins; ++j) {
+      const int64_t count = ReadBy(columns, j);
+      if (count == 0) continue;
+      const float* weights = columns.weights + columns.offset[j];
+      float* cells = d_map + (y * s.width + columns.first[j]) * s.cell;
+      ForEachVector(s.channels, [&](auto d, int64_t c) {
+        auto sum = hn::Zero(d);
+        ForEachReader(rows, y, [&](int64_t i, float weight) {
+          sum = hn::MulAdd(hn::Set(d, weight), LoadFloat(d, grad + (i * columns.bins + j) * grad_cell + c), sum);
+        });
+        for (int64_t x = 0; x < count; ++x) {
+          float* cell = cells + x * s.cell + c;
+          hn::StoreU(hn::MulAdd(hn::Set(d, weights[x]), sum, hn::LoadU(d, cell)), d, cell);
+        }
+      });
+    }
+}
+
+CACHET_KERNEL(RoiAlign);
+CACHET_KERNEL(RoiAlignBackward);
+
+}  // namespace cachet::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cachet::kernels {
+
+CACHET_EXPORT(RoiAlign);
+CACHET_EXPORT(RoiAlignBackward);
+
+template <class T>
+void roi_align(const T* map, RoiMap shape, const RoiAxis& rows, const RoiAxis& columns, T* out, int64_t out_cell,
+               float* sums) {
+  CACHET_DISPATCH(RoiAlign, T)(map, shape, rows, columns, out, out_cell, sums);
+}
+template <class T>
+void roi_align_backward(const T* grad, int64_t grad_cell, const RoiAxis& rows, const RoiAxis& columns, float* d_map,
+                        RoiMap shape) {
+  CACHET_DISPATCH(RoiAlignBackward, T)(grad, grad_cell, rows, columns, d_map, shape);
+}
+
+namespace scalar {
+
+/// Calls use(row's bin, column's bin, cell of the map, weight) for all that a box reads.
+template <class Use>
+void for_each_read(const RoiAxis& rows, const RoiAxis& columns, int64_t width, const Use& use) {
+  for (int64_t i = 0; i < rows.bins; ++i)
+    for (int64_t j = 0; j < columns.bins; ++j)
+      for (int64_t y = rows.offset[i]; y < rows.offset[i + 1]; ++y)
+        for (int64_t x = columns.offset[j]; x < columns.offset[j + 1]; ++x)
+          use(i, j, (rows.first[i] + y - rows.offset[i]) * width + columns.first[j] + x - columns.offset[j],
+              rows.weights[y] * columns.weights[x]);
+}
+
+template <class T>
+void roi_align(const T* map, RoiMap s, const RoiAxis& rows, const RoiAxis& columns, T* out, int64_t out_cell,
+               float* sums) {
+  const int64_t bins = rows.bins * columns.bins;
+  for (int64_t i = 0; i < bins * s.channels; ++i) sums[i] = 0.0f;
+  for_each_read(rows, columns, s.width, [&](int64_t i, int64_t j, int64_t cell, float weight) {
+    for (int64_t c = 0; c < s.channels; ++c)
+      sums[(i * columns.bins + j) * s.channels + c] += weight * to_float(map[cell * s.cell + c]);
+  });
+  for (int64_t bin = 0; bin < bins; ++bin)
+    for (int64_t c = 0; c < s.channels; ++c) out[bin * out_cell + c] = from_float<T>(sums[bin * s.channels + c]);
+}
+
+template <class T>
+void roi_align_backward(const T* grad, int64_t grad_cell, const RoiAxis& rows, const RoiAxis& columns, float* d_map,
+                        RoiMap s) {
+  for_each_read(rows, columns, s.width, [&](int64_t i, int64_t j, int64_t cell, float weight) {
+    for (int64_t c = 0; c < s.channels; ++c)
+      d_map[cell * s.cell + c] += weight * to_float(grad[(i * columns.bins + j) * grad_cell + c]);
+  });
+}
+
+}  // namespace scalar
+
+#define CACHET_FORMS(space, T)                                                                          \
+  template void space roi_align(const T*, RoiMap, const RoiAxis&, const RoiAxis&, T*, int64_t, float*); \
+  template void space roi_align_backward(const T*, int64_t, const RoiAxis&, const RoiAxis&, float*, RoiMap);
+CACHET_INSTANTIATE(CACHET_FORMS)
+#undef CACHET_FORMS
+
+}  // namespace cachet::kernels
+#endif

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <optional>
+
+#include "cachet/config/view.h"
+#include "cachet/models/detection/detection_sample.h"
+
+namespace cachet::models {
+
+/// How a box is told from one that is near: shifts of the centre in sides, and logarithms of the sides' quotients, less
+/// the means, over the deviations (R-CNN, arXiv 1311.2524, App. C).
+struct BoxCoderOptions {
+  std::array<double, 4> means{0, 0, 0, 0}, deviations{1, 1, 1, 1};
+  double ratio_clip = 16.0 / 1000.0;  // a side changes by at most this factor and its inverse
+  bool clip_to_image = true;          // whether boxes that are made end at the image's border
+
+  /// Keys of the table `coder`: target_means, target_stds, ratio_clip, clip_border.
+  static BoxCoderOptions read(const config::View& table, BoxCoderOptions defaults);
+};
+
+class BoxCoder {
+ public:
+  explicit BoxCoder(const BoxCoderOptions& options) : options_(options) {}
+
+  /// boxes, targets (n, 4) -> deltas (n, 4)
+  at::Tensor encode(const at::Tensor& boxes, const at::Tensor& targets) const;
+  /// boxes (n, 4), deltas (n, 4·k) -> boxes (n, 4·k), within the image where one is given and options clip.
+  at::Tensor decode(const at::Tensor& boxes, const at::Tensor& deltas, const std::optional<ImageSize>& image) const;
+
+ private:
+  BoxCoderOptions options_;
+};
+
+}  // namespace cachet::models

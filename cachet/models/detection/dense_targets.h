@@ -1,0 +1,54 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <vector>
+
+#include "cachet/models/detection/anchors.h"
+#include "cachet/models/detection/assignment.h"
+#include "cachet/models/detection/box_coder.h"
+#include "cachet/models/detection/sampling.h"
+
+namespace cachet::models {
+
+// What heads that look at anchors on every cell (RPN, RetinaNet) have in common.
+
+/// What such a head says of each anchor, in their order: a level's scores (B, n, classes) and deltas (B, n, 4).
+struct DenseOutputs {
+  std::vector<at::Tensor> scores, deltas;
+  std::vector<ImageSize> maps;  // of each level
+};
+
+/// A head's map (B, A·k, H, W) -> (B, H·W·A, k), in float32 at least.
+at::Tensor by_anchor(const at::Tensor& map, int64_t per_cell);
+
+/// The sizes of the maps of a pyramid's levels.
+std::vector<ImageSize> sizes_of(const std::vector<at::Tensor>& levels);
+
+struct DenseTargetOptions {
+  AnchorOptions anchors{};
+  AssignmentOptions assigner{};
+  std::optional<SampleOptions> sampler{};  // without one all that is assigned takes part
+  BoxCoderOptions coder{};
+  int64_t allowed_border = -1;  // pixels that an anchor may reach beyond its image; below 0: any number
+};
+
+/// What an image has to teach at its anchors.
+struct DenseSample {
+  at::Tensor positives, negatives;  // (p), (q) int64, places among all anchors, rising
+  at::Tensor objects;               // (p) int64: that of each positive
+  at::Tensor deltas;                // (p, 4): what the head should say of each positive
+};
+
+/// For each image of a batch. Boxes of targets are brought to the anchors' dtype.
+std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::vector<ImageSize>& maps,
+                                       const DetectionBatch& batch, const DenseTargetOptions& options);
+
+/// Places of an image that lie in one level, as places of that level, and which of them these are.
+struct InLevel {
+  at::Tensor places, which;
+};
+InLevel in_level(const at::Tensor& places, const std::vector<int64_t>& counts, size_t level);
+
+}  // namespace cachet::models

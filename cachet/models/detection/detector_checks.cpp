@@ -1,0 +1,47 @@
+#include "cachet/models/detection/detector_checks.h"
+
+#include <ATen/ATen.h>
+
+namespace cachet::models {
+
+void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& places) {
+  TORCH_CHECK(images.dim() == 4 && images.size(0) >= 1 && images.size(0) == static_cast<int64_t>(places.size()),
+              "detector: images must be (B, C, H, W) with a place for each, got ", images.sizes(), " and ",
+              places.size(), " places");
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto& place = places[i];
+    const bool fits = place.padded.height <= images.size(2) && place.padded.width <= images.size(3) &&
+                      place.resized.height <= place.padded.height && place.resized.width <= place.padded.width &&
+                      place.resized.height >= 1 && place.resized.width >= 1;
+    TORCH_CHECK(fits, "detector: image ", i, ", resized to ", place.resized.height, " x ", place.resized.width,
+                " and filled up to ", place.padded.height, " x ", place.padded.width, ", is no part of a batch of ",
+                images.size(2), " x ", images.size(3));
+    for (const double scale : place.scale) TORCH_CHECK(scale > 0, "detector: image ", i, " is scaled by ", scale);
+  }
+}
+
+void check_detection_batch(const DetectionBatch& batch, int64_t classes, bool draws) {
+  check_detection_images(batch.images, batch.places);
+  TORCH_CHECK(batch.targets.size() == batch.places.size(), "detector: ", batch.places.size(), " images and ",
+              batch.targets.size(), " targets");
+  TORCH_CHECK(!draws || batch.priorities, "detector: samples are drawn, and the batch has no priorities");
+  for (size_t i = 0; i < batch.targets.size(); ++i) {
+    const auto& target = batch.targets[i];
+    const auto are_boxes = [](const at::Tensor& boxes) {
+      return boxes.dim() == 2 && boxes.size(1) == 4 && boxes.is_floating_point();
+    };
+    TORCH_CHECK(target.boxes.defined() && are_boxes(target.boxes), "detector: boxes of image ", i,
+                " must be floating (n, 4)");
+    TORCH_CHECK(!target.ignored.defined() || are_boxes(target.ignored), "detector: ignored boxes of image ", i,
+                " must be floating (n, 4), got ", target.ignored.sizes());
+    TORCH_CHECK(target.labels.defined() && target.labels.dim() == 1 && target.labels.scalar_type() == at::kLong &&
+                    target.labels.size(0) == target.boxes.size(0),
+                "detector: labels of image ", i, " must be int64, one a box");
+    if (target.labels.numel() == 0) continue;
+    const auto least = target.labels.min().item<int64_t>(), most = target.labels.max().item<int64_t>();
+    TORCH_CHECK(least >= 0 && most < classes, "detector: image ", i, " has labels ", least, " to ", most,
+                ", and the model has classes 0 to ", classes - 1);
+  }
+}
+
+}  // namespace cachet::models

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/models/detection/detection_sample.h"
+
+namespace cachet::models {
+
+/// Throws c10::Error that names the image unless a batch has a place and a target for each image, boxes (n, 4) and n
+/// labels from 0 to classes − 1, and priorities where a detector draws.
+void check_detection_batch(const DetectionBatch& batch, int64_t classes, bool draws);
+
+/// The same of images and places alone.
+void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& places);
+
+}  // namespace cachet::models

@@ -1,0 +1,118 @@
+#include "cachet/models/detection/faster_rcnn.h"
+
+#include <ATen/ATen.h>
+
+#include "cachet/models/detection/detector_checks.h"
+#include "cachet/models/detection/level_strides.h"
+
+namespace cachet::models {
+
+RegionDetectorOptions RegionDetectorOptions::faster_rcnn(const std::vector<int64_t>& strides, int64_t classes) {
+  RegionDetectorOptions o;
+  o.neck.outputs = static_cast<int64_t>(strides.size()) + 1;
+  o.rpn.targets.anchors.strides = level_strides(strides, o.neck);
+  o.roi.extractor.strides = strides;
+  o.roi.box.classes = classes;
+  return o;
+}
+
+RegionDetectorOptions RegionDetectorOptions::mask_rcnn(const std::vector<int64_t>& strides, int64_t classes) {
+  RegionDetectorOptions o = faster_rcnn(strides, classes);
+  o.roi.assigner.match_low_quality = true;
+  o.roi.mask.emplace();
+  o.roi.mask->extractor.strides = strides;
+  o.roi.mask->head.classes = classes;
+  return o;
+}
+
+RegionDetectorOptions RegionDetectorOptions::read(const config::View& table, RegionDetectorOptions o,
+                                                  const std::vector<int64_t>& strides) {
+  o.neck = FpnOptions::read(table, o.neck, static_cast<int64_t>(strides.size()));
+  const std::vector<int64_t> all = level_strides(strides, o.neck);
+  const std::vector<int64_t> of_stages(strides.begin() + o.neck.start_level, strides.end());
+  o.rpn.targets.anchors.strides = all;
+  o.roi.extractor.strides = of_stages;
+  if (o.roi.mask) o.roi.mask->extractor.strides = of_stages;
+  o.rpn = RpnOptions::read(table, o.rpn);
+  o.roi = RoiHeadOptions::read(table, o.roi);
+  const auto check = [&](const char* extractor, const std::vector<int64_t>& regions) {
+    if (regions.size() > all.size() || !std::equal(regions.begin(), regions.end(), all.begin()))
+      table.table("roi_head")
+          .table(extractor)
+          .problem("featmap_strides", "must be those of the neck's levels, from the finest on: " + strides_text(all));
+  };
+  check("bbox_roi_extractor", o.roi.extractor.strides);
+  if (o.roi.mask) check("mask_roi_extractor", o.roi.mask->extractor.strides);
+  return o;
+}
+
+FasterRcnn::FasterRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options)
+    : options_(options) {
+  check_level_strides(backbone->feature_strides(), options_.neck, options_.rpn.targets.anchors.strides);
+  backbone_ = register_module("backbone", backbone);
+  neck_ = register_module("neck", std::make_shared<FeaturePyramidNetwork>(options_.neck, backbone->feature_channels()));
+  rpn_ = register_module("rpn_head", std::make_shared<RpnHead>(options_.rpn, options_.neck.channels));
+  roi_ = register_module("roi_head", std::make_shared<RoiHead>(options_.roi, options_.neck.channels));
+}
+
+std::vector<at::Tensor> FasterRcnn::levels(const at::Tensor& images) {
+  return neck_->forward(backbone_->features(images));
+}
+
+DetectionLosses FasterRcnn::losses(const DetectionBatch& batch) {
+  check_detection_batch(batch, classes(), /*draws=*/true);
+  const std::vector<at::Tensor> maps = levels(batch.images);
+  const DenseOutputs first = rpn_->forward(maps);
+  const DenseLosses of_anchors = rpn_->losses(first, batch);
+  std::vector<at::Tensor> proposals;
+  for (const Proposals& found : rpn_->proposals(first, batch.places, options_.rpn.train))
+    proposals.push_back(found.boxes);
+  const RoiLosses of_regions = roi_->losses(maps, roi_->samples(proposals, batch), batch);
+  DetectionLosses all{{{"loss_rpn_cls", at::stack(of_anchors.scores).sum()},
+                       {"loss_rpn_bbox", at::stack(of_anchors.boxes).sum()},
+                       {"loss_cls", of_regions.box.classes},
+                       {"loss_bbox", of_regions.box.boxes}},
+                      {{"acc", of_regions.box.accuracy}}};
+  if (outlines_objects()) all.losses.push_back({"loss_mask", of_regions.mask});
+  return all;
+}
+
+std::vector<Detections> FasterRcnn::detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+                                           DetectionFrame frame) {
+  check_detection_images(images, places);
+  const at::NoGradGuard no_grad;
+  const std::vector<at::Tensor> maps = levels(images);
+  std::vector<at::Tensor> proposals;
+  for (const Proposals& found : rpn_->proposals(rpn_->forward(maps), places, options_.rpn.test))
+    proposals.push_back(found.boxes);
+  return roi_->detections(maps, proposals, places, frame);
+}
+
+Trial FasterRcnn::trial(int64_t batch, const torch::TensorOptions& options) {
+  const at::Tensor images = noise(batch, options);
+  const int64_t masks = std::max<int64_t>(1, options_.roi.limits.most);
+  const auto run = [this, images, masks] {
+    const std::vector<at::Tensor> maps = levels(images);
+    const DenseOutputs first = rpn_->forward(maps);
+    std::vector<at::Tensor> all = roi_->trial(maps, options_.rpn.test.most, masks);
+    all.insert(all.end(), first.scores.begin(), first.scores.end());
+    all.insert(all.end(), first.deltas.begin(), first.deltas.end());
+    return all;
+  };
+  return {[run, batch] {
+            return run().front().reshape({batch, -1});
+          },
+          [run] {
+            at::Tensor loss;
+            for (const at::Tensor& said : run())
+              loss = loss.defined() ? loss + said.square().mean() : said.square().mean();
+            return loss;
+          }};
+}
+
+MaskRcnn::MaskRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options)
+    : Cloneable(backbone, options) {
+  TORCH_CHECK(options.roi.mask, "mask_rcnn: options have no mask head");
+}
+
+}  // namespace cachet::models

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cachet/models/detection/feature_pyramid_network.h"
+#include "cachet/models/detection/object_detector.h"
+#include "cachet/models/detection/roi_head.h"
+
+namespace cachet::models {
+
+/// A detector in two stages: proposals, then a look at each.
+struct RegionDetectorOptions {
+  FpnOptions neck{};
+  RpnOptions rpn{};
+  RoiHeadOptions roi{};
+
+  int64_t classes() const { return roi.box.classes; }
+  /// The published configuration over a backbone of these strides. Faster R-CNN: no low-quality matches in the second
+  /// stage; Mask R-CNN: with them, and masks.
+  static RegionDetectorOptions faster_rcnn(const std::vector<int64_t>& strides, int64_t classes);
+  static RegionDetectorOptions mask_rcnn(const std::vector<int64_t>& strides, int64_t classes);
+  /// Tables neck, rpn_head, roi_head and test of a `[model]` table, for a backbone of these strides.
+  static RegionDetectorOptions read(const config::View& table, RegionDetectorOptions defaults,
+                                    const std::vector<int64_t>& strides);
+};
+
+/// Faster R-CNN (Ren et al., arXiv 1506.01497) on a feature pyramid network, as mmdetection 2.13 has it, over any
+/// backbone. Parts: backbone, neck, rpn_head, roi_head.
+class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
+ public:
+  /// Throws c10::Error where strides of backbone, anchors and regions do not agree.
+  FasterRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options);
+
+  DetectionLosses losses(const DetectionBatch& batch) override;
+  std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+                                 DetectionFrame frame = DetectionFrame::original) override;
+
+  ImageShape image_shape() const override { return backbone_->image_shape(); }
+  int64_t classes() const override { return options_.classes(); }
+  bool outlines_objects() const override { return options_.roi.mask.has_value(); }
+  FeaturePyramid& backbone() override { return *backbone_; }
+  /// Looks at as many made-up boxes as proposals and detections in evaluation. `forward` gives their class scores
+  /// (batch, boxes · (classes + 1)); the loss is the mean square of all that the heads say.
+  Trial trial(int64_t batch, const torch::TensorOptions& options) override;
+
+  /// Maps of all levels.
+  std::vector<at::Tensor> levels(const at::Tensor& images);
+  /// The first stage alone, on these maps.
+  DenseOutputs first_stage(const std::vector<at::Tensor>& levels) const { return rpn_->forward(levels); }
+  const RpnHead& rpn() const { return *rpn_; }
+  const RoiHead& roi() const { return *roi_; }
+
+ private:
+  RegionDetectorOptions options_;
+  nn::Part<FeaturePyramid> backbone_;
+  nn::Part<FeaturePyramidNetwork> neck_;
+  nn::Part<RpnHead> rpn_;
+  nn::Part<RoiHead> roi_;
+};
+
+/// Mask R-CNN (He et al., arXiv 1703.06870): the same with masks. Parts beside those: roi_head.mask_head.
+class MaskRcnn : public nn::Cloneable<MaskRcnn, FasterRcnn> {
+ public:
+  MaskRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options);
+};
+
+}  // namespace cachet::models

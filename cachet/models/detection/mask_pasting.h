@@ -1,0 +1,25 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "cachet/models/detection/detection_sample.h"
+
+namespace cachet::models {
+
+/// Where in an image a mask is not 0 at all: it begins at (y, x).
+struct PastedMask {
+  at::Tensor mask;  // (h, w) bool
+  int64_t y = 0, x = 0;
+};
+
+/// scores (side, side) of a box (4) -> what of an image of that size belongs to the object: pixels at whose centre the
+/// scores, interpolated between the centres of their cells and 0 beyond the box, are at least `threshold`. The smallest
+/// rectangle that the box can reach, cut off at the image's border.
+PastedMask paste_mask(const at::Tensor& scores, const at::Tensor& box, const ImageSize& size, double threshold = 0.5);
+
+/// scores (n, side, side), boxes (n, 4) -> (n, height, width) bool. A detector finds a hundred objects an image: where
+/// they are coded one by one, paste_mask takes a hundredth of the memory.
+at::Tensor paste_masks(const at::Tensor& scores, const at::Tensor& boxes, const ImageSize& size,
+                       double threshold = 0.5);
+
+}  // namespace cachet::models

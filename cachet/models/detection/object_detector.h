@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/models/detection/detection_sample.h"
+#include "cachet/models/vision/feature_pyramid.h"
+
+namespace cachet::models {
+
+/// A model that finds objects: a pyramid of maps, and heads that look at all of them.
+class ObjectDetector : public virtual ImageModel {
+ public:
+  /// Losses by name, as the head's authors call them ("loss_rpn_cls"). Throws c10::Error where targets are of other
+  /// shapes, number or classes than the images and the model ask for.
+  virtual DetectionLosses losses(const DetectionBatch& batch) = 0;
+
+  /// What is on images (B, C, H, W): one Detections an image.
+  virtual std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+                                         DetectionFrame frame = DetectionFrame::original) = 0;
+
+  virtual int64_t classes() const = 0;        // without the background
+  virtual bool outlines_objects() const = 0;  // whether it needs masks to train on, and gives them
+  virtual FeaturePyramid& backbone() = 0;     // what a classification run can have trained before
+};
+
+struct ObjectDetectorPlan {
+  std::string name;
+  ImageShape image;
+  int64_t classes = 0;
+  bool masks = false;
+  std::function<std::shared_ptr<ObjectDetector>()> build;
+
+  operator ModelPlan() const { return {name, input_of(image), build}; }
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,61 @@
+#include "cachet/models/detection/retinanet.h"
+
+#include <ATen/ATen.h>
+
+#include "cachet/models/detection/detector_checks.h"
+#include "cachet/models/detection/level_strides.h"
+
+namespace cachet::models {
+
+RetinaNetOptions RetinaNetOptions::published(const std::vector<int64_t>& strides, int64_t classes) {
+  RetinaNetOptions o;
+  o.neck.start_level = strides.size() > 1 ? 1 : 0;
+  o.neck.outputs = static_cast<int64_t>(strides.size()) - o.neck.start_level + 2;
+  o.head.targets.anchors.strides = level_strides(strides, o.neck);
+  o.head.classes = classes;
+  return o;
+}
+
+RetinaNetOptions RetinaNetOptions::read(const config::View& table, RetinaNetOptions o,
+                                        const std::vector<int64_t>& strides) {
+  o.neck = FpnOptions::read(table, o.neck, static_cast<int64_t>(strides.size()));
+  o.head.targets.anchors.strides = level_strides(strides, o.neck);
+  o.head = RetinaHeadOptions::read(table, o.head);
+  return o;
+}
+
+RetinaNet::RetinaNet(const std::shared_ptr<FeaturePyramid>& backbone, const RetinaNetOptions& options)
+    : options_(options) {
+  check_level_strides(backbone->feature_strides(), options_.neck, options_.head.targets.anchors.strides);
+  backbone_ = register_module("backbone", backbone);
+  neck_ = register_module("neck", std::make_shared<FeaturePyramidNetwork>(options_.neck, backbone->feature_channels()));
+  head_ = register_module("bbox_head", std::make_shared<RetinaHead>(options_.head, options_.neck.channels));
+}
+
+DenseOutputs RetinaNet::outputs(const at::Tensor& images) {
+  return head_->forward(neck_->forward(backbone_->features(images)));
+}
+
+DetectionLosses RetinaNet::losses(const DetectionBatch& batch) {
+  check_detection_batch(batch, classes(), /*draws=*/false);
+  const DenseLosses of_anchors = head_->losses(outputs(batch.images), batch);
+  return {{{"loss_cls", at::stack(of_anchors.scores).sum()}, {"loss_bbox", at::stack(of_anchors.boxes).sum()}}, {}};
+}
+
+std::vector<Detections> RetinaNet::detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+                                          DetectionFrame frame) {
+  check_detection_images(images, places);
+  const at::NoGradGuard no_grad;
+  return head_->detections(outputs(images), places, frame);
+}
+
+Trial RetinaNet::trial(int64_t batch, const torch::TensorOptions& options) {
+  const at::Tensor images = noise(batch, options);
+  return {[this, images] { return at::cat(outputs(images).scores, 1).flatten(1); },
+          [this, images] {
+            const DenseOutputs out = outputs(images);
+            return at::cat(out.scores, 1).square().mean() + at::cat(out.deltas, 1).square().mean();
+          }};
+}
+
+}  // namespace cachet::models

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cachet/models/detection/feature_pyramid_network.h"
+#include "cachet/models/detection/object_detector.h"
+#include "cachet/models/detection/retina_head.h"
+
+namespace cachet::models {
+
+struct RetinaNetOptions {
+  FpnOptions neck{.start_level = 1, .extra = ExtraLevels::on_input};
+  RetinaHeadOptions head{};
+
+  int64_t classes() const { return head.classes; }
+  /// The published configuration over a backbone of these strides.
+  static RetinaNetOptions published(const std::vector<int64_t>& strides, int64_t classes);
+  /// Tables neck, bbox_head and test of a `[model]` table, for a backbone of these strides.
+  static RetinaNetOptions read(const config::View& table, RetinaNetOptions defaults,
+                               const std::vector<int64_t>& strides);
+};
+
+/// RetinaNet (Lin et al., arXiv 1708.02002), as mmdetection 2.13 has it, over any backbone: a detector in one stage.
+/// Parts: backbone, neck, bbox_head.
+class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
+ public:
+  /// Throws c10::Error where strides of backbone and anchors do not agree.
+  RetinaNet(const std::shared_ptr<FeaturePyramid>& backbone, const RetinaNetOptions& options);
+
+  /// loss_cls and loss_bbox. All anchors take part: no priorities are asked for.
+  DetectionLosses losses(const DetectionBatch& batch) override;
+  std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
+                                 DetectionFrame frame = DetectionFrame::original) override;
+
+  ImageShape image_shape() const override { return backbone_->image_shape(); }
+  int64_t classes() const override { return options_.classes(); }
+  bool outlines_objects() const override { return false; }
+  FeaturePyramid& backbone() override { return *backbone_; }
+  /// `forward` gives the class scores of all anchors (batch, anchors · classes); the loss is the mean square of all
+  /// that the head says.
+  Trial trial(int64_t batch, const torch::TensorOptions& options) override;
+
+  DenseOutputs outputs(const at::Tensor& images);
+  const RetinaHead& head() const { return *head_; }
+
+ private:
+  RetinaNetOptions options_;
+  nn::Part<FeaturePyramid> backbone_;
+  nn::Part<FeaturePyramidNetwork> neck_;
+  nn::Part<RetinaHead> head_;
+};
+
+}  // namespace cachet::models

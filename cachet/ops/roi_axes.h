@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cachet/kernels/roi_align.h"
+
+namespace cachet::ops {
+
+/// One axis of a map of cells and of the bins laid over it.
+struct RoiBins {
+  int64_t bins = 0, cells = 0;
+  int64_t sampling = 0;  // samples a bin; 0: ⌈length / bins⌉
+};
+
+/// What the bins of many boxes read along one axis, one box behind the other.
+class RoiAxes {
+ public:
+  explicit RoiAxes(RoiBins bins) : bins_(bins) {}
+
+  /// Appends a box that begins at `start` and is `length` long, in cells, the centre of cell 0 being 0.
+  void append(double start, double length);
+  kernels::RoiAxis operator[](int64_t box) const;
+
+ private:
+  void append_bin(double low, double spacing, double samples);
+
+  RoiBins bins_;
+  std::vector<int64_t> first_, offset_{0};
+  std::vector<float> weights_;
+};
+
+}  // namespace cachet::ops

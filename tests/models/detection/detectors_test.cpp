@@ -1,0 +1,255 @@
+#include <ATen/autocast_mode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cachet/io/name_source.h"
+#include "cachet/models/detection/faster_rcnn.h"
+#include "cachet/models/detection/retinanet.h"
+#include "cachet/nn/cache/reset_caches.h"
+#include "tests/support/clone_check.h"
+#include "tests/support/gradient_check.h"
+#include "tests/support/small_detectors.h"
+
+namespace cachet {
+namespace {
+
+using testing::built_detector;
+using testing::made_up_batch;
+using testing::Settings;
+using testing::SmallModel;
+
+class Detectors : public ::testing::TestWithParam<SmallModel> {};
+
+void expect_same_detections(const std::vector<models::Detections>& actual,
+                            const std::vector<models::Detections>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    EXPECT_TRUE(at::equal(actual[i].boxes, expected[i].boxes)) << i;
+    EXPECT_TRUE(at::equal(actual[i].scores, expected[i].scores)) << i;
+    EXPECT_TRUE(at::equal(actual[i].labels, expected[i].labels)) << i;
+  }
+}
+
+TEST_P(Detectors, LearnWithAnyNormAndCache) {
+  for (const std::string& norm : testing::norm_kinds())
+    for (Settings plug_ins : testing::cache_settings(true)) {
+      plug_ins.push_back("norm.kind=" + norm);
+      SCOPED_TRACE(testing::text_of(plug_ins));
+      const auto model = built_detector(GetParam(), plug_ins);
+      model->train();
+      const models::DetectionLosses losses = model->losses(made_up_batch());
+      for (const auto& [name, value] : losses.losses) {
+        EXPECT_EQ(value.dim(), 0) << name;
+        EXPECT_TRUE(std::isfinite(value.item<double>())) << name;
+      }
+      losses.sum().backward();
+      EXPECT_GT(model->parameters().front().grad().abs().sum().item<double>(), 0);
+    }
+}
+
+TEST_P(Detectors, AStepIsAFunctionOfSeedStepAndImages) {
+  const auto model = built_detector(GetParam());
+  model->train();
+  models::DetectionBatch batch = made_up_batch();
+  const auto loss = [&](uint64_t seed, uint64_t step, std::vector<uint64_t> images) {
+    batch.priorities = models::counted_priorities(seed, step, std::move(images));
+    return model->losses(batch).sum().item<double>();
+  };
+  const double here = loss(1, 2, {7, 9});
+  EXPECT_EQ(loss(1, 2, {7, 9}), here);
+  if (GetParam().name.starts_with("retinanet")) return;  // which draws nothing
+  EXPECT_NE(loss(2, 2, {7, 9}), here);
+  EXPECT_NE(loss(1, 3, {7, 9}), here);
+  EXPECT_NE(loss(1, 2, {8, 9}), here);
+}
+
+TEST_P(Detectors, FindBoxesWithinTheImageTheSurestFirst) {
+  const at::NoGradGuard no_grad;
+  const auto model = built_detector(GetParam(), {"test.score_thr=0.0", "test.max_per_img=30"});
+  model->eval();
+  const auto batch = made_up_batch();
+  for (const auto frame : {models::DetectionFrame::batch, models::DetectionFrame::original}) {
+    const auto found = model->detect(batch.images, batch.places, frame);
+    ASSERT_EQ(found.size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+      const auto size = frame == models::DetectionFrame::original ? batch.places[i].original : batch.places[i].resized;
+      ASSERT_EQ(found[i].boxes.size(0), 30);
+      EXPECT_GE(found[i].boxes.min().item<double>(), 0);
+      EXPECT_LE(found[i].boxes.select(1, 2).max().item<double>(), static_cast<double>(size.width) + 1e-4);
+      EXPECT_LE(found[i].boxes.select(1, 3).max().item<double>(), static_cast<double>(size.height) + 1e-4);
+      EXPECT_TRUE((found[i].scores.diff() <= 0).all().item<bool>());
+      EXPECT_TRUE((found[i].labels >= 0).all().item<bool>() && (found[i].labels < 3).all().item<bool>());
+      EXPECT_EQ(found[i].mask_scores.defined(), model->outlines_objects());
+      if (model->outlines_objects()) {
+        EXPECT_EQ(found[i].mask_scores.sizes(), at::IntArrayRef({30, 28, 28}));
+      }
+    }
+  }
+}
+
+TEST_P(Detectors, FindNothingWhereNothingIsSureEnough) {
+  const auto model = built_detector(GetParam(), {"test.score_thr=1.0"});
+  model->eval();
+  const auto batch = made_up_batch();
+  for (const models::Detections& found : model->detect(batch.images, batch.places)) {
+    EXPECT_EQ(found.boxes.sizes(), at::IntArrayRef({0, 4}));
+    EXPECT_EQ(found.labels.numel(), 0);
+    if (model->outlines_objects()) {
+      EXPECT_EQ(found.mask_scores.sizes(), at::IntArrayRef({0, 28, 28}));
+    }
+  }
+}
+
+TEST_P(Detectors, LearnFromImagesWithoutAnyObjectAndOfCrowdsAlone) {
+  const auto model = built_detector(GetParam(), {});
+  model->train();
+  models::DetectionBatch batch = made_up_batch();
+  batch.targets[0] = batch.targets[1];
+  batch.targets[0].ignored = at::tensor(std::vector<double>{0, 0, 40, 40}, at::kFloat).view({1, 4});
+  const models::DetectionLosses losses = model->losses(batch);
+  for (const auto& [name, value] : losses.losses) {
+    EXPECT_TRUE(std::isfinite(value.item<double>())) << name;
+    if (name.find("bbox") != std::string::npos || name == "loss_mask") {
+      EXPECT_EQ(value.item<double>(), 0) << name;
+    }
+  }
+  losses.sum().backward();
+}
+
+TEST_P(Detectors, MeasureInFloat32UnderAutocast) {
+  const auto model = built_detector(GetParam(), {"test.score_thr=0.0"});
+  const auto batch = made_up_batch();
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+  model->train();
+  const models::DetectionLosses losses = model->losses(batch);
+  model->eval();
+  const auto found = model->detect(batch.images, batch.places);
+  at::autocast::set_autocast_enabled(at::kCPU, false);
+  at::autocast::clear_cache();
+  EXPECT_TRUE(std::isfinite(losses.sum().item<double>()));
+  losses.sum().backward();
+  for (const models::Detections& each : found) {
+    EXPECT_EQ(each.boxes.scalar_type(), at::kFloat);
+    EXPECT_EQ(each.scores.scalar_type(), at::kFloat);
+    EXPECT_TRUE(each.boxes.isfinite().all().item<bool>());
+  }
+}
+
+TEST_P(Detectors, CachesStartOverWhileWhatWasLearntStays) {
+  for (const Settings& plug_ins : {Settings{"cache.kind=grc"}, Settings{"cache.kind=fifo"}}) {
+    const auto model = built_detector(GetParam(), plug_ins);
+    model->train();
+    {
+      const at::NoGradGuard no_grad;
+      model->losses(made_up_batch());
+    }
+    const auto before = testing::values_of(*model);
+    int64_t caches = 0;
+    for (const auto& [name, value] : before)
+      if (name.ends_with("cache.tokens")) {
+        ++caches;
+        EXPECT_GT(value.abs().sum().item<double>(), 0) << name;
+      }
+    EXPECT_EQ(nn::reset_caches(model->backbone()), caches);
+    for (const auto& [name, value] : testing::values_of(*model)) {
+      const bool cache = name.ends_with("cache.tokens");
+      EXPECT_TRUE(at::equal(value, cache ? at::zeros_like(value) : before.at(name))) << name;
+    }
+    EXPECT_GT(caches, 0);
+    EXPECT_EQ(nn::reset_caches(*built_detector(GetParam())), 0);
+  }
+}
+
+TEST_P(Detectors, AreCopiedWithAllThatTheyHold) {
+  for (const Settings& plug_ins : {Settings{}, Settings{"cache.kind=grc", "norm.kind=un"}}) {
+    const auto model = built_detector(GetParam(), plug_ins);
+    model->train();
+    const at::Tensor images = at::randn({2, 3, 64, 64});
+    testing::expect_clones<models::ObjectDetector>(model, [&](models::ObjectDetector& each) {
+      at::Generator random = at::detail::getDefaultCPUGenerator();
+      const at::Tensor kept = random.get_state();
+      random.set_current_seed(1);
+      const models::Trial trial = each.trial(2, at::kFloat);
+      random.set_state(kept);
+      return trial.forward();
+    });
+    const auto copy = std::dynamic_pointer_cast<models::ObjectDetector>(model->clone());
+    model->eval(), copy->eval();
+    const auto batch = made_up_batch();
+    expect_same_detections(copy->detect(batch.images, batch.places), model->detect(batch.images, batch.places));
+  }
+}
+
+TEST_P(Detectors, MapToPublishedNamesAndBackBitForBit) {
+  std::vector<Settings> published{{}};
+  if (GetParam().name.find("pvt_tiny") != std::string::npos)
+    published.push_back({"cache.kind=grc", "cache.variant=official"});
+  for (const Settings& plug_ins : published) {
+    const auto model = built_detector(GetParam(), plug_ins);
+    io::TensorMap ours;
+    for (const auto& item : model->named_parameters()) ours.emplace(item.key(), at::randn_like(item.value()));
+    for (const auto& item : model->named_buffers()) ours.emplace(item.key(), at::randn_like(item.value()));
+    EXPECT_EQ(io::recognize_names(ours), io::NameSource::cachet);
+    const io::TensorMap theirs = io::to_their_names(io::NameSource::mmdetection, ours, {64, 64, {}});
+    EXPECT_EQ(io::recognize_names(theirs), io::NameSource::mmdetection);
+    EXPECT_TRUE(theirs.contains(GetParam().name.find("pvt") != std::string::npos
+                                    ? "backbone.patch_embed1.proj.weight"
+                                    : "backbone.layers.0.downsample.reduction.weight"));
+    const io::TensorMap back = io::to_our_names(io::NameSource::mmdetection, theirs);
+    EXPECT_EQ(back.size(), ours.size());
+    for (const auto& [name, tensor] : ours)
+      EXPECT_TRUE(back.contains(name) && at::equal(back.at(name), tensor)) << name;
+    const io::TensorMap again = io::to_their_names(io::NameSource::mmdetection, back, {64, 64, {}});
+    for (const auto& [name, tensor] : theirs)
+      EXPECT_TRUE(again.contains(name) && at::equal(again.at(name), tensor)) << name;
+  }
+}
+
+TEST_P(Detectors, NameWhatIsWrongWithABatch) {
+  const auto model = built_detector(GetParam());
+  const auto refused = [&](const auto& change, const std::string& text) {
+    models::DetectionBatch batch = made_up_batch();
+    change(batch);
+    testing::expect_refused([&] { model->losses(batch); }, text);
+  };
+  refused([](auto& b) { b.places.pop_back(); }, "images must be (B, C, H, W) with a place for each");
+  refused([](auto& b) { b.targets.pop_back(); }, "2 images and 1 targets");
+  refused([](auto& b) { b.places[1].padded.width = 128; }, "image 1, resized to 64 x 50");
+  refused([](auto& b) { b.places[0].scale[2] = 0; }, "image 0 is scaled by 0");
+  refused([](auto& b) { b.targets[0].boxes = at::zeros({2, 5}); }, "boxes of image 0 must be floating (n, 4)");
+  refused([](auto& b) { b.targets[1].ignored = at::zeros({4}); }, "ignored boxes of image 1");
+  refused([](auto& b) { b.targets[0].labels = at::zeros({3}, at::kLong); }, "labels of image 0 must be int64");
+  refused([](auto& b) { b.targets[0].labels = at::full({2}, 3, at::kLong); },
+          "image 0 has labels 3 to 3, and the model has classes 0 to 2");
+  if (!GetParam().name.starts_with("retinanet"))
+    refused([](auto& b) { b.priorities = {}; }, "the batch has no priorities");
+  if (model->outlines_objects()) refused([](auto& b) { b.targets[0].masks = {}; }, "image 0 of the batch has no masks");
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Detectors, ::testing::ValuesIn(testing::small_detectors()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(DetectorTraining, ADetectorLearnsABatchByHeart) {
+  at::manual_seed(3);
+  const auto model = built_detector(testing::small_detectors()[0], {});
+  model->train();
+  models::DetectionBatch batch = made_up_batch();
+  double first = 0, last = 0;
+  for (uint64_t step = 0; step < 30; ++step) {
+    batch.priorities = models::counted_priorities(1, step, {7, 9});
+    model->zero_grad();
+    const at::Tensor loss = model->losses(batch).sum();
+    loss.backward();
+    last = loss.item<double>();
+    if (step == 0) first = last;
+    const at::NoGradGuard no_grad;
+    for (at::Tensor& parameter : model->parameters())
+      if (parameter.grad().defined()) parameter.sub_(parameter.grad() / (1 + parameter.grad().norm()), 0.1);
+  }
+  EXPECT_LT(last, 0.9 * first);
+}
+
+}  // namespace
+}  // namespace cachet
