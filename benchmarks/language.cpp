@@ -94,7 +94,8 @@ void compare(const std::string& what, const std::string& beside, const Call& cal
   print_row({what, beside, std::to_string(kThreads), median(times[0]), median(times[1])}, &ratio);
 }
 
-// --- evaluation: a cache instead of a long memory ---------------------------------------------------------------------
+// --- evaluation: a cache instead of a long memory
+// ---------------------------------------------------------------------
 
 void evaluation_row(int turns) {
   constexpr int64_t kLanes = 10, kTarget = 64, kMemory = 640;
@@ -111,15 +112,17 @@ void evaluation_row(int turns) {
   const at::NoGradGuard no_grad;
   for (const char* name : {"transformer_xl_small", "transformer_xl_wt103_base"}) {
     const std::string model = std::string("name=") + name;
-    const auto cached = evaluated({model, "cache.kind=grc", "cache.length=64", "cache.inference=updated",
-                                   std::string(name) == "transformer_xl_small" ? "cache.ratio=0.5" : "cache.ratio=0.488"},
-                                  {});
+    const auto cached =
+        evaluated({model, "cache.kind=grc", "cache.length=64", "cache.inference=updated",
+                   std::string(name) == "transformer_xl_small" ? "cache.ratio=0.5" : "cache.ratio=0.488"},
+                  {});
     compare(std::string("evaluation, causal GRC, target 64, ") + name, "Transformer-XL, memory 640", cached,
             evaluated({model}, {.memory_length = kMemory}), turns);
   }
 }
 
-// --- training: what a causal cache adds, beside its products alone ----------------------------------------------------
+// --- training: what a causal cache adds, beside its products alone
+// ----------------------------------------------------
 
 // Forward and backward of products (rows, in) × (in, out), one behind the other.
 struct Products {
@@ -145,10 +148,14 @@ void cache_row(int turns) {
   Products products;
   for (int64_t layer = 0; layer < kDepth; ++layer) {
     const int64_t rows = kLanes * kTarget, places = kLanes * kMemory;
-    for (const auto& [r, in, out] :
-         {std::array<int64_t, 3>{rows, kHalf, kHalf}, {kMemory, kHalf, 2 * kHalf}, {rows, kHalf, kDim},
-          {rows, kHalf, kMemory}, {rows, kMemory, kHalf}, {places, kHalf, 3 * kHalf}, {kMemory, kHalf, 2 * kHalf},
-          {places, kHalf, kHalf}})
+    for (const auto& [r, in, out] : {std::array<int64_t, 3>{rows, kHalf, kHalf},
+                                     {kMemory, kHalf, 2 * kHalf},
+                                     {rows, kHalf, kDim},
+                                     {rows, kHalf, kMemory},
+                                     {rows, kMemory, kHalf},
+                                     {places, kHalf, 3 * kHalf},
+                                     {kMemory, kHalf, 2 * kHalf},
+                                     {places, kHalf, kHalf}})
       products.of.push_back({r, in, out});
   }
   const Call alone = products.call();
@@ -161,12 +168,12 @@ void cache_row(int turns) {
             &ratio);
 }
 
-// --- generation: a state of fixed size --------------------------------------------------------------------------------
+// --- generation: a state of fixed size
+// --------------------------------------------------------------------------------
 
 void generation_row(int turns) {
-  const auto model =
-      made({"name=causal_transformer_small", "whole_past=true", "attention.kind=kernel", "attention.form=glu",
-            "attention.layers=2"});
+  const auto model = made({"name=causal_transformer_small", "whole_past=true", "attention.kind=kernel",
+                           "attention.form=glu", "attention.layers=2"});
   model->eval();
   const at::NoGradGuard no_grad;
   const auto behind = [&](int64_t past) {
@@ -179,7 +186,8 @@ void generation_row(int turns) {
   compare("generation, 2×GLU, 16 tokens at 256", "at 16,384", behind(256), behind(16384), turns);
 }
 
-// --- adaptive softmax beside LibTorch's -------------------------------------------------------------------------------
+// --- adaptive softmax beside LibTorch's
+// -------------------------------------------------------------------------------
 
 void softmax_row(int64_t vocabulary, const std::vector<int64_t>& cutoffs, int64_t division, int turns) {
   constexpr int64_t kTokens = 600, kDim = 410;
@@ -196,9 +204,11 @@ void softmax_row(int64_t vocabulary, const std::vector<int64_t>& cutoffs, int64_
     inputs.push_back(hidden);
     step({loss}, inputs);
   };
-  compare("adaptive softmax, " + std::to_string(vocabulary) + " words, division " + std::to_string(division),
-          "AdaptiveLogSoftmaxWithLoss", [&] { pass(ours->negative_log_likelihood(hidden, target).mean(), ours->parameters()); },
-          [&] { pass(theirs->forward(hidden, target).loss, theirs->parameters()); }, turns);
+  compare(
+      "adaptive softmax, " + std::to_string(vocabulary) + " words, division " + std::to_string(division),
+      "AdaptiveLogSoftmaxWithLoss",
+      [&] { pass(ours->negative_log_likelihood(hidden, target).mean(), ours->parameters()); },
+      [&] { pass(theirs->forward(hidden, target).loss, theirs->parameters()); }, turns);
 }
 
 int run(const std::vector<std::string>& words) {

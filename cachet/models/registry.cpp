@@ -11,10 +11,9 @@ namespace {
 const std::vector<RegisteredModel>& registered_models() {
   static const std::vector<RegisteredModel> models = [] {
     std::vector<RegisteredModel> all;
-    for (const auto family :
-         {vision_transformer_models, pyramid_vision_transformer_models, swin_transformer_models,
-          t2t_vision_transformer_models, long_range_models, transformer_xl_models, causal_transformer_models,
-          translation_transformer_models, detection_models})
+    for (const auto family : {vision_transformer_models, pyramid_vision_transformer_models, swin_transformer_models,
+                              t2t_vision_transformer_models, long_range_models, transformer_xl_models,
+                              causal_transformer_models, translation_transformer_models, detection_models})
       std::ranges::move(family(), std::back_inserter(all));
     std::ranges::sort(all, {}, &RegisteredModel::name);
     return all;
@@ -88,9 +87,9 @@ std::string_view word(Ability ability) {
 }
 
 const std::vector<Ability>& abilities() {
-  static const std::vector<Ability> all{Ability::image_classifier, Ability::feature_pyramid,
+  static const std::vector<Ability> all{Ability::image_classifier,    Ability::feature_pyramid,
                                         Ability::sequence_classifier, Ability::language_model,
-                                        Ability::translation_model, Ability::object_detector};
+                                        Ability::translation_model,   Ability::object_detector};
   return all;
 }
 
