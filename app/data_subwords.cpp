@@ -72,6 +72,8 @@ Action declare_data_subwords(CLI::App& app) {
       ->type_name("N");
   app.add_flag("--line-ends", arguments->options.begin_and_end,
                "Ids for the begin and the end of a line, which language models and translation need");
+  app.add_flag("--keep-characters", arguments->options.keep_characters,
+               "Take characters as they are, decomposed ones too; without it texts are normalized by NFKC");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_subwords(*arguments); };
 }

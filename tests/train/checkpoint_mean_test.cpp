@@ -102,7 +102,7 @@ TEST(CheckpointMean, RefusesWhatDoesNotMatch) {
             }),
             both + "weight': they are of different models");
   EXPECT_EQ(changed([](auto& model) {
-              model["weight"] = at::full({3, 4}, 1.0);
+              model["weight"] = at::full({3, 4}, 1.0, at::kDouble);
             }),
             both + "weight': they are of different models");
   write_checkpoint(folder / "stranger", counted(3), "another");

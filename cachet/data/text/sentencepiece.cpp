@@ -108,6 +108,7 @@ std::string train_subwords(const std::vector<std::string>& texts, const SubwordO
       {"eos_id", options.begin_and_end ? "3" : "-1"},
       {"max_sentence_length", std::to_string(1 << 26)},  // a text is one, and none is skipped
       {"num_threads", "4"},                              // sums of the unigram model depend on it
+      {"normalization_rule_name", options.keep_characters ? "identity" : "nmt_nfkc"},
       {"minloglevel", std::to_string(kSilent)}};
   const auto status = sentencepiece::SentencePieceTrainer::Train(words, texts, &model);
   if (!status.ok()) throw io::Error("SentencePiece cannot train" + reason(status));

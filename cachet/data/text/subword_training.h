@@ -13,7 +13,9 @@ enum class SubwordKind { bpe, unigram };
 struct SubwordOptions {
   int64_t vocabulary = 8000;  // pieces, padding (id 0) and unknown (id 1) among them; at most kMostTokens
   SubwordKind kind = SubwordKind::bpe;
-  bool begin_and_end = false;  // ids 2 and 3 stand for the begin and the end of a sequence
+  bool begin_and_end = false;    // ids 2 and 3 stand for the begin and the end of a sequence
+  bool keep_characters = false;  // false: the model normalizes what it reads, by NFKC and a few rules more, so that
+                                 // decomposed characters come back composed
 };
 
 /// The texts to train a subword model with, of each path in turn: all .txt files below a folder, by name, a file a

@@ -75,6 +75,17 @@ TEST(Subwords, DecodingIsTheInverseOfEncoding) {
   }
 }
 
+TEST(Subwords, CharactersAreNormalizedUnlessTheyAreToBeKept) {
+  const std::string composed = "Ti\u1ebfng Vi\u1ec7t", decomposed = "Tie\u0302\u0301ng Vie\u0323\u0302t";
+  const std::vector<std::string> texts(20, decomposed + " " + composed + " \uFEFF \uFB01n");
+  const SubwordEncoder kept(train_subwords(texts, {.vocabulary = 30, .keep_characters = true}), "kept");
+  for (const std::string& text : {composed, decomposed, std::string("\uFEFFn"), std::string("\uFB01n")})
+    EXPECT_EQ(kept.decode(kept.encode(text, 1000).tokens), text);
+  const SubwordEncoder normalizing(train_subwords(texts, {.vocabulary = 25}), "normalizing");
+  EXPECT_EQ(normalizing.decode(normalizing.encode(decomposed, 1000).tokens), composed);
+  EXPECT_EQ(normalizing.decode(normalizing.encode("\uFB01n", 1000).tokens), "fin");
+}
+
 TEST(Subwords, SpecialIdsAreThoseOfTheModel) {
   EXPECT_EQ(SubwordEncoder(subword_model(), "model").vocabulary().special, (SpecialTokens{.padding = 0, .unknown = 1}));
   const SubwordEncoder encoder(train_subwords(subword_texts(), {.vocabulary = 60, .begin_and_end = true}), "model");
