@@ -25,12 +25,25 @@ HWY_INLINE void Span(const RoiAxis& axis, int64_t& from, int64_t& to) {
   }
 }
 
+/// The bins among which those are that read a row.
+struct Readers {
+  int64_t from, to;
+};
+
+HWY_INLINE Readers ReadersOf(const RoiAxis& rows, int64_t y) {
+  Readers readers{0, 0};
+  while (readers.from < rows.bins && rows.first[readers.from] + ReadBy(rows, readers.from) <= y) ++readers.from;
+  readers.to = readers.from;
+  while (readers.to < rows.bins && rows.first[readers.to] <= y) ++readers.to;
+  return readers;
+}
+
 /// Calls use(bin, its weight for the row) for each bin that reads it.
 template <class Use>
-HWY_INLINE void ForEachReader(const RoiAxis& rows, int64_t y, const Use& use) {
-  for (int64_t i = 0; i < rows.bins; ++i) {
+HWY_INLINE void ForEachReader(const RoiAxis& rows, Readers readers, int64_t y, const Use& use) {
+  for (int64_t i = readers.from; i < readers.to; ++i) {
     const int64_t at = y - rows.first[i];
-    if (at >= 0 && at < ReadBy(rows, i)) use(i, rows.weights[rows.offset[i] + at]);
+    if (at < ReadBy(rows, i)) use(i, rows.weights[rows.offset[i] + at]);
   }
 }
 
@@ -41,7 +54,8 @@ void RoiAlign(const T* map, RoiMap s, const RoiAxis& rows, const RoiAxis& column
   std::memset(sums, 0, static_cast<size_t>(bins * s.channels) * sizeof(float));
   int64_t from, to;
   Span(rows, from, to);
-  for (int64_t y = from; y < to; ++y)
+  for (int64_t y = from; y < to; ++y) {
+    const Readers readers = ReadersOf(rows, y);
     for (int64_t j = 0; j < columns.bins; ++j) {
       const int64_t count = ReadBy(columns, j);
       if (count == 0) continue;
@@ -51,12 +65,13 @@ void RoiAlign(const T* map, RoiMap s, const RoiAxis& rows, const RoiAxis& column
         auto sum = hn::Mul(hn::Set(d, weights[0]), LoadFloat(d, cells + c));
         for (int64_t x = 1; x < count; ++x)
           sum = hn::MulAdd(hn::Set(d, weights[x]), LoadFloat(d, cells + x * s.cell + c), sum);
-        ForEachReader(rows, y, [&](int64_t i, float weight) {
+        ForEachReader(rows, readers, y, [&](int64_t i, float weight) {
           float* bin = sums + (i * columns.bins + j) * s.channels + c;
           hn::StoreU(hn::MulAdd(hn::Set(d, weight), sum, hn::LoadU(d, bin)), d, bin);
         });
       });
     }
+  }
   for (int64_t bin = 0; bin < bins; ++bin)
     ForEachVector(s.channels, [&](auto d, int64_t c) {
       StoreFloat(hn::LoadU(d, sums + bin * s.channels + c), d, out + bin * out_cell + c);
@@ -68,7 +83,8 @@ void RoiAlignBackward(const T* grad, int64_t grad_cell, const RoiAxis& rows, con
                       RoiMap s) {
   int64_t from, to;
   Span(rows, from, to);
-  for (int64_t y = from; y < to; ++y)
+  for (int64_t y = from; y < to; ++y) {
+    const Readers readers = ReadersOf(rows, y);
     for (int64_t j = 0; j < columns.bins; ++j) {
       const int64_t count = ReadBy(columns, j);
       if (count == 0) continue;
@@ -76,7 +92,7 @@ void RoiAlignBackward(const T* grad, int64_t grad_cell, const RoiAxis& rows, con
       float* cells = d_map + (y * s.width + columns.first[j]) * s.cell;
       ForEachVector(s.channels, [&](auto d, int64_t c) {
         auto sum = hn::Zero(d);
-        ForEachReader(rows, y, [&](int64_t i, float weight) {
+        ForEachReader(rows, readers, y, [&](int64_t i, float weight) {
           sum = hn::MulAdd(hn::Set(d, weight), LoadFloat(d, grad + (i * columns.bins + j) * grad_cell + c), sum);
         });
         for (int64_t x = 0; x < count; ++x) {
@@ -85,6 +101,7 @@ void RoiAlignBackward(const T* grad, int64_t grad_cell, const RoiAxis& rows, con
         }
       });
     }
+  }
 }
 
 CACHET_KERNEL(RoiAlign);

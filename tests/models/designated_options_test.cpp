@@ -1,6 +1,8 @@
 // Every options struct of a model takes designated initialisers, with any of its members left out.
 #include <gtest/gtest.h>
 
+#include "cachet/models/detection/faster_rcnn.h"
+#include "cachet/models/detection/retinanet.h"
 #include "cachet/models/language/long_range_options.h"
 #include "cachet/models/language/translation_transformer_options.h"
 #include "cachet/models/vision/image_classifier.h"
@@ -27,6 +29,30 @@ TEST(DesignatedOptions, OfModels) {
   EXPECT_TRUE((LongRangeOptions{.plug_ins = {.norm = nn::RMSNormOptions{}}}.plug_ins.attention.qkv_bias));
   EXPECT_EQ((PatchEmbeddingOptions{.embed_dim = 8, .stride = 4}.channels), 3);
   EXPECT_EQ((TranslationTransformerOptions{.embed_dim = 8, .encoder = {.depth = 1}}.encoder.num_heads), 4);
+}
+
+TEST(DesignatedOptions, OfDetectors) {
+  EXPECT_EQ((AnchorOptions{.scales = {4, 8}}.per_cell()), 6);
+  EXPECT_TRUE((AssignmentOptions{.positive_iou = 0.5}.match_low_quality));
+  EXPECT_EQ((SampleOptions{.add_objects = true}.count), 256);
+  EXPECT_EQ((BoxCoderOptions{.clip_to_image = false}.deviations[0]), 1);
+  EXPECT_EQ((BoxLossOptions{.weight = 2}.beta), 0);
+  EXPECT_EQ((FocalLossOptions{.alpha = 0.5}.gamma), 2);
+  EXPECT_EQ((DetectionLimits{.most = 10}.iou_threshold), 0.5);
+  EXPECT_EQ((ProposalLimits{.most = 10}.per_level), 2000);
+  EXPECT_EQ((FpnOptions{.start_level = 1}.outputs), 5);
+  EXPECT_FALSE((DenseTargetOptions{.allowed_border = 0}.sampler));
+  EXPECT_TRUE((RpnOptions{.channels = 8}.targets.sampler));
+  EXPECT_EQ((RoiExtractorOptions{.side = 14}.finest_scale), 56);
+  EXPECT_EQ((BoxHeadOptions{.classes = 3}.coder.deviations[3]), 0.2);
+  EXPECT_EQ((MaskHeadOptions{.classes = 3}.convolutions), 4);
+  EXPECT_EQ((RoiMaskOptions{.side = 28}.extractor.side), 14);
+  EXPECT_FALSE((RoiHeadOptions{.limits = {.most = 5}}.mask));
+  EXPECT_EQ((RegionDetectorOptions{.roi = {.box = {.classes = 7}}}.classes()), 7);
+  EXPECT_EQ((RetinaHeadOptions{.classes = 7}.targets.anchors.per_cell()), 9);
+  EXPECT_EQ((RetinaNetOptions{.head = {.classes = 7}}.neck.start_level), 1);
+  EXPECT_EQ((ConvolutionOptions{.inputs = 2, .outputs = 3}.side), 3);
+  EXPECT_EQ((DetectionImage{.resized = {.height = 3}}.scale[0]), 1);
 }
 
 TEST(DesignatedOptions, OfWhatModelsAreMadeFor) {

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "cachet/models/detection/boxes.h"
+
 namespace cachet::models {
 
 void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& places) {
@@ -38,6 +40,8 @@ void check_detection_batch(const DetectionBatch& batch, int64_t classes, bool dr
                     target.labels.size(0) == target.boxes.size(0),
                 "detector: labels of image ", i, " must be int64, one a box");
     if (target.labels.numel() == 0) continue;
+    TORCH_CHECK(has_sides_above(target.boxes, 0).all().item<bool>(), "detector: a box of image ", i,
+                " has no area or is no number: leave it out");
     const auto least = target.labels.min().item<int64_t>(), most = target.labels.max().item<int64_t>();
     TORCH_CHECK(least >= 0 && most < classes, "detector: image ", i, " has labels ", least, " to ", most,
                 ", and the model has classes 0 to ", classes - 1);

@@ -6,8 +6,8 @@
 
 namespace cachet::models {
 
-/// Throws c10::Error that names the image unless a batch has a place and a target for each image, boxes (n, 4) and n
-/// labels from 0 to classes − 1, and priorities where a detector draws.
+/// Throws c10::Error that names the image unless a batch has a place and a target for each image, boxes (n, 4) of some
+/// area and n labels from 0 to classes − 1, and priorities where a detector draws.
 void check_detection_batch(const DetectionBatch& batch, int64_t classes, bool draws);
 
 /// The same of images and places alone.

@@ -3,6 +3,7 @@
 #include "cachet/models/detection/faster_rcnn.h"
 #include "cachet/models/detection/retinanet.h"
 #include "cachet/models/registry.h"
+#include "cachet/nn/initialization.h"
 
 namespace cachet {
 namespace {
@@ -27,6 +28,23 @@ TEST(DetectorOptions, NamesAreThoseThatPeopleKnow) {
     EXPECT_EQ(plan.masks, name.starts_with("mask_rcnn")) << name;
   }
   EXPECT_TRUE(models::abilities_of("swin_t").empty()) << "a backbone, no model of its own";
+}
+
+// Millions, as PVT's and Swin's authors give them (arXiv 2102.12122, Tables 3 and 4; arXiv 2103.14030, Table 2).
+TEST(DetectorOptions, ParametersAreAsManyAsPublished) {
+  const nn::WithoutInitialization undrawn;
+  const std::vector<std::pair<std::string, double>> published{{"mask_rcnn_pvt_tiny_fpn", 32.9},
+                                                              {"mask_rcnn_pvt_small_fpn", 44.1},
+                                                              {"retinanet_pvt_tiny_fpn", 23.0},
+                                                              {"retinanet_pvt_small_fpn", 34.2},
+                                                              {"mask_rcnn_swin_t_fpn", 48}};
+  for (const auto& [name, millions] : published) {
+    const auto model = plan_of("name = \"" + name + "\"").build();
+    int64_t parameters = 0;
+    for (const at::Tensor& parameter : model->parameters()) parameters += parameter.numel();
+    EXPECT_NEAR(static_cast<double>(parameters) / 1e6, millions, name.find("swin") == std::string::npos ? 0.1 : 0.5)
+        << name;
+  }
 }
 
 TEST(DetectorOptions, DataSayHowManyClassesThereAreUnlessTheRecipeDoes) {
