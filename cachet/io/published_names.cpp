@@ -82,6 +82,34 @@ NameMap published_transformer_xl() {
   });
 }
 
+NameMap published_fairseq_translation() {
+  std::vector<NameRule> rules = {
+      Drop{"*.version"},
+      Drop{"*.embed_positions.**"},
+      Rename{"encoder.embed_tokens.weight", "source_embed.weight"},
+      Rename{"decoder.embed_tokens.weight", "target_embed.weight"},
+      Rename{"decoder.output_projection.weight", "output.weight"},
+      Join{{"decoder.layers.#.encoder_attn.k_proj.*", "decoder.layers.#.encoder_attn.v_proj.*"},
+           "decoder_blocks.#.cross_attn.kv.*",
+           {1, 1}},
+      Rename{"decoder.layers.#.encoder_attn.q_proj.*", "decoder_blocks.#.cross_attn.q.*"},
+      Rename{"decoder.layers.#.encoder_attn.out_proj.*", "decoder_blocks.#.cross_attn.proj.*"},
+      Rename{"decoder.layers.#.encoder_attn_layer_norm.*", "decoder_blocks.#.cross_norm.*"},
+  };
+  for (const std::string half : {"encoder", "decoder"}) {
+    const std::string theirs = half + ".layers.#.", ours = half + "_blocks.#.";
+    rules.insert(rules.end(),
+                 {Join{{theirs + "self_attn.q_proj.*", theirs + "self_attn.k_proj.*", theirs + "self_attn.v_proj.*"},
+                       ours + "attn.qkv.*",
+                       {1, 1, 1}},
+                  Rename{theirs + "self_attn.out_proj.*", ours + "attn.proj.*"},
+                  Rename{theirs + "self_attn_layer_norm.*", ours + "norm1.*"},
+                  Rename{theirs + "final_layer_norm.*", ours + "norm2.*"}, Rename{theirs + "fc#.*", ours + "mlp.fc#.*"},
+                  Rename{half + ".layer_norm.*", half + "_norm.*"}});
+  }
+  return NameMap(std::move(rules));
+}
+
 std::vector<NameMap> published_unified_norm(int64_t forward_window, int64_t backward_window) {
   return {NameMap({
               Reshape{"**.running_var", "**.running_var_row", {1, -1}, {-1}},

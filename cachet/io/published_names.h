@@ -35,6 +35,13 @@ NameMap published_t2t_performer();
 /// positions are dropped.
 NameMap published_transformer_xl();
 
+/// fairseq's encoder-decoder (transformer_iwslt_de_en and its kind) to ours: `encoder.embed_tokens` -> `source_embed`,
+/// `decoder.embed_tokens` -> `target_embed`, `decoder.output_projection` -> `output`, `encoder.layers.0` ->
+/// `encoder_blocks.0`, its `self_attn` with `q_proj`, `k_proj` and `v_proj` joined -> `attn.qkv`, `encoder_attn` ->
+/// `cross_attn` with `q` and `kv`, `self_attn_layer_norm`, `encoder_attn_layer_norm` and `final_layer_norm` -> `norm1`,
+/// `cross_norm` and `norm2`. Versions and tables of positions are dropped.
+NameMap published_fairseq_translation();
+
 /// The state of unified normalization as published, six tensors a layer, to the two of ops::UnifiedNormState: first the
 /// one map, then the other. What the published code does not record, two counters a layer (steps on the window, whether
 /// the last was filtered), must be there as `<layer>.unrecorded` (2).

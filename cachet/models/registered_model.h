@@ -8,6 +8,7 @@
 #include "cachet/config/view.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/models/language/sequence_classifier.h"
+#include "cachet/models/language/translation_model.h"
 #include "cachet/models/model_keys.h"
 #include "cachet/models/vision/feature_pyramid.h"
 #include "cachet/models/vision/image_classifier.h"
@@ -25,6 +26,8 @@ struct RegisteredModel {
   std::function<SequenceClassifierPlan(const config::View& table, const SequenceDefaults& defaults)>
       sequence_classifier{};
   std::function<LanguageModelPlan(const config::View& table, const LanguageDefaults& defaults)> language_model{};
+  std::function<TranslationModelPlan(const config::View& table, const TranslationDefaults& defaults)>
+      translation_model{};
 };
 
 /// How the options of a family are read over those of a member.
@@ -74,5 +77,6 @@ std::vector<RegisteredModel> swin_transformer_models();            // swin_*: ti
 std::vector<RegisteredModel> t2t_vision_transformer_models();      // t2t_vit_*, t2t_vit_t_*
 std::vector<RegisteredModel> long_range_models();                  // lra_*: the encoders of the Long Range Arena
 std::vector<RegisteredModel> transformer_xl_models();              // transformer_xl_*
+std::vector<RegisteredModel> translation_transformer_models();     // transformer_*: fairseq's names
 
 }  // namespace cachet::models

@@ -11,8 +11,9 @@ namespace {
 const std::vector<RegisteredModel>& registered_models() {
   static const std::vector<RegisteredModel> models = [] {
     std::vector<RegisteredModel> all;
-    for (const auto family : {vision_transformer_models, pyramid_vision_transformer_models, swin_transformer_models,
-                              t2t_vision_transformer_models, long_range_models, transformer_xl_models})
+    for (const auto family :
+         {vision_transformer_models, pyramid_vision_transformer_models, swin_transformer_models,
+          t2t_vision_transformer_models, long_range_models, transformer_xl_models, translation_transformer_models})
       std::ranges::move(family(), std::back_inserter(all));
     std::ranges::sort(all, {}, &RegisteredModel::name);
     return all;
@@ -30,6 +31,8 @@ bool can(const RegisteredModel& model, Ability ability) {
       return model.sequence_classifier != nullptr;
     case Ability::language_model:
       return model.language_model != nullptr;
+    case Ability::translation_model:
+      return model.translation_model != nullptr;
   }
   return false;
 }
@@ -73,13 +76,16 @@ std::string_view word(Ability ability) {
       return "sequence_classifier";
     case Ability::language_model:
       return "language_model";
+    case Ability::translation_model:
+      return "translation_model";
   }
   return "";
 }
 
 const std::vector<Ability>& abilities() {
   static const std::vector<Ability> all{Ability::image_classifier, Ability::feature_pyramid,
-                                        Ability::sequence_classifier, Ability::language_model};
+                                        Ability::sequence_classifier, Ability::language_model,
+                                        Ability::translation_model};
   return all;
 }
 
@@ -129,6 +135,10 @@ LanguageModelPlan read_language_model(const config::View& table, const LanguageD
   return model_for(Ability::language_model, table.required_text("name"), table).language_model(table, defaults);
 }
 
+TranslationModelPlan read_translation_model(const config::View& table, const TranslationDefaults& defaults) {
+  return model_for(Ability::translation_model, table.required_text("name"), table).translation_model(table, defaults);
+}
+
 ModelPlan read_model(std::string_view name, const config::View& table) {
   const std::vector<Ability> can_do = abilities_of(name);
   switch (can_do.empty() ? Ability::image_classifier : can_do.front()) {
@@ -140,6 +150,8 @@ ModelPlan read_model(std::string_view name, const config::View& table) {
       return model_for(Ability::sequence_classifier, name, table).sequence_classifier(table, {});
     case Ability::language_model:
       return model_for(Ability::language_model, name, table).language_model(table, {});
+    case Ability::translation_model:
+      return model_for(Ability::translation_model, name, table).translation_model(table, {});
   }
   return {};
 }

@@ -7,13 +7,14 @@
 #include "cachet/config/view.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/models/language/sequence_classifier.h"
+#include "cachet/models/language/translation_model.h"
 #include "cachet/models/vision/feature_pyramid.h"
 #include "cachet/models/vision/image_classifier.h"
 
 namespace cachet::models {
 
 /// What a model can do.
-enum class Ability { image_classifier, feature_pyramid, sequence_classifier, language_model };
+enum class Ability { image_classifier, feature_pyramid, sequence_classifier, language_model, translation_model };
 
 std::string_view word(Ability ability);   // as users type it: "feature_pyramid"
 const std::vector<Ability>& abilities();  // all of them
@@ -34,6 +35,7 @@ ImageClassifierPlan read_image_classifier(const config::View& table, const Image
 FeaturePyramidPlan read_feature_pyramid(const config::View& table, const ImageDefaults& defaults = {});
 SequenceClassifierPlan read_sequence_classifier(const config::View& table, const SequenceDefaults& defaults = {});
 LanguageModelPlan read_language_model(const config::View& table, const LanguageDefaults& defaults = {});
+TranslationModelPlan read_translation_model(const config::View& table, const TranslationDefaults& defaults = {});
 
 /// The same for a model that is named outside a recipe; `table` may hold overrides of its keys.
 ImageClassifierPlan read_image_classifier(std::string_view name, const config::View& table,

@@ -29,7 +29,7 @@ torch::Tensor DepthwiseFeedForward::forward(const torch::Tensor& x, const TokenL
   hidden = ops::token_convolution(hidden, weight_, bias_, grid, /*addend=*/{},
                                   fused ? ops::AfterConvolution::gelu : ops::AfterConvolution::nothing);
   if (!fused) hidden = activate(hidden);
-  return drop(fc2_->forward(drop(hidden)));
+  return drop(fc2_->forward(drop_hidden(hidden)));
 }
 
 }  // namespace cachet::nn

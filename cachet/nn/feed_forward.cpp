@@ -11,15 +11,23 @@
 namespace cachet::nn {
 
 FeedForward::FeedForward(const FeedForwardOptions& options)
-    : Cloneable("FeedForward"), activation_(options.activation), dropout_(options.dropout) {
+    : Cloneable("FeedForward"),
+      activation_(options.activation),
+      dropout_(options.dropout),
+      hidden_dropout_(options.hidden_dropout.value_or(options.dropout)) {
   check_positive("feed_forward: dim", options.dim);
   check_positive("feed_forward: hidden_dim", options.hidden_dim);
   check_dropout("feed_forward: dropout", options.dropout);
+  check_dropout("feed_forward: hidden_dropout", hidden_dropout_);
   fc1_ = register_module("fc1", std::make_shared<Linear>(options.dim, options.hidden_dim));
   fc2_ = register_module("fc2", std::make_shared<Linear>(options.hidden_dim, options.dim));
 }
 
 torch::Tensor FeedForward::drop(const torch::Tensor& x) const { return at::dropout(x, dropout_, is_training()); }
+
+torch::Tensor FeedForward::drop_hidden(const torch::Tensor& x) const {
+  return at::dropout(x, hidden_dropout_, is_training());
+}
 
 torch::Tensor FeedForward::activate(const torch::Tensor& x) const {
   switch (activation_) {
@@ -38,7 +46,7 @@ torch::Tensor FeedForward::forward(const torch::Tensor& x, const TokenLayout&) c
               x.sizes());
   const torch::Tensor hidden =
       activation_ == Activation::gelu ? ops::linear_gelu(x, fc1_->weight, fc1_->bias) : activate(fc1_->forward(x));
-  return drop(fc2_->forward(drop(hidden)));
+  return drop(fc2_->forward(drop_hidden(hidden)));
 }
 
 }  // namespace cachet::nn

@@ -3,6 +3,7 @@
 #include <torch/nn/module.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "cachet/nn/cloneable.h"
 #include "cachet/nn/layout.h"
@@ -15,8 +16,9 @@ enum class Activation { gelu, relu, silu };
 
 struct FeedForwardOptions {
   int64_t dim = 0, hidden_dim = 0;
-  double dropout = 0.0;
+  double dropout = 0.0;  // of the result, and behind the activation
   Activation activation = Activation::gelu;
+  std::optional<double> hidden_dropout = {};  // behind the activation, where it is another
 };
 
 /// The feed-forward half of a transformer block: fc2(activation(fc1(x))), dropout behind each.
@@ -30,6 +32,7 @@ class FeedForward : public Cloneable<FeedForward> {
 
  protected:
   torch::Tensor drop(const torch::Tensor& x) const;
+  torch::Tensor drop_hidden(const torch::Tensor& x) const;
   /// The activation of x, where nothing fused takes it in.
   torch::Tensor activate(const torch::Tensor& x) const;
 
@@ -37,7 +40,7 @@ class FeedForward : public Cloneable<FeedForward> {
   Part<Linear> fc1_, fc2_;
 
  private:
-  double dropout_;
+  double dropout_, hidden_dropout_;
 };
 
 }  // namespace cachet::nn

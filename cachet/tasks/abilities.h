@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/models/language/beam_search.h"
 #include "cachet/models/language/sampling.h"
 
 /// What a task can do besides training and evaluating. A command asks a task for the interface that it needs
@@ -70,6 +71,41 @@ class GeneratesText {
   /// cannot be read, std::invalid_argument for options that make no sense.
   virtual void generate(const std::string& prompt, const GenerationOptions& options,
                         const std::function<void(const std::string& piece)>& seen) = 0;
+};
+
+/// How lines are translated: by beam search, or, with sampling, by beam.n_best draws.
+struct LineTranslationOptions {
+  models::BeamOptions beam{};
+  std::optional<models::SamplingOptions> sampling{};
+  uint64_t seed = 0;
+  int64_t lines = 256;        // that are read before the first of them is translated, so that like lengths meet
+  int64_t max_tokens = 4096;  // of the sentences that are translated at once, padding among them
+};
+
+/// A line and its translations, the best first; none of a line without a word.
+struct TranslatedLine {
+  struct Translation {
+    std::string text{};  // without line ends
+    double score = 0;
+  };
+  int64_t index = 0;  // from 0
+  std::string source{};
+  std::vector<Translation> translations{};
+};
+
+/// Translates lines that somebody gives. The model is in evaluation mode.
+class TranslatesText {
+ public:
+  virtual ~TranslatesText() = default;
+  /// next_line gives the lines without their ends, nothing behind the last; `seen` gets each line in its order,
+  /// whatever is in it. Throws std::invalid_argument for options that make no sense.
+  virtual void translate(const std::function<std::optional<std::string>()>& next_line,
+                         const LineTranslationOptions& options,
+                         const std::function<void(const TranslatedLine& line)>& seen) = 0;
+  /// How the recipe has translations made.
+  virtual models::BeamOptions translation_beam() const = 0;
+  /// What was done by rule to the lines so far, lines for the user.
+  virtual std::vector<std::string> notes_on_translated() const = 0;
 };
 
 /// A line of a text, and how likely a model finds it.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cachet/models/language/long_range_options.h"
+#include "cachet/models/language/translation_transformer_options.h"
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/models/vision/patch_embedding.h"
 #include "cachet/models/vision/pyramid_vision_transformer_options.h"
@@ -25,6 +26,7 @@ TEST(DesignatedOptions, OfModels) {
   EXPECT_FALSE((LongRangeOptions{.depth = 2}.plug_ins.attention.projection_bias));
   EXPECT_TRUE((LongRangeOptions{.plug_ins = {.norm = nn::RMSNormOptions{}}}.plug_ins.attention.qkv_bias));
   EXPECT_EQ((PatchEmbeddingOptions{.embed_dim = 8, .stride = 4}.channels), 3);
+  EXPECT_EQ((TranslationTransformerOptions{.embed_dim = 8, .encoder = {.depth = 1}}.encoder.num_heads), 4);
 }
 
 TEST(DesignatedOptions, OfWhatModelsAreMadeFor) {
@@ -32,6 +34,8 @@ TEST(DesignatedOptions, OfWhatModelsAreMadeFor) {
   EXPECT_EQ((ImageDefaults{.image = ImageShape{.height = 32, .width = 64}}.classes), std::nullopt);
   EXPECT_FALSE((SequenceShape{.vocabulary = 30}.pairs));
   EXPECT_EQ((SequenceDefaults{.classes = 4}.sequence), std::nullopt);
+  EXPECT_EQ((TranslationShape{.source_vocabulary = 30, .target_vocabulary = 40}.tokens), TranslationTokens{});
+  EXPECT_EQ((TranslationDefaults{.length = 4}.joint), std::nullopt);
 }
 
 }  // namespace

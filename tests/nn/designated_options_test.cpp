@@ -60,6 +60,7 @@ TEST(DesignatedOptions, OfAttentions) {
 
 TEST(DesignatedOptions, OfBlocks) {
   EXPECT_EQ((FeedForwardOptions{.dim = 4, .hidden_dim = 8}.activation), Activation::gelu);
+  EXPECT_EQ((FeedForwardOptions{.dim = 4, .hidden_dim = 8, .hidden_dropout = 0.1}.dropout), 0.0);
   EXPECT_EQ(CrossAttentionOptions{.context_dim = 6}.context_dim, 6);
   const TransformerBlockOptions block{.dim = 8, .num_heads = 2, .layout = {.class_tokens = 1}};
   EXPECT_EQ(block.norm_place, NormPlace::before);

@@ -4,6 +4,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
@@ -188,6 +189,17 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
   const torch::Tensor mixed = function_->forward(heads.q, heads.k, heads.v, whole).transpose(1, 2);
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
   return zero_padding(at::dropout(out, projection_dropout_, is_training()), layout.query);
+}
+
+// What a function makes of values each of which has a channel of its own.
+torch::Tensor MultiHeadAttention::weights_of(const torch::Tensor& query, const torch::Tensor& context,
+                                             const AttentionLayout& layout) const {
+  check_tokens("multi_head_attention: context", context, context_dim_, layout.context);
+  Heads heads;
+  project_context(context, heads);
+  const int64_t length = context.size(1);
+  const torch::Tensor values = at::eye(length, query.options()).expand({context.size(0), num_heads_, length, length});
+  return function_->forward(query, heads.k, values, layout);
 }
 
 void MultiHeadAttention::absorb(const Affine& before) {

@@ -38,10 +38,13 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   void absorb_into_query(const Affine& before) override;
   void absorb_behind(const Affine& after) override { proj_->absorb_behind(after); }
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
-
- protected:
   /// The same for the context alone. Throws c10::Error where queries share a projection with its keys.
   void absorb_into_context(const Affine& before);
+
+  /// How much each token of a context counts for queries that are projected already: heads (B, H, Lq, d), as the
+  /// attention function tells them (Signal::attention_operands), context (B, Lk, context_dim) -> (B, H, Lq, Lk).
+  torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context,
+                           const AttentionLayout& layout) const;
 
  private:
   struct Heads {

@@ -1,0 +1,162 @@
+#include "cachet/models/language/beam_search.h"
+
+#include <ATen/ops/topk.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <tuple>
+
+namespace cachet::models {
+namespace {
+
+/// A hypothesis that a lane writes.
+struct LiveHypothesis {
+  std::vector<int64_t> tokens;
+  std::vector<double> log_probabilities;
+  double sum = 0.0;
+};
+
+/// A token that may follow what a lane has written.
+struct Continuation {
+  double sum = 0.0, log_probability = 0.0;
+  int64_t lane = 0, token = 0;
+};
+
+Hypothesis finished(const LiveHypothesis& live, const Continuation& with, double length_penalty) {
+  Hypothesis whole{live.tokens, live.log_probabilities};
+  whole.tokens.push_back(with.token);
+  whole.log_probabilities.push_back(with.log_probability);
+  whole.score = hypothesis_score(whole.log_probabilities, length_penalty);
+  return whole;
+}
+
+/// What a step knows of the next tokens: of each lane the best, and the end.
+struct NextTokens {
+  torch::Tensor values, tokens, ends;  // (lanes, count), (lanes, count), (lanes), on the CPU
+
+  NextTokens(const torch::Tensor& log_probabilities, int64_t end, bool may_end, int64_t count) {
+    ends = log_probabilities.select(1, end).to(at::kDouble).cpu().contiguous();
+    if (!may_end) log_probabilities.select(1, end).fill_(-std::numeric_limits<double>::infinity());
+    std::tie(values, tokens) = at::topk(log_probabilities, std::min(count, log_probabilities.size(1)), 1);
+    values = values.to(at::kDouble).cpu().contiguous();
+    tokens = tokens.cpu().contiguous();
+  }
+
+  void add_continuations(int64_t lane, const LiveHypothesis& live, std::vector<Continuation>& all) const {
+    const int64_t count = values.size(1);
+    for (int64_t i = lane * count; i < (lane + 1) * count; ++i)
+      add(values.const_data_ptr<double>()[i], live, lane, tokens.const_data_ptr<int64_t>()[i], all);
+  }
+  void add_end(int64_t lane, const LiveHypothesis& live, int64_t end, std::vector<Continuation>& all) const {
+    add(ends.const_data_ptr<double>()[lane], live, lane, end, all);
+  }
+
+ private:
+  static void add(double log_probability, const LiveHypothesis& live, int64_t lane, int64_t token,
+                  std::vector<Continuation>& all) {
+    if (std::isnan(log_probability))
+      throw std::runtime_error("beam_search: the model's scores are not numbers; its training has diverged");
+    if (std::isfinite(log_probability)) all.push_back({live.sum + log_probability, log_probability, lane, token});
+  }
+};
+
+class BeamSearch {
+ public:
+  BeamSearch(TranslationModel& model, const Sequences& source, const BeamOptions& options)
+      : options_(options),
+        special_(model.translation_shape().tokens),
+        lanes_(model, source, options.lengths),
+        live_(lanes_.sentences().size()),
+        finished_(lanes_.sentences().size()) {}
+
+  std::vector<std::vector<Hypothesis>> run() {
+    std::vector<int64_t> last(live_.size(), special_.begin);
+    while (!live_.empty()) {
+      const NextTokens next(lanes_.next(last), special_.end, lanes_.may_end(), 2 * options_.beam);
+      std::vector<LiveHypothesis> live;
+      std::vector<int64_t> rows;
+      for (size_t first = 0, end = 0; first < live_.size(); first = end) {
+        const int64_t sentence = lanes_.sentences()[first];
+        while (end < live_.size() && lanes_.sentences()[end] == sentence) ++end;
+        go_on(sentence, continuations(first, end, next), live, rows);
+      }
+      live_ = std::move(live);
+      last.clear();
+      for (const LiveHypothesis& each : live_) last.push_back(each.tokens.back());
+      lanes_.go_on(rows);
+    }
+    for (auto& all : finished_) {
+      std::ranges::stable_sort(all, std::greater(), &Hypothesis::score);
+      if (static_cast<int64_t>(all.size()) > options_.n_best) all.resize(static_cast<size_t>(options_.n_best));
+    }
+    return std::move(finished_);
+  }
+
+ private:
+  // The best 2·beam of the sentence whose lanes are first … end − 1, the best first.
+  std::vector<Continuation> continuations(size_t first, size_t end, const NextTokens& next) const {
+    std::vector<Continuation> all;
+    const bool must_end = lanes_.must_end(lanes_.sentences()[first]);
+    for (size_t lane = first; lane < end; ++lane) {
+      if (must_end)
+        next.add_end(static_cast<int64_t>(lane), live_[lane], special_.end, all);
+      else
+        next.add_continuations(static_cast<int64_t>(lane), live_[lane], all);
+    }
+    std::ranges::sort(all, [](const Continuation& a, const Continuation& b) {
+      return std::tie(b.sum, a.lane, a.token) < std::tie(a.sum, b.lane, b.token);
+    });
+    if (all.size() > 2 * static_cast<size_t>(options_.beam)) all.resize(2 * static_cast<size_t>(options_.beam));
+    return all;
+  }
+
+  // Finishes what ends, and adds the lanes of what goes on.
+  void go_on(int64_t sentence, const std::vector<Continuation>& best, std::vector<LiveHypothesis>& live,
+             std::vector<int64_t>& rows) {
+    const auto beam = static_cast<size_t>(options_.beam);
+    std::vector<Hypothesis>& done = finished_[static_cast<size_t>(sentence)];
+    for (size_t i = 0; i < std::min(beam, best.size()); ++i)
+      if (best[i].token == special_.end && done.size() < beam)
+        done.push_back(finished(live_[static_cast<size_t>(best[i].lane)], best[i], options_.length_penalty));
+    if (done.size() == beam || lanes_.must_end(sentence)) return;
+    size_t going_on = 0;
+    for (const Continuation& each : best) {
+      if (each.token == special_.end || going_on == beam) continue;
+      LiveHypothesis next = live_[static_cast<size_t>(each.lane)];
+      next.tokens.push_back(each.token);
+      next.log_probabilities.push_back(each.log_probability);
+      next.sum = each.sum;
+      live.push_back(std::move(next));
+      rows.push_back(each.lane);
+      ++going_on;
+    }
+  }
+
+  BeamOptions options_;
+  TranslationTokens special_;
+  DecodingLanes lanes_;
+  std::vector<LiveHypothesis> live_;               // by lane
+  std::vector<std::vector<Hypothesis>> finished_;  // by sentence
+};
+
+}  // namespace
+
+void check_beam(const BeamOptions& o) {
+  if (o.beam < 1) throw std::invalid_argument("the beam must be at least 1");
+  if (o.n_best < 1 || o.n_best > o.beam)
+    throw std::invalid_argument("n-best must be from 1 to the beam's " + std::to_string(o.beam) + ", got " +
+                                std::to_string(o.n_best));
+  if (!std::isfinite(o.length_penalty)) throw std::invalid_argument("the length penalty must be a number");
+}
+
+std::vector<std::vector<Hypothesis>> beam_search(TranslationModel& model, const Sequences& source,
+                                                 const BeamOptions& options) {
+  check_beam(options);
+  const at::NoGradGuard no_grad;
+  return BeamSearch(model, source, options).run();
+}
+
+}  // namespace cachet::models

@@ -1,0 +1,118 @@
+#include "cachet/models/language/decoding.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/tensor.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace cachet::models {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+void check_limits(const LengthLimits& limits) {
+  if (limits.shortest < 0) throw std::invalid_argument("the shortest length of a translation must be at least 0");
+  if (!std::isfinite(limits.per_token) || limits.per_token < 0 || limits.added < 0)
+    throw std::invalid_argument("the longest length of a translation must be at least 0 for any sentence");
+}
+
+torch::Tensor on_device(std::span<const int64_t> numbers, const torch::Device& device) {
+  return at::tensor(at::ArrayRef<int64_t>(numbers.data(), numbers.size()), at::kLong).to(device);
+}
+
+std::vector<int64_t> longest_of(const Sequences& source, const LengthLimits& limits, int64_t most) {
+  const int64_t width = source.ids.size(1);
+  std::vector<int64_t> widths(static_cast<size_t>(source.ids.size(0)), width);
+  if (limits.width == LengthLimits::Width::sentence && source.padding.defined()) {
+    const torch::Tensor padded = source.padding.sum(1).to(at::kLong).cpu().contiguous();
+    for (size_t i = 0; i < widths.size(); ++i) widths[i] -= padded.const_data_ptr<int64_t>()[i];
+  }
+  for (int64_t& each : widths) {
+    const double longest = limits.per_token * static_cast<double>(each) + static_cast<double>(limits.added);
+    each = longest < static_cast<double>(most) ? static_cast<int64_t>(longest) : most;
+  }
+  return widths;
+}
+
+}  // namespace
+
+double hypothesis_score(std::span<const double> log_probabilities, double length_penalty) {
+  const double sum = std::accumulate(log_probabilities.begin(), log_probabilities.end(), 0.0);
+  return sum / std::pow(static_cast<double>(log_probabilities.size()), length_penalty);
+}
+
+DecodingLanes::DecodingLanes(TranslationModel& model, const Sequences& source, const LengthLimits& limits)
+    : model_(model), limits_(limits) {
+  TORCH_CHECK(!model.is_training(), "decoding: a model translates in evaluation: call eval() first");
+  check_limits(limits);
+  const at::NoGradGuard no_grad;
+  stream_ = model.make_stream(model.encode(source));
+  longest_ = longest_of(source, limits, model.translation_shape().target_length - 1);
+  sentences_.resize(static_cast<size_t>(source.ids.size(0)));
+  std::iota(sentences_.begin(), sentences_.end(), int64_t{0});
+}
+
+torch::Tensor DecodingLanes::next(std::span<const int64_t> last_tokens) {
+  const at::NoGradGuard no_grad;
+  torch::Tensor log_probabilities = model_.next_token(on_device(last_tokens, model_.device()), stream_);
+  const TranslationTokens special = model_.translation_shape().tokens;
+  // Some vocabularies have one id for both: masks tell what is padding.
+  if (special.padding != special.end) log_probabilities.select(1, special.padding).fill_(kNever);
+  return log_probabilities;
+}
+
+void DecodingLanes::go_on(std::span<const int64_t> rows) {
+  ++step_;
+  std::vector<int64_t> sentences;
+  bool stays = rows.size() == sentences_.size(), same_sentences = stays;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    sentences.push_back(sentences_[static_cast<size_t>(rows[i])]);
+    stays = stays && rows[i] == static_cast<int64_t>(i);
+    same_sentences = same_sentences && sentences[i] == sentences_[i];
+  }
+  sentences_ = std::move(sentences);
+  if (stays || rows.empty()) return;
+  const at::NoGradGuard no_grad;
+  model_.reorder(stream_, on_device(rows, at::kCPU), same_sentences);
+}
+
+std::vector<Hypothesis> write_one_by_one(TranslationModel& model, const Sequences& source, const LengthLimits& limits,
+                                         double length_penalty, const ChooseTokens& choose) {
+  const TranslationTokens special = model.translation_shape().tokens;
+  DecodingLanes lanes(model, source, limits);
+  std::vector<Hypothesis> written(lanes.sentences().size());
+  std::vector<int64_t> last(written.size(), special.begin);
+  while (!lanes.sentences().empty()) {
+    torch::Tensor log_probabilities = lanes.next(last);
+    torch::Tensor possible = log_probabilities;
+    if (!lanes.may_end()) {
+      possible = log_probabilities.clone();
+      possible.select(1, special.end).fill_(kNever);
+    }
+    std::vector<int64_t> tokens = choose(possible, lanes.sentences(), written);
+    for (size_t lane = 0; lane < tokens.size(); ++lane)
+      if (lanes.must_end(lanes.sentences()[lane])) tokens[lane] = special.end;
+    const torch::Tensor chosen =
+        log_probabilities.gather(1, on_device(tokens, log_probabilities.device()).unsqueeze(1)).to(at::kDouble).cpu();
+    std::vector<int64_t> rows;
+    last.clear();
+    for (size_t lane = 0; lane < tokens.size(); ++lane) {
+      Hypothesis& own = written[static_cast<size_t>(lanes.sentences()[lane])];
+      own.tokens.push_back(tokens[lane]);
+      own.log_probabilities.push_back(chosen.const_data_ptr<double>()[lane]);
+      if (tokens[lane] == special.end) continue;
+      rows.push_back(static_cast<int64_t>(lane));
+      last.push_back(tokens[lane]);
+    }
+    lanes.go_on(rows);
+  }
+  for (Hypothesis& each : written) each.score = hypothesis_score(each.log_probabilities, length_penalty);
+  return written;
+}
+
+}  // namespace cachet::models

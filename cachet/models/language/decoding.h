@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "cachet/models/language/translation_model.h"
+
+namespace cachet::models {
+
+/// How long a translation may be, in tokens without its end. Before the shortest length it does not end, and behind
+/// int(per_token·width + added) tokens it does, nor does it go beyond what the model was made for.
+struct LengthLimits {
+  enum class Width {
+    sentence,  // the tokens of the source with its end: translations do not depend on the batch
+    batch,     // those of the batch's longest source, as in fairseq
+  };
+  int64_t shortest = 1;
+  double per_token = 0.0;  // fairseq's max-len-a
+  int64_t added = 200;     // fairseq's max-len-b
+  Width width = Width::sentence;
+};
+
+/// What a model made of a sentence.
+struct Hypothesis {
+  std::vector<int64_t> tokens;            // its end the last of them
+  std::vector<double> log_probabilities;  // of each
+  double score = 0.0;                     // their sum / (tokens)^length_penalty
+};
+
+/// The score of a hypothesis with these log-probabilities. A penalty of 0 leaves the sum, 1 makes it the mean.
+double hypothesis_score(std::span<const double> log_probabilities, double length_penalty);
+
+/// Translations of a batch under way: which sentence each lane of a stream writes. Lanes of sentences that are finished
+/// leave it, and cost nothing from then on.
+class DecodingLanes {
+ public:
+  /// One lane a sentence. Throws c10::Error for a model in training mode, std::invalid_argument for limits that make no
+  /// sense.
+  DecodingLanes(TranslationModel& model, const Sequences& source, const LengthLimits& limits);
+
+  const std::vector<int64_t>& sentences() const { return sentences_; }  // of the lanes
+  int64_t step() const { return step_; }                                // tokens that are written, from 0
+  /// Whether nothing but the end can come next, or anything but it.
+  bool must_end(int64_t sentence) const { return step_ == longest_[static_cast<size_t>(sentence)]; }
+  bool may_end() const { return step_ >= limits_.shortest; }
+
+  /// Reads the last token of each lane, the begin before any. log p of the next one (lanes, vocabulary), −∞ for
+  /// padding.
+  torch::Tensor next(std::span<const int64_t> last_tokens);
+  /// The step is over: lane i goes on from the former lane rows[i]. Without lanes the batch is finished.
+  void go_on(std::span<const int64_t> rows);
+
+ private:
+  TranslationModel& model_;
+  LengthLimits limits_;
+  std::vector<int64_t> sentences_, longest_;
+  TranslationStream stream_;
+  int64_t step_ = 0;
+};
+
+/// Chooses the next token of each lane: log p (lanes, vocabulary), −∞ where a token cannot come.
+using ChooseTokens =
+    std::function<std::vector<int64_t>(const torch::Tensor& log_probabilities, const std::vector<int64_t>& sentences,
+                                       const std::vector<Hypothesis>& written)>;
+/// One translation a sentence, written token by token, in the order of the sentences. `written` is by sentence.
+std::vector<Hypothesis> write_one_by_one(TranslationModel& model, const Sequences& source, const LengthLimits& limits,
+                                         double length_penalty, const ChooseTokens& choose);
+
+}  // namespace cachet::models

@@ -1,0 +1,283 @@
+#include "cachet/models/language/translation_transformer.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/GradMode.h>
+#include <torch/nn/modules/container/modulelist.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachet/nn/attention/cached_attention.h"
+#include "cachet/nn/initialization.h"
+#include "cachet/nn/observer.h"
+#include "cachet/nn/option_checks.h"
+#include "cachet/nn/positions.h"
+#include "cachet/ops/linear_cross_entropy.h"
+
+namespace cachet::models {
+namespace {
+
+constexpr double kTranslationNormEps = 1e-5;  // of fairseq's norms
+
+std::string decoder_part(size_t i) { return "block_" + std::to_string(i); }
+
+void check_special_tokens(const TranslationTokens& tokens, int64_t vocabulary) {
+  for (const int64_t id : {tokens.padding, tokens.begin, tokens.end})
+    TORCH_CHECK(id >= 0 && id < vocabulary, "translation_transformer: token ", id,
+                " stands for padding, begin or end and is not among the ", vocabulary, " of the target vocabulary");
+}
+
+const TranslationTransformerOptions& checked_options(const TranslationTransformerOptions& o) {
+  nn::check_positive("translation_transformer: source_vocabulary", o.text.source_vocabulary);
+  nn::check_positive("translation_transformer: target_vocabulary", o.text.target_vocabulary);
+  nn::check_positive("translation_transformer: source_length", o.text.source_length);
+  nn::check_positive("translation_transformer: target_length", o.text.target_length);
+  for (const TransformerHalf* half : {&o.encoder, &o.decoder}) {
+    nn::check_positive("translation_transformer: depth", half->depth);
+    nn::check_positive("translation_transformer: mlp_dim", half->mlp_dim);
+  }
+  nn::check_dropout("translation_transformer: dropout", o.dropout);
+  check_special_tokens(o.text.tokens, o.text.target_vocabulary);
+  TORCH_CHECK(o.shared != SharedEmbeddings::all || o.text.source_vocabulary == o.text.target_vocabulary,
+              "translation_transformer: embeddings that all share need one vocabulary, and there are ",
+              o.text.source_vocabulary, " and ", o.text.target_vocabulary, " tokens");
+  const std::string not_causal = why_not_causal(o.decoder_attention.function);
+  TORCH_CHECK(not_causal.empty(), "translation_transformer: decoder_attention ", not_causal);
+  const std::string not_across = why_not_across(o.cross_attention.function);
+  TORCH_CHECK(not_across.empty(), "translation_transformer: cross_attention ", not_across);
+  return o;
+}
+
+void check_sentences(const char* what, const Sequences& sentences, int64_t longest) {
+  const torch::Tensor& ids = sentences.ids;
+  TORCH_CHECK(
+      ids.defined() && ids.dim() == 2 && ids.scalar_type() == at::kLong && ids.size(1) >= 1 && ids.size(1) <= longest,
+      "translation_transformer: ", what, " must be int64 (B, L) with L from 1 to ", longest, ", got ",
+      ids.defined() ? ids.sizes() : at::IntArrayRef());
+}
+
+}  // namespace
+
+TranslationTransformer::TranslationTransformer(const TranslationTransformerOptions& options)
+    : options_(checked_options(options)) {
+  const auto& o = options_;
+  const auto table = [&](const char* name, int64_t tokens, const torch::Tensor& shared) {
+    const auto group = register_module(name, std::make_shared<nn::ModuleGroup>("Embedding"));
+    return group->register_parameter("weight", shared.defined() ? shared : at::empty({tokens, o.embed_dim}));
+  };
+  source_table_ = table("source_embed", o.text.source_vocabulary, {});
+  const bool all = o.shared == SharedEmbeddings::all;
+  target_table_ = table("target_embed", o.text.target_vocabulary, all ? source_table_ : torch::Tensor());
+  make_encoder();
+  make_decoder();
+  const bool own_output = o.shared == SharedEmbeddings::none;
+  output_ = register_module(
+      "output", own_output ? std::make_shared<nn::Linear>(o.embed_dim, o.text.target_vocabulary, /*with_bias=*/false)
+                           : std::make_shared<nn::Linear>(target_table_, torch::Tensor()));
+  initialize();
+}
+
+void TranslationTransformer::make_encoder() {
+  const auto& o = options_;
+  nn::TransformerBlockOptions block;
+  block.dim = o.embed_dim;
+  block.norm_eps = kTranslationNormEps;
+  block.norm_place = o.norm_place;
+  torch::nn::ModuleList blocks = register_module("encoder_blocks", torch::nn::ModuleList());
+  for (int64_t i = 0; i < o.encoder.depth; ++i) {
+    nn::BlockParts parts;
+    parts.attention = nn::make_self_attention(
+        {o.embed_dim, o.encoder.num_heads, o.text.source_length, {}, o.plug_ins.cache}, o.plug_ins.attention);
+    parts.feed_forward = std::make_shared<nn::FeedForward>(
+        nn::FeedForwardOptions{o.embed_dim, o.encoder.mlp_dim, o.dropout, o.activation, o.activation_dropout});
+    encoder_blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins.norm, parts));
+    blocks->push_back(encoder_blocks_.back());
+  }
+  if (o.norm_place == nn::NormPlace::before)
+    encoder_norm_ = register_module("encoder_norm", nn::make_norm(o.plug_ins.norm, o.embed_dim, kTranslationNormEps));
+}
+
+void TranslationTransformer::make_decoder() {
+  const auto& o = options_;
+  nn::TransformerBlockOptions block;
+  block.dim = o.embed_dim;
+  block.norm_eps = kTranslationNormEps;
+  block.norm_place = o.norm_place;
+  torch::nn::ModuleList blocks = register_module("decoder_blocks", torch::nn::ModuleList());
+  for (int64_t i = 0; i < o.decoder.depth; ++i) {
+    nn::BlockParts parts;
+    parts.attention = std::make_shared<nn::MultiHeadAttention>(
+        nn::MultiHeadOptions{o.embed_dim, o.decoder.num_heads, o.decoder_attention, nn::Projection::fused});
+    parts.feed_forward = std::make_shared<nn::FeedForward>(
+        nn::FeedForwardOptions{o.embed_dim, o.decoder.mlp_dim, o.dropout, o.activation, o.activation_dropout});
+    cross_attentions_.push_back(std::make_shared<nn::MultiHeadAttention>(
+        nn::MultiHeadOptions{o.embed_dim, o.decoder.num_heads, o.cross_attention, nn::Projection::separate}));
+    parts.cross_attention = cross_attentions_.back();
+    decoder_blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins.norm, parts));
+    blocks->push_back(decoder_blocks_.back());
+  }
+  if (o.norm_place == nn::NormPlace::before)
+    decoder_norm_ = register_module("decoder_norm", nn::make_norm(o.plug_ins.norm, o.embed_dim, kTranslationNormEps));
+}
+
+void TranslationTransformer::initialize() {
+  const at::NoGradGuard no_grad;
+  const double spread = 1 / std::sqrt(static_cast<double>(options_.embed_dim));
+  for (const auto& module : modules(/*include_self=*/false)) {
+    if (auto* linear = dynamic_cast<nn::Linear*>(module.get())) nn::xavier_uniform_(linear->weight);
+    // A fused weight is three times as high, which halves the variance already.
+    if (dynamic_cast<nn::MultiHeadAttention*>(module.get()) == nullptr) continue;
+    for (const auto& parameter : module->named_parameters()) {
+      if (parameter.key() == "q.weight") parameter.value().mul_(std::sqrt(0.5));
+      if (parameter.key() == "kv.weight") parameter.value().mul_(std::sqrt(0.75));
+    }
+  }
+  nn::normal_(output_->weight, spread);
+  for (torch::Tensor* table :
+       {static_cast<torch::Tensor*>(&source_table_), static_cast<torch::Tensor*>(&target_table_)}) {
+    nn::normal_(*table, spread);
+    const int64_t padding = options_.text.tokens.padding;
+    if (padding < table->size(0)) table->select(0, padding).zero_();
+  }
+}
+
+torch::Tensor TranslationTransformer::positions(const torch::Tensor& like) {
+  const auto& text = options_.text;
+  return *positions_.get(
+      [&](const torch::Tensor& kept) {
+        return kept.scalar_type() == like.scalar_type() && kept.device() == like.device();
+      },
+      [&] {
+        return nn::half_sinusoids(text.tokens.padding + 1, std::max(text.source_length, text.target_length),
+                                  options_.embed_dim, like.options().requires_grad(false));
+      });
+}
+
+torch::Tensor TranslationTransformer::embed(const torch::Tensor& table, const Sequences& sentences) {
+  const torch::Tensor tokens = at::embedding(table, sentences.ids) * std::sqrt(static_cast<double>(options_.embed_dim));
+  const torch::Tensor all = positions(tokens);
+  torch::Tensor places = all.narrow(0, 0, sentences.ids.size(1));
+  if (sentences.padding.defined()) {
+    const torch::Tensor counted = sentences.padding.bitwise_not().cumsum(1).sub_(1).clamp_min_(0);
+    places = at::embedding(all, counted);
+  }
+  const torch::Tensor x = at::dropout(tokens + places, options_.dropout, is_training());
+  return nn::zero_padding(x, {std::nullopt, 0, sentences.padding});
+}
+
+void TranslationTransformer::set_tokens(const TranslationTokens& tokens) {
+  check_special_tokens(tokens, options_.text.target_vocabulary);
+  TORCH_CHECK(tokens.padding == options_.text.tokens.padding, "translation_transformer: was made for padding ",
+              options_.text.tokens.padding, ", from which positions are counted, got ", tokens.padding);
+  options_.text.tokens = tokens;
+}
+
+EncodedSentences TranslationTransformer::encode(const Sequences& source) {
+  check_sentences("the source", source, options_.text.source_length);
+  const auto layout = nn::AttentionLayout::self({std::nullopt, 0, source.padding});
+  torch::Tensor x = embed(source_table_, source);
+  for (const auto& block : encoder_blocks_) x = block->forward(x, layout);
+  if (encoder_norm_) x = encoder_norm_->forward(x, source.padding);
+  return {nn::zero_padding(x, layout.query), source.padding};
+}
+
+torch::Tensor TranslationTransformer::decode(const Sequences& target, const EncodedSentences& source) {
+  check_sentences("the target", target, options_.text.target_length);
+  nn::AttentionLayout layout = nn::AttentionLayout::self({std::nullopt, 0, target.padding});
+  layout.causal = true;
+  const nn::EncoderTokens encoder{source.tokens, {std::nullopt, 0, source.padding}};
+  torch::Tensor x = embed(target_table_, target);
+  for (const auto& block : decoder_blocks_) x = block->forward(x, layout, encoder);
+  return decoder_norm_ ? decoder_norm_->forward(x, target.padding) : x;
+}
+
+TranslationLosses TranslationTransformer::losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) {
+  TORCH_CHECK(pairs.targets.defined() && pairs.targets.sizes() == pairs.target.ids.sizes(),
+              "translation_transformer: targets must be as many as the tokens before them, ", pairs.target.ids.sizes());
+  const torch::Tensor hidden = decode(pairs.target, encode(pairs.source));
+  const auto bias = output_->bias.defined() ? std::optional<at::Tensor>(output_->bias) : std::nullopt;
+  const ops::CrossEntropies entropies =
+      ops::linear_cross_entropy(hidden.flatten(0, 1), output_->weight, bias, pairs.targets.flatten(),
+                                smoothing_among_others(smoothing, options_.text.target_vocabulary));
+  return {entropies.loss.view(pairs.targets.sizes()), entropies.negative_log_likelihood.view(pairs.targets.sizes())};
+}
+
+TranslationStream TranslationTransformer::make_stream(const EncodedSentences& source) {
+  TORCH_CHECK(!is_training(), "translation_transformer: translates in evaluation: call eval() first");
+  const int64_t lanes = source.tokens.size(0);
+  TranslationStream stream{std::make_shared<nn::AttentionState>(lanes), source};
+  for (size_t i = 0; i < decoder_blocks_.size(); ++i)
+    stream.state->set_part(decoder_part(i), decoder_blocks_[i]->make_state(lanes, nn::StreamUse::decoding));
+  return stream;
+}
+
+torch::Tensor TranslationTransformer::next_token(const torch::Tensor& ids, TranslationStream& stream) {
+  TORCH_CHECK(ids.dim() == 1 && ids.size(0) == stream.lanes() && ids.scalar_type() == at::kLong,
+              "translation_transformer: ids must be int64 (", stream.lanes(), "), one a lane, got ", ids.sizes());
+  TORCH_CHECK(stream.written < options_.text.target_length, "translation_transformer: a translation has at most ",
+              options_.text.target_length, " tokens");
+  torch::Tensor x = at::embedding(target_table_, ids.unsqueeze(1)) * std::sqrt(static_cast<double>(options_.embed_dim));
+  x = x + positions(x).narrow(0, stream.written, 1);
+  nn::AttentionLayout layout;
+  layout.causal = true;
+  const nn::EncoderTokens encoder{stream.source.tokens, {std::nullopt, 0, stream.source.padding}};
+  for (size_t i = 0; i < decoder_blocks_.size(); ++i) {
+    layout.state = &stream.state->part(decoder_part(i));
+    x = decoder_blocks_[i]->forward(x, layout, encoder);
+  }
+  stream.source = {};  // its keys and values are in the state
+  ++stream.written;
+  if (decoder_norm_) x = decoder_norm_->forward(x);
+  const torch::Tensor logits = scores(x.squeeze(1));
+  return logits.log_softmax(-1, c10::promoteTypes(logits.scalar_type(), at::kFloat));
+}
+
+void TranslationTransformer::reorder(TranslationStream& stream, const torch::Tensor& rows, bool same_sentences) const {
+  if (!same_sentences) {
+    stream.state->reorder(rows);
+    if (stream.source.tokens.defined()) {
+      const torch::Tensor index = rows.to(stream.source.tokens.device());
+      stream.source.tokens = stream.source.tokens.index_select(0, index);
+      if (stream.source.padding.defined()) stream.source.padding = stream.source.padding.index_select(0, index);
+    }
+    return;
+  }
+  TORCH_CHECK(rows.numel() == stream.lanes(), "translation_transformer: as many lanes as before, ", stream.lanes(),
+              ", can go on with the same sentences, got ", rows.numel());
+  for (size_t i = 0; i < decoder_blocks_.size(); ++i) stream.state->part(decoder_part(i)).part("attn").reorder(rows);
+}
+
+torch::Tensor TranslationTransformer::cross_attention(const SentencePairs& pairs) {
+  TORCH_CHECK(!is_training(), "translation_transformer: shows its attention in evaluation: call eval() first");
+  const EncodedSentences source = encode(pairs.source);
+  nn::MultiHeadAttention& last = *cross_attentions_.back();
+  torch::Tensor queries;
+  {
+    const nn::Observation seen(last, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
+      if (signal == nn::Signal::attention_operands) queries = value;
+    });
+    decode(pairs.target, source);
+  }
+  const nn::TokenLayout context{std::nullopt, 0, source.padding};
+  return last.weights_of(queries, source.tokens, {{}, context, {}, false, nullptr}).mean(1);
+}
+
+std::vector<nn::NormFold> TranslationTransformer::norm_folds() {
+  if (!encoder_norm_) return {};
+  std::vector<nn::NormFold> folds{
+      nn::fold_into_reader(*this, "encoder_norm", encoder_norm_, [this](const nn::Affine& before) {
+        for (const auto& cross : cross_attentions_) cross->absorb_into_context(before);
+      })};
+  if (options_.shared == SharedEmbeddings::none)
+    folds.push_back(nn::fold_into_reader(*this, "decoder_norm", decoder_norm_,
+                                         [this](const nn::Affine& before) { output_->absorb(before); }));
+  else
+    folds.push_back(nn::leave_norm(*this, "decoder_norm", decoder_norm_,
+                                   "the weights of the output layer are the embeddings' too"));
+  return folds;
+}
+
+}  // namespace cachet::models

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <vector>
+
+#include "cachet/models/language/translation_transformer_options.h"
+#include "cachet/nn/attention/multi_head_attention.h"
+#include "cachet/nn/latest.h"
+#include "cachet/nn/linear.h"
+#include "cachet/nn/norm/folding.h"
+
+namespace cachet::models {
+
+/// An encoder of the source and a decoder that writes the target behind it. Embeddings are scaled by √embed_dim;
+/// positions are sinusoids, counted from padding + 1 over the tokens that are no padding, as in fairseq.
+/// Parts: source_embed, target_embed, encoder_blocks, encoder_norm, decoder_blocks, decoder_norm, output; what is
+/// shared is registered under each of its names. Post-norm models have no encoder_norm and decoder_norm.
+///
+/// Weights start as fairseq's: embeddings normal with variance 1/embed_dim, padding 0, linear layers Glorot-uniform,
+/// those of queries, keys and values with half that variance; biases 0.
+class TranslationTransformer : public nn::Cloneable<TranslationTransformer, TranslationModel>, public nn::Foldable {
+ public:
+  /// Throws c10::Error that names the option where the options do not make a model.
+  explicit TranslationTransformer(const TranslationTransformerOptions& options);
+
+  TranslationShape translation_shape() const override { return options_.text; }
+  void set_tokens(const TranslationTokens& tokens) override;
+  EncodedSentences encode(const Sequences& source) override;
+  TranslationLosses losses(const SentencePairs& pairs, const LabelSmoothing& smoothing) override;
+  TranslationStream make_stream(const EncodedSentences& source) override;
+  torch::Tensor next_token(const torch::Tensor& ids, TranslationStream& stream) override;
+  void reorder(TranslationStream& stream, const torch::Tensor& rows, bool same_sentences) const override;
+  torch::Tensor cross_attention(const SentencePairs& pairs) override;
+
+  /// What the decoder makes of a target: (B, T, embed_dim), before the output layer.
+  torch::Tensor decode(const Sequences& target, const EncodedSentences& source);
+  /// The scores of all tokens: (…, embed_dim) -> (…, target_vocabulary).
+  torch::Tensor scores(const torch::Tensor& hidden) const { return output_->forward(hidden); }
+
+  /// The encoder's norm goes into what reads keys and values, the decoder's into an output layer that shares no
+  /// weights.
+  std::vector<nn::NormFold> norm_folds() override;
+
+ private:
+  torch::Tensor positions(const torch::Tensor& like);
+  torch::Tensor embed(const torch::Tensor& table, const Sequences& sentences);
+  void make_encoder();
+  void make_decoder();
+  void initialize();
+
+  TranslationTransformerOptions options_;
+  nn::OwnTensor source_table_, target_table_;
+  std::vector<nn::Part<nn::TransformerBlock>> encoder_blocks_, decoder_blocks_;
+  std::vector<nn::Part<nn::MultiHeadAttention>> cross_attentions_;  // of the decoder's blocks
+  nn::Part<nn::Norm> encoder_norm_, decoder_norm_;
+  nn::Part<nn::Linear> output_;
+  nn::Latest<torch::Tensor> positions_;
+};
+
+}  // namespace cachet::models

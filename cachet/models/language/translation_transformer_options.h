@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/config/view.h"
+#include "cachet/models/language/translation_model.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+/// Which of the tables for source, target and output are one.
+enum class SharedEmbeddings {
+  none,
+  target,  // target and output
+  all,     // all three: the vocabularies are one
+};
+
+/// The blocks of one half.
+struct TransformerHalf {
+  int64_t depth = 6, num_heads = 4, mlp_dim = 1024;
+};
+
+/// The Transformer of Vaswani et al. (arXiv 1706.03762) as fairseq trains it, and what of its parts can be another.
+struct TranslationTransformerOptions {
+  TranslationShape text{.source_vocabulary = 10000, .target_vocabulary = 10000};
+  int64_t embed_dim = 512;
+  TransformerHalf encoder{}, decoder{};
+  SharedEmbeddings shared = SharedEmbeddings::target;
+  nn::NormPlace norm_place = nn::NormPlace::before;  // before: a norm behind each half, too
+  nn::Activation activation = nn::Activation::relu;
+  double dropout = 0.3;  // of embeddings, attention's results and the feed-forward halves' results
+  double activation_dropout = 0.0;
+  nn::PlugIns plug_ins{};                    // attention and cache: the encoder's; norm: all of them
+  nn::AttentionOptions decoder_attention{};  // to what is written already
+  nn::AttentionOptions cross_attention{};    // of the decoder to the encoder
+};
+
+/// Reads a `[model]` table over the defaults of a named model. Combinations that cannot be built are problems that name
+/// the key.
+TranslationTransformerOptions read_translation_transformer_options(const config::View& table,
+                                                                   TranslationTransformerOptions defaults);
+
+/// Why a decoder cannot attend to what it has written with this function, or to an encoder; empty where it can. Each
+/// token's result may depend on no later token, and not on how many there are.
+std::string why_not_causal(const nn::AttentionFunctionOptions& function);
+std::string why_not_across(const nn::AttentionFunctionOptions& function);
+
+}  // namespace cachet::models

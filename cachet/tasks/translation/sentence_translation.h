@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cachet/data/text/parallel_options.h"
+#include "cachet/models/language/beam_search.h"
+#include "cachet/models/language/sampling.h"
+#include "cachet/models/language/translation_model.h"
+
+namespace cachet::tasks {
+
+/// How sentences become hypotheses: by beam search, or, with sampling, by beam.n_best draws.
+struct SentenceTranslationOptions {
+  models::BeamOptions beam{};
+  std::optional<models::SamplingOptions> sampling{};
+  uint64_t seed = 0;
+  int64_t max_tokens = 4096;  // of the sentences that are translated at once, padding among them
+};
+
+/// A sentence of the source language with its end, and the number by which it draws.
+struct SentenceToTranslate {
+  std::vector<data::Token> tokens;
+  int64_t number = 0;
+};
+
+/// Which sentences are translated at once: those of like lengths, the shortest first, as many as stay within max_tokens
+/// when they are padded to the longest of them; a longer one alone.
+std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTranslate> sentences, int64_t max_tokens);
+
+/// The hypotheses of each sentence, the best first. The model is in evaluation mode. `progress` is called with the
+/// number of batches that are done, and may throw to leave.
+std::vector<std::vector<models::Hypothesis>> translate_sentences(
+    models::TranslationModel& model, std::span<const SentenceToTranslate> sentences,
+    const SentenceTranslationOptions& options, const std::function<void(int64_t done)>& progress = {});
+
+/// What a hypothesis says, in one line: a line end that the vocabulary may have is a space.
+std::string text_of(const models::Hypothesis& hypothesis, const data::SentenceEncoder& target);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cachet/metrics/bleu.h"
+#include "cachet/report/content.h"
+#include "cachet/train/metrics.h"
+
+namespace cachet::tasks {
+
+/// A translated sentence and what was asked for.
+struct TranslatedSentence {
+  int64_t index = 0;  // of the split
+  std::string source{}, reference{}, hypothesis{};
+  double bleu = 0;  // of the sentence alone
+  bool operator==(const TranslatedSentence&) const = default;
+};
+
+/// BLEU of the sentences whose source has from `least` to `most` words.
+struct BleuByLength {
+  int64_t least = 0, most = 0, sentences = 0;  // most 0: any
+  double bleu = 0;
+  bool operator==(const BleuByLength&) const = default;
+};
+
+/// Where a sentence's translation looks: how much the decoder's last layer attends to each source token when it
+/// foretells a target token, row by row.
+struct AttentionMap {
+  std::vector<std::string> source{}, target{};
+  std::vector<double> values{};
+  bool operator==(const AttentionMap&) const = default;
+};
+
+/// What an evaluation found.
+struct TranslationEvaluation {
+  int64_t pairs = 0, tokens = 0;  // tokens of the target that were foretold, ends among them
+  double loss = 0, nll = 0;       // their mean −log p, of smoothed targets and of the targets alone, in nats
+  int64_t translated = 0;         // sentences; 0 where none were
+  double bleu = 0, chrf = 0, length_ratio = 0;
+  std::string bleu_text{}, signature{};  // as sacreBLEU writes them
+  std::vector<BleuByLength> by_length{};
+  std::vector<TranslatedSentence> best{}, worst{};
+  std::vector<AttentionMap> attention{};
+  bool operator==(const TranslationEvaluation&) const = default;
+
+  /// `translates`: whether there are to be BLEU, chrF and the ratio of lengths.
+  train::Metrics metrics(bool translates) const;
+};
+
+/// Adds up losses of pairs.
+class TranslationTally {
+ public:
+  /// loss, nll and targets (B, T); target −1 does not count.
+  void add(const at::Tensor& loss, const at::Tensor& nll, const at::Tensor& targets);
+  void finish(TranslationEvaluation& evaluation) const;
+
+ private:
+  int64_t pairs_ = 0, tokens_ = 0;
+  double loss_ = 0, nll_ = 0;
+};
+
+/// Scores translations: sentences[i].bleu and all that an evaluation says of them but their attention.
+void score_translations(std::vector<TranslatedSentence> sentences, const metrics::BleuOptions& options,
+                        TranslationEvaluation& evaluation);
+
+/// For the run's folder. The other gives nothing for what is no such JSON.
+std::string to_json(const TranslationEvaluation& evaluation);
+std::optional<TranslationEvaluation> translation_evaluation_from_json(const std::string& text);
+
+/// What the page of a run shows of it.
+std::vector<report::Section> translation_sections(const TranslationEvaluation& evaluation);
+
+}  // namespace cachet::tasks

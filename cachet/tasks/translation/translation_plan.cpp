@@ -1,0 +1,143 @@
+#include "cachet/tasks/translation/translation_plan.h"
+
+#include <array>
+#include <utility>
+
+#include "cachet/config/toml_text.h"
+#include "cachet/io/error.h"
+#include "cachet/io/sha256.h"
+#include "cachet/models/registry.h"
+#include "cachet/tasks/translation/translation_task.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr std::array<config::Choice<data::SequenceSplit>, 2> kHeldOutPairs{
+    {{"validation", data::SequenceSplit::validation}, {"test", data::SequenceSplit::test}}};
+constexpr std::array<config::Choice<models::SmoothingShare>, 2> kSmoothingShares{
+    {{"others", models::SmoothingShare::others}, {"all", models::SmoothingShare::all}}};
+constexpr std::array<config::Choice<metrics::BleuTokens>, 2> kBleuTokens{
+    {{"13a", metrics::BleuTokens::mteval_13a}, {"none", metrics::BleuTokens::blanks}}};
+constexpr config::Range<int64_t> kTokenCounts{0, 1 << 20};
+constexpr int64_t kMostBeams = 1000;
+
+TranslationEvaluationOptions read_translation_evaluation(const config::View& table) {
+  TranslationEvaluationOptions o;
+  o.translate = table.boolean("translate", o.translate);
+  o.beam.beam = table.integer("beam", o.beam.beam, {1, kMostBeams});
+  o.beam.length_penalty = table.real("length_penalty", o.beam.length_penalty, {-10.0, 10.0});
+  o.beam.lengths.shortest = table.integer("min_length", o.beam.lengths.shortest, kTokenCounts);
+  o.beam.lengths.per_token = table.real("max_length_a", o.beam.lengths.per_token, {0.0, 1000.0});
+  o.beam.lengths.added = table.integer("max_length_b", o.beam.lengths.added, kTokenCounts);
+  o.limit = table.integer("limit", o.limit, {.least = 0});
+  o.max_tokens = table.integer("max_tokens", o.max_tokens, {1, 1 << 24});
+  o.bleu.tokens = table.choice("bleu_tokens", o.bleu.tokens, kBleuTokens);
+  return o;
+}
+
+// The keys of a side's vocabulary, and what a run's copy of it is called.
+struct SideKeys {
+  data::ParallelSide side;
+  std::string prefix, copy;
+};
+
+std::vector<SideKeys> vocabulary_keys(const data::ParallelOptions& options) {
+  if (options.shared_vocabulary) return {{data::ParallelSide::source, "data.vocabulary", "vocabulary"}};
+  return {{data::ParallelSide::source, "data.source_vocabulary", "source_vocabulary"},
+          {data::ParallelSide::target, "data.target_vocabulary", "target_vocabulary"}};
+}
+
+}  // namespace
+
+TranslationTaskOptions read_translation_options(const config::View& root) {
+  const config::View data = root.table("data"), task = root.table("task");
+  TranslationTaskOptions options;
+  options.parallel = data::read_parallel_options(data);
+  const int64_t longest = options.parallel.rules.max_length;
+  options.loader = data::read_parallel_loader_options(data, longest);
+  options.held_out = task.choice("held_out", options.held_out, kHeldOutPairs);
+  options.smoothing.amount = task.real("label_smoothing", options.smoothing.amount, {0.0, 0.99});
+  options.smoothing.share = task.choice("smoothing_share", options.smoothing.share, kSmoothingShares);
+  options.evaluation = read_translation_evaluation(task.table("evaluation"));
+  const auto tokens = [&](data::ParallelSide side) {
+    const int64_t size = options.parallel.vocabulary(side).size;
+    return size > 0 ? std::optional(size) : std::nullopt;
+  };
+  options.model = models::read_translation_model(
+      root.table("model"), {tokens(data::ParallelSide::source), tokens(data::ParallelSide::target), longest + 1,
+                            options.parallel.shared_vocabulary});
+  if (const models::TranslationShape& text = options.model.text;
+      text.source_length <= longest || text.target_length <= longest)
+    root.table("model").problem(
+        text.source_length <= longest ? "source_length" : "target_length",
+        "must be above data.max_length, " + std::to_string(longest) + ": a sentence has its end, too; leave it out");
+  return options;
+}
+
+std::vector<report::MetricDescription> translation_metrics(bool translates) {
+  using report::Better, report::ValueForm;
+  std::vector<report::MetricDescription> all;
+  if (translates)
+    all = {{"bleu", "BLEU", ValueForm::fixed, Better::higher, /*decides=*/true},
+           {"chrf", "chrF", ValueForm::fixed, Better::higher},
+           {"length_ratio", "words for one of the reference", ValueForm::fixed, Better::neither}};
+  all.push_back({"nll", "loss without smoothing", ValueForm::fixed, Better::lower, /*decides=*/!translates});
+  all.push_back({"perplexity", "perplexity", ValueForm::fixed, Better::lower});
+  all.push_back({"loss", "loss", ValueForm::fixed, Better::lower});
+  return all;
+}
+
+TaskProfile TranslationPlan::profile() const {
+  return {"translation",
+          {"sentence", "sentences", "sentences/s", data::to_string(options_.held_out)},
+          translation_metrics(options_.evaluation.translate),
+          options_.model};
+}
+
+std::vector<DataPlace> TranslationPlan::data() const {
+  return {{"sentences and translations", options_.parallel.root, data::expected_parallel_files(options_.parallel)}};
+}
+
+std::optional<std::string> TranslationPlan::absent_data() const try {
+  data::find_parallel_root(options_.parallel, std::filesystem::current_path());
+  return std::nullopt;
+} catch (const io::Error& error) {
+  return error.what();
+}
+
+KeptFiles TranslationPlan::files_to_keep() const {
+  KeptFiles keep;
+  for (const auto& [side, prefix, copy] : vocabulary_keys(options_.parallel)) {
+    data::VocabularyFile file =
+        data::read_parallel_vocabulary(options_.parallel, side, std::filesystem::current_path());
+    if (options_.parallel.vocabulary(side).hash.empty())
+      keep.settings.push_back(prefix + "_hash=" + config::toml_text(io::sha256_hex(file.bytes)));
+    keep.files.emplace(copy, std::move(file.bytes));
+  }
+  return keep;
+}
+
+std::vector<std::string> TranslationPlan::kept_file_settings(const std::filesystem::path& run) const {
+  std::vector<std::string> settings;
+  for (const auto& [side, prefix, copy] : vocabulary_keys(options_.parallel)) {
+    std::error_code error;
+    const std::filesystem::path own = std::filesystem::absolute(run / copy, error);
+    if (std::filesystem::is_regular_file(own, error))
+      settings.push_back(prefix + "_file=" + config::toml_text(own.string()));
+  }
+  return settings;
+}
+
+std::unique_ptr<Task> TranslationPlan::build(const train::TrainOptions& training, Splits splits) const {
+  TranslationPlan plan = *this;
+  if (splits == Splits::test) plan.options_.held_out = data::SequenceSplit::test;
+  return std::make_unique<TranslationTask>(plan, training, splits);
+}
+
+TaskKind translation() {
+  return {"translation", [](const config::View& root, data::DataRoot) {
+            return std::make_unique<TranslationPlan>(read_translation_options(root));
+          }};
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/data/text/parallel_loader.h"
+#include "cachet/metrics/bleu.h"
+#include "cachet/models/language/beam_search.h"
+#include "cachet/models/language/translation_model.h"
+#include "cachet/tasks/task_kinds.h"
+
+namespace cachet::tasks {
+
+/// What evaluations translate, and how.
+struct TranslationEvaluationOptions {
+  bool translate = true;  // false: the loss alone
+  /// As fairseq's recipes evaluate: at most 1.2 tokens for one of the source and 10 more.
+  models::BeamOptions beam{.lengths = {.per_token = 1.2, .added = 10}};
+  int64_t limit = 0;          // the first pairs alone are translated; 0: all
+  int64_t max_tokens = 4096;  // of the sentences that are translated at once, padding among them
+  metrics::BleuOptions bleu{};
+};
+
+/// What a recipe of kind "translation" says besides how to train: the tables [data] and [model].
+struct TranslationTaskOptions {
+  data::ParallelOptions parallel;
+  data::ParallelLoaderOptions loader;
+  data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
+  models::LabelSmoothing smoothing{.amount = 0.1};
+  TranslationEvaluationOptions evaluation;
+  models::TranslationModelPlan model;  // made for the vocabularies of the data unless it says otherwise
+};
+
+/// Reads [data], [model], and of [task] held_out = "validation" | "test", label_smoothing, smoothing_share = "others" |
+/// "all", and the table evaluation: translate, beam, length_penalty, min_length, max_length_a, max_length_b, limit,
+/// max_tokens, bleu_tokens = "13a" | "none".
+TranslationTaskOptions read_translation_options(const config::View& root);
+
+class TranslationPlan : public TaskPlan {
+ public:
+  explicit TranslationPlan(TranslationTaskOptions options) : options_(std::move(options)) {}
+
+  const TranslationTaskOptions& options() const { return options_; }
+
+  std::unique_ptr<TaskPlan> copy() const override { return std::make_unique<TranslationPlan>(*this); }
+  TaskProfile profile() const override;
+  std::vector<DataPlace> data() const override;
+  std::optional<std::string> absent_data() const override;
+  void reduce() override { options_.loader.loader.workers = 0; }
+  std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+
+  // A run has copies of its vocabularies: nothing that happens to the files that its recipe names changes what its
+  // tokens mean.
+  KeptFiles files_to_keep() const override;
+  std::vector<std::string> kept_file_settings(const std::filesystem::path& run) const override;
+
+ private:
+  TranslationTaskOptions options_;
+};
+
+/// BLEU, which decides where translations are made, chrF, the loss of smoothed targets, that of the targets alone,
+/// which decides else, its perplexity, and how long translations are.
+std::vector<report::MetricDescription> translation_metrics(bool translates);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,281 @@
+#include "cachet/tasks/translation/translation_task.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "cachet/nn/regularizer.h"
+#include "cachet/report/progress.h"
+#include "cachet/train/device.h"
+
+namespace cachet::tasks {
+namespace {
+
+using Side = data::ParallelSide;
+
+constexpr int64_t kMadeUpBatches = 2, kMadeUpLength = 24;
+constexpr size_t kAttentionMaps = 3, kMostShownTokens = 40;
+
+/// A batch on the model's device, its padding as targets that do not count.
+models::SentencePairs pairs_of(models::TranslationModel& model, data::ParallelBatch batch) {
+  at::Tensor targets = batch.target.ids;
+  if (batch.target.padding.defined()) targets = targets.masked_fill(batch.target.padding, -1);
+  train::move_to(train::device_of(model),
+                 {&batch.source.ids, &batch.source.padding, &batch.input.ids, &batch.input.padding, &targets});
+  return {{batch.source.ids, batch.source.padding}, {batch.input.ids, batch.input.padding}, targets};
+}
+
+int64_t tokens_of(const data::PaddedTokens& sentences) {
+  return sentences.ids.numel() - (sentences.padding.defined() ? sentences.padding.sum().item<int64_t>() : 0);
+}
+
+/// Gives batches one after the other; nothing behind the last.
+using NextPairs = std::function<std::optional<data::ParallelBatch>()>;
+
+NextPairs next_of(data::BatchStream<data::ParallelBatch> stream) {
+  const auto shared = std::make_shared<data::BatchStream<data::ParallelBatch>>(std::move(stream));
+  return [shared] { return shared->next(); };
+}
+
+NextPairs next_of(const std::vector<data::ParallelBatch>& batches, size_t first, size_t end) {
+  return [&batches, next = first, end]() mutable -> std::optional<data::ParallelBatch> {
+    return next < end ? std::optional(batches[next++]) : std::nullopt;
+  };
+}
+
+class TranslationTrainingStream final : public train::TrainingStream {
+ public:
+  TranslationTrainingStream(models::TranslationModel& model, NextPairs next, const models::LabelSmoothing& smoothing)
+      : model_(model), next_(std::move(next)), smoothing_(smoothing) {}
+
+  bool fetch() override {
+    auto batch = next_();
+    if (!batch) return false;
+    targets_ = tokens_of(batch->target);
+    sources_ = tokens_of(batch->source);
+    pairs_ = pairs_of(model_, std::move(*batch));
+    return true;
+  }
+
+  train::StepResult forward() override {
+    const models::TranslationLosses losses = model_.losses(pairs_, smoothing_);
+    train::StepResult result;
+    result.loss = losses.loss.sum();
+    result.weight = static_cast<double>(targets_);
+    result.penalty = nn::total_penalty(model_);
+    result.samples = pairs_.targets.size(0);
+    result.tokens = sources_ + targets_;
+    result.metrics = {{"nll", losses.negative_log_likelihood.sum(), static_cast<double>(targets_)}};
+    return result;
+  }
+
+ private:
+  models::TranslationModel& model_;
+  NextPairs next_;
+  models::LabelSmoothing smoothing_;
+  models::SentencePairs pairs_;
+  int64_t targets_ = 0, sources_ = 0;
+};
+
+}  // namespace
+
+TranslationTask::TranslationTask(const TranslationPlan& plan, const train::TrainOptions& training, Splits splits)
+    : Task(plan.profile()), options_(plan.options()), training_options_(training), splits_(splits) {
+  if (splits == Splits::made_up)
+    make_up_data();
+  else
+    encoders_ = data::make_parallel_encoders(options_.parallel, std::filesystem::current_path());
+  if (splits != Splits::made_up && splits != Splits::given) {
+    held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out);
+    held_out_loader_.emplace(held_out_, data::evaluation_order(*held_out_, options_.loader), options_.loader.loader,
+                             options_.loader.padding);
+    if (splits == Splits::both) training_ = open(data::SequenceSplit::train);
+  }
+  if (training_) {
+    data::ParallelLoaderOptions loader = options_.loader;
+    loader.budget.seed = training.seed;
+    training_loader_.emplace(training_, data::training_order(*training_, loader), loader.loader, loader.padding);
+  }
+  build_model();
+}
+
+std::shared_ptr<const data::ParallelCorpus> TranslationTask::open(data::SequenceSplit split) {
+  auto corpus = data::ParallelCorpus::open(options_.parallel, *encoders_, split);
+  report::Progress log({.mode = report::ProgressMode::none});
+  for (const std::string& line : corpus->notes(data::to_string(split))) {
+    log.log(line);
+    data_notes_.push_back(line);
+  }
+  return corpus;
+}
+
+// Sentences that nobody wrote, for dry runs: two batches to train with, the first of which is evaluated.
+void TranslationTask::make_up_data() {
+  const models::TranslationShape& text = options_.model.text;
+  const int64_t pairs = training_options_.batch_size;
+  const auto tokens = [&](int64_t vocabulary, int64_t longest) {
+    return at::randint(vocabulary, {pairs, std::min(longest, kMadeUpLength)}, at::kLong);
+  };
+  for (int64_t i = 0; i < kMadeUpBatches; ++i) {
+    data::ParallelBatch batch;
+    batch.source.ids = tokens(text.source_vocabulary, text.source_length);
+    batch.input.ids = tokens(text.target_vocabulary, text.target_length);
+    batch.target.ids = tokens(text.target_vocabulary, text.target_length);
+    batch.number = i;
+    made_up_.push_back(std::move(batch));
+  }
+}
+
+void TranslationTask::build_model() {
+  const models::TranslationShape& text = options_.model.text;
+  for (const Side side : {Side::source, Side::target}) {
+    const int64_t known = side == Side::source ? text.source_vocabulary : text.target_vocabulary;
+    const int64_t tokens = encoders_ ? encoders_->of(side).texts->vocabulary().size : 0;
+    const std::string name = data::to_string(side);
+    if (tokens > known)
+      throw std::invalid_argument("the vocabulary of the " + name + " has " + std::to_string(tokens) +
+                                  " tokens, the model " + std::to_string(known) + "; leave model." + name +
+                                  "_vocabulary out");
+  }
+  model_ = options_.model.build();
+  if (!encoders_) return;
+  const data::SentenceMarks& marks = encoders_->target.marks;
+  model_->set_tokens({data::kPaddingToken, marks.begin, marks.end});
+}
+
+std::map<std::string, std::string> TranslationTask::data_fingerprints() const {
+  return {{"training", training_->fingerprint()}, {"evaluation", held_out_->fingerprint()}};
+}
+
+int64_t TranslationTask::batches_per_epoch() const {
+  return training_loader_ ? training_loader_->batches() : static_cast<int64_t>(made_up_.size());
+}
+
+std::unique_ptr<train::TrainingStream> TranslationTask::training_stream(int64_t epoch, int64_t first_batch) {
+  NextPairs next = training_loader_ ? next_of(training_loader_->stream(epoch, first_batch))
+                                    : next_of(made_up_, static_cast<size_t>(first_batch), made_up_.size());
+  return std::make_unique<TranslationTrainingStream>(*model_, std::move(next), options_.smoothing);
+}
+
+// The first pairs of the held-out split, as many as the recipe says.
+std::vector<SentenceToTranslate> TranslationTask::sources_to_translate() const {
+  std::vector<SentenceToTranslate> sources;
+  if (!options_.evaluation.translate || !held_out_) return sources;
+  const int64_t limit = options_.evaluation.limit, size = held_out_->size();
+  for (int64_t i = 0; i < (limit > 0 ? std::min(limit, size) : size); ++i) {
+    sources.push_back({held_out_->tokens(Side::source, i), i});
+    sources.back().tokens.push_back(encoders_->source.marks.end);
+  }
+  return sources;
+}
+
+int64_t TranslationTask::evaluation_size() const {
+  return held_out_ ? held_out_->size() : training_options_.batch_size;
+}
+
+train::Metrics TranslationTask::evaluate(const train::EvaluationProgress& progress) {
+  const at::NoGradGuard no_grad;
+  const std::vector<SentenceToTranslate> sources = sources_to_translate();
+  const int64_t losses_of = held_out_loader_ ? held_out_loader_->batches() : 1;
+  const int64_t batches =
+      losses_of + static_cast<int64_t>(batches_by_length(sources, options_.evaluation.max_tokens).size());
+  TranslationTally tally;
+  int64_t done = 0;
+  const NextPairs next = held_out_loader_ ? next_of(held_out_loader_->stream(/*epoch=*/0)) : next_of(made_up_, 0, 1);
+  while (auto batch = next()) {
+    const models::SentencePairs pairs = pairs_of(*model_, std::move(*batch));
+    const models::TranslationLosses losses = model_->losses(pairs, options_.smoothing);
+    tally.add(losses.loss, losses.negative_log_likelihood, pairs.targets);
+    progress(++done, batches);
+  }
+  evaluation_ = {};
+  tally.finish(evaluation_);
+  if (!sources.empty())
+    score_translations(translate_held_out(sources, [&](int64_t translated) { progress(done + translated, batches); }),
+                       options_.evaluation.bleu, evaluation_);
+  return evaluation_.metrics(options_.evaluation.translate);
+}
+
+// Also shows where the first translations look.
+std::vector<TranslatedSentence> TranslationTask::translate_held_out(const std::vector<SentenceToTranslate>& sources,
+                                                                    const std::function<void(int64_t done)>& progress) {
+  SentenceTranslationOptions how{options_.evaluation.beam, std::nullopt, 0, options_.evaluation.max_tokens};
+  how.beam.n_best = 1;
+  const auto found = translate_sentences(*model_, sources, how, progress);
+  std::vector<TranslatedSentence> sentences;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    TranslatedSentence sentence{static_cast<int64_t>(i), "", "", "", 0};
+    if (!held_out_->texts(Side::target).empty()) {
+      sentence.source = held_out_->texts(Side::source).at(i);
+      sentence.reference = held_out_->texts(Side::target).at(i);
+    } else {  // of the training text none are kept
+      sentence.source = encoders_->source.texts->decode(held_out_->tokens(Side::source, sentence.index));
+      sentence.reference = encoders_->target.texts->decode(held_out_->tokens(Side::target, sentence.index));
+    }
+    // A line without a word has a translation without one, as `cachet translate` gives it.
+    if (!found[i].empty() && sources[i].tokens.size() > 1)
+      sentence.hypothesis = text_of(found[i].front(), encoders_->target);
+    sentences.push_back(std::move(sentence));
+    if (evaluation_.attention.size() < kAttentionMaps && !found[i].empty() && sources[i].tokens.size() > 2 &&
+        std::max(sources[i].tokens.size(), found[i].front().tokens.size()) <= kMostShownTokens)
+      evaluation_.attention.push_back(attention_of(sentences.back().index, found[i].front()));
+  }
+  return sentences;
+}
+
+AttentionMap TranslationTask::attention_of(int64_t pair, const models::Hypothesis& hypothesis) {
+  std::vector<int64_t> source, before{encoders_->target.marks.begin};
+  for (const data::Token token : held_out_->tokens(Side::source, pair)) source.push_back(token);
+  source.push_back(encoders_->source.marks.end);
+  before.insert(before.end(), hypothesis.tokens.begin(), hypothesis.tokens.end() - 1);
+  const auto one = [&](const std::vector<int64_t>& tokens) {
+    return at::tensor(tokens, at::kLong).unsqueeze(0).to(model_->device());
+  };
+  const at::Tensor seen = model_->cross_attention({{one(source), {}}, {one(before), {}}, one(hypothesis.tokens)})[0]
+                              .to(at::kDouble)
+                              .cpu()
+                              .contiguous();
+  AttentionMap map;
+  map.values.assign(seen.const_data_ptr<double>(), seen.const_data_ptr<double>() + seen.numel());
+  const auto pieces = [](const std::vector<int64_t>& tokens, const data::SentenceEncoder& encoder) {
+    std::vector<std::string> all;
+    for (const int64_t token : tokens) {
+      const std::vector<data::Token> alone{static_cast<data::Token>(token)};
+      all.push_back(token == encoder.marks.end ? "(end)" : encoder.texts->decode(alone));
+    }
+    return all;
+  };
+  map.source = pieces(source, encoders_->source);
+  map.target = pieces(hypothesis.tokens, encoders_->target);
+  return map;
+}
+
+void TranslationTask::restore_evaluation(const std::string& details) {
+  if (auto evaluation = translation_evaluation_from_json(details)) evaluation_ = std::move(*evaluation);
+}
+
+void TranslationTask::translate(const std::function<std::optional<std::string>()>& next_line,
+                                const LineTranslationOptions& options,
+                                const std::function<void(const TranslatedLine& line)>& seen) {
+  translate_lines(*model_, *encoders_, options_.parallel.rules.max_length, next_line, options, line_counts_, seen);
+}
+
+std::vector<std::string> TranslationTask::notes_on_translated() const {
+  std::vector<std::string> notes;
+  const LineCounts& counts = line_counts_;
+  if (counts.in_parts > 0)
+    notes.push_back(std::to_string(counts.in_parts) + (counts.in_parts == 1 ? " line has" : " lines have") +
+                    " more than the " + std::to_string(options_.parallel.rules.max_length) +
+                    " tokens that the model was trained on at a time, line " + std::to_string(counts.first_in_parts) +
+                    (counts.in_parts == 1 ? "" : " the first") + "; translated in parts, cut between words");
+  if (counts.replaced > 0)
+    notes.push_back(std::to_string(counts.replaced) + (counts.replaced == 1 ? " byte was" : " bytes were") +
+                    " no UTF-8 and read as U+FFFD");
+  return notes;
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/tasks/abilities.h"
+#include "cachet/tasks/translation/line_translation.h"
+#include "cachet/tasks/translation/translation_evaluation.h"
+#include "cachet/tasks/translation/translation_plan.h"
+#include "cachet/train/options.h"
+
+namespace cachet::tasks {
+
+/// Sentences and their translations: an encoder-decoder is trained on smoothed targets (Szegedy et al., arXiv
+/// 1512.00567) and evaluated by the BLEU of what it translates. Micro-batches have a number of tokens
+/// (data.max_tokens); train.accumulate of them make a step, whose gradient is divided by all of its target tokens.
+class TranslationTask : public Task, public TranslatesText {
+ public:
+  /// Opens the data and builds the model. Splits::given opens nothing but the vocabularies. Throws io::Error for data
+  /// that cannot be read, std::invalid_argument where they do not fit the model.
+  TranslationTask(const TranslationPlan& plan, const train::TrainOptions& training, Splits splits = Splits::both);
+
+  torch::nn::Module& model() override { return *model_; }
+  std::vector<std::string> heads() const override { return {"output"}; }
+  std::vector<std::string> data_notes() const override { return data_notes_; }
+  std::map<std::string, std::string> data_fingerprints() const override;
+  int64_t batches_per_epoch() const override;
+  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
+  int64_t evaluation_size() const override;
+  train::Metrics evaluate(const train::EvaluationProgress& progress) override;
+  std::string evaluation_details() const override { return to_json(evaluation_); }
+  void restore_evaluation(const std::string& details) override;
+  void translate(const std::function<std::optional<std::string>()>& next_line, const LineTranslationOptions& options,
+                 const std::function<void(const TranslatedLine& line)>& seen) override;
+  models::BeamOptions translation_beam() const override { return options_.evaluation.beam; }
+  std::vector<std::string> notes_on_translated() const override;
+
+ protected:
+  std::vector<report::Section> evaluation_sections() const override { return translation_sections(evaluation_); }
+
+ private:
+  std::shared_ptr<const data::ParallelCorpus> open(data::SequenceSplit split);
+  void make_up_data();
+  void build_model();
+  std::vector<SentenceToTranslate> sources_to_translate() const;
+  std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
+                                                     const std::function<void(int64_t done)>& progress);
+  AttentionMap attention_of(int64_t pair, const models::Hypothesis& hypothesis);
+
+  TranslationTaskOptions options_;
+  train::TrainOptions training_options_;
+  Splits splits_;
+  std::vector<std::string> data_notes_;
+  std::optional<data::ParallelEncoders> encoders_;
+  std::shared_ptr<const data::ParallelCorpus> training_, held_out_;
+  std::optional<data::ParallelLoader> training_loader_, held_out_loader_;
+  std::vector<data::ParallelBatch> made_up_;  // in the place of all data
+  std::shared_ptr<models::TranslationModel> model_;
+  TranslationEvaluation evaluation_;
+  LineCounts line_counts_;
+};
+
+}  // namespace cachet::tasks
