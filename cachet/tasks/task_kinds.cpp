@@ -7,7 +7,8 @@ namespace cachet::tasks {
 namespace {
 
 std::vector<TaskKind>& kinds() {
-  static std::vector<TaskKind> all{image_classification(), sequence_classification(), language_modelling()};
+  static std::vector<TaskKind> all{image_classification(), sequence_classification(), language_modelling(),
+                                   detection()};
   return all;
 }
 

@@ -29,5 +29,6 @@ void register_task_kind(TaskKind kind);
 TaskKind image_classification();
 TaskKind sequence_classification();
 TaskKind language_modelling();
+TaskKind detection();
 
 }  // namespace cachet::tasks
