@@ -8,7 +8,7 @@ namespace {
 
 std::vector<TaskKind>& kinds() {
   static std::vector<TaskKind> all{image_classification(), sequence_classification(), language_modelling(),
-                                   translation()};
+                                   translation(), detection()};
   return all;
 }
 

@@ -30,5 +30,6 @@ TaskKind image_classification();
 TaskKind sequence_classification();
 TaskKind language_modelling();
 TaskKind translation();
+TaskKind detection();
 
 }  // namespace cachet::tasks

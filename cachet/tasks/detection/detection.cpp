@@ -1,0 +1,360 @@
+#include "cachet/tasks/detection/detection.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "cachet/data/order/equal_batches.h"
+#include "cachet/data/order/grouped_batches.h"
+#include "cachet/geometry/mask_transforms.h"
+#include "cachet/io/error.h"
+#include "cachet/io/image.h"
+#include "cachet/io/png.h"
+#include "cachet/models/detection/mask_pasting.h"
+#include "cachet/models/detection/mask_targets.h"
+#include "cachet/models/detection/sampling.h"
+#include "cachet/nn/regularizer.h"
+#include "cachet/report/progress.h"
+#include "cachet/tasks/detection/annotated_picture.h"
+#include "cachet/tasks/detection/made_up_scenes.h"
+#include "cachet/train/device.h"
+
+namespace cachet::tasks {
+namespace {
+
+using geometry::RunLengths;
+using geometry::Size;
+
+models::DetectionImage place_of(const data::DetectionSample& sample, int64_t multiple) {
+  models::DetectionImage place;
+  place.original = {sample.original.height, sample.original.width};
+  place.resized = {sample.resized.height, sample.resized.width};
+  place.padded = {data::padded_side(sample.resized.height, multiple),
+                  data::padded_side(sample.resized.width, multiple)};
+  place.scale = {sample.scale[0], sample.scale[1], sample.scale[0], sample.scale[1]};
+  return place;
+}
+
+at::Tensor box_tensor(const std::vector<geometry::Box>& boxes) {
+  at::Tensor tensor = at::empty({static_cast<int64_t>(boxes.size()), 4}, at::kFloat);
+  auto* number = tensor.mutable_data_ptr<float>();
+  for (const geometry::Box& box : boxes) {
+    for (const double side : {box.left, box.top, box.right, box.bottom}) *number++ = static_cast<float>(side);
+  }
+  return tensor;
+}
+
+// (n, height, width) of the padded batch.
+at::Tensor bitmaps_of(const std::vector<RunLengths>& masks, int64_t height, int64_t width) {
+  at::Tensor bitmaps = at::zeros({static_cast<int64_t>(masks.size()), height, width}, at::kByte);
+  for (size_t i = 0; i < masks.size(); ++i) {
+    const auto bitmap = windowed(masks[i], 0, 0, {height, width}).bitmap();
+    std::copy(bitmap.begin(), bitmap.end(), bitmaps[static_cast<int64_t>(i)].mutable_data_ptr<uint8_t>());
+  }
+  return bitmaps;
+}
+
+models::DetectionTarget target_of(const data::DetectionObjects& objects, bool masks, const at::Tensor& images) {
+  models::DetectionTarget target;
+  target.boxes = box_tensor(objects.boxes).to(images.device());
+  target.labels = at::tensor(objects.labels, at::kLong).to(images.device());
+  if (!objects.crowds.empty()) target.ignored = box_tensor(objects.crowds).to(images.device());
+  if (masks)
+    target.masks =
+        models::bitmap_mask_targets(bitmaps_of(objects.masks, images.size(2), images.size(3)).to(images.device()));
+  return target;
+}
+
+class DetectionStream : public train::TrainingStream {
+ public:
+  DetectionStream(models::ObjectDetector& model, data::BatchStream<data::DetectionBatch> batches, int64_t multiple,
+                  uint64_t seed, int64_t epoch, int64_t batches_per_epoch)
+      : model_(model),
+        batches_(std::move(batches)),
+        multiple_(multiple),
+        seed_(seed),
+        first_step_(epoch * batches_per_epoch) {}
+
+  bool fetch() override {
+    batch_ = batches_.next();
+    if (batch_) train::move_to(train::device_of(model_), {&batch_->images});
+    return batch_.has_value();
+  }
+
+  train::StepResult forward() override {
+    if (batch_->samples.empty()) return without_images();
+    models::DetectionBatch batch;
+    batch.images = batch_->images;
+    std::vector<uint64_t> numbers;
+    for (const data::DetectionSample& sample : batch_->samples) {
+      batch.places.push_back(place_of(sample, multiple_));
+      batch.targets.push_back(target_of(sample.objects, model_.outlines_objects(), batch.images));
+      numbers.push_back(static_cast<uint64_t>(sample.index));
+    }
+    batch.priorities =
+        models::counted_priorities(seed_, static_cast<uint64_t>(first_step_ + batch_->number), std::move(numbers));
+    const models::DetectionLosses losses = model_.losses(batch);
+    train::StepResult result;
+    result.samples = batch.images.size(0);
+    result.weight = static_cast<double>(result.samples);
+    result.loss = losses.sum() * result.weight;
+    result.penalty = nn::total_penalty(model_);
+    for (const auto* values : {&losses.losses, &losses.measures}) {
+      for (const models::NamedValue& value : *values)
+        result.metrics.push_back({value.name, value.value.detach() * result.weight, result.weight});
+    }
+    return result;
+  }
+
+ private:
+  // All images of the batch were skipped: a step of weight 0.
+  train::StepResult without_images() {
+    train::StepResult result;
+    result.loss = at::zeros({}, batch_->images.options()).requires_grad_(true) * 0;
+    return result;
+  }
+
+  models::ObjectDetector& model_;
+  data::BatchStream<data::DetectionBatch> batches_;
+  int64_t multiple_;
+  uint64_t seed_;
+  int64_t first_step_;
+  std::optional<data::DetectionBatch> batch_;
+};
+
+RunLengths pasted(const at::Tensor& scores, const at::Tensor& box, const Size& image) {
+  const models::PastedMask part = models::paste_mask(scores, box, {image.height, image.width});
+  if (part.mask.numel() == 0) return geometry::RunBuilder(image).finish();
+  const at::Tensor bits = part.mask.contiguous();
+  const auto* pixels = reinterpret_cast<const uint8_t*>(bits.const_data_ptr<bool>());
+  const RunLengths mask =
+      RunLengths::of_bitmap({bits.size(0), bits.size(1)}, {pixels, static_cast<size_t>(bits.numel())});
+  return windowed(mask, -part.y, -part.x, image);
+}
+
+std::vector<FoundObject> found_objects(const models::Detections& found, const Size& image) {
+  const at::Tensor boxes = found.boxes.to(at::kDouble).cpu().contiguous();
+  const at::Tensor scores = found.scores.to(at::kDouble).cpu().contiguous(), labels = found.labels.cpu().contiguous();
+  const at::Tensor masks = found.mask_scores.defined() ? found.mask_scores.to(at::kFloat).cpu() : at::Tensor();
+  std::vector<FoundObject> objects;
+  for (int64_t i = 0; i < boxes.size(0); ++i) {
+    const double* box = boxes.const_data_ptr<double>() + 4 * i;
+    FoundObject object{labels.const_data_ptr<int64_t>()[i],
+                       scores.const_data_ptr<double>()[i],
+                       {box[0], box[1], box[2], box[3]},
+                       std::nullopt};
+    if (masks.defined()) object.mask = pasted(masks[i], boxes[i].to(at::kFloat), image);
+    objects.push_back(std::move(object));
+  }
+  return objects;
+}
+
+std::vector<FoundObject> shown_truth(const data::DetectionSet& set, int64_t index) {
+  std::vector<FoundObject> objects;
+  for (const data::CocoAnnotation& annotation : set.annotations(index))
+    objects.push_back({annotation.category, 1, corners(annotation.box), set.instances().mask(annotation)});
+  return objects;
+}
+
+struct PreparedPicture : PreparedSample {
+  data::DetectionSample image;
+};
+
+}  // namespace
+
+std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& files, bool training) const {
+  const std::filesystem::path root = find_detection_root(options_);
+  const data::DetectionSetOptions set_options{
+      .class_names = options_.class_names,
+      .masks = options_.model.masks,
+      .empty_images = training ? options_.empty_images : data::EmptyImages::keep,
+      .strict_images = options_.strict_images};
+  auto set = data::open_detection_set(root / files.annotations, root / files.images, set_options);
+  const data::SubsetOptions part{training ? options_.subset.fraction : 1, options_.subset.limit, options_.subset.seed};
+  if (const auto kept = data::kept_samples(set->size(), part, training ? 0 : 1)) set = set->subset(*kept);
+  const auto classes = static_cast<int64_t>(set->class_names().size());
+  if (classes != options_.classes)
+    throw std::invalid_argument(set->instances().name() + ": has " + std::to_string(classes) +
+                                " categories, the model " + std::to_string(options_.classes) +
+                                " classes; set data.classes, or name those that are meant in data.class_names");
+  return set;
+}
+
+Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& training, Splits splits)
+    : Task(plan.profile()),
+      options_(plan.options()),
+      training_options_(training),
+      bad_images_(std::make_shared<data::BadImages>()) {
+  plain_.emplace(options_.transform.for_evaluation(), options_.normalization);
+  const bool made_up = splits == Splits::made_up;
+  const bool alone = splits == Splits::given && plan.absent_data();
+  if (made_up) {
+    made_up_scenes_ = std::make_unique<MadeUpScenes>(options_, 2 * training.batch_size);
+    training_ = made_up_scenes_->set();
+    validation_ = training_->subset({0});
+  } else if (!alone) {
+    validation_ = open(splits == Splits::calibration ? options_.training : options_.validation, false);
+    if (splits == Splits::both) training_ = open(options_.training, true);
+    if (training_ && training_->class_names() != validation_->class_names())
+      throw std::invalid_argument(validation_->instances().name() + ": has other categories than " +
+                                  training_->instances().name() +
+                                  ", or in another order; name them in data.class_names");
+  }
+  class_names_ = validation_ ? validation_->class_names() : options_.class_names;
+  for (int64_t i = static_cast<int64_t>(class_names_.size()); i < options_.classes; ++i)
+    class_names_.push_back("class " + std::to_string(i));
+  report::Progress log({.mode = report::ProgressMode::none});
+  for (const auto& set : {training_, validation_}) {
+    if (!set || made_up) continue;
+    for (const std::string& line : set->notes()) {
+      log.log(line);
+      notes_.push_back(line);
+    }
+  }
+  if (validation_)
+    validation_loader_.emplace(validation_, *plain_,
+                               std::make_shared<data::EqualBatches>(
+                                   validation_->size(), data::EqualBatchOptions{training.batch_size, false, false, 0}),
+                               options_.on_bad_image, bad_images_, options_.loader);
+  if (training_) {
+    training_loader_.emplace(
+        training_, data::DetectionTransform(options_.transform, options_.normalization),
+        std::make_shared<data::GroupedBatches>(
+            data::orientations(*training_),
+            data::GroupedBatchOptions{training.batch_size, /*shuffle=*/true, /*drop_last=*/true, training.seed}),
+        options_.on_bad_image, bad_images_, options_.loader);
+  }
+  model_ = options_.model.build();
+}
+
+std::map<std::string, std::string> Detection::data_fingerprints() const {
+  return {{"training", training_->fingerprint()}, {"evaluation", validation_->fingerprint()}};
+}
+
+std::unique_ptr<train::TrainingStream> Detection::training_stream(int64_t epoch, int64_t first_batch) {
+  return std::make_unique<DetectionStream>(*model_, training_loader_->stream(epoch, first_batch),
+                                           options_.transform.multiple, training_options_.seed, epoch,
+                                           training_loader_->batches());
+}
+
+std::vector<std::vector<FoundObject>> Detection::detect(const data::DetectionBatch& batch) {
+  if (batch.samples.empty()) return {};
+  std::vector<models::DetectionImage> places;
+  for (const data::DetectionSample& sample : batch.samples)
+    places.push_back(place_of(sample, options_.transform.multiple));
+  at::Tensor images = batch.images;
+  train::move_to(train::device_of(*model_), {&images});
+  const std::vector<models::Detections> found = model_->detect(images, places);
+  std::vector<std::vector<FoundObject>> objects;
+  for (size_t i = 0; i < found.size(); ++i) objects.push_back(found_objects(found[i], batch.samples[i].original));
+  return objects;
+}
+
+void Detection::detect_in_order(int64_t first, const SeeImage& seen) {
+  const at::NoGradGuard no_grad;
+  const int64_t size = training_options_.batch_size;
+  auto stream = validation_loader_->stream(/*epoch=*/0, first / size);
+  while (auto batch = stream.next()) {
+    std::vector<std::vector<FoundObject>> found = detect(*batch);
+    size_t next = 0;
+    const int64_t end = std::min(validation_->size(), (batch->number + 1) * size);
+    for (int64_t index = batch->number * size; index < end; ++index) {
+      const bool decoded = next < batch->samples.size() && batch->samples[next].index == index;
+      seen(index, decoded ? std::move(found[next++]) : std::vector<FoundObject>());
+    }
+  }
+}
+
+std::vector<metrics::TrueObject> Detection::true_objects(int64_t index) const {
+  std::vector<metrics::TrueObject> truths;
+  for (const data::CocoAnnotation& annotation : validation_->annotations(index)) {
+    metrics::TrueObject truth{
+        .category = annotation.category, .box = annotation.box, .area = annotation.area, .crowd = annotation.crowd};
+    if (options_.model.masks) {
+      auto mask = validation_->instances().mask(annotation);
+      if (!mask) continue;  // nothing to hold an outline against
+      truth.mask = *std::move(mask);
+    }
+    truths.push_back(std::move(truth));
+  }
+  return truths;
+}
+
+train::Metrics Detection::evaluate(const train::EvaluationProgress& progress) {
+  DetectionTally tally(options_.classes, options_.model.masks);
+  detect_in_order(0, [&](int64_t index, const std::vector<FoundObject>& found) {
+    tally.add(index, validation_->image(index).id, true_objects(index), found);
+    progress(index + 1, validation_->size());
+  });
+  evaluation_ = tally.finish();
+  return evaluation_.metrics();
+}
+
+void Detection::restore_evaluation(const std::string& details) {
+  if (auto evaluation = detection_evaluation_from_json(details, options_.classes)) evaluation_ = *std::move(evaluation);
+}
+
+std::unique_ptr<PreparedSample> Detection::prepare_given(const std::string& file) {
+  io::ImageReadOptions read;
+  read.channels = io::ImageChannels::rgb;
+  auto prepared = std::make_unique<PreparedPicture>();
+  prepared->image = plain_->apply(io::read_image(file, read).pixels, {}, plain_->draw({}));
+  return prepared;
+}
+
+std::vector<Record> Detection::answer_given(const PreparedSamples& samples, const AnswerOptions&) {
+  const at::NoGradGuard no_grad;
+  std::vector<data::DetectionSample> images;
+  for (const auto& sample : samples) images.push_back(dynamic_cast<const PreparedPicture&>(*sample).image);
+  const auto found = detect(data::collate(std::move(images), options_.transform.multiple));
+  std::vector<Record> records;
+  for (size_t i = 0; i < samples.size(); ++i)
+    records.push_back(to_json_line({samples[i]->index, std::nullopt, samples[i]->given, found[i]}, class_names_));
+  return records;
+}
+
+void Detection::answer_evaluation(int64_t first, const AnswerOptions&, const SeenRecord& seen) {
+  detect_in_order(first, [&](int64_t index, std::vector<FoundObject> found) {
+    if (index >= first) seen(to_json_line({index, validation_->image(index).id, {}, std::move(found)}, class_names_));
+  });
+}
+
+std::vector<report::Picture> Detection::pictures(const std::vector<ShownImage>& images) const {
+  std::vector<report::Picture> all;
+  const AnnotationStyle style{.least_score = kShownScore, .scores = true, .least_side = 256, .most_side = 480};
+  for (const ShownImage& image : images) {
+    if (!validation_ || image.index < 0 || image.index >= validation_->size()) continue;
+    try {
+      const at::Tensor pixels = validation_->pixels(image.index);
+      AnnotationStyle of_truth = style;
+      of_truth.scores = false;
+      const auto png = io::encode_png(
+          side_by_side(annotated_picture(pixels, shown_truth(*validation_, image.index), class_names_, of_truth),
+                       annotated_picture(pixels, image.found, class_names_, style)));
+      const std::string name = validation_->image(image.index).file_name;
+      all.push_back({std::string(reinterpret_cast<const char*>(png.data()), png.size()), name, name, image.agreement});
+    } catch (const io::Error&) {  // skipped in the evaluation, too
+    }
+  }
+  return all;
+}
+
+std::vector<report::Section> Detection::evaluation_sections() const {
+  if (evaluation_.images == 0) return {};
+  report::Section section{"Objects", detection_blocks(evaluation_, class_names_), ""};
+  const char* note = "Truth on the left, what was found on the right; agreement of answers and truths (F1) below.";
+  for (const auto& [title, images] :
+       {std::pair{"Worst images", &evaluation_.worst}, {"Best images", &evaluation_.best}}) {
+    auto shown = pictures(*images);
+    if (!shown.empty()) section.blocks.push_back(report::ImageGrid{title, std::move(shown), note});
+  }
+  return {section};
+}
+
+}  // namespace cachet::tasks

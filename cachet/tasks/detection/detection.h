@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/data/vision/detection_loader.h"
+#include "cachet/models/detection/object_detector.h"
+#include "cachet/tasks/abilities.h"
+#include "cachet/tasks/detection/detection_evaluation.h"
+#include "cachet/tasks/detection/detection_plan.h"
+#include "cachet/tasks/detection/found_object.h"
+#include "cachet/tasks/detection/made_up_scenes.h"
+#include "cachet/tasks/task.h"
+#include "cachet/train/options.h"
+
+namespace cachet::tasks {
+
+/// Objects in images, their boxes and, of models that outline, their masks: COCO's numbers over the validation set.
+class Detection : public Task, public AnswersGivenSamples, public AnswersEvaluationSamples {
+ public:
+  /// Opens the data and builds the model. Throws io::Error for data that cannot be read, std::invalid_argument where
+  /// they do not fit the model.
+  Detection(const DetectionPlan& plan, const train::TrainOptions& training, Splits splits = Splits::both);
+
+  torch::nn::Module& model() override { return *model_; }
+  std::vector<std::string> heads() const override { return {"neck", "rpn_head", "roi_head", "bbox_head"}; }
+  std::map<std::string, std::string> data_fingerprints() const override;
+  std::vector<std::string> data_notes() const override { return notes_; }
+  int64_t batches_per_epoch() const override { return training_loader_->batches(); }
+  std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
+  int64_t evaluation_size() const override { return validation_->size(); }
+  train::Metrics evaluate(const train::EvaluationProgress& progress) override;
+  std::string evaluation_details() const override { return to_json(evaluation_, class_names_); }
+  void restore_evaluation(const std::string& details) override;
+
+  SampleForm sample_form() const override { return SampleForm::image_file; }
+  std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
+  std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
+  void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
+
+  const std::vector<std::string>& class_names() const { return class_names_; }
+
+ protected:
+  std::vector<report::Section> evaluation_sections() const override;
+
+ private:
+  /// Called with each image of the validation set in order, from the batch of `first` on, and what was found on it:
+  /// nothing where it could not be decoded.
+  using SeeImage = std::function<void(int64_t index, std::vector<FoundObject> found)>;
+  void detect_in_order(int64_t first, const SeeImage& seen);
+  std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
+  std::shared_ptr<const data::DetectionSet> open(const DetectionFiles& files, bool training) const;
+  std::vector<metrics::TrueObject> true_objects(int64_t index) const;
+  std::vector<report::Picture> pictures(const std::vector<ShownImage>& images) const;
+
+  DetectionOptions options_;
+  train::TrainOptions training_options_;
+  std::vector<std::string> class_names_, notes_;
+  std::unique_ptr<MadeUpScenes> made_up_scenes_;
+  std::shared_ptr<const data::DetectionSet> training_, validation_;
+  std::shared_ptr<data::BadImages> bad_images_;
+  std::optional<data::DetectionTransform> plain_;
+  std::optional<data::DetectionLoader> training_loader_, validation_loader_;
+  std::shared_ptr<models::ObjectDetector> model_;
+  DetectionEvaluation evaluation_;
+};
+
+}  // namespace cachet::tasks

@@ -1,0 +1,221 @@
+#include "cachet/tasks/detection/detection_evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cachet/report/format.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr size_t kShownImages = 6;
+constexpr int kCurveStep = 2;  // of the ten overlaps every second one
+
+// The twelve numbers: name behind "box_" or "mask_", and COCO's words.
+struct NumberWords {
+  const char *name, *title, *words;
+};
+constexpr std::array<NumberWords, 12> kNumbers{{
+    {"ap", "AP", "AP, overlap 0.50 to 0.95, all sizes, 100 detections"},
+    {"ap50", "AP50", "AP, overlap 0.50, all sizes, 100 detections"},
+    {"ap75", "AP75", "AP, overlap 0.75, all sizes, 100 detections"},
+    {"ap_small", "AP small", "AP, overlap 0.50 to 0.95, small, 100 detections"},
+    {"ap_medium", "AP medium", "AP, overlap 0.50 to 0.95, medium, 100 detections"},
+    {"ap_large", "AP large", "AP, overlap 0.50 to 0.95, large, 100 detections"},
+    {"ar1", "AR1", "AR, overlap 0.50 to 0.95, all sizes, 1 detection"},
+    {"ar10", "AR10", "AR, overlap 0.50 to 0.95, all sizes, 10 detections"},
+    {"ar100", "AR100", "AR, overlap 0.50 to 0.95, all sizes, 100 detections"},
+    {"ar_small", "AR small", "AR, overlap 0.50 to 0.95, small, 100 detections"},
+    {"ar_medium", "AR medium", "AR, overlap 0.50 to 0.95, medium, 100 detections"},
+    {"ar_large", "AR large", "AR, overlap 0.50 to 0.95, large, 100 detections"},
+}};
+
+OverlapNumbers overlap_numbers(const metrics::CocoResult& result) {
+  OverlapNumbers numbers;
+  numbers.numbers = result.numbers.values();
+  for (const metrics::CategoryResult& category : result.categories)
+    numbers.classes.push_back(
+        {category.truths, category.detections, category.ap, category.ap50, category.ap75, category.ar});
+  for (int t = 0; t < metrics::kOverlapThresholds; t += kCurveStep) numbers.curves.push_back(result.precision_curve(t));
+  return numbers;
+}
+
+void add_metrics(const OverlapNumbers& numbers, const std::string& prefix, train::Metrics& metrics) {
+  for (size_t i = 0; i < kNumbers.size(); ++i) {
+    if (numbers.numbers[i] >= 0) metrics.set(prefix + kNumbers[i].name, numbers.numbers[i]);
+  }
+}
+
+// Keeps the first kShownImages by `before`.
+template <class Before>
+void keep_shown(std::vector<ShownImage>& kept, const ShownImage& image, Before before) {
+  const auto place = std::upper_bound(kept.begin(), kept.end(), image, before);
+  if (place == kept.end() && kept.size() == kShownImages) return;
+  kept.insert(place, image);
+  if (kept.size() > kShownImages) kept.pop_back();
+}
+
+std::string number_text(double number) { return number < 0 ? "–" : report::format_fixed(number, 3); }
+
+report::Cell number_cell(double number) {
+  return number < 0 ? report::Cell("–") : report::Cell(number_text(number), number);
+}
+
+}  // namespace
+
+train::Metrics DetectionEvaluation::metrics() const {
+  train::Metrics metrics;
+  add_metrics(boxes, "box_", metrics);
+  if (masks) add_metrics(*masks, "mask_", metrics);
+  // A set without objects has no number; what decides must be there all the same.
+  if (!metrics.find("box_ap")) metrics.set("box_ap", 0);
+  return metrics;
+}
+
+std::vector<report::MetricDescription> detection_metrics(bool masks) {
+  using report::Better, report::ValueForm;
+  std::vector<report::MetricDescription> descriptions;
+  for (const std::string kind : {"box", "mask"}) {
+    if (kind == "mask" && !masks) break;
+    for (const NumberWords& number : kNumbers)
+      descriptions.push_back({kind + "_" + number.name, kind + " " + number.title, ValueForm::fixed, Better::higher,
+                              /*decides=*/descriptions.empty()});
+  }
+  descriptions.push_back({"loss", "loss", ValueForm::fixed, Better::lower});
+  return descriptions;
+}
+
+void DetectionTally::add(int64_t index, int64_t image_id, const std::vector<metrics::TrueObject>& truths,
+                         const std::vector<FoundObject>& found) {
+  std::vector<metrics::DetectedObject> detections;
+  for (const FoundObject& object : found) {
+    metrics::DetectedObject detection{
+        .category = static_cast<int32_t>(object.label), .box = sized(object.box), .score = object.score};
+    if (masks_ && object.mask) detection.mask = *object.mask;
+    detections.push_back(std::move(detection));
+  }
+  boxes_.push_back(metrics::match_image(image_id, truths, detections, metrics::OverlapKind::boxes));
+  if (masks_) outlines_.push_back(metrics::match_image(image_id, truths, detections, metrics::OverlapKind::masks));
+  const ShownImage shown{index, compare(truths, found), found};
+  if (truths.empty()) return;  // nothing to look at
+  const auto better = [](const ShownImage& a, const ShownImage& b) {
+    return std::pair(-a.agreement, a.index) < std::pair(-b.agreement, b.index);
+  };
+  const auto worse = [](const ShownImage& a, const ShownImage& b) {
+    return std::pair(a.agreement, a.index) < std::pair(b.agreement, b.index);
+  };
+  keep_shown(best_, shown, better);
+  keep_shown(worst_, shown, worse);
+}
+
+double DetectionTally::compare(const std::vector<metrics::TrueObject>& truths, const std::vector<FoundObject>& found) {
+  std::vector<uint8_t> taken(truths.size(), 0);
+  int64_t hits = 0, answers = 0, objects = 0;
+  const auto count = [&](int64_t truth, int64_t answer) {
+    ++confusion_[static_cast<size_t>(truth * (classes_ + 1) + answer)];
+  };
+  for (const FoundObject& object : found) {  // the surest first
+    if (object.score < kShownScore) continue;
+    size_t best = truths.size();
+    double overlap = 0.5;
+    bool on_crowd = false;
+    for (size_t t = 0; t < truths.size(); ++t) {
+      const double shared = geometry::overlap(sized(object.box), truths[t].box, truths[t].crowd);
+      if (truths[t].crowd) {
+        on_crowd |= shared >= 0.5;
+      } else if (taken[t] == 0 && shared >= overlap) {
+        best = t;
+        overlap = shared;
+      }
+    }
+    if (best < truths.size()) {
+      taken[best] = 1;
+      ++answers;
+      hits += truths[best].category == object.label ? 1 : 0;
+      count(truths[best].category, object.label);
+    } else if (!on_crowd) {
+      ++answers;
+      count(classes_, object.label);
+    }
+  }
+  for (size_t t = 0; t < truths.size(); ++t) {
+    if (truths[t].crowd) continue;
+    ++objects;
+    if (taken[t] == 0) count(truths[t].category, classes_);
+  }
+  return answers + objects == 0 ? 1 : 2 * static_cast<double>(hits) / static_cast<double>(answers + objects);
+}
+
+DetectionEvaluation DetectionTally::finish(int threads) const {
+  DetectionEvaluation evaluation;
+  evaluation.images = static_cast<int64_t>(boxes_.size());
+  evaluation.boxes = overlap_numbers(metrics::summarize(boxes_, static_cast<int32_t>(classes_), threads));
+  if (masks_)
+    evaluation.masks = overlap_numbers(metrics::summarize(outlines_, static_cast<int32_t>(classes_), threads));
+  evaluation.confusion = confusion_;
+  evaluation.best = best_;
+  evaluation.worst = worst_;
+  return evaluation;
+}
+
+std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluation,
+                                            const std::vector<std::string>& class_names) {
+  using report::Alignment;
+  std::vector<report::Block> blocks;
+  const OverlapNumbers& boxes = evaluation.boxes;
+  const OverlapNumbers* masks = evaluation.masks ? &*evaluation.masks : nullptr;
+
+  report::Table numbers{"COCO's numbers", {{"number"}, {"boxes", Alignment::right}}, {}, ""};
+  if (masks != nullptr) numbers.columns.push_back({"masks", Alignment::right});
+  for (size_t i = 0; i < kNumbers.size(); ++i) {
+    numbers.rows.push_back({kNumbers[i].words, number_text(boxes.numbers[i])});
+    if (masks != nullptr) numbers.rows.back().push_back(number_text(masks->numbers[i]));
+  }
+  numbers.note = "The last evaluation, " + std::to_string(evaluation.images) +
+                 " images. Small is up to 32², medium up to 96² pixels. –: no object of that size.";
+  blocks.push_back(numbers);
+
+  report::Table classes{"Classes",
+                        {{"class"},
+                         {"objects", Alignment::right},
+                         {"found", Alignment::right},
+                         {"box AP", Alignment::right, report::Better::higher},
+                         {"box AP50", Alignment::right, report::Better::higher},
+                         {"box AR", Alignment::right, report::Better::higher}},
+                        {},
+                        "Found: detections of any score that count."};
+  if (masks != nullptr) classes.columns.push_back({"mask AP", Alignment::right, report::Better::higher});
+  for (size_t i = 0; i < boxes.classes.size(); ++i) {
+    const OverlapNumbers::ClassRow& row = boxes.classes[i];
+    classes.rows.push_back({class_names.at(i), std::to_string(row.truths), std::to_string(row.detections),
+                            number_cell(row.ap), number_cell(row.ap50), number_cell(row.ar)});
+    if (masks != nullptr) classes.rows.back().push_back(number_cell(masks->classes.at(i).ap));
+  }
+  blocks.push_back(classes);
+
+  for (const auto& [kind, of_kind] : {std::pair{"boxes", &boxes}, {"masks", masks}}) {
+    if (of_kind == nullptr || of_kind->curves.empty() || of_kind->curves.front().empty()) continue;
+    report::LineChart chart{std::string("Precision of ") + kind, "recall", "precision", {}, false, true, ""};
+    for (size_t c = 0; c < of_kind->curves.size(); ++c) {
+      report::Series series{
+          "overlap " + report::format_fixed(0.5 + 0.1 * static_cast<double>(c), 1), {}, of_kind->curves[c], {}};
+      for (size_t i = 0; i < series.y.size(); ++i)
+        series.x.push_back(static_cast<double>(i) / static_cast<double>(metrics::kRecallSteps - 1));
+      chart.series.push_back(std::move(series));
+    }
+    chart.note = "The mean over classes; the area below a curve is AP at that overlap.";
+    blocks.push_back(chart);
+  }
+
+  std::vector<std::string> names = class_names;
+  names.push_back("nothing");
+  blocks.push_back(
+      report::ConfusionMatrix{"Confusion of classes", names, evaluation.confusion,
+                              "Answers with a score of at least " + report::format_fixed(kShownScore, 1) +
+                                  " beside the object that they overlap most, by half or more, whatever its class.",
+                              "objects"});
+  return blocks;
+}
+
+}  // namespace cachet::tasks

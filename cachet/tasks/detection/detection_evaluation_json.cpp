@@ -1,0 +1,84 @@
+#include <nlohmann/json.hpp>
+
+#include "cachet/tasks/detection/detection_evaluation.h"
+
+namespace cachet::tasks {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json to_json(const OverlapNumbers& numbers) {
+  ordered_json classes = ordered_json::array();
+  for (const OverlapNumbers::ClassRow& row : numbers.classes)
+    classes.push_back({row.truths, row.detections, row.ap, row.ap50, row.ap75, row.ar});
+  return {{"numbers", numbers.numbers}, {"classes", classes}, {"curves", numbers.curves}};
+}
+
+OverlapNumbers overlap_numbers_from(const ordered_json& json) {
+  OverlapNumbers numbers;
+  numbers.numbers = json.at("numbers");
+  for (const auto& row : json.at("classes"))
+    numbers.classes.push_back({row.at(0), row.at(1), row.at(2), row.at(3), row.at(4), row.at(5)});
+  numbers.curves = json.at("curves");
+  return numbers;
+}
+
+ordered_json to_json(const std::vector<ShownImage>& images, const std::vector<std::string>& class_names) {
+  ordered_json json = ordered_json::array();
+  for (const ShownImage& image : images)
+    json.push_back({{"agreement", image.agreement},
+                    {"found", ordered_json::parse(to_json_line({image.index, {}, {}, image.found}, class_names))}});
+  return json;
+}
+
+std::vector<ShownImage> shown_images_from(const ordered_json& json) {
+  std::vector<ShownImage> images;
+  for (const auto& entry : json) {
+    auto found = found_objects_from_json(entry.at("found").dump());
+    if (found) images.push_back({found->index, entry.at("agreement"), std::move(found->objects)});
+  }
+  return images;
+}
+
+bool fits(const DetectionEvaluation& evaluation, int64_t classes) {
+  const auto count = static_cast<size_t>(classes);
+  const auto good = [&](const std::vector<ShownImage>& images) {
+    for (const ShownImage& image : images) {
+      for (const FoundObject& object : image.found) {
+        if (object.label < 0 || object.label >= classes) return false;
+      }
+    }
+    return true;
+  };
+  return evaluation.boxes.classes.size() == count && (!evaluation.masks || evaluation.masks->classes.size() == count) &&
+         evaluation.confusion.size() == (count + 1) * (count + 1) && good(evaluation.best) && good(evaluation.worst);
+}
+
+}  // namespace
+
+std::string to_json(const DetectionEvaluation& evaluation, const std::vector<std::string>& class_names) {
+  if (evaluation.images == 0) return {};
+  ordered_json json{{"images", evaluation.images}, {"boxes", to_json(evaluation.boxes)}};
+  if (evaluation.masks) json["masks"] = to_json(*evaluation.masks);
+  json["confusion"] = evaluation.confusion;
+  json["best"] = to_json(evaluation.best, class_names);
+  json["worst"] = to_json(evaluation.worst, class_names);
+  return json.dump();
+}
+
+std::optional<DetectionEvaluation> detection_evaluation_from_json(const std::string& text, int64_t classes) try {
+  const auto json = ordered_json::parse(text);
+  DetectionEvaluation evaluation;
+  evaluation.images = json.at("images");
+  evaluation.boxes = overlap_numbers_from(json.at("boxes"));
+  if (json.contains("masks")) evaluation.masks = overlap_numbers_from(json["masks"]);
+  evaluation.confusion = json.at("confusion").get<std::vector<int64_t>>();
+  evaluation.best = shown_images_from(json.at("best"));
+  evaluation.worst = shown_images_from(json.at("worst"));
+  if (!fits(evaluation, classes)) return std::nullopt;
+  return evaluation;
+} catch (const ordered_json::exception&) {
+  return std::nullopt;
+}
+
+}  // namespace cachet::tasks

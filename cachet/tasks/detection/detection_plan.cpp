@@ -1,0 +1,101 @@
+#include "cachet/tasks/detection/detection_plan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cachet/data/data_path.h"
+#include "cachet/data/vision/image_kinds.h"
+#include "cachet/io/error.h"
+#include "cachet/models/registry.h"
+#include "cachet/tasks/detection/detection.h"
+#include "cachet/tasks/detection/detection_evaluation.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr std::array<config::Choice<data::EmptyImages>, 2> kEmptyImages{
+    {{"leave_out", data::EmptyImages::leave_out}, {"keep", data::EmptyImages::keep}}};
+
+std::string expected_detection_files(const DetectionOptions& options) {
+  return options.training.annotations.string() + " and " + options.training.images.string() + ", " +
+         options.validation.annotations.string() + " and " + options.validation.images.string();
+}
+
+DetectionFiles read_files(const config::View& data, const std::string& split, const DetectionFiles& defaults) {
+  return {data.text(split + "_annotations", defaults.annotations.string()),
+          data.text(split + "_images", defaults.images.string())};
+}
+
+// Where somebody gives mean and deviation, they must be three; else ImageNet's.
+data::Normalization read_detection_normalization(const config::View& view) {
+  const data::Normalization known = *data::Normalization::known(data::kClassFolders);
+  data::Normalization normalization{view.reals("mean", known.mean), view.reals("std", known.std)};
+  if (normalization.mean.size() != 3) view.problem("mean", "needs a value for each of the three channels");
+  if (normalization.std.size() != 3) view.problem("std", "needs a value for each of the three channels");
+  if (std::any_of(normalization.std.begin(), normalization.std.end(), [](double value) { return value <= 0; }))
+    view.problem("std", "must be above 0");
+  return normalization;
+}
+
+}  // namespace
+
+DetectionOptions read_detection_options(const config::View& root, data::DataRoot data_root) {
+  const config::View data = root.table("data");
+  DetectionOptions options;
+  options.root = data_root == data::DataRoot::required ? data.required_text("root") : data.text("root", "");
+  options.training = read_files(data, "train", options.training);
+  options.validation = read_files(data, "validation", options.validation);
+  options.class_names = data.texts("class_names", {});
+  const auto named = static_cast<int64_t>(options.class_names.size());
+  options.classes = data.integer("classes", named > 0 ? named : options.classes, {1, 10000});
+  if (named > 0 && named != options.classes)
+    data.problem("classes", "is not the number of class_names, " + std::to_string(named));
+  options.empty_images = data.choice("images_without_objects", options.empty_images, kEmptyImages);
+  options.strict_images = data.boolean("strict_images", options.strict_images);
+  options.on_bad_image = data::read_on_bad_image(data);
+  options.subset.fraction =
+      data.real("fraction", options.subset.fraction, {.least = 0, .most = 1, .least_excluded = true});
+  options.subset.limit = data.integer("limit", options.subset.limit, {.least = 0});
+  options.subset.seed = static_cast<uint64_t>(data.integer("subset_seed", 0, {.least = 0}));
+  options.transform = data::read_detection_transform(data.table("transform"));
+  options.normalization = read_detection_normalization(data.table("normalization"));
+  options.loader = data::read_loader_options(data);
+  const data::ScaleLimit largest = options.transform.for_evaluation().scales.front();
+  const models::ImageShape image{3, data::padded_side(largest.shorter, options.transform.multiple),
+                                 data::padded_side(largest.longer, options.transform.multiple)};
+  options.model = models::read_object_detector(root.table("model"), {.image = image, .classes = options.classes});
+  return options;
+}
+
+std::filesystem::path find_detection_root(const DetectionOptions& options) {
+  return data::find_data_path("data.root", options.root, data::PathKind::folder, std::filesystem::current_path(),
+                              "it should hold " + expected_detection_files(options));
+}
+
+TaskProfile DetectionPlan::profile() const {
+  return {
+      "detection", {"image", "images", "img/s", "validation"}, detection_metrics(options_.model.masks), options_.model};
+}
+
+std::vector<DataPlace> DetectionPlan::data() const {
+  return {{"COCO instances", options_.root, expected_detection_files(options_)}};
+}
+
+std::optional<std::string> DetectionPlan::absent_data() const try {
+  find_detection_root(options_);
+  return std::nullopt;
+} catch (const io::Error& error) {
+  return error.what();
+}
+
+std::unique_ptr<Task> DetectionPlan::build(const train::TrainOptions& training, Splits splits) const {
+  return std::make_unique<Detection>(*this, training, splits);
+}
+
+TaskKind detection() {
+  return {"detection", [](const config::View& root, data::DataRoot data_root) {
+            return std::make_unique<DetectionPlan>(read_detection_options(root, data_root));
+          }};
+}
+
+}  // namespace cachet::tasks

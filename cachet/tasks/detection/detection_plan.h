@@ -1,0 +1,65 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/data/loader.h"
+#include "cachet/data/subset.h"
+#include "cachet/data/vision/detection_loader.h"
+#include "cachet/data/vision/detection_set.h"
+#include "cachet/data/vision/detection_transform.h"
+#include "cachet/data/vision/normalization.h"
+#include "cachet/models/detection/object_detector.h"
+#include "cachet/tasks/task_kinds.h"
+
+namespace cachet::tasks {
+
+/// A file of instances and the folder of its images, below data.root.
+struct DetectionFiles {
+  std::filesystem::path annotations, images;
+};
+
+/// What a detection recipe says besides how to train: the tables [data] and [model].
+struct DetectionOptions {
+  std::filesystem::path root;
+  DetectionFiles training{"annotations/instances_train.json", "images/train"};
+  DetectionFiles validation{"annotations/instances_val.json", "images/val"};
+  int64_t classes = 80;
+  std::vector<std::string> class_names{};  // empty: the file's categories, in its order
+  data::EmptyImages empty_images = data::EmptyImages::leave_out;
+  bool strict_images = false;
+  data::OnBadImage on_bad_image = data::OnBadImage::stop;
+  data::SubsetOptions subset{};  // of the training images; its limit also of those of validation
+  data::DetectionTransformOptions transform{};
+  data::Normalization normalization{};
+  data::LoaderOptions loader{};
+  models::ObjectDetectorPlan model;
+};
+
+/// Reads [data] (with its tables transform and normalization) and [model] of a recipe.
+DetectionOptions read_detection_options(const config::View& root, data::DataRoot data_root = data::DataRoot::required);
+
+class DetectionPlan : public TaskPlan {
+ public:
+  explicit DetectionPlan(DetectionOptions options) : options_(std::move(options)) {}
+
+  const DetectionOptions& options() const { return options_; }
+
+  std::unique_ptr<TaskPlan> copy() const override { return std::make_unique<DetectionPlan>(*this); }
+  TaskProfile profile() const override;
+  std::vector<DataPlace> data() const override;
+  std::optional<std::string> absent_data() const override;
+  void reduce() override { options_.loader.workers = 0; }
+  std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+
+ private:
+  DetectionOptions options_;
+};
+
+/// The folder that data.root means. Throws io::Error.
+std::filesystem::path find_detection_root(const DetectionOptions& options);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,72 @@
+#include "cachet/tasks/detection/found_object.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "cachet/data/vision/coco_results.h"
+
+namespace cachet::tasks {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json to_json(const FoundObject& object, const std::vector<std::string>& class_names) {
+  const geometry::SizedBox box = sized(object.box);
+  ordered_json json{{"label", object.label},
+                    {"class", class_names.at(static_cast<size_t>(object.label))},
+                    {"score", object.score},
+                    {"bbox", {box.x, box.y, box.width, box.height}}};
+  if (object.mask)
+    json["segmentation"] = {{"size", {object.mask->size().height, object.mask->size().width}},
+                            {"counts", object.mask->text()}};
+  return json;
+}
+
+FoundObject from_json(const ordered_json& json) {
+  const auto& box = json.at("bbox");
+  FoundObject object{json.at("label"), json.at("score"),
+                     corners(geometry::SizedBox{box.at(0), box.at(1), box.at(2), box.at(3)}), std::nullopt};
+  if (json.contains("segmentation")) {
+    const auto& mask = json["segmentation"];
+    object.mask = geometry::RunLengths::from_text({mask.at("size").at(0), mask.at("size").at(1)},
+                                                  mask.at("counts").get<std::string>());
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string to_json_line(const FoundObjects& found, const std::vector<std::string>& class_names) {
+  ordered_json json{{"index", found.index}};
+  if (found.image_id) json["image_id"] = *found.image_id;
+  if (!found.file.empty()) json["file"] = found.file;
+  json["detections"] = ordered_json::array();
+  for (const FoundObject& object : found.objects) json["detections"].push_back(to_json(object, class_names));
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";  // names of files are any bytes
+}
+
+std::optional<FoundObjects> found_objects_from_json(const std::string& line) try {
+  const auto json = ordered_json::parse(line);
+  FoundObjects found;
+  found.index = json.at("index");
+  if (json.contains("image_id")) found.image_id = json["image_id"].get<int64_t>();
+  found.file = json.value("file", "");
+  for (const auto& object : json.at("detections")) found.objects.push_back(from_json(object));
+  return found;
+} catch (const ordered_json::exception&) {
+  return std::nullopt;
+} catch (const std::invalid_argument&) {
+  return std::nullopt;
+}
+
+std::string coco_results(const std::vector<FoundObjects>& images, const std::vector<int64_t>& category_ids) {
+  data::CocoResultsText text;
+  for (const FoundObjects& image : images) {
+    for (const FoundObject& object : image.objects)
+      text.add({image.image_id.value_or(image.index), category_ids.at(static_cast<size_t>(object.label)),
+                sized(object.box), object.score, object.mask});
+  }
+  return std::move(text).finish();
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,106 @@
+#include "cachet/tasks/detection/found_object.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cachet/tasks/detection/detection_evaluation.h"
+#include "cachet/tasks/detection/stroke_text.h"
+
+namespace cachet::tasks {
+namespace {
+
+using geometry::RunLengths;
+
+const std::vector<std::string> kNames{"cat", "dog"};
+
+FoundObjects sample_objects() {
+  FoundObjects found{3, 103, {}, {}};
+  found.objects.push_back({1, 0.75, {1, 2, 4, 6}, RunLengths({8, 9}, std::vector<uint32_t>{10, 4, 4, 4, 50})});
+  found.objects.push_back({0, 0.5, {0, 0, 9, 8}, std::nullopt});
+  return found;
+}
+
+TEST(FoundObjects, GoThroughALineUnchanged) {
+  const FoundObjects found = sample_objects();
+  const std::string line = to_json_line(found, kNames);
+  const auto json = nlohmann::json::parse(line);
+  EXPECT_EQ(json["detections"][0]["class"], "dog");
+  EXPECT_EQ(json["detections"][0]["bbox"], (nlohmann::json{1.0, 2.0, 3.0, 4.0}));
+  const auto again = found_objects_from_json(line);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->image_id, 103);
+  EXPECT_EQ(to_json_line(*again, kNames), line);
+  for (const char* none : {"", "{}", "[]", R"({"index": 1, "detections": [{"label": 1}]})",
+                           R"({"index": 1, "detections": [{"label": 1, "score": 1, "bbox": [1, 2, 3, 4],
+                               "segmentation": {"size": [2, 2], "counts": "9"}}]})"})
+    EXPECT_FALSE(found_objects_from_json(none).has_value()) << none;
+}
+
+TEST(FoundObjects, AreWrittenAsCocoResults) {
+  const auto results = nlohmann::json::parse(
+      coco_results({sample_objects(), {7, std::nullopt, "a.png", {{0, 1, {0, 0, 1, 1}, {}}}}}, {20, 30}));
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[0]["category_id"], 30);
+  EXPECT_EQ(results[0]["image_id"], 103);
+  EXPECT_EQ(results[0]["segmentation"]["size"], (nlohmann::json{8, 9}));
+  EXPECT_EQ(results[2]["image_id"], 7);
+}
+
+std::vector<metrics::TrueObject> two_truths() {
+  return {{.category = 0, .box = {0, 0, 10, 10}, .area = 100}, {.category = 1, .box = {40, 0, 10, 10}, .area = 100}};
+}
+
+TEST(DetectionTally, CountsWhatWasFoundAsWhat) {
+  DetectionTally tally(2, /*masks=*/false);
+  // The first found as it is, the second as the other class; nothing where something was seen; an answer too unsure.
+  tally.add(0, 50, two_truths(),
+            {{0, 0.9, {0, 0, 10, 10}, {}},
+             {0, 0.8, {40, 0, 50, 10}, {}},
+             {1, 0.7, {80, 80, 90, 90}, {}},
+             {1, 0.1, {40, 0, 50, 10}, {}}});
+  tally.add(1, 51, two_truths(), {});
+  const DetectionEvaluation evaluation = tally.finish();
+  EXPECT_EQ(evaluation.images, 2);
+  EXPECT_EQ(evaluation.confusion, (std::vector<int64_t>{1, 0, 1, 1, 0, 1, 0, 1, 0}));
+  ASSERT_EQ(evaluation.worst.size(), 2u);
+  EXPECT_EQ(evaluation.worst[0].index, 1);
+  EXPECT_EQ(evaluation.best[0].index, 0);
+  EXPECT_NEAR(evaluation.best[0].agreement, 2.0 / 5, 1e-12);
+  const train::Metrics metrics = evaluation.metrics();
+  EXPECT_TRUE(metrics.find("box_ap").has_value());
+  EXPECT_FALSE(metrics.find("box_ap_large").has_value());
+  EXPECT_FALSE(metrics.find("mask_ap").has_value());
+  // Half of class 0 was found first, its miss came later; of class 1 half, behind a miss: 51 of 101 recalls.
+  EXPECT_NEAR(*metrics.find("box_ap50"), (51.0 / 101 + 51.0 / 101 / 2) / 2, 1e-12);
+
+  const auto again = detection_evaluation_from_json(to_json(evaluation, kNames), 2);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(to_json(*again, kNames), to_json(evaluation, kNames));
+  EXPECT_FALSE(detection_evaluation_from_json(to_json(evaluation, kNames), 3).has_value());
+  EXPECT_FALSE(detection_evaluation_from_json("{", 2).has_value());
+  EXPECT_EQ(detection_blocks(evaluation, kNames).size(), 4u);
+}
+
+TEST(DetectionTally, HasANumberThatDecidesWithoutObjects) {
+  const DetectionEvaluation evaluation = DetectionTally(2, true).finish();
+  EXPECT_EQ(evaluation.metrics().find("box_ap"), 0);
+  EXPECT_TRUE(to_json(evaluation, kNames).empty());
+  EXPECT_TRUE(detection_metrics(true)[0].decides);
+  EXPECT_EQ(detection_metrics(true).size(), 25u);
+}
+
+TEST(StrokeText, StaysWithinItsHeightAndWidth) {
+  const StrokeText letters{2};
+  for (const char* text : {"A", "abcdefghijklmnopqrstuvwxyz", "0123456789.-_", "\xC3\xA4 %"}) {
+    int64_t pixels = 0;
+    letters.for_pixels(text, [&](int64_t x, int64_t y) {
+      ++pixels;
+      EXPECT_TRUE(x >= 0 && y >= 0 && x < letters.width(text) && y < letters.height()) << text << ' ' << x << ' ' << y;
+    });
+    EXPECT_GT(pixels, 0);
+  }
+}
+
+}  // namespace
+}  // namespace cachet::tasks
