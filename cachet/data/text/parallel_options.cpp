@@ -111,9 +111,10 @@ std::filesystem::path find_parallel_root(const ParallelOptions& options, const s
 VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, ParallelSide side,
                                         const std::filesystem::path& working_folder) {
   const ParallelVocabulary& vocabulary = options.vocabulary(side);
-  const std::filesystem::path root = find_parallel_root(options, working_folder);
+  // A run's own copy has a whole path, and needs no data beside it.
+  std::filesystem::path path = vocabulary.file;
+  if (path.is_relative()) path = find_parallel_root(options, working_folder) / vocabulary.file;
   std::error_code unreadable;
-  std::filesystem::path path = root / vocabulary.file;
   if (!std::filesystem::is_regular_file(path, unreadable))
     path = find_data_path(
         "data." + vocabulary_key(options, side) + "_file", vocabulary.file, PathKind::file, working_folder,

@@ -1,0 +1,129 @@
+"""Translation from a folder of text: training that goes on bit by bit, evaluation, lines of every kind, bad input."""
+import json
+import pathlib
+import shutil
+import tempfile
+
+import command
+
+WORDS = 10
+RECIPE = """[task]
+kind = "translation"
+[task.evaluation]
+beam = 3
+[data]
+source = "de"
+target = "en"
+tokens = "words"
+vocabulary = 22
+vocabulary_file = "words.txt"
+max_length = 8
+max_tokens = 200
+workers = 0
+root = "pairs"
+[model]
+name = "transformer_translation_small"
+embed_dim = 32
+encoder_depth = 1
+decoder_depth = 1
+encoder_heads = 2
+decoder_heads = 2
+encoder_mlp_dim = 64
+decoder_mlp_dim = 64
+dropout = 0.0
+[train]
+epochs = 40
+threads = 1
+log_every = "20 steps"
+seed = 1
+[optimizer]
+lr = 0.01
+[schedule]
+kind = "inverse_sqrt"
+warmup = "20 steps"
+"""
+
+
+def pair(number):
+    words = [(number * 7 + place * (1 + number % 3)) % WORDS for place in range(1 + number % 5)]
+    return " ".join(f"a{word}" for word in words), " ".join(f"b{word}" for word in words)
+
+
+class Translate(command.CommandTest):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "pairs").mkdir()
+        for stem, numbers in (("train", range(150)), ("valid", range(150, 180)), ("test", range(180, 200))):
+            for side, language in enumerate(("de", "en")):
+                (self.folder / "pairs" / f"{stem}.{language}").write_text("".join(pair(n)[side] + "\n" for n in numbers))
+        (self.folder / "pairs/words.txt").write_text(
+            "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(WORDS)) + "<unk>\t0\n")
+        (self.folder / "tiny.toml").write_text(RECIPE)
+
+    def cachet(self, *words, **options):
+        return self.succeed(*words, cwd=self.folder, **options)
+
+    def train(self, run, *settings, resume=False):
+        settings = [word for setting in settings for word in ("--set", setting)]
+        where = [run, "--resume"] if resume else ["tiny.toml", "--run", run]
+        return self.cachet("train", *where, "--progress", "none", *settings)
+
+    def test_it_learns_goes_on_and_translates_every_line(self):
+        self.train("run")
+        metrics = self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]
+        self.assertGreater(metrics["bleu"], 60)
+        test = "".join(pair(n)[0] + "\n" for n in range(180, 200))
+        translated = self.cachet("translate", "run", "pairs/test.de").stdout
+        self.assertEqual(translated, self.cachet("translate", "run", stdin=test).stdout)
+        right = sum(line == pair(n)[1] for line, n in zip(translated.splitlines(), range(180, 200)))
+        self.assertGreater(right, 10, translated)
+        # A run has a copy of its vocabulary.
+        shutil.rmtree(self.folder / "pairs")
+        odd = "a1 a2\n\n   \n" + "a3 " * 10000 + "\n\x01\x1b[0m\na4\x00a5\nnobody said this\na6"
+        done = self.cachet("translate", "run", stdin=odd)
+        self.assertEqual(len(done.stdout.split("\n")), len(odd.split("\n")) + 1)
+        self.assertEqual(done.stdout.split("\n")[1:3], ["", ""])
+        self.assertIn("note: 1 line has more than the 8 tokens that the model was trained on at a time, line 4", done.stderr)
+        said = [json.loads(line) for line in
+                self.cachet("translate", "run", "--json", "--n-best", "2", "--lines-at-once", "3", stdin=odd).stdout.splitlines()]
+        self.assertEqual([each["line"] for each in said], list(range(1, 9)))
+        self.assertEqual([len(each["translations"]) for each in said], [2, 0, 0, 2, 2, 2, 2, 2])
+        self.assertEqual(said[0]["translations"][0]["text"], done.stdout.split("\n")[0])
+        self.assertEqual(said[7]["source"], "a6")
+        rows = [line.split("\t") for line in self.cachet("translate", "run", "--n-best", "2", stdin="a1 a2\n\na3\n").stdout.splitlines()]
+        self.assertEqual([row[0] for row in rows], ["1", "1", "2", "3", "3"])
+        self.assertEqual(rows[2], ["2", "", ""])
+        draw = ["translate", "run", "--sample", "--temperature", "4", "--seed", "2"]
+        drawn = self.cachet(*draw, stdin="a1 a2 a3\n" * 6).stdout
+        self.assertEqual(drawn, self.cachet(*draw, stdin="a1 a2 a3\n" * 6).stdout)
+        self.assertGreater(len(set(drawn.splitlines())), 2)
+        bad = (self.folder / "bad.txt")
+        bad.write_bytes(b"a1 \xff\xfe\na2\n")
+        self.assertEqual(len(self.cachet("translate", "run", "bad.txt").stdout.splitlines()), 2)
+        for words, text in ((["--beam", "2", "--n-best", "3"], "n-best must be from 1 to the beam's 2"),
+                            (["--sample", "--beam", "3"], "--beam searches and --sample draws"),
+                            (["--sample", "--temperature", "-1"], "temperature")):
+            self.assertIn(text, self.refused("translate", "run", *words, cwd=self.folder))
+        self.assertIn("nowhere.txt", self.refused("translate", "run", "nowhere.txt", cwd=self.folder, code=1))
+
+    def test_runs_go_on_bit_by_bit(self):
+        weights = lambda run: (self.folder / run / "checkpoints/step-00000009/model.safetensors").read_bytes()
+        accumulate, cache = "train.accumulate=3", "model.cache.kind=grc"
+        self.train("whole", "train.limit=9 steps", accumulate, cache)
+        self.train("half", "train.limit=4 steps", accumulate, cache)
+        self.train("half", "train.limit=9 steps", resume=True)
+        self.assertEqual(weights("whole"), weights("half"))
+
+    def test_other_tasks_do_not_translate(self):
+        said = self.refused("generate", self.made_run(), cwd=self.folder)
+        self.assertIn("a task of kind 'translation' cannot generate text", said)
+
+    def made_run(self):
+        self.train("short", "train.limit=1 steps")
+        return "short"
+
+
+if __name__ == "__main__":
+    command.main()
