@@ -34,22 +34,6 @@ bool stays_below(const std::string& name) {
 
 bool within_bounds(double number) { return std::abs(number) <= kMostCoordinate; }  // false for NaN
 
-// Where an object lies, for comparing its segmentation with its box.
-struct Extent {
-  double left = std::numeric_limits<double>::infinity(), top = left, right = -left, bottom = -left;
-
-  void add(double x, double y) {
-    left = std::min(left, x);
-    right = std::max(right, x);
-    top = std::min(top, y);
-    bottom = std::max(bottom, y);
-  }
-  // Touching is enough: boxes are rounded, and may have no area.
-  bool meets(const SizedBox& box) const {
-    return left <= box.x + box.width && right >= box.x && top <= box.y + box.height && bottom >= box.y;
-  }
-};
-
 }  // namespace
 
 /// Reads a file into the index.
@@ -89,6 +73,22 @@ class CocoReader {
   }
 
  private:
+  // Where an object lies, for comparing its segmentation with its box.
+  struct Extent {
+    double left = std::numeric_limits<double>::infinity(), top = left, right = -left, bottom = -left;
+
+    void add(double x, double y) {
+      left = std::min(left, x);
+      right = std::max(right, x);
+      top = std::min(top, y);
+      bottom = std::max(bottom, y);
+    }
+    // Touching is enough: boxes are rounded, and may have no area.
+    bool meets(const SizedBox& box) const {
+      return left <= box.x + box.width && right >= box.x && top <= box.y + box.height && bottom >= box.y;
+    }
+  };
+
   // An annotation as it stands in the file.
   struct Raw {
     CocoAnnotation annotation;
