@@ -7,6 +7,7 @@
 #include "cachet/config/problem.h"
 #include "cachet/models/language/token_generator.h"
 #include "cachet/models/registry.h"
+#include "tests/models/language_model_checks.h"
 #include "tests/support/all_norms.h"
 #include "tests/support/gradient_check.h"
 
@@ -16,6 +17,7 @@ namespace {
 using models::CausalTransformer;
 using models::CausalTransformerOptions;
 using models::TextStream;
+using testing::drawn_ids;
 using testing::expect_refused;
 
 CausalTransformerOptions small_causal_options() {
@@ -63,10 +65,7 @@ std::shared_ptr<CausalTransformer> made_causal_model(const CausalTransformerOpti
   return model;
 }
 
-at::Tensor causal_ids(int64_t lanes, int64_t length) { return at::randint(20, {lanes, length}, at::kLong); }
-
 TEST(CausalTransformer, NoTokenSeesItsFutureWhateverTheAttentionAndTheNorm) {
-  const at::NoGradGuard no_grad;
   for (const auto& [form, options] : causal_forms())
     for (const auto& [norm, norm_options] : testing::all_norms())
       for (const auto place : {nn::NormPlace::before, nn::NormPlace::after}) {
@@ -75,22 +74,7 @@ TEST(CausalTransformer, NoTokenSeesItsFutureWhateverTheAttentionAndTheNorm) {
         o.norm_place = place;
         o.plug_ins.norm = norm_options;
         const auto model = made_causal_model(o);
-        TextStream training = model->make_stream(2, model->segments());
-        for (int64_t step = 0; step < 2; ++step)
-          model->negative_log_likelihood(causal_ids(2, 5), causal_ids(2, 5), training);
-        model->eval();
-        TextStream stream = model->make_stream(2, model->segments());
-        model->read(causal_ids(2, 5), stream);
-        const at::Tensor ids = causal_ids(2, 5), targets = causal_ids(2, 5);
-        for (const int64_t changed : {1, 3, 4}) {
-          at::Tensor other = ids.clone();
-          other.select(1, changed).add_(1).remainder_(20);
-          TextStream first{stream.segments, stream.state->clone()}, second{stream.segments, stream.state->clone()};
-          const at::Tensor before = model->negative_log_likelihood(ids, targets, first);
-          const at::Tensor after = model->negative_log_likelihood(other, targets, second);
-          EXPECT_TRUE(at::equal(before.narrow(1, 0, changed), after.narrow(1, 0, changed))) << form << ", " << norm;
-          EXPECT_FALSE(at::equal(before.select(1, changed), after.select(1, changed))) << form << ", " << norm;
-        }
+        testing::expect_no_token_sees_its_future(*model, model->segments(), form + ", " + norm);
       }
 }
 
@@ -100,7 +84,7 @@ TEST(CausalTransformer, AWholePastIsTheWholeTextInSegments) {
     if (!options.whole_past) continue;
     const auto model = made_causal_model(options);
     model->eval();
-    const at::Tensor ids = causal_ids(2, 12), targets = causal_ids(2, 12);
+    const at::Tensor ids = drawn_ids(2, 12), targets = drawn_ids(2, 12);
     TextStream whole = model->make_stream(2, model->segments()), pieces = model->make_stream(2, model->segments());
     const at::Tensor expected = model->negative_log_likelihood(ids, targets, whole);
     int64_t first = 0;
@@ -118,7 +102,7 @@ TEST(CausalTransformer, GradientsReachThroughTheSegmentsOfAStepAndNoFurther) {
   o.plug_ins.attention.function = nn::KernelOptions{};
   o.whole_past = true;
   const auto model = made_causal_model(o);
-  const at::Tensor first = causal_ids(1, 5), second = causal_ids(1, 5), targets = causal_ids(1, 5);
+  const at::Tensor first = drawn_ids(1, 5), second = drawn_ids(1, 5), targets = drawn_ids(1, 5);
   const auto gradient = [&](bool together) {
     model->zero_grad();
     TextStream stream = model->make_stream(1, model->segments());
@@ -133,17 +117,7 @@ TEST(CausalTransformer, GradientsReachThroughTheSegmentsOfAStepAndNoFurther) {
 TEST(CausalTransformer, AStreamGoesOnFromWhatItSaved) {
   for (const auto& [form, options] : causal_forms()) {
     const auto model = made_causal_model(options);
-    TextStream stream = model->make_stream(3, model->segments());
-    for (int64_t step = 0; step < 3; ++step) model->negative_log_likelihood(causal_ids(3, 5), causal_ids(3, 5), stream);
-    stream.state->detach();
-    const auto copy = std::dynamic_pointer_cast<CausalTransformer>(model->clone());
-    TextStream again = copy->make_stream(3, model->segments());
-    again.state->load(stream.state->named_tensors());
-    const at::Tensor ids = causal_ids(3, 5), targets = causal_ids(3, 5);
-    if (form == "performer") continue;  // its training draws features
-    EXPECT_TRUE(at::equal(copy->negative_log_likelihood(ids, targets, again),
-                          model->negative_log_likelihood(ids, targets, stream)))
-        << form;
+    testing::expect_stream_goes_on(*model, model->segments(), form);
   }
 }
 
@@ -155,20 +129,9 @@ TEST(CausalTransformer, WritesOnWithTheSurestTokensOfTheWholeText) {
     const std::vector<int64_t> prompt{3, 14, 15, 9, 2, 6, 5};
     models::TokenGenerator generator(*model, model->segments(), {.temperature = 0}, 0);
     generator.read(prompt);
-    std::vector<int64_t> text = prompt;
-    for (int64_t i = 0; i < 14; ++i) {
-      TextStream stream = model->make_stream(1, model->segments());
-      const at::Tensor all = at::tensor(text, at::kLong).unsqueeze(0);
-      int64_t first = 0;
-      while (model->remembers_segments() && all.size(1) - first > options.target_length) {
-        model->read(all.narrow(1, first, options.target_length), stream);
-        first += options.target_length;
-      }
-      if (!model->remembers_segments() && !options.whole_past)
-        first = std::max<int64_t>(0, all.size(1) - options.target_length);
-      text.push_back(model->next_token(all.narrow(1, first, all.size(1) - first), stream).argmax(1).item<int64_t>());
-      EXPECT_EQ(generator.next(), text.back()) << form << ", token " << i;
-    }
+    std::vector<int64_t> written;
+    for (int64_t i = 0; i < 14; ++i) written.push_back(generator.next());
+    EXPECT_EQ(written, testing::surest_by_hand(*model, model->segments(), prompt, 14)) << form;
   }
 }
 
@@ -189,9 +152,9 @@ TEST(CausalTransformer, NamesWhatItRefuses) {
   expect_refused([&] { model.make_stream(1, {.memory_length = 4}); }, "memory_length and clamp_length must be 0");
   expect_refused([&] { model.make_stream(1, {.whole_past = true}); }, "whole_past needs attention");
   TextStream stream = model.make_stream(2, {});
-  expect_refused([&] { model.read(causal_ids(3, 5), stream); }, "ids have 3 lanes, the stream 2");
-  expect_refused([&] { model.read(causal_ids(2, 0), stream); }, "with a token or more");
-  expect_refused([&] { model.negative_log_likelihood(causal_ids(2, 5), causal_ids(2, 4), stream); },
+  expect_refused([&] { model.read(drawn_ids(3, 5), stream); }, "ids have 3 lanes, the stream 2");
+  expect_refused([&] { model.read(drawn_ids(2, 0), stream); }, "with a token or more");
+  expect_refused([&] { model.negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 4), stream); },
                  "targets must be as many");
 }
 

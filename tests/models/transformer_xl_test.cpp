@@ -7,6 +7,7 @@
 #include "cachet/config/problem.h"
 #include "cachet/models/language/token_generator.h"
 #include "cachet/models/registry.h"
+#include "tests/models/language_model_checks.h"
 #include "tests/support/all_norms.h"
 #include "tests/support/clone_check.h"
 #include "tests/support/gradient_check.h"
@@ -18,6 +19,7 @@ using models::SegmentOptions;
 using models::TextStream;
 using models::TransformerXL;
 using models::TransformerXLOptions;
+using testing::drawn_ids;
 using testing::expect_refused;
 
 TransformerXLOptions small_language_options() {
@@ -77,33 +79,14 @@ std::shared_ptr<TransformerXL> made_language_model(const TransformerXLOptions& o
   return model;
 }
 
-at::Tensor drawn_ids(int64_t lanes, int64_t length) { return at::randint(20, {lanes, length}, at::kLong); }
-
 TEST(TransformerXL, NoTokenSeesItsFutureWhateverTheMemoryAndTheNorm) {
-  const at::NoGradGuard no_grad;
   for (const auto& [memory, options] : language_memories())
     for (const auto& [norm, norm_options] : testing::all_norms())
       for (const auto place : {nn::NormPlace::before, nn::NormPlace::after}) {
         TransformerXLOptions o = options;
         o.norm_place = place;
         o.plug_ins.norm = norm_options;
-        const auto model = made_language_model(o);
-        TextStream training = model->make_stream(2, o.segments);
-        for (int64_t step = 0; step < 2; ++step)
-          model->negative_log_likelihood(drawn_ids(2, 5), drawn_ids(2, 5), training);
-        model->eval();
-        TextStream stream = model->make_stream(2, o.segments);
-        model->read(drawn_ids(2, 5), stream);
-        const at::Tensor ids = drawn_ids(2, 5), targets = drawn_ids(2, 5);
-        for (const int64_t changed : {1, 3, 4}) {
-          at::Tensor other = ids.clone();
-          other.select(1, changed).add_(1).remainder_(20);
-          TextStream first{stream.segments, stream.state->clone()}, second{stream.segments, stream.state->clone()};
-          const at::Tensor before = model->negative_log_likelihood(ids, targets, first);
-          const at::Tensor after = model->negative_log_likelihood(other, targets, second);
-          EXPECT_TRUE(at::equal(before.narrow(1, 0, changed), after.narrow(1, 0, changed))) << memory << ", " << norm;
-          EXPECT_FALSE(at::equal(before.select(1, changed), after.select(1, changed))) << memory << ", " << norm;
-        }
+        testing::expect_no_token_sees_its_future(*made_language_model(o), o.segments, memory + ", " + norm);
       }
 }
 
@@ -112,17 +95,7 @@ TEST(TransformerXL, AStreamGoesOnFromWhatItSaved) {
     for (const bool training : {true, false}) {
       const auto model = made_language_model(options);
       model->train(training);
-      TextStream stream = model->make_stream(3, options.segments);
-      for (int64_t step = 0; step < 3; ++step) model->negative_log_likelihood(drawn_ids(3, 5), drawn_ids(3, 5), stream);
-      stream.state->detach();
-      const auto copy = std::dynamic_pointer_cast<TransformerXL>(model->clone());
-      TextStream again = copy->make_stream(3, options.segments);
-      again.state->load(stream.state->named_tensors());
-      for (const int64_t length : {5, 3}) {
-        const at::Tensor ids = drawn_ids(3, length), targets = drawn_ids(3, length);
-        const at::Tensor expected = model->negative_log_likelihood(ids, targets, stream);
-        EXPECT_TRUE(at::equal(copy->negative_log_likelihood(ids, targets, again), expected)) << memory;
-      }
+      testing::expect_stream_goes_on(*model, options.segments, memory);
     }
 }
 
@@ -165,25 +138,6 @@ TEST(TransformerXL, ACopyHasItsOwnTiedWeights) {
   EXPECT_FALSE(parameters["embedding.table_0"].is_same(model->named_parameters()["embedding.table_0"]));
 }
 
-// What a model writes on with when only the surest token is taken, from the whole text each time.
-std::vector<int64_t> surest_by_hand(TransformerXL& model, const TransformerXLOptions& o, std::vector<int64_t> text,
-                                    int64_t count) {
-  const size_t given = text.size();
-  for (int64_t i = 0; i < count; ++i) {
-    TextStream stream = model.make_stream(1, o.segments);
-    const auto all = at::tensor(text, at::kLong).unsqueeze(0);
-    int64_t first = 0;
-    const bool moves = model.remembers_segments();
-    while (moves && all.size(1) - first > o.target_length) {
-      model.read(all.narrow(1, first, o.target_length), stream);
-      first += o.target_length;
-    }
-    if (!moves && o.segments.memory_length == 0) first = std::max<int64_t>(0, all.size(1) - o.target_length);
-    text.push_back(model.next_token(all.narrow(1, first, all.size(1) - first), stream).argmax(1).item<int64_t>());
-  }
-  return {text.begin() + static_cast<int64_t>(given), text.end()};
-}
-
 TEST(TokenGenerator, TheSurestTokensAreThoseOfTheWholeText) {
   const at::NoGradGuard no_grad;
   for (auto [memory, options] : language_memories()) {
@@ -197,7 +151,7 @@ TEST(TokenGenerator, TheSurestTokensAreThoseOfTheWholeText) {
     generator.read(prompt);
     std::vector<int64_t> written;
     for (int64_t i = 0; i < 14; ++i) written.push_back(generator.next());
-    EXPECT_EQ(written, surest_by_hand(*model, options, prompt, 14)) << memory;
+    EXPECT_EQ(written, testing::surest_by_hand(*model, options.segments, prompt, 14)) << memory;
   }
 }
 
