@@ -158,7 +158,7 @@ const Registration registered_translate({Topic::runs,
                                          "translate",
                                          "Translate lines of text, one line for each",
                                          {"cachet translate my-run test.de > test.en",
-                                          "echo 'Ein Hund schläft.' | cachet translate my-run --beam 10 --n-best 3",
+                                          "cachet translate my-run test.de --beam 10 --n-best 3",
                                           "cachet translate my-run test.de --sample --temperature 0.7 --json"},
                                          declare_translate});
 

@@ -52,7 +52,7 @@ TEST(DesignatedOptions, OfDetectors) {
   EXPECT_EQ((RetinaHeadOptions{.classes = 7}.targets.anchors.per_cell()), 9);
   EXPECT_EQ((RetinaNetOptions{.head = {.classes = 7}}.neck.start_level), 1);
   EXPECT_EQ((ConvolutionOptions{.inputs = 2, .outputs = 3}.side), 3);
-  EXPECT_EQ((DetectionImage{.resized = {.height = 3}}.scale[0]), 1);
+  EXPECT_EQ((DetectionImage{.original = {}, .resized = {.height = 3}, .padded = {}}.scale[0]), 1);
 }
 
 TEST(DesignatedOptions, OfWhatModelsAreMadeFor) {

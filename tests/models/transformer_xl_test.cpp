@@ -5,8 +5,10 @@
 
 #include "cachet/config/document.h"
 #include "cachet/config/problem.h"
+#include "cachet/io/state_dict.h"
 #include "cachet/models/language/token_generator.h"
 #include "cachet/models/registry.h"
+#include "cachet/nn/initialization.h"
 #include "tests/models/language_model_checks.h"
 #include "tests/support/all_norms.h"
 #include "tests/support/clone_check.h"

@@ -16,7 +16,7 @@ namespace {
 using test::kA, test::kB, test::kC, test::kD, test::kUnk;
 using Tokens = std::vector<Token>;
 
-std::span<const uint8_t> bytes_of(std::string_view text) {
+std::span<const uint8_t> octets_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
@@ -27,7 +27,7 @@ std::string complaint(const test::ParallelFolder& texts, SequenceSplit split = S
 TEST(ParallelCorpus, ReadsTwoFilesLineByLine) {
   test::ParallelFolder texts;
   texts.write("train.de", "a b\nc\nd x a\r\n");
-  test::write_bytes(texts.folder / "train.en.gz", test::gzip(bytes_of("b\nc d\na")));
+  test::write_bytes(texts.folder / "train.en.gz", test::gzip(octets_of("b\nc d\na")));
   const auto corpus = texts.open();
   ASSERT_EQ(corpus->size(), 3);
   EXPECT_EQ(corpus->tokens(ParallelSide::source, 2), (Tokens{kD, kUnk, kA}));
@@ -81,7 +81,7 @@ TEST(ParallelCorpus, EvaluatesOnAllPairsInTheirOrder) {
 TEST(ParallelCorpus, ReadsColumnsOfATable) {
   test::ParallelFolder texts;
   texts.options.columns = {"en", "-", "de"};
-  test::write_bytes(texts.folder / "train.tsv.xz", test::xz(bytes_of("a b\tCC-BY\tc\nd\t\ta a\n")));
+  test::write_bytes(texts.folder / "train.tsv.xz", test::xz(octets_of("a b\tCC-BY\tc\nd\t\ta a\n")));
   const auto corpus = texts.open();
   EXPECT_EQ(corpus->tokens(ParallelSide::source, 0), Tokens{kC});
   EXPECT_EQ(corpus->tokens(ParallelSide::target, 0), (Tokens{kA, kB}));

@@ -13,7 +13,7 @@
 namespace cachet::data {
 namespace {
 
-ParallelOptions parsed(const std::string& toml) {
+ParallelOptions parsed_parallel_options(const std::string& toml) {
   config::Document document = config::Document::from_text(toml, "r");
   const ParallelOptions options = read_parallel_options(document.root().table("data"));
   document.finish();
@@ -22,11 +22,11 @@ ParallelOptions parsed(const std::string& toml) {
 
 std::string refusal(const std::string& more) {
   return test::thrown_message<config::Error>(
-      [&] { parsed("[data]\nroot = \"x\"\nsource = \"de\"\ntarget = \"en\"\n" + more); });
+      [&] { parsed_parallel_options("[data]\nroot = \"x\"\nsource = \"de\"\ntarget = \"en\"\n" + more); });
 }
 
 TEST(ParallelOptions, AreThoseOfARecipe) {
-  const ParallelOptions options = parsed(
+  const ParallelOptions options = parsed_parallel_options(
       "[data]\nroot = \"m\"\nsource = \"de\"\ntarget = \"en\"\ntrain = [\"a\", \"b\"]\ntest = \"t\"\n"
       "columns = [\"en\", \"-\", \"de\"]\nvocabulary = 10000\nvocabulary_hash = \"ab\"\nmax_length = 80\n"
       "max_ratio = 1.5\nlimit = 9\n");
@@ -44,7 +44,7 @@ TEST(ParallelOptions, AreThoseOfARecipe) {
 }
 
 TEST(ParallelOptions, SidesHaveVocabulariesOfTheirOwnIfTheySaySo) {
-  const ParallelOptions options = parsed(
+  const ParallelOptions options = parsed_parallel_options(
       "[data]\nroot = \"m\"\nsource = \"vi\"\ntarget = \"en\"\ntokens = \"words\"\nshared_vocabulary = false\n"
       "target_vocabulary = 17191\n");
   EXPECT_EQ(options.source_vocabulary, (ParallelVocabulary{"source-words.txt", 8000}));
@@ -58,11 +58,11 @@ TEST(ParallelOptions, SayWhatIsWrong) {
   EXPECT_NE(refusal("shared_vocabulary = false\nvocabulary = 9\n").find("is of both sides"), std::string::npos);
   EXPECT_NE(refusal("tokens = \"bytes\"\n").find("subwords"), std::string::npos);
   EXPECT_NE(test::thrown_message<config::Error>([] {
-              parsed("[data]\nroot = \"x\"\nsource = \"de\"\ntarget = \"de\"\n");
+              parsed_parallel_options("[data]\nroot = \"x\"\nsource = \"de\"\ntarget = \"de\"\n");
             }).find("must be another language"),
             std::string::npos);
   EXPECT_NE(test::thrown_message<config::Error>([] {
-              parsed("[data]\nroot = \"x\"\nsource = \"a/b\"\ntarget = \"de\"\n");
+              parsed_parallel_options("[data]\nroot = \"x\"\nsource = \"a/b\"\ntarget = \"de\"\n");
             }).find("names of files end in"),
             std::string::npos);
 }

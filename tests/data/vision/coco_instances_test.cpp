@@ -30,10 +30,10 @@ json good_file() {
     "categories": [{"id": 10, "name": "cat"}, {"id": 20, "name": "dog", "supercategory": "animal"}]})");
 }
 
-CocoInstances parsed(const json& file) { return CocoInstances::parse(file.dump(), "x.json"); }
+CocoInstances parsed_instances(const json& file) { return CocoInstances::parse(file.dump(), "x.json"); }
 
 TEST(CocoInstances, HoldWhatAFileSays) {
-  const CocoInstances instances = parsed(good_file());
+  const CocoInstances instances = parsed_instances(good_file());
   ASSERT_EQ(instances.images().size(), 2u);
   EXPECT_EQ(instances.images()[1].id, 3);
   EXPECT_EQ(instances.images()[1].size, (Size{4, 5}));
@@ -58,7 +58,7 @@ TEST(CocoInstances, HoldWhatAFileSays) {
 
 TEST(CocoInstances, HoldTheAnnotationsOfTheEvaluationFixture) {
   const json oracle = testing::json_oracle("coco_eval.json");
-  const CocoInstances instances = parsed(oracle["ground_truth"]);
+  const CocoInstances instances = parsed_instances(oracle["ground_truth"]);
   std::map<int64_t, json> by_id;
   for (const json& annotation : oracle["ground_truth"]["annotations"]) by_id[annotation["id"]] = annotation;
   size_t seen = 0;
@@ -80,7 +80,7 @@ TEST(CocoInstances, GoWithoutWhatTheyNeedNot) {
   annotation.erase("segmentation");
   annotation.erase("iscrowd");
   annotation.erase("area");
-  const CocoInstances instances = parsed(file);
+  const CocoInstances instances = parsed_instances(file);
   const CocoAnnotation& dog = instances.annotations(1)[0];
   EXPECT_EQ(dog.area, 6);  // its box's
   EXPECT_FALSE(dog.crowd);
@@ -295,7 +295,7 @@ TEST(CocoInstances, RefuseAPolygonThatWouldTakeMemory) {
   json polygon = json::array();
   for (int i = 0; i < 1000; ++i) polygon.insert(polygon.end(), {i % 2 == 0 ? 0 : 900000, 1});
   file["annotations"][0]["segmentation"] = json::array({polygon});
-  const CocoInstances instances = parsed(file);
+  const CocoInstances instances = parsed_instances(file);
   EXPECT_EQ(instances.notes()[CocoFault::odd_polygon], 1);
   EXPECT_FALSE(instances.mask(instances.annotations(1)[0]).has_value());
 }

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<CocoDetection> parsed(const std::string& text) {
+std::vector<CocoDetection> parsed_results(const std::string& text) {
   std::vector<CocoDetection> detections;
   parse_coco_results(text, "x.json", [&](CocoDetection detection) { detections.push_back(std::move(detection)); });
   return detections;
@@ -43,15 +43,16 @@ TEST(CocoResults, AreThoseOfMmdetection) {
 TEST(CocoResults, ReadWhatWasWritten) {
   const json oracle = testing::json_oracle("coco_eval.json");
   for (const char* key : {"bbox_detections", "segm_detections"}) {
-    const auto detections = parsed(oracle[key].dump());
+    const auto detections = parsed_results(oracle[key].dump());
     ASSERT_EQ(detections.size(), oracle[key].size());
     CocoResultsText text;
     for (const CocoDetection& detection : detections) text.add(detection);
     EXPECT_EQ(json::parse(std::move(text).finish()), oracle[key]);
   }
-  EXPECT_TRUE(parsed(std::move(CocoResultsText()).finish()).empty());
+  EXPECT_TRUE(parsed_results(std::move(CocoResultsText()).finish()).empty());
   EXPECT_EQ(
-      parsed(R"([{"image_id": 1, "category_id": 2, "score": 1, "segmentation": {"size": [2, 2], "counts": [1, 3]}}])")
+      parsed_results(
+          R"([{"image_id": 1, "category_id": 2, "score": 1, "segmentation": {"size": [2, 2], "counts": [1, 3]}}])")
           .at(0)
           .mask->area(),
       3);
@@ -59,7 +60,7 @@ TEST(CocoResults, ReadWhatWasWritten) {
 
 TEST(CocoResults, RefuseWhatIsNone) {
   const auto refusal = [](const std::string& text) {
-    const std::string message = test::cheap_refusal<io::Error>(text.size(), [&] { parsed(text); });
+    const std::string message = test::cheap_refusal<io::Error>(text.size(), [&] { parsed_results(text); });
     const size_t behind = message.find(": ", message.find("JSON byte"));
     return behind == std::string::npos ? message : message.substr(behind + 2);
   };

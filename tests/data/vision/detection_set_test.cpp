@@ -20,7 +20,7 @@ std::shared_ptr<const CocoInstances> instances_of(const json& file) {
   return std::make_shared<const CocoInstances>(CocoInstances::parse(file.dump(), "x.json"));
 }
 
-void expect_boxes(const std::vector<geometry::Box>& boxes, const json& expected) {
+void expect_set_boxes(const std::vector<geometry::Box>& boxes, const json& expected) {
   ASSERT_EQ(boxes.size(), expected.size());
   for (size_t i = 0; i < boxes.size(); ++i) EXPECT_EQ(boxes[i], testing::box_of(expected[i]));
 }
@@ -34,8 +34,8 @@ TEST(DetectionSet, TakesTheObjectsThatMmdetectionTakes) {
   for (int64_t i = 0; i < all.size(); ++i) {
     const json& expected = oracle["parsed"][std::to_string(all.image(i).id)];
     const DetectionObjects objects = all.objects(i);
-    expect_boxes(objects.boxes, expected["boxes"]);
-    expect_boxes(objects.crowds, expected["ignored"]);
+    expect_set_boxes(objects.boxes, expected["boxes"]);
+    expect_set_boxes(objects.crowds, expected["ignored"]);
     EXPECT_EQ(objects.labels, expected["labels"].get<std::vector<int64_t>>());
   }
   const DetectionSet used(instances, "", {.class_names = oracle["classes"]});
