@@ -60,7 +60,7 @@ TEST(TaskKinds, AreThoseOfTheLibraryAndThoseOfAProgram) {
   std::vector<std::string> names;
   for (const TaskKind& kind : task_kinds()) names.push_back(kind.name);
   EXPECT_EQ(names, (std::vector<std::string>{"image_classification", "sequence_classification", "language_modelling",
-                                             "translation", "tides"}));
+                                             "translation", "detection", "tides"}));
 }
 
 TEST(TaskKinds, OfATakenNameAreRefused) {
