@@ -16,6 +16,9 @@ class DryRuns(command.CommandTest):
             settings.append("data.max_length=256")
         if recipe.parent.name == "language":  # hundreds of thousands of words take gigabytes a checkpoint
             settings += ["data.vocabulary=3000", "model.target_length=32", "task.evaluation.lanes=2"]
+        if recipe.parent.name == "translation":  # the published sizes take minutes and gigabytes
+            settings += ["model.encoder_depth=1", "model.decoder_depth=1", "data.max_length=48", "data.max_tokens=256",
+                         "task.evaluation.max_tokens=256"]
         return command.run("train", str(recipe), "--dry-run", *(word for each in settings for word in ("--set", each)),
                            cwd=self.folder, timeout=600)
 
