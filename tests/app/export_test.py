@@ -1,5 +1,6 @@
 """Models for engines: `export` into a folder, and what eval, predict and bench do with it."""
 import json
+import pathlib
 import shlex
 import shutil
 
