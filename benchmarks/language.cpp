@@ -208,7 +208,7 @@ void softmax_row(int64_t vocabulary, const std::vector<int64_t>& cutoffs, int64_
       "adaptive softmax, " + std::to_string(vocabulary) + " words, division " + std::to_string(division),
       "AdaptiveLogSoftmaxWithLoss",
       [&] { pass(ours->negative_log_likelihood(hidden, target).mean(), ours->parameters()); },
-      [&] { pass(theirs->forward(hidden, target).loss, theirs->parameters()); }, turns);
+      [&] { pass(-theirs->forward(hidden, target).output.mean(), theirs->parameters()); }, turns);
 }
 
 int run(const std::vector<std::string>& words) {
