@@ -56,7 +56,8 @@ TEST(Bleu, TokensAreThoseOf13aInTheOracle) {
 
 TEST(Bleu, TokensOfWhateverStandsInATextAreThoseOf13a) {
   BleuTokenizer tokenizer;
-  for (const auto& pair : test::sacrebleu_fixtures().at("tokens"))
+  const auto fixtures = test::sacrebleu_fixtures();
+  for (const auto& pair : fixtures.at("tokens"))
     EXPECT_EQ(tokenizer.text(pair[0].get<std::string>()), pair[1].get<std::string>()) << pair[0];
 }
 
