@@ -62,6 +62,23 @@ TEST(SoftmaxAttention, NarrowOnesEqualTheDenseFormInFloat32) {
   }
 }
 
+TEST(SoftmaxAttention, WithoutAGradientManyWindowsAreTakenInPartsOfWholeImages) {
+  nn::SoftmaxAttention attention({});
+  attention.eval();
+  nn::AttentionLayout layout;
+  layout.bias = at::randn({4, 3, 49, 49});  // windows of an image
+  const at::Tensor heads = at::randn({100, 49, 3, 3, 8}).permute({2, 0, 3, 1, 4});
+  const at::Tensor q = heads[0], k = heads[1], v = heads[2];
+  const at::Tensor whole = attention.forward(q.detach().requires_grad_(), k, v, layout);
+  const at::NoGradGuard no_grad;
+  const at::Tensor parts = attention.forward(q, k, v, layout);
+  EXPECT_TRUE(at::allclose(parts, whole, 1e-5, 1e-6));
+  EXPECT_TRUE(parts.transpose(1, 2).is_contiguous());  // as heads are joined
+  nn::AttentionLayout repeated;
+  repeated.bias = layout.bias.repeat({25, 1, 1, 1});
+  EXPECT_TRUE(at::allclose(parts, dense_attention(q, k, v, repeated), 1e-5, 1e-6));
+}
+
 TEST(SoftmaxAttention, GradientsStayFiniteWhereNoKeyIsVisible) {
   nn::SoftmaxAttention attention(nn::SoftmaxOptions{});
   const at::Tensor q = at::randn({2, 1, 3, 4}).requires_grad_(), k = at::randn({2, 1, 3, 4}).requires_grad_();

@@ -10,8 +10,9 @@
 namespace cachet::deploy {
 
 /// Post-training quantisation to 8 bits of linear layers and convolutions in one group: what OpenVINO finds in such a
-/// model it multiplies as integers. Weights are rounded per output channel, symmetric to zero; what the layers read is
-/// rounded per tensor, between its least and largest number, each the mean over the calibration's batches.
+/// model it multiplies as integers. Weights are rounded per output channel to 127 steps symmetric to zero, with which
+/// sums overflow on no processor; what the layers read is rounded per tensor to 256, between its least and largest
+/// number, each the mean over the calibration's batches.
 class Quantization {
  public:
   explicit Quantization(std::shared_ptr<ov::Model> model);

@@ -187,6 +187,7 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
     whole = remember(heads, add_relative_bias(layout));
   }
   const torch::Tensor mixed = function_->forward(heads.q, heads.k, heads.v, whole).transpose(1, 2);
+  heads = {};  // without a gradient nothing else holds them: the projection has their memory
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
   return zero_padding(at::dropout(out, projection_dropout_, is_training()), layout.query);
 }

@@ -1,12 +1,16 @@
 #include "cachet/nn/attention/softmax_attention.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/dropout.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/where.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -48,13 +52,43 @@ bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const torch
 }
 
 torch::Tensor composed_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                                 const std::optional<at::Tensor>& bias, double dropout) {
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
+  const torch::Tensor weights = ops::attention_weights(at::matmul(q, k.transpose(2, 3)), bias, scale);
+  return at::matmul(at::dropout(weights, dropout, dropout > 0), v);
+}
+
+// Samples whose scores are about a megabyte, so that what is made of them on the way stays in a core's cache and little
+// memory is taken; whole images, where windows of one share biases, and enough for all threads.
+int64_t samples_at_once(const torch::Tensor& q, const torch::Tensor& k, const std::optional<at::Tensor>& bias) {
+  constexpr int64_t kScores = int64_t{1} << 18;
+  const int64_t heads = q.size(1), windows = bias ? bias->size(0) : 1;
+  const int64_t fitting = kScores / std::max<int64_t>(1, heads * q.size(2) * k.size(2));
+  const int64_t busy = ops::chunks_of(2 * at::get_num_threads(), std::max<int64_t>(1, heads));
+  return ops::chunks_of(std::max<int64_t>({fitting, busy, 1}), windows) * windows;
+}
+
+bool needs_gradient(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v, const torch::Tensor& bias) {
+  return at::GradMode::is_enabled() &&
+         (q.requires_grad() || k.requires_grad() || v.requires_grad() || (bias.defined() && bias.requires_grad()));
+}
+
+// As composed_attention; without a gradient a part of the batch at a time, into memory in the order (B, Lq, H, d), from
+// which the heads are joined without a copy.
+torch::Tensor attention_by_parts(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                  const torch::Tensor& bias, double dropout) {
-  const torch::Tensor scores = at::matmul(q, k.transpose(2, 3));
-  std::optional<torch::Tensor> added;
+  std::optional<at::Tensor> added;
   if (bias.defined()) added = bias;
   while (added && added->dim() < 4) added = added->unsqueeze(0);
-  const torch::Tensor weights = ops::attention_weights(scores, added, 1 / std::sqrt(static_cast<double>(q.size(3))));
-  return at::matmul(at::dropout(weights, dropout, dropout > 0), v);
+  const int64_t batch = q.size(0), part = samples_at_once(q, k, added);
+  if (part >= batch || needs_gradient(q, k, v, bias)) return composed_attention(q, k, v, added, dropout);
+  torch::Tensor out = at::empty({batch, q.size(2), q.size(1), v.size(3)}, q.options()).transpose(1, 2);
+  for (int64_t first = 0; first < batch; first += part) {
+    const int64_t count = std::min(part, batch - first);
+    const auto of = [&](const torch::Tensor& x) { return x.narrow(0, first, count); };
+    of(out).copy_(composed_attention(of(q), of(k), of(v), added, dropout));
+  }
+  return out;
 }
 
 }  // namespace
@@ -70,7 +104,7 @@ torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& key
   const bool square = layout.causal && q.size(2) == k.size(2);
   const bool plain = !layout.context.padding.defined() && !layout.bias.defined();
   if (!layout.context.padding.defined() && !layout.causal && composes_faster(q, k, layout.bias))
-    return composed_attention(q, k, v, layout.bias, dropout);
+    return attention_by_parts(q, k, v, layout.bias, dropout);
   if (plain && (square || !layout.causal)) return at::scaled_dot_product_attention(q, k, v, {}, dropout, square);
 
   const torch::Tensor visible = visible_keys(q, k, layout);
