@@ -57,7 +57,7 @@ class SeedSeries {
     for (const uint64_t seed : folder_.seeds()) {
       if (run_one(seed, std::move(built)) == kInterrupted) return interrupted(seed);
     }
-    if (const auto groups = write_overview())
+    if (const auto groups = write_overview(); groups && !arguments_.of_sweep)
       std::cout << report::text_table(report::results_table(tasks::compared(*groups)),
                                       printed_form(/*wide=*/false, "the report"))
                 << '\n'

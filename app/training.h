@@ -19,6 +19,7 @@ struct TrainArguments {
   std::string run, runs = "runs", progress = "auto", seeds;
   std::optional<uint64_t> seed;
   bool resume = false, print = false, dry_run = false;
+  bool of_sweep = false;  // which shows the results of all its points itself
 
   bool only_looks() const { return print || dry_run; }
 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Exported models beside other forms of the same: deployed_models.py PATH/TO/cachet [--rounds N] [--batch 8,1]
-[--models GLOB]
+[--models GLOB] [--forms GLOB]
 
 Makes a set of images, trains each model for two steps so that statistics and caches are moved, exports it, and times all
 forms in turns, about half a second each; ratios are those of one round. OpenVINO's forms run in this process, those of
@@ -167,6 +167,7 @@ def main():
     parser.add_argument("--batch", default="8,1")
     parser.add_argument("--precision", default="f32,bf16")
     parser.add_argument("--models", default="*", help="a glob of their labels")
+    parser.add_argument("--forms", default="*", help="a glob of what is timed: 'plain, *'")
     arguments = parser.parse_args()
     torch.set_num_threads(THREADS)
     with tempfile.TemporaryDirectory() as folder:
@@ -174,7 +175,7 @@ def main():
         for precision in arguments.precision.split(","):
             for batch in map(int, arguments.batch.split(",")):
                 for model, what, form, beside, other in comparisons(forms):
-                    if not fnmatch.fnmatch(model, arguments.models):
+                    if not (fnmatch.fnmatch(model, arguments.models) and fnmatch.fnmatch(what, arguments.forms)):
                         continue
                     pair = form(precision, batch), other(precision, batch)
                     if None in pair:

@@ -62,7 +62,47 @@ void set_origin(Node& node) {
   }
 }
 
+[[noreturn]] void refuse_value(const Node& value) {
+  throw Error({Problem{value.origin, "",
+                       describe(value) + " cannot stand here: a number, a text, true or false, or a list of such"}});
+}
+
+void add_assignments(const Node& node, const std::string& path, std::vector<std::string>& all) {
+  const Table* table = node.table();
+  if (table == nullptr) {
+    all.push_back(path + "=" + assigned_text(node));
+    return;
+  }
+  for (const auto& [key, child] : *table) {
+    if (toml_key(key) != key) throw Error({Problem{child.origin, join_path(path, key), "is no key of a recipe"}});
+    add_assignments(child, join_path(path, key), all);
+  }
+}
+
 }  // namespace
+
+std::string assigned_text(const Node& value) {
+  return std::visit(
+      [&](const auto& held) -> std::string {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, List>) {
+          std::string text = "[";
+          for (const Node& item : held) text += (text.size() > 1 ? ", " : "") + assigned_text(item);
+          return text + "]";
+        } else if constexpr (std::is_same_v<Held, Table> || std::is_same_v<Held, DateOrTime>) {
+          refuse_value(value);
+        } else {
+          return toml_text(held);
+        }
+      },
+      value.value);
+}
+
+std::vector<std::string> assignments_of(const Node& table) {
+  std::vector<std::string> all;
+  add_assignments(table, "", all);
+  return all;
+}
 
 Node parse_assignment(std::string_view assignment) {
   const size_t equals = assignment.find('=');

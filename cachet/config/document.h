@@ -25,8 +25,8 @@ class Document {
   Document& operator=(Document&&) noexcept;
 
   /// Reads a recipe. Its key `base` (a path or a list of paths, relative to the recipe) names recipes that it is merged
-  /// over, the last one nearest. Throws Error for files that are missing, over 1 MB, no UTF-8, no TOML, nested deeper
-  /// than 16 tables, or that name each other in a circle.
+  /// over, the last one nearest; its table `sweep` is passed over (tasks/sweep.h). Throws Error for files that are
+  /// missing, over 1 MB, no UTF-8, no TOML, nested deeper than 16 tables, or that name each other in a circle.
   static Document from_file(const std::filesystem::path& path);
   /// The same for a text, which has no folder and so no bases. `source` names it in origins and errors.
   static Document from_text(std::string_view text, std::string_view source);

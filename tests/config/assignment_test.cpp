@@ -83,5 +83,19 @@ TEST(Assignment, RefusesWhatIsNone) {
   }
 }
 
+TEST(Assignment, OfATableReadsBackAsTheTable) {
+  const Node table = parse_toml("a.b = 0.1\na.c = \"x y\"\nd = [1, [2.0, true]]\ne.f.g = \"\"\n", "given");
+  const std::vector<std::string> expected{"a.b=0.1", "a.c=\"x y\"", "d=[1, [2.0, true]]", "e.f.g=\"\""};
+  const std::vector<std::string> all = assignments_of(table);
+  EXPECT_EQ(all, expected);
+  for (const std::string& assignment : all)
+    EXPECT_EQ(assignments_of(parse_assignment(assignment)), std::vector<std::string>{assignment});
+}
+
+TEST(Assignment, OfWhatNoOptionCanHaveIsRefused) {
+  for (const char* text : {"a = 2026-01-01", "a = [{b = 1}]", "a = [1979-05-27]", "\"a b\" = 1"})
+    EXPECT_THROW(assignments_of(parse_toml(text, "given")), Error) << text;
+}
+
 }  // namespace
 }  // namespace cachet::config

@@ -1,0 +1,192 @@
+#include "cachet/tasks/sweep.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "app/command.h"
+#include "app/failure.h"
+#include "app/progress_argument.h"
+#include "app/recipe_argument.h"
+#include "app/text_output.h"
+#include "app/training.h"
+#include "cachet/io/atomic_file.h"
+#include "cachet/report/comparison.h"
+#include "cachet/report/html.h"
+#include "cachet/report/program_name.h"
+#include "cachet/report/shell_word.h"
+#include "cachet/report/text_table.h"
+#include "cachet/tasks/runs/comparison.h"
+#include "cachet/train/error_message.h"
+#include "cachet/train/run_folder.h"
+#include "cachet/train/seed_folder.h"
+
+namespace cachet::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSweepFile = "sweep.toml";
+
+struct SweepArguments {
+  std::string recipe, run, runs = "runs", progress = "auto";
+  std::vector<std::string> settings;
+  bool resume = false, print = false, dry_run = false;
+};
+
+/// What `cachet train` is asked for a point of a sweep: a folder of seeds below that of the sweep.
+TrainArguments training_of(const SweepArguments& arguments, const tasks::Sweep& sweep, const tasks::SweepPoint& point,
+                           const fs::path& folder) {
+  TrainArguments training;
+  training.target = find_recipe(arguments.recipe).string();
+  training.settings = point.settings;
+  training.settings.insert(training.settings.end(), arguments.settings.begin(), arguments.settings.end());
+  training.run = (folder / point.name).string();
+  training.progress = arguments.progress;
+  training.seeds = sweep.seeds;
+  training.seed = sweep.seed;
+  training.resume = true;
+  training.print = arguments.print;
+  training.dry_run = arguments.dry_run;
+  training.of_sweep = true;
+  return training;
+}
+
+/// The folder to work in: a new one, or with --resume that of this sweep.
+fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
+  if (arguments.run.empty()) {
+    if (arguments.resume) throw UsageError("--resume: name the folder of the sweep with --run");
+    return train::new_run_path(arguments.runs, recipe.stem().string() + "-sweep");
+  }
+  const fs::path folder = arguments.run;
+  const bool is_sweep = fs::exists(folder / kSweepFile), holds = fs::exists(folder) && !fs::is_empty(folder);
+  if (is_sweep && !arguments.resume)
+    throw UsageError(folder.string() + " holds a sweep; go on with it by --resume, or choose another --run");
+  if (!is_sweep && holds)
+    throw UsageError(folder.string() + " holds something else than a sweep; choose another --run");
+  return folder;
+}
+
+class SweepSeries {
+ public:
+  SweepSeries(const SweepArguments& arguments, tasks::Sweep sweep, fs::path folder)
+      : arguments_(arguments), sweep_(std::move(sweep)), folder_(std::move(folder)) {}
+
+  int run() {
+    report::Progress progress({.mode = progress_mode(arguments_.progress)});
+    for (size_t i = 0; i < sweep_.points.size(); ++i) {
+      const tasks::SweepPoint& point = sweep_.points[i];
+      progress.log("point " + std::to_string(i + 1) + " of " + std::to_string(sweep_.points.size()) + ": " +
+                   point.name);
+      if (run_point(point) == kInterrupted) {
+        std::cerr << "the sweep goes on with: " << resuming() << '\n';
+        return kInterrupted;
+      }
+    }
+    const std::vector<report::ComparedRun> rows = write_overview();
+    std::cout << report::text_table(report::results_table(rows), printed_form(/*wide=*/false, "the report")) << '\n'
+              << (folder_ / "report.html").string() << '\n';
+    if (failed_.empty()) return kDone;
+    throw std::runtime_error(std::to_string(failed_.size()) + " of " + std::to_string(sweep_.points.size()) +
+                             " points failed, as said above; try them again with: " + resuming());
+  }
+
+ private:
+  /// A failure is said, and ends only this point.
+  int run_point(const tasks::SweepPoint& point) {
+    int code = kFailed;
+    try {
+      code = train_seeds(training_of(arguments_, sweep_, point, folder_));
+      if (code == kInterrupted) return code;
+    } catch (const std::exception& error) {
+      failed_[point.name] = train::first_line(train::error_message(error));
+      report_failure(report::program_name() + " sweep: " + point.name);
+    }
+    write_overview();
+    return code;
+  }
+
+  /// results.csv for programs and report.html for people, of the points that have begun; and their rows, with one for
+  /// each that could not begin.
+  std::vector<report::ComparedRun> write_overview() const {
+    std::vector<fs::path> begun;
+    for (const tasks::SweepPoint& point : sweep_.points)
+      if (train::SeedFolder::is_at(folder_ / point.name)) begun.push_back(folder_ / point.name);
+    std::vector<report::ComparedRun> rows, failed;
+    for (const auto& [name, message] : failed_)
+      if (std::ranges::none_of(begun, [&](const fs::path& path) { return path.filename() == name; }))
+        failed.push_back({.name = name, .recipe = {}, .metrics = {}, .curves = {}, .state = message, .ranked = false});
+    if (!begun.empty()) {
+      const std::vector<tasks::RunGroup> groups = tasks::read_groups(begun).groups;
+      rows = tasks::compared(groups);
+      report::Page page = tasks::comparison_page(groups, folder_.filename().string());
+      if (!failed.empty()) page.sections.push_back({"Could not begin", {report::results_table(failed)}, ""});
+      io::write_file_atomically(folder_ / "results.csv", report::csv_table(tasks::published_table(groups)));
+      io::write_file_atomically(folder_ / "report.html", report::render_html(page));
+    }
+    rows.insert(rows.end(), failed.begin(), failed.end());
+    return rows;
+  }
+
+  std::string resuming() const {
+    return report::program_name() + " sweep " + report::shell_word(arguments_.recipe) + " --run " +
+           report::shell_word(folder_.string()) + " --resume";
+  }
+
+  const SweepArguments& arguments_;
+  tasks::Sweep sweep_;
+  fs::path folder_;
+  std::map<std::string, std::string> failed_;  // by point: why
+};
+
+int run_sweep(const SweepArguments& arguments) {
+  const fs::path recipe = find_recipe(arguments.recipe);
+  tasks::Sweep sweep = tasks::read_sweep(recipe);
+  const fs::path folder = sweep_folder(arguments, recipe);
+  // A key that is none, or a value out of range, is a mistake in the recipe: nothing begins.
+  for (const tasks::SweepPoint& point : sweep.points) {
+    const TrainArguments training = training_of(arguments, sweep, point, folder);
+    read_recipe(training_job(training, /*several=*/true), training, training.seed);
+  }
+  if (arguments.print || arguments.dry_run) {
+    for (const tasks::SweepPoint& point : sweep.points) {
+      std::cout << "# " << point.name << '\n';
+      for (const std::string& setting : point.settings) std::cout << "# " << setting << '\n';
+      train_seeds(training_of(arguments, sweep, point, folder));
+      std::cout << '\n';
+    }
+    return kDone;
+  }
+  fs::create_directories(folder);
+  io::write_file_atomically(folder / kSweepFile, written_recipe(recipe).text);
+  return SweepSeries(arguments, std::move(sweep), folder).run();
+}
+
+Action declare_sweep(CLI::App& app) {
+  auto arguments = std::make_shared<SweepArguments>();
+  app.add_option("RECIPE", arguments->recipe, "A recipe with a table [sweep], by file or name")
+      ->required()
+      ->type_name("");
+  add_recipe_settings(app, arguments->settings);
+  app.add_flag("--resume", arguments->resume, "Go on with the sweep in --run; what is done is passed by");
+  app.add_option("--run", arguments->run, "The sweep's folder (RUNS/<date>-<recipe>-sweep)")->type_name("FOLDER");
+  app.add_option("--runs", arguments->runs, "Where sweeps lie (runs)")->type_name("FOLDER");
+  app.add_flag("--print", arguments->print, "Print the recipe of each point, and leave");
+  app.add_flag("--dry-run", arguments->dry_run, "Try each point for a step, estimate its runs, and leave");
+  add_progress_option(app, arguments->progress);
+  return [arguments] { return run_sweep(*arguments); };
+}
+
+const Registration registered_sweep({Topic::runs,
+                                     "sweep",
+                                     "Train every combination of values that a recipe's table [sweep] lists",
+                                     {"cachet sweep sweeps/cache_ratio --dry-run",
+                                      "cachet sweep sweeps/cache_ratio --run my-sweep",
+                                      "cachet sweep sweeps/cache_ratio --run my-sweep --resume"},
+                                     declare_sweep});
+
+}  // namespace
+}  // namespace cachet::app

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cachet::tasks {
+
+inline constexpr size_t kMostSweepPoints = 1000;
+
+/// One of the recipes that a sweep makes of its own: what is laid over it, as `--set` options.
+struct SweepPoint {
+  std::string name;  // "cached-ratio_0.25": that of a folder
+  std::vector<std::string> settings;
+};
+
+/// What the table `sweep` of a recipe varies:
+///   seeds = 3                          as --seeds takes them: a number, or a list
+///   model.cache.ratio = [0.25, 0.5]    an axis: a key of the recipe and its values
+///   variants.plain = {model.cache.kind = "none"}    values of several keys under one name
+/// Every variant meets every combination of the axes.
+struct Sweep {
+  std::vector<SweepPoint> points;  // the last axis moves fastest; axes in the order of their keys
+  std::string seeds = "1";         // as --seeds takes them
+  std::optional<uint64_t> seed{};  // as --seed: the first of them, where it is not the recipe's
+};
+
+/// Reads it. Throws config::Error for a recipe without the table, an axis that is no list or an empty one, two points
+/// of one name, more than kMostSweepPoints. Whether the recipe knows the keys shows when a point is read.
+Sweep read_sweep(const std::filesystem::path& recipe);
+
+}  // namespace cachet::tasks

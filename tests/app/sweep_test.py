@@ -1,0 +1,87 @@
+"""A recipe trained with every combination of values that its table [sweep] lists."""
+import csv
+import shutil
+
+import command
+from runs import RunTest
+
+SWEEP = """
+base = "tiny.toml"
+[sweep]
+seeds = 2
+model.cache.ratio = [0.25, 0.5]
+[sweep.variants.narrow]
+model.embed_dim = 16
+[sweep.variants.wide]
+model.embed_dim = 32
+"""
+
+
+class Sweep(RunTest):
+    SHORT = ["--progress", "none", "--set", "train.limit=4 steps"]
+    POINTS = ["narrow-ratio_0.25", "narrow-ratio_0.5", "wide-ratio_0.25", "wide-ratio_0.5"]
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "sweep.toml").write_text(SWEEP)
+
+    def rows(self, folder):
+        return list(csv.DictReader((self.folder / folder / "results.csv").read_text().splitlines()))
+
+    def test_every_point_is_a_folder_of_seeds(self):
+        done = self.cachet("sweep", "sweep.toml", "--run", "many", *self.SHORT)
+        self.assertEqual(sorted(path.name for path in (self.folder / "many").iterdir() if path.is_dir()), self.POINTS)
+        self.assertEqual(len(self.rows("many")), 8)
+        self.assertEqual({row["state"] for row in self.rows("many")}, {"finished"})
+        for point in self.POINTS:
+            self.assertIn(point + " (2 seeds)", done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "many/report.html")
+        self.assertIn("<svg", (self.folder / "many/report.html").read_text())
+        self.train("alone", "--set", "train.limit=4 steps", "--seed", "1", "--set", "model.embed_dim=32", "--set",
+                   "model.cache.ratio=0.25")
+        self.assertEqual(self.weights("many/wide-ratio_0.25/seed-1"), self.weights("alone"))
+        self.assertNotIn("sweep", (self.folder / "many/wide-ratio_0.25/seed-1/resolved.toml").read_text())
+
+    def test_goes_on_with_what_is_not_done(self):
+        words = ["sweep", "sweep.toml", "--run", "many", *self.SHORT]
+        self.cachet(*words)
+        shutil.rmtree(self.folder / "many/wide-ratio_0.5")
+        shutil.rmtree(self.folder / "many/narrow-ratio_0.5/seed-1")
+        kept = (self.folder / "many/wide-ratio_0.25/seed-0/metrics.jsonl").read_bytes()
+        self.assertIn("--resume", self.refused(*words, cwd=self.folder))
+        self.cachet(*words, "--resume")
+        self.assertEqual(len(self.rows("many")), 8)
+        self.assertEqual((self.folder / "many/wide-ratio_0.25/seed-0/metrics.jsonl").read_bytes(), kept)
+
+    def test_a_point_that_fails_is_a_row_and_the_others_go_on(self):
+        # 8 x 8 pixels have no whole patches of 3: the model says so when it is built.
+        (self.folder / "sweep.toml").write_text('base = "tiny.toml"\n[sweep]\nmodel.patch_size = [4, 3]\n')
+        done = command.run("sweep", "sweep.toml", "--run", "many", *self.SHORT, cwd=self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 of 2 points failed", done.stderr)
+        self.assertIn("cachet sweep sweep.toml --run many --resume", done.stderr)
+        self.assertRegex(done.stdout, r"patch_size_3 .*3")
+        self.assertIn("patch_size_3", (self.folder / "many/report.html").read_text())
+        self.assertEqual([row["state"] for row in self.rows("many")], ["finished"])
+
+    def test_mistakes_begin_nothing(self):
+        (self.folder / "sweep.toml").write_text('base = "tiny.toml"\n[sweep]\nmodel.cache.ration = [0.5]\n')
+        self.assertIn("did you mean", self.refused("sweep", "sweep.toml", "--run", "many", cwd=self.folder))
+        self.assertIn("must have a table [sweep]", self.refused("sweep", "tiny.toml", "--run", "many", cwd=self.folder))
+        self.assertFalse((self.folder / "many").exists())
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine/notes.txt").write_text("notes")
+        (self.folder / "sweep.toml").write_text(SWEEP)
+        self.assertIn("holds something else", self.refused("sweep", "sweep.toml", "--run", "mine", cwd=self.folder))
+
+    def test_can_be_looked_at_first(self):
+        printed = self.cachet("sweep", "sweep.toml", "--print").stdout
+        for point in self.POINTS:
+            self.assertIn("# " + point, printed)
+        self.assertEqual(printed.count("[model.cache]"), 4)
+        self.assertEqual(self.cachet("sweep", "sweep.toml", "--dry-run").stdout.count("a step"), 4)
+        self.assertFalse((self.folder / "runs").exists())
+
+
+if __name__ == "__main__":
+    command.main()
