@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
+
+#include "cachet/config/problem.h"
+#include "cachet/config/toml_parser.h"
 
 namespace cachet::config {
 namespace {
