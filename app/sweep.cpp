@@ -116,14 +116,19 @@ class SweepSeries {
     for (const tasks::SweepPoint& point : sweep_.points)
       if (train::SeedFolder::is_at(folder_ / point.name)) begun.push_back(folder_ / point.name);
     std::vector<report::ComparedRun> rows, failed;
-    for (const auto& [name, message] : failed_)
-      if (std::ranges::none_of(begun, [&](const fs::path& path) { return path.filename() == name; }))
-        failed.push_back({.name = name, .recipe = {}, .metrics = {}, .curves = {}, .state = message, .ranked = false});
+    report::Table reasons{"", {{"point"}, {"why"}}, {}, ""};
+    for (const auto& [name, message] : failed_) {
+      if (std::ranges::any_of(begun, [&](const fs::path& path) { return path.filename() == name; })) continue;
+      failed.push_back(
+          {.name = name, .recipe = {}, .metrics = {}, .curves = {}, .state = "could not begin", .ranked = false});
+      reasons.rows.push_back({name, message});
+    }
     if (!begun.empty()) {
-      const std::vector<tasks::RunGroup> groups = tasks::read_groups(begun).groups;
+      std::vector<tasks::RunGroup> groups = tasks::read_groups(begun).groups;
+      for (tasks::RunGroup& group : groups) group.name = group.runs.front().path.parent_path().filename().string();
       rows = tasks::compared(groups);
       report::Page page = tasks::comparison_page(groups, folder_.filename().string());
-      if (!failed.empty()) page.sections.push_back({"Could not begin", {report::results_table(failed)}, ""});
+      if (!failed.empty()) page.sections.push_back({"Could not begin", {reasons}, ""});
       io::write_file_atomically(folder_ / "results.csv", report::csv_table(tasks::published_table(groups)));
       io::write_file_atomically(folder_ / "report.html", report::render_html(page));
     }

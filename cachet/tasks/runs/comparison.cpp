@@ -5,6 +5,7 @@
 
 #include "cachet/tasks/runs/differences.h"
 #include "cachet/tasks/runs/group_curves.h"
+#include "cachet/tasks/runs/paired_seeds.h"
 #include "cachet/tasks/runs/run_values.h"
 #include "cachet/train/error_message.h"
 #include "cachet/train/run_status.h"
@@ -157,6 +158,8 @@ report::Page comparison_page(const std::vector<RunGroup>& groups, const std::str
   results.note = comparison_notes(groups);
   if (!any_seeds(groups)) return page;
   results.blocks.insert(results.blocks.begin() + 1, seeds_table(groups));
+  if (report::Table pairs = paired_seeds_table(groups); !pairs.rows.empty())
+    results.blocks.insert(results.blocks.begin() + 1, std::move(pairs));
   size_t runs = 0;
   for (const RunGroup& group : groups) runs += group.runs.size();
   page.subtitle = std::to_string(groups.size()) + (groups.size() == 1 ? " recipe, " : " recipes, ") +

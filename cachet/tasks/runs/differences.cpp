@@ -1,23 +1,14 @@
 #include "cachet/tasks/runs/differences.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
+#include "cachet/analysis/statistics.h"
 #include "cachet/report/format.h"
 
 namespace cachet::tasks {
 namespace {
-
-/// Student's t that 2.5 % of the distribution lie above.
-double t_quantile(double degrees) {
-  static constexpr std::array<double, 10> kSmall{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-  const auto whole = static_cast<size_t>(std::max(1.0, std::floor(degrees)));  // the wider of two neighbours
-  if (whole <= kSmall.size()) return kSmall[whole - 1];
-  constexpr double z = 1.959964;
-  return z + (z * z * z + z) / (4 * degrees) + (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * degrees * degrees);
-}
 
 /// Half of the interval that holds 95 % of the differences between means of equal recipes.
 double welch_bound(const Contender& left, const Contender& right) {
@@ -25,19 +16,13 @@ double welch_bound(const Contender& left, const Contender& right) {
   const double a = left.value.spread * left.value.spread / n, b = right.value.spread * right.value.spread / m;
   if (a + b == 0) return 0;
   const double degrees = (a + b) * (a + b) / (a * a / (n - 1) + b * b / (m - 1));
-  return t_quantile(degrees) * std::sqrt(a + b);
+  return analysis::student_t(degrees) * std::sqrt(a + b);
 }
 
 /// Half of the interval that holds 95 % of the differences between one more seed and the mean of these.
 double one_more_bound(const Contender& seeds) {
   const auto n = static_cast<double>(seeds.seeds);
-  return t_quantile(n - 1) * seeds.value.spread * std::sqrt(1 + 1 / n);
-}
-
-/// A difference of two values: points of an accuracy.
-std::string gap_text(const RunValue& value, double gap) {
-  if (value.form == report::ValueForm::percent) return report::format_fixed(100 * gap, 1);
-  return value.form == report::ValueForm::fixed ? report::format_fixed(gap, 3) : report::format_number(gap, 3);
+  return analysis::student_t(n - 1) * seeds.value.spread * std::sqrt(1 + 1 / n);
 }
 
 std::optional<std::string> verdict(const Contender& first, const Contender& other, double gap) {
@@ -55,6 +40,11 @@ std::optional<std::string> verdict(const Contender& first, const Contender& othe
 }
 
 }  // namespace
+
+std::string gap_text(const RunValue& value, double gap) {
+  if (value.form == report::ValueForm::percent) return report::format_fixed(100 * gap, 1);
+  return value.form == report::ValueForm::fixed ? report::format_fixed(gap, 3) : report::format_number(gap, 3);
+}
 
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups) {
   std::vector<Contender> all;

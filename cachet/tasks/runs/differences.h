@@ -14,6 +14,9 @@ struct Contender {
   size_t seeds = 1;  // 1: value.spread is a standard error on the test data; else the deviation between seeds
 };
 
+/// A difference of two such values: "1.2", points of an accuracy.
+std::string gap_text(const RunValue& value, double gap);
+
 /// The metric that decides of each group; none of groups that are not over, or where nothing was evaluated.
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
