@@ -27,7 +27,7 @@ constexpr const char* kWeightsSuffix = ".safetensors";
 
 struct ExportArguments {
   SavedRunArgument model;
-  std::string names = "timm", precision = "f32";
+  std::string names, precision = "f32";
   std::string engine = runtime::openvino_version().empty() ? "torch" : "openvino";
   bool check_all = false;
   OutputArgument output;
@@ -46,20 +46,19 @@ int export_weights(const ExportArguments& arguments) {
   const std::string& output = arguments.output.path;
   require_file_output(arguments.output,
                       {{kWeightsSuffix}, {}, [&](const auto& file) { return holds_weights_of(file, saved.source); }});
-  const io::TensorMap tensors = tasks::export_weights(saved, *io::name_source(arguments.names));
+  const io::NameSource source = io::name_source(arguments.names).value_or(tasks::usual_names(saved.plan));
+  const std::string names(io::word(source));
+  const io::TensorMap tensors = tasks::export_weights(saved, source);
   io::write_safetensors(output, tensors, weights_metadata(saved.plan.name, saved.source));
   if (arguments.json) {
     std::vector<std::string> written;
     for (const auto& [name, tensor] : tensors) written.push_back(name);
-    const nlohmann::ordered_json json{{"schema", kSchema},
-                                      {"model", saved.plan.name},
-                                      {"names", arguments.names},
-                                      {"tensors", written},
-                                      {"output", output}};
+    const nlohmann::ordered_json json{
+        {"schema", kSchema}, {"model", saved.plan.name}, {"names", names}, {"tensors", written}, {"output", output}};
     std::cout << json.dump(2) << '\n';
     return kDone;
   }
-  std::cout << tensors.size() << " tensors of " << saved.plan.name << " under the names of " << arguments.names << '\n'
+  std::cout << tensors.size() << " tensors of " << saved.plan.name << " under the names of " << names << '\n'
             << output << '\n';
   return kDone;
 }
@@ -89,7 +88,7 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
                               {"largest_difference", check.equality.difference},
                               {"same_class", check.equality.samples - check.equality.other},
                               {"samples", check.equality.samples}};
-  if (check.has_accuracy) json["top1"] = {check.top1_before, check.top1_after};
+  if (check.has_metric) json[check.metric] = {check.metric_before, check.metric_after};
   for (const deploy::RewrittenPlace& place : report.rewrite.places)
     json["rewritten"].push_back({{"place", place.path},
                                  {"kind", word(place.kind)},
@@ -146,7 +145,8 @@ Action declare_export(CLI::App& app) {
       ->type_name("PRECISION");
   app.add_flag("--check", arguments->check_all,
                "Compare the folder with the model on all evaluation data, accuracy too, and not on 64 samples");
-  add_names_option(app, "--names", arguments->names, "Of a safetensors file: whose names to give the tensors (timm)");
+  add_names_option(app, "--names", arguments->names,
+                   "Of a safetensors file: whose names to give the tensors (timm's of images, ours of text)");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_export(*arguments); };
 }

@@ -10,6 +10,7 @@
 #include "cachet/io/state_dict.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/model_recipe.h"
 #include "cachet/tasks/weights/weight_import.h"
 #include "cachet/train/runtime.h"
 
@@ -24,19 +25,35 @@ struct ImportArguments {
   bool partial = false, json = false;
 };
 
-/// What the folder's recipe says: the model, and how an image becomes its input.
+/// The folder's recipe, and what it says.
 struct Imported {
   config::Document recipe;
-  models::ImageClassifierPlan plan;
-  tasks::Preprocessing preprocessing;
+  tasks::ModelRecipe read;
 };
 
 Imported read_imported(const ModelArgument& model, const tasks::Preprocessing& defaults) {
   Imported imported;
-  imported.plan = read_image_model(model, imported.recipe);
-  imported.preprocessing = tasks::read_preprocessing(imported.recipe.root().table("data"), imported.plan, defaults);
+  set_model(model, tasks::has_model_folder,
+            "is no classifier of images, language model or model of translations, and those alone can be imported",
+            imported.recipe);
+  imported.read = tasks::read_model_recipe(imported.recipe, defaults);
   imported.recipe.finish();
   return imported;
+}
+
+tasks::ModelFolderFacts facts_of(const tasks::ModelRecipe& read) {
+  tasks::ModelFolderFacts facts;
+  facts.architecture = read.plan.name;
+  if (!read.images) {
+    facts.text = read.plan.input;
+    return facts;
+  }
+  facts.classes = read.images->classes;
+  facts.channels = read.images->image.channels;
+  facts.height = read.images->image.height;
+  facts.width = read.images->image.width;
+  facts.preprocessing = read.preprocessing;
+  return facts;
 }
 
 std::string file_digest(const std::string& file) {
@@ -44,7 +61,8 @@ std::string file_digest(const std::string& file) {
 }
 
 int run_import(const ImportArguments& arguments) {
-  const models::ImageClassifierPlan plan = read_imported(arguments.model, {}).plan;
+  const tasks::ModelRecipe first = read_imported(arguments.model, {}).read;
+  const models::ModelPlan& plan = first.plan;
   const std::string digest = file_digest(arguments.file);
   const std::string& output = arguments.output.path;
   require_folder_output(
@@ -61,18 +79,21 @@ int run_import(const ImportArguments& arguments) {
   options.source = io::name_source(arguments.names);
   const auto report = tasks::import_weights(*model, arguments.file, options);
   // How its images are prepared is only known now that it is known whose weights these are.
-  const Imported imported =
-      read_imported(arguments.model, tasks::preprocessing_of(arguments.file, report.source, plan));
-  const std::string file = std::filesystem::path(arguments.file).filename().string();
-  tasks::write_model_folder(output, io::state_dict(*model), imported.recipe,
-                            {plan.name, plan.classes, plan.image.channels, plan.image.height, plan.image.width, file,
-                             std::string(io::word(report.source)), imported.preprocessing, digest});
+  const Imported imported = read_imported(
+      arguments.model,
+      first.images ? tasks::preprocessing_of(arguments.file, report.source, *first.images) : tasks::Preprocessing());
+  tasks::ModelFolderFacts facts = facts_of(imported.read);
+  facts.source = std::filesystem::path(arguments.file).filename().string();
+  facts.names = io::word(report.source);
+  facts.source_digest = digest;
+  tasks::write_model_folder(output, io::state_dict(*model), imported.recipe, facts);
+  const auto preprocessing = first.images ? std::optional(imported.read.preprocessing) : std::nullopt;
   if (arguments.json) {
-    std::cout << import_json(report, plan.name, arguments.file, imported.preprocessing, output).dump(2) << '\n';
+    std::cout << import_json(report, plan.name, arguments.file, preprocessing, output).dump(2) << '\n';
     return kDone;
   }
   for (const std::string& line : tasks::report_lines(report, arguments.file)) std::cout << line << '\n';
-  std::cout << "images: " << tasks::to_text(imported.preprocessing) << '\n';
+  if (preprocessing) std::cout << "images: " << tasks::to_text(*preprocessing) << '\n';
   std::cout << output << '\n';
   return kDone;
 }
@@ -107,7 +128,8 @@ const Registration registered_import(
      {"cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 -o deit-tiny",
       "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.cache.kind=grc -o deit-cached",
       "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.classes=10 -o deit-ten "
-      "--json"},
+      "--json",
+      "cachet import model.pt --model transformer_xl_wt103_base -o transformer-xl"},
      declare_import});
 
 }  // namespace

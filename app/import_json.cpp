@@ -22,34 +22,36 @@ const char* reason_word(Report::Reason reason) {
 void add_names_option(CLI::App& app, const std::string& flag, std::string& names, const std::string& help) {
   std::vector<std::string> words;
   for (const std::string_view word : io::name_source_words()) words.emplace_back(word);
-  app.add_option(flag, names, help + ": cachet, timm, pvt, swin, t2t, grc")
-      ->check(CLI::IsMember(words))
-      ->type_name("WHOSE");
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? ": " : ", ") + word;
+  app.add_option(flag, names, help + all)->check(CLI::IsMember(words))->type_name("WHOSE");
 }
 
 nlohmann::ordered_json import_json(const Report& report, const std::string& model, const std::string& file,
-                                   const tasks::Preprocessing& preprocessing, const std::string& output) {
+                                   const std::optional<tasks::Preprocessing>& preprocessing,
+                                   const std::string& output) {
   nlohmann::ordered_json resized = nlohmann::ordered_json::array(), fresh = nlohmann::ordered_json::array();
   for (const auto& each : report.resized)
     resized.push_back({{"name", each.name}, {"from", each.from}, {"to", each.to}});
   for (const auto& each : report.fresh) fresh.push_back({{"name", each.name}, {"reason", reason_word(each.reason)}});
-  return {{"schema", kSchema},
-          {"file", file},
-          {"format", report.format == io::WeightsFile::Format::pytorch ? "pytorch" : "safetensors"},
-          {"key", report.key},
-          {"prefix", report.prefix},
-          {"names", io::word(report.source)},
-          {"model", model},
-          {"loaded", report.loaded},
-          {"converted", report.converted},
-          {"resized", resized},
-          {"fresh", fresh},
-          {"missing", report.missing},
-          {"left_over", report.left_over},
-          {"not_tensors", report.not_tensors},
-          {"not_finite", report.not_finite},
-          {"preprocessing", nlohmann::ordered_json::parse(tasks::to_json(preprocessing))},
-          {"output", output}};
+  nlohmann::ordered_json json{{"schema", kSchema},
+                              {"file", file},
+                              {"format", report.format == io::WeightsFile::Format::pytorch ? "pytorch" : "safetensors"},
+                              {"key", report.key},
+                              {"prefix", report.prefix},
+                              {"names", io::word(report.source)},
+                              {"model", model},
+                              {"loaded", report.loaded},
+                              {"converted", report.converted},
+                              {"resized", resized},
+                              {"fresh", fresh},
+                              {"missing", report.missing},
+                              {"left_over", report.left_over},
+                              {"not_tensors", report.not_tensors},
+                              {"not_finite", report.not_finite}};
+  if (preprocessing) json["preprocessing"] = nlohmann::ordered_json::parse(tasks::to_json(*preprocessing));
+  json["output"] = output;
+  return json;
 }
 
 }  // namespace cachet::app

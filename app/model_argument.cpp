@@ -55,14 +55,15 @@ models::ModelPlan read_model(const ModelArgument& argument) {
   return plan;
 }
 
-models::ImageClassifierPlan read_image_model(const ModelArgument& argument, config::Document& document) {
-  const std::vector<std::string> names = models::model_names(models::Ability::image_classifier);
+void set_model(const ModelArgument& argument, const std::function<bool(models::Ability)>& can_be,
+               const std::string& else_say, config::Document& document) {
+  std::vector<std::string> names;
+  for (const models::Ability ability : models::abilities())
+    if (can_be(ability)) std::ranges::copy(models::model_names(ability), std::back_inserter(names));
   if (!models::abilities_of(argument.name).empty() && std::ranges::find(names, argument.name) == names.end())
-    throw UsageError("'" + argument.name + "' is no image classifier, and those alone can be imported");
+    throw UsageError("'" + argument.name + "' " + else_say);
   set_model(argument, names, document);
-  const models::ImageClassifierPlan plan = models::read_image_classifier(document.root().table("model"));
   require_same_name(argument, document);
-  return plan;
 }
 
 }  // namespace cachet::app

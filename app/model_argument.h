@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,10 @@ CLI::Option* add_model_argument(CLI::App& app, ModelArgument& argument);
 /// for settings that are wrong, all at once.
 models::ModelPlan read_model(const ModelArgument& argument);
 
-/// A model of images, read through a document that the caller keeps and finishes: its table [model], name included,
-/// describes it.
-models::ImageClassifierPlan read_image_model(const ModelArgument& argument, config::Document& document);
+/// Puts name and settings into a document, for whom reads more there than the model. Throws UsageError as read_model()
+/// does, for a model that cannot do one of these, and where the settings name another one.
+void set_model(const ModelArgument& argument, const std::function<bool(models::Ability)>& can_be,
+               const std::string& else_say, config::Document& document);
 
 /// The names that a glob matches; all for an empty one. Throws UsageError when there is none, with the nearest names.
 std::vector<std::string> matching_models(const std::string& glob);

@@ -9,6 +9,7 @@ import json
 import logging
 import pathlib
 import random
+import unicodedata
 
 import sacrebleu
 from sacrebleu.metrics import BLEU, CHRF
@@ -39,6 +40,28 @@ def near(draw, sentence):
 def bleu_of(score):
     return {"score": score.score, "precisions": score.precisions, "counts": score.counts, "totals": score.totals,
             "bp": score.bp, "sys_len": score.sys_len, "ref_len": score.ref_len, "text": str(score)}
+
+
+VIETNAMESE = ["\u0110\u01b0\u1eddng n\u00e0y r\u1ea5t \u0111\u1eb9p, ph\u1ea3i kh\u00f4ng?", "T\u00f4i \u0111\u00e3 \u0111\u1ecdc 1.250 quy\u1ec3n s\u00e1ch v\u1ec1 ng\u1eef ph\u00e1p.",
+              "H\u1ecd n\u00f3i: \u201cCh\u00fang ta s\u1ebd \u0111i b\u1ed9 t\u1edbi tr\u01b0\u1eddng.\u201d", "Nh\u1eefng ng\u01b0\u1eddi b\u1ea1n \u1ea5y v\u1eabn c\u00f2n \u1edf l\u1ea1i.",
+              "C\u00e1i b\u00e0n, c\u00e1i gh\u1ebf v\u00e0 c\u00e1i t\u1ee7."]
+
+
+def vietnamese():
+    """BLEU and chrF of sentences whose last word is another, with hypotheses and references composed, decomposed and
+    behind a byte-order mark: nothing is normalized."""
+    changed = [" ".join(sentence.split(" ")[:-1] + ["\u1ec7."]) for sentence in VIETNAMESE]
+    forms = {"composed": lambda text: unicodedata.normalize("NFC", text),
+             "decomposed": lambda text: unicodedata.normalize("NFD", text),
+             "marked": lambda text: "\ufeff" + unicodedata.normalize("NFC", text)}
+    cases = []
+    for given, of_hypothesis in forms.items():
+        for asked, of_reference in forms.items():
+            hypotheses, references = list(map(of_hypothesis, changed)), list(map(of_reference, VIETNAMESE))
+            cases.append({"name": f"{given} for {asked}", "hypotheses": hypotheses, "references": references,
+                          "bleu": bleu_of(BLEU().corpus_score(hypotheses, [references])),
+                          "chrf": CHRF().corpus_score(hypotheses, [references]).score})
+    return cases
 
 
 def main():
@@ -73,7 +96,7 @@ def main():
     tokenize = Tokenizer13a()
     written = {"sacrebleu": sacrebleu.__version__,
                "tokens": [[text, tokenize(text.rstrip())] for text in tokens],
-               "hypotheses": hypotheses, "corpora": corpora}
+               "hypotheses": hypotheses, "corpora": corpora, "vietnamese": vietnamese()}
     path = pathlib.Path(__file__).resolve().parent.parent / "tests/data/sacrebleu.json"
     path.write_text(json.dumps(written, ensure_ascii=True, separators=(",", ":")) + "\n")
 

@@ -10,13 +10,15 @@
 namespace cachet::io {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, NameSource>, 7> kWords{{{"cachet", NameSource::cachet},
+constexpr std::array<std::pair<std::string_view, NameSource>, 9> kWords{{{"cachet", NameSource::cachet},
                                                                          {"timm", NameSource::timm},
                                                                          {"pvt", NameSource::pvt},
                                                                          {"swin", NameSource::swin},
                                                                          {"t2t", NameSource::t2t},
                                                                          {"grc", NameSource::grc},
-                                                                         {"mmdetection", NameSource::mmdetection}}};
+                                                                         {"mmdetection", NameSource::mmdetection},
+                                                                         {"transformer_xl", NameSource::transformer_xl},
+                                                                         {"fairseq", NameSource::fairseq}}};
 
 // Parts of a detector: its backbone, and what is beside it.
 constexpr std::string_view kBackbone = "backbone.", kNeck = "neck.";
@@ -70,6 +72,8 @@ std::vector<NameMap> tables(NameSource source, const NameTraits& traits) {
     maps.push_back(traits.spatial_reduction ? published_grc_spatial_reduction() : published_grc());
   if (source == NameSource::swin) maps.push_back(published_swin());
   if (source == NameSource::t2t && traits.token_performer) maps.push_back(published_t2t_performer());
+  if (source == NameSource::transformer_xl) maps.push_back(published_transformer_xl());
+  if (source == NameSource::fairseq) maps.push_back(published_fairseq_translation());
   if (traits.windows)
     for (NameMap& map : published_unified_norm(traits.windows->first, traits.windows->second))
       maps.push_back(std::move(map));
@@ -133,6 +137,10 @@ NameSource recognize_names(const TensorMap& tensors) {
     const NameSource inner = recognize_names(backbone_of(tensors));
     return inner == NameSource::cachet || inner == NameSource::timm ? NameSource::cachet : NameSource::mmdetection;
   }
+  if (any_begins(tensors, "word_emb.emb_layers.")) return NameSource::transformer_xl;
+  if (any_begins(tensors, "encoder.embed_tokens.") || any_begins(tensors, "decoder.embed_tokens."))
+    return NameSource::fairseq;
+  if (any_begins(tensors, "embedding.table_") || any_begins(tensors, "encoder_blocks.")) return NameSource::cachet;
   if (any_has(tensors, "attn_self_func.")) return NameSource::grc;
   if (any_begins(tensors, "patch_embed1.")) return NameSource::pvt;
   if (any_has(tensors, ".self_attention.")) return NameSource::cachet;
@@ -170,6 +178,8 @@ TensorMap to_their_names(NameSource source, const TensorMap& ours, const ExportF
   for (auto map = maps.rbegin(); map != maps.rend(); ++map) tensors = map->inverted().apply(tensors).tensors;
   std::erase_if(tensors, [](const auto& item) { return item.first.ends_with(kUnrecordedCounters); });
   if (source == NameSource::swin) tensors.merge(swin_constants(tensors, facts.image_height, facts.image_width));
+  if (source == NameSource::transformer_xl) tensors.merge(transformer_xl_constants(tensors));
+  if (source == NameSource::fairseq) tensors.merge(fairseq_constants());
   return tensors;
 }
 

@@ -12,13 +12,15 @@ namespace cachet::io {
 
 /// Whose names the weights of a model carry.
 enum class NameSource {
-  cachet,       // ours
-  timm,         // also DeiT's: ours follow them
-  pvt,          // whai362/PVT, v1 and v2
-  swin,         // microsoft/Swin-Transformer
-  t2t,          // yitu-opensource/T2T-ViT, hikvision-research/Unified-Normalization
-  grc,          // annosubmission/GRC-Cache: its cached layers, in PVT's names where the model is a PVT
-  mmdetection,  // detectors of open-mmlab/mmdetection and what builds on it: below `backbone.` one of the names above
+  cachet,          // ours
+  timm,            // also DeiT's: ours follow them
+  pvt,             // whai362/PVT, v1 and v2
+  swin,            // microsoft/Swin-Transformer
+  t2t,             // yitu-opensource/T2T-ViT, hikvision-research/Unified-Normalization
+  grc,             // annosubmission/GRC-Cache: its cached layers, in PVT's names where the model is a PVT
+  mmdetection,     // detectors of open-mmlab/mmdetection and what builds on it: below `backbone.` one of those above
+  transformer_xl,  // kimiyoung/transformer-xl, the PyTorch half; booydar/LM-RMT's memory tokens
+  fairseq,         // translation models of facebookresearch/fairseq
 };
 
 std::string_view word(NameSource source);  // "pvt"
@@ -35,12 +37,13 @@ struct ExportFacts {
 };
 
 /// Weights under a source's names, and under ours. What no rule knows keeps its name: T2T's frozen `pos_embed`, which
-/// ours computes, does. Swin's index tables and masks are left out. Throws io::Error for names that clash and parts
-/// that do not fit.
+/// ours computes, does. Tables that an author's code computes and saves all the same are left out: Swin's indices and
+/// masks, Transformer-XL's frequencies, fairseq's positions and versions. Throws io::Error for names that clash and
+/// parts that do not fit.
 TensorMap to_our_names(NameSource source, const TensorMap& theirs);
 
-/// The inverse, Swin's tables and masks included (of a detector the tables alone): to_our_names() of it gives the same
-/// tensors back.
+/// The inverse, these tables included (of a detector Swin's masks are not): to_our_names() of it gives the same tensors
+/// back. What modules share must be there under each of its names.
 TensorMap to_their_names(NameSource source, const TensorMap& ours, const ExportFacts& facts);
 
 }  // namespace cachet::io

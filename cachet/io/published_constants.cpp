@@ -1,7 +1,10 @@
 #include "cachet/io/published_constants.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/pow.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
@@ -63,6 +66,26 @@ TensorMap swin_constants(const TensorMap& theirs, int64_t image_height, int64_t 
     constants.emplace(place + "attn.relative_position_index", relative_position_index(side));
     if (block % 2 == 1 && std::min(height, width) > side && height % side == 0 && width % side == 0)
       constants.emplace(place + "attn_mask", shifted_window_mask(height, width, side));
+  }
+  return constants;
+}
+
+TensorMap transformer_xl_constants(const TensorMap& theirs) {
+  constexpr double kLongestPeriod = 10000.0;
+  const auto reader = theirs.find("layers.0.dec_attn.qkv_net.weight");
+  if (reader == theirs.end() || reader->second.dim() != 2) return {};
+  const int64_t channels = reader->second.size(1);
+  const at::ScalarType type = reader->second.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  const at::Tensor exponents = at::arange(0, channels, 2, type) / channels;
+  return {{"pos_emb.inv_freq", at::pow(kLongestPeriod, exponents).reciprocal()}};
+}
+
+TensorMap fairseq_constants() {
+  constexpr double kVersion = 3;
+  TensorMap constants;
+  for (const std::string half : {"encoder", "decoder"}) {
+    constants.emplace(half + ".version", at::full({1}, kVersion));
+    constants.emplace(half + ".embed_positions._float_tensor", at::zeros({1}));
   }
   return constants;
 }

@@ -219,7 +219,9 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
   for (const Reader& input : json["inputs"].list(kMostInputs)) manifest.inputs.push_back(read_input(input));
   if (manifest.inputs.empty()) json["inputs"].fail("is empty");
   for (const Reader& label : json["classes"].list(kMostClasses)) manifest.classes.push_back(label.text());
-  if (manifest.classes.empty()) json["classes"].fail("is empty");
+  // LibTorch alone runs models that write text, which have none.
+  const bool may_write_text = manifest.engine == EngineKind::torch && !json.has("image");
+  if (manifest.classes.empty() && !may_write_text) json["classes"].fail("is empty");
   if (json.has("image")) {
     manifest.image = read_image(json["image"]);
     const ImagePreparation& image = *manifest.image;

@@ -4,10 +4,9 @@
 
 #include "cachet/io/error.h"
 #include "cachet/io/state_dict.h"
-#include "cachet/models/registry.h"
 #include "cachet/tasks/exports/exported_model.h"
-#include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/model_recipe.h"
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/run_folder.h"
@@ -73,9 +72,7 @@ SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std
   saved.run = is_folder ? path : run_of_checkpoint(saved.checkpoint);
   SavedPlan read = read_plan(saved.run, settings);
   saved.plan = std::move(read.plan);
-  if (saved.exported)
-    saved.plan = with_sessions(saved.plan, *saved.exported, session_of(path, *saved.exported, saved.plan.model()),
-                               path.string());
+  if (saved.exported) saved.plan = with_exported_model(saved.plan, *saved.exported, path);
   saved.recipe = std::move(read.recipe);
   saved.what_answers_depend_on = std::move(read.answer_values);
   return saved;
@@ -107,8 +104,7 @@ SavedModel open_saved_model(const std::filesystem::path& path) {
     return {saved.plan.model(), read_weights(saved), "run " + train::RunFolder::open(saved.run).id()};
   }
   config::Document recipe = config::Document::from_file(model_folder_recipe(path));
-  const auto plan = models::read_image_classifier(recipe.root().table("model"));
-  read_preprocessing(recipe.root().table("data"), plan, {});
+  const models::ModelPlan plan = read_model_recipe(recipe).plan;
   recipe.finish();
   return {plan, read_model_folder(path), "model " + model_folder_digest(path)};
 }

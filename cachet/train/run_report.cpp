@@ -10,6 +10,7 @@
 #include "cachet/report/run_page.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/event_curves.h"
+#include "cachet/train/step_meter.h"
 
 namespace cachet::train {
 namespace {
@@ -64,7 +65,7 @@ void add_metric_charts(const RunDescription& run, const std::vector<Event>& even
 }
 
 void add_machine_charts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
-  report::Series rate = curve(events, EventKind::step, "tokens_per_second", "tokens/s");
+  report::Series rate = curve(events, EventKind::step, "tokens_per_second", token_rate_title(run));
   if (rate.x.empty()) rate = curve(events, EventKind::step, "samples_per_second", run.words.many + "/s");
   const std::string unit = rate.name;
   report::add_chart(page.charts, {"Throughput", unit, {std::move(rate)}, false, /*from_zero=*/true});

@@ -8,6 +8,8 @@
 namespace cachet::train {
 namespace {
 
+constexpr const char* kTokenRate = "tokens_per_second";
+
 /// As closely as lines that follow each other need it: a loss with four digits.
 std::string value_text(report::MetricDescription metric, double value) {
   if (metric.form == report::ValueForm::fixed) metric.form = report::ValueForm::number;
@@ -57,11 +59,16 @@ double StepMeter::data_wait() const { return seconds_ > 0 ? waited_ / seconds_ :
 Metrics StepMeter::machine(double run_seconds, int64_t steps_left) const {
   const double per_step = total_steps_ > 0 ? total_seconds_ / static_cast<double>(total_steps_) : 0;
   Metrics metrics{{"seconds", run_seconds}, {"samples_per_second", samples_per_second()}};
-  if (tokens_ > 0) metrics.set("tokens_per_second", tokens_per_second());
+  if (tokens_ > 0) metrics.set(kTokenRate, tokens_per_second());
   metrics.set("data_wait", data_wait());
   metrics.set("memory_bytes", static_cast<double>(resident_bytes()));
   metrics.set("seconds_left", per_step * static_cast<double>(steps_left));
   return metrics;
+}
+
+std::string token_rate_title(const RunDescription& run) {
+  const auto found = std::ranges::find(run.metrics, kTokenRate, &report::MetricDescription::name);
+  return found == run.metrics.end() ? "tokens/s" : found->title;
 }
 
 std::string event_text(const Event& event, int64_t total_steps, const RunDescription& run) {
@@ -72,8 +79,8 @@ std::string event_text(const Event& event, int64_t total_steps, const RunDescrip
   if (const auto rate = event.machine.find("samples_per_second")) {
     text += "  " + report::format_number(*rate) + " samples/s";
   }
-  if (const auto rate = event.machine.find("tokens_per_second"))
-    text += "  " + report::format_count(*rate) + " tokens/s";
+  if (const auto rate = event.machine.find(kTokenRate))
+    text += "  " + report::format_count(*rate) + " " + token_rate_title(run);
   if (const auto wait = event.machine.find("data_wait")) text += "  data wait " + report::format_percent(*wait);
   if (const auto memory = event.machine.find("memory_bytes")) {
     text += "  " + report::format_bytes(static_cast<int64_t>(*memory));
@@ -94,7 +101,7 @@ report::ProgressState progress_state(const TrainState& state, const RunDescripti
   progress.gradient_norm = gradient_norm;
   const bool has_tokens = meter.tokens_per_second() > 0;
   progress.rate = has_tokens ? meter.tokens_per_second() : meter.samples_per_second();
-  progress.rate_unit = has_tokens ? "tok/s" : run.words.rate;
+  progress.rate_unit = has_tokens ? token_rate_title(run) : run.words.rate;
   progress.data_wait = meter.data_wait();
   progress.memory_bytes = resident_bytes();
   return progress;

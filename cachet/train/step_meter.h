@@ -32,6 +32,9 @@ class StepMeter {
   int64_t samples_ = 0, tokens_ = 0, steps_ = 0, total_steps_ = 0;
 };
 
+/// What "tokens_per_second" is called: "tokens/s" unless the run describes it, as where tokens are of several kinds.
+std::string token_rate_title(const RunDescription& run);
+
 /// The line that log.txt has for an event.
 std::string event_text(const Event& event, int64_t total_steps, const RunDescription& run);
 

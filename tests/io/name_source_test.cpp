@@ -75,6 +75,11 @@ const std::vector<SourceCase> kSourceCases = {
      {},
      {"backbone.stages.3.blocks.0.attn.kv.weight", "neck.fpn_convs.4.conv.weight", "bbox_head.cls_convs.3.conv.bias",
       "bbox_head.retina_reg.weight"}},
+    {"model_transformer_xl",
+     NameSource::transformer_xl,
+     {},
+     {"embedding.table_0", "output.table_0", "output.bias_0", "output.cluster_weight", "blocks.0.attn.content_bias",
+      "blocks.1.attn.position.weight", "blocks.1.norm1.bias", "blocks.0.mlp.fc2.weight"}},
 };
 
 TEST(NameSource, IsRecognisedMapsAndMapsBackBitForBit) {
@@ -88,6 +93,43 @@ TEST(NameSource, IsRecognisedMapsAndMapsBackBitForBit) {
     expect_same(to_their_names(each.source, ours, each.facts), theirs);
     expect_same(to_our_names(each.source, to_their_names(each.source, ours, each.facts)), ours);
   }
+}
+
+// The fixture's weights have Hugging Face's names and say what fairseq calls each.
+TensorMap fairseq_parameters() {
+  const testing::Oracle oracle = testing::load_oracle("model_translation");
+  TensorMap theirs = fairseq_constants();
+  for (const auto& [name, tensor] : oracle.below("param.")) {
+    const nlohmann::json& names = oracle.metadata.at("fairseq_names").at(name);
+    if (names.is_string()) theirs.emplace(names.get<std::string>(), tensor);
+    for (size_t i = 0; names.is_array() && i < names.size(); ++i) theirs.emplace(names[i].get<std::string>(), tensor);
+  }
+  return theirs;
+}
+
+TEST(NameSource, FairseqsTranslationModelMapsAndMapsBackBitForBit) {
+  const TensorMap theirs = fairseq_parameters();
+  EXPECT_EQ(recognize_names(theirs), NameSource::fairseq);
+  const TensorMap ours = to_our_names(NameSource::fairseq, theirs);
+  for (const char* name : {"source_embed.weight", "target_embed.weight", "output.weight", "encoder_norm.bias",
+                           "encoder_blocks.1.attn.qkv.weight", "decoder_blocks.0.cross_attn.kv.bias",
+                           "decoder_blocks.1.cross_norm.weight", "decoder_blocks.1.mlp.fc1.weight"})
+    EXPECT_TRUE(ours.contains(name)) << name;
+  for (const auto& [name, tensor] : ours) EXPECT_EQ(name.find("layers."), std::string::npos) << name;
+  EXPECT_EQ(recognize_names(ours), NameSource::cachet);
+  expect_same(to_their_names(NameSource::fairseq, ours, {}), theirs);
+  // A decoder of another version would leave its last norm out.
+  EXPECT_EQ(theirs.at("decoder.version").item<float>(), 3);
+}
+
+TEST(NameSource, FrequenciesOfTransformerXLAreMadeAgain) {
+  const TensorMap weights{{"layers.0.dec_attn.qkv_net.weight", at::zeros({36, 12})}};
+  const at::Tensor made = transformer_xl_constants(weights).at("pos_emb.inv_freq");
+  ASSERT_EQ(made.sizes(), (std::vector<int64_t>{6}));
+  EXPECT_EQ(made.scalar_type(), at::kFloat);
+  EXPECT_EQ(made[0].item<float>(), 1);
+  EXPECT_NEAR(made[3].item<float>(), 0.01, 1e-8);
+  EXPECT_TRUE(transformer_xl_constants({}).empty());
 }
 
 TEST(NameSource, UnifiedNormStateLiesInTheRowsOfOurs) {

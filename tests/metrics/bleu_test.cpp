@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 #include <stdexcept>
 
 #include "tests/metrics/text_metric_fixtures.h"
@@ -93,6 +94,24 @@ TEST(Bleu, IsSacreBleusOfSentencesAndCorporaWithEveryOption) {
       }
     }
   }
+}
+
+TEST(Bleu, IsSacreBleusOfVietnameseInEveryForm) {
+  const auto cases = test::sacrebleu_fixtures().at("vietnamese");
+  ASSERT_EQ(cases.size(), 9u);
+  std::map<std::string, double> scores;
+  for (const auto& each : cases) {
+    const auto name = each.at("name").get<std::string>();
+    SCOPED_TRACE(name);
+    const std::vector<Texts> references{each.at("references").get<Texts>()};
+    const Bleu score = corpus_bleu(each.at("hypotheses").get<Texts>(), references);
+    expect_bleu(score, each.at("bleu"));
+    scores[name] = score.score;
+  }
+  // Two forms of one text are two texts, and sacreBLEU says so, too.
+  EXPECT_NEAR(scores["composed for composed"], scores["decomposed for decomposed"], 1e-9);
+  EXPECT_LT(scores["decomposed for composed"], scores["composed for composed"] / 2);
+  EXPECT_LT(scores["marked for composed"], scores["composed for composed"]);
 }
 
 TEST(Bleu, KeepsCharactersAsTheyAreGiven) {

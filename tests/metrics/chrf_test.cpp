@@ -51,6 +51,16 @@ TEST(Chrf, CountsCodePointsAndStrayBytes) {
   EXPECT_EQ(one("A", "\xE0\x81\x81"), 0);  // an overlong form is not the character
 }
 
+TEST(Chrf, IsSacreBleusOfVietnameseInEveryForm) {
+  const auto cases = test::sacrebleu_fixtures().at("vietnamese");
+  for (const auto& each : cases) {
+    const std::vector<Texts> references{each.at("references").get<Texts>()};
+    const double expected = each.at("chrf");
+    EXPECT_NEAR(corpus_chrf(each.at("hypotheses").get<Texts>(), references), expected, allowed(expected))
+        << each.at("name");
+  }
+}
+
 TEST(Chrf, IsZeroWithoutCharacters) {
   EXPECT_EQ(one("", "a"), 0);
   EXPECT_EQ(one("a", ""), 0);

@@ -55,6 +55,16 @@ TEST_P(ModelClone, StandsOnItsOwnWithAnyAttention) {
 INSTANTIATE_TEST_SUITE_P(Models, ModelClone, ::testing::ValuesIn(testing::small_models()),
                          [](const auto& info) { return info.param.name + "_" + std::to_string(info.index); });
 
+TEST(ModelClone, ModelsThatWriteTextStandOnTheirOwnWithAnyNormAndCache) {
+  for (const SmallModel& small : testing::small_text_models())
+    for (const std::string& norm : testing::norm_kinds())
+      for (Settings plug_ins : testing::cache_settings(/*has_grid=*/false)) {
+        plug_ins.push_back("norm.kind=" + norm);
+        SCOPED_TRACE(small.name);
+        expect_model_clones(small, plug_ins);
+      }
+}
+
 TEST(ModelClone, BackbonesWithoutAClassifierToo) {
   auto options = PyramidVisionTransformerOptions{
       .image = {.height = 64, .width = 96},

@@ -3,6 +3,7 @@
 
 #include "cachet/models/detection/faster_rcnn.h"
 #include "cachet/models/detection/retinanet.h"
+#include "cachet/models/language/block_language_model.h"
 #include "cachet/models/language/long_range_options.h"
 #include "cachet/models/language/translation_transformer_options.h"
 #include "cachet/models/vision/image_classifier.h"
@@ -28,6 +29,7 @@ TEST(DesignatedOptions, OfModels) {
   EXPECT_FALSE((LongRangeOptions{.depth = 2}.plug_ins.attention.projection_bias));
   EXPECT_TRUE((LongRangeOptions{.plug_ins = {.norm = nn::RMSNormOptions{}}}.plug_ins.attention.qkv_bias));
   EXPECT_EQ((PatchEmbeddingOptions{.embed_dim = 8, .stride = 4}.channels), 3);
+  EXPECT_EQ((LanguageBlockOptions{.model = "of blocks", .depth = 2}.activation), nn::Activation::gelu);
   EXPECT_EQ((TranslationTransformerOptions{.embed_dim = 8, .encoder = {.depth = 1}}.encoder.num_heads), 4);
 }
 

@@ -46,6 +46,44 @@ void expect_equal(const Hypothesis& a, const Hypothesis& b, const std::string& w
   EXPECT_NEAR(a.score, b.score, 1e-9) << what;
 }
 
+// What the encoder left is there once a sentence, however many lanes write translations of it.
+TEST(Decoding, LanesOfASentenceShareItsKeysAndSayTheSame) {
+  for (const char* kind : {"softmax", "elu", "kernel"}) {
+    auto options = testing::small_translation_options();
+    if (*kind == 'e') options.cross_attention.function = nn::EluOptions{};
+    if (*kind == 'k') options.cross_attention.function = nn::KernelOptions{};
+    const auto model = testing::made_translation_model(options);
+    model->eval();
+    const at::NoGradGuard no_grad;
+    const Sequences source{at::randint(4, 20, {3, 6}, at::kLong), at::zeros({3, 6}, at::kBool)};
+    source.padding[1].narrow(0, 4, 2).fill_(true);
+    const at::Tensor beams = at::tensor({0, 0, 0, 1, 1, 1, 2, 2, 2}, at::kLong), begin = at::full({3}, 2, at::kLong);
+    // The one forks behind the first token, the other has all lanes from the beginning, each with keys of its own.
+    models::TranslationStream forked = model->make_stream(model->encode(source));
+    models::TranslationStream apart =
+        model->make_stream(model->encode({source.ids.index_select(0, beams), source.padding.index_select(0, beams)}));
+    model->next_token(begin, forked);
+    model->next_token(begin.index_select(0, beams), apart);
+    model->reorder(forked, beams, /*same_sentences=*/false);
+    const auto keys = [](const models::TranslationStream& stream) {
+      return stream.state->part("block_1").part("cross_attn").get("context_keys");
+    };
+    EXPECT_EQ(keys(forked).size(0), 3);
+    EXPECT_EQ(keys(apart).size(0), 9);
+    const auto expect_same = [&] {
+      const at::Tensor ids = at::randint(4, 20, {forked.lanes()}, at::kLong);
+      EXPECT_LE((model->next_token(ids, forked) - model->next_token(ids, apart)).abs().max().item<double>(), 1e-9)
+          << kind;
+    };
+    expect_same();
+    for (const auto& rows : {std::vector<int64_t>{2, 0, 0, 3, 4, 5, 8, 8, 8}, {0, 1, 2, 6, 7, 8}, {0, 4, 5}, {1, 2}}) {
+      model->reorder(forked, at::tensor(rows, at::kLong), false);
+      model->reorder(apart, at::tensor(rows, at::kLong), false);
+      expect_same();
+    }
+  }
+}
+
 TEST(Decoding, ABeamOfOneIsGreedy) {
   const auto model = made_translator();
   const Sequences source = drawn_sources(12);

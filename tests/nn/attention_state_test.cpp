@@ -37,6 +37,39 @@ TEST(AttentionState, ReordersWhatBelongsToLanesAndLeavesWhatIsShared) {
   EXPECT_FALSE(state.get("empty").defined());
 }
 
+TEST(AttentionState, GroupsOfLanesKeepWhatTheyShareOnce) {
+  nn::AttentionState state(3);
+  state.declare("own", nn::StateOwner::either);
+  const at::Tensor own = at::randn({3, 2});
+  state.set("own", own);
+  const auto holds = [&](const std::vector<int64_t>& rows) {
+    return at::equal(state.get("own"), own.index_select(0, rows_of(rows)));
+  };
+  state.reorder(rows_of({0, 0, 1, 1, 2, 2}));
+  EXPECT_TRUE(state.get("own").is_same(own)) << "nothing moved";
+  state.reorder(rows_of({1, 0, 2, 2, 5, 4}));  // within the groups
+  EXPECT_TRUE(state.get("own").is_same(own));
+  state.reorder(rows_of({0, 1, 5, 4}));  // a group leaves
+  EXPECT_EQ(state.lanes(), 4);
+  EXPECT_TRUE(holds({0, 2}));
+  state.reorder(rows_of({0, 1, 2}));  // groups of two lanes and of one: a lane each
+  EXPECT_TRUE(holds({0, 0, 2}));
+  state.reorder(rows_of({2, 2, 0, 1}));  // the former first two are apart, though they hold the same
+  EXPECT_TRUE(holds({2, 2, 0, 0}));
+  state.reorder(rows_of({0}));
+  EXPECT_TRUE(holds({2}));
+  state.replicate(4);
+  EXPECT_EQ(state.lanes(), 4);
+  EXPECT_TRUE(holds({2})) << "one for all";
+  state.set("own", at::randn({2, 2}));
+  expect_refused([&] { state.set("own", at::randn({3, 2})); }, "must have a divisor of 4 as its first dimension");
+  nn::AttentionState again(1);
+  again.declare("own", nn::StateOwner::either);
+  again.load(state.named_tensors());
+  EXPECT_EQ(again.lanes(), 4);
+  EXPECT_TRUE(at::equal(again.get("own"), state.get("own")));
+}
+
 TEST(AttentionState, ReplicasOfALaneFollowEachOther) {
   nn::AttentionState state(2);
   state.declare("own", at::tensor({1.0, 2.0}).view({2, 1}));

@@ -68,6 +68,30 @@ inline const std::vector<SmallModel>& small_models() {
   return models;
 }
 
+/// One of every form of the models that write text: of twenty tokens, in segments or sentences of a few. Where
+/// something else remembers, there is no cache.
+inline const std::vector<SmallModel>& small_text_models() {
+  const Settings language{"embed_dim=16", "depth=2",         "num_heads=2",  "mlp_dim=16",
+                          "dropout=0",    "target_length=5", "vocabulary=20"};
+  const auto with = [&](Settings more) {
+    more.insert(more.begin(), language.begin(), language.end());
+    return more;
+  };
+  const Settings translation{"embed_dim=16",         "encoder_depth=2",    "decoder_depth=1",    "encoder_heads=2",
+                             "decoder_heads=2",      "encoder_mlp_dim=16", "decoder_mlp_dim=24", "source_vocabulary=20",
+                             "target_vocabulary=20", "source_length=8",    "target_length=7",    "dropout=0"};
+  static const std::vector<SmallModel> models{
+      {"transformer_xl_small", with({"memory_length=0", "norm_place=before"}), false},
+      {"transformer_xl_wt103_base", with({"cutoffs=[5, 12]", "attention.head_dim=6", "memory_length=0"}), false},
+      {"transformer_xl_wt103_large", with({"cutoffs=[5, 12]", "division=2", "attention.head_dim=0", "memory_length=0"}),
+       false},
+      {"causal_transformer_small", with({}), false},
+      {"causal_transformer_small", with({"norm_place=after"}), false},
+      {"transformer_translation_small", translation, false},
+  };
+  return models;
+}
+
 inline const std::vector<std::string>& norm_kinds() {
   static const std::vector<std::string> kinds{"layer", "rms", "batch", "un", "mabn", "pn", "none"};
   return kinds;

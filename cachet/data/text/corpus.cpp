@@ -11,6 +11,7 @@
 #include "cachet/data/data_path.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/data/text/subword_encoder.h"
+#include "cachet/data/text/text_lines.h"
 #include "cachet/data/text/word_vocabulary.h"
 #include "cachet/io/compressed.h"
 #include "cachet/io/error.h"
@@ -90,6 +91,7 @@ Corpus from_text(const fs::path& path, const TextEncoder& encoder, CorpusTokens 
   Corpus corpus{nullptr, {vocabulary.size, vocabulary.fingerprint}, path};
   std::vector<Token> all;
   for_each_piece(path, [&](std::string_view lines) {
+    if (corpus.facts.text_bytes == 0) corpus.begins_with_mark = lines.starts_with(kByteOrderMark);
     const EncodedCorpus piece = encode_corpus(lines, encoder, tokens);
     all.insert(all.end(), piece.tokens.begin(), piece.tokens.end());
     corpus.facts.text_bytes += piece.bytes;
@@ -104,9 +106,9 @@ Corpus from_text(const fs::path& path, const TextEncoder& encoder, CorpusTokens 
 
 }  // namespace
 
-CorpusOptions read_corpus_options(const config::View& data) {
+CorpusOptions read_corpus_options(const config::View& data, DataRoot root) {
   CorpusOptions options;
-  options.root = data.required_text("root");
+  options.root = root == DataRoot::required ? data.required_text("root") : data.text("root", "");
   options.tokens = data.choice("tokens", options.tokens, kCorpusTokens);
   options.limit = data.integer("limit", options.limit, {.least = 0});
   if (options.tokens == CorpusTokens::bytes) {
@@ -138,13 +140,14 @@ fs::path find_corpus_root(const CorpusOptions& options, const fs::path& working_
 
 VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path& working_folder) {
   if (options.tokens == CorpusTokens::bytes) return {};
-  const fs::path root = find_corpus_root(options, working_folder);
+  // A run's own copy has a whole path, and needs no data beside it.
+  fs::path path = options.vocabulary_file;
+  if (path.is_relative()) path = find_corpus_root(options, working_folder) / options.vocabulary_file;
   std::error_code unreadable;
-  fs::path path = root / options.vocabulary_file;
   if (!fs::is_regular_file(path, unreadable))
     path = find_data_path("data.vocabulary_file", options.vocabulary_file, PathKind::file, working_folder,
                           options.tokens == CorpusTokens::words
-                              ? "`cachet data words " + root.string() + "` makes it of the training text"
+                              ? "`cachet data words " + options.root.string() + "` makes it of the training text"
                               : "`cachet data subwords --line-ends` makes it of a folder of texts");
   return {path, io::read_text_file(path, kMostVocabularyBytes)};
 }
@@ -275,6 +278,7 @@ std::vector<std::string> Corpus::notes(const char* split) const {
   std::vector<std::string> lines{line};
   if (replaced > 0)
     lines.push_back(std::string(split) + ": " + std::to_string(replaced) + " bytes that are no UTF-8 were replaced");
+  if (begins_with_mark) lines.push_back(std::string(split) + ": begins with a byte-order mark, which is kept");
   return lines;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/data/data_path.h"
 #include "cachet/data/text/sequence_options.h"
 #include "cachet/data/text/text_encoder.h"
 #include "cachet/data/text/token_file.h"
@@ -30,7 +31,7 @@ struct CorpusOptions {
 };
 
 /// Reads root, tokens, vocabulary_file, vocabulary, vocabulary_hash and limit.
-CorpusOptions read_corpus_options(const config::View& data);
+CorpusOptions read_corpus_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// What should lie in the folder, in words.
 std::string expected_corpus_files(const CorpusOptions& options);
@@ -57,6 +58,7 @@ struct Corpus {
   std::filesystem::path path;         // the file
   int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens,
                                       // the former also where `limit` cuts the text
+  bool begins_with_mark = false;      // a byte-order mark, which is text as any other; unknown of a file of tokens
   std::string fingerprint() const;    // of its tokens and their meaning
   std::vector<std::string> notes(const char* split) const;  // what it holds, lines for the log
 };

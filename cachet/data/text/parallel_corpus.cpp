@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "cachet/data/fingerprint.h"
+#include "cachet/data/text/text_lines.h"
 #include "cachet/io/error.h"
 
 namespace cachet::data {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// The rule by which a pair of so many tokens is left out; nothing where it stays.
 using Reason = int64_t PairCounts::*;

@@ -20,8 +20,8 @@ constexpr std::array<config::Choice<ParallelTokens>, 2> kParallelTokens{
 constexpr uint64_t kMostParallelVocabularyBytes = uint64_t{1} << 30;
 constexpr int64_t kLongestSentence = 1 << 20;
 
-std::string required_language(const config::View& data, const char* key) {
-  const std::string language = data.required_text(key);
+std::string read_language(const config::View& data, const char* key, DataRoot root) {
+  const std::string language = root == DataRoot::required ? data.required_text(key) : data.text(key, "");
   if (language.find('/') != std::string::npos) data.problem(key, "is what names of files end in, such as \"de\"");
   return language;
 }
@@ -53,11 +53,11 @@ std::string vocabulary_key(const ParallelOptions& options, ParallelSide side) {
 
 const char* to_string(ParallelSide side) { return side == ParallelSide::source ? "source" : "target"; }
 
-ParallelOptions read_parallel_options(const config::View& data) {
+ParallelOptions read_parallel_options(const config::View& data, DataRoot root) {
   ParallelOptions options;
-  options.root = data.required_text("root");
-  options.source = required_language(data, "source");
-  options.target = required_language(data, "target");
+  options.root = root == DataRoot::required ? data.required_text("root") : data.text("root", "");
+  options.source = read_language(data, "source", root);
+  options.target = read_language(data, "target", root);
   if (!options.source.empty() && options.source == options.target)
     data.problem("target", "must be another language than data.source");
   options.train = data.texts("train", options.train);

@@ -56,8 +56,8 @@ struct ParallelOptions {
 
 /// Reads root, source, target, train, validation, test, columns, tokens, shared_vocabulary, max_length, max_ratio,
 /// limit; vocabulary_file, vocabulary and vocabulary_hash where the vocabulary is shared, else these with source_ and
-/// target_ before them.
-ParallelOptions read_parallel_options(const config::View& data);
+/// target_ before them. Where the root is optional, so are the languages.
+ParallelOptions read_parallel_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// What should lie in the folder, in words.
 std::string expected_parallel_files(const ParallelOptions& options);

@@ -1,14 +1,9 @@
 #pragma once
 
-#include <vector>
-
 #include "cachet/config/view.h"
-#include "cachet/models/language/language_model.h"
-#include "cachet/nn/adaptive_embedding.h"
-#include "cachet/nn/adaptive_softmax.h"
+#include "cachet/models/language/block_language_model.h"
 #include "cachet/nn/latest.h"
 #include "cachet/nn/norm/norm.h"
-#include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {
 
@@ -33,23 +28,15 @@ CausalTransformerOptions read_causal_transformer_options(const config::View& tab
 /// of the text: where attention is linear (elu, trained kernels) its running sums go on from segment to segment, and
 /// positions with them.
 /// Parts: embedding, blocks, norm (where norms stand before their branches), output.
-class CausalTransformer : public nn::Cloneable<CausalTransformer, LanguageModel> {
+class CausalTransformer : public nn::Cloneable<CausalTransformer, BlockLanguageModel> {
  public:
   /// Throws c10::Error for options that cannot be built: whole_past needs linear attention and no cache.
   explicit CausalTransformer(const CausalTransformerOptions& options);
 
-  LanguageShape language_shape() const override { return {options_.vocabulary.tokens, options_.target_length}; }
   SegmentOptions segments() const override { return {.whole_past = options_.whole_past}; }
   /// Throws c10::Error for lengths other than 0, and for a whole past of attention that keeps no running sums.
   TextStream make_stream(int64_t lanes, const SegmentOptions& segments) const override;
-  torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
-                                        TextStream& stream) override;
-  torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) override;
-  void read(const torch::Tensor& ids, TextStream& stream) override { encode(ids, stream); }
-  bool remembers_segments() const override { return blocks_[0]->has_cache(); }
-
-  /// What the last layer makes of a segment: ids (lanes, L) -> (lanes, L, dim).
-  torch::Tensor encode(const torch::Tensor& ids, TextStream& stream);
+  torch::Tensor encode(const torch::Tensor& ids, TextStream& stream) override;
 
  private:
   struct Places {
@@ -57,13 +44,9 @@ class CausalTransformer : public nn::Cloneable<CausalTransformer, LanguageModel>
     torch::Tensor table;  // (1, L, dim)
   };
   torch::Tensor positions(int64_t first, const torch::Tensor& like);
-  torch::Tensor drop(const torch::Tensor& x) const;
 
   CausalTransformerOptions options_;
-  nn::Part<nn::AdaptiveEmbedding> embedding_;
-  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
   nn::Part<nn::Norm> norm_;
-  nn::Part<nn::AdaptiveSoftmax> output_;
   nn::Latest<Places> places_;
 };
 

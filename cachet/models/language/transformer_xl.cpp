@@ -3,8 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/dropout.h>
-#include <torch/nn/modules/container/modulelist.h>
 
 #include <cmath>
 
@@ -12,14 +10,10 @@
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/nn/attention/relative_attention.h"
 #include "cachet/nn/initialization.h"
-#include "cachet/nn/option_checks.h"
 #include "cachet/nn/positions.h"
 
 namespace cachet::models {
 namespace {
-
-constexpr double kTransformerXLNormEps = 1e-5;  // of the published code's norms
-constexpr double kTransformerXLSpread = 0.02;   // of weights before training
 
 constexpr const char* kMemoryTokens = "memory_tokens";
 
@@ -42,25 +36,29 @@ torch::Tensor hidden_keys(int64_t length, int64_t past, int64_t window, const Me
   return hidden;
 }
 
-std::string block_name(size_t i) { return "block_" + std::to_string(i); }
-
 }  // namespace
 
-TransformerXL::TransformerXL(const TransformerXLOptions& options) : options_(options) {
+TransformerXL::TransformerXL(const TransformerXLOptions& options)
+    : Cloneable(LanguageBlockOptions{.model = "transformer_xl",
+                                     .vocabulary = options.vocabulary,
+                                     .ties = options.ties,
+                                     .target_length = options.target_length,
+                                     .depth = options.depth,
+                                     .mlp_dim = options.mlp_dim,
+                                     .norm_place = options.norm_place,
+                                     .norm = options.plug_ins.norm,
+                                     .dropout = options.dropout,
+                                     .activation = nn::Activation::relu}),
+      options_(options) {
   auto& o = options_;
-  nn::check_positive("transformer_xl: target_length", o.target_length);
-  nn::check_positive("transformer_xl: depth", o.depth);
-  nn::check_positive("transformer_xl: mlp_dim", o.mlp_dim);
-  nn::check_dropout("transformer_xl: dropout", o.dropout);
   TORCH_CHECK(o.memory_tokens.count >= 0, "transformer_xl: memory tokens must be at least 0, got ",
               o.memory_tokens.count);
   o.plug_ins.attention.projection_dropout = o.dropout;
   const int64_t dim = o.vocabulary.dim;
-  embedding_ = register_module("embedding", std::make_shared<nn::AdaptiveEmbedding>(o.vocabulary));
   if (o.memory_tokens.count > 0) {
     memory_tokens_ = register_parameter(kMemoryTokens, at::empty({1, o.memory_tokens.count, dim}));
     // As large as embeddings, which are scaled.
-    nn::normal_(memory_tokens_, kTransformerXLSpread * std::sqrt(static_cast<double>(dim)));
+    nn::normal_(memory_tokens_, kSpread * std::sqrt(static_cast<double>(dim)));
   }
   const nn::RelativeAttentionOptions relative{dim, o.num_heads, o.plug_ins.attention};
   const auto biases = nn::RelativeBiases::make(o.num_heads, nn::RelativeAttention::head_dim(relative));
@@ -72,27 +70,10 @@ TransformerXL::TransformerXL(const TransformerXLOptions& options) : options_(opt
     return std::make_shared<nn::MultiHeadAttention>(
         nn::MultiHeadOptions{width, o.num_heads, memory, nn::Projection::separate});
   };
-  nn::TransformerBlockOptions block;
-  block.dim = dim;
-  block.norm_eps = kTransformerXLNormEps;
-  block.norm_place = o.norm_place;
-  torch::nn::ModuleList blocks = register_module("blocks", torch::nn::ModuleList());
-  for (int64_t i = 0; i < o.depth; ++i) {
-    nn::BlockParts parts;
-    parts.attention =
-        nn::make_self_attention({dim, o.num_heads, o.target_length, {}, o.plug_ins.cache}, make_attention);
-    parts.feed_forward =
-        std::make_shared<nn::FeedForward>(nn::FeedForwardOptions{dim, o.mlp_dim, o.dropout, nn::Activation::relu});
-    blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins.norm, parts));
-    blocks->push_back(blocks_.back());
-  }
-  output_ = register_module("output", std::make_shared<nn::AdaptiveSoftmax>(o.vocabulary, o.ties, embedding_));
-  for (const auto& module : modules(/*include_self=*/false))
-    if (auto* linear = dynamic_cast<nn::Linear*>(module.get())) nn::normal_(linear->weight, kTransformerXLSpread);
-}
-
-torch::Tensor TransformerXL::drop(const torch::Tensor& x) const {
-  return at::dropout(x, options_.dropout, is_training());
+  make_blocks([&] {
+    return nn::make_self_attention({dim, o.num_heads, o.target_length, {}, o.plug_ins.cache}, make_attention);
+  });
+  make_output();
 }
 
 TextStream TransformerXL::make_stream(int64_t lanes, const SegmentOptions& segments) const {
@@ -109,8 +90,7 @@ TextStream TransformerXL::make_stream(int64_t lanes, const SegmentOptions& segme
   const nn::StreamUse use = segments.memory_length == 0 ? nn::StreamUse::segments
                             : is_training()             ? nn::StreamUse::memory
                                                         : nn::StreamUse::decoding;
-  TextStream stream{segments, std::make_shared<nn::AttentionState>(lanes)};
-  for (size_t i = 0; i < blocks_.size(); ++i) stream.state->set_part(block_name(i), blocks_[i]->make_state(lanes, use));
+  TextStream stream = block_stream(lanes, segments, use);
   if (options_.memory_tokens.recurrent) stream.state->declare(kMemoryTokens, nn::StateOwner::lanes);
   stream.state->keep_last(segments.memory_length);
   return stream;
@@ -147,35 +127,15 @@ torch::Tensor TransformerXL::with_memory_tokens(const torch::Tensor& tokens, con
 }
 
 torch::Tensor TransformerXL::encode(const torch::Tensor& ids, TextStream& stream) {
-  TORCH_CHECK(ids.dim() == 2 && ids.size(1) >= 1 && ids.scalar_type() == at::kLong,
-              "transformer_xl: ids must be int64 (lanes, L) with a token or more, got ", ids.scalar_type(), " ",
-              ids.sizes());
-  TORCH_CHECK(stream.state && stream.state->lanes() == ids.size(0), "transformer_xl: ids have ", ids.size(0),
-              " lanes, the stream ", stream.state ? stream.state->lanes() : 0);
-  torch::Tensor x = drop(with_memory_tokens(embedding_->forward(ids), stream));
+  torch::Tensor x = drop(with_memory_tokens(embed(ids, stream), stream));
   nn::AttentionLayout layout;
   layout.causal = true;
   layout.relative = places(x.size(1), stream, x);
   layout.relative.distances = drop(layout.relative.distances);
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    layout.state = &stream.state->part(block_name(i));
-    x = blocks_[i]->forward(x, layout);
-  }
+  x = through_blocks(x, layout, stream);
   const int64_t memory = options_.memory_tokens.count;
   if (options_.memory_tokens.recurrent) stream.state->set(kMemoryTokens, x.narrow(1, x.size(1) - memory, memory));
   return memory == 0 ? x : x.narrow(1, memory, ids.size(1));
-}
-
-torch::Tensor TransformerXL::negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
-                                                     TextStream& stream) {
-  TORCH_CHECK(targets.sizes() == ids.sizes(), "transformer_xl: targets must be as many as ids, ", ids.sizes(), ", got ",
-              targets.sizes());
-  const torch::Tensor hidden = drop(encode(ids, stream));
-  return output_->negative_log_likelihood(hidden.flatten(0, 1), targets.flatten()).view(ids.sizes());
-}
-
-torch::Tensor TransformerXL::next_token(const torch::Tensor& ids, TextStream& stream) {
-  return output_->log_probabilities(drop(encode(ids, stream)).select(1, -1));
 }
 
 }  // namespace cachet::models

@@ -1,13 +1,8 @@
 #pragma once
 
-#include <vector>
-
 #include "cachet/config/view.h"
-#include "cachet/models/language/language_model.h"
-#include "cachet/nn/adaptive_embedding.h"
-#include "cachet/nn/adaptive_softmax.h"
+#include "cachet/models/language/block_language_model.h"
 #include "cachet/nn/latest.h"
-#include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {
 
@@ -43,22 +38,17 @@ TransformerXLOptions read_transformer_xl_options(const config::View& table, Tran
 /// where there are any, count as tokens of the segment.
 /// Parts: embedding, memory_tokens (1, count, dim), blocks, output; content_bias and position_bias of all layers are
 /// one.
-class TransformerXL : public nn::Cloneable<TransformerXL, LanguageModel> {
+class TransformerXL : public nn::Cloneable<TransformerXL, BlockLanguageModel> {
  public:
   explicit TransformerXL(const TransformerXLOptions& options);
 
-  LanguageShape language_shape() const override { return {options_.vocabulary.tokens, options_.target_length}; }
   SegmentOptions segments() const override { return options_.segments; }
   /// Throws c10::Error for lengths below 0, and for a memory beside a cache.
   TextStream make_stream(int64_t lanes, const SegmentOptions& segments) const override;
-  torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
-                                        TextStream& stream) override;
-  torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) override;
-  void read(const torch::Tensor& ids, TextStream& stream) override { encode(ids, stream); }
-  bool remembers_segments() const override { return blocks_[0]->has_cache() || options_.memory_tokens.count > 0; }
-
-  /// What the last layer makes of a segment: ids (lanes, L) -> (lanes, L, dim).
-  torch::Tensor encode(const torch::Tensor& ids, TextStream& stream);
+  bool remembers_segments() const override {
+    return BlockLanguageModel::remembers_segments() || options_.memory_tokens.count > 0;
+  }
+  torch::Tensor encode(const torch::Tensor& ids, TextStream& stream) override;
 
  private:
   // Of a segment of `length` tokens behind `past` others: distances before dropout, and what is hidden.
@@ -68,13 +58,9 @@ class TransformerXL : public nn::Cloneable<TransformerXL, LanguageModel> {
   };
   nn::RelativeLayout places(int64_t length, const TextStream& stream, const torch::Tensor& like);
   torch::Tensor with_memory_tokens(const torch::Tensor& tokens, const TextStream& stream) const;
-  torch::Tensor drop(const torch::Tensor& x) const;
 
   TransformerXLOptions options_;
-  nn::Part<nn::AdaptiveEmbedding> embedding_;
   nn::OwnTensor memory_tokens_;
-  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
-  nn::Part<nn::AdaptiveSoftmax> output_;
   nn::Latest<Places> places_;
 };
 

@@ -4,10 +4,12 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/tensor.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace cachet::nn {
@@ -15,6 +17,29 @@ namespace {
 
 constexpr const char* kLanes = "lanes";
 constexpr int64_t kLeastRoom = 16;
+
+/// Of what each group of lanes has one, in a new order of the lanes: for as few groups as are of one size and have
+/// lanes of one former group each. Where groups stay as they are nothing is copied: beams of a sentence share what its
+/// encoder left.
+at::Tensor regrouped(const at::Tensor& of_groups, const at::Tensor& rows, int64_t former_lanes) {
+  const int64_t lanes_in_group = former_lanes / of_groups.size(0);
+  const at::Tensor former = rows.to(at::kCPU).floor_divide(lanes_in_group).contiguous();
+  const auto* group = former.const_data_ptr<int64_t>();
+  const int64_t lanes = former.numel();
+  int64_t size = 0;
+  for (int64_t i = 1, first = 0; i <= lanes; ++i) {
+    if (i < lanes && group[i] == group[first]) continue;
+    size = std::gcd(size, i - first);
+    first = i;
+  }
+  std::vector<int64_t> groups;
+  bool stays = lanes / size == of_groups.size(0);
+  for (int64_t i = 0; i < lanes; i += size) {
+    stays = stays && group[i] == static_cast<int64_t>(groups.size());
+    groups.push_back(group[i]);
+  }
+  return stays ? of_groups : of_groups.index_select(0, at::tensor(groups, at::kLong).to(of_groups.device()));
+}
 
 }  // namespace
 
@@ -28,10 +53,13 @@ bool AttentionState::Slot::by_lane(int64_t lanes) const {
 
 void AttentionState::Slot::check(const std::string& name, const at::Tensor& value, int64_t lanes) const {
   const int64_t first = value.dim() > 0 ? value.size(0) : 0;
-  const bool as_lanes = owner != StateOwner::shared && first == lanes;
-  const bool as_shared = owner != StateOwner::lanes && first == 1;
-  TORCH_CHECK(as_lanes || as_shared, "attention_state: '", name, "' belongs to ",
-              owner == StateOwner::shared ? "all lanes together and must have 1" : "the lanes and must have ",
+  const bool fits = owner == StateOwner::lanes    ? first == lanes
+                    : owner == StateOwner::shared ? first == 1
+                                                  : first >= 1 && lanes % first == 0;
+  const std::string whose = owner == StateOwner::lanes    ? "the lanes and must have "
+                            : owner == StateOwner::shared ? "all lanes together and must have 1"
+                                                          : "groups of lanes and must have a divisor of ";
+  TORCH_CHECK(fits, "attention_state: '", name, "' belongs to ", whose,
               owner == StateOwner::shared ? "" : std::to_string(lanes), " as its first dimension, got ", value.sizes());
 }
 
@@ -165,6 +193,10 @@ void AttentionState::reorder(const at::Tensor& rows) {
   TORCH_CHECK(rows.dim() == 1 && rows.numel() >= 1, "attention_state: rows must be (lanes) with at least one, got ",
               rows.sizes());
   for (auto& [name, place] : slots_) {
+    if (place.tensor.defined() && place.owner == StateOwner::either) {
+      place.tensor = regrouped(place.tensor, rows, lanes_);
+      continue;
+    }
     if (!place.tensor.defined() || !place.by_lane(lanes_)) continue;
     const at::Tensor index = rows.to(place.tensor.device());
     if (!place.buffer.defined()) {

@@ -14,7 +14,7 @@ namespace cachet::nn {
 enum class StateOwner {
   lanes,   // the lanes of the batch are its first dimension
   shared,  // one for all lanes, with 1 as its first dimension
-  either,  // the lanes' if its first dimension is their number, else shared: what a caller may give in both forms
+  either,  // one for each group of lanes that follow each other, all groups of one size: lanes, shared or between
 };
 
 /// What one attention layer remembers of a stream (keys and values, running sums, per-lane caches), held by the caller.

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "cachet/nn/attention/fixed_context_attention.h"
+#include "cachet/nn/attention/kernel_attention.h"
 #include "cachet/nn/attention/relative_position_bias.h"
+#include "cachet/nn/attention/softmax_attention.h"
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
 
@@ -171,6 +173,36 @@ AttentionLayout MultiHeadAttention::add_relative_bias(const AttentionLayout& lay
   return biased;
 }
 
+namespace {
+
+// Whether what a query gets depends on no other one: others choose keys by the number of queries, or scale features by
+// the largest of several.
+bool queries_stand_alone(const AttentionFunction& function) {
+  return dynamic_cast<const SoftmaxAttention*>(&function) != nullptr ||
+         dynamic_cast<const KernelAttention*>(&function) != nullptr;
+}
+
+// For fewer keys and values than lanes, (G, H, Lk, d) and (N, H, L, d), each of which serves N/G lanes: their queries
+// are queries of one, side by side, (G, H, N/G·L, d).
+torch::Tensor mix_in_groups(AttentionFunction& function, const torch::Tensor& q, const torch::Tensor& k,
+                            const torch::Tensor& v, const AttentionLayout& layout) {
+  const int64_t groups = k.size(0), in_group = q.size(0) / groups, heads = q.size(1), length = q.size(2);
+  if (!queries_stand_alone(function) || layout.causal || layout.bias.defined() || layout.query.padding.defined()) {
+    AttentionLayout own = layout;
+    if (layout.context.padding.defined()) own.context.padding = layout.context.padding.repeat_interleave(in_group, 0);
+    return function.forward(q, k.repeat_interleave(in_group, 0), v.repeat_interleave(in_group, 0), own);
+  }
+  const torch::Tensor beside = q.reshape({groups, in_group, heads, length, q.size(3)})
+                                   .transpose(1, 2)
+                                   .reshape({groups, heads, in_group * length, q.size(3)});
+  const torch::Tensor mixed = function.forward(beside, k, v, layout);
+  return mixed.reshape({groups, heads, in_group, length, mixed.size(3)})
+      .transpose(1, 2)
+      .reshape({q.size(0), heads, length, mixed.size(3)});
+}
+
+}  // namespace
+
 torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
                                           const AttentionLayout& layout) {
   check_tokens("multi_head_attention: query", query, dim_, layout.query);
@@ -186,7 +218,10 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
     heads = project(query, context);
     whole = remember(heads, add_relative_bias(layout));
   }
-  const torch::Tensor mixed = function_->forward(heads.q, heads.k, heads.v, whole).transpose(1, 2);
+  const bool in_groups = layout.state && layout.state->declares("context_keys") && heads.k.size(0) < heads.q.size(0);
+  const torch::Tensor mixed = (in_groups ? mix_in_groups(*function_, heads.q, heads.k, heads.v, whole)
+                                         : function_->forward(heads.q, heads.k, heads.v, whole))
+                                  .transpose(1, 2);
   heads = {};  // without a gradient nothing else holds them: the projection has their memory
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
   return zero_padding(at::dropout(out, projection_dropout_, is_training()), layout.query);

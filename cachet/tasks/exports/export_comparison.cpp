@@ -16,12 +16,15 @@
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/classification/classification_task.h"
+#include "cachet/tasks/exports/text_export.h"
+#include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
 namespace {
 
 constexpr int64_t kSamples = 64;
 constexpr int64_t kMadeUpBatch = 16;
+constexpr const char* kTop1 = "top1";
 
 struct Answers {
   at::Tensor scores;  // (N, classes)
@@ -68,6 +71,43 @@ deploy::Equality compare_on_noise(const SavedRun& before, const SavedRun& after,
   return deploy::equality_of(at::cat(expected), at::cat(actual), tolerance);
 }
 
+// What a model that writes text says of the next tokens, and, of all evaluation data, the metric that decides.
+struct TextAnswers {
+  at::Tensor scores;
+  train::SampleWords words{};
+  std::string metric{};
+  double value = 0;
+};
+
+TextAnswers text_answers_of(const SavedRun& saved, Splits splits, bool evaluate) {
+  const auto task = load(saved, splits);
+  // Of the run itself in float32, whatever it was trained in.
+  const train::PrecisionScope precision(
+      saved.exported ? saved.plan.training.train.precision : train::Precision::float32, at::kCPU);
+  TextAnswers answers{dynamic_cast<ScoresNextTokens&>(*task).next_token_scores(kSamples).to(at::kFloat),
+                      task->sample_words()};
+  if (!evaluate) return answers;
+  const report::MetricDescription* decides = report::deciding(task->profile().metrics);
+  answers.metric = decides->name;
+  for (const auto& [name, value] : task->evaluate([](int64_t, int64_t) {}))
+    if (name == answers.metric) answers.value = value;
+  return answers;
+}
+
+void compare_texts(const SavedRun& before, const SavedRun& after, bool real, bool evaluate, ExportCheck& check) {
+  const Splits splits = real ? Splits::test : Splits::given;
+  const TextAnswers expected = text_answers_of(before, splits, evaluate),
+                    actual = text_answers_of(after, splits, evaluate);
+  check.equality = deploy::equality_of(expected.scores, actual.scores, {check.tolerance.scores});
+  const train::SampleWords& words = expected.words;
+  check.samples = std::to_string(check.equality.samples) + " beginnings of " +
+                  (real ? words.held_out + " " + words.many : "made-up " + words.many + ", none of them real");
+  check.has_metric = evaluate;
+  check.metric = expected.metric;
+  check.metric_before = expected.value;
+  check.metric_after = actual.value;
+}
+
 }  // namespace
 
 ExportTolerance export_tolerance(runtime::Precision precision) {
@@ -84,7 +124,9 @@ ExportTolerance export_tolerance(runtime::Precision precision) {
 }
 
 bool ExportCheck::holds() const {
-  return equality.holds({tolerance.scores}) && (!has_accuracy || std::abs(top1_after - top1_before) <= tolerance.top1);
+  if (!equality.holds({tolerance.scores})) return false;
+  const double whole = metric == kTop1 ? 1 : std::abs(metric_before);
+  return !has_metric || std::abs(metric_after - metric_before) <= tolerance.top1 * whole;
 }
 
 ExportCheck compare_export(const ExportSource& source, const ExportOptions& options,
@@ -93,10 +135,15 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   ExportCheck check;
   check.tolerance = export_tolerance(options.precision);
   std::vector<std::string> settings = source.settings;
-  const auto absent = open_saved_run(source.path, settings).plan.task->absent_data();
+  const SavedRun found = open_saved_run(source.path, settings);
+  const auto absent = found.plan.task->absent_data();
   const bool real = !absent;
   if (absent && options.check_all)
     throw io::Error(*absent + "; without --check the export is compared on made-up inputs");
+  if (dynamic_cast<const TakesRewrittenModel*>(found.plan.task.get()) != nullptr) {
+    compare_texts(found, open_saved_run(folder, settings), real, options.check_all, check);
+    return check;
+  }
   const bool check_all = options.check_all || options.precision == runtime::Precision::int8;
   if (real && !check_all) settings.push_back("data.limit=" + std::to_string(kSamples));
   const SavedRun before = open_saved_run(source.path, settings), after = open_saved_run(folder, settings);
@@ -109,18 +156,20 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   check.equality = deploy::equality_of(expected.scores, actual.scores, {check.tolerance.scores});
   const train::SampleWords words = before.plan.task->profile().words;
   check.samples = std::to_string(check.equality.samples) + " " + words.held_out + " " + words.many;
-  check.has_accuracy = check_all;
-  check.top1_before = expected.top1;
-  check.top1_after = actual.top1;
+  check.has_metric = check_all;
+  check.metric_before = expected.top1;
+  check.metric_after = actual.top1;
   return check;
 }
 
 std::string to_text(const ExportCheck& check) {
   std::string text = "on " + check.samples + ": " + deploy::to_text(check.equality);
-  if (check.has_accuracy)
-    text += "; accuracy " + report::format_percent(check.top1_after, 2) + " instead of " +
-            report::format_percent(check.top1_before, 2);
-  return text;
+  if (!check.has_metric) return text;
+  if (check.metric != kTop1)
+    return text + "; " + check.metric + " " + report::format_number(check.metric_after, 5) + " instead of " +
+           report::format_number(check.metric_before, 5);
+  return text + "; accuracy " + report::format_percent(check.metric_after, 2) + " instead of " +
+         report::format_percent(check.metric_before, 2);
 }
 
 }  // namespace cachet::tasks

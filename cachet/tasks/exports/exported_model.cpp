@@ -11,6 +11,7 @@
 #include "cachet/io/state_dict.h"
 #include "cachet/models/model.h"
 #include "cachet/runtime/engines.h"
+#include "cachet/tasks/exports/text_export.h"
 
 namespace cachet::tasks {
 namespace {
@@ -37,14 +38,25 @@ RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& 
   return result;
 }
 
-MakeSession session_of(const std::filesystem::path& folder, const runtime::ExportManifest& manifest,
-                       const models::ModelPlan& plan) {
-  return [folder, manifest, plan] {
-    const runtime::SessionOptions options{manifest.precision, at::get_num_threads()};
-    if (manifest.engine == runtime::EngineKind::torch)
-      return deploy::make_torch_session(rewritten_model(folder / "model.safetensors", plan), options);
-    return runtime::open_session(folder, manifest, options);
+RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
+                               const std::filesystem::path& folder) {
+  const bool torch = manifest.engine == runtime::EngineKind::torch;
+  // The recipe's model, built and rewritten as it was when the weights were written.
+  const auto rewritten = [weights = folder / std::string(runtime::model_file(manifest.engine)), model = plan.model()] {
+    return rewritten_model(weights, model);
   };
+  const std::shared_ptr<TaskPlan> task = plan.task->copy();
+  if (auto* text = dynamic_cast<TakesRewrittenModel*>(task.get()); text != nullptr && torch) {
+    text->replace_model(rewritten);
+    RecipePlan result = plan;
+    result.task = task;
+    return result;
+  }
+  const auto session = [=] {
+    const runtime::SessionOptions options{manifest.precision, at::get_num_threads()};
+    return torch ? deploy::make_torch_session(rewritten(), options) : runtime::open_session(folder, manifest, options);
+  };
+  return with_sessions(plan, manifest, session, folder.string());
 }
 
 }  // namespace cachet::tasks

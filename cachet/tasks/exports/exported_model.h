@@ -28,9 +28,9 @@ class TakesExportedModel {
 RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& manifest, MakeSession make,
                          const std::string& name);
 
-/// How the model of an exported folder is run. `plan` is the recipe's model: of exports for LibTorch it is built and
-/// rewritten as it was when the weights were written. Throws io::Error for weights that do not fit.
-MakeSession session_of(const std::filesystem::path& folder, const runtime::ExportManifest& manifest,
-                       const models::ModelPlan& plan);
+/// A recipe's plan with the model of an exported folder: of a model that writes text the rewritten model itself, else
+/// sessions of the engine. Throws as with_sessions() does, and io::Error for weights that do not fit.
+RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
+                               const std::filesystem::path& folder);
 
 }  // namespace cachet::tasks

@@ -12,6 +12,7 @@
 #include "cachet/io/safetensors.h"
 #include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
+#include "cachet/models/language/translation_model.h"
 #include "cachet/report/format.h"
 #include "cachet/report/html.h"
 #include "cachet/runtime/engines.h"
@@ -19,6 +20,7 @@
 #include "cachet/tasks/exports/export_comparison.h"
 #include "cachet/tasks/exports/export_page.h"
 #include "cachet/tasks/exports/exported_model.h"
+#include "cachet/tasks/exports/text_export.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/run_folder.h"
@@ -38,12 +40,23 @@ std::vector<std::string> with(std::vector<std::string> settings, const std::vect
   return settings;
 }
 
-ClassificationTask& classification(Task& task) {
-  auto* classification = dynamic_cast<ClassificationTask*>(&task);
-  if (classification == nullptr)
-    throw std::runtime_error("a task of kind '" + task.profile().kind +
-                             "' cannot be exported: classifiers of images and of sequences can");
-  return *classification;
+ClassificationTask& classification(Task& task) { return dynamic_cast<ClassificationTask&>(task); }
+
+void require_exportable(Task& task, EngineKind engine) {
+  if (dynamic_cast<ClassificationTask*>(&task) != nullptr) return;
+  const std::string whose = "a task of kind '" + task.profile().kind + "' ";
+  if (dynamic_cast<ScoresNextTokens*>(&task) == nullptr)
+    throw std::runtime_error(whose + "cannot be exported: classifiers, language models and translation models can");
+  if (engine != EngineKind::torch)
+    throw std::runtime_error(whose + "is no graph that " + std::string(word(engine)) +
+                             " runs: its model writes token by token, and keeps what it has read; take --engine torch");
+}
+
+// Of a model that writes text: tokens, batch and length of which are free.
+std::vector<runtime::ExportedInput> text_inputs(const models::Model& model) {
+  const auto tokens = [](const char* name) { return runtime::ExportedInput{name, runtime::Element::int64, {-1, -1}}; };
+  if (dynamic_cast<const models::TranslationModel*>(&model) != nullptr) return {tokens("source_ids"), tokens("ids")};
+  return {tokens("ids")};
 }
 
 // Every file of the folder with its digest.
@@ -78,7 +91,8 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   runtime::ExportManifest& manifest = report.manifest;
   manifest.made_by = "Cachet " + train::cachet_version() + ", ";
   if (manifest.engine == EngineKind::torch) {
-    manifest.inputs = deploy::inputs_of(*model);
+    const bool text = dynamic_cast<ScoresNextTokens*>(&task) != nullptr;
+    manifest.inputs = text ? text_inputs(*model) : deploy::inputs_of(*model);
     manifest.made_by += "LibTorch " + train::torch_version();
     io::write_new_file(folder / std::string(runtime::model_file(manifest.engine)),
                        io::serialize_safetensors(io::state_dict(*model)));
@@ -96,10 +110,11 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   report.notes = std::move(written.notes);
 }
 
-// As precision of the model's own is no matter of automatic casts any more.
-std::string exported_recipe(const SavedRun& saved) {
+// The precision of a session is no matter of automatic casts any more. A model that writes text has no session, and is
+// cast by whoever runs it.
+std::string exported_recipe(const SavedRun& saved, bool casts) {
   config::Document recipe = config::Document::from_text(saved.recipe, "the recipe of " + saved.run.string());
-  recipe.set("train.precision=fp32");
+  recipe.set(casts ? "train.precision=bf16" : "train.precision=fp32");
   read_recipe(recipe, data::DataRoot::optional);
   return recipe.resolved_toml(/*with_origins=*/false);
 }
@@ -134,7 +149,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   if (const auto absent = saved.plan.task->absent_data(); absent && options.precision == runtime::Precision::int8)
     throw io::Error(*absent + "; int8 needs samples, to see which numbers the model meets");
   const auto task = load(saved, Splits::given);
-  ClassificationTask& classifier = classification(*task);
+  require_exportable(*task, options.engine);
 
   io::NewFolder folder(target, io::NewFolder::Taken::replaced);
   ExportReport report;
@@ -143,10 +158,14 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   report.manifest.task = task->profile().kind;
   report.manifest.model = saved.plan.model().name;
   report.manifest.source = made_of;
-  report.manifest.classes = classifier.class_names();
-  report.manifest.image = classifier.image_preparation();
+  const auto* classifier = dynamic_cast<const ClassificationTask*>(task.get());
+  if (classifier != nullptr) {
+    report.manifest.classes = classifier->class_names();
+    report.manifest.image = classifier->image_preparation();
+  }
   write_model(saved, *task, source, folder.path(), report);
-  io::write_new_file(folder.path() / runtime::kExportRecipe, exported_recipe(saved));
+  const bool casts = classifier == nullptr && options.precision == runtime::Precision::bfloat16;
+  io::write_new_file(folder.path() / runtime::kExportRecipe, exported_recipe(saved, casts));
   for (const auto& [name, bytes] : saved.plan.task->files_to_keep().files)
     io::write_new_file(folder.path() / name, bytes);
   // Twice: the page says what the comparison found, which reads the folder.

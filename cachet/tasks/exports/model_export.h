@@ -22,7 +22,7 @@ struct ExportOptions {
 /// What an export of some precision may differ from its model by.
 struct ExportTolerance {
   double scores = 1e-4;  // as a share of the largest score
-  double top1 = 0;       // as a share of all evaluation samples
+  double top1 = 0;       // as a share of all evaluation samples; of text, of the metric that decides
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
 
@@ -31,8 +31,9 @@ struct ExportCheck {
   std::string samples;  // "64 test images", "64 made-up inputs, none of them real"
   ExportTolerance tolerance;
   deploy::Equality equality;
-  double top1_before = 0, top1_after = 0;  // where all evaluation data were compared
-  bool has_accuracy = false;
+  std::string metric = "top1";                 // what decides, a share of all samples unless the model writes text
+  double metric_before = 0, metric_after = 0;  // where all evaluation data were compared
+  bool has_metric = false;
 
   bool holds() const;
 };
@@ -59,8 +60,8 @@ void check_export_options(const ExportOptions& options);
 /// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder, which appears, or replaces what was
 /// there, as a whole or not at all. Before it does, what the folder computes is held to what the model does in float32:
 /// on evaluation data where they can be read, else on noise. Throws as check_export_options() does, std::runtime_error
-/// that says by how much where it differs by more than the tolerance, io::Error where a file cannot be read or written,
-/// c10::Error for a model that cannot be converted.
+/// that says by how much where it differs by more than the tolerance, or that the engine cannot run such a model,
+/// io::Error where a file cannot be read or written, c10::Error for a model that cannot be converted.
 ExportReport export_model(const ExportSource& source, const ExportOptions& options,
                           const std::filesystem::path& folder);
 

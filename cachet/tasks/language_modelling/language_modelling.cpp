@@ -2,6 +2,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/tensor.h>
 
@@ -9,6 +11,7 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <random>
 #include <stdexcept>
 
 #include "cachet/baselines/kneser_ney.h"
@@ -292,6 +295,47 @@ void LanguageModelling::score_text(const std::function<std::optional<std::string
   while (const auto line = next_line())
     scores.add(data::encode_corpus(*line + "\n", *encoder_, options_.corpus.tokens).tokens);
   scores.finish();
+}
+
+namespace {
+
+/// Lanes of tokens, each from where the one before ends, and again from the first where a text is too short.
+at::Tensor lanes_of_text(const data::TokenSequence& text, int64_t lanes, int64_t length) {
+  const at::Tensor ids = at::empty({lanes, length}, at::kLong);
+  auto* out = ids.mutable_data_ptr<int64_t>();
+  for (int64_t left = ids.numel(), place = 0; left > 0; place = 0) {
+    const int64_t count = std::min(left, text.size() - place);
+    text.read(place, count, out);
+    out += count;
+    left -= count;
+  }
+  return ids;
+}
+
+at::Tensor made_up_lanes(int64_t vocabulary, int64_t lanes, int64_t length) {
+  const at::Tensor ids = at::empty({lanes, length}, at::kLong);
+  std::mt19937_64 random(0);
+  auto* out = ids.mutable_data_ptr<int64_t>();
+  std::generate_n(out, ids.numel(), [&] { return static_cast<int64_t>(random() % static_cast<uint64_t>(vocabulary)); });
+  return ids;
+}
+
+}  // namespace
+
+// Segment after segment, so that what the model remembers is asked, too.
+at::Tensor LanguageModelling::next_token_scores(int64_t beginnings) {
+  constexpr int64_t kMostLanes = 16;
+  const at::NoGradGuard no_grad;
+  const int64_t lanes = std::min(kMostLanes, beginnings), segments = (beginnings + lanes - 1) / lanes;
+  const int64_t length = options_.evaluation.target_length;
+  const at::Tensor ids = (held_out_ ? lanes_of_text(*held_out_->tokens, lanes, segments * length)
+                                    : made_up_lanes(model_->language_shape().vocabulary, lanes, segments * length))
+                             .to(model_->device());
+  models::TextStream stream = model_->make_stream(lanes, options_.evaluation.segments);
+  std::vector<at::Tensor> scores;
+  for (int64_t i = 0; i < segments; ++i)
+    scores.push_back(model_->next_token(ids.narrow(1, i * length, length), stream));
+  return at::cat(scores).narrow(0, 0, beginnings).cpu();
 }
 
 std::vector<report::Section> LanguageModelling::evaluation_sections() const {

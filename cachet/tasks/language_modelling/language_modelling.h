@@ -17,7 +17,7 @@ namespace cachet::tasks {
 /// The next token of a long text: lanes of it are read side by side, segment after segment, and what the model
 /// remembers of each lane goes on from step to step (Transformer-XL, arXiv 1901.02860). The batch size is the number of
 /// lanes.
-class LanguageModelling : public Task, public GeneratesText, public ScoresText {
+class LanguageModelling : public Task, public GeneratesText, public ScoresText, public ScoresNextTokens {
  public:
   /// Opens the data and builds the model. Splits::given opens nothing but the vocabulary. Throws io::Error for data
   /// that cannot be read, std::invalid_argument where they do not fit the model or the batch size.
@@ -38,6 +38,7 @@ class LanguageModelling : public Task, public GeneratesText, public ScoresText {
                 const std::function<void(const std::string& piece)>& seen) override;
   void score_text(const std::function<std::optional<std::string>()>& next_line,
                   const std::function<void(const ScoredLine& line)>& seen) override;
+  at::Tensor next_token_scores(int64_t beginnings) override;
 
  protected:
   std::vector<report::Section> evaluation_sections() const override;

@@ -1,17 +1,17 @@
 #include "cachet/tasks/language_modelling/language_modelling_plan.h"
 
 #include <array>
+#include <utility>
 
-#include "cachet/config/toml_text.h"
 #include "cachet/io/error.h"
-#include "cachet/io/sha256.h"
 #include "cachet/models/registry.h"
+#include "cachet/tasks/kept_vocabulary.h"
 #include "cachet/tasks/language_modelling/language_modelling.h"
 
 namespace cachet::tasks {
 namespace {
 
-constexpr const char* kOwnVocabulary = "vocabulary";  // in a run's folder
+const KeptVocabulary kCorpusVocabulary{"data.vocabulary", "vocabulary"};
 
 constexpr std::array<config::Choice<data::SequenceSplit>, 2> kHeldOutTexts{
     {{"validation", data::SequenceSplit::validation}, {"test", data::SequenceSplit::test}}};
@@ -20,10 +20,10 @@ constexpr config::Range<int64_t> kSegmentLengths{1, 1 << 20}, kMemoryLengths{0, 
 
 }  // namespace
 
-LanguageModellingOptions read_language_modelling_options(const config::View& root) {
+LanguageModellingOptions read_language_modelling_options(const config::View& root, data::DataRoot data_root) {
   const config::View data = root.table("data"), task = root.table("task");
   LanguageModellingOptions options;
-  options.corpus = data::read_corpus_options(data);
+  options.corpus = data::read_corpus_options(data, data_root);
   options.loader = data::read_loader_options(data);
   options.held_out = task.choice("held_out", options.held_out, kHeldOutTexts);
   options.segments_per_step = task.integer("segments_per_step", options.segments_per_step, {1, 1000});
@@ -70,6 +70,7 @@ std::vector<DataPlace> LanguageModellingPlan::data() const {
 }
 
 std::optional<std::string> LanguageModellingPlan::absent_data() const try {
+  if (options_.corpus.root.empty()) return "the recipe does not say where its data lie";
   data::find_corpus_root(options_.corpus, std::filesystem::current_path());
   return std::nullopt;
 } catch (const io::Error& error) {
@@ -80,17 +81,13 @@ KeptFiles LanguageModellingPlan::files_to_keep() const {
   data::VocabularyFile file = data::read_vocabulary_file(options_.corpus, std::filesystem::current_path());
   if (file.bytes.empty()) return {};
   KeptFiles keep;
-  if (options_.corpus.vocabulary_hash.empty())
-    keep.settings.push_back("data.vocabulary_hash=" + config::toml_text(io::sha256_hex(file.bytes)));
-  keep.files.emplace(kOwnVocabulary, std::move(file.bytes));
+  keep_vocabulary(kCorpusVocabulary, std::move(file), options_.corpus.vocabulary_hash, keep);
   return keep;
 }
 
 std::vector<std::string> LanguageModellingPlan::kept_file_settings(const std::filesystem::path& run) const {
-  std::error_code error;
-  const std::filesystem::path own = std::filesystem::absolute(run / kOwnVocabulary, error);
-  if (options_.corpus.tokens == data::CorpusTokens::bytes || !std::filesystem::is_regular_file(own, error)) return {};
-  return {"data.vocabulary_file=" + config::toml_text(own.string())};
+  if (options_.corpus.tokens == data::CorpusTokens::bytes) return {};
+  return kept_vocabulary_settings({kCorpusVocabulary}, run);
 }
 
 std::unique_ptr<Task> LanguageModellingPlan::build(const train::TrainOptions& training, Splits splits) const {
@@ -99,9 +96,13 @@ std::unique_ptr<Task> LanguageModellingPlan::build(const train::TrainOptions& tr
   return std::make_unique<LanguageModelling>(plan, training, splits);
 }
 
+void LanguageModellingPlan::replace_model(std::function<std::shared_ptr<models::Model>()> make) {
+  options_.model.build = [make = std::move(make)] { return std::dynamic_pointer_cast<models::LanguageModel>(make()); };
+}
+
 TaskKind language_modelling() {
-  return {"language_modelling", [](const config::View& root, data::DataRoot) {
-            return std::make_unique<LanguageModellingPlan>(read_language_modelling_options(root));
+  return {"language_modelling", [](const config::View& root, data::DataRoot data_root) {
+            return std::make_unique<LanguageModellingPlan>(read_language_modelling_options(root, data_root));
           }};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "cachet/data/loader.h"
 #include "cachet/data/text/corpus.h"
 #include "cachet/models/language/language_model.h"
+#include "cachet/tasks/exports/text_export.h"
 #include "cachet/tasks/task_kinds.h"
 
 namespace cachet::tasks {
@@ -34,9 +36,10 @@ struct LanguageModellingOptions {
 /// Reads [data], [model], and of [task] held_out = "validation" | "test", segments_per_step, baseline, and the table
 /// evaluation: lanes, samples, and target_length, memory_length, clamp_length, same_length, whole_past, whose defaults
 /// are the model's.
-LanguageModellingOptions read_language_modelling_options(const config::View& root);
+LanguageModellingOptions read_language_modelling_options(const config::View& root,
+                                                         data::DataRoot data_root = data::DataRoot::required);
 
-class LanguageModellingPlan : public TaskPlan {
+class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
  public:
   explicit LanguageModellingPlan(LanguageModellingOptions options) : options_(std::move(options)) {}
 
@@ -48,6 +51,7 @@ class LanguageModellingPlan : public TaskPlan {
   std::optional<std::string> absent_data() const override;
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+  void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
   // A run has a copy of its vocabulary: nothing that happens to the file that its recipe names changes what its tokens
   // mean.

@@ -1,12 +1,12 @@
 #include "cachet/tasks/translation/translation_plan.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
-#include "cachet/config/toml_text.h"
 #include "cachet/io/error.h"
-#include "cachet/io/sha256.h"
 #include "cachet/models/registry.h"
+#include "cachet/tasks/kept_vocabulary.h"
 #include "cachet/tasks/translation/translation_task.h"
 
 namespace cachet::tasks {
@@ -35,24 +35,25 @@ TranslationEvaluationOptions read_translation_evaluation(const config::View& tab
   return o;
 }
 
-// The keys of a side's vocabulary, and what a run's copy of it is called.
-struct SideKeys {
+// The vocabulary of a side, which both may share.
+struct SideVocabulary {
   data::ParallelSide side;
-  std::string prefix, copy;
+  KeptVocabulary kept;
 };
 
-std::vector<SideKeys> vocabulary_keys(const data::ParallelOptions& options) {
-  if (options.shared_vocabulary) return {{data::ParallelSide::source, "data.vocabulary", "vocabulary"}};
-  return {{data::ParallelSide::source, "data.source_vocabulary", "source_vocabulary"},
-          {data::ParallelSide::target, "data.target_vocabulary", "target_vocabulary"}};
+std::vector<SideVocabulary> vocabularies_of(const data::ParallelOptions& options) {
+  using enum data::ParallelSide;
+  if (options.shared_vocabulary) return {{source, {"data.vocabulary", "vocabulary"}}};
+  return {{source, {"data.source_vocabulary", "source_vocabulary"}},
+          {target, {"data.target_vocabulary", "target_vocabulary"}}};
 }
 
 }  // namespace
 
-TranslationTaskOptions read_translation_options(const config::View& root) {
+TranslationTaskOptions read_translation_options(const config::View& root, data::DataRoot data_root) {
   const config::View data = root.table("data"), task = root.table("task");
   TranslationTaskOptions options;
-  options.parallel = data::read_parallel_options(data);
+  options.parallel = data::read_parallel_options(data, data_root);
   const int64_t longest = options.parallel.rules.max_length;
   options.loader = data::read_parallel_loader_options(data, longest);
   options.held_out = task.choice("held_out", options.held_out, kHeldOutPairs);
@@ -66,8 +67,12 @@ TranslationTaskOptions read_translation_options(const config::View& root) {
   options.model = models::read_translation_model(
       root.table("model"), {tokens(data::ParallelSide::source), tokens(data::ParallelSide::target), longest + 1,
                             options.parallel.shared_vocabulary});
-  if (const models::TranslationShape& text = options.model.text;
-      text.source_length <= longest || text.target_length <= longest)
+  const models::TranslationShape& text = options.model.text;
+  const int64_t room = std::min(text.source_length, text.target_length) - 1;
+  // A model alone knows its sentences, and no data.
+  if (data_root == data::DataRoot::optional && !data.has("max_length") && room >= 1)
+    options.parallel.rules.max_length = std::min(longest, room);
+  else if (room < longest)
     root.table("model").problem(
         text.source_length <= longest ? "source_length" : "target_length",
         "must be above data.max_length, " + std::to_string(longest) + ": a sentence has its end, too; leave it out");
@@ -84,6 +89,7 @@ std::vector<report::MetricDescription> translation_metrics(bool translates) {
   all.push_back({"nll", "loss without smoothing", ValueForm::fixed, Better::lower, /*decides=*/!translates});
   all.push_back({"perplexity", "perplexity", ValueForm::fixed, Better::lower});
   all.push_back({"loss", "loss", ValueForm::fixed, Better::lower});
+  all.push_back({"tokens_per_second", "target tokens/s", ValueForm::count, Better::higher});
   return all;
 }
 
@@ -99,6 +105,7 @@ std::vector<DataPlace> TranslationPlan::data() const {
 }
 
 std::optional<std::string> TranslationPlan::absent_data() const try {
+  if (options_.parallel.root.empty()) return "the recipe does not say where its data lie";
   data::find_parallel_root(options_.parallel, std::filesystem::current_path());
   return std::nullopt;
 } catch (const io::Error& error) {
@@ -107,25 +114,16 @@ std::optional<std::string> TranslationPlan::absent_data() const try {
 
 KeptFiles TranslationPlan::files_to_keep() const {
   KeptFiles keep;
-  for (const auto& [side, prefix, copy] : vocabulary_keys(options_.parallel)) {
-    data::VocabularyFile file =
-        data::read_parallel_vocabulary(options_.parallel, side, std::filesystem::current_path());
-    if (options_.parallel.vocabulary(side).hash.empty())
-      keep.settings.push_back(prefix + "_hash=" + config::toml_text(io::sha256_hex(file.bytes)));
-    keep.files.emplace(copy, std::move(file.bytes));
-  }
+  for (const auto& [side, kept] : vocabularies_of(options_.parallel))
+    keep_vocabulary(kept, data::read_parallel_vocabulary(options_.parallel, side, std::filesystem::current_path()),
+                    options_.parallel.vocabulary(side).hash, keep);
   return keep;
 }
 
 std::vector<std::string> TranslationPlan::kept_file_settings(const std::filesystem::path& run) const {
-  std::vector<std::string> settings;
-  for (const auto& [side, prefix, copy] : vocabulary_keys(options_.parallel)) {
-    std::error_code error;
-    const std::filesystem::path own = std::filesystem::absolute(run / copy, error);
-    if (std::filesystem::is_regular_file(own, error))
-      settings.push_back(prefix + "_file=" + config::toml_text(own.string()));
-  }
-  return settings;
+  std::vector<KeptVocabulary> all;
+  for (const auto& [side, kept] : vocabularies_of(options_.parallel)) all.push_back(kept);
+  return kept_vocabulary_settings(all, run);
 }
 
 std::unique_ptr<Task> TranslationPlan::build(const train::TrainOptions& training, Splits splits) const {
@@ -134,9 +132,15 @@ std::unique_ptr<Task> TranslationPlan::build(const train::TrainOptions& training
   return std::make_unique<TranslationTask>(plan, training, splits);
 }
 
+void TranslationPlan::replace_model(std::function<std::shared_ptr<models::Model>()> make) {
+  options_.model.build = [make = std::move(make)] {
+    return std::dynamic_pointer_cast<models::TranslationModel>(make());
+  };
+}
+
 TaskKind translation() {
-  return {"translation", [](const config::View& root, data::DataRoot) {
-            return std::make_unique<TranslationPlan>(read_translation_options(root));
+  return {"translation", [](const config::View& root, data::DataRoot data_root) {
+            return std::make_unique<TranslationPlan>(read_translation_options(root, data_root));
           }};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "cachet/metrics/bleu.h"
 #include "cachet/models/language/beam_search.h"
 #include "cachet/models/language/translation_model.h"
+#include "cachet/tasks/exports/text_export.h"
 #include "cachet/tasks/task_kinds.h"
 
 namespace cachet::tasks {
@@ -36,9 +38,10 @@ struct TranslationTaskOptions {
 /// Reads [data], [model], and of [task] held_out = "validation" | "test", label_smoothing, smoothing_share = "others" |
 /// "all", and the table evaluation: translate, beam, length_penalty, min_length, max_length_a, max_length_b, limit,
 /// max_tokens, bleu_tokens = "13a" | "none".
-TranslationTaskOptions read_translation_options(const config::View& root);
+TranslationTaskOptions read_translation_options(const config::View& root,
+                                                data::DataRoot data_root = data::DataRoot::required);
 
-class TranslationPlan : public TaskPlan {
+class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
  public:
   explicit TranslationPlan(TranslationTaskOptions options) : options_(std::move(options)) {}
 
@@ -50,6 +53,7 @@ class TranslationPlan : public TaskPlan {
   std::optional<std::string> absent_data() const override;
   void reduce() override { options_.loader.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+  void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
   // A run has copies of its vocabularies: nothing that happens to the files that its recipe names changes what its
   // tokens mean.
@@ -61,7 +65,8 @@ class TranslationPlan : public TaskPlan {
 };
 
 /// BLEU, which decides where translations are made, chrF, the loss of smoothed targets, that of the targets alone,
-/// which decides else, its perplexity, and how long translations are.
+/// which decides else, its perplexity, and how long translations are; tokens/s are of the target, as fairseq counts
+/// them.
 std::vector<report::MetricDescription> translation_metrics(bool translates);
 
 }  // namespace cachet::tasks

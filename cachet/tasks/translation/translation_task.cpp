@@ -2,10 +2,13 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <random>
 #include <stdexcept>
 
 #include "cachet/nn/regularizer.h"
@@ -56,7 +59,6 @@ class TranslationTrainingStream final : public train::TrainingStream {
     auto batch = next_();
     if (!batch) return false;
     targets_ = tokens_of(batch->target);
-    sources_ = tokens_of(batch->source);
     pairs_ = pairs_of(model_, std::move(*batch));
     return true;
   }
@@ -68,7 +70,7 @@ class TranslationTrainingStream final : public train::TrainingStream {
     result.weight = static_cast<double>(targets_);
     result.penalty = nn::total_penalty(model_);
     result.samples = pairs_.targets.size(0);
-    result.tokens = sources_ + targets_;
+    result.tokens = targets_;
     result.metrics = {{"nll", losses.negative_log_likelihood.sum(), static_cast<double>(targets_)}};
     return result;
   }
@@ -78,7 +80,7 @@ class TranslationTrainingStream final : public train::TrainingStream {
   NextPairs next_;
   models::LabelSmoothing smoothing_;
   models::SentencePairs pairs_;
-  int64_t targets_ = 0, sources_ = 0;
+  int64_t targets_ = 0;
 };
 
 }  // namespace
@@ -262,6 +264,66 @@ void TranslationTask::translate(const std::function<std::optional<std::string>()
                                 const LineTranslationOptions& options,
                                 const std::function<void(const TranslatedLine& line)>& seen) {
   translate_lines(*model_, *encoders_, options_.parallel.rules.max_length, next_line, options, line_counts_, seen);
+}
+
+namespace {
+
+/// The beginning of a translation, and the sentence that it translates with its end.
+struct BegunTranslation {
+  std::vector<int64_t> source, target;
+};
+
+std::vector<BegunTranslation> made_up_translations(const models::TranslationShape& text, int64_t count, int64_t steps) {
+  std::mt19937_64 random(0);
+  const auto below = [&](int64_t limit) { return static_cast<int64_t>(random() % static_cast<uint64_t>(limit)); };
+  std::vector<BegunTranslation> all(static_cast<size_t>(count));
+  for (BegunTranslation& each : all) {
+    each.source.resize(static_cast<size_t>(1 + below(std::min(text.source_length, kMadeUpLength))));
+    each.target.resize(static_cast<size_t>(steps));
+    for (int64_t& token : each.source) token = below(text.source_vocabulary);
+    for (int64_t& token : each.target) token = below(text.target_vocabulary);
+  }
+  return all;
+}
+
+models::Sequences padded(const std::vector<BegunTranslation>& all, const at::Device& device) {
+  size_t longest = 0;
+  for (const BegunTranslation& each : all) longest = std::max(longest, each.source.size());
+  const auto rows = static_cast<int64_t>(all.size());
+  const at::Tensor ids = at::full({rows, static_cast<int64_t>(longest)}, data::kPaddingToken, at::kLong);
+  const at::Tensor padding = at::full({rows, static_cast<int64_t>(longest)}, true, at::kBool);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto length = static_cast<int64_t>(all[i].source.size()), row = static_cast<int64_t>(i);
+    ids[row].narrow(0, 0, length).copy_(at::tensor(all[i].source, at::kLong));
+    padding[row].narrow(0, 0, length).fill_(false);
+  }
+  return {ids.to(device), padding.to(device)};
+}
+
+}  // namespace
+
+// The first tokens of the held-out split's first translations, one behind the other.
+at::Tensor TranslationTask::next_token_scores(int64_t beginnings) {
+  const at::NoGradGuard no_grad;
+  const models::TranslationShape text = model_->translation_shape();
+  const int64_t steps = std::min<int64_t>(4, text.target_length), count = (beginnings + steps - 1) / steps;
+  std::vector<BegunTranslation> begun;
+  if (!held_out_) begun = made_up_translations(text, count, steps);
+  while (static_cast<int64_t>(begun.size()) < count) {
+    const int64_t pair = static_cast<int64_t>(begun.size()) % held_out_->size();
+    const auto source = held_out_->tokens(Side::source, pair), target = held_out_->tokens(Side::target, pair);
+    begun.push_back({{source.begin(), source.end()}, {target.begin(), target.end()}});
+    begun.back().source.push_back(encoders_->source.marks.end);
+    begun.back().target.resize(static_cast<size_t>(steps), text.tokens.end);
+  }
+  models::TranslationStream stream = model_->make_stream(model_->encode(padded(begun, model_->device())));
+  std::vector<at::Tensor> scores;
+  std::vector<int64_t> last(begun.size(), text.tokens.begin);
+  for (size_t step = 0; step < static_cast<size_t>(steps); ++step) {
+    scores.push_back(model_->next_token(at::tensor(last, at::kLong).to(model_->device()), stream));
+    std::ranges::transform(begun, last.begin(), [step](const BegunTranslation& each) { return each.target[step]; });
+  }
+  return at::cat(scores).narrow(0, 0, beginnings).cpu();
 }
 
 std::vector<std::string> TranslationTask::notes_on_translated() const {

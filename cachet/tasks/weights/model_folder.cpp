@@ -68,13 +68,17 @@ void write_model_folder(const fs::path& folder, const io::TensorMap& weights, co
                         const ModelFolderFacts& facts) {
   make_folder(folder);
   const std::vector<std::byte> bytes = io::serialize_safetensors(weights);
-  const ConfigJson config{{"schema", 1},
-                          {"architecture", facts.architecture},
-                          {"num_classes", facts.classes},
-                          {"input_size", {facts.channels, facts.height, facts.width}},
-                          {"preprocessing", ConfigJson::parse(to_json(facts.preprocessing))},
-                          {"source", {{"file", facts.source}, {"sha256", facts.source_digest}, {"names", facts.names}}},
-                          {"sha256", io::sha256_hex(bytes)}};
+  ConfigJson config{{"schema", 1}, {"architecture", facts.architecture}};
+  if (facts.text.kind.empty()) {
+    config["num_classes"] = facts.classes;
+    config["input_size"] = {facts.channels, facts.height, facts.width};
+    config["preprocessing"] = ConfigJson::parse(to_json(facts.preprocessing));
+  } else {
+    ConfigJson& sizes = config[facts.text.kind];
+    for (const auto& [name, size] : facts.text.sizes) std::visit([&](auto value) { sizes[name] = value; }, size);
+  }
+  config["source"] = {{"file", facts.source}, {"sha256", facts.source_digest}, {"names", facts.names}};
+  config["sha256"] = io::sha256_hex(bytes);
   io::write_file_atomically(folder / kWeights, bytes);
   io::write_file_atomically(folder / kRecipe, recipe.resolved_toml(/*with_origins=*/false));
   io::write_file_atomically(folder / kConfig, config.dump(2) + "\n");

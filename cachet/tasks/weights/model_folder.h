@@ -6,14 +6,15 @@
 
 #include "cachet/config/document.h"
 #include "cachet/io/tensor_map.h"
+#include "cachet/models/model_plan.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 
 namespace cachet::tasks {
 
 // A model folder: weights and what they are the weights of, without a training run. It holds
 //   model.safetensors   every parameter and buffer, in our names
-//   recipe.toml         the table [model], whole, and of [data] how an image becomes the model's input: a base for
-//                       recipes of its own
+//   recipe.toml         the table [model], whole, and of [data] how an image becomes the model's input, or what kind of
+//                       task a model of text is for: a base for recipes of its own
 //   config.json         for other programs: the same in short, and the SHA-256 of the weights
 
 /// What config.json says besides the digest.
@@ -25,6 +26,7 @@ struct ModelFolderFacts {
   std::string names;   // whose names they had there: "pvt"
   Preprocessing preprocessing{};
   std::string source_digest{};  // SHA-256 of that file
+  models::ModelInput text{};    // of a model that reads text, in the place of classes, image and preprocessing
 };
 
 /// Makes the folder, each file atomically, config.json last. Throws io::Error, also where the folder holds something

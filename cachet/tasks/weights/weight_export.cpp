@@ -1,8 +1,14 @@
 #include "cachet/tasks/weights/weight_export.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cachet/io/error.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/models/language/language_model.h"
+#include "cachet/models/language/translation_model.h"
 #include "cachet/models/vision/image_model.h"
 #include "cachet/models/vision/tokens_to_token.h"
 #include "cachet/nn/norm/unified_norm.h"
@@ -10,6 +16,8 @@
 
 namespace cachet::tasks {
 namespace {
+
+constexpr const char *kLanguageMark = "embedding.table_0", *kTranslationMark = "source_embed.weight";
 
 // A tensor that only the models of a source have.
 bool has_mark(const io::TensorMap& weights, io::NameSource source) {
@@ -19,12 +27,14 @@ bool has_mark(const io::TensorMap& weights, io::NameSource source) {
   };
   const bool detector = std::ranges::any_of(weights, [](const auto& item) { return item.first.starts_with("neck."); });
   if (detector && source != io::NameSource::cachet) return source == io::NameSource::mmdetection;
+  const bool text = weights.contains(kLanguageMark) || weights.contains(kTranslationMark);
   switch (source) {
+    case io::NameSource::cachet:
+      return true;
     case io::NameSource::mmdetection:
       return false;
-    case io::NameSource::cachet:
     case io::NameSource::timm:
-      return true;
+      return !text;
     case io::NameSource::pvt:
       return weights.contains("stages.0.blocks.0.norm1.weight");
     case io::NameSource::swin:
@@ -32,7 +42,11 @@ bool has_mark(const io::TensorMap& weights, io::NameSource source) {
     case io::NameSource::t2t:
       return weights.contains("tokens_to_token.project.weight");
     case io::NameSource::grc:
-      return any_has(".cache.candidate.");
+      return any_has(".cache.candidate.") && !text;
+    case io::NameSource::transformer_xl:
+      return weights.contains(kLanguageMark) && any_has(".position.weight");
+    case io::NameSource::fairseq:
+      return weights.contains(kTranslationMark);
   }
   return false;
 }
@@ -40,12 +54,17 @@ bool has_mark(const io::TensorMap& weights, io::NameSource source) {
 /// What the exported form needs of the model and the weights do not tell.
 struct ModelFacts {
   io::ExportFacts names;
-  at::Tensor positions;  // of T2T-ViT, which computes them
+  at::Tensor positions;                                       // of T2T-ViT, which computes them
+  std::vector<std::pair<std::string, std::string>> shared{};  // another name of a tensor, and the one it is saved by
 };
 
 ModelFacts facts_of(const models::ModelPlan& plan, const io::TensorMap& weights) {
   ModelFacts facts;
   const auto model = plan.build();
+  for (auto* list : {io::distinct_parameters, io::distinct_buffers})
+    for (const io::NamedTensor& named : list(*model))
+      for (auto other = named.names.begin() + 1; other != named.names.end(); ++other)
+        facts.shared.emplace_back(*other, named.name());
   const auto* images = dynamic_cast<const models::ImageModel*>(model.get());
   if (images == nullptr) return facts;
   const models::ImageShape image = images->image_shape();
@@ -62,6 +81,26 @@ ModelFacts facts_of(const models::ModelPlan& plan, const io::TensorMap& weights)
   return facts;
 }
 
+// Their code saves what modules share under each name, where it has one, and knows no plug-ins: a part without a name
+// there would be read by nobody.
+io::TensorMap text_weights(const SavedModel& saved, io::NameSource source, const ModelFacts& facts) {
+  const auto refuse = [&](const std::string& part) {
+    throw io::Error(saved.plan.name + " has a part that " + std::string(io::word(source)) + "'s code does not know, " +
+                    part + "; `--names cachet` writes our own");
+  };
+  io::TensorMap all = saved.weights;
+  for (const auto& [name, first] : facts.shared)
+    if (const auto found = all.find(first); found != all.end()) all.emplace(name, found->second);
+  for (const auto& [name, tensor] : all)
+    if (name.ends_with(".statistics") || name.ends_with(".counters") || name.find(".running_") != std::string::npos)
+      refuse(name);
+  io::TensorMap tensors = io::to_their_names(source, all, facts.names);
+  for (const auto& [name, tensor] : saved.weights)
+    if (tensors.contains(name)) refuse(name);
+  for (const auto& [name, first] : facts.shared) tensors.erase(name);
+  return tensors;
+}
+
 }  // namespace
 
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
@@ -69,9 +108,17 @@ io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
     throw io::Error(saved.plan.name + " has no names in " + std::string(io::word(source)) +
                     "'s code; `--names cachet` writes our own");
   const ModelFacts facts = facts_of(saved.plan, saved.weights);
+  if (source == io::NameSource::transformer_xl || source == io::NameSource::fairseq)
+    return text_weights(saved, source, facts);
   io::TensorMap tensors = io::to_their_names(source, saved.weights, facts.names);
   if (source == io::NameSource::t2t) tensors.emplace("pos_embed", facts.positions);
   return tensors;
+}
+
+io::NameSource usual_names(const models::ModelPlan& plan) {
+  const bool text = plan.input.kind == models::input_of(models::LanguageShape()).kind ||
+                    plan.input.kind == models::input_of(models::TranslationShape()).kind;
+  return text ? io::NameSource::cachet : io::NameSource::timm;
 }
 
 }  // namespace cachet::tasks

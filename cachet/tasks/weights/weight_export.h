@@ -11,4 +11,7 @@ namespace cachet::tasks {
 /// fit the source's form.
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source);
 
+/// Whose names are taken where nobody says: timm's of what looks at images, else ours.
+io::NameSource usual_names(const models::ModelPlan& plan);
+
 }  // namespace cachet::tasks

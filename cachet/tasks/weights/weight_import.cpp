@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <sstream>
 
 #include "cachet/io/error.h"
 #include "cachet/io/name_pattern.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
+#include "cachet/models/language/language_model.h"
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/models/vision/position_table.h"
 #include "cachet/nn/positions.h"
@@ -87,12 +89,18 @@ class WeightFit {
  public:
   WeightFit(const torch::nn::Module& model, const std::filesystem::path& path, const io::TensorMap& weights,
             Report& report)
-      : model_(io::state_dict(model)), path_(path), weights_(weights), report_(report) {
+      : path_(path), weights_(weights), report_(report) {
+    for (auto* list : {io::distinct_parameters, io::distinct_buffers})
+      for (const io::NamedTensor& named : list(model)) model_.emplace(named.name(), named);
     if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) image_ = images->image_shape();
+    reads_positions_ = dynamic_cast<const models::LanguageModel*>(&model) != nullptr;
   }
 
   io::TensorMap fitted() {
-    for (const auto& [name, target] : model_) fit(name, target.sizes());
+    for (const auto& [name, target] : model_) {
+      fit(name, target);
+      for (const std::string& other : target.names) fit_shared(other, target.tensor.sizes());
+    }
     for (const auto& [name, tensor] : weights_)
       if (!used_.contains(name)) report_.left_over.push_back(name);
     return std::move(fitted_);
@@ -101,11 +109,18 @@ class WeightFit {
   const Strings& misshapen() const { return misshapen_; }
 
  private:
-  void fit(const std::string& name, at::IntArrayRef shape) {
-    auto found = weights_.find(name);
-    if (found == weights_.end()) found = weights_.find(plain_name(name));
+  io::TensorMap::const_iterator find(const std::string& name) const {
+    const auto found = weights_.find(name);
+    return found == weights_.end() ? weights_.find(plain_name(name)) : found;
+  }
+
+  void fit(const std::string& name, const io::NamedTensor& target) {
+    const at::IntArrayRef shape = target.tensor.sizes();
+    auto found = weights_.end();
+    for (auto each = target.names.begin(); found == weights_.end() && each != target.names.end(); ++each)
+      found = find(*each);
     if (found == weights_.end()) {
-      if (is_new_part(name))
+      if (is_new_part(name) && !(reads_positions_ && name.ends_with(".position.weight")))
         report_.fresh.push_back({name, Report::Reason::new_part});
       else
         report_.missing.push_back(name);
@@ -129,6 +144,15 @@ class WeightFit {
     }
   }
 
+  // What modules share may stand in the file under several names. Whether these are one tensor there, too, is asked
+  // when they are loaded.
+  void fit_shared(const std::string& name, at::IntArrayRef shape) {
+    const auto found = find(name);
+    if (found == weights_.end() || used_.contains(found->first) || found->second.sizes() != shape) return;
+    used_.emplace(found->first, found->second);
+    fitted_.emplace(name, found->second);
+  }
+
   std::optional<at::Tensor> resized(const std::string& name, const at::Tensor& table, at::IntArrayRef shape) const {
     if (!image_) return std::nullopt;
     const auto before = name.ends_with("pos_embed") ? image_of_source(path_) : std::nullopt;
@@ -140,9 +164,10 @@ class WeightFit {
     report_.loaded.push_back(name);
   }
 
-  const io::TensorMap model_;
+  std::map<std::string, io::NamedTensor> model_;  // by the first name, those that modules share once
   const std::filesystem::path& path_;
   std::optional<models::ImageShape> image_;  // tables of positions on a grid are resized to it
+  bool reads_positions_ = false;  // its attention has a projection of distances, called as a cache's convolution is
   const io::TensorMap& weights_;
   Report& report_;
   io::TensorMap fitted_, used_;

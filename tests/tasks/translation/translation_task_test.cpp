@@ -131,7 +131,7 @@ TEST_F(TranslationTaskTest, TrainsEvaluatesAndReports) {
   EXPECT_NE(log.find("90 pairs"), std::string::npos) << log;
   const std::string page = io::read_text_file(train::RunFolder::open(run).report(), 1 << 24);
   for (const char* text : {"The worst translations", "The best translations", "BLEU by the words of the source",
-                           "Where a translation looks", "nrefs:1|case:mixed", "tokens/s"})
+                           "Where a translation looks", "nrefs:1|case:mixed", "target tokens/s"})
     EXPECT_NE(page.find(text), std::string::npos) << text;
 }
 
@@ -299,6 +299,13 @@ TEST(PartsOfLine, AreCutBetweenWordsAndHoldAllOfThem) {
   EXPECT_EQ(parts("a b", 2), (Parts{{1, 2}}));
   EXPECT_EQ(parts("a b  c a b", 2), (Parts{{1, 2}, {3, 1}, {2}}));
   EXPECT_EQ(parts(" a b c ", 1), (Parts{{1}, {2}, {3}}));
+  // Ten megabytes of words, and of one word.
+  std::string line;
+  while (line.size() < 10'000'000) line += "a b c ";
+  const Parts many = parts(line, 4);
+  EXPECT_EQ(many.size(), (line.size() / 2 + 3) / 4);
+  EXPECT_EQ(many.front(), (std::vector<data::Token>{1, 2, 3, 1}));
+  EXPECT_EQ(parts(std::string(10'000'000, 'x'), 4), (Parts{{4}}));
 }
 
 TEST_F(TranslationTaskTest, DryRunsNeedNoData) {

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/models/language/language_model.h"
+#include "cachet/nn/adaptive_embedding.h"
+#include "cachet/nn/adaptive_softmax.h"
+#include "cachet/nn/transformer_block.h"
+
+namespace cachet::models {
+
+/// What a language model of blocks is made of, but for its attention and its positions.
+struct LanguageBlockOptions {
+  std::string model;  // what its errors begin with: "transformer_xl"
+  nn::AdaptiveVocabulary vocabulary{};
+  nn::AdaptiveTies ties{};
+  int64_t target_length = 0, depth = 0, mlp_dim = 0;
+  nn::NormPlace norm_place = nn::NormPlace::before;
+  nn::NormOptions norm{};
+  double dropout = 0.0;
+  nn::Activation activation = nn::Activation::gelu;
+};
+
+/// Transformer blocks between an adaptive embedding and an adaptive softmax: which parts there are, what is checked and
+/// how tokens are scored. What a model of them adds is how it attends, and what it makes of a segment.
+/// Parts: embedding, blocks, output, in this order, and between them what the model has of its own.
+class BlockLanguageModel : public LanguageModel {
+ public:
+  LanguageShape language_shape() const override { return {made_of_.vocabulary.tokens, made_of_.target_length}; }
+  torch::Tensor negative_log_likelihood(const torch::Tensor& ids, const torch::Tensor& targets,
+                                        TextStream& stream) override;
+  torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) override;
+  void read(const torch::Tensor& ids, TextStream& stream) override { encode(ids, stream); }
+  bool remembers_segments() const override { return blocks_[0]->has_cache(); }
+
+  /// What the last layer makes of a segment: ids (lanes, L) -> (lanes, L, dim).
+  virtual torch::Tensor encode(const torch::Tensor& ids, TextStream& stream) = 0;
+
+ protected:
+  /// Registers the embedding. Throws c10::Error that names the option where the options do not make a model.
+  explicit BlockLanguageModel(const LanguageBlockOptions& options);
+  /// Registers the blocks, each around an attention of its own.
+  void make_blocks(const std::function<std::shared_ptr<nn::Attention>()>& make_attention);
+  /// Registers the output and draws the weights of all linear layers.
+  void make_output();
+
+  torch::Tensor drop(const torch::Tensor& x) const;
+  /// The embeddings of ids, once they are of the stream's lanes.
+  torch::Tensor embed(const torch::Tensor& ids, const TextStream& stream) const;
+  /// The blocks one behind the other, each with its part of the stream; `layout` without a state.
+  torch::Tensor through_blocks(torch::Tensor x, nn::AttentionLayout layout, const TextStream& stream) const;
+  /// A stream with a part for each block.
+  TextStream block_stream(int64_t lanes, const SegmentOptions& segments, nn::StreamUse use) const;
+
+  static constexpr double kNormEps = 1e-5;  // of the published code's norms
+  static constexpr double kSpread = 0.02;   // of weights before training
+
+  LanguageBlockOptions made_of_;
+  nn::Part<nn::AdaptiveEmbedding> embedding_;
+  std::vector<nn::Part<nn::TransformerBlock>> blocks_;
+  nn::Part<nn::AdaptiveSoftmax> output_;
+};
+
+}  // namespace cachet::models

@@ -1,0 +1,85 @@
+// Language models × norm × cache, small and random: a rewritten model foretells and writes what it did.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cachet/deploy/equality.h"
+#include "cachet/deploy/rewrite.h"
+#include "cachet/models/language/token_generator.h"
+#include "tests/deploy/trained_model.h"
+
+namespace cachet::deploy {
+namespace {
+
+using testing::Settings;
+
+/// What is foretold of three segments that follow each other, and what is written behind them.
+struct Foretold {
+  at::Tensor scores;
+  std::vector<int64_t> written;
+};
+
+Foretold foretold_by(models::LanguageModel& model, const at::Tensor& ids) {
+  const at::NoGradGuard no_grad;
+  const int64_t segment = model.language_shape().target_length;
+  models::TextStream stream = model.make_stream(ids.size(0), model.segments());
+  std::vector<at::Tensor> scores;
+  for (int64_t first = 0; first < ids.size(1); first += segment)
+    scores.push_back(model.next_token(ids.narrow(1, first, segment), stream));
+  Foretold found{at::cat(scores), {}};
+  models::SamplingOptions surest;
+  surest.top_k = 1;
+  models::TokenGenerator generator(model, model.segments(), surest, /*seed=*/0);
+  const at::Tensor prompt = ids[0].contiguous();
+  generator.read({prompt.const_data_ptr<int64_t>(), static_cast<size_t>(prompt.numel())});
+  for (int64_t i = 0; i < 8; ++i) found.written.push_back(generator.next());
+  return found;
+}
+
+TEST(RewriteOfALanguageModel, KeepsWhatItForetellsAndWrites) {
+  for (const testing::SmallModel& small : testing::small_text_models()) {
+    if (small.name.find("translation") != std::string::npos) continue;
+    for (const std::string& norm : testing::norm_kinds())
+      for (Settings plug_ins : testing::cache_settings(/*has_grid=*/false)) {
+        plug_ins.push_back("norm.kind=" + norm);
+        if (plug_ins.size() > 1) plug_ins.push_back("cache.inference=frozen");
+        SCOPED_TRACE(small.name + " " + testing::text_of(plug_ins));
+        const auto model = trained(small, plug_ins);
+        auto& language = dynamic_cast<models::LanguageModel&>(*model);
+        const at::Tensor ids = at::randint(20, {3, 15}, at::kLong);
+        const Foretold expected = foretold_by(language, ids);
+        const RewriteReport report = rewrite(*model, {.count_work = true});
+        const Foretold actual = foretold_by(language, ids);
+        const Equality equality = equality_of(expected.scores, actual.scores, {1e-9});
+        EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
+        EXPECT_EQ(actual.written, expected.written);
+        for (const RewrittenPlace& place : report.places)
+          EXPECT_TRUE(place.gone || !place.reason.empty() || !place.left.empty()) << place.path;
+        EXPECT_LE(report.after.parameters, report.before.parameters);
+      }
+  }
+}
+
+// A memory of earlier inputs is no cache: it stays, and what reads it too.
+TEST(RewriteOfALanguageModel, LeavesAMemoryOfTokensAsItIs) {
+  for (const Settings& memory : {Settings{"memory_length=4"}, Settings{"memory_tokens=2"},
+                                 Settings{"memory_tokens=2", "memory_tokens_recurrent=true"}})
+    for (const char* norm : {"norm.kind=layer", "norm.kind=un"}) {
+      Settings settings{"embed_dim=16", "depth=2",       "num_heads=2",     "mlp_dim=16",
+                        "dropout=0",    "vocabulary=20", "target_length=5", "norm_place=before"};
+      if (memory.front() != "memory_length=4") settings.push_back("memory_length=0");
+      settings.insert(settings.end(), memory.begin(), memory.end());
+      SCOPED_TRACE(testing::text_of(settings) + norm);
+      const auto model = trained({"transformer_xl_small", settings, false}, {norm});
+      auto& language = dynamic_cast<models::LanguageModel&>(*model);
+      const at::Tensor ids = at::randint(20, {3, 15}, at::kLong);
+      const Foretold expected = foretold_by(language, ids);
+      rewrite(*model);
+      const Foretold actual = foretold_by(language, ids);
+      const Equality equality = equality_of(expected.scores, actual.scores, {1e-9});
+      EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
+      EXPECT_EQ(actual.written, expected.written);
+    }
+}
+
+}  // namespace
+}  // namespace cachet::deploy
