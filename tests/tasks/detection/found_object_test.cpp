@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cachet/tasks/detection/coco_table.h"
@@ -57,6 +58,23 @@ TEST(FoundObjects, SayWhyThereIsNothing) {
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->problem, "x.png: is torn");
   EXPECT_TRUE(again->objects.empty());
+}
+
+TEST(FoundObjects, DamagedLinesAreNoneOrOthers) {
+  const std::string line = to_json_line(sample_objects(), kNames);
+  int64_t read = 0;
+  for (size_t place = 0; place < line.size(); ++place) {
+    found_objects_from_json(line.substr(0, place));
+    for (const char letter : {'0', '9', '-', '"', '}', '\xff'}) {
+      std::string damaged = line;
+      damaged[place] = letter;
+      const auto found = found_objects_from_json(damaged);
+      if (!found) continue;
+      ++read;
+      for (const FoundObject& object : found->objects) EXPECT_TRUE(std::isfinite(object.score));
+    }
+  }
+  EXPECT_GT(read, 0);
 }
 
 TEST(CocoTable, IsThatOfPycocotools) {
