@@ -10,6 +10,8 @@
 #include "app/data_place.h"
 #include "app/given_samples.h"
 #include "app/json.h"
+#include "app/output.h"
+#include "app/prediction_folder.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
 #include "cachet/report/format.h"
@@ -22,6 +24,7 @@ namespace {
 struct EvalArguments {
   SavedRunArgument model;
   std::string text;  // a file of one's own, for tasks that score text
+  OutputArgument output;
   bool json = false;
 };
 
@@ -67,26 +70,56 @@ int eval_text(const EvalArguments& arguments) {
   return kDone;
 }
 
+/// Evaluates by records that a folder keeps, so that what is there is not done again, and writes files of results.
+train::Metrics eval_into_folder(tasks::Task& task, const PredictionFolder& folder, const tasks::RecordSource& records,
+                                std::vector<std::string>& written) {
+  auto& evaluates = ability_of<tasks::EvaluatesRecords>(task, "write files of results");
+  auto& results = ability_of<tasks::WritesResults>(task, "write files of results");
+  const int64_t size = task.evaluation_size();
+  const std::string source = records.of_evaluation(size);
+  tasks::RecordFile file = folder.open_records();
+  for (int64_t i = 0; i < file.done(); ++i) file.require(i, source);
+  file.require_at_most(size);
+  say_gone_on_with(folder, file.done(), " of " + std::to_string(size));
+  evaluates.answer_evaluation(file.done(), {}, [&](const tasks::Record& record) { file.append(record, source); });
+  const train::Metrics metrics = evaluates.evaluate_records(tasks::records_in(folder.records(), size));
+  const auto files = results.results_of_evaluation(tasks::records_in(folder.records(), size));
+  folder.write(files);
+  for (const tasks::NamedFile& each : files) written.push_back((folder.path() / each.name).string());
+  return metrics;
+}
+
 int run_eval(const EvalArguments& arguments) {
+  if (!arguments.text.empty() && !arguments.output.path.empty())
+    throw UsageError("--text prints what it finds; -o is for the files of an evaluation");
   if (!arguments.text.empty()) return eval_text(arguments);
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   require_data(saved, arguments.model);
+  std::optional<PredictionFolder> folder;
+  if (!arguments.output.path.empty()) folder.emplace(arguments.output, std::vector<std::filesystem::path>{});
   const auto task = load(saved, arguments.model, tasks::Splits::test);
   const at::NoGradGuard no_grad;
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
-  const train::Metrics metrics = task->evaluate([](int64_t, int64_t) {});
+  std::vector<std::string> written;
+  const train::Metrics metrics =
+      folder ? eval_into_folder(*task, *folder, {saved, {}}, written) : task->evaluate([](int64_t, int64_t) {});
   if (!arguments.json) {
-    print_metrics(saved.checkpoint.string(), metrics,
-                  std::to_string(task->evaluation_size()) + " " + task->sample_words().held_out + " " +
-                      task->sample_words().many + where_data_lie(saved.plan));
+    const std::string samples = std::to_string(task->evaluation_size()) + " " + task->sample_words().held_out + " " +
+                                task->sample_words().many + where_data_lie(saved.plan);
+    if (const auto* tabulates = dynamic_cast<const tasks::TabulatesEvaluation*>(task.get()))
+      std::cout << saved.checkpoint.string() << ", " << samples << '\n' << tabulates->evaluation_table();
+    else
+      print_metrics(saved.checkpoint.string(), metrics, samples);
+    for (const std::string& file : written) std::cout << file << '\n';
     return kDone;
   }
   nlohmann::ordered_json values = nlohmann::ordered_json::object();
   for (const auto& [name, value] : metrics) values[name] = value;
-  const nlohmann::ordered_json json{{"schema", kSchema},
-                                    {"checkpoint", saved.checkpoint.string()},
-                                    {task->sample_words().many, task->evaluation_size()},
-                                    {"metrics", std::move(values)}};
+  nlohmann::ordered_json json{{"schema", kSchema},
+                              {"checkpoint", saved.checkpoint.string()},
+                              {task->sample_words().many, task->evaluation_size()},
+                              {"metrics", std::move(values)}};
+  if (folder) json["files"] = written;
   std::cout << json.dump(2) << '\n';
   return kDone;
 }
@@ -97,6 +130,10 @@ Action declare_eval(CLI::App& app) {
   app.add_option("--text", arguments->text,
                  "How likely a language model finds a text of yours, in place of the test split; - is standard input")
       ->type_name("FILE");
+  add_output(app, arguments->output,
+             "A folder for predictions and, of detection, results in COCO's form; what it holds of the same is not "
+             "done again",
+             "FOLDER");
   app.add_flag("--json", arguments->json, "Print one JSON object; of --text, one a line");
   return [arguments] { return run_eval(*arguments); };
 }

@@ -13,6 +13,8 @@ const char* reason_word(Report::Reason reason) {
       return "other_classes";
     case Report::Reason::new_part:
       return "new_part";
+    case Report::Reason::of_detector:
+      return "of_detector";
   }
   return "";
 }

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/ability.h"
@@ -8,8 +9,10 @@
 #include "app/data_place.h"
 #include "app/given_samples.h"
 #include "app/output.h"
+#include "app/prediction_folder.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
+#include "cachet/report/program_name.h"
 #include "cachet/report/shell_word.h"
 #include "cachet/tasks/records.h"
 #include "cachet/tasks/saved_run.h"
@@ -24,6 +27,7 @@ struct PredictArguments {
   std::vector<std::string> samples;  // names of image files, or texts
   std::string lines;                 // a file of such
   tasks::AnswerOptions answers;
+  double least_score = 0.3;  // of what is drawn
 
   bool gives_samples() const { return !samples.empty() || !lines.empty(); }
 };
@@ -109,6 +113,63 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
   for (const std::string& note : answers.notes_on_given()) std::cerr << note << '\n';
 }
 
+std::vector<std::filesystem::path> inputs_of(const PredictArguments& arguments) {
+  std::vector<std::filesystem::path> inputs(arguments.samples.begin(), arguments.samples.end());
+  if (!arguments.lines.empty()) inputs.emplace_back(arguments.lines);
+  return inputs;
+}
+
+/// How many records say that their sample could not be read.
+int64_t count_unreadable(const tasks::NextRecord& next) {
+  int64_t count = 0;
+  while (const auto record = next()) count += nlohmann::json::parse(*record).contains("error") ? 1 : 0;
+  return count;
+}
+
+/// Pictures with what was found drawn over them, and files of results: all that a folder holds of given samples.
+int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, const PredictionFolder& folder,
+                        const tasks::RecordSource& source) {
+  auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
+  auto& draws = ability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
+  const auto source_of = [&](const std::string& sample) { return source.of_given(sample, answers.sample_form()); };
+  tasks::RecordFile records = folder.open_records();
+  const int64_t done = records.done();
+  tasks::GivenOptions options{arguments.answers};
+  options.unreadable = tasks::UnreadableSamples::record;
+  PictureNames names;
+  const int64_t count = tasks::answer_all_given(
+      answers, given_samples(arguments, answers.sample_form()), options,
+      [&](int64_t index, const std::string& sample) {
+        names.add(sample);
+        if (index >= done) return false;
+        records.require(index, source_of(sample));
+        return true;
+      },
+      [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
+        if (sample.index == done) say_gone_on_with(folder, done, "");
+        if (const auto* unreadable = dynamic_cast<const tasks::UnreadableSample*>(&sample))
+          std::cerr << "passed over: " << unreadable->problem << '\n';
+        else
+          folder.write_picture(names.of(sample.index), draws.picture_of_answer(sample, record, arguments.least_score));
+        records.append(record, source_of(sample.given));  // last: a record's picture is there
+      });
+  records.require_at_most(count);
+  if (count == done) say_gone_on_with(folder, done, " of " + std::to_string(count));
+  const int64_t unreadable = count_unreadable(tasks::records_in(folder.records(), count));
+  std::string written;
+  if (auto* results = dynamic_cast<tasks::WritesResults*>(&task)) {
+    const auto files = results->results_of_given(tasks::records_in(folder.records(), count));
+    folder.write(files);
+    for (const tasks::NamedFile& file : files) written += ", " + file.name;
+  }
+  std::cout << folder.path().string() << ": " << count - unreadable
+            << (count - unreadable == 1 ? " picture" : " pictures") << written << '\n';
+  if (unreadable == 0) return kDone;
+  std::cerr << unreadable << " of " << count << (count == 1 ? " image" : " images") << " could not be read; "
+            << folder.records().string() << " says why\n";
+  return kFailed;
+}
+
 void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output) {
   auto& answers = ability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
   const std::string source = output.source().of_evaluation(task.evaluation_size());
@@ -125,10 +186,23 @@ int run_predict(const PredictArguments& arguments) {
     throw UsageError("samples stand on the command line or in the file of --lines, not in both");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   if (!arguments.gives_samples() || !arguments.model.data.empty()) require_data(saved, arguments.model);
-  RecordOutput output(arguments.output, {saved, arguments.answers});
+  std::optional<PredictionFolder> folder;
+  std::optional<RecordOutput> records;
+  const tasks::RecordSource source(saved, arguments.answers);
+  if (PredictionFolder::is_meant(arguments.output.path)) {
+    if (!arguments.gives_samples())
+      throw UsageError(arguments.output.path + ": a folder is for images that are given; `" + report::program_name() +
+                       " eval " + report::shell_word(arguments.model.path) + " -o " +
+                       report::shell_word(arguments.output.path) + "` writes what is found in the evaluation data");
+    folder.emplace(arguments.output, inputs_of(arguments));
+  } else {
+    records.emplace(arguments.output, source);
+  }
   const auto task =
       load(saved, arguments.model, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  if (folder) return predict_into_folder(*task, arguments, *folder, source);
+  RecordOutput& output = *records;
   if (arguments.gives_samples()) {
     predict_given(*task, arguments, output);
   } else {
@@ -153,7 +227,13 @@ Action declare_predict(CLI::App& app) {
       ->type_name("K");
   app.add_flag("--logits", arguments->answers.logits,
                "Add what the model gives for every class, by label, before softmax");
-  add_output(app, arguments->output, "A file of JSON lines; what it holds of the same is not done again");
+  app.add_option("--least-score", arguments->least_score, "Of pictures: draw what is at least so sure (0.3)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("X");
+  add_output(app, arguments->output,
+             "A file of JSON lines, or a folder for pictures with what was found drawn over them and files of "
+             "results; what it holds of the same is not done again",
+             "FILE.jsonl|FOLDER");
   return [arguments] {
     for (std::string& sample : arguments->samples) sample = whole_text(std::move(sample));
     return run_predict(*arguments);
@@ -162,7 +242,7 @@ Action declare_predict(CLI::App& app) {
 
 const Registration registered_predict({Topic::runs,
                                        "predict",
-                                       "Classify samples with a trained model, a JSON line each",
+                                       "Answer samples with a trained model, a JSON line each, or draw what it finds",
                                        {"cachet predict my-run -o predictions.jsonl --top 3",
                                         "cachet predict my-run boot.png bag.jpg --logits",
                                         "cachet predict my-text-run 'A film to forget.' --top 2"},

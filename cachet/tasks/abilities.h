@@ -9,6 +9,7 @@
 
 #include "cachet/models/language/beam_search.h"
 #include "cachet/models/language/sampling.h"
+#include "cachet/train/metrics.h"
 
 /// What a task can do besides training and evaluating. A command asks a task for the interface that it needs
 /// (dynamic_cast), and says in a line where the task has none.
@@ -17,6 +18,8 @@ namespace cachet::tasks {
 /// A line of JSON, its end included, with the sample's number under "index".
 using Record = std::string;
 using SeenRecord = std::function<void(const Record& record)>;
+/// Gives the next of records that were kept; nothing behind the last.
+using NextRecord = std::function<std::optional<Record>()>;
 
 struct AnswerOptions {
   int64_t top = 5;      // classes to name for each sample
@@ -61,6 +64,46 @@ class AnswersEvaluationSamples {
  public:
   virtual ~AnswersEvaluationSamples() = default;
   virtual void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) = 0;
+};
+
+/// Shows what it answered to samples that are pictures.
+class DrawsAnswers {
+ public:
+  virtual ~DrawsAnswers() = default;
+  /// The bytes of a PNG file: the sample with what its record says drawn over it, as far as that is at least so sure
+  /// (0 to 1).
+  virtual std::string picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) = 0;
+};
+
+/// A file beside others of a folder.
+struct NamedFile {
+  std::string name{}, bytes{};
+};
+
+/// Says what it answered in files that other programs read.
+class WritesResults {
+ public:
+  virtual ~WritesResults() = default;
+  /// Of records of samples that were given.
+  virtual std::vector<NamedFile> results_of_given(const NextRecord& next) = 0;
+  /// Of records of the evaluation samples, in their order.
+  virtual std::vector<NamedFile> results_of_evaluation(const NextRecord& next) = 0;
+};
+
+/// Measures by its records, so that an evaluation that was cut short goes on from those that it left.
+class EvaluatesRecords : public AnswersEvaluationSamples {
+ public:
+  /// As evaluate(), of a record of each evaluation sample, in their order: the same numbers, bit for bit. Throws
+  /// std::runtime_error for what is no record of these samples.
+  virtual train::Metrics evaluate_records(const NextRecord& next) = 0;
+};
+
+/// Has a table for the numbers of its evaluation that people of its field know.
+class TabulatesEvaluation {
+ public:
+  virtual ~TabulatesEvaluation() = default;
+  /// Of the last evaluation, lines with their ends.
+  virtual std::string evaluation_table() const = 0;
 };
 
 /// Writes on behind a text that somebody gives. The model is in evaluation mode.

@@ -17,9 +17,19 @@ struct GivenSample {
 /// Gives the next one; nothing behind the last.
 using NextSample = std::function<std::optional<GivenSample>()>;
 
+/// What becomes of a sample that cannot be read.
+enum class UnreadableSamples {
+  end,     // its error is thrown
+  record,  // it is an UnreadableSample, whose record {"index":…,"file":…,"error":…} says why
+};
+struct UnreadableSample : PreparedSample {
+  std::string problem{};
+};
+
 struct GivenOptions {
   AnswerOptions answers{};
   int64_t batch = 8;  // samples that a task gets at once; with more than 1 the next are read meanwhile, by a thread
+  UnreadableSamples unreadable = UnreadableSamples::end;
 };
 
 /// Called in order with each sample's index and text: whether it needs no answer.

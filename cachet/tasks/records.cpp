@@ -1,5 +1,6 @@
 #include "cachet/tasks/records.h"
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -69,7 +70,7 @@ RecordFile::RecordFile(fs::path path, EarlierRecords earlier) : path_(std::move(
 }
 
 void RecordFile::require(int64_t index, const std::string& source) const {
-  if (sources_.at(static_cast<size_t>(index)) == source) return;
+  if (is_of(index, source)) return;
   throw std::runtime_error(path_.string() + ": line " + std::to_string(index + 1) +
                            " is of another model, other data or another sample; name another file, or begin this one "
                            "anew with --overwrite");
@@ -87,6 +88,29 @@ void RecordFile::append(const Record& record, const std::string& source) {
   const size_t end = record.rfind('}');
   file_ << record.substr(0, end) << ",\"" << kSourceKey << "\":\"" << source << '"' << record.substr(end);
   if (!file_.flush()) throw std::runtime_error(path_.string() + ": cannot be written");
+}
+
+RecordFile records_of(const fs::path& file, const std::string& source) {
+  try {
+    RecordFile records(file, EarlierRecords::gone_on_with);
+    bool all = true;
+    for (int64_t i = 0; i < records.done(); ++i) all = all && records.is_of(i, source);
+    if (all) return records;
+  } catch (const std::runtime_error&) {  // no records, or none that can be read
+  }
+  return {file, EarlierRecords::replaced};
+}
+
+NextRecord records_in(const fs::path& file, int64_t count) {
+  auto lines = std::make_shared<std::ifstream>(file, std::ios::binary);
+  return [lines, file, left = count]() mutable -> std::optional<Record> {
+    if (left == 0) return std::nullopt;
+    --left;
+    Record record;
+    if (!std::getline(*lines, record))
+      throw std::runtime_error(file.string() + ": holds fewer predictions than before");
+    return record + '\n';
+  };
 }
 
 }  // namespace cachet::tasks

@@ -39,7 +39,11 @@ class RecordFile {
 
   int64_t done() const { return static_cast<int64_t>(sources_.size()); }
 
-  /// Throws std::runtime_error unless record `index` < done() is of that source.
+  /// Whether record `index` < done() is of that source.
+  bool is_of(int64_t index, const std::string& source) const {
+    return sources_.at(static_cast<size_t>(index)) == source;
+  }
+  /// Throws std::runtime_error unless it is.
   void require(int64_t index, const std::string& source) const;
   /// Throws std::runtime_error unless no more than `samples` records are there.
   void require_at_most(int64_t samples) const;
@@ -52,5 +56,11 @@ class RecordFile {
   std::vector<std::string> sources_;  // of the records that were there
   std::ofstream file_;
 };
+
+/// Opens records that are all of one source, to go on with; begins anew where the file holds anything else.
+RecordFile records_of(const std::filesystem::path& file, const std::string& source);
+
+/// The first `count` records that a file holds. Throws std::runtime_error where there are fewer.
+NextRecord records_in(const std::filesystem::path& file, int64_t count);
 
 }  // namespace cachet::tasks

@@ -9,13 +9,14 @@ namespace {
 constexpr std::array<config::Choice<OptimizerOptions::Kind>, 2> kOptimizerKinds{
     {{"adamw", OptimizerOptions::Kind::adamw}, {"sgd", OptimizerOptions::Kind::sgd}}};
 
-constexpr std::array<config::Choice<ScheduleOptions::Kind>, 6> kScheduleKinds{
+constexpr std::array<config::Choice<ScheduleOptions::Kind>, 7> kScheduleKinds{
     {{"cosine", ScheduleOptions::Kind::cosine},
      {"linear", ScheduleOptions::Kind::linear},
      {"constant", ScheduleOptions::Kind::constant},
      {"one_cycle", ScheduleOptions::Kind::one_cycle},
      {"inverse_sqrt", ScheduleOptions::Kind::inverse_sqrt},
-     {"arena", ScheduleOptions::Kind::arena}}};
+     {"arena", ScheduleOptions::Kind::arena},
+     {"step", ScheduleOptions::Kind::step}}};
 
 constexpr config::Range<double> kBelowOne{.least = 0, .most = 0x1.fffffffffffffp-1};
 constexpr config::Range<double> kNotNegative{.least = 0};
@@ -37,6 +38,21 @@ void read_sgd(const config::View& view, OptimizerOptions& options) {
   options.nesterov = view.boolean("nesterov", options.nesterov);
   if (options.nesterov && options.momentum == 0) {
     view.problem("nesterov", "needs a momentum above 0; set `momentum` or leave it out");
+  }
+}
+
+void read_steps(const config::View& view, ScheduleOptions& options) {
+  options.milestones = read_spans(view, "milestones", options.milestones);
+  options.factor = view.real("factor", options.factor, {.least = 0, .most = 1});
+  options.warmup_factor = view.real("warmup_factor", options.warmup_factor, {.least = 0, .most = 1});
+  if (options.milestones.empty())
+    view.problem("milestones",
+                 "has none: a schedule of steps says where the rate falls, as in [\"8 epochs\", \"11 epochs\"]");
+  for (size_t i = 1; i < options.milestones.size(); ++i) {
+    const Span &before = options.milestones[i - 1], &after = options.milestones[i];
+    if (before.unit == after.unit && before.count >= after.count)
+      view.problem("milestones", "\"" + after.text() + "\" does not come behind \"" + before.text() +
+                                     "\"; write them in the order of time, each once");
   }
 }
 
@@ -64,6 +80,10 @@ ScheduleOptions read_schedule_options(const config::View& view) {
   ScheduleOptions options;
   options.kind = view.choice("kind", options.kind, kScheduleKinds);
   options.warmup = read_span(view, "warmup", options.warmup, 0);
+  if (options.kind == ScheduleOptions::Kind::step) {
+    read_steps(view, options);
+    return options;
+  }
   options.warmup_start = view.real("warmup_from", options.warmup_start, kNotNegative);
   const bool decays_by_step =
       options.kind == ScheduleOptions::Kind::inverse_sqrt || options.kind == ScheduleOptions::Kind::arena;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "cachet/config/view.h"
 #include "cachet/train/span.h"
@@ -23,11 +24,14 @@ OptimizerOptions read_optimizer_options(const config::View& view);
 
 /// The table [schedule] of a recipe: the learning rate over the steps of a run.
 struct ScheduleOptions {
-  enum class Kind { cosine, linear, constant, one_cycle, inverse_sqrt, arena };
+  enum class Kind { cosine, linear, constant, one_cycle, inverse_sqrt, arena, step };
   Kind kind = Kind::cosine;
   Span warmup{0, Span::Unit::steps};
-  double warmup_start = 0;  // learning rate before the warm-up; key `warmup_from`
-  double minimum = 0;       // learning rate at the end; one_cycle has its own where these two are 0
+  double warmup_start = 0;         // learning rate before the warm-up; key `warmup_from`
+  double minimum = 0;              // learning rate at the end; one_cycle has its own where these two are 0
+  std::vector<Span> milestones{};  // of step: where the rate falls
+  double factor = 0.1;             // of step: what it is multiplied by at each
+  double warmup_factor = 0.001;    // of step: share of the rate at the first step of the warm-up
 };
 
 ScheduleOptions read_schedule_options(const config::View& view);

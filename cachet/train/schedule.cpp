@@ -10,13 +10,23 @@ using Kind = ScheduleOptions::Kind;
 
 Schedule::Schedule(const ScheduleOptions& options, double peak, int64_t total_steps, int64_t steps_per_epoch)
     : options_(options), peak_(peak), total_steps_(total_steps), warmup_steps_(options.warmup.steps(steps_per_epoch)) {
+  for (const Span& milestone : options.milestones) milestones_.push_back(milestone.steps(steps_per_epoch));
   if (options_.kind == Kind::arena) peak_ = peak / std::sqrt(static_cast<double>(std::max<int64_t>(1, warmup_steps_)));
   if (options_.kind != Kind::one_cycle) return;
   if (options_.warmup_start == 0) options_.warmup_start = peak / 25;
   if (options_.minimum == 0) options_.minimum = options_.warmup_start / 1e4;
 }
 
+double Schedule::stepped_rate(int64_t step) const {
+  const auto passed = std::ranges::count_if(milestones_, [&](int64_t milestone) { return milestone <= step; });
+  const double rate = peak_ * std::pow(options_.factor, static_cast<double>(passed));
+  if (step >= warmup_steps_) return rate;
+  const double left = 1 - static_cast<double>(step) / static_cast<double>(warmup_steps_);
+  return rate * (1 - left * (1 - options_.warmup_factor));
+}
+
 double Schedule::learning_rate(int64_t step) const {
+  if (options_.kind == Kind::step) return stepped_rate(step);
   if (step < warmup_steps_) {
     // The last step of the warm-up is the first at the peak, so that no step runs at a rate of 0.
     double share = static_cast<double>(step + 1) / static_cast<double>(warmup_steps_);
@@ -36,6 +46,7 @@ double Schedule::learning_rate(int64_t step) const {
     case Kind::arena:
       return peak_ * std::sqrt(static_cast<double>(warmup_steps_) / static_cast<double>(step + 1));
     case Kind::constant:
+    case Kind::step:
       break;
   }
   return peak_;

@@ -22,6 +22,11 @@ std::optional<Span> parse_span(std::string_view text) {
   return span;
 }
 
+void refuse_span(const config::View& view, std::string_view key, const std::string& text, int64_t least) {
+  view.problem(key, "\"" + text + "\" is no stretch of training; write a count of at least " + std::to_string(least) +
+                        " and a unit: \"500 steps\", \"3 epochs\"");
+}
+
 }  // namespace
 
 int64_t Span::steps(int64_t steps_per_epoch) const {
@@ -39,10 +44,23 @@ Span read_span(const config::View& view, std::string_view key, Span fallback, in
   const std::string text = view.text(key, fallback.text());
   const std::optional<Span> span = parse_span(text);
   if (span && span->count >= least) return *span;
-  const std::string accepted =
-      "a count of at least " + std::to_string(least) + " and a unit: \"500 steps\", \"3 epochs\"";
-  view.problem(key, "\"" + text + "\" is no stretch of training; write " + accepted);
+  refuse_span(view, key, text, least);
   return fallback;
+}
+
+std::vector<Span> read_spans(const config::View& view, std::string_view key, const std::vector<Span>& fallback,
+                             int64_t least) {
+  std::vector<std::string> texts;
+  for (const Span& span : fallback) texts.push_back(span.text());
+  std::vector<Span> spans;
+  for (const std::string& text : view.texts(key, texts)) {
+    const std::optional<Span> span = parse_span(text);
+    if (span && span->count >= least)
+      spans.push_back(*span);
+    else
+      refuse_span(view, key, text, least);
+  }
+  return spans;
 }
 
 }  // namespace cachet::train

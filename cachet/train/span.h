@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cachet/config/view.h"
 
@@ -21,5 +22,9 @@ struct Span {
 
 /// Reads "500 steps", "1 epoch"; anything else, or a count below `least`, is a problem of the view.
 Span read_span(const config::View& view, std::string_view key, Span fallback, int64_t least = 1);
+
+/// A list of such.
+std::vector<Span> read_spans(const config::View& view, std::string_view key, const std::vector<Span>& fallback,
+                             int64_t least = 1);
 
 }  // namespace cachet::train

@@ -24,8 +24,8 @@ constexpr uint64_t kMostKeptBytes = uint64_t{1} << 30, kMostStateBytes = uint64_
 
 /// Files that tell how a run was trained, and nothing that its answers depend on.
 bool tells_of_training(const std::string& name) {
-  constexpr std::array<std::string_view, 6> kLogs{"metrics.jsonl", "summary.csv", "report.html",
-                                                  "log.txt",       "status.json", "evaluation.json"};
+  constexpr std::array<std::string_view, 7> kLogs{"metrics.jsonl", "summary.csv",     "report.html",     "log.txt",
+                                                  "status.json",   "evaluation.json", "evaluation.jsonl"};
   return name.starts_with("events.out.tfevents.") || std::ranges::find(kLogs, name) != kLogs.end();
 }
 

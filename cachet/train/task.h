@@ -2,6 +2,7 @@
 
 #include <torch/nn/module.h>
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -106,6 +107,10 @@ class Task {
   /// Metrics over the evaluation data, the one that decides among them. The trainer has set evaluation mode and
   /// switched gradients off; the weights are the averaged ones where there are any.
   virtual Metrics evaluate(const EvaluationProgress& progress) = 0;
+  /// A file in which evaluations from now on may keep what they have of each sample, so that one that is cut off,
+  /// whatever ends the process, is gone on with by the next over the same weights. The trainer removes it behind an
+  /// evaluation that came to its end.
+  virtual void keep_evaluations_in(const std::filesystem::path& /*file*/) {}
   /// What the last evaluation found besides, as JSON of the task's own: the trainer keeps it in the run's folder and
   /// gives it back to a run that goes on. Empty where there is nothing.
   virtual std::string evaluation_details() const { return {}; }

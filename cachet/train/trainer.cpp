@@ -107,6 +107,7 @@ class Trainer::Loop {
                " was edited, which changes nothing: a run goes on as it was made; change a "
                "value with --set");
     folder_.require_same_data(task_.data_fingerprints());
+    task_.keep_evaluations_in(folder_.unfinished_evaluation());
     const std::optional<CheckpointStore::Found> found = store_.resume();
     for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
     if (found) restore(*found);
@@ -219,6 +220,8 @@ class Trainer::Loop {
     } catch (const EvaluationLeft&) {
       return;  // still to be done, as the checkpoint will say
     }
+    std::error_code absent;
+    std::filesystem::remove(folder_.unfinished_evaluation(), absent);
     live_.state.evaluated = true;
     judge();
     Event event = new_event(Event::Kind::evaluation, evaluation_);

@@ -19,6 +19,11 @@ class DryRuns(command.CommandTest):
         if recipe.parent.name == "translation":  # the published sizes take minutes and gigabytes
             settings += ["model.encoder_depth=1", "model.decoder_depth=1", "data.max_length=48", "data.max_tokens=256",
                          "task.evaluation.max_tokens=256"]
+        if recipe.parent.name == "detection":  # at 800 x 1333 pixels a step takes half a minute
+            settings += ["data.transform.long_side=96", "data.transform.short_sides=[64]",
+                         "data.transform.crop_share=0.0", "model.depths=[1, 1, 1, 1]", "model.image_size=128"]
+            if "rcnn" in recipe.stem:
+                settings += ["model.roi_head.bbox_head.fc_out_channels=64", "model.rpn_head.proposals.max_per_img=100"]
         return command.run("train", str(recipe), "--dry-run", *(word for each in settings for word in ("--set", each)),
                            cwd=self.folder, timeout=600)
 

@@ -78,6 +78,21 @@ TEST(AnswerAllGiven, AnswersWhatStandsBeforeABadSample) {
   }
 }
 
+TEST(AnswerAllGiven, GoesOnBehindABadSampleWhereAsked) {
+  for (const int64_t batch : {1, 2, 8}) {
+    Echo echo;
+    const Answered all =
+        answered(echo, {"bad", "b", "bad", "d"}, {.batch = batch, .unreadable = UnreadableSamples::record});
+    EXPECT_EQ(all.count, 4);
+    EXPECT_EQ(all.error, "");
+    ASSERT_EQ(all.records.size(), 4U);
+    EXPECT_EQ(all.records[0].second, "{\"index\":0,\"text\":\"bad\",\"error\":\"list:1: is bad\"}\n");
+    EXPECT_EQ(all.records[1].second, "b!");
+    EXPECT_EQ(all.records[2].first, 2);
+    EXPECT_EQ(all.records[3].second, "d!");
+  }
+}
+
 TEST(AnswerAllGiven, OneAtATimeReadsNothingAhead) {
   Echo echo;
   size_t answers = 0, next = 0;

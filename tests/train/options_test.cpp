@@ -90,6 +90,16 @@ TEST(TrainOptions, NameWhatIsWrong) {
       {"[optimizer]\nmomentum = 0.9", "optimizer.momentum"},
       {"[schedule]\nminimum = 1.0", "schedule.minimum"},
       {"[schedule]\nkind = \"arena\"", "schedule.warmup"},
+      {"[schedule]\nkind = \"step\"", "schedule.milestones"},
+      {"[schedule]\nkind = \"step\"\nmilestones = []", "schedule.milestones"},
+      {"[schedule]\nkind = \"step\"\nmilestones = [8, 11]", "schedule.milestones"},
+      {"[schedule]\nkind = \"step\"\nmilestones = [\"8 weeks\"]", "\"8 weeks\" is no stretch of training"},
+      {"[schedule]\nkind = \"step\"\nmilestones = [\"0 epochs\"]", "a count of at least 1"},
+      {"[schedule]\nkind = \"step\"\nmilestones = [\"11 epochs\", \"8 epochs\"]", "does not come behind \"11 epochs\""},
+      {"[schedule]\nkind = \"step\"\nmilestones = [\"8 epochs\"]\nfactor = 1.5", "schedule.factor"},
+      {"[schedule]\nkind = \"step\"\nmilestones = [\"8 epochs\"]\nwarmup_factor = -1.0", "schedule.warmup_factor"},
+      {"[schedule]\nkind = \"step\"\nmilestones = [\"8 epochs\"]\nwarmup_from = 0.1", "schedule.warmup_from"},
+      {"[schedule]\nmilestones = [\"8 epochs\"]", "schedule.milestones"},
       {"[schedule]\nkind = \"inverse_sqrt\"\nwarmup = \"4 steps\"\nminimum = 0.1", "schedule.minimum"}};
   for (const auto& [recipe, key] : cases) {
     const std::string message = test::thrown_message<config::Error>([&] { options_of(recipe); });
@@ -140,6 +150,39 @@ TEST(Schedule, OneCycleGoesUpAndDownAlongACosine) {
   options.warmup_start = 0.1;
   options.minimum = 0.05;
   EXPECT_NEAR(Schedule(options, 0.5, 110, 10).learning_rate(110), 0.05, 1e-15) << "what the recipe says goes first";
+}
+
+TEST(Schedule, FallsAtMilestones) {
+  const Options options = options_of(R"(
+[optimizer]
+lr = 0.2
+[schedule]
+kind = "step"
+milestones = ["8 epochs", "11 epochs"]
+warmup = "500 steps"
+)");
+  const Schedule step(options.schedule, options.optimizer.learning_rate, 12 * 1000, 1000);
+  EXPECT_NEAR(step.learning_rate(0), 0.2 * 0.001, 1e-17) << "mmdetection's warm-up begins at its ratio";
+  EXPECT_DOUBLE_EQ(step.learning_rate(250), 0.2 * (1 - 0.5 * 0.999));
+  EXPECT_DOUBLE_EQ(step.learning_rate(499), 0.2 * (1 - 0.999 / 500));
+  EXPECT_EQ(step.learning_rate(500), 0.2);
+  EXPECT_EQ(step.learning_rate(7999), 0.2);
+  EXPECT_DOUBLE_EQ(step.learning_rate(8000), 0.02);
+  EXPECT_DOUBLE_EQ(step.learning_rate(10999), 0.02);
+  EXPECT_DOUBLE_EQ(step.learning_rate(11000), 0.002);
+  EXPECT_DOUBLE_EQ(step.learning_rate(20000), 0.002);
+
+  ScheduleOptions early;
+  early.kind = ScheduleOptions::Kind::step;
+  early.milestones = {{4, Span::Unit::steps}, {1, Span::Unit::epochs}};
+  early.factor = 0.5;
+  early.warmup = {8, Span::Unit::steps};
+  early.warmup_factor = 0;
+  const Schedule mixed(early, 1, 100, 20);
+  EXPECT_EQ(mixed.learning_rate(0), 0);
+  EXPECT_DOUBLE_EQ(mixed.learning_rate(4), 0.5 * 0.5) << "milestones count in the warm-up too";
+  EXPECT_DOUBLE_EQ(mixed.learning_rate(19), 0.5);
+  EXPECT_DOUBLE_EQ(mixed.learning_rate(20), 0.25);
 }
 
 TEST(Schedule, AWarmUpLongerThanTheRunIsOnlyClimbed) {

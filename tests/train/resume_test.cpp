@@ -118,6 +118,16 @@ TEST(Resume, ALongerRunGoesOnFromAFinishedOne) {
   test::expect_same_runs(folder / "whole", folder / "cut");
 }
 
+TEST(Resume, MilestonesStandWhereTheyStood) {
+  const TemporaryDirectory folder;
+  const std::vector<std::string> steps{"schedule.kind=step", "schedule.milestones=[\"5 steps\", \"2 epochs\"]",
+                                       "schedule.warmup=\"3 steps\"", "train.checkpoint_every=\"2 steps\""};
+  train_toy(folder / "whole", {}, steps);
+  EXPECT_THROW(train_toy(folder / "cut", crash_at(1, 4), steps), ResumeCrash);
+  EXPECT_EQ(train_toy(folder / "cut", {}, steps).ending, Ending::finished);
+  test::expect_same_runs(folder / "whole", folder / "cut");
+}
+
 TEST(Resume, RefusesACheckpointOfAnotherRecipe) {
   const TemporaryDirectory folder;
   train_toy(folder / "one");

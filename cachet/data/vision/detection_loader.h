@@ -40,9 +40,9 @@ class BadImages {
 struct DetectionBatch {
   /// (B, 3, H, W) float32: samples side by side, each in the upper left corner, zeros beyond it. B is smaller than the
   /// batch size where images were skipped, and may be 0.
-  at::Tensor images;
-  std::vector<DetectionSample> samples;  // without their pixels, which are in `images`
-  int64_t number = 0;                    // within the epoch
+  at::Tensor images{};
+  std::vector<DetectionSample> samples{};  // without their pixels, which are in `images`
+  int64_t number = 0;                      // within the epoch
 };
 
 /// Samples as one batch whose sides are multiples of `multiple`. Takes their pixels.

@@ -54,6 +54,7 @@ DetectionSet::DetectionSet(std::shared_ptr<const CocoInstances> instances, std::
         std::min(size.height, size.width) >= options_.least_side;
     if (used || options_.empty_images == EmptyImages::keep) kept_.push_back(i);
   }
+  left_out_ = static_cast<int64_t>(instances_->images().size() - kept_.size());
   if (kept_.empty())
     throw io::Error(instances_->name() + ": none of its " + std::to_string(instances_->images().size()) +
                     " images has an object of the classes and a side of " + std::to_string(options_.least_side) +
@@ -124,8 +125,8 @@ std::string DetectionSet::fingerprint() const {
 std::vector<std::string> DetectionSet::notes() const {
   std::vector<std::string> lines = instances_->notes().lines();
   const auto all = static_cast<int64_t>(instances_->images().size());
-  if (size() < all)
-    lines.push_back(counted(all - size(), "image", "images") +
+  if (left_out_ > 0)
+    lines.push_back(counted(left_out_, "image", "images") +
                     " left out: without an object of the classes, or too small");
   int64_t others = 0, maskless = 0;
   for (int64_t i = 0; i < all; ++i) {

@@ -17,10 +17,10 @@ namespace cachet::data {
 
 /// The objects of an image that a detector learns from. Boxes in pixels of the image; they may reach beyond it.
 struct DetectionObjects {
-  std::vector<geometry::Box> boxes;
-  std::vector<int64_t> labels;              // of each, a class from 0
-  std::vector<geometry::RunLengths> masks;  // of each, at the image's size; empty where masks are not asked for
-  std::vector<geometry::Box> crowds;        // regions of many objects: nothing to learn from
+  std::vector<geometry::Box> boxes{};
+  std::vector<int64_t> labels{};              // of each, a class from 0
+  std::vector<geometry::RunLengths> masks{};  // of each, at the image's size; empty where masks are not asked for
+  std::vector<geometry::Box> crowds{};        // regions of many objects: nothing to learn from
 
   size_t size() const { return boxes.size(); }
 };
@@ -89,6 +89,7 @@ class DetectionSet {
   std::vector<int64_t> category_ids_;
   std::vector<int64_t> label_of_;  // of each category of the file, −1 of one that is no class
   std::vector<int64_t> kept_;      // numbers of images in the file
+  int64_t left_out_ = 0;           // images that are not kept by rule; those beside a subset are not among them
 };
 
 /// Reads the file and opens the set; the first image must be there.

@@ -52,18 +52,18 @@ DetectionTransformOptions read_detection_transform(const config::View& view);
 struct DetectionSample {
   int64_t index = 0;     // of the set
   int64_t image_id = 0;  // of the file
-  at::Tensor pixels;     // (3, H, W) float32, normalised, not yet filled up
-  geometry::Size original, resized;
+  at::Tensor pixels{};   // (3, H, W) float32, normalised, not yet filled up
+  geometry::Size original{}, resized{};
   std::array<double, 2> scale{1, 1};  // width, height: of the last resizing
   bool mirrored = false;
-  DetectionObjects objects;  // masks at the size of `resized`
+  DetectionObjects objects{};  // masks at the size of `resized`
 };
 
 /// What was drawn for one image.
 struct DetectionDraws {
-  ScaleLimit scale;
+  ScaleLimit scale{};
   bool mirrored = false, cropped = false;
-  ScaleLimit crop_scale;
+  ScaleLimit crop_scale{};
   // Numbers in [0, 1) that choose height, width, top and left of the crop once the size is known.
   std::array<double, 4> crop{};
 };

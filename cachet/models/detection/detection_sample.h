@@ -17,7 +17,7 @@ struct ImageSize {
 /// How an image became its part of a batch: resized, then filled up to the right and below, then filled up once more to
 /// the largest of the batch.
 struct DetectionImage {
-  ImageSize original, resized, padded;
+  ImageSize original{}, resized{}, padded{};
   std::array<double, 4> scale{1, 1, 1, 1};  // resized/original: width, height, width, height
 };
 
@@ -27,10 +27,10 @@ using MaskTargets = std::function<at::Tensor(const at::Tensor& boxes, const at::
 
 /// The objects of an image. Boxes are x0 y0 x1 y1 in pixels of the batch.
 struct DetectionTarget {
-  at::Tensor boxes;    // (n, 4) floating
-  at::Tensor labels;   // (n) int64, from 0
-  at::Tensor ignored;  // (m, 4), crowds: what is on them is nothing to learn from. Undefined for none
-  MaskTargets masks;   // of a detector that outlines objects
+  at::Tensor boxes{};    // (n, 4) floating
+  at::Tensor labels{};   // (n) int64, from 0
+  at::Tensor ignored{};  // (m, 4), crowds: what is on them is nothing to learn from. Undefined for none
+  MaskTargets masks{};   // of a detector that outlines objects
 };
 
 /// Which of the random choices of a training step.
@@ -42,30 +42,30 @@ using SamplingPriorities = std::function<at::Tensor(SamplingPlace place, size_t 
 
 /// Images of a training step.
 struct DetectionBatch {
-  at::Tensor images;  // (B, C, H, W), normalised, zeros where an image ends
-  std::vector<DetectionImage> places;
-  std::vector<DetectionTarget> targets;
-  SamplingPriorities priorities;
+  at::Tensor images{};  // (B, C, H, W), normalised, zeros where an image ends
+  std::vector<DetectionImage> places{};
+  std::vector<DetectionTarget> targets{};
+  SamplingPriorities priorities{};
 };
 
 struct NamedValue {
-  std::string name;
-  at::Tensor value;  // a scalar
+  std::string name{};
+  at::Tensor value{};  // a scalar
 };
 
 /// What a detector has to say of a training step.
 struct DetectionLosses {
-  std::vector<NamedValue> losses;    // their sum is differentiated; each a mean over the batch's samples
-  std::vector<NamedValue> measures;  // for people: "acc", per cent
+  std::vector<NamedValue> losses{};    // their sum is differentiated; each a mean over the batch's samples
+  std::vector<NamedValue> measures{};  // for people: "acc", per cent
   at::Tensor sum() const;
 };
 
 /// What a detector found on an image, the surest first.
 struct Detections {
-  at::Tensor boxes;        // (n, 4), x0 y0 x1 y1, pixels of the original image, or of the batch if asked
-  at::Tensor scores;       // (n)
-  at::Tensor labels;       // (n) int64
-  at::Tensor mask_scores;  // (n, side, side), how sure each place of the box is; undefined without masks
+  at::Tensor boxes{};        // (n, 4), x0 y0 x1 y1, pixels of the original image, or of the batch if asked
+  at::Tensor scores{};       // (n)
+  at::Tensor labels{};       // (n) int64
+  at::Tensor mask_scores{};  // (n, side, side), how sure each place of the box is; undefined without masks
 };
 
 /// Whose pixels detections are measured in.

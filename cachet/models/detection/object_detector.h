@@ -27,11 +27,11 @@ class ObjectDetector : public virtual ImageModel {
 };
 
 struct ObjectDetectorPlan {
-  std::string name;
-  ImageShape image;
+  std::string name{};
+  ImageShape image{};
   int64_t classes = 0;
   bool masks = false;
-  std::function<std::shared_ptr<ObjectDetector>()> build;
+  std::function<std::shared_ptr<ObjectDetector>()> build{};
 
   operator ModelPlan() const { return {name, input_of(image), build}; }
 };

@@ -8,6 +8,8 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <stdexcept>
 
 #include "cachet/data/order/equal_batches.h"
@@ -16,6 +18,8 @@
 #include "cachet/io/error.h"
 #include "cachet/io/image.h"
 #include "cachet/io/png.h"
+#include "cachet/io/sha256.h"
+#include "cachet/io/state_dict.h"
 #include "cachet/models/detection/mask_pasting.h"
 #include "cachet/models/detection/mask_targets.h"
 #include "cachet/models/detection/sampling.h"
@@ -23,6 +27,7 @@
 #include "cachet/report/progress.h"
 #include "cachet/tasks/detection/annotated_picture.h"
 #include "cachet/tasks/detection/made_up_scenes.h"
+#include "cachet/tasks/records.h"
 #include "cachet/train/device.h"
 
 namespace cachet::tasks {
@@ -163,8 +168,24 @@ std::vector<FoundObject> shown_truth(const data::DetectionSet& set, int64_t inde
 }
 
 struct PreparedPicture : PreparedSample {
+  at::Tensor pixels;  // as the file has them
   data::DetectionSample image;
 };
+
+void update(io::Sha256& hash, std::string_view text) {
+  const uint64_t size = text.size();
+  hash.update(std::as_bytes(std::span(&size, 1)));
+  hash.update(std::as_bytes(std::span(text)));
+}
+
+// Records may come from a file, which anybody may have changed.
+FoundObjects read_back(const Record& record, int64_t classes) {
+  auto found = found_objects_from_json(record);
+  const auto is_known = [&](const FoundObject& object) { return object.label >= 0 && object.label < classes; };
+  if (!found || !std::all_of(found->objects.begin(), found->objects.end(), is_known))
+    throw std::runtime_error("no record of what this detector found: " + record.substr(0, 60));
+  return *std::move(found);
+}
 
 }  // namespace
 
@@ -199,8 +220,13 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
     training_ = made_up_scenes_->set();
     validation_ = training_->subset({0});
   } else if (!alone) {
-    validation_ = open(splits == Splits::calibration ? options_.training : options_.validation, false);
-    if (splits == Splits::both) training_ = open(options_.training, true);
+    if (options_.on_training && splits != Splits::calibration) {
+      validation_ = open(options_.training, true);
+      if (splits == Splits::both) training_ = validation_;
+    } else {
+      validation_ = open(splits == Splits::calibration ? options_.training : options_.validation, false);
+      if (splits == Splits::both) training_ = open(options_.training, true);
+    }
     if (training_ && training_->class_names() != validation_->class_names())
       throw std::invalid_argument(validation_->instances().name() + ": has other categories than " +
                                   training_->instances().name() +
@@ -211,7 +237,7 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
     class_names_.push_back("class " + std::to_string(i));
   report::Progress log({.mode = report::ProgressMode::none});
   for (const auto& set : {training_, validation_}) {
-    if (!set || made_up) continue;
+    if (!set || made_up || (set == validation_ && set == training_ && !notes_.empty())) continue;
     for (const std::string& line : set->notes()) {
       log.log(line);
       notes_.push_back(line);
@@ -256,21 +282,6 @@ std::vector<std::vector<FoundObject>> Detection::detect(const data::DetectionBat
   return objects;
 }
 
-void Detection::detect_in_order(int64_t first, const SeeImage& seen) {
-  const at::NoGradGuard no_grad;
-  const int64_t size = training_options_.batch_size;
-  auto stream = validation_loader_->stream(/*epoch=*/0, first / size);
-  while (auto batch = stream.next()) {
-    std::vector<std::vector<FoundObject>> found = detect(*batch);
-    size_t next = 0;
-    const int64_t end = std::min(validation_->size(), (batch->number + 1) * size);
-    for (int64_t index = batch->number * size; index < end; ++index) {
-      const bool decoded = next < batch->samples.size() && batch->samples[next].index == index;
-      seen(index, decoded ? std::move(found[next++]) : std::vector<FoundObject>());
-    }
-  }
-}
-
 std::vector<metrics::TrueObject> Detection::true_objects(int64_t index) const {
   std::vector<metrics::TrueObject> truths;
   for (const data::CocoAnnotation& annotation : validation_->annotations(index)) {
@@ -286,14 +297,83 @@ std::vector<metrics::TrueObject> Detection::true_objects(int64_t index) const {
   return truths;
 }
 
+// Records are read back before they count, those of this process too: where an evaluation was cut changes no bit.
+class Detection::Evaluation {
+ public:
+  explicit Evaluation(Detection& task) : task_(task), tally_(task.options_.classes, task.options_.model.masks) {}
+
+  void add(const Record& record) {
+    const FoundObjects found = read_back(record, task_.options_.classes);
+    const data::DetectionSet& set = *task_.validation_;
+    const auto is_of_image = [&](const FoundObject& object) {
+      return !object.mask || object.mask->size() == set.image(images_).size;
+    };
+    if (found.index != images_ || found.index >= set.size() || found.image_id != set.image(found.index).id ||
+        !std::all_of(found.objects.begin(), found.objects.end(), is_of_image))
+      throw std::runtime_error("record " + std::to_string(images_) + " is of another image than the evaluation's");
+    tally_.add(found.index, *found.image_id, task_.true_objects(found.index), found.objects);
+    if (!found.problem.empty() && unreadable_++ == 0) first_unreadable_ = found.problem;
+    ++images_;
+  }
+  int64_t images() const { return images_; }
+
+  train::Metrics finish() {
+    if (images_ != task_.validation_->size())
+      throw std::runtime_error("records of " + std::to_string(images_) + " of " +
+                               std::to_string(task_.validation_->size()) + " images are no whole evaluation");
+    if (unreadable_ > 0) {
+      report::Progress log({.mode = report::ProgressMode::none});
+      log.log("evaluated without " + std::to_string(unreadable_) + " of " + std::to_string(images_) +
+              " images, which could not be read; the first: " + first_unreadable_);
+    }
+    task_.evaluation_ = tally_.finish();
+    return task_.evaluation_.metrics();
+  }
+
+ private:
+  Detection& task_;
+  DetectionTally tally_;
+  int64_t images_ = 0, unreadable_ = 0;
+  std::string first_unreadable_;
+};
+
+std::string Detection::evaluation_source() {
+  io::Sha256 hash;
+  for (const auto& [name, tensor] : io::state_dict(*model_)) {
+    const at::Tensor whole = tensor.cpu().contiguous();
+    update(hash, name);
+    update(hash, {static_cast<const char*>(whole.const_data_ptr()), whole.nbytes()});
+  }
+  update(hash, validation_->fingerprint());
+  update(hash, std::to_string(validation_->size()) + " " + std::to_string(training_options_.batch_size));
+  return io::hex(hash.finish()).substr(0, 16);
+}
+
 train::Metrics Detection::evaluate(const train::EvaluationProgress& progress) {
-  DetectionTally tally(options_.classes, options_.model.masks);
-  detect_in_order(0, [&](int64_t index, const std::vector<FoundObject>& found) {
-    tally.add(index, validation_->image(index).id, true_objects(index), found);
-    progress(index + 1, validation_->size());
+  Evaluation evaluation(*this);
+  const auto add = [&](const Record& record) {
+    evaluation.add(record);
+    progress(evaluation.images(), validation_->size());
+  };
+  if (kept_evaluation_.empty()) {
+    answer_evaluation(0, {}, add);
+    return evaluation.finish();
+  }
+  const std::string source = evaluation_source();
+  RecordFile kept = records_of(kept_evaluation_, source);
+  const NextRecord earlier = records_in(kept_evaluation_, kept.done());
+  while (const auto record = earlier()) add(*record);
+  answer_evaluation(kept.done(), {}, [&](const Record& record) {
+    kept.append(record, source);
+    add(record);
   });
-  evaluation_ = tally.finish();
-  return evaluation_.metrics();
+  return evaluation.finish();
+}
+
+train::Metrics Detection::evaluate_records(const NextRecord& next) {
+  Evaluation evaluation(*this);
+  while (const auto record = next()) evaluation.add(*record);
+  return evaluation.finish();
 }
 
 void Detection::restore_evaluation(const std::string& details) {
@@ -304,25 +384,75 @@ std::unique_ptr<PreparedSample> Detection::prepare_given(const std::string& file
   io::ImageReadOptions read;
   read.channels = io::ImageChannels::rgb;
   auto prepared = std::make_unique<PreparedPicture>();
-  prepared->image = plain_->apply(io::read_image(file, read).pixels, {}, plain_->draw({}));
+  prepared->pixels = io::read_image(file, read).pixels;
+  prepared->image = plain_->apply(prepared->pixels, {}, plain_->draw({}));
   return prepared;
 }
 
 std::vector<Record> Detection::answer_given(const PreparedSamples& samples, const AnswerOptions&) {
   const at::NoGradGuard no_grad;
-  std::vector<data::DetectionSample> images;
-  for (const auto& sample : samples) images.push_back(dynamic_cast<const PreparedPicture&>(*sample).image);
-  const auto found = detect(data::collate(std::move(images), options_.transform.multiple));
   std::vector<Record> records;
-  for (size_t i = 0; i < samples.size(); ++i)
-    records.push_back(to_json_line({samples[i]->index, std::nullopt, samples[i]->given, found[i]}, class_names_));
+  // One by one: beside a larger image a smaller one is filled up, and positions are interpolated to other sizes.
+  for (const auto& sample : samples) {
+    const auto found =
+        detect(data::collate({dynamic_cast<const PreparedPicture&>(*sample).image}, options_.transform.multiple));
+    records.push_back(to_json_line({sample->index, std::nullopt, sample->given, found.at(0), {}}, class_names_));
+  }
   return records;
 }
 
 void Detection::answer_evaluation(int64_t first, const AnswerOptions&, const SeenRecord& seen) {
-  detect_in_order(first, [&](int64_t index, std::vector<FoundObject> found) {
-    if (index >= first) seen(to_json_line({index, validation_->image(index).id, {}, std::move(found)}, class_names_));
-  });
+  if (first >= validation_->size()) return;
+  const at::NoGradGuard no_grad;
+  const int64_t size = training_options_.batch_size;
+  auto stream = validation_loader_->stream(/*epoch=*/0, first / size);
+  while (auto batch = stream.next()) {
+    std::vector<std::vector<FoundObject>> found = detect(*batch);
+    size_t next = 0;
+    const int64_t end = std::min(validation_->size(), (batch->number + 1) * size);
+    for (int64_t index = batch->number * size; index < end; ++index) {
+      FoundObjects objects{index, validation_->image(index).id, {}, {}, {}};
+      if (next < batch->samples.size() && batch->samples[next].index == index)
+        objects.objects = std::move(found[next++]);
+      else
+        objects.problem = validation_->path(index).string() + " cannot be decoded";
+      if (index >= first) seen(to_json_line(objects, class_names_));
+    }
+  }
+}
+
+std::string Detection::picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) {
+  const auto png = io::encode_png(annotated_picture(dynamic_cast<const PreparedPicture&>(sample).pixels,
+                                                    read_back(record, options_.classes).objects, class_names_,
+                                                    {.least_score = least_score}));
+  return {reinterpret_cast<const char*>(png.data()), png.size()};
+}
+
+// Those of the file, or numbers of classes from 1 where it is not at hand.
+std::vector<int64_t> Detection::category_ids() const {
+  if (validation_) return validation_->category_ids();
+  std::vector<int64_t> ids(class_names_.size());
+  std::iota(ids.begin(), ids.end(), 1);
+  return ids;
+}
+
+std::vector<NamedFile> Detection::results_of_given(const NextRecord& next) {
+  data::CocoResultsText text;
+  while (const auto record = next())
+    add_results(text, read_back(*record, options_.classes), category_ids(), ResultForms::both);
+  return {{"results.json", std::move(text).finish()}};
+}
+
+std::vector<NamedFile> Detection::results_of_evaluation(const NextRecord& next) {
+  data::CocoResultsText boxes, masks;
+  while (const auto record = next()) {
+    const FoundObjects found = read_back(*record, options_.classes);
+    add_results(boxes, found, category_ids(), ResultForms::boxes);
+    if (options_.model.masks) add_results(masks, found, category_ids(), ResultForms::masks);
+  }
+  std::vector<NamedFile> files{{"bbox.json", std::move(boxes).finish()}};
+  if (options_.model.masks) files.push_back({"segm.json", std::move(masks).finish()});
+  return files;
 }
 
 std::vector<report::Picture> Detection::pictures(const std::vector<ShownImage>& images) const {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +10,7 @@
 #include "cachet/data/vision/detection_loader.h"
 #include "cachet/models/detection/object_detector.h"
 #include "cachet/tasks/abilities.h"
+#include "cachet/tasks/detection/coco_table.h"
 #include "cachet/tasks/detection/detection_evaluation.h"
 #include "cachet/tasks/detection/detection_plan.h"
 #include "cachet/tasks/detection/found_object.h"
@@ -20,7 +21,12 @@
 namespace cachet::tasks {
 
 /// Objects in images, their boxes and, of models that outline, their masks: COCO's numbers over the validation set.
-class Detection : public Task, public AnswersGivenSamples, public AnswersEvaluationSamples {
+class Detection : public Task,
+                  public AnswersGivenSamples,
+                  public EvaluatesRecords,
+                  public DrawsAnswers,
+                  public WritesResults,
+                  public TabulatesEvaluation {
  public:
   /// Opens the data and builds the model. Throws io::Error for data that cannot be read, std::invalid_argument where
   /// they do not fit the model.
@@ -34,6 +40,7 @@ class Detection : public Task, public AnswersGivenSamples, public AnswersEvaluat
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return validation_->size(); }
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
+  void keep_evaluations_in(const std::filesystem::path& file) override { kept_evaluation_ = file; }
   std::string evaluation_details() const override { return to_json(evaluation_, class_names_); }
   void restore_evaluation(const std::string& details) override;
 
@@ -41,6 +48,14 @@ class Detection : public Task, public AnswersGivenSamples, public AnswersEvaluat
   std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
+  train::Metrics evaluate_records(const NextRecord& next) override;
+  std::string picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) override;
+  /// results.json: boxes and masks; an image's id is its number among those that were given.
+  std::vector<NamedFile> results_of_given(const NextRecord& next) override;
+  /// bbox.json and, of a model that outlines, segm.json.
+  std::vector<NamedFile> results_of_evaluation(const NextRecord& next) override;
+  /// The twelve numbers of boxes, and of masks, as pycocotools prints them.
+  std::string evaluation_table() const override { return coco_table(evaluation_); }
 
   const std::vector<std::string>& class_names() const { return class_names_; }
 
@@ -48,13 +63,13 @@ class Detection : public Task, public AnswersGivenSamples, public AnswersEvaluat
   std::vector<report::Section> evaluation_sections() const override;
 
  private:
-  /// Called with each image of the validation set in order, from the batch of `first` on, and what was found on it:
-  /// nothing where it could not be decoded.
-  using SeeImage = std::function<void(int64_t index, std::vector<FoundObject> found)>;
-  void detect_in_order(int64_t first, const SeeImage& seen);
+  /// Adds up records of the evaluation's images, in their order.
+  class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
   std::shared_ptr<const data::DetectionSet> open(const DetectionFiles& files, bool training) const;
   std::vector<metrics::TrueObject> true_objects(int64_t index) const;
+  std::vector<int64_t> category_ids() const;
+  std::string evaluation_source();
   std::vector<report::Picture> pictures(const std::vector<ShownImage>& images) const;
 
   DetectionOptions options_;
@@ -67,6 +82,7 @@ class Detection : public Task, public AnswersGivenSamples, public AnswersEvaluat
   std::optional<data::DetectionLoader> training_loader_, validation_loader_;
   std::shared_ptr<models::ObjectDetector> model_;
   DetectionEvaluation evaluation_;
+  std::filesystem::path kept_evaluation_;  // empty: evaluations keep nothing
 };
 
 }  // namespace cachet::tasks

@@ -25,8 +25,8 @@ struct OverlapNumbers {
     bool operator==(const ClassRow&) const = default;
   };
   std::array<double, 12> numbers{};  // in COCO's order, −1 where there is none
-  std::vector<ClassRow> classes;
-  std::vector<std::vector<double>> curves;  // precision at 101 recalls, for overlaps of 0.5, 0.6, 0.7, 0.8, 0.9
+  std::vector<ClassRow> classes{};
+  std::vector<std::vector<double>> curves{};  // precision at 101 recalls, for overlaps of 0.5, 0.6, 0.7, 0.8, 0.9
   bool operator==(const OverlapNumbers&) const = default;
 };
 
@@ -34,18 +34,18 @@ struct OverlapNumbers {
 struct ShownImage {
   int64_t index = 0;     // in the evaluation set
   double agreement = 0;  // F1 of answers and truths at an overlap of one half
-  std::vector<FoundObject> found;
+  std::vector<FoundObject> found{};
 };
 
 /// What an evaluation found.
 struct DetectionEvaluation {
   int64_t images = 0;
-  OverlapNumbers boxes;
-  std::optional<OverlapNumbers> masks;
+  OverlapNumbers boxes{};
+  std::optional<OverlapNumbers> masks{};
   /// Which class each object was found as, (classes + 1)²: the last row are answers where nothing is, the last column
   /// objects that were not found.
-  std::vector<int64_t> confusion;
-  std::vector<ShownImage> best, worst;
+  std::vector<int64_t> confusion{};
+  std::vector<ShownImage> best{}, worst{};
 
   /// "box_ap", "box_ap50", …, "mask_ap", …; what no object bears on is left out.
   train::Metrics metrics() const;

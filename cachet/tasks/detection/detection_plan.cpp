@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
+#include "cachet/config/toml_text.h"
 #include "cachet/data/data_path.h"
+#include "cachet/data/vision/coco_instances.h"
 #include "cachet/data/vision/image_kinds.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
@@ -15,6 +18,7 @@ namespace {
 
 constexpr std::array<config::Choice<data::EmptyImages>, 2> kEmptyImages{
     {{"leave_out", data::EmptyImages::leave_out}, {"keep", data::EmptyImages::keep}}};
+constexpr std::array<config::Choice<bool>, 2> kEvaluatedOn{{{"validation", false}, {"training", true}}};
 
 std::string expected_detection_files(const DetectionOptions& options) {
   return options.training.annotations.string() + " and " + options.training.images.string() + ", " +
@@ -51,6 +55,7 @@ DetectionOptions read_detection_options(const config::View& root, data::DataRoot
   if (named > 0 && named != options.classes)
     data.problem("classes", "is not the number of class_names, " + std::to_string(named));
   options.empty_images = data.choice("images_without_objects", options.empty_images, kEmptyImages);
+  options.on_training = data.choice("evaluate_on", options.on_training, kEvaluatedOn);
   options.strict_images = data.boolean("strict_images", options.strict_images);
   options.on_bad_image = data::read_on_bad_image(data);
   options.subset.fraction =
@@ -86,6 +91,17 @@ std::optional<std::string> DetectionPlan::absent_data() const try {
   return std::nullopt;
 } catch (const io::Error& error) {
   return error.what();
+}
+
+KeptFiles DetectionPlan::files_to_keep() const {
+  if (!options_.class_names.empty() || absent_data()) return {};
+  const auto instances = data::CocoInstances::read(find_detection_root(options_) / options_.training.annotations);
+  std::vector<std::string> names;
+  for (const data::CocoCategory& category : instances.categories()) names.push_back(category.name);
+  // Other numbers are the task's to complain of, and names that are there twice tell nothing apart.
+  const std::set<std::string> different(names.begin(), names.end());
+  if (std::ssize(names) != options_.classes || different.size() != names.size()) return {};
+  return {{}, {"data.class_names=" + config::toml_text(names)}};
 }
 
 std::unique_ptr<Task> DetectionPlan::build(const train::TrainOptions& training, Splits splits) const {

@@ -19,24 +19,25 @@ namespace cachet::tasks {
 
 /// A file of instances and the folder of its images, below data.root.
 struct DetectionFiles {
-  std::filesystem::path annotations, images;
+  std::filesystem::path annotations{}, images{};
 };
 
 /// What a detection recipe says besides how to train: the tables [data] and [model].
 struct DetectionOptions {
-  std::filesystem::path root;
+  std::filesystem::path root{};
   DetectionFiles training{"annotations/instances_train.json", "images/train"};
   DetectionFiles validation{"annotations/instances_val.json", "images/val"};
   int64_t classes = 80;
   std::vector<std::string> class_names{};  // empty: the file's categories, in its order
   data::EmptyImages empty_images = data::EmptyImages::leave_out;
+  bool on_training = false;  // key `evaluate_on`: evaluation looks at the training images, by training's rules
   bool strict_images = false;
   data::OnBadImage on_bad_image = data::OnBadImage::stop;
   data::SubsetOptions subset{};  // of the training images; its limit also of those of validation
   data::DetectionTransformOptions transform{};
   data::Normalization normalization{};
   data::LoaderOptions loader{};
-  models::ObjectDetectorPlan model;
+  models::ObjectDetectorPlan model{};
 };
 
 /// Reads [data] (with its tables transform and normalization) and [model] of a recipe.
@@ -52,6 +53,8 @@ class DetectionPlan : public TaskPlan {
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
+  /// Names of the classes, where the recipe leaves them to the file: they are part of what a model means.
+  KeptFiles files_to_keep() const override;
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
 

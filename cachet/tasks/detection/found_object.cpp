@@ -3,8 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "cachet/data/vision/coco_results.h"
-
 namespace cachet::tasks {
 namespace {
 
@@ -22,14 +20,20 @@ ordered_json to_json(const FoundObject& object, const std::vector<std::string>& 
   return json;
 }
 
+int64_t whole_number(const ordered_json& json) {
+  if (!json.is_number_integer()) throw std::invalid_argument("no whole number");
+  return json.get<int64_t>();
+}
+
 FoundObject from_json(const ordered_json& json) {
   const auto& box = json.at("bbox");
-  FoundObject object{json.at("label"), json.at("score"),
+  FoundObject object{whole_number(json.at("label")), json.at("score"),
                      corners(geometry::SizedBox{box.at(0), box.at(1), box.at(2), box.at(3)}), std::nullopt};
   if (json.contains("segmentation")) {
     const auto& mask = json["segmentation"];
-    object.mask = geometry::RunLengths::from_text({mask.at("size").at(0), mask.at("size").at(1)},
-                                                  mask.at("counts").get<std::string>());
+    object.mask =
+        geometry::RunLengths::from_text({whole_number(mask.at("size").at(0)), whole_number(mask.at("size").at(1))},
+                                        mask.at("counts").get<std::string>());
   }
   return object;
 }
@@ -40,6 +44,10 @@ std::string to_json_line(const FoundObjects& found, const std::vector<std::strin
   ordered_json json{{"index", found.index}};
   if (found.image_id) json["image_id"] = *found.image_id;
   if (!found.file.empty()) json["file"] = found.file;
+  if (!found.problem.empty()) {
+    json["error"] = found.problem;
+    return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  }
   json["detections"] = ordered_json::array();
   for (const FoundObject& object : found.objects) json["detections"].push_back(to_json(object, class_names));
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";  // names of files are any bytes
@@ -48,9 +56,11 @@ std::string to_json_line(const FoundObjects& found, const std::vector<std::strin
 std::optional<FoundObjects> found_objects_from_json(const std::string& line) try {
   const auto json = ordered_json::parse(line);
   FoundObjects found;
-  found.index = json.at("index");
-  if (json.contains("image_id")) found.image_id = json["image_id"].get<int64_t>();
+  found.index = whole_number(json.at("index"));
+  if (json.contains("image_id")) found.image_id = whole_number(json["image_id"]);
   found.file = json.value("file", "");
+  found.problem = json.value("error", "");
+  if (!found.problem.empty()) return found;
   for (const auto& object : json.at("detections")) found.objects.push_back(from_json(object));
   return found;
 } catch (const ordered_json::exception&) {
@@ -59,13 +69,22 @@ std::optional<FoundObjects> found_objects_from_json(const std::string& line) try
   return std::nullopt;
 }
 
-std::string coco_results(const std::vector<FoundObjects>& images, const std::vector<int64_t>& category_ids) {
-  data::CocoResultsText text;
-  for (const FoundObjects& image : images) {
-    for (const FoundObject& object : image.objects)
-      text.add({image.image_id.value_or(image.index), category_ids.at(static_cast<size_t>(object.label)),
-                sized(object.box), object.score, object.mask});
+void add_results(data::CocoResultsText& text, const FoundObjects& image, const std::vector<int64_t>& category_ids,
+                 ResultForms forms) {
+  for (const FoundObject& object : image.objects) {
+    data::CocoDetection detection{image.image_id.value_or(image.index),
+                                  category_ids.at(static_cast<size_t>(object.label)), std::nullopt, object.score,
+                                  std::nullopt};
+    if (forms != ResultForms::masks) detection.box = sized(object.box);
+    if (forms != ResultForms::boxes) detection.mask = object.mask;
+    text.add(detection);
   }
+}
+
+std::string coco_results(const std::vector<FoundObjects>& images, const std::vector<int64_t>& category_ids,
+                         ResultForms forms) {
+  data::CocoResultsText text;
+  for (const FoundObjects& image : images) add_results(text, image, category_ids, forms);
   return std::move(text).finish();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/vision/coco_results.h"
 #include "cachet/geometry/box.h"
 #include "cachet/geometry/run_lengths.h"
 
@@ -20,18 +21,27 @@ struct FoundObject {
 
 /// A line of JSON: {"index":0,"file":…,"detections":[{"label":2,"class":"star","score":0.98,"bbox":[x,y,w,h],
 /// "segmentation":{"size":[h,w],"counts":…}}]}. `image_id` is of an image of a set, `file` of one that was given; what
-/// is empty is left out.
+/// is empty is left out. Of an image that could not be read it has "error" in the place of detections.
 struct FoundObjects {
   int64_t index = 0;
   std::optional<int64_t> image_id{};
   std::string file{};
   std::vector<FoundObject> objects{};
+  std::string problem{};
 };
 std::string to_json_line(const FoundObjects& found, const std::vector<std::string>& class_names);
 /// Nothing for a line that is none.
 std::optional<FoundObjects> found_objects_from_json(const std::string& line);
 
+/// Which of an object's forms a file of results tells. pycocotools takes areas of boxes where a file has boxes, so that
+/// masks are measured by a file of their own.
+enum class ResultForms { boxes, masks, both };
+
 /// A file of COCO results of such: one without an image id has its index for one. `category_ids` are of the classes.
-std::string coco_results(const std::vector<FoundObjects>& images, const std::vector<int64_t>& category_ids);
+std::string coco_results(const std::vector<FoundObjects>& images, const std::vector<int64_t>& category_ids,
+                         ResultForms forms = ResultForms::both);
+/// The same, image by image.
+void add_results(data::CocoResultsText& text, const FoundObjects& image, const std::vector<int64_t>& category_ids,
+                 ResultForms forms);
 
 }  // namespace cachet::tasks

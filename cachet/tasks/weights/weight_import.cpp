@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "cachet/io/error.h"
 #include "cachet/io/name_pattern.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
+#include "cachet/models/detection/object_detector.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/models/vision/position_table.h"
@@ -36,6 +38,27 @@ constexpr std::array<std::string_view, 11> kNewParts{"**.memory_attention.**", "
 bool is_new_part(const std::string& name) {
   static const std::vector<io::NamePattern> patterns(kNewParts.begin(), kNewParts.end());
   return std::ranges::any_of(patterns, [&name](const auto& pattern) { return pattern.match(name).has_value(); });
+}
+
+constexpr std::string_view kBackbone = "backbone.";
+
+/// Whether these are weights of a classifier, for a detector that has it as its backbone.
+bool fill_backbone_alone(const torch::nn::Module& model, const io::TensorMap& weights) {
+  return dynamic_cast<const models::ObjectDetector*>(&model) != nullptr &&
+         std::ranges::none_of(weights, [](const auto& item) { return item.first.starts_with(kBackbone); });
+}
+
+io::TensorMap below_backbone(const io::TensorMap& weights) {
+  io::TensorMap moved;
+  for (const auto& [name, tensor] : weights) moved.emplace(std::string(kBackbone) + name, tensor);
+  return moved;
+}
+
+/// What a classifier has beside its pyramid: `norm`, `head`, a class token; below `backbone.`.
+bool classifies(std::string_view name) {
+  name.remove_prefix(kBackbone.size());
+  constexpr std::array<std::string_view, 3> kParts{"norm", "head", "head_dist"};
+  return name.ends_with("cls_token") || std::ranges::find(kParts, name.substr(0, name.find('.'))) != kParts.end();
 }
 
 bool is_head(const std::string& name) { return name.starts_with("head.") || name.starts_with("head_dist."); }
@@ -89,11 +112,17 @@ class WeightFit {
  public:
   WeightFit(const torch::nn::Module& model, const std::filesystem::path& path, const io::TensorMap& weights,
             Report& report)
-      : path_(path), weights_(weights), report_(report) {
+      : path_(path), weights_(&weights), report_(report) {
     for (auto* list : {io::distinct_parameters, io::distinct_buffers})
       for (const io::NamedTensor& named : list(model)) model_.emplace(named.name(), named);
-    if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) image_ = images->image_shape();
+    if (const auto* images = dynamic_cast<const models::ImageModel*>(&model)) image_ = images->image_shape();
     reads_positions_ = dynamic_cast<const models::LanguageModel*>(&model) != nullptr;
+    of_classifier_ = fill_backbone_alone(model, weights);
+    if (!of_classifier_) return;
+    for (const io::NamedTensor& buffer : io::distinct_buffers(model))
+      if (buffer.name().find(".cache.") != std::string::npos) cached_.insert(buffer.name());
+    moved_ = below_backbone(weights);
+    weights_ = &moved_;
   }
 
   io::TensorMap fitted() {
@@ -101,8 +130,9 @@ class WeightFit {
       fit(name, target);
       for (const std::string& other : target.names) fit_shared(other, target.tensor.sizes());
     }
-    for (const auto& [name, tensor] : weights_)
-      if (!used_.contains(name)) report_.left_over.push_back(name);
+    for (const auto& [name, tensor] : *weights_)
+      if (!used_.contains(name))
+        (of_classifier_ && classifies(name) ? report_.classifying : report_.left_over).push_back(name);
     return std::move(fitted_);
   }
 
@@ -110,16 +140,21 @@ class WeightFit {
 
  private:
   io::TensorMap::const_iterator find(const std::string& name) const {
-    const auto found = weights_.find(name);
-    return found == weights_.end() ? weights_.find(plain_name(name)) : found;
+    const auto found = weights_->find(name);
+    return found == weights_->end() ? weights_->find(plain_name(name)) : found;
   }
 
   void fit(const std::string& name, const io::NamedTensor& target) {
     const at::IntArrayRef shape = target.tensor.sizes();
-    auto found = weights_.end();
-    for (auto each = target.names.begin(); found == weights_.end() && each != target.names.end(); ++each)
+    auto found = weights_->end();
+    for (auto each = target.names.begin(); found == weights_->end() && each != target.names.end(); ++each)
       found = find(*each);
-    if (found == weights_.end()) {
+    if (of_classifier_ && is_of_detector(name)) {
+      if (found != weights_->end()) used_.emplace(found->first, found->second);
+      report_.fresh.push_back({name, Report::Reason::of_detector});
+      return;
+    }
+    if (found == weights_->end()) {
       if (is_new_part(name) && !(reads_positions_ && name.ends_with(".position.weight")))
         report_.fresh.push_back({name, Report::Reason::new_part});
       else
@@ -148,9 +183,15 @@ class WeightFit {
   // when they are loaded.
   void fit_shared(const std::string& name, at::IntArrayRef shape) {
     const auto found = find(name);
-    if (found == weights_.end() || used_.contains(found->first) || found->second.sizes() != shape) return;
+    if (found == weights_->end() || used_.contains(found->first) || found->second.sizes() != shape) return;
     used_.emplace(found->first, found->second);
     fitted_.emplace(name, found->second);
+  }
+
+  /// Its own parts, the norms of its maps among them, and what its caches hold.
+  bool is_of_detector(const std::string& name) const {
+    if (!name.starts_with(kBackbone) || cached_.contains(name)) return true;
+    return name.substr(kBackbone.size()).starts_with("norm");
   }
 
   std::optional<at::Tensor> resized(const std::string& name, const at::Tensor& table, at::IntArrayRef shape) const {
@@ -168,8 +209,11 @@ class WeightFit {
   const std::filesystem::path& path_;
   std::optional<models::ImageShape> image_;  // tables of positions on a grid are resized to it
   bool reads_positions_ = false;  // its attention has a projection of distances, called as a cache's convolution is
-  const io::TensorMap& weights_;
+  const io::TensorMap* weights_;
   Report& report_;
+  bool of_classifier_ = false;    // that fills a detector's backbone
+  io::TensorMap moved_;           // its weights by their names there
+  std::set<std::string> cached_;  // what caches of that backbone hold
   io::TensorMap fitted_, used_;
   Strings misshapen_;
 };

@@ -24,7 +24,11 @@ struct WeightImportReport {
     std::string name;
     std::vector<int64_t> from, to;
   };
-  enum class Reason { other_classes, new_part };
+  enum class Reason {
+    other_classes,
+    new_part,
+    of_detector,  // the file is a classifier's: the detector's own parts, and what its caches hold
+  };
   struct Fresh {
     std::string name;
     Reason reason;
@@ -38,6 +42,7 @@ struct WeightImportReport {
   std::vector<Fresh> fresh;              // of the model, expected to be new: head of other classes, cache, norm state
   std::vector<std::string> missing;      // of the model, and nobody knows why
   std::vector<std::string> left_over;    // of the file, without a place in the model
+  std::vector<std::string> classifying;  // of a classifier that fills a detector's backbone: what classifies
   std::vector<std::string> not_tensors;  // of the file
   std::vector<std::string> not_finite;   // hold NaN or infinity
 };
@@ -45,8 +50,9 @@ struct WeightImportReport {
 /// Fills a model with the weights of a file (safetensors or PyTorch's, by whomever), a run, a checkpoint or a model
 /// folder. Weights of plain attention fill the self-attention of a cached one; what a plain model does not have starts
 /// fresh, as the model was built: the cache and its gates, shares, statistics of norms, trained kernels, and a head of
-/// another number of classes. Throws io::Error, with the model unchanged, where anything else is missing, left over or
-/// of another shape, unless `partial`.
+/// another number of classes. A classifier fills the backbone of a detector, whose caches stay empty; their gates and
+/// shares are those of the file. Throws io::Error, with the model unchanged, where anything else is missing, left over
+/// or of another shape, unless `partial`.
 WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
                                   const WeightImportOptions& options = {});
 

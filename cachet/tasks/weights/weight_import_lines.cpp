@@ -54,11 +54,13 @@ std::vector<std::string> report_lines(const WeightImportReport& report, const st
   const size_t all = report.loaded.size() + report.fresh.size() + report.missing.size();
   lines.push_back("loaded " + std::to_string(report.loaded.size()) + " of " + std::to_string(all) + " tensors from " +
                   path.string() + " (" + where_from(report) + ")");
-  std::vector<std::string> resized, head, parts;
+  std::vector<std::string> resized, head, parts, of_detector;
   for (const auto& each : report.resized)
     resized.push_back(each.name + " (" + sizes_text(each.from) + " -> " + sizes_text(each.to) + ")");
-  for (const auto& each : report.fresh)
-    (each.reason == Report::Reason::other_classes ? head : parts).push_back(each.name);
+  for (const auto& each : report.fresh) {
+    const bool classes = each.reason == Report::Reason::other_classes;
+    (classes ? head : each.reason == Report::Reason::new_part ? parts : of_detector).push_back(each.name);
+  }
   const auto add = [&lines](const std::string& what, const std::vector<std::string>& names) {
     if (!names.empty()) lines.push_back(named(what, names));
   };
@@ -66,6 +68,8 @@ std::vector<std::string> report_lines(const WeightImportReport& report, const st
   add("converted", report.converted);
   add("fresh, as the number of classes is another,", head);
   add("fresh, as the file's model does not have them,", parts_of(parts));
+  add("fresh, as the file is of a classifier,", parts_of(of_detector));
+  add("of the classifier alone, left out,", report.classifying);
   add("missing", report.missing);
   add("left over", report.left_over);
   add("no tensors, left out,", report.not_tensors);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/geometry/run_lengths.h"
 #include "cachet/models/detection/mask_targets.h"
 #include "cachet/models/detection/rpn_head.h"
 #include "cachet/models/detection/sampling.h"
@@ -14,6 +15,13 @@ namespace cachet::testing {
 inline void expect_exact(const at::Tensor& actual, const at::Tensor& expected, const std::string& what) {
   ASSERT_EQ(actual.sizes(), expected.sizes()) << what;
   EXPECT_TRUE(at::equal(actual.to(expected.scalar_type()), expected)) << what;
+}
+
+/// A mask {"size": [h, w], "counts": "…"} in COCO's compressed run lengths -> (h, w) bool.
+inline at::Tensor decoded_mask(const nlohmann::json& rle) {
+  const geometry::Size size{rle.at("size").at(0), rle.at("size").at(1)};
+  const auto pixels = geometry::RunLengths::from_text(size, rle.at("counts").get<std::string>()).bitmap();
+  return at::tensor(pixels, at::kByte).view({size.height, size.width}).to(at::kBool);
 }
 
 inline models::ImageSize size_of(const nlohmann::json& sides) { return {sides.at(0), sides.at(1)}; }

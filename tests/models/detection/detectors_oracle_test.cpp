@@ -7,7 +7,6 @@
 #include "cachet/models/detection/retinanet.h"
 #include "cachet/models/vision/pyramid_vision_transformer.h"
 #include "tests/models/detection/detection_oracle.h"
-#include "tests/models/detection/run_lengths.h"
 #include "tests/support/model_oracle.h"
 
 namespace cachet {

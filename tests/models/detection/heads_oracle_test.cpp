@@ -9,7 +9,6 @@
 #include "cachet/models/detection/retina_head.h"
 #include "cachet/models/detection/rpn_head.h"
 #include "tests/models/detection/detection_oracle.h"
-#include "tests/models/detection/run_lengths.h"
 
 namespace cachet {
 namespace {

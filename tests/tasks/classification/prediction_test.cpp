@@ -128,6 +128,24 @@ TEST(RecordFile, GoesOnBehindTheLastWholeLine) {
   EXPECT_EQ(std::filesystem::file_size(path), 0U);
 }
 
+TEST(RecordsOf, GoOnWithThoseOfOneSourceAlone) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "evaluation.jsonl";
+  for (const int64_t index : {0, 1}) records_of(path, kSource).append(record_of(index), kSource);
+  EXPECT_EQ(records_of(path, kSource).done(), 2);
+  const NextRecord next = records_in(path, 2);
+  EXPECT_NE(next()->find("\"index\":0"), std::string::npos);
+  EXPECT_EQ(next()->back(), '\n');
+  EXPECT_FALSE(next().has_value());
+  const NextRecord more = records_in(path, 3);
+  EXPECT_TRUE(more() && more());
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] { more(); }).find("holds fewer"), std::string::npos);
+  EXPECT_EQ(records_of(path, "fedcba9876543210").done(), 0);
+  EXPECT_EQ(std::filesystem::file_size(path), 0U);
+  std::ofstream(path) << "a letter to my aunt\n";
+  EXPECT_EQ(records_of(path, kSource).done(), 0);
+}
+
 TEST(RecordFile, RefusesRecordsOfSomethingElse) {
   const TemporaryDirectory folder;
   const auto path = folder / "predictions.jsonl";

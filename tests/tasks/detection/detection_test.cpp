@@ -1,26 +1,36 @@
 #include "cachet/tasks/detection/detection.h"
 
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <span>
 
+#include "cachet/data/vision/coco_results.h"
 #include "cachet/data/vision/shape_folder.h"
 #include "cachet/io/error.h"
+#include "cachet/io/png.h"
 #include "cachet/io/read_file.h"
+#include "cachet/io/safetensors.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/models/registry.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/saved_run.h"
+#include "cachet/tasks/weights/weight_import.h"
 #include "cachet/train/event_log.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/trainer.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/data/vision/detection_files.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/tiny_run.h"
 
 namespace cachet::tasks {
 namespace {
 
-class DetectionTest : public testing::Test {
+class DetectionTest : public test::TinyRunTest {
  protected:
   DetectionTest() {
     data::ShapeOptions shapes;
@@ -31,7 +41,7 @@ class DetectionTest : public testing::Test {
     data::write_shape_folder(data_, shapes);
   }
 
-  std::string recipe() const {
+  std::string recipe() const override {
     return R"([task]
 kind = "detection"
 [data]
@@ -80,26 +90,7 @@ lr = 0.001
 kind = "constant"
 )";
   }
-  config::Document document(const std::vector<std::string>& settings = {}) const {
-    config::Document document = config::Document::from_text(recipe(), "tiny.toml");
-    for (const std::string& setting : settings) document.set(setting);
-    return document;
-  }
-  RecipePlan plan(const std::vector<std::string>& settings = {}) const {
-    config::Document read = document(settings);
-    return read_recipe(read);
-  }
-  train::Outcome trained(const std::filesystem::path& run, const std::vector<std::string>& settings = {}) const {
-    config::Document read = document(settings);
-    const RecipePlan made = read_recipe(read);
-    const auto task = made.build();
-    train::RunFolder folder = std::filesystem::exists(run)
-                                  ? train::RunFolder::resume(run, read, {"cachet", "train", "--resume"})
-                                  : train::RunFolder::create(run, {"tiny", recipe()}, read, {"cachet", "train"});
-    return train::Trainer(*task, made.training, folder, nullptr).run();
-  }
 
-  test::TemporaryDirectory folder_;
   std::filesystem::path data_ = folder_ / "shapes";
 };
 
@@ -170,6 +161,190 @@ TEST_F(DetectionTest, GoesOnWithoutImagesThatAreDamaged) {
   };
   EXPECT_NE(test::thrown_message<io::Error>([&] { evaluated("stop"); }).find(file.string()), std::string::npos);
   EXPECT_TRUE(evaluated("skip").find("box_ap").has_value());
+}
+
+// What an evaluation found, and its numbers.
+std::string found_by(
+    Task& task, const train::EvaluationProgress& progress = [](int64_t, int64_t) {}) {
+  task.model().eval();
+  const train::Metrics metrics = task.evaluate(progress);
+  EXPECT_TRUE(metrics.find("mask_ap"));
+  return task.evaluation_details();
+}
+
+struct Left {};
+
+TEST_F(DetectionTest, AnEvaluationThatWasCutGoesOn) {
+  const std::vector<std::string> settings{"train.batch_size=2", "data.on_bad_image=\"stop\""};
+  const std::string whole = found_by(*plan(settings).build(Splits::test));
+  const auto kept = folder_ / "kept.jsonl";
+  const auto keeping = [&] {
+    auto task = plan(settings).build(Splits::test);
+    task->keep_evaluations_in(kept);
+    return task;
+  };
+  EXPECT_THROW(found_by(*keeping(),
+                        [](int64_t done, int64_t) {
+                          if (done == 3) throw Left();
+                        }),
+               Left);
+  // The first two images are not looked at again: their batch is done. The third is, and counts once.
+  std::filesystem::resize_file(data_ / "images" / "val" / "000001.png", 50);
+  EXPECT_EQ(found_by(*keeping()), whole);
+  EXPECT_EQ(found_by(*keeping()), whole) << "all is there";
+  std::ofstream(kept, std::ios::app) << "torn";
+  EXPECT_EQ(found_by(*keeping()), whole);
+  {
+    const auto other = keeping();
+    const at::NoGradGuard no_grad;
+    other->model().parameters().front().add_(1);
+    EXPECT_THROW(found_by(*other), io::Error) << "other weights begin anew";
+  }
+}
+
+TEST_F(DetectionTest, MeasuresByItsRecords) {
+  const auto task = plan().build(Splits::test);
+  auto& detection = dynamic_cast<Detection&>(*task);
+  detection.model().eval();
+  const train::Metrics metrics = detection.evaluate([](int64_t, int64_t) {});
+  const std::string details = detection.evaluation_details(), table = detection.evaluation_table();
+  std::vector<Record> records;
+  detection.answer_evaluation(0, {}, [&](const Record& record) { records.push_back(record); });
+  const auto measured = [&](size_t from, size_t to) {
+    size_t next = from;
+    return detection.evaluate_records(
+        [&]() -> std::optional<Record> { return next == to ? std::nullopt : std::optional(records[next++]); });
+  };
+  EXPECT_EQ(measured(0, 5), metrics);
+  EXPECT_EQ(detection.evaluation_details(), details);
+  EXPECT_NE(
+      table.find("IoU metric: segm\n Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0."),
+      std::string::npos)
+      << table;
+  const auto said = [](const auto& act) { return test::thrown_message<std::runtime_error>(act); };
+  EXPECT_NE(said([&] { measured(0, 4); }).find("records of 4 of 5 images are no whole evaluation"), std::string::npos);
+  EXPECT_NE(said([&] { measured(1, 5); }).find("record 0 is of another image"), std::string::npos);
+  records[0] = "{\"index\":0}\n";
+  EXPECT_NE(said([&] { measured(0, 5); }).find("no record of what this detector found"), std::string::npos);
+  records[0] = R"({"index":0,"image_id":1,"detections":[{"label":6,"class":"?","score":1,"bbox":[0,0,9,9]}]})";
+  EXPECT_NE(said([&] { measured(0, 5); }).find("no record of what this detector found"), std::string::npos);
+  records[0] = R"({"index":0,"image_id":1,"detections":[{"label":1,"class":"?","score":1,"bbox":[0,0,9,9],)"
+               R"("segmentation":{"size":[2,2],"counts":"4"}}]})";
+  EXPECT_NE(said([&] { measured(0, 5); }).find("record 0 is of another image"), std::string::npos);
+}
+
+TEST_F(DetectionTest, WritesResultsOfBoxesAndMasksApart) {
+  const auto task = plan().build(Splits::test);
+  auto& detection = dynamic_cast<Detection&>(*task);
+  detection.model().eval();
+  std::vector<Record> records;
+  size_t objects = 0;
+  detection.answer_evaluation(0, {}, [&](const Record& record) {
+    records.push_back(record);
+    objects += found_objects_from_json(record)->objects.size();
+  });
+  ASSERT_GT(objects, 0U);
+  size_t next = 0;
+  const auto files = detection.results_of_evaluation([&]() -> std::optional<Record> {
+    return next == records.size() ? std::nullopt : std::optional(records[next++]);
+  });
+  ASSERT_EQ(files.size(), 2U);
+  for (const NamedFile& file : files) {
+    const bool masks = file.name == "segm.json";
+    EXPECT_TRUE(masks || file.name == "bbox.json");
+    size_t count = 0;
+    data::parse_coco_results(file.bytes, file.name, [&](const data::CocoDetection& entry) {
+      ++count;
+      EXPECT_EQ(entry.mask.has_value(), masks);
+      EXPECT_EQ(entry.box.has_value(), !masks);
+      EXPECT_TRUE(entry.image_id >= 1 && entry.image_id <= 5 && entry.category_id >= 1 && entry.category_id <= 6);
+    });
+    EXPECT_EQ(count, objects);
+  }
+}
+
+TEST_F(DetectionTest, MayBeEvaluatedOnWhatItLearns) {
+  const auto task = plan({"data.evaluate_on=\"training\"", "data.limit=4", "train.batch_size=2"}).build();
+  EXPECT_EQ(task->evaluation_size(), 4);
+  const auto digests = task->data_fingerprints();
+  EXPECT_EQ(digests.at("training"), digests.at("evaluation"));
+  EXPECT_TRUE(task->data_notes().empty()) << "a subset leaves nothing out by rule";
+  const auto alone = plan({"data.evaluate_on=\"training\"", "data.limit=4"}).build(Splits::test);
+  EXPECT_EQ(alone->evaluation_size(), 4);
+  EXPECT_NE(test::thrown_message<config::Error>([&] { plan({"data.evaluate_on=\"test\""}); }).find("data.evaluate_on"),
+            std::string::npos);
+}
+
+TEST_F(DetectionTest, ARunKeepsTheNamesOfItsClasses) {
+  const KeptFiles keep = plan().task->files_to_keep();
+  EXPECT_EQ(keep.settings,
+            (std::vector<std::string>{R"(data.class_names=["disc", "square", "triangle", "star", "cross", "ring"])"}));
+  EXPECT_TRUE(plan(keep.settings).task->files_to_keep().settings.empty());
+  EXPECT_TRUE(plan({"data.root=\"nowhere\""}).task->files_to_keep().settings.empty());
+  EXPECT_TRUE(plan({"data.classes=5"}).task->files_to_keep().settings.empty()) << "building says what is wrong";
+}
+
+TEST_F(DetectionTest, TakesImagesOfAnyProportion) {
+  const auto task = plan({"data.transform.long_side=256"}).build(Splits::test);
+  auto& detection = dynamic_cast<Detection&>(*task);
+  detection.model().eval();
+  for (const auto& [height, width] : {std::pair<int64_t, int64_t>{40, 12000}, {12000, 40}, {1, 20000}, {1, 1}}) {
+    const auto file = folder_ / "wide.png";
+    test::write_plain_png(file, height, width, 90);
+    PreparedSamples samples;
+    samples.push_back(detection.prepare_given(file.string()));
+    const Record record = detection.answer_given(samples, {}).at(0);
+    const auto found = found_objects_from_json(record);
+    ASSERT_TRUE(found.has_value());
+    for (const FoundObject& object : found->objects) {
+      EXPECT_EQ(object.mask->size(), (geometry::Size{height, width}));
+      EXPECT_LE(object.box.right, static_cast<double>(width));
+    }
+    const std::string picture = detection.picture_of_answer(*samples[0], record, 0);
+    const auto drawn = io::decode_png(std::as_bytes(std::span(picture)), "picture");
+    EXPECT_GE(drawn.size(0), height);
+    EXPECT_GE(drawn.size(1), width);
+  }
+}
+
+TEST_F(DetectionTest, ItsBackboneBeginsWithAClassifiers) {
+  config::Document recipe = config::Document::from_text(R"([model]
+name = "pvt_tiny"
+image_size = 32
+embed_dims = [8, 16, 16, 32]
+depths = [1, 1, 1, 1]
+num_heads = [1, 2, 2, 4]
+mlp_ratios = [1, 1, 1, 1]
+[model.cache]
+kind = "grc"
+)",
+                                                        "classifier.toml");
+  const auto classifier = models::read_image_classifier(recipe.root().table("model")).build();
+  io::TensorMap weights = io::state_dict(*classifier);
+  for (auto& [name, tensor] : weights) {
+    if (tensor.is_floating_point()) tensor.uniform_(1, 2);
+  }
+  io::write_safetensors(folder_ / "classifier.safetensors", weights);
+  const auto task = plan().build();
+  const WeightImportReport report = import_weights(task->model(), folder_ / "classifier.safetensors");
+  EXPECT_TRUE(report.missing.empty() && report.left_over.empty());
+  EXPECT_FALSE(report.classifying.empty());
+  int64_t caches = 0, shares = 0;
+  for (const auto& [name, tensor] : io::state_dict(task->model())) {
+    if (!name.starts_with("backbone.")) continue;
+    const auto found = weights.find(name.substr(9));
+    if (name.ends_with("cache.tokens")) {
+      ++caches;
+      EXPECT_EQ(tensor.abs().sum().item<double>(), 0) << name << ": a cache begins empty";
+    } else if (!name.ends_with("pos_embed") && tensor.is_floating_point()) {
+      shares += name.ends_with("share") || name.find("_gate.") != std::string::npos ? 1 : 0;
+      ASSERT_NE(found, weights.end()) << name;
+      EXPECT_TRUE(tensor.equal(found->second)) << name;
+    }
+  }
+  EXPECT_GT(caches, 0);
+  EXPECT_GT(shares, caches) << "gates and shares are the classifier's";
+  EXPECT_EQ(report.resized.size(), 4U);
 }
 
 TEST_F(DetectionTest, RefusesASetOfOtherClasses) {

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cachet/tasks/detection/coco_table.h"
 #include "cachet/tasks/detection/detection_evaluation.h"
 #include "cachet/tasks/detection/stroke_text.h"
 
@@ -31,7 +33,9 @@ TEST(FoundObjects, GoThroughALineUnchanged) {
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->image_id, 103);
   EXPECT_EQ(to_json_line(*again, kNames), line);
-  for (const char* none : {"", "{}", "[]", R"({"index": 1, "detections": [{"label": 1}]})",
+  for (const char* none : {"", "{}", "[]", R"({"index": 1.5, "detections": []})",
+                           R"({"index": 1, "detections": [{"label": 1e40, "score": 1, "bbox": [1, 2, 3, 4]}]})",
+                           R"({"index": 1, "detections": [{"label": 1}]})",
                            R"({"index": 1, "detections": [{"label": 1, "score": 1, "bbox": [1, 2, 3, 4],
                                "segmentation": {"size": [2, 2], "counts": "9"}}]})"})
     EXPECT_FALSE(found_objects_from_json(none).has_value()) << none;
@@ -45,6 +49,54 @@ TEST(FoundObjects, AreWrittenAsCocoResults) {
   EXPECT_EQ(results[0]["image_id"], 103);
   EXPECT_EQ(results[0]["segmentation"]["size"], (nlohmann::json{8, 9}));
   EXPECT_EQ(results[2]["image_id"], 7);
+}
+
+TEST(FoundObjects, SayWhyThereIsNothing) {
+  const std::string line = to_json_line({4, 7, {}, {}, "x.png: is torn"}, kNames);
+  EXPECT_EQ(line, "{\"index\":4,\"image_id\":7,\"error\":\"x.png: is torn\"}\n");
+  const auto again = found_objects_from_json(line);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->problem, "x.png: is torn");
+  EXPECT_TRUE(again->objects.empty());
+}
+
+TEST(FoundObjects, DamagedLinesAreNoneOrOthers) {
+  const std::string line = to_json_line(sample_objects(), kNames);
+  int64_t read = 0;
+  for (size_t place = 0; place < line.size(); ++place) {
+    found_objects_from_json(line.substr(0, place));
+    for (const char letter : {'0', '9', '-', '"', '}', '\xff'}) {
+      std::string damaged = line;
+      damaged[place] = letter;
+      const auto found = found_objects_from_json(damaged);
+      if (!found) continue;
+      ++read;
+      for (const FoundObject& object : found->objects) EXPECT_TRUE(std::isfinite(object.score));
+    }
+  }
+  EXPECT_GT(read, 0);
+}
+
+TEST(CocoTable, IsThatOfPycocotools) {
+  DetectionEvaluation evaluation;
+  evaluation.boxes.numbers = {0.4, 1, -1, 0, 0.12345, 0.9996, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7};
+  const std::string table = coco_table(evaluation);
+  EXPECT_EQ(table, R"(IoU metric: bbox
+ Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.400
+ Average Precision  (AP) @[ IoU=0.50      | area=   all | maxDets=100 ] = 1.000
+ Average Precision  (AP) @[ IoU=0.75      | area=   all | maxDets=100 ] = -1.000
+ Average Precision  (AP) @[ IoU=0.50:0.95 | area= small | maxDets=100 ] = 0.000
+ Average Precision  (AP) @[ IoU=0.50:0.95 | area=medium | maxDets=100 ] = 0.123
+ Average Precision  (AP) @[ IoU=0.50:0.95 | area= large | maxDets=100 ] = 1.000
+ Average Recall     (AR) @[ IoU=0.50:0.95 | area=   all | maxDets=  1 ] = 0.100
+ Average Recall     (AR) @[ IoU=0.50:0.95 | area=   all | maxDets= 10 ] = 0.200
+ Average Recall     (AR) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.300
+ Average Recall     (AR) @[ IoU=0.50:0.95 | area= small | maxDets=100 ] = 0.500
+ Average Recall     (AR) @[ IoU=0.50:0.95 | area=medium | maxDets=100 ] = 0.600
+ Average Recall     (AR) @[ IoU=0.50:0.95 | area= large | maxDets=100 ] = 0.700
+)");
+  evaluation.masks = evaluation.boxes;
+  EXPECT_NE(coco_table(evaluation).find("IoU metric: segm\n"), std::string::npos);
 }
 
 std::vector<metrics::TrueObject> two_truths() {

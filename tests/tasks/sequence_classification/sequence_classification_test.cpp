@@ -18,9 +18,9 @@
 #include "cachet/train/event_log.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/trainer.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/given_predictions.h"
+#include "tests/tasks/tiny_run.h"
 
 namespace cachet::tasks {
 namespace {
@@ -39,7 +39,7 @@ void write_listops_split(const std::filesystem::path& file, int count) {
   }
 }
 
-class SequenceClassificationTest : public testing::Test {
+class SequenceClassificationTest : public test::TinyRunTest {
  protected:
   SequenceClassificationTest() {
     write_listops_split(folder_ / "basic_train.tsv", 64);
@@ -47,7 +47,7 @@ class SequenceClassificationTest : public testing::Test {
     write_listops_split(folder_ / "basic_test.tsv", 21);
   }
 
-  std::string recipe() const {
+  std::string recipe() const override {
     return R"([task]
 kind = "sequence_classification"
 [data]
@@ -76,26 +76,6 @@ kind = "inverse_sqrt"
 warmup = "4 steps"
 )";
   }
-  config::Document document(const std::vector<std::string>& settings = {}) const {
-    config::Document document = config::Document::from_text(recipe(), "tiny.toml");
-    for (const std::string& setting : settings) document.set(setting);
-    return document;
-  }
-  RecipePlan plan(const std::vector<std::string>& settings = {}) const {
-    config::Document read = document(settings);
-    return read_recipe(read);
-  }
-  train::Outcome trained(const std::filesystem::path& run, const std::vector<std::string>& settings = {}) const {
-    config::Document read = document(settings);
-    const RecipePlan made = read_recipe(read);
-    const auto task = made.build();
-    train::RunFolder folder = std::filesystem::exists(run)
-                                  ? train::RunFolder::resume(run, read, {"cachet", "train", "--resume"})
-                                  : train::RunFolder::create(run, {"tiny", recipe()}, read, {"cachet", "train"});
-    return train::Trainer(*task, made.training, folder, nullptr).run();
-  }
-
-  test::TemporaryDirectory folder_;
 };
 
 TEST_F(SequenceClassificationTest, TrainsEvaluatesAndReports) {

@@ -14,6 +14,7 @@
 #include "cachet/train/trainer.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/tiny_run.h"
 
 namespace cachet::tasks {
 namespace {
@@ -41,7 +42,7 @@ void write_pairs(const std::filesystem::path& folder, const std::string& stem, i
   }
 }
 
-class TranslationTaskTest : public testing::Test {
+class TranslationTaskTest : public test::TinyRunTest {
  protected:
   TranslationTaskTest() {
     write_pairs(folder_.path(), "train", 0, 90);
@@ -54,7 +55,7 @@ class TranslationTaskTest : public testing::Test {
     words << "<unk>\t0\n";
   }
 
-  std::string recipe() const {
+  std::string recipe() const override {
     return R"([task]
 kind = "translation"
 [task.evaluation]
@@ -94,26 +95,6 @@ kind = "inverse_sqrt"
 warmup = "4 steps"
 )";
   }
-  config::Document document(const std::vector<std::string>& settings = {}) const {
-    config::Document document = config::Document::from_text(recipe(), "tiny.toml");
-    for (const std::string& setting : settings) document.set(setting);
-    return document;
-  }
-  RecipePlan plan(const std::vector<std::string>& settings = {}) const {
-    config::Document read = document(settings);
-    return read_recipe(read);
-  }
-  train::Outcome trained(const std::filesystem::path& run, const std::vector<std::string>& settings = {}) const {
-    config::Document read = document(settings);
-    const RecipePlan made = read_recipe(read);
-    const auto task = made.build();
-    train::RunFolder folder = std::filesystem::exists(run)
-                                  ? train::RunFolder::resume(run, read, {"cachet", "train", "--resume"})
-                                  : train::RunFolder::create(run, {"tiny", recipe()}, read, {"cachet", "train"});
-    return train::Trainer(*task, made.training, folder, nullptr).run();
-  }
-
-  test::TemporaryDirectory folder_;
 };
 
 TEST_F(TranslationTaskTest, TrainsEvaluatesAndReports) {

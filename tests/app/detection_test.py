@@ -1,0 +1,218 @@
+"""A detector from shapes to pictures: trained, evaluated, killed on the way, and shown images."""
+import json
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import zlib
+
+import command
+from runs import write_png
+
+RECIPE = """
+[task]
+kind = "detection"
+[data]
+classes = 6
+workers = 0
+root = "shapes"
+[data.transform]
+long_side = 64
+short_sides = [64]
+[model]
+name = "mask_rcnn_pvt_tiny_fpn"
+embed_dims = [8, 16, 16, 32]
+depths = [1, 1, 1, 1]
+num_heads = [1, 2, 2, 4]
+mlp_ratios = [1, 1, 1, 1]
+[model.neck]
+out_channels = 8
+[model.rpn_head]
+feat_channels = 8
+[model.rpn_head.anchors]
+scales = [4.0]
+[model.rpn_head.proposals]
+max_per_img = 40
+[model.rpn_head.test_proposals]
+max_per_img = 40
+[model.roi_head.sampler]
+num = 16
+[model.roi_head.bbox_head]
+fc_out_channels = 12
+[model.roi_head.mask_head]
+conv_out_channels = 8
+[model.cache]
+kind = "grc"
+[train]
+epochs = 2
+batch_size = 4
+threads = 1
+log_every = "1 steps"
+checkpoint_every = "2 steps"
+save_minutes = 0
+[optimizer]
+lr = 0.002
+[schedule]
+kind = "step"
+milestones = ["1 epoch"]
+warmup = "3 steps"
+"""
+VALIDATION = 40
+
+
+def lines_of(path):
+    return path.read_text().splitlines() if path.exists() else []
+
+
+class Detection(command.CommandTest):
+    """One run serves all tests: none of them changes it."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        (cls.folder / "tiny.toml").write_text(RECIPE)
+        for words in (["data", "shapes", "-o", "shapes", "--train", "24", "--validation", str(VALIDATION), "--height",
+                       "64", "--width", "64", "--crowds", "0.2"],
+                      ["train", "tiny.toml", "--run", "run", "--progress", "none"]):
+            done = command.run(*words, cwd=cls.folder)
+            assert done.returncode == 0, done.stdout + done.stderr
+
+    def cachet(self, *words, **options):
+        return self.succeed(*words, cwd=self.folder, **options)
+
+    def killed(self, words, is_there):
+        """Starts a command and kills it once that is there."""
+        process = subprocess.Popen([command.COMMAND, *words], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 100
+        while not is_there():
+            self.assertIsNone(process.poll(), "it ended before it was to be killed")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    def test_a_training_that_was_killed_twice_is_the_whole_one(self):
+        train = ["train", "tiny.toml", "--run", "cut", "--progress", "none"]
+        log, kept = self.folder / "cut/metrics.jsonl", self.folder / "cut/evaluation.jsonl"
+        self.killed(train, lambda: len(lines_of(log)) >= 3)
+        self.killed(train + ["--resume"], lambda: len(lines_of(kept)) >= 3)
+        held = lines_of(kept)
+        self.assertLess(len(held), VALIDATION)
+        self.cachet(*train, "--resume")
+        self.assertFalse(kept.exists(), "an evaluation that came to its end leaves no records")
+        events = [[{key: value for key, value in json.loads(line).items() if key != "machine"}
+                   for line in lines_of(self.folder / run / "metrics.jsonl")] for run in ("run", "cut")]
+        self.assertEqual(events[0], events[1])
+        for name in ("model", "optimizer"):
+            self.assertEqual(*((self.folder / run / f"checkpoints/step-00000012/{name}.safetensors").read_bytes()
+                               for run in ("run", "cut")))
+        self.assertEqual(*((self.folder / run / "evaluation.json").read_bytes() for run in ("run", "cut")))
+
+    def test_an_evaluation_that_was_killed_is_the_whole_one(self):
+        whole = self.cachet("eval", "run", "-o", "whole").stdout
+        kept = self.folder / "parts/predictions.jsonl"
+        self.killed(["eval", "run", "-o", "parts"], lambda: len(lines_of(kept)) >= 3)
+        self.assertLess(len(lines_of(kept)), VALIDATION)
+        rest = self.cachet("eval", "run", "-o", "parts")
+        self.assertIn(f" of {VALIDATION} predictions; going on", rest.stderr)
+        self.assertEqual(rest.stdout, whole.replace("whole/", "parts/"))
+        for name in ("predictions.jsonl", "bbox.json", "segm.json"):
+            self.assertEqual((self.folder / "whole" / name).read_bytes(), (self.folder / "parts" / name).read_bytes())
+        self.assertEqual(whole.splitlines()[:-2], self.cachet("eval", "run").stdout.splitlines())
+        self.assertEqual(self.json_of("eval", "run", "-o", "whole", "--json", cwd=self.folder)["metrics"],
+                         self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"])
+
+    def test_the_table_has_the_numbers_of_boxes_and_masks(self):
+        lines = self.cachet("eval", "run").stdout.splitlines()
+        self.assertIn(f"{VALIDATION} validation images", lines[0])
+        self.assertEqual([lines[1], lines[14]], ["IoU metric: bbox", "IoU metric: segm"])
+        self.assertEqual(len(lines), 27)
+        metrics = self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]
+        self.assertEqual(lines[2], " Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = "
+                         f"{metrics['box_ap']:.3f}")
+        self.assertTrue(lines[26].startswith(" Average Recall     (AR) @[ IoU=0.50:0.95 | area= large | maxDets=100 ] ="))
+
+    def test_results_are_written_only_where_they_belong(self):
+        self.cachet("eval", "run", "-o", "mine")
+        last = "run/checkpoints/step-00000002"
+        if (self.folder / last).exists():
+            self.assertIn("another model", self.refused("eval", last, "-o", "mine", cwd=self.folder, code=1))
+        self.assertIn("holds something else", self.refused("eval", "run", "-o", "shapes", cwd=self.folder))
+        self.assertIn("-o is for the files of an evaluation",
+                      self.refused("eval", "run", "--text", "tiny.toml", "-o", "else", cwd=self.folder))
+        self.assertFalse((self.folder / "else").exists())
+
+    def test_a_set_of_other_categories(self):
+        self.assertIn('class_names = ["disc", "square"', (self.folder / "run/resolved.toml").read_text())
+        other = self.folder / "other"
+        shutil.copytree(self.folder / "shapes", other)
+        file = other / "annotations/instances_val.json"
+        file.write_text(file.read_text().replace('"star"', '"moon"'))
+        said = self.refused("eval", "run", "--data", "other", cwd=self.folder, code=1)
+        self.assertIn("has no category 'star', which is one of the model's 6 classes", said)
+
+    def test_pictures_of_images_and_of_those_that_cannot_be_read(self):
+        images = self.folder / "photographs"
+        (images / "more").mkdir(parents=True)
+        for number in range(1, 4):
+            shutil.copy(self.folder / f"shapes/images/val/00000{number}.png", images)
+        shutil.copy(self.folder / "shapes/images/val/000004.png", images / "more/000001.png")
+        (images / "000002.png").write_bytes((images / "000002.png").read_bytes()[:60])
+        done = command.run("predict", "run", "photographs", "-o", "seen", "--least-score", "0.05", cwd=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("passed over: photographs/000002.png: ", done.stderr)
+        self.assertIn("1 of 4 images could not be read; seen/predictions.jsonl says why", done.stderr)
+        self.assertEqual(done.stdout, "seen: 3 pictures, results.json\n")
+        self.assertEqual(sorted(path.name for path in (self.folder / "seen/pictures").iterdir()),
+                         ["000001-3.png", "000001.png", "000003.png"])
+        records = [json.loads(line) for line in lines_of(self.folder / "seen/predictions.jsonl")]
+        self.assertEqual([record["index"] for record in records], [0, 1, 2, 3])
+        self.assertIn("photographs/000002.png", records[1]["error"])
+        results = json.loads((self.folder / "seen/results.json").read_text())
+        self.assertEqual(len(results), sum(len(record.get("detections", [])) for record in records))
+        for result in results:
+            self.assertEqual(set(result), {"image_id", "bbox", "score", "category_id", "segmentation"})
+            self.assertIn(result["image_id"], (0, 2, 3))
+
+        held = {path: path.read_bytes() for path in (self.folder / "seen").rglob("*.*") if path.is_file()}
+        again = command.run("predict", "run", "photographs", "-o", "seen", cwd=self.folder)
+        self.assertIn("holds 4 of 4 predictions", again.stderr)
+        self.assertEqual(held, {path: path.read_bytes() for path in (self.folder / "seen").rglob("*.*") if path.is_file()})
+        single = self.cachet("predict", "run", "photographs/000003.png").stdout
+        self.assertEqual(json.loads(single)["detections"], records[2]["detections"])
+        self.cachet("predict", "run", "photographs/000003.png", "-o", "seen", "--overwrite")
+        self.assertEqual([path.name for path in (self.folder / "seen/pictures").iterdir()], ["000003.png"])
+
+    def test_a_folder_for_pictures_must_be_free(self):
+        image = "shapes/images/val/000001.png"
+        for words, said in ((["predict", "run", image, "-o", "run"], "holds something else"),
+                            (["predict", "run", image, "-o", "tiny.toml"], "ends in .jsonl"),
+                            (["predict", "run", "shapes/images/val", "-o", "shapes/images/val/seen"],
+                             "lies in shapes/images/val, which this command reads"),
+                            (["predict", "run", "-o", "all"], "a folder is for images that are given")):
+            self.assertIn(said, self.refused(*words, cwd=self.folder))
+        self.assertFalse((self.folder / "all").exists())
+        self.assertFalse((self.folder / "shapes/images/val/seen").exists())
+
+    def test_very_large_images(self):
+        write_png(self.folder / "wide.png", 12000, 20, bytes(20 * 12000))
+        self.cachet("predict", "run", "wide.png", "-o", "widely")
+        self.assertEqual(struct.unpack(">2I", (self.folder / "widely/pictures/wide.png").read_bytes()[16:24]),
+                         (12000, 20))
+        png = bytearray((self.folder / "wide.png").read_bytes())
+        png[16:24] = struct.pack(">2I", 12000, 9000)  # 108 million pixels, as its header says
+        png[29:33] = struct.pack(">I", zlib.crc32(bytes(png[12:29])))
+        (self.folder / "huge.png").write_bytes(png)
+        said = self.refused("predict", "run", "huge.png", cwd=self.folder, code=1)
+        self.assertIn("huge.png", said)
+        self.assertIn("pixels", said)
+
+
+if __name__ == "__main__":
+    command.main()
