@@ -25,6 +25,7 @@ CUTOFFS = [20000, 40000, 200000]
 def published_model(source):
     """The published module; its byte masks, which PyTorch takes no more, made boolean."""
     sys.path[:0] = [str(source), str(source / "utils")]
+    torch.version.cuda = torch.version.cuda or "0.0"  # which the module splits, though a build for CPUs has none
     text = (source / "mem_transformer.py").read_text().replace(".byte()", ".bool()")
     module = {"__name__": "mem_transformer"}
     exec(compile(text, "mem_transformer.py", "exec"), module)
