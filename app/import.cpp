@@ -128,8 +128,7 @@ const Registration registered_import(
      {"cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 -o deit-tiny",
       "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.cache.kind=grc -o deit-cached",
       "cachet import deit_tiny_patch16_224.pth --model deit_tiny_patch16_224 --set model.classes=10 -o deit-ten "
-      "--json",
-      "cachet import model.pt --model transformer_xl_wt103_base -o transformer-xl"},
+      "--json"},
      declare_import});
 
 }  // namespace

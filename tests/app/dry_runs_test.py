@@ -28,7 +28,8 @@ class DryRuns(command.CommandTest):
                            cwd=self.folder, timeout=600)
 
     def test_every_recipe_without_its_data(self):
-        recipes = sorted(RECIPES.rglob("*.toml"))
+        # Those of sweeps are recipes of other folders but for their table, and their points are read by a test of their own.
+        recipes = sorted(path for path in RECIPES.rglob("*.toml") if path.parent.name != "sweeps")
         self.assertTrue(recipes, f"there are no recipes below {RECIPES}")
         with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             self.folder = pathlib.Path(scratch)
