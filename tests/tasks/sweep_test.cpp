@@ -93,6 +93,18 @@ TEST(Sweep, SaysWhatIsWrongWithIt) {
   EXPECT_NE(refusal_of_sweep(many).find("more than 1000 points"), std::string::npos);
 }
 
+// Each is dry-run by tests/app/dry_runs_test.py; here it is read by itself, which takes no process.
+TEST(Recipe, ThoseThatComeWithCachetCanBeRead) {
+  int64_t recipes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(testing::test_data()) / "../../recipes")) {
+    if (entry.path().extension() != ".toml") continue;
+    config::Document document = config::Document::from_file(entry.path());
+    EXPECT_NO_THROW(read_recipe(document)) << entry.path();
+    ++recipes;
+  }
+  EXPECT_GE(recipes, 200);
+}
+
 // Every point of every sweep that comes with Cachet is a recipe that can be trained.
 TEST(Sweep, ThoseThatComeWithCachetAreRecipes) {
   int64_t sweeps = 0;
