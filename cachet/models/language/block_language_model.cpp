@@ -41,6 +41,7 @@ void BlockLanguageModel::make_blocks(const std::function<std::shared_ptr<nn::Att
     blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.norm, parts));
     blocks->push_back(blocks_.back());
   }
+  was_made_with_caches_ = blocks_[0]->has_cache();
 }
 
 void BlockLanguageModel::make_output() {

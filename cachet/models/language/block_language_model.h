@@ -34,7 +34,8 @@ class BlockLanguageModel : public LanguageModel {
                                         TextStream& stream) override;
   torch::Tensor next_token(const torch::Tensor& ids, TextStream& stream) override;
   void read(const torch::Tensor& ids, TextStream& stream) override { encode(ids, stream); }
-  bool remembers_segments() const override { return blocks_[0]->has_cache(); }
+  /// Also of one whose caches were frozen: what it writes begins anew with each segment, as it did.
+  bool remembers_segments() const override { return was_made_with_caches_; }
 
   /// What the last layer makes of a segment: ids (lanes, L) -> (lanes, L, dim).
   virtual torch::Tensor encode(const torch::Tensor& ids, TextStream& stream) = 0;
@@ -61,6 +62,7 @@ class BlockLanguageModel : public LanguageModel {
   LanguageBlockOptions made_of_;
   nn::Part<nn::AdaptiveEmbedding> embedding_;
   std::vector<nn::Part<nn::TransformerBlock>> blocks_;
+  bool was_made_with_caches_ = false;
   nn::Part<nn::AdaptiveSoftmax> output_;
 };
 
