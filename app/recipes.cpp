@@ -9,8 +9,10 @@
 #include "app/json.h"
 #include "app/recipe_argument.h"
 #include "app/text_output.h"
+#include "cachet/config/assignment.h"
 #include "cachet/config/glob.h"
 #include "cachet/config/near_names.h"
+#include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/text_table.h"
@@ -97,6 +99,12 @@ std::string standalone(const std::filesystem::path& path) {
   }
   std::string text = "# " + opening_comment(path) + "\n";
   for (const auto& [table, lines] : tables) text += "\n[" + table + "]\n" + lines;
+  const config::Node merged = config::read_recipe(path);
+  if (const config::Node* sweep = config::find(merged, "sweep")) {  // which is no part of the document
+    text += "\n[sweep]\n";
+    for (std::string assignment : config::assignments_of(*sweep))
+      text += assignment.replace(assignment.find('='), 1, " = ") + "\n";
+  }
   return text;
 }
 

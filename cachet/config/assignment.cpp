@@ -73,6 +73,7 @@ void add_assignments(const Node& node, const std::string& path, std::vector<std:
     all.push_back(path + "=" + assigned_text(node));
     return;
   }
+  if (table->empty() && !path.empty()) all.push_back(path + "={}");
   for (const auto& [key, child] : *table) {
     if (toml_key(key) != key) throw Error({Problem{child.origin, join_path(path, key), "is no key of a recipe"}});
     add_assignments(child, join_path(path, key), all);

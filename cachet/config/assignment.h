@@ -14,8 +14,8 @@ namespace cachet::config {
 /// "model.cache.kind=grc" or "train.limit=500 steps". Throws Error for what is no assignment.
 Node parse_assignment(std::string_view assignment);
 
-/// The `--set` options that together describe a table, one for each value in it, in the order of their keys. Throws
-/// Error for a value that no option can have: a date, a table in a list, a key that needs quotes.
+/// The `--set` options that together describe a table, one for each value and each empty table in it, in the order of
+/// their keys. Throws Error for a value that no option can have: a date, a table in a list, a key that needs quotes.
 std::vector<std::string> assignments_of(const Node& table);
 
 /// A value as an option has it: 0.25, "grc", [1, 2]. Throws Error for a table, a date, and a list that holds such.

@@ -1,6 +1,7 @@
 """A recipe trained with every combination of values that its table [sweep] lists."""
 import csv
 import shutil
+import tomllib
 
 import command
 from runs import RunTest
@@ -74,6 +75,14 @@ class Sweep(RunTest):
         (self.folder / "mine/notes.txt").write_text("notes")
         (self.folder / "sweep.toml").write_text(SWEEP)
         self.assertIn("holds something else", self.refused("sweep", "sweep.toml", "--run", "mine", cwd=self.folder))
+
+    def test_a_copy_keeps_the_table(self):
+        (self.folder / "sweep.toml").write_text(SWEEP + "[sweep.variants.as_it_is]\n")
+        self.cachet("recipes", "cp", "sweep.toml", "mine.toml")
+        tables = [tomllib.loads((self.folder / file).read_text()) for file in ("sweep.toml", "mine.toml")]
+        self.assertEqual(tables[0]["sweep"], tables[1]["sweep"])
+        self.assertNotIn("base", tables[1])
+        self.assertEqual(self.cachet("sweep", "mine.toml", "--print").stdout.count("# as_it_is-"), 2)
 
     def test_can_be_looked_at_first(self):
         printed = self.cachet("sweep", "sweep.toml", "--print").stdout

@@ -88,8 +88,8 @@ TEST(Assignment, RefusesWhatIsNone) {
 }
 
 TEST(Assignment, OfATableReadsBackAsTheTable) {
-  const Node table = parse_toml("a.b = 0.1\na.c = \"x y\"\nd = [1, [2.0, true]]\ne.f.g = \"\"\n", "given");
-  const std::vector<std::string> expected{"a.b=0.1", "a.c=\"x y\"", "d=[1, [2.0, true]]", "e.f.g=\"\""};
+  const Node table = parse_toml("a.b = 0.1\na.c = \"x y\"\nd = [1, [2.0, true]]\ne.f.g = \"\"\n[h.i]\n", "given");
+  const std::vector<std::string> expected{"a.b=0.1", "a.c=\"x y\"", "d=[1, [2.0, true]]", "e.f.g=\"\"", "h.i={}"};
   const std::vector<std::string> all = assignments_of(table);
   EXPECT_EQ(all, expected);
   for (const std::string& assignment : all)
