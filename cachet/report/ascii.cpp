@@ -14,10 +14,10 @@ struct Spelling {
 };
 
 // Double quotes are not among them: inside of JSON, ASCII ones would end a string.
-constexpr std::array<Spelling, 20> kSpellings = {
-    {{U'\u00A0', " "}, {U'±', "+-"},    {U'²', "^2"}, {U'µ', "u"},  {U'·', "*"}, {U'×', "x"}, {U'λ', "lambda"},
-     {U'μ', "u"},      {U'σ', "sigma"}, {U'–', "-"},  {U'—', "-"},  {U'‘', "'"}, {U'’', "'"}, {U'…', "..."},
-     {U'→', "->"},     {U'−', "-"},     {U'≤', "<="}, {U'≥', ">="}, {U'─', "-"}, {U'━', "-"}}};
+constexpr std::array<Spelling, 21> kSpellings = {
+    {{U'\u00A0', " "}, {U'±', "+-"}, {U'²', "^2"},    {U'µ', "u"},  {U'·', "*"},  {U'×', "x"}, {U'α', "alpha"},
+     {U'λ', "lambda"}, {U'μ', "u"},  {U'σ', "sigma"}, {U'–', "-"},  {U'—', "-"},  {U'‘', "'"}, {U'’', "'"},
+     {U'…', "..."},    {U'→', "->"}, {U'−', "-"},     {U'≤', "<="}, {U'≥', ">="}, {U'─', "-"}, {U'━', "-"}}};
 
 }  // namespace
 

@@ -6,7 +6,7 @@ namespace cachet::report {
 namespace {
 
 TEST(AsciiTest, SignsAreSpelledOut) {
-  EXPECT_EQ(ascii_text("σ(λ) 0.5 ± 0.1 – 3×3 … 85 µs → ─"), "sigma(lambda) 0.5 +- 0.1 - 3x3 ... 85 us -> -");
+  EXPECT_EQ(ascii_text("α σ(λ) 0.5 ± 0.1 – 3×3 … 85 µs → ─"), "alpha sigma(lambda) 0.5 +- 0.1 - 3x3 ... 85 us -> -");
 }
 
 TEST(AsciiTest, NamesOfAUserStay) {
