@@ -16,6 +16,7 @@
 #include "cachet/ops/product.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
+#include "cachet/ops/wants_gradient.h"
 
 namespace cachet::ops {
 namespace {
@@ -166,10 +167,6 @@ std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_meta(const Tensor& grad,
                                                              const Tensor& bias, const Tensor& made) {
   check_gelu_gradient(grad, x, weight, bias, made);
   return {empty_as(x), empty_as(weight), at::empty_symint(bias.sym_sizes(), bias.options().dtype(at::kFloat))};
-}
-
-bool wants_gradient(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
 }
 
 LinearForward call_gelu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {

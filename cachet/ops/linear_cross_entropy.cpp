@@ -23,6 +23,7 @@
 #include "cachet/ops/product.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
+#include "cachet/ops/wants_gradient.h"
 
 namespace cachet::ops {
 namespace {
@@ -176,10 +177,6 @@ CrossEntropyForward call_cross_entropy(const Tensor& x, const Tensor& weight, co
   return op.call(x, weight, bias, target, smoothing, keep_residual);
 }
 
-bool wants_cross_entropy_gradient(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
-  return at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || (bias && bias->requires_grad()));
-}
-
 struct LinearCrossEntropy : torch::autograd::Function<LinearCrossEntropy> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, const Tensor& x,
                                                 const Tensor& weight, const OptionalTensor& bias, const Tensor& target,
@@ -206,7 +203,7 @@ struct LinearCrossEntropy : torch::autograd::Function<LinearCrossEntropy> {
 CrossEntropyForward linear_cross_entropy_autograd(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
                                                   const Tensor& target, double smoothing, bool keep_residual) {
   if (!may_fuse(x)) return linear_cross_entropy_composite(x, weight, bias, target, smoothing, keep_residual);
-  if (!wants_cross_entropy_gradient(x, weight, bias)) {
+  if (!wants_gradient(x, weight, bias)) {
     at::AutoDispatchBelowADInplaceOrView below;
     return call_cross_entropy(x, weight, bias, target, smoothing, keep_residual);
   }

@@ -16,6 +16,7 @@
 #include "cachet/ops/fused.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
+#include "cachet/ops/wants_gradient.h"
 
 namespace cachet::ops {
 namespace {
@@ -214,12 +215,6 @@ struct TokenConvolution : torch::autograd::Function<TokenConvolution> {
             none};
   }
 };
-
-bool wants_gradient(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
-                    const OptionalTensor& addend) {
-  return at::GradMode::is_enabled() && (tokens.requires_grad() || weight.requires_grad() ||
-                                        (bias && bias->requires_grad()) || (addend && addend->requires_grad()));
-}
 
 // GELU's gradient needs what stands before it: where there is one, GELU is a pass of its own.
 Tensor token_convolution_autograd(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,

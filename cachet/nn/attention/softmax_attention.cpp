@@ -2,7 +2,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
@@ -18,6 +17,7 @@
 #include "cachet/ops/attention_weights.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/processor.h"
+#include "cachet/ops/wants_gradient.h"
 
 namespace cachet::nn {
 namespace {
@@ -68,11 +68,6 @@ int64_t samples_at_once(const torch::Tensor& q, const torch::Tensor& k, const st
   return ops::chunks_of(std::max<int64_t>({fitting, busy, 1}), windows) * windows;
 }
 
-bool needs_gradient(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v, const torch::Tensor& bias) {
-  return at::GradMode::is_enabled() &&
-         (q.requires_grad() || k.requires_grad() || v.requires_grad() || (bias.defined() && bias.requires_grad()));
-}
-
 // As composed_attention; without a gradient a part of the batch at a time, into memory in the order (B, Lq, H, d), from
 // which the heads are joined without a copy.
 torch::Tensor attention_by_parts(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
@@ -81,7 +76,7 @@ torch::Tensor attention_by_parts(const torch::Tensor& q, const torch::Tensor& k,
   if (bias.defined()) added = bias;
   while (added && added->dim() < 4) added = added->unsqueeze(0);
   const int64_t batch = q.size(0), part = samples_at_once(q, k, added);
-  if (part >= batch || needs_gradient(q, k, v, bias)) return composed_attention(q, k, v, added, dropout);
+  if (part >= batch || ops::wants_gradient(q, k, v, bias)) return composed_attention(q, k, v, added, dropout);
   torch::Tensor out = at::empty({batch, q.size(2), q.size(1), v.size(3)}, q.options()).transpose(1, 2);
   for (int64_t first = 0; first < batch; first += part) {
     const int64_t count = std::min(part, batch - first);
