@@ -4,7 +4,7 @@
 usage: benchmarks/coco_evaluation.py PROGRAM [--images N] [--detections N] [--seed N] [--rounds N] [--threads N]
                                      [--peers NAME ...] [--folder FOLDER]
 
-PROGRAM is build/release/benchmarks/coco_evaluation_benchmark. The set has images of 640 x 480 pixels with 7 objects on
+PROGRAM is build/release/coco_evaluation_benchmark. The set has images of 640 x 480 pixels with 7 objects on
 average in 80 categories, one in fifty of them a crowd, and per image as many detections as asked for: jittered truth,
 and noise. The programs take turns; prints a row for boxes and for masks, with and without reading the files, against
 each peer: seconds, and the ratio peer / Cachet with quartiles. Ends with 1 if any of the twelve numbers differ by more

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "benchmarks/added_products.h"
 #include "benchmarks/csv.h"
 #include "benchmarks/pairs.h"
 #include "benchmarks/training_step.h"
@@ -29,46 +30,6 @@ const char* name_of(at::ScalarType type) { return type == at::kBFloat16 ? "bf16"
 // --- what a cache costs a layer --------------------------------------------------------------------------------------
 
 constexpr int64_t kBatch = 8, kTokens = 197, kDim = 384, kHeads = 6, kWidth = 192;
-
-/// The cache that memory attention reads: as stored (no gates), the mean of the samples' updated ones, or each its own.
-enum class CacheRead { stored, mean, per_sample };
-
-/// The products and the attention that a cache adds to a layer, and nothing else.
-class AddedProducts {
- public:
-  AddedProducts(at::ScalarType type, bool training, CacheRead read) : read_(read) {
-    const auto make = [&](std::vector<int64_t> sizes) {
-      operands_.push_back((at::randn(sizes) * 0.05).to(type).requires_grad_(training));
-      return operands_.back();
-    };
-    x_ = make({kBatch, kTokens, kWidth});
-    all_ = make({3 * kWidth, kWidth}), candidate_ = make({kWidth, kWidth});
-    query_ = make({kWidth, kWidth}), key_value_ = make({2 * kWidth, kWidth}), output_ = make({kWidth, kWidth});
-    gates_ = make({2 * kWidth, kWidth});
-    mean_ = make({1, kTokens, kWidth});
-    cache_ = (at::randn({1, kTokens, kWidth}) * 0.05).to(type);
-  }
-
-  Tensors forward() const {
-    const auto heads = [](const Tensor& x) { return x.view({x.size(0), kTokens, kHeads, -1}).transpose(1, 2); };
-    Tensors outputs;
-    if (read_ != CacheRead::stored)
-      outputs = {ops::linear(x_, all_), ops::linear(cache_, gates_), ops::linear(x_, candidate_)};
-    const Tensor keys_values =
-        ops::linear(read_ == CacheRead::per_sample ? x_ : mean_, key_value_).expand({kBatch, -1, -1});
-    const Tensor attended = at::scaled_dot_product_attention(heads(ops::linear(x_, query_)),
-                                                             heads(keys_values.narrow(2, 0, kWidth).contiguous()),
-                                                             heads(keys_values.narrow(2, kWidth, kWidth).contiguous()));
-    outputs.push_back(ops::linear(attended.transpose(1, 2).reshape({kBatch, kTokens, kWidth}), output_));
-    return outputs;
-  }
-  const Tensors& operands() const { return operands_; }
-
- private:
-  CacheRead read_;
-  Tensor x_, cache_, mean_, all_, gates_, candidate_, query_, key_value_, output_;
-  Tensors operands_;
-};
 
 struct LayerCase {
   std::string name;
@@ -107,7 +68,7 @@ void layer_row(const LayerCase& c, at::ScalarType type) {
       step({y}, inputs);
     };
   };
-  const AddedProducts added(type, c.training, c.read);
+  const AddedProducts added({kBatch, kTokens, kTokens, kWidth, kHeads}, type, c.training, c.read);
   const auto products = [&] {
     if (c.training) return step(added.forward(), added.operands());
     const at::NoGradGuard no_grad;

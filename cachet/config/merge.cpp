@@ -5,13 +5,17 @@
 namespace cachet::config {
 namespace {
 
-bool replaces_kind(const Table& below, const Table& above) {
-  const auto old_kind = below.find("kind");
-  const auto new_kind = above.find("kind");
-  if (old_kind == below.end() || new_kind == above.end()) return false;
-  const auto* old_word = std::get_if<std::string>(&old_kind->second.value);
-  const auto* new_word = std::get_if<std::string>(&new_kind->second.value);
+bool replaces(const char* key, const Table& below, const Table& above) {
+  const auto old = below.find(key), fresh = above.find(key);
+  if (old == below.end() || fresh == above.end()) return false;
+  const auto* old_word = std::get_if<std::string>(&old->second.value);
+  const auto* new_word = std::get_if<std::string>(&fresh->second.value);
   return old_word != nullptr && new_word != nullptr && *old_word != *new_word;
+}
+
+// What a table's other keys belong to: the kind of a plug-in, the name of a model.
+bool becomes_another(const Table& below, const Table& above) {
+  return replaces("kind", below, above) || replaces("name", below, above);
 }
 
 void leave_behind(Table& table) {
@@ -30,7 +34,7 @@ void merge_over(Node& below, Node above) {
     below = std::move(above);
     return;
   }
-  if (replaces_kind(*lower, *upper)) leave_behind(*lower);
+  if (becomes_another(*lower, *upper)) leave_behind(*lower);
   for (auto& [key, node] : *upper) {
     const auto place = lower->find(key);
     if (place == lower->end()) {

@@ -20,7 +20,8 @@ struct DateOrTime {};  // TOML has them, recipes do not: known only to be refuse
 struct Node {
   std::variant<Table, List, bool, int64_t, double, std::string, DateOrTime> value;
   Origin origin;
-  bool left_behind = false;  // belongs to a `kind` that a nearer recipe replaced: no error when nothing reads it
+  bool left_behind =
+      false;  // belongs to a `kind` or `name` that a nearer recipe replaced: no error when nothing reads it
 
   Table* table() { return std::get_if<Table>(&value); }
   const Table* table() const { return std::get_if<Table>(&value); }

@@ -41,6 +41,16 @@ TEST(Merge, LeavesTheKeysOfAReplacedKindBehind) {
   EXPECT_FALSE(find(root, "c.kind")->left_behind);
 }
 
+TEST(Merge, LeavesTheKeysOfAReplacedModelBehind) {
+  const Node root =
+      merged_texts("[model]\nname = 'pvt'\nembed_dims = [1, 2]\nneck.out = 3\n[model.cache]\nkind = 'grc'",
+                   "[model]\nname = 'swin'\nembed_dim = 4");
+  EXPECT_TRUE(find(root, "model.embed_dims")->left_behind);
+  EXPECT_TRUE(find(root, "model.neck.out")->left_behind);
+  EXPECT_FALSE(find(root, "model.embed_dim")->left_behind);
+  EXPECT_FALSE(find(root, "model.name")->left_behind);
+}
+
 TEST(Merge, LeavesNothingBehindWhereTheKindStays) {
   const Node same = merged_texts("[c]\nkind = 'grc'\nratio = 0.5", "[c]\nkind = 'grc'");
   EXPECT_FALSE(find(same, "c.ratio")->left_behind);
