@@ -4,6 +4,8 @@
 
 #include "app/bench_case.h"
 #include "app/command.h"
+#include "app/cost_table.h"
+#include "app/described_model.h"
 #include "app/device_argument.h"
 #include "app/json.h"
 #include "app/precision_note.h"
@@ -20,14 +22,14 @@ using analysis::BenchmarkMode;
 using analysis::BenchmarkPrecision;
 
 struct BenchArguments {
-  ModelArgument model;
+  std::vector<std::string> models, settings;
   std::string mode = "both";
   std::vector<std::string> precisions{"fp32"};
   std::vector<int64_t> batches{1};
   std::vector<int> threads{0};
   double seconds = 2;
   std::string device = "auto";
-  bool json = false, wide = false;
+  bool table = false, json = false, wide = false;
 };
 
 std::vector<BenchmarkMode> modes_of(const BenchArguments& arguments) {
@@ -44,25 +46,36 @@ BenchmarkPrecision precision_of(const std::string& word) {
 }
 
 // An export answers, in the precision that it was written for.
-BenchArguments for_export(const BenchArguments& arguments) {
-  if (arguments.mode == "train") throw UsageError(arguments.model.name + " is an export, which is not trained");
-  if (!arguments.model.settings.empty())
-    throw UsageError(arguments.model.name + " is an export, whose model is what it is; leave --set out");
+BenchArguments for_export(const std::string& name, const BenchArguments& arguments) {
+  if (arguments.table) throw UsageError(name + " is an export, which is not trained; leave --table out");
+  if (arguments.mode == "train") throw UsageError(name + " is an export, which is not trained");
+  if (!arguments.settings.empty()) throw UsageError(name + " is an export, whose model is what it is; leave --set out");
   BenchArguments result = arguments;
   result.mode = "infer";
-  const auto precision = runtime::read_export_manifest(arguments.model.name).precision;
+  const auto precision = runtime::read_export_manifest(name).precision;
   result.precisions = {precision == runtime::Precision::float32 ? "fp32" : std::string(word(precision))};
   return result;
 }
 
+std::vector<std::string> names_of(const BenchArguments& arguments) {
+  std::vector<std::string> names;
+  for (const std::string& given : arguments.models) {
+    if (is_glob(given))
+      std::ranges::copy(matching_models(given), std::back_inserter(names));
+    else
+      names.push_back(given);
+  }
+  return names;
+}
+
 // All settings are read before anything is measured, so that a mistake costs no time.
-std::vector<BenchCase> cases_of(const BenchArguments& arguments) {
-  std::vector<std::string> names{arguments.model.name};
-  if (is_glob(arguments.model.name)) names = matching_models(arguments.model.name);
+std::vector<BenchCase> cases_of(const BenchArguments& given) {
   std::vector<BenchCase> cases;
-  for (const std::string& name : names) {
-    const ModelArgument model{name, arguments.model.settings};
-    if (!runtime::is_export(name)) read_model(model);
+  for (const std::string& name : names_of(given)) {
+    const bool is_export = runtime::is_export(name);
+    const BenchArguments arguments = is_export ? for_export(name, given) : given;
+    const ModelArgument model{name, arguments.settings};
+    if (!is_export) read_described_model(model);
     for (const BenchmarkMode mode : modes_of(arguments))
       for (const std::string& precision : arguments.precisions)
         for (const int64_t batch : arguments.batches)
@@ -116,17 +129,26 @@ nlohmann::ordered_json to_json(const std::vector<BenchRow>& rows) {
   return json;
 }
 
-int run_bench(const BenchArguments& given) {
-  device_named(given.device);  // a mistake costs no time
-  const BenchArguments arguments = runtime::is_export(given.model.name) ? for_export(given) : given;
+// Of a table each model is measured once in inference and once in training, so that a row has one of each.
+void check_table(const BenchArguments& arguments) {
+  if (arguments.mode != "both") throw UsageError("--table has inference and training; leave --mode out");
+  if (arguments.precisions.size() > 1 || arguments.batches.size() > 1 || arguments.threads.size() > 1)
+    throw UsageError("--table has one row a model: give one precision, one batch and one number of threads");
+}
+
+int run_bench(const BenchArguments& arguments) {
+  device_named(arguments.device);  // a mistake costs no time
+  if (arguments.table) check_table(arguments);
   const std::vector<BenchCase> cases = cases_of(arguments);
-  const bool apart = is_glob(arguments.model.name);
+  const bool apart = arguments.models.size() > 1 || is_glob(arguments.models.front());
   const bool narrow = std::ranges::find(arguments.precisions, "bf16") != arguments.precisions.end();
   if (narrow && device_named(arguments.device).is_cpu())
     if (const auto note = slow_bfloat16_note()) std::cerr << *note << '\n';
   std::vector<BenchRow> rows;
   for (const BenchCase& bench : cases) rows.push_back(apart ? measure_apart(bench) : measure_here(bench));
-  if (arguments.json)
+  if (arguments.table)
+    show_cost_table(cost_rows(cases, rows), {arguments.json, arguments.wide});
+  else if (arguments.json)
     std::cout << to_json(rows).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
   else
     print_table(rows, arguments.wide);
@@ -142,11 +164,11 @@ int run_bench(const BenchArguments& given) {
 
 Action declare_bench(CLI::App& app) {
   auto arguments = std::make_shared<BenchArguments>();
-  app.add_option("MODEL", arguments->model.name,
-                 "A name that `cachet models` lists, a pattern such as 'deit*', or an export")
+  app.add_option("MODEL", arguments->models,
+                 std::string("Of each: ") + kDescribedModels + ", a pattern such as 'deit*', or an export")
       ->required()
-      ->type_name("");
-  add_settings_option(app, arguments->model.settings);
+      ->type_name("...");
+  add_settings_option(app, arguments->settings);
   app.add_option("--mode", arguments->mode, "infer, train or both (both)")
       ->check(CLI::IsMember({"infer", "train", "both"}))
       ->type_name("MODE");
@@ -164,6 +186,10 @@ Action declare_bench(CLI::App& app) {
       ->check(CLI::Range(0.001, 86400.0))
       ->type_name("S");
   add_device_option(app, arguments->device);
+  app.add_flag(
+      "--table", arguments->table,
+      "One row a model, as papers have it: parameters, multiply-accumulates, samples/s and memory of inference "
+      "and training, and each speed beside the first model's");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_bench(*arguments); };
@@ -175,7 +201,8 @@ const Registration registered_bench(
      "Time inference and training of models",
      {"cachet bench vit_tiny_patch16_224 --mode infer",
       "cachet bench deit_tiny_patch16_224 --set model.cache.kind=grc --batch 1,8 --json",
-      "cachet bench 'vit_t*' --mode infer --precision fp32,bf16 --threads 1,2"},
+      "cachet bench 'vit_t*' --mode infer --precision fp32,bf16 --threads 1,2",
+      "cachet bench imagenet_vit_small imagenet_vit_small_cached --table --batch 8"},
      declare_bench});
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "app/command.h"
+#include "app/described_model.h"
 #include "app/device_argument.h"
 #include "app/subprocess.h"
 #include "cachet/report/format.h"
@@ -57,7 +58,7 @@ std::shared_ptr<models::Model> build(const BenchCase& bench) {
     if (bench.options.threads > 0) at::set_num_threads(bench.options.threads);
     return tasks::open_saved_run(bench.model.name).plan.model().build();
   }
-  const auto model = read_model(bench.model).build();
+  const auto model = read_described_model(bench.model).build();
   train::place(*model, device_named(bench.device));
   return model;
 }

@@ -6,16 +6,14 @@
 #include <system_error>
 
 #include "app/command.h"
+#include "app/described_model.h"
 #include "app/json.h"
 #include "app/model_argument.h"
 #include "app/published_table.h"
-#include "app/recipe_argument.h"
 #include "app/text_output.h"
 #include "cachet/analysis/model_summary.h"
 #include "cachet/report/format.h"
 #include "cachet/report/text_table.h"
-#include "cachet/tasks/recipe.h"
-#include "cachet/tasks/saved_run.h"
 
 namespace cachet::app {
 namespace {
@@ -92,22 +90,9 @@ int run_published(const SummaryArguments& arguments) {
   return kDone;
 }
 
-/// The model of that name, else of the run, checkpoint or model in that folder, else of the recipe.
-models::ModelPlan read_plan(const ModelArgument& argument) {
-  const auto models = models::model_names();
-  const bool is_model = std::ranges::find(models, argument.name) != models.end();
-  std::error_code unreadable;
-  if (!is_model && std::filesystem::is_directory(argument.name, unreadable))
-    return tasks::read_saved_plan(argument.name, argument.settings).model();
-  const auto recipe = is_model ? std::nullopt : known_recipe(argument.name);
-  if (!recipe) return read_model(argument);
-  config::Document document = read_document(*recipe, argument.settings);
-  return tasks::read_recipe(document, data::DataRoot::optional).model();
-}
-
 int run_summary(const SummaryArguments& arguments) {
   if (arguments.published) return run_published(arguments);
-  const auto plan = read_plan(arguments.model);
+  const auto plan = read_described_model(arguments.model);
   const auto pass = arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
   const auto summary = analysis::summarize(plan, pass, arguments.depth);
   if (arguments.json)
@@ -120,7 +105,7 @@ int run_summary(const SummaryArguments& arguments) {
 Action declare_summary(CLI::App& app) {
   auto arguments = std::make_shared<SummaryArguments>();
   CLI::Option* model = add_model_argument(app, arguments->model);
-  model->description("A name that `cachet models` lists, a recipe, or the folder of a run, a checkpoint or a model");
+  model->description(std::string("One of: ") + kDescribedModels);
   // CLI11 sees what was given before it asks for what is required.
   app.add_option_function<std::string>(
          "--table",

@@ -5,9 +5,7 @@ FILE has weights in mmdetection's names, images and objects, as `detectors_bench
 proposals, sampled regions and widths are those of the published configuration. GRC_SRC names a checkout of the published code of
 Cached Transformers, which has the PVT.
 """
-import json
 import re
-import struct
 import sys
 import time
 
@@ -22,20 +20,9 @@ from torchvision.ops import FeaturePyramidNetwork, MultiScaleRoIAlign
 from torchvision.ops.feature_pyramid_network import LastLevelMaxPool
 
 from published_models import published_pvt_tiny
+from safetensors_files import read_safetensors
 
 CLASSES = 80
-TYPES = {"F32": torch.float32, "I64": torch.int64, "U8": torch.uint8}
-
-
-def read_safetensors(path):
-    with open(path, "rb") as file:
-        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-        data = bytearray(file.read())
-    header.pop("__metadata__", None)
-    return {name: torch.frombuffer(data, dtype=TYPES[about["dtype"]], offset=about["data_offsets"][0],
-                                   count=max(1, (about["data_offsets"][1] - about["data_offsets"][0])
-                                             // TYPES[about["dtype"]].itemsize)).reshape(about["shape"])
-            for name, about in header.items()}
 
 
 class Backbone(nn.Module):

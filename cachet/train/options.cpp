@@ -49,7 +49,7 @@ TrainOptions read_train_options(const config::View& view) {
   const PrecisionWord precision = view.choice("precision", PrecisionWord::float32, kPrecisions);
   options.device = read_device(view, "device");
   options.precision = decided_precision(view, precision, options.device);
-  options.threads = view.integer("threads", options.threads, {.least = 0, .most = 4096});
+  options.threads = view.integer("threads", options.threads, {.least = 0, .most = kMostThreads});
   options.deterministic = view.boolean("deterministic", options.deterministic);
   options.init = view.text("init", options.init);
   options.init_partial = view.boolean("init_partial", options.init_partial);

@@ -16,6 +16,8 @@ enum class Precision {
   bfloat16,  // float32 weights under autocast
 };
 
+inline constexpr int64_t kMostThreads = 4096;
+
 /// The table [train] of a recipe.
 struct TrainOptions {
   int64_t epochs = 10;
@@ -24,7 +26,7 @@ struct TrainOptions {
   uint64_t seed = 0;
   Precision precision = Precision::float32;
   DeviceChoice device;  // key `device`: where the model lives
-  int64_t threads = 0;  // 0 = as many as the machine has
+  int64_t threads = 0;  // 0 = as OMP_NUM_THREADS says, else as many as the machine has
   bool deterministic = false;
 
   std::string init;           // where the weights at the start come from; empty: drawn at random

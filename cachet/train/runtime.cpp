@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -46,11 +47,19 @@ at::Tensor device_state(const io::TensorMap& state, int64_t rank) {
   return older == state.end() ? at::Tensor() : older->second;
 }
 
+// OMP_NUM_THREADS, of whose list the first counts, else those of the machine. LibTorch's own default is what a process
+// was set to last, and a process may train several runs.
+int default_threads() {
+  if (const char* asked = std::getenv("OMP_NUM_THREADS"))
+    if (const long threads = std::strtol(asked, nullptr, 10); threads > 0 && threads <= kMostThreads)
+      return static_cast<int>(threads);
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
 }  // namespace
 
 void prepare_process(const TrainOptions& options) {
-  const int64_t machine = std::max(1U, std::thread::hardware_concurrency());
-  at::set_num_threads(static_cast<int>(options.threads > 0 ? options.threads : machine));
+  at::set_num_threads(options.threads > 0 ? static_cast<int>(options.threads) : default_threads());
   at::globalContext().setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
   at::globalContext().setDeterministicCuDNN(options.deterministic);
   // cuBLAS reads it when it is first used; without it LibTorch refuses its products in this mode.

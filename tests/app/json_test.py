@@ -86,6 +86,20 @@ class Bench(command.CommandTest):
         bench = self.json_of("bench", "*t_tiny_patch16*", "--mode", "infer", "--json", *SMALL)
         self.assertEqual([row["model"] for row in bench["results"]], ["deit_tiny_patch16_224", "vit_tiny_patch16_224"])
 
+    def test_a_table_has_a_row_for_each_model(self):
+        table = self.json_of("bench", "demo_plain", "vit_tiny_patch16_224", "--table", "--json", "--batch", "2", "--seconds",
+                             "0.001", "--set", "model.depth=1")
+        self.assertEqual([table["table"], [row["model"] for row in table["rows"]]],
+                         ["cost", ["demo_plain", "vit_tiny_patch16_224"]])
+        first, second = table["rows"]
+        self.assertLess(first["parameters"], second["parameters"])
+        self.assertLess(first["macs"]["linear_convolution"], second["macs"]["linear_convolution"])
+        for mode in ("inference", "training"):
+            self.assertEqual(first[mode]["beside_first"], 1)
+            self.assertAlmostEqual(second[mode]["beside_first"],
+                                   second[mode]["samples_per_second"] / first[mode]["samples_per_second"])
+            self.assertGreater(second[mode]["peak_memory_bytes"], 0)
+
     # Images of 48 MiB and nearly no weights, in a process that may have 4 GiB of addresses.
     HEAVY = ["bench", "vit_tiny_patch16_224", "--mode", "infer", "--threads", "1", "--seconds", "0.001", "--json", "--set",
              "model.patch_size=512", "--set", "model.embed_dim=3", "--set", "model.depth=1"]

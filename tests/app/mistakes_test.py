@@ -34,6 +34,8 @@ class Words(command.CommandTest):
         self.assertIn("--precision", self.refused("bench", TINY, "--precision", "fp64"))
         self.assertIn("--batch", self.refused("bench", TINY, "--batch", "0"))
         self.assertIn("--seconds", self.refused("bench", TINY, "--seconds", "0"))
+        self.assertIn("leave --mode out", self.refused("bench", TINY, "--table", "--mode", "infer"))
+        self.assertIn("one batch", self.refused("bench", TINY, "--table", "--batch", "1,2"))
         self.refused("env", "--json", "--cmake-dir")
 
     def test_help_and_version_succeed(self):

@@ -137,6 +137,16 @@ class Train(RunTest):
                      machine["processor"] + ", ", "GiB of memory"):
             self.assertIn(part, page)
 
+    def test_threads_are_those_that_openmp_was_given(self):
+        recipe = self.folder / "tiny.toml"
+        recipe.write_text(re.sub(r"threads = \d+\n", "", recipe.read_text()))
+        for threads in (1, 3):
+            os.environ["OMP_NUM_THREADS"] = str(threads)
+            self.addCleanup(os.environ.pop, "OMP_NUM_THREADS", None)
+            self.train(f"of_{threads}")
+            machine = json.loads((self.folder / f"of_{threads}" / "environment.json").read_text())
+            self.assertEqual(machine["threads"], threads)
+
     def test_ctrl_c_saves_and_says_how_to_go_on(self):
         process = self.started("run")
         process.send_signal(signal.SIGINT)

@@ -142,6 +142,23 @@ TEST(CachedAttention, SamplesOfAnEvaluationNeverMeet) {
   }
 }
 
+// What is left of the equations: C' = ½C + ½W_c[½C, X̄], averaged over the batch.
+TEST(CachedAttention, FixedGatesAreHalf) {
+  Grc options;
+  options.gates = nn::CacheGates::half;
+  const auto layer = make_cached(options);
+  const auto parameters = layer->named_parameters();
+  EXPECT_FALSE(parameters.contains("cache.reset_gate.weight") || parameters.contains("cache.update_gate.weight"));
+  const at::Tensor first = at::randn({3, 4, 8}, at::kDouble), second = at::randn({3, 4, 8}, at::kDouble);
+  run(*layer, first);
+  const at::Tensor before = stored_tokens(*layer);
+  run(*layer, second);
+  const at::Tensor seen = at::cat({before.expand({3, -1, -1}) / 2, second.narrow(2, 0, 4)}, 2);
+  const at::Tensor candidate =
+      at::linear(seen, parameters["cache.candidate.weight"], parameters["cache.candidate.bias"]);
+  EXPECT_TRUE(at::allclose(stored_tokens(*layer), (before + candidate.mean(0, true)) / 2, 1e-12, 1e-14));
+}
+
 TEST(CachedAttention, PoolsTheGridAndKeepsTheClassToken) {
   Grc options;
   options.pool = 2;

@@ -48,6 +48,7 @@ TEST(PlugInOptions, EveryKeyArrives) {
     attend = "mean"
     inference = "frozen"
     gradient = "carry"
+    gates = "half"
     pool = 2
     [norm]
     kind = "un"
@@ -75,6 +76,7 @@ TEST(PlugInOptions, EveryKeyArrives) {
   EXPECT_EQ(grc.attend, nn::CacheAttend::mean);
   EXPECT_EQ(grc.inference, nn::CacheInference::frozen);
   EXPECT_EQ(grc.gradient, nn::CacheGradient::carry);
+  EXPECT_EQ(grc.gates, nn::CacheGates::half);
   EXPECT_EQ(grc.pool, 2);
   const auto& un = std::get<nn::UnifiedNormOptions>(plug_ins.norm);
   EXPECT_EQ(un.variant, nn::UnifiedNormVariant::official);

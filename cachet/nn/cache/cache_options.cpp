@@ -26,6 +26,9 @@ constexpr std::array<config::Choice<CacheInference>, 3> kInferences{{{"frozen", 
 constexpr std::array<config::Choice<CacheGradient>, 3> kGradients{
     {{"recompute", CacheGradient::recompute}, {"detached", CacheGradient::detached}, {"carry", CacheGradient::carry}}};
 
+constexpr std::array<config::Choice<CacheGates>, 2> kGates{
+    {{"learned", CacheGates::learned}, {"half", CacheGates::half}}};
+
 // The keys that all caches have.
 template <class Options>
 void read_layer_options(const config::View& table, Streams streams, Options& options) {
@@ -48,6 +51,7 @@ GatedRecurrentCacheOptions read_gated_recurrent(const config::View& table, Strea
   if (options.inference == CacheInference::updated && streams == Streams::none)
     table.problem("inference", "'updated' is for models that read streams, which this one does not");
   options.gradient = table.choice("gradient", options.gradient, kGradients);
+  options.gates = table.choice("gates", options.gates, kGates);
   options.pool = table.integer("pool", options.pool, {1, 64});
   if (lanes && options.attend == CacheAttend::mean)
     table.problem("attend", "'mean' would mix the lanes of scope = \"lane\"; use 'per_sample'");

@@ -21,6 +21,7 @@ enum class CacheInference {                   // evaluation reads
   updated,                                    // a stream's own, which starts as stored and goes on with the stream
 };
 enum class CacheGradient { recompute, detached, carry };  // how gates learn when attention reads C_{t-1} (causal)
+enum class CacheGates { learned, half };  // half: both ½ whatever comes in, the control that shows what gates are for
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Sec. 3.2).
 struct GatedRecurrentCacheOptions {
@@ -33,6 +34,7 @@ struct GatedRecurrentCacheOptions {
   CacheAttend attend = CacheAttend::mean;        // lanes always read their own
   std::optional<CacheInference> inference = {};  // unset: frozen for batch_mean, updated for lanes
   CacheGradient gradient = CacheGradient::recompute;
+  CacheGates gates = CacheGates::learned;
   int64_t pool = 1;  // side of the average pooling of the grid before interpolation
 
   /// The defaults of a variant. The paper's Algorithm 1 averages before attention reads the cache, and reads the stored

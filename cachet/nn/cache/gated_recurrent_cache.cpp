@@ -4,6 +4,7 @@
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
 #include "cachet/ops/resize_tokens.h"
@@ -43,8 +44,10 @@ GatedRecurrentCache::GatedRecurrentCache(const GatedRecurrentCacheOptions& optio
     memory_layout_ = {pooled_grid(*layout.grid, options.pool), layout.class_tokens, {}};
     length = layout.class_tokens + memory_layout_.grid->tokens();
   }
-  reset_gate_ = register_module("reset_gate", std::make_shared<Linear>(2 * width, width));
-  update_gate_ = register_module("update_gate", std::make_shared<Linear>(2 * width, width));
+  if (options.gates == CacheGates::learned) {
+    reset_gate_ = register_module("reset_gate", std::make_shared<Linear>(2 * width, width));
+    update_gate_ = register_module("update_gate", std::make_shared<Linear>(2 * width, width));
+  }
   candidate_ = register_module("candidate", std::make_shared<Linear>(2 * width, width));
   if (options.variant == GatedRecurrentCacheVariant::official)
     norm_ = register_module("norm", std::make_shared<LayerNorm>(width, kCandidateNormEps));
@@ -66,11 +69,18 @@ torch::Tensor GatedRecurrentCache::compress(const torch::Tensor& source, const T
   return ops::resize_tokens(x, tokens.size(1), padding);
 }
 
+// Without learned gates one whose sigmoid is of nothing.
+ops::GateWeights GatedRecurrentCache::gate(const Part<Linear>& learned) const {
+  if (learned) return weights_of(*learned);
+  return {at::zeros_like(candidate_->weight, at::TensorOptions().requires_grad(false)),
+          at::zeros_like(candidate_->bias, at::TensorOptions().requires_grad(false))};
+}
+
 ops::GrcUpdated GatedRecurrentCache::update(const torch::Tensor& cache, const torch::Tensor& x) const {
   std::optional<ops::CandidateNorm> norm;
   if (norm_) norm = ops::CandidateNorm{norm_->weight, norm_->bias, kCandidateNormEps};
   ops::GrcUpdated next =
-      ops::grc_update(cache, x, weights_of(*reset_gate_), weights_of(*update_gate_), weights_of(*candidate_), norm);
+      ops::grc_update(cache, x, gate(reset_gate_), gate(update_gate_), weights_of(*candidate_), norm);
   if (is_training() && options_.scope == CacheScope::batch_mean) next.mean = mean_over_replicas(next.mean, x.size(0));
   return next;
 }

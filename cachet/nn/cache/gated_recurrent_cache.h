@@ -16,8 +16,8 @@ namespace cachet::nn {
 /// afterwards, or the future would leak; CacheGradient says how the gates learn then (`recompute` and `carry` need a
 /// layout.state).
 ///
-/// Parameters: reset_gate, update_gate, candidate ([cache, tokens] -> Dm), norm (`official`). Buffer: tokens (1, Tm,
-/// Dm).
+/// Parameters: reset_gate, update_gate (CacheGates::learned), candidate ([cache, tokens] -> Dm), norm (`official`).
+/// Buffer: tokens (1, Tm, Dm).
 class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
  public:
   GatedRecurrentCache(const GatedRecurrentCacheOptions& options, int64_t dim, int64_t tokens,
@@ -31,6 +31,7 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
 
  private:
   torch::Tensor compress(const torch::Tensor& source, const TokenLayout& layout) const;
+  ops::GateWeights gate(const Part<Linear>& learned) const;
   ops::GrcUpdated update(const torch::Tensor& cache, const torch::Tensor& x) const;
   torch::Tensor stored(const AttentionLayout& layout, int64_t batch) const;
   void store(const ops::GrcUpdated& next, const AttentionLayout& layout);
