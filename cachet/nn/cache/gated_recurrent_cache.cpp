@@ -66,7 +66,19 @@ torch::Tensor GatedRecurrentCache::compress(const torch::Tensor& source, const T
   return ops::resize_tokens(x, tokens.size(1), padding);
 }
 
+// The operator keeps its gates to itself: whoever listens gets them computed once more.
+void GatedRecurrentCache::tell_gates(const torch::Tensor& cache, const torch::Tensor& x) const {
+  const at::NoGradGuard no_grad;
+  const torch::Tensor both = at::cat({cache.expand({x.size(0), -1, -1}).to(x.scalar_type()), x}, 2);
+  const auto gate = [&](const Linear& linear) {
+    return linear.forward(both.to(linear.weight.scalar_type())).sigmoid();
+  };
+  tell(Signal::reset_gate, gate(*reset_gate_));
+  tell(Signal::update_gate, gate(*update_gate_));
+}
+
 ops::GrcUpdated GatedRecurrentCache::update(const torch::Tensor& cache, const torch::Tensor& x) const {
+  if (observed()) tell_gates(cache, x);
   std::optional<ops::CandidateNorm> norm;
   if (norm_) norm = ops::CandidateNorm{norm_->weight, norm_->bias, kCandidateNormEps};
   ops::GrcUpdated next =

@@ -32,6 +32,7 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
  private:
   torch::Tensor compress(const torch::Tensor& source, const TokenLayout& layout) const;
   ops::GrcUpdated update(const torch::Tensor& cache, const torch::Tensor& x) const;
+  void tell_gates(const torch::Tensor& cache, const torch::Tensor& x) const;
   torch::Tensor stored(const AttentionLayout& layout, int64_t batch) const;
   void store(const ops::GrcUpdated& next, const AttentionLayout& layout);
   torch::Tensor causal_step(const torch::Tensor& previous, const torch::Tensor& x, const AttentionLayout& layout);
