@@ -14,10 +14,17 @@ enum class Signal {
   self_output,         // o_self (B, T, D)
   memory_output,       // o_mem (B, T, Dm)
   memory_tokens,       // what memory attention attends to (B or 1, Tm, Dm)
+  token_grid,          // int64 (3): class tokens, height and width of the o that are told behind it; not off a grid
+  reset_gate,          // r of a gated cache's update (B, Tm, Dm)
+  update_gate,         // u of it (B, Tm, Dm)
   statistic,           // a norm's own statistic of the step, before any averaging (C)
   used_statistic,      // the one it normalised with (C)
   gradient_statistic,  // the step's own mean of g·z, seen in the backward pass (C)
   attention_operands,  // queries (B, H, Lq, d) as they enter an attention function
+  attention_keys,      // the keys that they meet (B or 1, H, Lk, d), told behind them
+  attention_bias,      // what is added to their scores, −∞ for hidden keys, told behind these: broadcasts to
+                       // (B, H, Lq, Lk)
+  block_output,        // what a transformer block gives (B, T, D)
 };
 
 /// Called with the module's path ("blocks.3.attn"), what is seen, and the value (detached).

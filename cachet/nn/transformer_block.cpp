@@ -89,9 +89,11 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& x, const AttentionL
   } else {
     TORCH_CHECK(!encoder.tokens.defined(), "transformer_block: was made without cross attention and takes no encoder");
   }
-  return add_branch(y, y, *norm2_, padding, [&](const torch::Tensor& tokens, const torch::Tensor&) {
+  y = add_branch(y, y, *norm2_, padding, [&](const torch::Tensor& tokens, const torch::Tensor&) {
     return mlp_->forward(tokens, layout.query);
   });
+  tell(Signal::block_output, y);
+  return y;
 }
 
 std::shared_ptr<AttentionState> TransformerBlock::make_state(int64_t batch, StreamUse use) const {

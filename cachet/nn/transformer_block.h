@@ -15,6 +15,7 @@
 #include "cachet/nn/feed_forward.h"
 #include "cachet/nn/norm/folding.h"
 #include "cachet/nn/norm/norm_options.h"
+#include "cachet/nn/observer.h"
 
 namespace cachet::nn {
 
@@ -73,7 +74,7 @@ struct EncoderTokens {
 /// Transformer block of two or three branches. Pre-norm: x + attn(norm1(x)), then x + cross_attn(cross_norm(x),
 /// encoder) where there is an encoder, then x + mlp(norm2(x)); post-norm: the same with the norm of each sum in place
 /// of the norm of each input. Parts: norm1, attn, norm2, mlp; cross_norm, cross_attn.
-class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable {
+class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, public Observable {
  public:
   /// With multi-head attention and a plain feed-forward half.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);

@@ -116,8 +116,8 @@ class Task {
   virtual std::string evaluation_details() const { return {}; }
   virtual void restore_evaluation(const std::string& /*details*/) {}
 
-  /// Digests of the data by the names of their splits ("training", "evaluation"): a run whose data are others than
-  /// those it began with does not go on.
+  /// Digests of the data by the names of their splits ("training", "evaluation"), of those that are open: a run whose
+  /// data are others than those it began with does not go on.
   virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
   /// What there is to train with, and what was done to it by rule: lines for the log of a run, which the user has seen.

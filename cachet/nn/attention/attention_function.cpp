@@ -1,6 +1,43 @@
 #include "cachet/nn/attention/attention_function.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+#include <limits>
+
 namespace cachet::nn {
+namespace {
+
+// A layout's bias, or zeros, with −∞ where a key is hidden: broadcasts to (B, H, Lq, Lk).
+torch::Tensor score_addend(const torch::Tensor& q, const torch::Tensor& k, const AttentionLayout& layout) {
+  const at::NoGradGuard no_grad;
+  torch::Tensor bias = at::zeros({1, 1, 1, k.size(2)}, q.options().dtype(at::kFloat));
+  if (layout.bias.defined()) {
+    bias = layout.bias.detach();
+    while (bias.dim() < 4) bias = bias.unsqueeze(0);
+    if (bias.size(0) > 1) bias = bias.repeat({q.size(0) / bias.size(0), 1, 1, 1});
+  }
+  const double hidden = -std::numeric_limits<double>::infinity();
+  if (layout.causal) {
+    const torch::Tensor later =
+        at::ones({q.size(2), k.size(2)}, q.options().dtype(at::kBool)).triu(k.size(2) - q.size(2) + 1);
+    bias = bias.masked_fill(later, hidden);
+  }
+  if (const torch::Tensor& padding = layout.context.padding; padding.defined())
+    bias = bias.masked_fill(padding.view({padding.size(0), 1, 1, padding.size(1)}), hidden);
+  return bias;
+}
+
+}  // namespace
+
+void AttentionFunction::tell_operands(const torch::Tensor& q, const torch::Tensor& k,
+                                      const AttentionLayout& layout) const {
+  tell(Signal::attention_operands, q);
+  tell(Signal::attention_keys, k);
+  tell(Signal::attention_bias, score_addend(q, k, layout));
+}
 
 void AttentionFunction::refuse_bias(const char* name, const AttentionLayout& layout) {
   TORCH_CHECK(!layout.bias.defined(), name,

@@ -16,7 +16,7 @@ class AttentionFunction : public StateModule, public Observable {
   /// Returns (B, H, Lq, e). Padded keys are not attended to; rows of padded queries are not defined.
   torch::Tensor forward(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                         const AttentionLayout& layout) {
-    if (observed()) tell(Signal::attention_operands, q);
+    if (observed()) tell_operands(q, k, layout);
     return attend(q, k, v, layout);
   }
 
@@ -32,6 +32,9 @@ class AttentionFunction : public StateModule, public Observable {
 
   virtual torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                const AttentionLayout& layout) = 0;
+
+ private:
+  void tell_operands(const torch::Tensor& q, const torch::Tensor& k, const AttentionLayout& layout) const;
 };
 
 }  // namespace cachet::nn

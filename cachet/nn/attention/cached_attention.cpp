@@ -4,6 +4,7 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
@@ -42,6 +43,8 @@ torch::Tensor MixedAttention::self_output(const torch::Tensor& query, const Atte
 torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tensor& self_output,
                                   const torch::Tensor& memory_output, const AttentionLayout& layout) const {
   if (observed()) {
+    if (const auto& grid = layout.query.grid)
+      tell(Signal::token_grid, at::tensor({layout.query.class_tokens, grid->height, grid->width}, at::kLong));
     tell(Signal::share, share.sigmoid());
     tell(Signal::self_output, self_output);
     tell(Signal::memory_output, memory_output);

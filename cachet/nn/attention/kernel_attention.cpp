@@ -104,6 +104,20 @@ torch::Tensor KernelAttention::features(const torch::Tensor& x) const {
   return y;
 }
 
+torch::Tensor KernelAttention::weights(const torch::Tensor& q, const torch::Tensor& k,
+                                       const torch::Tensor& hidden) const {
+  torch::Tensor products = at::matmul(features(q), features(k).transpose(2, 3));
+  if (hidden.defined()) products = products.masked_fill(hidden, 0);
+  return products / (products.sum(3, /*keepdim=*/true) + eps_);
+}
+
+std::vector<torch::Tensor> KernelAttention::orthogonal_weights() const {
+  std::vector<torch::Tensor> weights;
+  if (!orthogonal(options_.form)) return weights;
+  for (const Layer& layer : layers_) weights.push_back(layer.weight);
+  return weights;
+}
+
 torch::Tensor KernelAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                       const AttentionLayout& layout) {
   TORCH_CHECK(!layout.bias.defined(),

@@ -18,7 +18,7 @@ struct Memory {
 };
 
 /// A fixed-length memory of earlier tokens beside an attention layer.
-class Cache : public StateModule, public Replicated {
+class Cache : public StateModule, public Replicated, public Observable {
  public:
   using StateModule::StateModule;
 

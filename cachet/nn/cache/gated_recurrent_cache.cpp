@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
@@ -76,7 +77,20 @@ ops::GateWeights GatedRecurrentCache::gate(const Part<Linear>& learned) const {
           at::zeros_like(candidate_->bias, at::TensorOptions().requires_grad(false))};
 }
 
+// The operator keeps its gates to itself: whoever listens gets them computed once more.
+void GatedRecurrentCache::tell_gates(const torch::Tensor& cache, const torch::Tensor& x) const {
+  const at::NoGradGuard no_grad;
+  const torch::Tensor both = at::cat({cache.expand({x.size(0), -1, -1}).to(x.scalar_type()), x}, 2);
+  const auto opening = [&](const Part<Linear>& learned) {
+    const ops::GateWeights weights = gate(learned);
+    return at::linear(both.to(weights.weight.scalar_type()), weights.weight, weights.bias).sigmoid();
+  };
+  tell(Signal::reset_gate, opening(reset_gate_));
+  tell(Signal::update_gate, opening(update_gate_));
+}
+
 ops::GrcUpdated GatedRecurrentCache::update(const torch::Tensor& cache, const torch::Tensor& x) const {
+  if (observed()) tell_gates(cache, x);
   std::optional<ops::CandidateNorm> norm;
   if (norm_) norm = ops::CandidateNorm{norm_->weight, norm_->bias, kCandidateNormEps};
   ops::GrcUpdated next =

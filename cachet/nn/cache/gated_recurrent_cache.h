@@ -33,6 +33,7 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
   torch::Tensor compress(const torch::Tensor& source, const TokenLayout& layout) const;
   ops::GateWeights gate(const Part<Linear>& learned) const;
   ops::GrcUpdated update(const torch::Tensor& cache, const torch::Tensor& x) const;
+  void tell_gates(const torch::Tensor& cache, const torch::Tensor& x) const;
   torch::Tensor stored(const AttentionLayout& layout, int64_t batch) const;
   void store(const ops::GrcUpdated& next, const AttentionLayout& layout);
   torch::Tensor causal_step(const torch::Tensor& previous, const torch::Tensor& x, const AttentionLayout& layout);

@@ -260,7 +260,10 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
 }
 
 std::map<std::string, std::string> Detection::data_fingerprints() const {
-  return {{"training", training_->fingerprint()}, {"evaluation", validation_->fingerprint()}};
+  std::map<std::string, std::string> fingerprints;
+  if (training_) fingerprints["training"] = training_->fingerprint();
+  if (validation_) fingerprints["evaluation"] = validation_->fingerprint();
+  return fingerprints;
 }
 
 std::unique_ptr<train::TrainingStream> Detection::training_stream(int64_t epoch, int64_t first_batch) {

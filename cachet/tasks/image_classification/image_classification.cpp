@@ -115,13 +115,8 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
     return data::open_dataset(options.dataset, split, std::filesystem::current_path(), said_now_and_then());
   };
   test_ = open(splits == Splits::calibration ? data::Split::train : data::Split::test);
-  // Known statistics need no training images.
-  const bool own_statistics = options.normalization.mean.empty() &&
-                              options.normalization.source != data::NormalizationSource::none &&
-                              (options.normalization.source == data::NormalizationSource::data ||
-                               !data::Normalization::known(*options.dataset.kind));
   const bool trains = splits == Splits::both || splits == Splits::made_up;
-  if (trains || own_statistics) training_ = open(data::Split::train);
+  if (trains || takes_training_statistics(options)) training_ = open(data::Split::train);
   normalization_ = data::make_normalization(options.normalization, *options.dataset.kind,
                                             (training_ ? *training_ : *test_).images());
 
@@ -175,6 +170,35 @@ at::Tensor ImageClassification::classify_given(const PreparedSamples& samples) {
   at::Tensor input = at::cat(images);
   train::move_to(train::device_of(*model_), {&input});
   return model_->forward(input).to(at::kFloat).cpu();
+}
+
+std::map<std::string, std::string> ImageClassification::data_fingerprints() const {
+  std::map<std::string, std::string> fingerprints{{"evaluation", test_->fingerprint()}};
+  if (training_) fingerprints["training"] = training_->fingerprint();
+  return fingerprints;
+}
+
+// The picture is what the model sees of the image: its middle, in its size.
+ShownSample ImageClassification::run_over(int64_t index) {
+  const at::NoGradGuard no_grad;
+  const data::ImageTransform& transform = test_loader_->transform();
+  const data::ImageShape shape = transform.sample_shape();
+  at::Tensor image = at::empty({1, shape.channels, shape.height, shape.width}, at::kFloat);
+  transform.apply(test_->images(), index, data::SampleRandom{}, image.mutable_data_ptr<float>());
+  image = transform.resize(image);
+  at::Tensor input = image;
+  train::move_to(train::device_of(*model_), {&input});
+  model_->forward(input);
+  ShownSample shown;
+  if (shape.channels == 1 || shape.channels == 3) {
+    const auto channel = [&](const std::vector<double>& values) {
+      return at::tensor(values, at::kFloat).view({-1, 1, 1});
+    };
+    const at::Tensor pixels = image[0] * channel(normalization_.std) + channel(normalization_.mean);
+    shown.picture = (pixels * 255).round().clamp(0, 255).to(at::kByte).permute({1, 2, 0}).contiguous();
+  }
+  shown.name = class_names().at(static_cast<size_t>(test_->labels()[index]));
+  return shown;
 }
 
 std::optional<runtime::ImagePreparation> ImageClassification::image_preparation() const {

@@ -8,6 +8,7 @@
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/data/vision/normalization.h"
 #include "cachet/models/vision/image_classifier.h"
+#include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/image_classification/image_classification_plan.h"
 #include "cachet/train/options.h"
@@ -15,16 +16,14 @@
 namespace cachet::tasks {
 
 /// Images and their classes, with soft targets (mixup, cutmix, label smoothing).
-class ImageClassification : public ClassificationTask {
+class ImageClassification : public ClassificationTask, public ShowsSamples {
  public:
   /// Opens the data and builds the model. Throws io::Error for data that cannot be read, std::invalid_argument where
   /// the images do not fit the model.
   ImageClassification(const ImageClassificationPlan& plan, const train::TrainOptions& training,
                       Splits splits = Splits::both);
 
-  std::map<std::string, std::string> data_fingerprints() const override {
-    return {{"training", training_->fingerprint()}, {"evaluation", test_->fingerprint()}};
-  }
+  std::map<std::string, std::string> data_fingerprints() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return test_->size(); }
@@ -34,6 +33,7 @@ class ImageClassification : public ClassificationTask {
   SampleForm sample_form() const override { return SampleForm::image_file; }
   std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
   at::Tensor classify_given(const PreparedSamples& samples) override;
+  ShownSample run_over(int64_t index) override;
 
   std::optional<runtime::ImagePreparation> image_preparation() const override;
 

@@ -30,6 +30,9 @@ struct ImageClassificationOptions {
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 
+/// Whether the images' mean and deviation are those of the training images: known ones need none of these.
+bool takes_training_statistics(const ImageClassificationOptions& options);
+
 class ImageClassificationPlan : public TaskPlan, public PreparesImages, public TakesExportedModel {
  public:
   explicit ImageClassificationPlan(ImageClassificationOptions options) : options_(std::move(options)) {}
@@ -40,6 +43,7 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
+  std::vector<std::string> settings_for_fewer(int64_t samples) const override;
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   Preprocessing preprocessing() const override;

@@ -146,7 +146,10 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
 }
 
 std::map<std::string, std::string> LanguageModelling::data_fingerprints() const {
-  return {{"training", training_->fingerprint()}, {"evaluation", held_out_->fingerprint()}};
+  std::map<std::string, std::string> fingerprints;
+  if (training_) fingerprints["training"] = training_->fingerprint();
+  if (held_out_) fingerprints["evaluation"] = held_out_->fingerprint();
+  return fingerprints;
 }
 
 int64_t LanguageModelling::batches_per_epoch() const {
@@ -336,6 +339,20 @@ at::Tensor LanguageModelling::next_token_scores(int64_t beginnings) {
   for (int64_t i = 0; i < segments; ++i)
     scores.push_back(model_->next_token(ids.narrow(1, i * length, length), stream));
   return at::cat(scores).narrow(0, 0, beginnings).cpu();
+}
+
+ShownSample LanguageModelling::run_over(int64_t index) {
+  const at::NoGradGuard no_grad;
+  const int64_t length = options_.evaluation.target_length;
+  const at::Tensor ids = lanes_of_text(*held_out_->tokens, 1, (index + 1) * length).narrow(1, index * length, length);
+  models::TextStream stream = model_->make_stream(1, options_.evaluation.segments);
+  model_->next_token(ids.to(model_->device()), stream);
+  ShownSample shown;
+  for (int64_t place = 0; place < length; ++place) {
+    const std::vector<data::Token> token{static_cast<data::Token>(ids[0][place].item<int64_t>())};
+    shown.tokens.push_back(encoder_->decode(token));
+  }
+  return shown;
 }
 
 std::vector<report::Section> LanguageModelling::evaluation_sections() const {

@@ -8,6 +8,7 @@
 
 #include "cachet/data/text/segment_loader.h"
 #include "cachet/tasks/abilities.h"
+#include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/language_modelling/language_evaluation.h"
 #include "cachet/tasks/language_modelling/language_modelling_plan.h"
 #include "cachet/train/options.h"
@@ -17,7 +18,11 @@ namespace cachet::tasks {
 /// The next token of a long text: lanes of it are read side by side, segment after segment, and what the model
 /// remembers of each lane goes on from step to step (Transformer-XL, arXiv 1901.02860). The batch size is the number of
 /// lanes.
-class LanguageModelling : public Task, public GeneratesText, public ScoresText, public ScoresNextTokens {
+class LanguageModelling : public Task,
+                          public GeneratesText,
+                          public ScoresText,
+                          public ScoresNextTokens,
+                          public ShowsSamples {
  public:
   /// Opens the data and builds the model. Splits::given opens nothing but the vocabulary. Throws io::Error for data
   /// that cannot be read, std::invalid_argument where they do not fit the model or the batch size.
@@ -39,6 +44,8 @@ class LanguageModelling : public Task, public GeneratesText, public ScoresText, 
   void score_text(const std::function<std::optional<std::string>()>& next_line,
                   const std::function<void(const ScoredLine& line)>& seen) override;
   at::Tensor next_token_scores(int64_t beginnings) override;
+  /// One of the first segments of the text, read without what stands before it.
+  ShownSample run_over(int64_t index) override;
 
  protected:
   std::vector<report::Section> evaluation_sections() const override;

@@ -65,6 +65,11 @@ TaskProfile LanguageModellingPlan::profile() const {
           options_.model};
 }
 
+// A limit counts tokens.
+std::vector<std::string> LanguageModellingPlan::settings_for_fewer(int64_t samples) const {
+  return {"data.limit=" + std::to_string(samples * options_.evaluation.target_length)};
+}
+
 std::vector<DataPlace> LanguageModellingPlan::data() const {
   return {{"text", options_.corpus.root, data::expected_corpus_files(options_.corpus)}};
 }

@@ -10,6 +10,7 @@
 
 #include "cachet/data/text/pixel_sequences.h"
 #include "cachet/data/text/sequence_kinds.h"
+#include "cachet/data/text/text_encoder.h"
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
 #include "cachet/tasks/sequence_classification/made_up_sequences.h"
@@ -174,6 +175,28 @@ at::Tensor SequenceClassification::classify_given(const PreparedSamples& samples
     logits.push_back(logits_of(*model_, batch).to(at::kFloat).cpu());
   }
   return at::cat(logits);
+}
+
+std::map<std::string, std::string> SequenceClassification::data_fingerprints() const {
+  std::map<std::string, std::string> fingerprints{{"evaluation", held_out_->fingerprint()}};
+  if (training_) fingerprints["training"] = training_->fingerprint();
+  return fingerprints;
+}
+
+ShownSample SequenceClassification::run_over(int64_t index) {
+  const at::NoGradGuard no_grad;
+  data::SequenceBatch batch;
+  batch.tokens = data::pad({held_out_->tokens(index)}, options_.loader.padding);
+  if (held_out_->has_pairs()) batch.second = data::pad({held_out_->second(index)}, options_.loader.padding);
+  logits_of(*model_, batch);
+  std::unique_ptr<const data::TextEncoder> encoder;
+  if (options_.dataset.kind->has_texts)
+    encoder = data::make_text_encoder(options_.dataset.text, std::filesystem::current_path());
+  ShownSample shown;
+  for (const data::Token token : held_out_->has_pairs() ? held_out_->second(index) : held_out_->tokens(index))
+    shown.tokens.push_back(encoder ? encoder->decode(std::vector<data::Token>{token}) : std::to_string(token));
+  shown.name = class_names().at(static_cast<size_t>(held_out_->label(index)));
+  return shown;
 }
 
 std::vector<std::string> SequenceClassification::notes_on_given() const {

@@ -6,6 +6,7 @@
 
 #include "cachet/data/text/given_sequence.h"
 #include "cachet/data/text/sequence_loader.h"
+#include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/sequence_classification/sequence_classification_plan.h"
 #include "cachet/train/options.h"
@@ -13,7 +14,7 @@
 namespace cachet::tasks {
 
 /// Sequences of tokens, or pairs of them, and their classes: the tasks of the Long Range Arena (arXiv 2011.04006).
-class SequenceClassification : public ClassificationTask {
+class SequenceClassification : public ClassificationTask, public ShowsSamples {
  public:
   /// Opens the data and builds the model. Splits::given opens nothing: classes of sequences are known without them.
   /// Throws io::Error for data that cannot be read, std::invalid_argument where they do not fit the model.
@@ -21,9 +22,7 @@ class SequenceClassification : public ClassificationTask {
                          Splits splits = Splits::both);
 
   std::vector<std::string> data_notes() const override { return data_notes_; }
-  std::map<std::string, std::string> data_fingerprints() const override {
-    return {{"training", training_->fingerprint()}, {"evaluation", held_out_->fingerprint()}};
-  }
+  std::map<std::string, std::string> data_fingerprints() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return held_out_->size(); }
@@ -36,6 +35,8 @@ class SequenceClassification : public ClassificationTask {
   /// One by one: what an attention makes of a sequence may depend on how far it is filled up.
   at::Tensor classify_given(const PreparedSamples& samples) override;
   std::vector<std::string> notes_on_given() const override;
+  /// Of a pair the second sequence, which the model reads last.
+  ShownSample run_over(int64_t index) override;
 
  protected:
   std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const override;

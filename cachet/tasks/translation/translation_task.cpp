@@ -150,7 +150,10 @@ void TranslationTask::build_model() {
 }
 
 std::map<std::string, std::string> TranslationTask::data_fingerprints() const {
-  return {{"training", training_->fingerprint()}, {"evaluation", held_out_->fingerprint()}};
+  std::map<std::string, std::string> fingerprints;
+  if (training_) fingerprints["training"] = training_->fingerprint();
+  if (held_out_) fingerprints["evaluation"] = held_out_->fingerprint();
+  return fingerprints;
 }
 
 int64_t TranslationTask::batches_per_epoch() const {

@@ -1,0 +1,77 @@
+// What it costs to listen to a small cached vision transformer while it trains, as ratios of steps taken in turns with
+// and without a listener. Prints CSV.
+#include <ATen/Parallel.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <torch/nn/functional/loss.h>
+
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "benchmarks/pairs.h"
+#include "cachet/analysis/gate_use.h"
+#include "cachet/analysis/kernel_use.h"
+#include "cachet/analysis/memory_use.h"
+#include "cachet/analysis/step_statistics.h"
+#include "cachet/models/vision/vision_transformer.h"
+
+namespace {
+
+using namespace cachet;
+
+models::VisionTransformerOptions small_cached_model() {
+  models::VisionTransformerOptions options;
+  options.image = {3, 64, 64};
+  options.patch_size = 8;
+  options.embed_dim = 192;
+  options.depth = 6;
+  options.num_heads = 3;
+  options.classes = 10;
+  options.plug_ins.cache = nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::paper);
+  options.plug_ins.norm = nn::UnifiedNormOptions{};
+  return options;
+}
+
+void row(const std::string& what, models::VisionTransformer& model, const std::function<nn::Listener()>& make) {
+  const at::Tensor images = at::randn({64, 3, 64, 64}), labels = at::randint(10, {64}, at::kLong);
+  const auto step = [&] {
+    torch::nn::functional::cross_entropy(model.forward(images), labels).backward();
+    for (at::Tensor& parameter : model.parameters()) parameter.mutable_grad().reset();
+  };
+  const auto observed = [&] {
+    const nn::Observation observation(model, make());
+    step();
+  };
+  const auto times = benchmarks::in_turns({observed, step}, 21);
+  const analysis::Quartiles ratio = analysis::ratio_of_pairs(times[0], times[1]);
+  std::cout << what << ',' << analysis::quartiles(times[1]).median << ',' << ratio.lower << ',' << ratio.median << ','
+            << ratio.upper << std::endl;
+}
+
+}  // namespace
+
+int main() {
+  at::set_num_threads(2);
+  const auto made = std::make_shared<models::VisionTransformer>(small_cached_model());
+  models::VisionTransformer& model = *made;
+  std::cout << "listener,step_ms,ratio_lower,ratio,ratio_upper\n";
+  analysis::MemoryUse memory;
+  row("nobody who keeps anything", model, [] { return [](const std::string&, nn::Signal, const at::Tensor&) {}; });
+  row("norms", model, [&] {
+    static std::optional<analysis::StepStatistics> statistics;
+    statistics.emplace(model);
+    return statistics->listener();
+  });
+  row("gates", model, [] {
+    static analysis::GateUse gates;
+    return gates.listener();
+  });
+  row("caches", model, [&] { return memory.listener(); });
+  row("kernels", model, [&] {
+    static std::optional<analysis::KernelUse> kernels;
+    kernels.emplace(model);
+    return kernels->listener();
+  });
+}

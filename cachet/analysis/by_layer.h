@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cachet::analysis {
+
+/// What is gathered of each layer, in the order in which the layers were first heard of: that of the model's forward
+/// pass.
+template <class T>
+class ByLayer {
+ public:
+  /// A new one where nothing was heard of the layer yet.
+  T& operator[](const std::string& layer) {
+    const auto found = std::ranges::find(layers_, layer, &std::pair<std::string, T>::first);
+    if (found != layers_.end()) return found->second;
+    return layers_.emplace_back(layer, T()).second;
+  }
+
+  bool empty() const { return layers_.empty(); }
+  size_t size() const { return layers_.size(); }
+  auto begin() const { return layers_.begin(); }
+  auto end() const { return layers_.end(); }
+
+ private:
+  std::vector<std::pair<std::string, T>> layers_;
+};
+
+}  // namespace cachet::analysis

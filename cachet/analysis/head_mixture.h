@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace cachet::analysis {
+
+/// What a cached attention layer makes of its two branches (Cached Transformers, arXiv 2312.12742, Eq. 4), head by
+/// head: (B, T, H, d) each, float32 or wider.
+struct HeadMixture {
+  at::Tensor from_self;    // (1 − σ(λ))·o_self
+  at::Tensor from_memory;  // σ(λ)·o_mem, zeros behind the memory's channels of a head
+  at::Tensor sum;          // o
+};
+
+/// share: σ(λ) (H); self_output (B, T, D), memory_output (B, T, Dm), as the layer tells them.
+HeadMixture mixed_by_head(const at::Tensor& share, const at::Tensor& self_output, const at::Tensor& memory_output);
+
+}  // namespace cachet::analysis

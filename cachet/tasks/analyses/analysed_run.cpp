@@ -1,0 +1,138 @@
+#include "cachet/tasks/analyses/analysed_run.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/DispatchKeySet.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/utils.h>
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "cachet/config/document.h"
+#include "cachet/config/view.h"
+#include "cachet/io/error.h"
+#include "cachet/io/sha256.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/train/device.h"
+#include "cachet/train/runtime.h"
+
+namespace cachet::tasks {
+namespace {
+
+// What is computed of what passes by is not part of the model's arithmetic: no autocast.
+nn::Listener in_full_precision(const nn::Listener& listener) {
+  return [listener](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    const at::NoGradGuard no_grad;
+    listener(path, signal, value);
+  };
+}
+
+// What a recipe says of data.limit, 0 = all; nothing where its task has no such key.
+std::optional<int64_t> limit_of(const SavedRun& saved) {
+  config::Document recipe = config::Document::from_text(saved.recipe, saved.run.string());
+  const config::View data = recipe.root().table("data");
+  if (!data.has("limit")) return std::nullopt;
+  return data.integer("limit", 0);
+}
+
+// The same run over fewer evaluation samples.
+SavedRun with_fewer_samples(const std::filesystem::path& path, const std::vector<std::string>& settings,
+                            const SavedRun& whole, const AnalysisOptions& options) {
+  std::vector<std::string> fewer = settings;
+  fewer.push_back("train.batch_size=" + std::to_string(options.batch));
+  const std::optional<int64_t> limit = limit_of(whole);
+  if (!limit) return open_saved_run(path, fewer);
+  const std::vector<std::string> cut = whole.plan.task->settings_for_fewer(options.samples);
+  fewer.insert(fewer.end(), cut.begin(), cut.end());
+  SavedRun saved = open_saved_run(path, fewer);
+  const std::optional<int64_t> samples = limit_of(saved);
+  if (*limit == 0 || !samples || *samples < *limit) return saved;
+  fewer.push_back("data.limit=" + std::to_string(*limit));
+  return open_saved_run(path, fewer);
+}
+
+}  // namespace
+
+AnalysedRun::AnalysedRun(std::string name, const std::filesystem::path& path, const std::vector<std::string>& settings,
+                         const AnalysisOptions& options, c10::Device device)
+    : name_(std::move(name)),
+      path_(path),
+      settings_(settings),
+      options_(options),
+      device_(device),
+      saved_(open_saved_run(path, settings)) {
+  if (saved_.exported)
+    throw io::Error(path.string() +
+                    " is an export, inside which nothing can be seen; name the run or the model that it was made of");
+  digest_ = io::sha256_hex(weights_digest(saved_) + '\0' + saved_.what_answers_depend_on);
+}
+
+std::unique_ptr<Task> AnalysedRun::opened(const SavedRun& saved, Splits splits) const {
+  auto task = tasks::load(saved, splits);
+  train::place(task->model(), device_);
+  return task;
+}
+
+Task& AnalysedRun::evaluation() {
+  if (!evaluation_) evaluation_ = opened(with_fewer_samples(path_, settings_, saved_, options_), Splits::test);
+  return *evaluation_;
+}
+
+train::Metrics AnalysedRun::evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress) {
+  Task& task = evaluation();
+  const at::NoGradGuard no_grad;
+  const train::RandomStateKept random(task.model());
+  const train::PrecisionScope precision(saved_.plan.training.train.precision, device_.type());
+  std::optional<nn::Observation> observation;
+  if (listener) observation.emplace(task.model(), in_full_precision(listener));
+  return task.evaluate(progress);
+}
+
+void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& look,
+                         const train::EvaluationProgress& progress) {
+  if (!training_) training_ = opened(saved_, Splits::both);
+  torch::nn::Module& model = training_->model();
+  const train::RandomStateKept random(model);
+  const BuffersKept buffers(model);
+  torch::manual_seed(saved_.plan.training.train.seed);
+  model.train();
+  const Replay replay = look(model);
+  const nn::Observation observation(model, in_full_precision(replay.listener));
+  int64_t epoch = 0;
+  auto stream = training_->training_stream(epoch, 0);
+  for (int64_t step = 0; step < options_.steps; ++step) {
+    if (!stream->fetch()) {
+      stream = training_->training_stream(++epoch, 0);
+      if (!stream->fetch()) throw std::runtime_error(name_ + ": an epoch of its training data has no batch");
+    }
+    train::StepResult result;
+    {
+      const train::PrecisionScope precision(saved_.plan.training.train.precision, device_.type());
+      result = stream->forward();
+    }
+    if (result.weight > 0) {
+      at::Tensor objective = result.loss / result.weight;
+      if (result.penalty.defined()) objective = objective + result.penalty;
+      objective.backward();
+    }
+    for (at::Tensor& parameter : model.parameters()) parameter.mutable_grad().reset();
+    replay.after_step();
+    progress(step + 1, options_.steps);
+  }
+  model.eval();
+}
+
+BuffersKept::BuffersKept(torch::nn::Module& model) {
+  for (const io::NamedTensor& buffer : io::distinct_buffers(model))
+    kept_.emplace_back(buffer.tensor, buffer.tensor.detach().clone());
+}
+
+BuffersKept::~BuffersKept() {
+  const at::NoGradGuard no_grad;
+  for (auto& [buffer, held] : kept_) buffer.copy_(held);
+}
+
+}  // namespace cachet::tasks

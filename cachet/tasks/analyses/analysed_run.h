@@ -1,0 +1,80 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachet/io/tensor_map.h"
+#include "cachet/nn/observer.h"
+#include "cachet/tasks/saved_run.h"
+#include "cachet/train/task.h"
+
+namespace cachet::tasks {
+
+/// How much an analysis looks at.
+struct AnalysisOptions {
+  int64_t samples = 256;  // evaluation samples
+  int64_t steps = 100;    // training steps that are replayed, and of which normality is asked
+  int64_t batch = 16;     // evaluation samples at once: the same for all runs, so that they see the same batches
+};
+
+/// A run that is looked at: its model over evaluation samples, and over the training steps that it would begin with.
+/// Weights and state are afterwards what they were.
+class AnalysedRun {
+ public:
+  /// name: what tables and pages call it. settings: as open_saved_run has them. Throws as it does, and io::Error for an
+  /// export, of which nothing inside can be seen.
+  AnalysedRun(std::string name, const std::filesystem::path& path, const std::vector<std::string>& settings,
+              const AnalysisOptions& options, c10::Device device);
+
+  const std::string& name() const { return name_; }
+  const SavedRun& saved() const { return saved_; }
+  const AnalysisOptions& options() const { return options_; }
+  /// Of weights and of what answers depend on.
+  const std::string& digest() const { return digest_; }
+
+  /// Over the first samples of its evaluation, in evaluation mode. Opened when it is first asked for.
+  Task& evaluation();
+  torch::nn::Module& model() { return evaluation().model(); }
+
+  /// Metrics of these samples, while `listener` (may be none) hears what passes through the model, in float32 or wider.
+  train::Metrics evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress);
+
+  /// Calls `look` with the task before its first step. What it returns is called behind each replayed step: forward and
+  /// backward pass of a micro-batch in training mode, at its place in the run's data, without an update of the weights.
+  struct Replay {
+    nn::Listener listener;
+    std::function<void()> after_step = [] {};
+  };
+  void replay(const std::function<Replay(torch::nn::Module& model)>& look, const train::EvaluationProgress& progress);
+
+ private:
+  std::unique_ptr<Task> opened(const SavedRun& saved, Splits splits) const;
+
+  std::string name_, digest_;
+  std::filesystem::path path_;
+  std::vector<std::string> settings_;
+  AnalysisOptions options_;
+  c10::Device device_;
+  SavedRun saved_;
+  std::unique_ptr<Task> evaluation_, training_;
+};
+
+/// While it lives, state of a model may be changed: its buffers are put back.
+class BuffersKept {
+ public:
+  explicit BuffersKept(torch::nn::Module& model);
+  BuffersKept(const BuffersKept&) = delete;
+  BuffersKept& operator=(const BuffersKept&) = delete;
+  ~BuffersKept();
+
+ private:
+  std::vector<std::pair<at::Tensor, at::Tensor>> kept_;  // the buffer, what it held
+};
+
+}  // namespace cachet::tasks

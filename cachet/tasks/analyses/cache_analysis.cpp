@@ -1,0 +1,157 @@
+#include <ATen/ops/adaptive_avg_pool2d.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachet/analysis/cache_places.h"
+#include "cachet/analysis/memory_use.h"
+#include "cachet/analysis/observations.h"
+#include "cachet/report/format.h"
+#include "cachet/tasks/analyses/analysis.h"
+#include "cachet/tasks/analyses/result_values.h"
+#include "cachet/tasks/plug_in_series.h"
+#include "cachet/train/event_log.h"
+#include "cachet/train/run_folder.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr int64_t kShownPlaces = 48;  // of a cache: where it has more, means of neighbours are drawn
+
+// σ(λ) as the run logged it, a curve a head.
+ordered_json shares_over_steps(const SavedRun& saved) {
+  ordered_json layers = ordered_json::object();
+  if (!train::is_run_folder(saved.run)) return layers;
+  for (const train::Event& event : train::read_events(train::RunFolder::open(saved.run).metrics()))
+    for (const train::Series& series : event.series) {
+      if (!series.name.starts_with(kShareSeries)) continue;
+      ordered_json& layer = layers[series.name.substr(kShareSeries.size())];
+      layer["steps"].push_back(event.step);
+      layer["shares"].push_back(series.values);
+    }
+  return layers;
+}
+
+ordered_json places_json(const torch::nn::Module& model) {
+  ordered_json caches = ordered_json::array();
+  for (const analysis::StoredCache& cache : analysis::stored_caches(model)) {
+    const at::Tensor similarity = analysis::similarity_of_places(cache.tokens);
+    const int64_t shown = std::min(kShownPlaces, similarity.size(0));
+    const at::Tensor map = at::adaptive_avg_pool2d(similarity.unsqueeze(0), {shown, shown})[0];
+    caches.push_back({{"layer", cache.layer},
+                      {"places", cache.tokens.size(1)},
+                      {"channels", cache.tokens.size(2)},
+                      {"mean_similarity", analysis::mean_similarity(similarity)},
+                      {"similarity", json_of(map)}});
+  }
+  return caches;
+}
+
+report::SmallMultiples share_curves(const std::string& run, const ordered_json& layers) {
+  report::SmallMultiples curves{"σ(λ) over steps: " + run, {}, true, ""};
+  for (const auto& [layer, logged] : layers.items()) {
+    report::LineChart chart{layer, "step", "σ(λ)"};
+    const std::vector<double> steps = numbers_in(logged["steps"]);
+    for (size_t head = 0; head < logged["shares"].front().size(); ++head) {
+      report::Series series{"head " + std::to_string(head), steps, {}};
+      for (const ordered_json& shares : logged["shares"])
+        series.y.push_back(head < shares.size() ? number_in(shares[head]) : std::nan(""));
+      chart.series.push_back(std::move(series));
+    }
+    curves.charts.push_back(std::move(chart));
+  }
+  return curves;
+}
+
+report::HeatMap head_map(const std::string& title, const ordered_json& layers, const char* what, const char* note) {
+  report::HeatMap map{title, "head", "layer", {}, {}, {}, 0.0, std::nullopt, note};
+  size_t heads = 0;
+  for (const ordered_json& layer : layers) heads = std::max(heads, layer[what].size());
+  map.columns = counted_names(heads);
+  for (const ordered_json& layer : layers) {
+    map.rows.push_back(layer["layer"]);
+    std::vector<double> row = numbers_in(layer[what]);
+    row.resize(heads, std::nan(""));
+    map.values.insert(map.values.end(), row.begin(), row.end());
+  }
+  return map;
+}
+
+report::Table activation_table(const std::string& run, const ordered_json& layers) {
+  using report::Alignment;
+  report::Table table{"Activations: " + run,
+                      {{"layer"},
+                       {"o_self", Alignment::right},
+                       {"o_mem", Alignment::right},
+                       {"mixture", Alignment::right},
+                       {"memory's part", Alignment::right}},
+                      {},
+                      "Means of absolute values over tokens and channels; the memory's part is ‖σ(λ)·o_mem‖ ÷ ‖o‖ of "
+                      "all heads together."};
+  for (const ordered_json& layer : layers) {
+    std::vector<report::Cell> row{layer["layer"].get<std::string>()};
+    for (const char* name : {"self_activation", "memory_activation", "mixture_activation", "contribution"})
+      row.emplace_back(report::format_number(number_in(layer[name]), 3), number_in(layer[name]));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+class CacheAnalysis final : public Analysis {
+ public:
+  std::string_view word() const override { return "caches"; }
+  std::string_view title() const override { return "Caches"; }
+  AnalysisEffort effort() const override { return AnalysisEffort::samples; }
+  std::optional<std::string> lacks(const torch::nn::Module& model) const override {
+    if (!analysis::cache_shares(model).empty()) return std::nullopt;
+    return "has no cache";
+  }
+
+  AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {
+    analysis::MemoryUse use;
+    run.evaluate(use.listener(), progress);
+    ordered_json layers = ordered_json::array();
+    for (const auto& [path, layer] : use.layers())
+      layers.push_back({{"layer", path},
+                        {"shares", layer.shares},
+                        {"contributions", layer.contributions},
+                        {"contribution", layer.contribution},
+                        {"self_activation", layer.self_activation},
+                        {"memory_activation", layer.memory_activation},
+                        {"mixture_activation", layer.mixture_activation}});
+    return {ordered_json{
+        {"layers", layers}, {"caches", places_json(run.model())}, {"shares_over_steps", shares_over_steps(run.saved())}}
+                .dump()};
+  }
+
+  report::Section section(const std::vector<NamedResult>& results) const override {
+    report::Section section{
+        std::string(title()), {}, "What memory attention adds to self-attention, and what is in the caches."};
+    for (const NamedResult& result : results) {
+      const ordered_json values = ordered_json::parse(result.values);
+      const ordered_json& layers = values["layers"];
+      section.blocks.push_back(head_map("σ(λ): " + result.run, layers, "shares",
+                                        "The share of memory attention in a head: 0 is self-attention alone."));
+      section.blocks.push_back(head_map("‖σ(λ)·o_mem‖ ÷ ‖o‖: " + result.run, layers, "contributions",
+                                        "How much of a head's output comes from its memory."));
+      section.blocks.push_back(activation_table(result.run, layers));
+      if (!values["shares_over_steps"].empty())
+        section.blocks.push_back(share_curves(result.run, values["shares_over_steps"]));
+      for (const ordered_json& cache : values["caches"]) {
+        const auto shown = static_cast<size_t>(cache["similarity"].size());
+        section.blocks.push_back(
+            report::HeatMap{"Places of " + cache["layer"].get<std::string>() + ": " + result.run, "place", "place",
+                            counted_names(shown), counted_names(shown), matrix_in(cache["similarity"]), -1.0, 1.0,
+                            "Cosine of each place with each; mean of different ones " +
+                                report::format_fixed(number_in(cache["mean_similarity"]), 3) + "."});
+      }
+    }
+    return section;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> cache_analysis() { return std::make_unique<CacheAnalysis>(); }
+
+}  // namespace cachet::tasks

@@ -1,0 +1,109 @@
+#include "cachet/tasks/analyses/kept_results.h"
+
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include "cachet/io/atomic_file.h"
+#include "cachet/io/error.h"
+#include "cachet/io/read_file.h"
+#include "cachet/io/sha256.h"
+#include "cachet/tasks/analyses/result_values.h"
+
+namespace cachet::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kPartSchema = 1;  // of what an analysis writes: another one is measured anew
+constexpr uint64_t kMostPartBytes = uint64_t{1} << 28;
+
+std::string part_name(const Analysis& analysis, const AnalysedRun& run, const AnalysedRun* beside) {
+  const AnalysisOptions& options = run.options();
+  std::string source =
+      std::to_string(kPartSchema) + '\0' + run.digest() + '\0' + (beside ? beside->digest() : "") + '\0';
+  // Names of runs stand in what is measured of two.
+  if (beside) source += run.name() + '\0' + beside->name() + '\0';
+  if (analysis.effort() == AnalysisEffort::steps)
+    source += std::to_string(options.steps);
+  else
+    source += std::to_string(options.samples) + '\0' + std::to_string(options.batch);
+  return std::string(analysis.word()) + "-" + io::sha256_hex(source).substr(0, 16);
+}
+
+}  // namespace
+
+std::optional<KeptResult> KeptResults::find(const std::string& part) const {
+  std::error_code absent;
+  if (folder_.empty() || !fs::is_regular_file(part_file(part), absent)) return std::nullopt;
+  const auto json = ordered_json::parse(io::read_text_file(part_file(part), kMostPartBytes), nullptr, false);
+  if (!json.is_object() || !json.contains("values") || !json.contains("left_out")) return std::nullopt;
+  KeptResult result;
+  result.values = json["values"].dump();
+  result.left_out = json["left_out"].is_string() ? json["left_out"].get<std::string>() : "";
+  result.file = [pictures = folder_ / "pictures", part](const std::string& name) {
+    std::error_code gone;
+    const fs::path file = pictures / (part + "-" + name);
+    return fs::is_regular_file(file, gone) ? io::read_text_file(file, kMostPartBytes) : std::string();
+  };
+  return result;
+}
+
+KeptResult KeptResults::keep(const std::string& part, const AnalysisResult& result) const {
+  if (folder_.empty()) {
+    auto files = std::make_shared<std::map<std::string, std::string>>();
+    for (const NamedFile& file : result.files) (*files)[file.name] = file.bytes;
+    return {result.values, "", false, [files](const std::string& name) { return (*files)[name]; }};
+  }
+  for (const NamedFile& file : result.files)
+    write_analysis_file(folder_ / "pictures" / (part + "-" + file.name), file.bytes);
+  write_analysis_file(part_file(part),
+                      ordered_json{{"left_out", ""}, {"values", ordered_json::parse(result.values)}}.dump() + "\n");
+  return *find(part);
+}
+
+KeptResult KeptResults::keep_lack(const std::string& part, const std::string& why) const {
+  if (!folder_.empty())
+    write_analysis_file(part_file(part),
+                        ordered_json{{"left_out", why}, {"values", ordered_json::object()}}.dump() + "\n");
+  return {"{}", why};
+}
+
+KeptResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const KeptResults& kept,
+                            const train::EvaluationProgress& progress) {
+  const std::string part = part_name(analysis, run, beside);
+  if (auto result = kept.find(part)) return *result;
+  progress(0, 1);
+  if (const auto why = analysis.lacks(run.model())) return kept.keep_lack(part, *why);
+  if (beside)
+    if (const auto why = analysis.lacks(beside->model())) return kept.keep_lack(part, *why);
+  try {
+    return kept.keep(part, analysis.measure(run, beside, progress));
+  } catch (const NotMeasurable& why) {
+    return {"{}", why.what(), /*refused=*/true};
+  }
+}
+
+bool is_analysis_folder(const fs::path& folder) {
+  std::error_code absent;
+  return fs::is_directory(folder / "parts", absent) || fs::is_regular_file(folder / "analysis.json", absent);
+}
+
+void empty_analysis_folder(const fs::path& folder) {
+  std::error_code absent;
+  for (const char* kind : {"parts", "pictures"})
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder / kind, absent)) {
+      const fs::path suffix = entry.path().extension();
+      if (entry.is_regular_file(absent) && (suffix == ".json" || suffix == ".png")) fs::remove(entry.path(), absent);
+    }
+  for (const char* name : {"analysis.html", "analysis.json"}) fs::remove(folder / name, absent);
+}
+
+void write_analysis_file(const fs::path& file, const std::string& text) {
+  std::error_code failed;
+  fs::create_directories(file.parent_path(), failed);
+  if (failed) throw io::Error(file.parent_path().string() + ": the folder cannot be made: " + failed.message());
+  io::write_file_atomically(file, std::string_view(text));
+}
+
+}  // namespace cachet::tasks

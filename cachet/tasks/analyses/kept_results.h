@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "cachet/tasks/analyses/analysis.h"
+
+namespace cachet::tasks {
+
+/// A measurement as a folder keeps it.
+struct KeptResult {
+  std::string values;    // JSON
+  std::string left_out;  // why there are none: "has no cache"; else empty
+  bool refused = false;  // whether that is for another reason than what a model lacks
+  std::function<std::string(const std::string& name)> file = {};  // the bytes of a picture that the values name
+};
+
+/// What an analysis cannot do of these runs or with these options; what() goes on behind the name of a run.
+class NotMeasurable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The measurements in a folder: parts/<analysis>-<digest>.json, each written when it is whole, and pictures/. The
+/// digest is of models, data, options and the form of the analysis: those of anything else are never taken for it.
+class KeptResults {
+ public:
+  /// An empty path keeps nothing on the disk.
+  explicit KeptResults(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  std::optional<KeptResult> find(const std::string& part) const;
+  /// Throws io::Error.
+  KeptResult keep(const std::string& part, const AnalysisResult& result) const;
+  KeptResult keep_lack(const std::string& part, const std::string& why) const;
+
+ private:
+  std::filesystem::path part_file(const std::string& part) const { return folder_ / "parts" / (part + ".json"); }
+  std::filesystem::path folder_;
+};
+
+/// What the folder holds of it, or else what is measured now.
+KeptResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const KeptResults& kept,
+                            const train::EvaluationProgress& progress);
+
+/// Whether a folder is one of this kind.
+bool is_analysis_folder(const std::filesystem::path& folder);
+/// Removes what it holds of this kind.
+void empty_analysis_folder(const std::filesystem::path& folder);
+/// Makes the folder where it is not there. Throws io::Error.
+void write_analysis_file(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace cachet::tasks

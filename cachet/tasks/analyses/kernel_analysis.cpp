@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <optional>
+
+#include "cachet/analysis/kernel_use.h"
+#include "cachet/report/format.h"
+#include "cachet/tasks/analyses/analysis.h"
+#include "cachet/tasks/analyses/result_values.h"
+
+namespace cachet::tasks {
+namespace {
+
+report::Table attention_table(const std::string& run, const ordered_json& layers, bool kernels) {
+  using report::Alignment;
+  report::Table table{
+      "Attention: " + run,
+      {{"layer"}, {"attention"}, {"entropy", Alignment::right}},
+      {},
+      "Entropy of the weights that a query gives, ÷ the logarithm of how many keys it sees: 0 one key, 1 "
+      "all alike."};
+  if (kernels) {
+    for (const char* column : {"softmax entropy", "distance", "dead features", "not orthogonal"})
+      table.columns.push_back({column, Alignment::right});
+    table.note +=
+        " Of kernels: entropy of the softmax of the same queries and keys; half the sum of absolute differences "
+        "between both, from 0 to 1; features that never reach " +
+        report::format_percent(analysis::kDeadFeature, 0) +
+        " of their head's mean; ‖WWᵀ − I‖ ÷ √n of weights that are to stay orthogonal, the largest of a layer.";
+  }
+  for (const ordered_json& layer : layers) {
+    const bool kernel = layer["attention"] == "kernel";
+    std::vector<report::Cell> row{layer["layer"].get<std::string>(), layer["attention"].get<std::string>(),
+                                  report::format_fixed(number_in(layer["entropy"]), 3)};
+    if (kernel) {
+      row.emplace_back(report::format_fixed(number_in(layer["softmax_entropy"]), 3));
+      row.emplace_back(report::format_fixed(number_in(layer["distance"]), 3));
+      row.emplace_back(report::format_percent(number_in(layer["dead"])));
+      const std::vector<double> residuals = numbers_in(layer["orthogonality"]);
+      row.emplace_back(residuals.empty() ? "-" : report::format_number(*std::ranges::max_element(residuals), 3));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+report::HeatMap attention_map(const std::string& title, const ordered_json& weights) {
+  return {title,
+          "key",
+          "query",
+          counted_names(weights.front().size()),
+          counted_names(weights.size()),
+          matrix_in(weights),
+          0.0,
+          std::nullopt,
+          "First sample, first head; where there are more tokens, means of neighbours."};
+}
+
+report::SmallMultiples feature_charts(const std::string& run, const ordered_json& layers) {
+  report::SmallMultiples charts{
+      "Values of φ: " + run, {}, true, "Share of the features' values by their size, four bins a decade."};
+  std::vector<double> places;
+  for (int64_t bin = 0; bin < analysis::kFeatureBins; ++bin) places.push_back(-4 + static_cast<double>(bin) / 4);
+  for (const ordered_json& layer : layers)
+    if (layer["attention"] == "kernel")
+      charts.charts.push_back({layer["layer"], "log₁₀ φ", "share", {{"share", places, numbers_in(layer["features"])}}});
+  return charts;
+}
+
+class KernelAnalysis final : public Analysis {
+ public:
+  std::string_view word() const override { return "kernels"; }
+  std::string_view title() const override { return "Attention and kernels"; }
+  AnalysisEffort effort() const override { return AnalysisEffort::samples; }
+  std::optional<std::string> lacks(const torch::nn::Module& model) const override {
+    if (analysis::has_dense_attention(model)) return std::nullopt;
+    return "has neither softmax nor kernel attention";
+  }
+
+  AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {
+    analysis::KernelUse use(run.model());
+    run.evaluate(use.listener(), progress);
+    ordered_json layers = ordered_json::array();
+    for (const auto& [path, layer] : use.layers()) {
+      ordered_json values{{"layer", path},
+                          {"attention", layer.kernel ? "kernel" : "softmax"},
+                          {"entropy", layer.entropy},
+                          {"weights", json_of(layer.weights)}};
+      if (layer.kernel) {
+        values["softmax_entropy"] = layer.softmax_entropy;
+        values["distance"] = layer.distance;
+        values["dead"] = layer.dead;
+        values["features"] = layer.features;
+        values["orthogonality"] = layer.orthogonality;
+        values["softmax_weights"] = json_of(layer.softmax_weights);
+      }
+      layers.push_back(std::move(values));
+    }
+    return {ordered_json{{"layers", layers}}.dump()};
+  }
+
+  report::Section section(const std::vector<NamedResult>& results) const override {
+    report::Section section{std::string(title()), {}, ""};
+    for (const NamedResult& result : results) {
+      const ordered_json values = ordered_json::parse(result.values);
+      const ordered_json& layers = values["layers"];
+      const bool kernels =
+          std::ranges::any_of(layers, [](const auto& layer) { return layer["attention"] == "kernel"; });
+      section.blocks.push_back(attention_table(result.run, layers, kernels));
+      if (!kernels) {
+        section.note = "A model with softmax attention alone has no kernel to look at.";
+        continue;
+      }
+      section.blocks.push_back(feature_charts(result.run, layers));
+      for (const ordered_json& layer : layers) {
+        if (layer["attention"] != "kernel") continue;
+        const std::string name = layer["layer"].get<std::string>() + ": " + result.run;
+        section.blocks.push_back(attention_map("Attention that the kernel implies, " + name, layer["weights"]));
+        section.blocks.push_back(
+            attention_map("Softmax of the same queries and keys, " + name, layer["softmax_weights"]));
+      }
+    }
+    return section;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> kernel_analysis() { return std::make_unique<KernelAnalysis>(); }
+
+}  // namespace cachet::tasks

@@ -1,0 +1,193 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/upsample_bilinear2d.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachet/analysis/observations.h"
+#include "cachet/analysis/token_activations.h"
+#include "cachet/io/png.h"
+#include "cachet/tasks/analyses/analysis.h"
+#include "cachet/tasks/analyses/result_values.h"
+#include "cachet/tasks/analyses/shows_samples.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr int64_t kShownSamples = 4, kShownLayers = 3, kShownTextTokens = 64, kPictureSide = 112;
+
+// "o_self", what is shown of it.
+struct ShownBranch {
+  const char* name;
+  at::Tensor analysis::TokenActivations::Layer::*activations;
+};
+constexpr ShownBranch kBranches[] = {{"o_self", &analysis::TokenActivations::Layer::self},
+                                     {"o_mem", &analysis::TokenActivations::Layer::memory},
+                                     {"mixture", &analysis::TokenActivations::Layer::mixture}};
+
+// (h, w, C) of any size as (3, side, side·) float in [0, 1], its longer side kPictureSide.
+at::Tensor enlarged(const at::Tensor& picture) {
+  const at::Tensor channels = picture.permute({2, 0, 1}).to(at::kFloat).unsqueeze(0) / 255;
+  const double factor =
+      static_cast<double>(kPictureSide) / static_cast<double>(std::max(channels.size(2), channels.size(3)));
+  const auto side = [&](int64_t pixels) {
+    return std::max<int64_t>(1, std::llround(static_cast<double>(pixels) * factor));
+  };
+  return at::upsample_bilinear2d(channels, {side(channels.size(2)), side(channels.size(3))}, false)
+      .expand({1, 3, -1, -1})[0];
+}
+
+// From black over red and yellow to white.
+at::Tensor heat(const at::Tensor& values) {
+  const auto ramp = [&](double from) { return (values * 3 - from).clamp(0, 1); };
+  return at::stack({ramp(0), ramp(1), ramp(2)});
+}
+
+// Activations of a grid's tokens over the picture, least to most.
+at::Tensor overlaid(const at::Tensor& picture, const at::Tensor& activations, const nn::Grid& grid) {
+  at::Tensor map = activations.to(at::kFloat).view({1, 1, grid.height, grid.width});
+  const double least = map.min().item<double>(), most = map.max().item<double>();
+  map = (map - least) / std::max(most - least, 1e-12);
+  const at::Tensor large = at::upsample_bilinear2d(map, {picture.size(1), picture.size(2)}, false)[0][0];
+  return picture * 0.4 + heat(large) * 0.6;
+}
+
+std::string png_of(const at::Tensor& picture) {
+  const at::Tensor bytes = (picture * 255).round().clamp(0, 255).to(at::kByte).permute({1, 2, 0}).contiguous();
+  const auto png = io::encode_png(bytes);
+  return {reinterpret_cast<const char*>(png.data()), png.size()};
+}
+
+// First, middle and last, of those that there are.
+std::vector<size_t> shown_layers(size_t layers) {
+  std::vector<size_t> shown;
+  const auto most = std::min<size_t>(layers, kShownLayers);
+  for (size_t i = 0; i < most; ++i) shown.push_back(most == 1 ? 0 : i * (layers - 1) / (most - 1));
+  return shown;
+}
+
+class MapAnalysis final : public Analysis {
+ public:
+  std::string_view word() const override { return "maps"; }
+  std::string_view title() const override { return "Maps of the branches"; }
+  AnalysisEffort effort() const override { return AnalysisEffort::samples; }
+  std::optional<std::string> lacks(const torch::nn::Module& model) const override {
+    if (!analysis::cache_shares(model).empty()) return std::nullopt;
+    return "has no cache";
+  }
+
+  AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {
+    const at::NoGradGuard no_grad;
+    Task& task = run.evaluation();
+    auto* shows = dynamic_cast<ShowsSamples*>(&task);
+    if (shows == nullptr)
+      return {ordered_json{{"nothing", "a task of kind " + task.profile().kind + " cannot show its samples"}}.dump()};
+    AnalysisResult result;
+    ordered_json samples = ordered_json::array();
+    const int64_t count = std::min(kShownSamples, std::max<int64_t>(1, task.evaluation_size()));
+    for (int64_t index = 0; index < count; ++index) {
+      analysis::TokenActivations activations;
+      ShownSample sample;
+      {
+        const nn::Observation observation(task.model(), activations.listener());
+        sample = shows->run_over(index);
+      }
+      samples.push_back(sample_json(index, sample, activations.layers(), result.files));
+      progress(index + 1, count);
+    }
+    result.values = ordered_json{{"samples", samples}}.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return result;
+  }
+
+  report::Section section(const std::vector<NamedResult>& results) const override {
+    report::Section section{
+        std::string(title()),
+        {},
+        "Mean absolute activation of each token: what self-attention gives, what memory attention gives, "
+        "and their mixture. Each map from its least (dark) to its most (bright)."};
+    for (const NamedResult& result : results) {
+      const ordered_json values = ordered_json::parse(result.values);
+      if (values.contains("nothing")) {
+        section.note += " " + result.run + " is left out: " + values["nothing"].get<std::string>() + ".";
+        continue;
+      }
+      for (const ordered_json& sample : values["samples"]) {
+        const std::string name = sample["name"].get<std::string>();
+        const std::string title = result.run + ", sample " + std::to_string(sample["index"].get<int64_t>()) +
+                                  (name.empty() ? "" : ": " + name);
+        if (sample.contains("picture")) {
+          report::ImageGrid grid{title, {}, ""};
+          grid.pictures.push_back({result.file(sample["picture"]), "sample", "sample"});
+          for (const ordered_json& map : sample["maps"]) {
+            if (!map.contains("picture")) continue;
+            const std::string caption = map["layer"].get<std::string>() + " " + map["branch"].get<std::string>();
+            grid.pictures.push_back({result.file(map["picture"]), caption, caption});
+          }
+          section.blocks.push_back(std::move(grid));
+        } else {
+          section.blocks.push_back(strip(title, sample));
+        }
+      }
+    }
+    return section;
+  }
+
+ private:
+  static ordered_json sample_json(int64_t index, const ShownSample& sample,
+                                  const analysis::ByLayer<analysis::TokenActivations::Layer>& layers,
+                                  std::vector<NamedFile>& files) {
+    ordered_json json{{"index", index}, {"name", sample.name}};
+    const std::string prefix = "sample-" + std::to_string(index);
+    at::Tensor picture;
+    if (sample.picture.defined()) {
+      picture = enlarged(sample.picture);
+      files.push_back({prefix + ".png", png_of(picture)});
+      json["picture"] = files.back().name;
+    }
+    const auto tokens = std::min(sample.tokens.size(), static_cast<size_t>(kShownTextTokens));
+    if (!picture.defined())
+      json["tokens"] =
+          std::vector<std::string>(sample.tokens.begin(), sample.tokens.begin() + static_cast<int64_t>(tokens));
+    json["maps"] = ordered_json::array();
+    for (const size_t number : shown_layers(layers.size())) {
+      const auto& [path, layer] = *(layers.begin() + static_cast<int64_t>(number));
+      for (const ShownBranch& branch : kBranches) {
+        at::Tensor values = (layer.*branch.activations)[0];
+        values = values.slice(0, std::min(layer.class_tokens, values.size(0)));
+        if (!picture.defined()) values = values.slice(0, 0, static_cast<int64_t>(tokens));
+        ordered_json map{{"layer", path}, {"branch", branch.name}, {"activations", json_of(values)}};
+        if (picture.defined() && layer.grid && layer.grid->tokens() == values.size(0)) {
+          map["grid"] = {layer.grid->height, layer.grid->width};
+          files.push_back(
+              {prefix + "-" + path + "-" + branch.name + ".png", png_of(overlaid(picture, values, *layer.grid))});
+          map["picture"] = files.back().name;
+        }
+        json["maps"].push_back(std::move(map));
+      }
+    }
+    return json;
+  }
+
+  static report::HeatMap strip(const std::string& title, const ordered_json& sample) {
+    report::HeatMap map{title, "token", "layer", {}, {}, {}, 0.0, std::nullopt, ""};
+    map.columns = sample["tokens"].get<std::vector<std::string>>();
+    for (const ordered_json& row : sample["maps"]) {
+      map.rows.push_back(row["layer"].get<std::string>() + " " + row["branch"].get<std::string>());
+      std::vector<double> values = numbers_in(row["activations"]);
+      values.resize(map.columns.size(), std::nan(""));
+      const double most = *std::ranges::max_element(values);
+      for (const double value : values) map.values.push_back(value / std::max(most, 1e-12));
+    }
+    map.note = "Each row relative to its most; the first tokens of a longer text.";
+    return map;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> map_analysis() { return std::make_unique<MapAnalysis>(); }
+
+}  // namespace cachet::tasks

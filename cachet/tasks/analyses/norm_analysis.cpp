@@ -1,0 +1,150 @@
+#include <ATen/ops/stack.h>
+
+#include <optional>
+
+#include "cachet/analysis/normality.h"
+#include "cachet/analysis/step_statistics.h"
+#include "cachet/report/equal_series.h"
+#include "cachet/report/format.h"
+#include "cachet/tasks/analyses/analysis.h"
+#include "cachet/tasks/analyses/result_values.h"
+
+namespace cachet::tasks {
+namespace {
+
+ordered_json normality_json(const std::vector<at::Tensor>& statistics, int64_t last) {
+  if (static_cast<int64_t>(statistics.size()) < last) return nullptr;
+  return analysis::normal_channels(at::stack(statistics), last).share();
+}
+
+ordered_json fluctuation_json(const std::vector<at::Tensor>& statistics) {
+  if (statistics.empty()) return nullptr;
+  const analysis::Fluctuation fluctuation = analysis::fluctuation_of(statistics);
+  return {{"overall", fluctuation.overall}, {"steps", fluctuation.steps}};
+}
+
+report::Table norm_table(const std::string& run, const ordered_json& values) {
+  using report::Alignment;
+  report::Table table{
+      "Norms: " + run,
+      {{"layer"},
+       {"normal channels", Alignment::right},
+       {"of the gradient", Alignment::right},
+       {"fluctuation", Alignment::right},
+       {"of the gradient", Alignment::right},
+       {"σ̂² from σ²", Alignment::right}},
+      {},
+      "Normal channels (PNAC): those whose last " + std::to_string(values["steps"].get<int64_t>()) +
+          " statistics pass D'Agostino and Pearson's test at 0.05; constant ones do not. σ̂² from σ²: how "
+          "far what was normalised with lies from the running average at the last step, relative to it."};
+  if (values["steps"].get<int64_t>() < analysis::kEnoughForNormality)
+    table.note += " Of fewer than " + std::to_string(analysis::kEnoughForNormality) +
+                  " values the test's kurtosis part is inaccurate.";
+  for (const ordered_json& layer : values["layers"]) {
+    const auto percent = [](const ordered_json& value) {
+      return value.is_number() ? report::Cell(report::format_percent(value.get<double>()), value.get<double>())
+                               : report::Cell("-");
+    };
+    const auto overall = [](const ordered_json& value) {
+      return value.is_null()
+                 ? report::Cell("-")
+                 : report::Cell(report::format_fixed(number_in(value["overall"]), 3), number_in(value["overall"]));
+    };
+    table.rows.push_back({layer["layer"].get<std::string>(), percent(layer["normal"]),
+                          percent(layer["gradient_normal"]), overall(layer["fluctuation"]),
+                          overall(layer["gradient_fluctuation"]), percent(layer["apart"].back())});
+  }
+  return table;
+}
+
+report::SmallMultiples running_charts(const std::string& run, const ordered_json& layers) {
+  report::SmallMultiples charts{"σ̂² beside running σ²: " + run, {}, false, "Means over channels."};
+  for (const ordered_json& layer : layers) {
+    const std::vector<double> steps = counted_steps(layer["used"].size());
+    charts.charts.push_back(
+        {layer["layer"],
+         "replayed step",
+         "",
+         {{"used", steps, numbers_in(layer["used"])}, {"running", steps, numbers_in(layer["running"])}}});
+  }
+  return charts;
+}
+
+report::LineChart fluctuation_chart(const std::string& title, const ordered_json& layers, const char* which) {
+  report::LineChart chart{title, "replayed step", "‖s_t − s̄‖ ÷ rms ‖s‖"};
+  chart.y_from_zero = true;
+  for (const ordered_json& layer : layers)
+    if (!layer[which].is_null())
+      chart.series.push_back(
+          {layer["layer"], counted_steps(layer[which]["steps"].size()), numbers_in(layer[which]["steps"])});
+  return chart;
+}
+
+report::LineChart filtered_chart(const std::string& run, const ordered_json& layers) {
+  report::LineChart chart{"Filtered steps, cumulative: " + run, "replayed step", "steps"};
+  for (const ordered_json& layer : layers)
+    if (!layer["filtered"].empty())
+      chart.series.push_back({layer["layer"], counted_steps(layer["filtered"].size()), numbers_in(layer["filtered"])});
+  chart.series = report::equal_series_joined(chart.series, "layers");
+  return chart;
+}
+
+class NormAnalysis final : public Analysis {
+ public:
+  std::string_view word() const override { return "norms"; }
+  std::string_view title() const override { return "Norms"; }
+  AnalysisEffort effort() const override { return AnalysisEffort::steps; }
+  std::optional<std::string> lacks(const torch::nn::Module& model) const override {
+    if (analysis::has_batch_statistics(model)) return std::nullopt;
+    return "has no norm with statistics of its batches";
+  }
+
+  AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {
+    std::optional<analysis::StepStatistics> statistics;
+    run.replay(
+        [&](torch::nn::Module& model) {
+          statistics.emplace(model);
+          return AnalysedRun::Replay{statistics->listener()};
+        },
+        progress);
+    const int64_t last = run.options().steps;
+    ordered_json layers = ordered_json::array();
+    for (const auto& [path, layer] : statistics->layers())
+      layers.push_back({{"layer", path},
+                        {"normal", normality_json(layer.forward, last)},
+                        {"gradient_normal", normality_json(layer.gradient, last)},
+                        {"fluctuation", fluctuation_json(layer.forward)},
+                        {"gradient_fluctuation", fluctuation_json(layer.gradient)},
+                        {"used", layer.used},
+                        {"running", layer.running},
+                        {"apart", layer.apart},
+                        {"filtered", layer.filtered}});
+    return {ordered_json{{"steps", last}, {"layers", layers}}.dump()};
+  }
+
+  report::Section section(const std::vector<NamedResult>& results) const override {
+    report::Section section{
+        std::string(title()),
+        {},
+        "Statistics of the batches of training steps that were replayed without an update of the weights."};
+    for (const NamedResult& result : results) {
+      const ordered_json values = ordered_json::parse(result.values);
+      const ordered_json& layers = values["layers"];
+      section.blocks.push_back(norm_table(result.run, values));
+      const auto add = [&](report::LineChart chart) {
+        if (!chart.series.empty()) section.blocks.push_back(std::move(chart));
+      };
+      add(fluctuation_chart("Fluctuation of the statistics: " + result.run, layers, "fluctuation"));
+      add(fluctuation_chart("Fluctuation of the gradient's statistics: " + result.run, layers, "gradient_fluctuation"));
+      section.blocks.push_back(running_charts(result.run, layers));
+      add(filtered_chart(result.run, layers));
+    }
+    return section;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> norm_analysis() { return std::make_unique<NormAnalysis>(); }
+
+}  // namespace cachet::tasks

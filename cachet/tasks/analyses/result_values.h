@@ -1,0 +1,60 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+/// How results of analyses are written as JSON and read again. Only sources include it.
+namespace cachet::tasks {
+
+using nlohmann::ordered_json;
+
+/// A number, NaN where it was not finite when it was written.
+inline double number_in(const ordered_json& value) {
+  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+inline std::vector<double> numbers_in(const ordered_json& values) {
+  std::vector<double> numbers;
+  for (const ordered_json& value : values) numbers.push_back(number_in(value));
+  return numbers;
+}
+
+/// Of a matrix: a list of rows; of a vector a list.
+inline ordered_json json_of(const at::Tensor& tensor) {
+  ordered_json list = ordered_json::array();
+  if (tensor.dim() == 1) {
+    for (int64_t i = 0; i < tensor.size(0); ++i) list.push_back(tensor[i].item<double>());
+  } else {
+    for (int64_t i = 0; i < tensor.size(0); ++i) list.push_back(json_of(tensor[i]));
+  }
+  return list;
+}
+
+/// All numbers of a list of rows, row by row.
+inline std::vector<double> matrix_in(const ordered_json& rows) {
+  std::vector<double> all;
+  for (const ordered_json& row : rows)
+    for (const double value : numbers_in(row)) all.push_back(value);
+  return all;
+}
+
+/// "0", "1", …
+inline std::vector<std::string> counted_names(size_t count, const std::string& before = "") {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) names.push_back(before + std::to_string(i));
+  return names;
+}
+
+/// 1, 2, …, as many.
+inline std::vector<double> counted_steps(size_t count) {
+  std::vector<double> steps;
+  for (size_t i = 0; i < count; ++i) steps.push_back(static_cast<double>(i + 1));
+  return steps;
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cachet::tasks {
+
+/// A sample as people look at it: a picture, or the tokens of a text.
+struct ShownSample {
+  at::Tensor picture{};               // (h, w, 1 or 3) uint8; undefined of texts
+  std::vector<std::string> tokens{};  // one that stands for no text of its own is empty; may be no UTF-8
+  std::string name{};                 // what it is, where that is known: "Ankle boot"
+};
+
+/// Can show the samples that its evaluation looks at, one by one.
+class ShowsSamples {
+ public:
+  virtual ~ShowsSamples() = default;
+  /// Runs the model, which is in evaluation mode, over one evaluation sample alone, and shows what it saw.
+  virtual ShownSample run_over(int64_t index) = 0;
+};
+
+}  // namespace cachet::tasks

@@ -1,0 +1,139 @@
+#include <algorithm>
+
+#include "cachet/analysis/block_outputs.h"
+#include "cachet/analysis/similarity.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/nn/transformer_block.h"
+#include "cachet/tasks/analyses/analysis.h"
+#include "cachet/tasks/analyses/kept_results.h"
+#include "cachet/tasks/analyses/result_values.h"
+#include "cachet/train/checkpoint.h"
+#include "cachet/train/checkpoint_store.h"
+#include "cachet/train/run_folder.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr int64_t kLeastExamples = 4;  // of a batch, for the unbiased estimate
+
+analysis::BlockOutputs outputs_of(AnalysedRun& run, const train::EvaluationProgress& progress) {
+  analysis::BlockOutputs outputs(run.options().batch);
+  run.evaluate(outputs.listener(), progress);
+  if (outputs.batches() == 0)
+    throw NotMeasurable("has no evaluation batch of " + std::to_string(run.options().batch) +
+                        ", over which similarity is asked; raise --samples");
+  return outputs;
+}
+
+at::Tensor alignment(const analysis::BlockOutputs& rows, const analysis::BlockOutputs& columns) {
+  analysis::MinibatchCka cka(static_cast<int64_t>(rows.layers().size()), static_cast<int64_t>(columns.layers().size()));
+  for (int64_t batch = 0; batch < rows.batches(); ++batch) cka.add(rows.batch(batch), columns.batch(batch));
+  return cka.similarity();
+}
+
+void require_same_examples(AnalysedRun& a, AnalysedRun& b) {
+  if (a.evaluation().data_fingerprints()["evaluation"] != b.evaluation().data_fingerprints()["evaluation"])
+    throw NotMeasurable(
+        "are evaluated on other data: what they make of the same samples cannot be compared; analyse each by itself, "
+        "or "
+        "leave similarity out of --what");
+}
+
+// How alike each layer is to itself at the checkpoints that a run keeps besides the one that is looked at.
+ordered_json change_over_checkpoints(AnalysedRun& run, const analysis::BlockOutputs& now) {
+  ordered_json changes = ordered_json::array();
+  const SavedRun& saved = run.saved();
+  if (!train::is_run_folder(saved.run)) return changes;
+  std::vector<std::filesystem::path> kept = train::newest_checkpoints(train::RunFolder::open(saved.run).checkpoints());
+  std::ranges::reverse(kept);
+  if (kept.size() < 2) return changes;
+  torch::nn::Module& model = run.model();
+  const io::LoadPolicy same{.conversion = io::LoadPolicy::Conversion::kNone};
+  for (const std::filesystem::path& checkpoint : kept) {
+    io::load_state_dict(model, train::read_weights(checkpoint), same);
+    const at::Tensor cka = alignment(outputs_of(run, [](int64_t, int64_t) {}), now);
+    changes.push_back(
+        {{"step", std::stoll(checkpoint.filename().string().substr(5))}, {"cka", json_of(cka.diagonal())}});
+  }
+  io::load_state_dict(model, read_weights(saved), same);
+  return changes;
+}
+
+class SimilarityAnalysis final : public Analysis {
+ public:
+  std::string_view word() const override { return "similarity"; }
+  std::string_view title() const override { return "Similarity of layers"; }
+  AnalysisEffort effort() const override { return AnalysisEffort::samples; }
+  std::optional<std::string> lacks(const torch::nn::Module& model) const override {
+    for (const auto& module : model.modules(/*include_self=*/false))
+      if (dynamic_cast<const nn::TransformerBlock*>(module.get()) != nullptr) return std::nullopt;
+    return "has no transformer block";
+  }
+
+  // Each with itself, and the first with each other one.
+  std::vector<AnalysisJob> jobs(size_t runs) const override {
+    std::vector<AnalysisJob> all;
+    for (size_t run = 0; run < runs; ++run) all.push_back({run, std::nullopt});
+    for (size_t other = 1; other < runs; ++other) all.push_back({0, other});
+    return all;
+  }
+
+  AnalysisResult measure(AnalysedRun& run, AnalysedRun* beside,
+                         const train::EvaluationProgress& progress) const override {
+    if (run.options().batch < kLeastExamples)
+      throw NotMeasurable("is asked for the similarity of fewer than " + std::to_string(kLeastExamples) +
+                          " samples; raise --samples");
+    if (beside) require_same_examples(run, *beside);
+    const analysis::BlockOutputs rows = outputs_of(run, progress);
+    std::optional<analysis::BlockOutputs> others;
+    if (beside) others.emplace(outputs_of(*beside, progress));
+    const analysis::BlockOutputs& columns = others ? *others : rows;
+    if (rows.batches() != columns.batches())
+      throw NotMeasurable(
+          "do not call their blocks equally often: what they give cannot be paired; leave similarity out of --what");
+    ordered_json values{{"rows", rows.layers()},
+                        {"columns", columns.layers()},
+                        {"batches", rows.batches()},
+                        {"examples", run.options().batch},
+                        {"cka", json_of(alignment(rows, columns))}};
+    if (!beside) values["checkpoints"] = change_over_checkpoints(run, rows);
+    return {values.dump()};
+  }
+
+  report::Section section(const std::vector<NamedResult>& results) const override {
+    report::Section section{
+        std::string(title()),
+        {},
+        "Centred kernel alignment (CKA) of what the transformer blocks give for the same samples: 1 "
+        "where one layer's is the other's, rotated and scaled."};
+    for (const NamedResult& result : results) {
+      const ordered_json values = ordered_json::parse(result.values);
+      const std::string title = result.beside.empty() ? result.run : result.run + " and " + result.beside;
+      section.blocks.push_back(
+          report::HeatMap{title, result.beside.empty() ? "layer" : result.beside, result.run,
+                          values["columns"].get<std::vector<std::string>>(),
+                          values["rows"].get<std::vector<std::string>>(), matrix_in(values["cka"]), 0.0, 1.0,
+                          "Unbiased, over " + std::to_string(values["batches"].get<int64_t>()) + " batches of " +
+                              std::to_string(values["examples"].get<int64_t>()) + " samples."});
+      if (!values.contains("checkpoints") || values["checkpoints"].empty()) continue;
+      report::LineChart change{"CKA with itself over checkpoints: " + result.run, "step", "CKA"};
+      change.note = "Each layer at the checkpoints that the run keeps, with itself at the one that is analysed.";
+      for (size_t layer = 0; layer < values["rows"].size(); ++layer) {
+        report::Series series{values["rows"][layer], {}, {}};
+        for (const ordered_json& checkpoint : values["checkpoints"]) {
+          series.x.push_back(number_in(checkpoint["step"]));
+          series.y.push_back(number_in(checkpoint["cka"][layer]));
+        }
+        change.series.push_back(std::move(series));
+      }
+      section.blocks.push_back(std::move(change));
+    }
+    return section;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Analysis> similarity_analysis() { return std::make_unique<SimilarityAnalysis>(); }
+
+}  // namespace cachet::tasks

@@ -1,0 +1,92 @@
+"""Looking inside runs: the page, the numbers, going on, and what cannot be looked at."""
+import json
+import shutil
+
+import command
+from runs import RunTest
+
+SMALL = ["--samples", "16", "--steps", "8"]
+
+
+class Analyze(RunTest):
+    def setUp(self):
+        super().setUp()
+        self.train("run", "--set", "train.epochs=1")
+
+    def analyze(self, *words):
+        return self.cachet("analyze", *words, *SMALL)
+
+    def parts(self, folder):
+        return {path.name: path.stat().st_mtime_ns for path in (self.folder / folder / "parts").iterdir()}
+
+    def test_the_page_and_the_numbers(self):
+        done = self.analyze("run", "-o", "seen")
+        self.assertEqual(done.stdout, "seen/analysis.html\n")
+        self.assertIn("of 8 steps the test of normality is inaccurate; it wants 20", done.stderr)
+        page = (self.folder / "seen/analysis.html").read_text()
+        for part in ("Caches", "Gates and drift", "Maps of the branches", "Interventions on caches", "Norms",
+                     "Similarity of layers", "Attention and kernels", "data:image/png;base64,", "zeroed"):
+            self.assertIn(part, page)
+        values = json.loads((self.folder / "seen/analysis.json").read_text())
+        self.assertEqual(list(values), ["schema", "runs", "samples", "steps", "analyses", "left_out"])
+        self.assertEqual(values["left_out"], [])
+        self.assertEqual(list(values["analyses"]), ["caches", "gates", "maps", "interventions", "norms", "similarity",
+                                                    "kernels"])
+        for results in values["analyses"].values():
+            self.assertEqual([result["run"] for result in results], ["run"])
+        self.assertEqual(self.json_of("analyze", "run", "-o", "seen", "--json", *SMALL, cwd=self.folder), values)
+
+    def test_what_is_there_is_not_done_again(self):
+        self.analyze("run", "-o", "seen")
+        whole, page = self.parts("seen"), (self.folder / "seen/analysis.html").read_text()
+        self.assertEqual(len(whole), 7)
+        gone = sorted(whole)[2]
+        (self.folder / "seen/parts" / gone).unlink()  # as a call leaves it that was killed
+        self.analyze("run", "-o", "seen")
+        again = self.parts("seen")
+        self.assertEqual(set(again), set(whole))
+        self.assertEqual([name for name in whole if again[name] != whole[name]], [gone])
+        self.assertEqual((self.folder / "seen/analysis.html").read_text(), page)
+        # Other options are other measurements, of those that depend on them.
+        self.cachet("analyze", "run", "-o", "seen", "--samples", "16", "--steps", "9")
+        more = set(self.parts("seen")) - set(whole)
+        self.assertEqual(sorted(name.partition("-")[0] for name in more), ["gates", "norms"])
+        self.analyze("run", "-o", "seen", "--overwrite")
+        self.assertEqual(set(self.parts("seen")), set(whole))
+
+    def test_runs_side_by_side(self):
+        self.train("other", "--set", "train.epochs=1", "--set", "model.cache.kind=none")
+        done = self.analyze("run", "other", "-o", "both")
+        self.assertIn("left out: caches: other has no cache", done.stderr)
+        values = json.loads((self.folder / "both/analysis.json").read_text())["analyses"]
+        self.assertEqual([(one["run"], one.get("beside")) for one in values["similarity"]],
+                         [("run", None), ("other", None), ("run", "other")])
+        self.assertEqual([one["run"] for one in values["norms"]], ["run", "other"])
+        self.assertEqual([one["run"] for one in values["caches"]], ["run"])
+        text = self.cachet("analyze", "run", "other", "--what", "norms,interventions", *SMALL).stdout
+        for part in ("Norms: other", "zeroed", "PNAC"):
+            self.assertIn(part, text)
+
+    def test_bad_inputs(self):
+        self.assertIn("nowhere", self.refused("analyze", "nowhere", cwd=self.folder, code=1))
+        self.assertIn("images", self.refused("analyze", "images", cwd=self.folder, code=1))
+        bare = self.folder / "bare"
+        shutil.copytree(self.folder / "run", bare, ignore=shutil.ignore_patterns("checkpoints"))
+        self.assertIn("checkpoint", self.refused("analyze", "bare", cwd=self.folder, code=1))
+        self.assertIn("8 steps", self.refused("analyze", "run", "--steps", "7", cwd=self.folder))
+        self.assertIn("one at least", self.refused("analyze", "run", "--samples", "0", cwd=self.folder))
+        self.assertIn("'caches'", self.refused("analyze", "run", "--what", "cachs", cwd=self.folder))
+        self.assertIn("twice", self.refused("analyze", "run", "run", cwd=self.folder))
+        self.assertIn("read", self.refused("analyze", "run", "-o", "run", cwd=self.folder))
+        self.assertIn("something else", self.refused("analyze", "run", "-o", "images", cwd=self.folder))
+        self.cachet("export", "run", "-o", "exported", "--engine", "torch")
+        self.assertIn("is an export", self.refused("analyze", "exported", "--data", "images", cwd=self.folder, code=1))
+        self.train("plain", "--set", "train.epochs=1", "--set", "model.cache.kind=none", "--set", "model.norm.kind=layer")
+        self.assertIn("has no cache", self.refused("analyze", "plain", "--what", "caches", *SMALL, cwd=self.folder))
+        self.train("drawn", "--set", "train.epochs=1", "--set", "data.limit=90", "--set", "data.subset_seed=4")
+        self.assertIn("other data", self.refused("analyze", "run", "drawn", "--what", "similarity", *SMALL,
+                                                 "--progress", "none", cwd=self.folder))
+
+
+if __name__ == "__main__":
+    command.main()

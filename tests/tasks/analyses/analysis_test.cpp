@@ -1,0 +1,254 @@
+#include "cachet/tasks/analyses/analysis.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cachet/analysis/cache_places.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/tasks/analyses/cache_interventions.h"
+#include "cachet/tasks/analyses/kept_results.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/tasks/tiny_images.h"
+
+namespace cachet::tasks {
+namespace {
+
+using nlohmann::json;
+
+const train::EvaluationProgress kUnseen = [](int64_t, int64_t) {};
+
+class AnalysesTest : public testing::Test {
+ protected:
+  void SetUp() override { test::write_tiny_images(folder_.path() / "images"); }
+
+  AnalysedRun trained(const std::string& name, const std::vector<std::string>& settings = {},
+                      const AnalysisOptions& options = {16, 9, 8}) {
+    std::vector<std::string> all{"train.epochs=1"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    test::train_tiny(folder_.path() / "images", folder_.path() / name, all);
+    return opened(name, options);
+  }
+  AnalysedRun opened(const std::string& name, const AnalysisOptions& options = {16, 9, 8}) {
+    return {name, folder_.path() / name, {}, options, c10::Device(c10::kCPU)};
+  }
+  static const Analysis& named(const std::string& word) { return *analyses_named(word).at(0); }
+  static json measured(const std::string& word, AnalysedRun& run, AnalysedRun* beside = nullptr) {
+    const AnalysisResult result = named(word).measure(run, beside, kUnseen);
+    // Whatever it holds can be drawn.
+    const report::Section section =
+        named(word).section({{run.name(), beside ? beside->name() : "", result.values, [&](const std::string& name) {
+                                for (const NamedFile& file : result.files)
+                                  if (file.name == name) return file.bytes;
+                                return std::string();
+                              }}});
+    EXPECT_FALSE(section.blocks.empty() && section.note.empty()) << word;
+    return json::parse(result.values);
+  }
+  static io::TensorMap state_of(torch::nn::Module& model) {
+    io::TensorMap copies;
+    for (const auto& [name, tensor] : io::state_dict(model)) copies[name] = tensor.clone();
+    return copies;
+  }
+  static void expect_equal(const io::TensorMap& a, torch::nn::Module& model) {
+    for (const auto& [name, tensor] : io::state_dict(model)) EXPECT_TRUE(tensor.equal(a.at(name))) << name;
+  }
+
+  test::TemporaryDirectory folder_;
+};
+
+TEST_F(AnalysesTest, CachesHaveSharesContributionsAndPlaces) {
+  AnalysedRun run = trained("run");
+  EXPECT_EQ(run.evaluation().evaluation_size(), 16);
+  const io::TensorMap before = state_of(run.model());
+  const json values = measured("caches", run);
+  ASSERT_EQ(values["layers"].size(), 2u);
+  for (const json& layer : values["layers"]) {
+    ASSERT_EQ(layer["shares"].size(), 2u);
+    for (const json& share : layer["contributions"]) {
+      EXPECT_GT(share.get<double>(), 0);
+      EXPECT_TRUE(std::isfinite(share.get<double>()));
+    }
+  }
+  EXPECT_EQ(values["caches"][0]["places"], 5);  // four patches and the class token
+  EXPECT_NEAR(values["caches"][0]["similarity"][2][2].get<double>(), 1, 1e-9);
+  EXPECT_EQ(values["shares_over_steps"]["blocks.0.attn"]["steps"].back(), 12);
+  expect_equal(before, run.model());
+}
+
+TEST_F(AnalysesTest, ALimitChangesNoPixel) {
+  AnalysedRun run = trained("run", {}, {64, 9, 8});  // more than there are
+  EXPECT_EQ(run.evaluation().evaluation_size(), test::kTinyTest);
+  const train::Metrics metrics = run.evaluate(nullptr, kUnseen);
+  const auto whole = load(run.saved(), Splits::test);
+  const at::NoGradGuard no_grad;
+  EXPECT_EQ(metrics.find("top1"), whole->evaluate(kUnseen).find("top1"));
+  EXPECT_NEAR(*metrics.find("loss"), *whole->evaluate(kUnseen).find("loss"), 1e-6);
+}
+
+TEST_F(AnalysesTest, GatesAndDriftComeFromReplayedStepsWhichChangeNothing) {
+  AnalysedRun run = trained("run");
+  io::TensorMap before;
+  run.replay(
+      [&](torch::nn::Module& model) {
+        before = state_of(model);
+        EXPECT_TRUE(model.is_training());
+        return AnalysedRun::Replay{[](const std::string&, nn::Signal, const at::Tensor&) {}};
+      },
+      kUnseen);
+  const json values = measured("gates", run);
+  ASSERT_EQ(values["gates"].size(), 2u);
+  const json& update = values["gates"][0]["update"];
+  EXPECT_GT(update["mean"].get<double>(), 0);
+  EXPECT_LT(update["mean"].get<double>(), 1);
+  ASSERT_EQ(values["drift"][1]["drift"].size(), 9u);
+  for (const json& step : values["drift"][1]["drift"]) EXPECT_GT(step.get<double>(), 0);
+  EXPECT_EQ(values, measured("gates", run));  // it begins where it began
+  run.replay(
+      [&](torch::nn::Module& model) {
+        expect_equal(before, model);
+        return AnalysedRun::Replay{[](const std::string&, nn::Signal, const at::Tensor&) {}};
+      },
+      kUnseen);
+}
+
+TEST_F(AnalysesTest, NormsHaveNormalityFluctuationAndRunningStatistics) {
+  AnalysedRun run = trained("run");
+  const json values = measured("norms", run);
+  EXPECT_EQ(values["steps"], 9);
+  ASSERT_EQ(values["layers"].size(), 5u);  // two a block, and the last one
+  for (const json& layer : values["layers"]) {
+    EXPECT_GE(layer["normal"].get<double>(), 0);
+    EXPECT_LE(layer["normal"].get<double>(), 1);
+    EXPECT_EQ(layer["used"].size(), 9u);
+    EXPECT_EQ(layer["filtered"].size(), 9u);
+    EXPECT_EQ(layer["fluctuation"]["steps"].size(), 9u);
+    EXPECT_EQ(layer["gradient_fluctuation"]["steps"].size(), 9u);
+    EXPECT_GT(layer["fluctuation"]["overall"].get<double>(), 0);
+  }
+}
+
+TEST_F(AnalysesTest, LayersAreLikeThemselvesAndCheckpointsMove) {
+  AnalysedRun run = trained("run", {"train.keep=9", "train.checkpoint_every=4 steps"});
+  const json values = measured("similarity", run);
+  EXPECT_EQ(values["rows"], (std::vector<std::string>{"blocks.0", "blocks.1"}));
+  EXPECT_EQ(values["batches"], 2);
+  EXPECT_NEAR(values["cka"][0][0].get<double>(), 1, 1e-9);
+  EXPECT_NEAR(values["cka"][1][1].get<double>(), 1, 1e-9);
+  EXPECT_EQ(values["cka"][0][1], values["cka"][1][0]);
+  ASSERT_GE(values["checkpoints"].size(), 2u);
+  EXPECT_LT(values["checkpoints"][0]["step"].get<int64_t>(), values["checkpoints"].back()["step"].get<int64_t>());
+  EXPECT_NEAR(values["checkpoints"].back()["cka"][0].get<double>(), 1, 1e-6);
+  AnalysedRun other = trained("other", {"model.depth=3", "train.seed=5"});
+  const json both = measured("similarity", run, &other);
+  EXPECT_EQ(both["cka"].size(), 2u);
+  EXPECT_EQ(both["cka"][0].size(), 3u);
+  EXPECT_LT(both["cka"][0][0].get<double>(), 1);
+}
+
+TEST_F(AnalysesTest, SimilarityOfOtherDataIsRefused) {
+  AnalysedRun run = trained("run"), other = trained("other", {"data.subset_seed=3"});
+  EXPECT_THROW(named("similarity").measure(run, &other, kUnseen), NotMeasurable);
+  AnalysedRun few = opened("run", {3, 9, 3});
+  EXPECT_THROW(named("similarity").measure(few, nullptr, kUnseen), NotMeasurable);
+}
+
+TEST_F(AnalysesTest, InterventionsEvaluateAgainAndPutCachesBack) {
+  AnalysedRun run = trained("run", {"model.cache.inference=frozen"}),
+              other = trained("other", {"train.seed=5", "model.cache.inference=frozen"});
+  const io::TensorMap before = state_of(run.model());
+  const json rows = measured("interventions", run)["rows"];
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["what"], "as trained");
+  EXPECT_EQ(rows[1]["what"], "shuffled");
+  EXPECT_EQ(rows[2]["what"], "zeroed");
+  EXPECT_NE(rows[0]["metrics"]["loss"], rows[1]["metrics"]["loss"]);
+  EXPECT_NE(rows[0]["metrics"]["loss"], rows[2]["metrics"]["loss"]);
+  const json taken = measured("interventions", run, &other)["rows"];
+  EXPECT_EQ(taken[0]["what"], "from other");
+  EXPECT_NE(rows[0]["metrics"]["loss"], taken[0]["metrics"]["loss"]);
+  expect_equal(before, run.model());
+  EXPECT_EQ(named("interventions").jobs(2).size(), 4u);
+}
+
+TEST_F(AnalysesTest, CachesAreExchangedByShape) {
+  AnalysedRun run = trained("run");
+  torch::nn::Module& model = run.model();
+  const auto caches = analysis::stored_caches(model);
+  const at::Tensor first = caches[0].tokens.clone(), second = caches[1].tokens.clone();
+  EXPECT_EQ(rotate_caches(model), 2);
+  EXPECT_TRUE(caches[0].tokens.equal(second));
+  EXPECT_TRUE(caches[1].tokens.equal(first));
+  EXPECT_EQ(zero_caches(model), 2);
+  EXPECT_EQ(caches[1].tokens.abs().max().item<double>(), 0);
+  AnalysedRun again = opened("run");
+  EXPECT_EQ(take_caches(model, again.model()), 2);
+  EXPECT_TRUE(caches[0].tokens.equal(first));
+}
+
+TEST_F(AnalysesTest, KernelsBesideTheSoftmaxOfTheSameQueries) {
+  AnalysedRun run = trained("run", {"model.attention.kind=kernel", "model.attention.form=orthogonal_linear"});
+  const json values = measured("kernels", run);
+  const json& layer = values["layers"][0];
+  EXPECT_EQ(layer["attention"], "kernel");
+  EXPECT_GT(layer["distance"].get<double>(), 0);
+  EXPECT_LE(layer["distance"].get<double>(), 1);
+  EXPECT_LE(layer["entropy"].get<double>(), 1 + 1e-5);
+  EXPECT_FALSE(layer["orthogonality"].empty());
+  double row = 0;
+  for (const json& weight : layer["weights"][0]) row += weight.get<double>();
+  EXPECT_NEAR(row, 1, 1e-3);
+}
+
+TEST_F(AnalysesTest, MapsLieOverThePicturesThatTheModelSaw) {
+  AnalysedRun run = trained("run");
+  const AnalysisResult result = named("maps").measure(run, nullptr, kUnseen);
+  const json samples = json::parse(result.values)["samples"];
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples[0]["maps"].size(), 6u);  // two layers, three branches
+  EXPECT_EQ(samples[0]["maps"][0]["grid"], (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(samples[0]["maps"][0]["activations"].size(), 4u);
+  EXPECT_EQ(result.files.size(), 4u * 7);
+  EXPECT_EQ(result.files[0].bytes.substr(1, 3), "PNG");
+  measured("maps", run);
+}
+
+TEST_F(AnalysesTest, AModelWithoutThePlugInLacksIt) {
+  AnalysedRun plain = trained("plain", {"model.cache.kind=none"});
+  for (const char* word : {"caches", "gates", "maps", "interventions"})
+    EXPECT_EQ(named(word).lacks(plain.model()), "has no cache") << word;
+  for (const char* word : {"norms", "similarity", "kernels"}) EXPECT_FALSE(named(word).lacks(plain.model())) << word;
+  EXPECT_EQ(analyses_named("").size(), analyses().size());
+  EXPECT_EQ(analyses_named("norms,caches").front()->word(), "caches");  // in the order of the page
+  try {
+    analyses_named("cachs");
+    FAIL();
+  } catch (const std::invalid_argument& unknown) {
+    EXPECT_NE(std::string(unknown.what()).find("'caches'"), std::string::npos) << unknown.what();
+  }
+}
+
+TEST_F(AnalysesTest, WhatAFolderHoldsIsNotMeasuredAgain) {
+  AnalysedRun run = trained("run");
+  const KeptResults kept(folder_.path() / "analysis");
+  const KeptResult first = measured_or_kept(named("maps"), run, nullptr, kept, kUnseen);
+  AnalysedRun again = opened("run");
+  bool measured = false;
+  const auto seen = [&](int64_t, int64_t) { measured = true; };
+  const KeptResult second = measured_or_kept(named("maps"), again, nullptr, kept, seen);
+  EXPECT_FALSE(measured);
+  EXPECT_EQ(json::parse(first.values), json::parse(second.values));
+  EXPECT_EQ(second.file(json::parse(second.values)["samples"][0]["picture"]).substr(1, 3), "PNG");
+  AnalysedRun more = opened("run", {24, 9, 8});
+  measured_or_kept(named("maps"), more, nullptr, kept, seen);
+  EXPECT_TRUE(measured);
+  EXPECT_TRUE(is_analysis_folder(folder_.path() / "analysis"));
+  empty_analysis_folder(folder_.path() / "analysis");
+  measured = false;
+  measured_or_kept(named("maps"), again, nullptr, kept, seen);
+  EXPECT_TRUE(measured);
+}
+
+}  // namespace
+}  // namespace cachet::tasks
