@@ -110,10 +110,15 @@ class InterventionAnalysis final : public Analysis {
                         row["impossible"].get<std::string>() + ".";
           continue;
         }
-        for (const auto& [name, value] : row["metrics"].items()) {
+        const ordered_json& values_of = row["metrics"];
+        for (const auto& [name, value] : values_of.items()) {
+          if (name.ends_with(report::kErrorSuffix)) continue;
           const report::MetricDescription metric = report::description_of(metrics, name);
           if (table.rows.empty()) table.columns.push_back({metric.title, report::Alignment::right});
-          cells.emplace_back(report::format_value(metric, number_in(value)), number_in(value));
+          std::string text = report::format_value(metric, number_in(value));
+          if (const auto error = values_of.find(name + std::string(report::kErrorSuffix)); error != values_of.end())
+            text += " ± " + report::format_value(metric, number_in(*error));
+          cells.emplace_back(std::move(text), number_in(value));
         }
         table.rows.push_back(std::move(cells));
       }
