@@ -35,7 +35,7 @@ models::VisionTransformerOptions small_cached_model() {
 }
 
 void row(const std::string& what, models::VisionTransformer& model, const std::function<nn::Listener()>& make) {
-  const at::Tensor images = at::randn({64, 3, 64, 64}), labels = at::randint(10, {64}, at::kLong);
+  const at::Tensor images = at::randn({16, 3, 64, 64}), labels = at::randint(10, {16}, at::kLong);
   const auto step = [&] {
     torch::nn::functional::cross_entropy(model.forward(images), labels).backward();
     for (at::Tensor& parameter : model.parameters()) parameter.mutable_grad().reset();
