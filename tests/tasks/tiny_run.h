@@ -14,7 +14,7 @@
 namespace cachet::test {
 
 /// Trains what a small recipe says, with settings over it as --set has them, in a folder of the test's own.
-class TinyRunTest : public testing::Test {
+class TinyRunTest : public ::testing::Test {
  protected:
   virtual std::string recipe() const = 0;
 
