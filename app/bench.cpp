@@ -199,10 +199,9 @@ const Registration registered_bench(
     {Topic::models,
      "bench",
      "Time inference and training of models",
-     {"cachet bench vit_tiny_patch16_224 --mode infer",
-      "cachet bench deit_tiny_patch16_224 --set model.cache.kind=grc --batch 1,8 --json",
+     {"cachet bench deit_tiny_patch16_224 --mode infer --set model.cache.kind=grc --batch 1,8 --json",
       "cachet bench 'vit_t*' --mode infer --precision fp32,bf16 --threads 1,2",
-      "cachet bench imagenet_vit_small imagenet_vit_small_cached --table --batch 8"},
+      "cachet bench imagenet_vit_small imagenet_vit_small_cached --table"},
      declare_bench});
 
 }  // namespace
