@@ -9,10 +9,10 @@ gets; boxes of nms crowd about a hundredth of their number of places. Prints CSV
 """
 import argparse
 import json
-import subprocess
 import sys
 
 from measurements import median, print_row, ratio_columns
+from served_program import ServedProgram
 
 WORKER = r"""
 import json, statistics, sys, time
@@ -55,6 +55,7 @@ def checksum(result):
     return [float(result.double().sum()), float(result.double().abs().sum())]
 
 cases = {}
+print("ready", flush=True)
 for line in sys.stdin:
     what = json.loads(line)
     call = cases.get(line) or case_of(what)
@@ -70,15 +71,12 @@ for line in sys.stdin:
 """
 
 
-class Worker:
+class Worker(ServedProgram):
     def __init__(self, python, library, seconds):
-        self.process = subprocess.Popen([python, "-c", WORKER, library, str(seconds)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+        super().__init__([python, "-c", WORKER, library, str(seconds)])
 
     def time(self, what):
-        self.process.stdin.write(json.dumps(what) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        return json.loads(self.ask(json.dumps(what)))
 
 
 def main():

@@ -11,31 +11,12 @@ many regions showed an object in a step and how many objects were found.
 import argparse
 import os
 import pathlib
-import subprocess
-import sys
 import tempfile
 
 from measurements import median, print_row, ratio_columns
+from served_program import ServedProgram
 
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-class Worker:
-    def __init__(self, words):
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        ready = self.process.stdout.readline().split()
-        if len(ready) != 3:
-            sys.exit(f"{words[0]} did not start")
-        self.regions, self.found = ready[1:]
-
-    def time(self, what):
-        self.process.stdin.write(what + "\n")
-        self.process.stdin.flush()
-        return float(self.process.stdout.readline())
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def main():
@@ -50,16 +31,14 @@ def main():
     for precision in arguments.precision.split(","):
         with tempfile.TemporaryDirectory() as scratch:
             file = os.path.join(scratch, "detector.safetensors")
-            ours = Worker([arguments.program, "--serve", file, precision])
-            theirs = Worker([arguments.python, str(HERE / "torchvision_detector.py"), file, precision])
-        for mode in ("training", "inference"):
-            pairs = [(ours.time(mode), theirs.time(mode)) for _ in range(arguments.rounds + 1)][1:]
+            ours = ServedProgram([arguments.program, "--serve", file, precision])
+            theirs = ServedProgram([arguments.python, str(HERE / "torchvision_detector.py"), file, precision])
+        for place, (mode, counted) in enumerate((("training", "regions"), ("inference", "objects"))):
+            pairs = [(float(ours.ask(mode)), float(theirs.ask(mode))) for _ in range(arguments.rounds + 1)][1:]
             own, other = zip(*pairs)
             print_row(model="mask_rcnn_pvt_tiny_fpn", mode=mode, precision=precision, threads=2, ms=median(own, 0),
                       torchvision_ms=median(other, 0), **ratio_columns(other, own),
-                      counted="regions" if mode == "training" else "objects",
-                      count=ours.regions if mode == "training" else ours.found,
-                      torchvision_count=theirs.regions if mode == "training" else theirs.found)
+                      counted=counted, count=ours.ready[place], torchvision_count=theirs.ready[place])
         ours.close()
         theirs.close()
 

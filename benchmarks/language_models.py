@@ -10,13 +10,13 @@ of 150 behind a memory of 150, four lanes, with AdamW, and take turns step by st
 import argparse
 import os
 import pathlib
-import subprocess
 import sys
 import time
 
 import torch
 
 from measurements import median, print_row, ratio_columns
+from served_program import ServedProgram
 
 THREADS, LANES, LENGTH, WORDS = 2, 4, 150, 267735
 CUTOFFS = [20000, 40000, 200000]
@@ -59,23 +59,14 @@ class Published:
         return 1e3 * passes, 1e3 * (time.perf_counter() - start)
 
 
-class Ours:
+class Ours(ServedProgram):
     """The benchmark program, which makes a step for each line."""
 
     def __init__(self, program, narrow):
-        self.process = subprocess.Popen([program, "--serve", "bf16" if narrow else "fp32", "name=transformer_xl_wt103_base"],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        if self.process.stdout.readline() != "ready\n":
-            sys.exit("the benchmark program did not start")
+        super().__init__([program, "--serve", "bf16" if narrow else "fp32", "name=transformer_xl_wt103_base"])
 
     def step(self):
-        self.process.stdin.write("step\n")
-        self.process.stdin.flush()
-        return tuple(map(float, self.process.stdout.readline().split()))
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+        return tuple(map(float, self.ask("step").split()))
 
 
 def main():

@@ -47,7 +47,7 @@ def _stand_in_for_timm():
         sys.modules[name] = module
 
 
-def _source(variable):
+def checkout(variable):
     """The checkout that a variable names, ready to be imported from; None if it names none."""
     source = os.environ.get(variable)
     if source:
@@ -58,7 +58,7 @@ def _source(variable):
 
 
 def published_layer(cached):
-    if not _source("GRC_SRC"):
+    if not checkout("GRC_SRC"):
         return None
     modules = importlib.import_module("core.GRC_Attention")
     if not cached:
@@ -77,7 +77,7 @@ def published_vit(cached):
 
 def published_pvt_tiny(cached):
     """PVT-Tiny of the published GRC code, which passes its layer an argument that this does not take."""
-    source = _source("GRC_SRC")
+    source = checkout("GRC_SRC")
     if not source:
         return None
     text = pathlib.Path(source, "core/pvt_grc.py").read_text().replace("proj_drop=drop, tk_mem=tk_mem,", "proj_drop=drop,")
@@ -91,7 +91,7 @@ def published_pvt_tiny(cached):
 
 def published_t2t():
     """T2T-ViT-14 as the published unified normalization has it, with LayerNorm."""
-    if not _source("UN_SRC"):
+    if not checkout("UN_SRC"):
         return None
     with contextlib.redirect_stdout(sys.stderr):  # It prints which encoder it takes.
         return importlib.import_module("models.t2t_vit").T2t_vit_14()

@@ -12,6 +12,7 @@ are clipped at 1. Prints a line of CSV each --every steps and a summary: the lar
 whether all filter decisions agree, both accuracies on the test images.
 """
 import argparse
+import contextlib
 import csv
 import json
 import lzma
@@ -25,7 +26,7 @@ import types
 
 import torch
 
-from published_models import _source
+from published_models import checkout
 from safetensors_files import read_safetensors, write_safetensors
 
 BATCH = 128
@@ -70,7 +71,7 @@ def rates_of(steps, warmup, rate):
 
 def published_model(options):
     """The published T2T-ViT with its UN1d everywhere."""
-    source = pathlib.Path(_source("UN_SRC")) / "models"
+    source = pathlib.Path(checkout("UN_SRC")) / "models"
     package = types.ModuleType("published_t2t")
     package.__path__ = [str(source)]
     sys.modules["published_t2t"] = package
@@ -92,13 +93,10 @@ def published_model(options):
 
     def norm(channels):
         return code.UN1d(channels, window_size=4, warmup_iters=options.warmup, outlier_filtration=not options.unfiltered)
-    with open(os.devnull, "w") as nowhere:
-        kept, sys.stdout = sys.stdout, nowhere
-        try:
-            return code.T2T_ViT(img_size=32, tokens_type="performer", num_classes=10, embed_dim=192, depth=6, num_heads=3,
-                                mlp_ratio=3.0, norm_layer=norm), code.UN1d
-        finally:
-            sys.stdout = kept
+    with contextlib.redirect_stdout(sys.stderr):  # It prints which encoder it takes.
+        model = code.T2T_ViT(img_size=32, tokens_type="performer", num_classes=10, embed_dim=192, depth=6, num_heads=3,
+                             mlp_ratio=3.0, norm_layer=norm)
+    return model, code.UN1d
 
 
 def normalised(pixels, kind):

@@ -1,0 +1,24 @@
+"""A program that works on what each line asks for, in a process of its own, so that two of them can take turns."""
+import subprocess
+import sys
+
+
+class ServedProgram:
+    """Its first line says that it is ready, and may say more: `ready` has the words behind."""
+
+    def __init__(self, words):
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        said = self._process.stdout.readline().split()
+        if said[:1] != ["ready"]:
+            sys.exit(f"{words[0]} did not start")
+        self.ready = said[1:]
+
+    def ask(self, line):
+        """The line that it answers."""
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline()
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait()
