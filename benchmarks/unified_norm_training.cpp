@@ -1,10 +1,10 @@
 // Trains a T2T-ViT with unified normalization on batches that are given, for benchmarks/unified_norm_training.py, which
 // trains the published code on the same:
-//   unified_norm_training --write WEIGHTS KEY=VALUE…             writes the weights that it begins with, in the
+//   unified_norm_training --write WEIGHTS KEY=VALUE…                    the weights that it begins with, in the
 //   authors' names unified_norm_training --train BATCHES float64|float32 KEY=VALUE…
 // Prints a JSON object for each step: loss, norm of the gradients, and how many steps each norm has filtered so far;
-// then the accuracy on the test images. KEY=VALUE are keys of the model's table, and lr's of AdamW come with the
-// batches.
+// then the accuracy on the test images. KEY=VALUE are keys of the model's table;
+// rates and ε of AdamW come with the batches.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -53,8 +53,10 @@ void train(const std::string& path, at::ScalarType type, const std::vector<std::
   const auto parameters = train::parameter_groups(*model, {"cls_token"});
   std::vector<train::NamedParameter> all = parameters.decayed;
   all.insert(all.end(), parameters.undecayed.begin(), parameters.undecayed.end());
-  const auto optimizer = train::make_optimizer({}, parameters);
   const io::TensorMap given = io::read_safetensors(path).tensors;
+  train::OptimizerOptions adamw;
+  adamw.epsilon = given.at("eps").item<double>();
+  const auto optimizer = train::make_optimizer(adamw, parameters);
   const Tensor &images = given.at("images"), &labels = given.at("labels"), &rates = given.at("rates");
   model->train();
   for (int64_t step = 0; step < images.size(0); ++step) {

@@ -2,13 +2,14 @@
 """A T2T-ViT with unified normalization in training: the published code beside ours, on the same weights and batches.
 
 usage: unified_norm_training.py PROGRAM CIFAR10 [--steps N] [--precision float64|float32] [--warmup N] [--unfiltered]
-                                [--lr RATE] [--rates N] [--seed N] [--every N] [-o FILE.csv]
+                                [--lr RATE] [--rates N] [--eps E] [--batch N] [--tested N] [--seed N] [--every N] [-o FILE.csv]
 
 PROGRAM is build/release/unified_norm_training_benchmark, CIFAR10 the folder of the binary batches; UN_SRC names
 image_classification of a checkout of the published code, which is patched as far as it has to be: soft splits for images of 32
 pixels, no fixed dropout and no cast to float32 in its performer. Batches, with their crops and mirrors, are drawn once by the
 seed and written out; both sides read them. AdamW, the rate warms up over --rates steps and falls by a cosine to --steps, gradients
-are clipped at 1. Prints a line of CSV each --every steps and a summary: the largest relative differences of loss and gradient norm,
+are clipped at 1. Where a gradient is far below AdamW's --eps of 1e-8, its rounding decides over the update: for equality in
+float64 --eps has to be larger. Prints a line of CSV each --every steps and a summary: the largest relative differences of loss and gradient norm,
 whether all filter decisions agree, both accuracies on the test images.
 """
 import argparse
@@ -29,7 +30,6 @@ import torch
 from published_models import checkout
 from safetensors_files import read_safetensors, write_safetensors
 
-BATCH = 128
 SIZES = {"image_size": 32, "split_stride": 2, "embed_dim": 192, "depth": 6, "num_heads": 3}
 
 
@@ -46,17 +46,17 @@ def images_of(folder, names):
     return rows[:, 1:].reshape(-1, 3, 32, 32), rows[:, 0].long()
 
 
-def batches_of(folder, steps, seed):
+def batches_of(folder, steps, size, seed):
     """Crops behind a border of four pixels, half of them mirrored, in the order of epochs."""
     draw = torch.Generator().manual_seed(seed)
     pixels, labels = images_of(folder, [f"data_batch_{i}.bin" for i in range(1, 6)])
     images, answers, order = [], [], torch.empty(0, dtype=torch.long)
     for _ in range(steps):
-        if len(order) < BATCH:
+        if len(order) < size:
             order = torch.randperm(len(labels), generator=draw)
-        taken, order = order[:BATCH], order[BATCH:]
+        taken, order = order[:size], order[size:]
         wide = torch.nn.functional.pad(pixels[taken], (4, 4, 4, 4))
-        corners, mirrored = torch.randint(9, (BATCH, 2), generator=draw), torch.rand(BATCH, generator=draw) < 0.5
+        corners, mirrored = torch.randint(9, (size, 2), generator=draw), torch.rand(size, generator=draw) < 0.5
         crops = torch.stack([image[:, y:y + 32, x:x + 32] for image, (y, x) in zip(wide, corners.tolist())])
         images.append(torch.where(mirrored[:, None, None, None], crops.flip(3), crops))
         answers.append(labels[taken])
@@ -115,7 +115,7 @@ def train_published(weights, batches, options):
         if parameter.requires_grad:
             grouped[parameter.dim() > 1 and "cls_token" not in name].append(parameter)
     optimizer = torch.optim.AdamW([{"params": grouped[True], "weight_decay": 0.05},
-                                   {"params": grouped[False], "weight_decay": 0.0}], eps=1e-8, fused=True)
+                                   {"params": grouped[False], "weight_decay": 0.0}], eps=options.eps, fused=True)
     lines = []
     for step, (images, labels, rate) in enumerate(zip(batches["images"], batches["labels"], batches["rates"])):
         optimizer.zero_grad()
@@ -151,6 +151,9 @@ def main():
     parser.add_argument("--unfiltered", action="store_true")
     parser.add_argument("--lr", type=float, default=1e-3)
     parser.add_argument("--rates", type=int, default=10, help="steps over which the rate warms up")
+    parser.add_argument("--eps", type=float, default=1e-8, help="of AdamW")
+    parser.add_argument("--batch", type=int, default=128, help="images of a step")
+    parser.add_argument("--tested", type=int, default=10000, help="test images behind the last step")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--every", type=int, default=50)
     parser.add_argument("-o", "--output", type=pathlib.Path)
@@ -163,10 +166,11 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         weights, file = os.path.join(scratch, "weights.safetensors"), os.path.join(scratch, "batches.safetensors")
         subprocess.run([options.program, "--write", weights, *settings], check=True)
-        images, labels = batches_of(options.cifar10, options.steps, options.seed)
+        images, labels = batches_of(options.cifar10, options.steps, options.batch, options.seed)
         test_images, test_labels = images_of(options.cifar10, ["test_batch.bin"])
         batches = {"images": images, "labels": labels, "rates": rates_of(options.steps, options.rates, options.lr),
-                   "test_images": test_images, "test_labels": test_labels}
+                   "eps": torch.tensor([options.eps], dtype=torch.float64),
+                   "test_images": test_images[:options.tested], "test_labels": test_labels[:options.tested]}
         write_safetensors(file, batches)
         done = subprocess.run([options.program, "--train", file, options.precision, *settings], check=True, capture_output=True,
                               text=True).stdout.splitlines()

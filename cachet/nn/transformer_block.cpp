@@ -14,7 +14,8 @@ namespace cachet::nn {
 
 PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention, Streams streams) {
   return {read_attention_options(table.table("attention"), attention),
-          read_cache_options(table.table("cache"), streams), read_norm_options(table.table("norm"))};
+          read_cache_options(table.table("cache"), streams), read_norm_options(table.table("norm")),
+          read_outlier_options(table.table("outliers"))};
 }
 
 FeedForwardOptions TransformerBlockOptions::feed_forward() const {
@@ -36,12 +37,17 @@ std::shared_ptr<Attention> make_cross_attention(const TransformerBlockOptions& o
 
 TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const PlugIns& plug_ins)
     : TransformerBlock(
-          o, plug_ins.norm,
+          o, plug_ins,
           BlockParts{make_self_attention({o.dim, o.num_heads, o.tokens, o.layout, plug_ins.cache}, plug_ins.attention),
                      std::make_shared<FeedForward>(o.feed_forward()), make_cross_attention(o, plug_ins.attention)}) {}
 
-TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const NormOptions& norm, BlockParts parts)
-    : Cloneable("TransformerBlock"), norm_place_(o.norm_place), dim_(o.dim), stochastic_depth_(o.stochastic_depth) {
+TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const PlugIns& plug_ins, BlockParts parts)
+    : Cloneable("TransformerBlock"),
+      norm_place_(o.norm_place),
+      dim_(o.dim),
+      stochastic_depth_(o.stochastic_depth),
+      outliers_(plug_ins.outliers) {
+  const NormOptions& norm = plug_ins.norm;
   check_dropout("transformer_block: stochastic_depth", o.stochastic_depth);
   norm1_ = register_module("norm1", make_norm(norm, o.dim, o.norm_eps));
   attn_ = register_module("attn", std::move(parts.attention));
@@ -63,8 +69,9 @@ torch::Tensor TransformerBlock::add_branch(const torch::Tensor& x, const torch::
   return x + drop(branch(normed.narrow(1, context.size(1) - x.size(1), x.size(1)), normed));
 }
 
-torch::Tensor TransformerBlock::forward(const torch::Tensor& x, const AttentionLayout& layout,
+torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const AttentionLayout& layout,
                                         const EncoderTokens& encoder) {
+  const torch::Tensor x = is_training() ? with_outliers(tokens, 2, outliers_) : tokens;
   const auto state = [&](const char* part) { return layout.state ? &layout.state->part(part) : nullptr; };
   const torch::Tensor& padding = layout.query.padding;
   torch::Tensor context = x;

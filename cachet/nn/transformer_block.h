@@ -16,18 +16,20 @@
 #include "cachet/nn/norm/folding.h"
 #include "cachet/nn/norm/norm_options.h"
 #include "cachet/nn/observer.h"
+#include "cachet/nn/outliers.h"
 
 namespace cachet::nn {
 
-/// The three plug-ins of a backbone.
+/// The three plug-ins of a backbone, and the outliers that its blocks meet in training.
 struct PlugIns {
   AttentionOptions attention{};
   CacheOptions cache{};
   NormOptions norm{};
+  OutlierOptions outliers{};
 };
 
-/// Reads the tables `attention`, `cache` and `norm`; `attention` has the projections that the backbone was published
-/// with.
+/// Reads the tables `attention`, `cache`, `norm` and `outliers`; `attention` has the projections that the backbone was
+/// published with.
 PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention = {},
                       Streams streams = Streams::none);
 
@@ -78,13 +80,14 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
  public:
   /// With multi-head attention and a plain feed-forward half.
   TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins);
-  /// With parts of the backbone's own; of the options it reads dim, stochastic_depth, norm_eps and norm_place.
-  TransformerBlock(const TransformerBlockOptions& options, const NormOptions& norm, BlockParts parts);
+  /// With parts of the backbone's own; of the options it reads dim, stochastic_depth, norm_eps and norm_place, of the
+  /// plug-ins norm and outliers.
+  TransformerBlock(const TransformerBlockOptions& options, const PlugIns& plug_ins, BlockParts parts);
 
   /// x (B, T, dim) -> (B, T, dim). layout.state is one that this block made; in one for memory, self-attention has the
   /// inputs of earlier calls before x as its context, normed as x is. encoder: of a block with cross attention;
   /// in a stream for decoding its tokens may be left out behind the first call. Throws c10::Error where the block and
-  /// the call disagree about an encoder.
+  /// the call disagree about an encoder. In training, outliers are put in x first.
   torch::Tensor forward(const torch::Tensor& x, const AttentionLayout& layout, const EncoderTokens& encoder = {});
 
   /// The state of a stream, in parts `attn` and `cross_attn`: decoding projects the encoder's tokens once. For memory
@@ -106,6 +109,7 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
   NormPlace norm_place_;
   int64_t dim_;
   double stochastic_depth_;
+  OutlierOptions outliers_;
   Part<Norm> norm1_, cross_norm_, norm2_;
   Part<Attention> attn_, cross_attn_;
   Part<FeedForward> mlp_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <stdexcept>
 #include <utility>
 
 #include "cachet/io/atomic_file.h"
@@ -170,6 +171,12 @@ std::vector<fs::path> newest_checkpoints(const fs::path& folder) {
   const auto repeated = std::ranges::unique(paths, same_step);
   paths.erase(repeated.begin(), repeated.end());
   return paths;
+}
+
+int64_t step_of_checkpoint(const fs::path& folder) {
+  const auto order = save_order(folder);
+  if (!order) throw std::invalid_argument(folder.string() + " is not named as a checkpoint is: step-00000120");
+  return order->step;
 }
 
 fs::path find_checkpoint(const fs::path& run_or_checkpoint) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -56,6 +57,9 @@ class CheckpointStore {
 
 /// The checkpoints in such a folder by their names, the newest first; of those that reached one step, the last alone.
 std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& folder);
+
+/// The step in the name of a checkpoint's folder. Throws std::invalid_argument where it is no checkpoint's name.
+int64_t step_of_checkpoint(const std::filesystem::path& folder);
 
 /// The checkpoint folder meant by a run folder (its best, else its last, else its newest checkpoint) or by itself.
 /// Throws std::runtime_error that says where it looked.

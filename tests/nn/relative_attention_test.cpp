@@ -36,7 +36,7 @@ RelativeLayer relative_layer(const Oracle& oracle, nn::NormPlace place) {
   block.norm_place = place;
   const nn::FeedForwardOptions feed_forward{dim, oracle.integer("d_inner"), 0.0, nn::Activation::relu};
   layer.block = std::make_shared<nn::TransformerBlock>(
-      block, nn::NormOptions{}, nn::BlockParts{layer.attention, std::make_shared<nn::FeedForward>(feed_forward)});
+      block, nn::PlugIns{}, nn::BlockParts{layer.attention, std::make_shared<nn::FeedForward>(feed_forward)});
   layer.block->to(at::kDouble);
   return layer;
 }
@@ -120,7 +120,7 @@ TEST(RelativeAttention, KeptKeysAreAsGoodAsRememberedInputs) {
     options.dim = 8;
     options.norm_place = place;
     const auto block = std::make_shared<nn::TransformerBlock>(
-        options, nn::NormOptions{},
+        options, nn::PlugIns{},
         nn::BlockParts{
             std::make_shared<RelativeAttention>(RelativeAttentionOptions{8, 2}, nn::RelativeBiases::make(2, 4)),
             std::make_shared<nn::FeedForward>(nn::FeedForwardOptions{8, 12})});

@@ -79,6 +79,13 @@ TEST(CheckpointStore, SetsPointersRightThatAKilledProcessLeftBehind) {
   EXPECT_EQ(store.best()->filename(), "step-00000002");
 }
 
+TEST(CheckpointStore, ReadsTheStepOfAName) {
+  EXPECT_EQ(step_of_checkpoint("run/checkpoints/step-00000120"), 120);
+  EXPECT_EQ(step_of_checkpoint("step-00000120-r1"), 120);
+  for (const char* name : {"step-", "step-x", "step-00000120-r", "step-00000120.part", "best"})
+    EXPECT_THROW(step_of_checkpoint(name), std::invalid_argument) << name;
+}
+
 TEST(CheckpointStore, SaysWhereItLookedForACheckpoint) {
   const test::TemporaryDirectory folder;
   try {

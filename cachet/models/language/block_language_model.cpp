@@ -38,7 +38,7 @@ void BlockLanguageModel::make_blocks(const std::function<std::shared_ptr<nn::Att
     parts.attention = make_attention();
     parts.feed_forward =
         std::make_shared<nn::FeedForward>(nn::FeedForwardOptions{o.vocabulary.dim, o.mlp_dim, o.dropout, o.activation});
-    blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.norm, parts));
+    blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins, parts));
     blocks->push_back(blocks_.back());
   }
   was_made_with_caches_ = blocks_[0]->has_cache();

@@ -19,7 +19,7 @@ struct LanguageBlockOptions {
   nn::AdaptiveTies ties{};
   int64_t target_length = 0, depth = 0, mlp_dim = 0;
   nn::NormPlace norm_place = nn::NormPlace::before;
-  nn::NormOptions norm{};
+  nn::PlugIns plug_ins{};  // norm and outliers of them: attention is what a model makes
   double dropout = 0.0;
   nn::Activation activation = nn::Activation::gelu;
 };

@@ -60,7 +60,7 @@ CausalTransformer::CausalTransformer(const CausalTransformerOptions& options)
                                      .depth = options.depth,
                                      .mlp_dim = options.mlp_dim,
                                      .norm_place = options.norm_place,
-                                     .norm = options.plug_ins.norm,
+                                     .plug_ins = options.plug_ins,
                                      .dropout = options.dropout}),
       options_(options) {
   auto& o = options_;

@@ -46,7 +46,7 @@ TransformerXL::TransformerXL(const TransformerXLOptions& options)
                                      .depth = options.depth,
                                      .mlp_dim = options.mlp_dim,
                                      .norm_place = options.norm_place,
-                                     .norm = options.plug_ins.norm,
+                                     .plug_ins = options.plug_ins,
                                      .dropout = options.dropout,
                                      .activation = nn::Activation::relu}),
       options_(options) {

@@ -93,7 +93,7 @@ void TranslationTransformer::make_encoder() {
         {o.embed_dim, o.encoder.num_heads, o.text.source_length, {}, o.plug_ins.cache}, o.plug_ins.attention);
     parts.feed_forward = std::make_shared<nn::FeedForward>(
         nn::FeedForwardOptions{o.embed_dim, o.encoder.mlp_dim, o.dropout, o.activation, o.activation_dropout});
-    encoder_blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins.norm, parts));
+    encoder_blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins, parts));
     blocks->push_back(encoder_blocks_.back());
   }
   if (o.norm_place == nn::NormPlace::before)
@@ -116,7 +116,7 @@ void TranslationTransformer::make_decoder() {
     cross_attentions_.push_back(std::make_shared<nn::MultiHeadAttention>(
         nn::MultiHeadOptions{o.embed_dim, o.decoder.num_heads, o.cross_attention, nn::Projection::separate}));
     parts.cross_attention = cross_attentions_.back();
-    decoder_blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins.norm, parts));
+    decoder_blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins, parts));
     blocks->push_back(decoder_blocks_.back());
   }
   if (o.norm_place == nn::NormPlace::before)

@@ -71,7 +71,7 @@ PyramidStage::PyramidStage(const PyramidVisionTransformerOptions& model, const P
     o.tokens = class_tokens + grid_.tokens();
     o.layout = {grid_, class_tokens, {}};
     nn::BlockParts parts{make_attention(model, stage, o), make_feed_forward(model.form, o.feed_forward())};
-    blocks_.push_back(std::make_shared<nn::TransformerBlock>(o, model.plug_ins.norm, std::move(parts)));
+    blocks_.push_back(std::make_shared<nn::TransformerBlock>(o, model.plug_ins, std::move(parts)));
     blocks->push_back(blocks_.back());
   }
   if (model.form != PyramidForm::v1)

@@ -44,7 +44,7 @@ SwinStage::SwinStage(const SwinTransformerOptions& model, const SwinStagePlace& 
     nn::BlockParts parts{nn::make_window_attention({dim, stage.num_heads, model.plug_ins.attention, cache,
                                                     windows_of(model, place.grid, i % 2 == 1)}),
                          std::make_shared<nn::FeedForward>(o.feed_forward())};
-    blocks_.push_back(std::make_shared<nn::TransformerBlock>(o, model.plug_ins.norm, std::move(parts)));
+    blocks_.push_back(std::make_shared<nn::TransformerBlock>(o, model.plug_ins, std::move(parts)));
     blocks->push_back(blocks_.back());
   }
 }

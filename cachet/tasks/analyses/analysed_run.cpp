@@ -6,6 +6,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/utils.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -15,7 +16,10 @@
 #include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
+#include "cachet/train/checkpoint.h"
+#include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
+#include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
@@ -81,6 +85,11 @@ Task& AnalysedRun::evaluation() {
   return *evaluation_;
 }
 
+Task& AnalysedRun::training() {
+  if (!training_) training_ = opened(saved_, Splits::both);
+  return *training_;
+}
+
 train::Metrics AnalysedRun::evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress) {
   Task& task = evaluation();
   const at::NoGradGuard no_grad;
@@ -93,8 +102,7 @@ train::Metrics AnalysedRun::evaluate(const nn::Listener& listener, const train::
 
 void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& look,
                          const train::EvaluationProgress& progress) {
-  if (!training_) training_ = opened(saved_, Splits::both);
-  torch::nn::Module& model = training_->model();
+  torch::nn::Module& model = training().model();
   const train::RandomStateKept random(model);
   const BuffersKept buffers(model);
   torch::manual_seed(saved_.plan.training.train.seed);
@@ -123,6 +131,23 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
     progress(step + 1, options_.steps);
   }
   model.eval();
+}
+
+std::vector<std::filesystem::path> AnalysedRun::kept_checkpoints() const {
+  if (!train::is_run_folder(saved_.run)) return {};
+  std::vector<std::filesystem::path> kept = train::newest_checkpoints(train::RunFolder::open(saved_.run).checkpoints());
+  if (kept.size() < 2) return {};
+  std::ranges::reverse(kept);
+  return kept;
+}
+
+void AnalysedRun::over_checkpoints(torch::nn::Module& model, const std::function<void(int64_t step)>& look) const {
+  const io::LoadPolicy same{.conversion = io::LoadPolicy::Conversion::kNone};
+  for (const std::filesystem::path& checkpoint : kept_checkpoints()) {
+    io::load_state_dict(model, train::read_weights(checkpoint), same);
+    look(train::step_of_checkpoint(checkpoint));
+  }
+  io::load_state_dict(model, read_weights(saved_), same);
 }
 
 BuffersKept::BuffersKept(torch::nn::Module& model) {

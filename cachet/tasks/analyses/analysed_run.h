@@ -41,6 +41,8 @@ class AnalysedRun {
   /// Over the first samples of its evaluation, in evaluation mode. Opened when it is first asked for.
   Task& evaluation();
   torch::nn::Module& model() { return evaluation().model(); }
+  /// As its training begins. Opened when it is first asked for.
+  Task& training();
 
   /// Metrics of these samples, while `listener` (may be none) hears what passes through the model, in float32 or wider.
   train::Metrics evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress);
@@ -52,6 +54,12 @@ class AnalysedRun {
     std::function<void()> after_step = [] {};
   };
   void replay(const std::function<Replay(torch::nn::Module& model)>& look, const train::EvaluationProgress& progress);
+
+  /// The checkpoints that the run keeps, oldest first; none where it keeps one, or is no run's folder.
+  std::vector<std::filesystem::path> kept_checkpoints() const;
+  /// Calls `look` with the step of each of kept_checkpoints(), whose weights `model`, of this run's evaluation or
+  /// training, then has; afterwards it has its own.
+  void over_checkpoints(torch::nn::Module& model, const std::function<void(int64_t step)>& look) const;
 
  private:
   std::unique_ptr<Task> opened(const SavedRun& saved, Splits splits) const;

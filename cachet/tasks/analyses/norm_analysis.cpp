@@ -89,6 +89,35 @@ report::LineChart filtered_chart(const std::string& run, const ordered_json& lay
   return chart;
 }
 
+// How normal the statistics of each layer are at the checkpoints that a run keeps: PNAC over steps.
+report::LineChart normality_chart(const std::string& title, const ordered_json& values, const char* which) {
+  report::LineChart chart{title, "step", "normal channels"};
+  chart.note = "At each checkpoint that the run keeps, over the same replayed steps.";
+  chart.y_from_zero = true;
+  for (size_t layer = 0; layer < values["layers"].size(); ++layer) {
+    report::Series series{values["layers"][layer]["layer"], {}, {}};
+    for (const ordered_json& checkpoint : values["checkpoints"]) {
+      const ordered_json& share = checkpoint[which][layer];
+      if (!share.is_number()) continue;
+      series.x.push_back(number_in(checkpoint["step"]));
+      series.y.push_back(share.get<double>());
+    }
+    if (!series.x.empty()) chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+analysis::StepStatistics replayed(AnalysedRun& run, const train::EvaluationProgress& progress) {
+  std::optional<analysis::StepStatistics> statistics;
+  run.replay(
+      [&](torch::nn::Module& model) {
+        statistics.emplace(model);
+        return AnalysedRun::Replay{statistics->listener()};
+      },
+      progress);
+  return std::move(*statistics);
+}
+
 class NormAnalysis final : public Analysis {
  public:
   std::string_view word() const override { return "norms"; }
@@ -100,16 +129,13 @@ class NormAnalysis final : public Analysis {
   }
 
   AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {
-    std::optional<analysis::StepStatistics> statistics;
-    run.replay(
-        [&](torch::nn::Module& model) {
-          statistics.emplace(model);
-          return AnalysedRun::Replay{statistics->listener()};
-        },
-        progress);
     const int64_t last = run.options().steps;
+    int64_t replays = 0;
+    const int64_t all = last * (1 + static_cast<int64_t>(run.kept_checkpoints().size()));
+    const train::EvaluationProgress of_all = [&](int64_t done, int64_t) { progress(replays * last + done, all); };
     ordered_json layers = ordered_json::array();
-    for (const auto& [path, layer] : statistics->layers())
+    const analysis::StepStatistics statistics = replayed(run, of_all);
+    for (const auto& [path, layer] : statistics.layers())
       layers.push_back({{"layer", path},
                         {"normal", normality_json(layer.forward, last)},
                         {"gradient_normal", normality_json(layer.gradient, last)},
@@ -119,7 +145,18 @@ class NormAnalysis final : public Analysis {
                         {"running", layer.running},
                         {"apart", layer.apart},
                         {"filtered", layer.filtered}});
-    return {ordered_json{{"steps", last}, {"layers", layers}}.dump()};
+    ordered_json checkpoints = ordered_json::array();
+    run.over_checkpoints(run.training().model(), [&](int64_t step) {
+      ++replays;
+      ordered_json normal = ordered_json::array(), gradient_normal = ordered_json::array();
+      const analysis::StepStatistics then = replayed(run, of_all);
+      for (const auto& [path, layer] : then.layers()) {
+        normal.push_back(normality_json(layer.forward, last));
+        gradient_normal.push_back(normality_json(layer.gradient, last));
+      }
+      checkpoints.push_back({{"step", step}, {"normal", normal}, {"gradient_normal", gradient_normal}});
+    });
+    return {ordered_json{{"steps", last}, {"layers", layers}, {"checkpoints", checkpoints}}.dump()};
   }
 
   report::Section section(const std::vector<NamedResult>& results) const override {
@@ -134,6 +171,9 @@ class NormAnalysis final : public Analysis {
       const auto add = [&](report::LineChart chart) {
         if (!chart.series.empty()) section.blocks.push_back(std::move(chart));
       };
+      add(normality_chart("Normal channels over checkpoints: " + result.run, values, "normal"));
+      add(normality_chart("Normal channels of the gradient over checkpoints: " + result.run, values,
+                          "gradient_normal"));
       add(fluctuation_chart("Fluctuation of the statistics: " + result.run, layers, "fluctuation"));
       add(fluctuation_chart("Fluctuation of the gradient's statistics: " + result.run, layers, "gradient_fluctuation"));
       section.blocks.push_back(running_charts(result.run, layers));

@@ -1,15 +1,10 @@
-#include <algorithm>
 
 #include "cachet/analysis/block_outputs.h"
 #include "cachet/analysis/similarity.h"
-#include "cachet/io/state_dict.h"
 #include "cachet/nn/transformer_block.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/kept_results.h"
 #include "cachet/tasks/analyses/result_values.h"
-#include "cachet/train/checkpoint.h"
-#include "cachet/train/checkpoint_store.h"
-#include "cachet/train/run_folder.h"
 
 namespace cachet::tasks {
 namespace {
@@ -42,20 +37,10 @@ void require_same_examples(AnalysedRun& a, AnalysedRun& b) {
 // How alike each layer is to itself at the checkpoints that a run keeps besides the one that is looked at.
 ordered_json change_over_checkpoints(AnalysedRun& run, const analysis::BlockOutputs& now) {
   ordered_json changes = ordered_json::array();
-  const SavedRun& saved = run.saved();
-  if (!train::is_run_folder(saved.run)) return changes;
-  std::vector<std::filesystem::path> kept = train::newest_checkpoints(train::RunFolder::open(saved.run).checkpoints());
-  std::ranges::reverse(kept);
-  if (kept.size() < 2) return changes;
-  torch::nn::Module& model = run.model();
-  const io::LoadPolicy same{.conversion = io::LoadPolicy::Conversion::kNone};
-  for (const std::filesystem::path& checkpoint : kept) {
-    io::load_state_dict(model, train::read_weights(checkpoint), same);
+  run.over_checkpoints(run.model(), [&](int64_t step) {
     const at::Tensor cka = alignment(outputs_of(run, [](int64_t, int64_t) {}), now);
-    changes.push_back(
-        {{"step", std::stoll(checkpoint.filename().string().substr(5))}, {"cka", json_of(cka.diagonal())}});
-  }
-  io::load_state_dict(model, read_weights(saved), same);
+    changes.push_back({{"step", step}, {"cka", json_of(cka.diagonal())}});
+  });
   return changes;
 }
 

@@ -73,8 +73,8 @@ struct PreparedImage : PreparedSample {
 class ImageStream : public train::TrainingStream {
  public:
   ImageStream(models::ImageClassifier& model, data::BatchStream<data::ImageBatch> batches,
-              const data::MixingOptions& mixing, uint64_t seed, int64_t epoch)
-      : model_(model), batches_(std::move(batches)), mixing_(mixing), seed_(seed), epoch_(epoch) {}
+              const ImageClassificationOptions& options, uint64_t seed, int64_t epoch)
+      : model_(model), batches_(std::move(batches)), options_(options), seed_(seed), epoch_(epoch) {}
 
   bool fetch() override {
     batch_ = batches_.next();
@@ -85,14 +85,15 @@ class ImageStream : public train::TrainingStream {
   train::StepResult forward() override {
     const int64_t classes = model_.classes();
     const data::MixedBatch mixed =
-        data::mix_batch(batch_->images, batch_->labels, classes, mixing_, seed_, epoch_, batch_->number);
-    return classification_step(model_, model_.forward(mixed.images), mixed.targets);
+        data::mix_batch(batch_->images, batch_->labels, classes, options_.mixing, seed_, epoch_, batch_->number);
+    const at::Tensor images = nn::with_outliers(mixed.images, 1, options_.outliers);
+    return classification_step(model_, model_.forward(images), mixed.targets);
   }
 
  private:
   models::ImageClassifier& model_;
   data::BatchStream<data::ImageBatch> batches_;
-  const data::MixingOptions& mixing_;
+  const ImageClassificationOptions& options_;
   uint64_t seed_;
   int64_t epoch_;
   std::optional<data::ImageBatch> batch_;
@@ -144,7 +145,7 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
 }
 
 std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int64_t epoch, int64_t first_batch) {
-  return std::make_unique<ImageStream>(*model_, training_loader_->stream(epoch, first_batch), options_.mixing,
+  return std::make_unique<ImageStream>(*model_, training_loader_->stream(epoch, first_batch), options_,
                                        training_options_.seed, epoch);
 }
 

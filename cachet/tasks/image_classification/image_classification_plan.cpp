@@ -36,6 +36,7 @@ ImageClassificationOptions read_image_classification_options(const config::View&
     data.table("normalization").problem("source", "data is for images of one size; give mean and std");
   }
   options.mixing = data::read_mixing_options(data.table("mixing"));
+  options.outliers = nn::read_outlier_options(data.table("outliers"));
   options.loader = data::read_loader_options(data);
   options.repeated_augmentation = data.integer("repeated_augmentation", options.repeated_augmentation, {1, 64});
   options.model = models::read_image_classifier(root.table("model"), defaults_of(options.dataset, options.resize));

@@ -8,6 +8,7 @@
 #include "cachet/data/vision/normalization.h"
 #include "cachet/data/vision/transforms.h"
 #include "cachet/models/vision/image_classifier.h"
+#include "cachet/nn/outliers.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/task_kinds.h"
@@ -21,12 +22,13 @@ struct ImageClassificationOptions {
   data::AugmentationOptions augmentation;
   data::ResizeOptions resize;
   data::MixingOptions mixing;
+  nn::OutlierOptions outliers;  // among the images of a training step
   data::LoaderOptions loader;
   int64_t repeated_augmentation = 1;  // of training: data::EqualBatchOptions::repeats
   models::ImageClassifierPlan model;  // made for the data's images and classes unless it says otherwise
 };
 
-/// Reads [data] (with its tables normalization, augmentation, resize and mixing) and [model] of a recipe.
+/// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers) and [model] of a recipe.
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 

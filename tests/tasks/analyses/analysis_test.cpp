@@ -129,6 +129,22 @@ TEST_F(AnalysesTest, NormsHaveNormalityFluctuationAndRunningStatistics) {
   }
 }
 
+TEST_F(AnalysesTest, NormalityIsAskedAtEachCheckpoint) {
+  AnalysedRun run = trained("run", {"train.keep=9", "train.checkpoint_every=4 steps"});
+  const io::TensorMap before = state_of(run.training().model());
+  const json values = measured("norms", run);
+  ASSERT_GE(values["checkpoints"].size(), 2u);
+  EXPECT_EQ(values["checkpoints"][0]["step"], 4);
+  // The last one is what is analysed.
+  const json& last = values["checkpoints"].back();
+  ASSERT_EQ(last["normal"].size(), 5u);
+  for (size_t layer = 0; layer < 5; ++layer) {
+    EXPECT_EQ(last["normal"][layer], values["layers"][layer]["normal"]);
+    EXPECT_EQ(last["gradient_normal"][layer], values["layers"][layer]["gradient_normal"]);
+  }
+  expect_equal(before, run.training().model());
+}
+
 TEST_F(AnalysesTest, LayersAreLikeThemselvesAndCheckpointsMove) {
   AnalysedRun run = trained("run", {"train.keep=9", "train.checkpoint_every=4 steps"});
   const json values = measured("similarity", run);

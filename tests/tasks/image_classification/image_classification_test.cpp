@@ -70,6 +70,24 @@ TEST_F(ImageClassificationTest, ResumesBitByBitWhateverTheWorkers) {
   expect_same(whole.random, resumed.random);
 }
 
+// Which rows are outliers is drawn by torch's generator, whose state a checkpoint has.
+TEST_F(ImageClassificationTest, MeetsOutliersAndResumesBitByBit) {
+  const Names outliers{"data.outliers={probability=0.5, share=0.2, scale=50.0}",
+                       "model.outliers={probability=0.2, share=0.1, scale=30.0}"};
+  const auto with = [&](Names settings) {
+    settings.insert(settings.end(), outliers.begin(), outliers.end());
+    return settings;
+  };
+  train_tiny(images(), run("plain"), {"train.limit=24 steps"});
+  train_tiny(images(), run("whole"), with({"train.limit=24 steps"}));
+  train_tiny(images(), run(), with({"train.limit=17 steps"}));
+  train_tiny(images(), run(), with({"train.limit=24 steps"}));
+  const train::Checkpoint plain = newest(run("plain")), whole = newest(run("whole")), resumed = newest(run());
+  EXPECT_EQ(resumed.state.step, 24);
+  expect_same(whole.model, resumed.model);
+  EXPECT_FALSE(whole.model.at("norm.statistics").equal(plain.model.at("norm.statistics")));
+}
+
 TEST_F(ImageClassificationTest, ObservesSharesAndNormSteps) {
   const auto cached = task();
   const auto series = cached->observe();
