@@ -1,10 +1,10 @@
 // Trains a T2T-ViT with unified normalization on batches that are given, for benchmarks/unified_norm_training.py, which
 // trains the published code on the same:
-//   unified_norm_training --write WEIGHTS KEY=VALUE…                    the weights that it begins with, in the
-//   authors' names unified_norm_training --train BATCHES float64|float32 KEY=VALUE…
-// Prints a JSON object for each step: loss, norm of the gradients, and how many steps each norm has filtered so far;
-// then the accuracy on the test images. KEY=VALUE are keys of the model's table;
-// rates and ε of AdamW come with the batches.
+//   unified_norm_training --write WEIGHTS KEY=VALUE…
+//   unified_norm_training --train BATCHES float64|float32 KEY=VALUE…
+// The first writes the weights that it begins with, in the authors' names. The second prints a JSON object for each
+// step: loss, norm of the gradients, and how many steps each norm has filtered so far; then the accuracy on the test
+// images. KEY=VALUE are keys of the model's table; rates and ε of AdamW come with the batches.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
