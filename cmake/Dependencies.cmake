@@ -4,6 +4,11 @@ find_library(JEMALLOC_LIBRARY jemalloc REQUIRED)
 add_library(jemalloc::jemalloc UNKNOWN IMPORTED)
 set_target_properties(jemalloc::jemalloc PROPERTIES
   IMPORTED_LOCATION "${JEMALLOC_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${JEMALLOC_INCLUDE_DIR}")
+find_path(UTF8PROC_INCLUDE_DIR utf8proc.h REQUIRED)
+find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
+add_library(utf8proc::utf8proc UNKNOWN IMPORTED)
+set_target_properties(utf8proc::utf8proc PROPERTIES
+  IMPORTED_LOCATION "${UTF8PROC_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${UTF8PROC_INCLUDE_DIR}")
 find_package(JPEG REQUIRED)  # libjpeg-turbo: parts of images need its cropping decoder
 find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)

@@ -10,6 +10,7 @@
 #include "cachet/data/data_file.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/fingerprint.h"
+#include "cachet/data/text/normalizing_encoder.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/text_lines.h"
 #include "cachet/data/text/word_vocabulary.h"
@@ -79,16 +80,14 @@ int64_t characters_in(std::string_view text) {
 
 Corpus from_token_file(const fs::path& path, const Vocabulary& vocabulary) {
   auto file = std::make_shared<const TokenFile>(TokenFile::open(path));
+  file->require(vocabulary);
   const TokenFileFacts facts = file->facts();
-  if (facts.vocabulary != vocabulary.size || facts.fingerprint != vocabulary.fingerprint)
-    throw io::Error(path.string() + ": its tokens are of another vocabulary, of " + std::to_string(facts.vocabulary) +
-                    " tokens; `cachet data tokens` makes them of this one");
   return {std::move(file), facts, path};
 }
 
 Corpus from_text(const fs::path& path, const TextEncoder& encoder, CorpusTokens tokens) {
   const Vocabulary vocabulary = encoder.vocabulary();
-  Corpus corpus{nullptr, {vocabulary.size, vocabulary.fingerprint}, path};
+  Corpus corpus{nullptr, {vocabulary.size, vocabulary.fingerprint_of_tokens()}, path};
   std::vector<Token> all;
   for_each_piece(path, [&](std::string_view lines) {
     if (corpus.facts.text_bytes == 0) corpus.begins_with_mark = lines.starts_with(kByteOrderMark);
@@ -110,6 +109,7 @@ CorpusOptions read_corpus_options(const config::View& data, DataRoot root) {
   CorpusOptions options;
   options.root = root == DataRoot::required ? data.required_text("root") : data.text("root", "");
   options.tokens = data.choice("tokens", options.tokens, kCorpusTokens);
+  options.normalization = read_normalization(data);
   options.limit = data.integer("limit", options.limit, {.least = 0});
   if (options.tokens == CorpusTokens::bytes) {
     for (const char* key : {"vocabulary_file", "vocabulary", "vocabulary_hash"})
@@ -153,7 +153,8 @@ VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path
 }
 
 std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options, const fs::path& working_folder) {
-  if (options.tokens == CorpusTokens::bytes) return std::make_unique<ByteEncoder>();
+  if (options.tokens == CorpusTokens::bytes)
+    return with_normalization(std::make_unique<ByteEncoder>(), options.normalization, "bytes");
   const VocabularyFile file = read_vocabulary_file(options, working_folder);
   const std::string name = file.path.string();
   if (!options.vocabulary_hash.empty() && io::sha256_hex(file.bytes) != options.vocabulary_hash)
@@ -167,7 +168,7 @@ std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& opti
   if (options.vocabulary > 0 && encoder->vocabulary().size != options.vocabulary)
     throw io::Error(name + ": has " + std::to_string(encoder->vocabulary().size) +
                     " tokens, and the recipe says data.vocabulary = " + std::to_string(options.vocabulary));
-  return encoder;
+  return with_normalization(std::move(encoder), options.normalization, name);
 }
 
 Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary) {
@@ -187,7 +188,7 @@ EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, C
   EncodedCorpus all;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
+    const std::string line = normalized(text.substr(0, end), vocabulary.normalization);
     // The last line has an end whether or not its text has one.
     std::string with_end(line);
     if (tokens != CorpusTokens::subwords) with_end += '\n';

@@ -27,10 +27,11 @@ struct CorpusOptions {
                                                         // the root, then as the root is
   int64_t vocabulary = 0;                               // how many tokens it must have; 0: any
   std::string vocabulary_hash{};                        // where given, the file must have it
-  int64_t limit = 0;                                    // at most so many tokens of each split; 0 = all
+  TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
+  int64_t limit = 0;                                          // at most so many tokens of each split; 0 = all
 };
 
-/// Reads root, tokens, vocabulary_file, vocabulary, vocabulary_hash and limit.
+/// Reads root, tokens, vocabulary_file, vocabulary, vocabulary_hash, normalize and limit.
 CorpusOptions read_corpus_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// What should lie in the folder, in words.
@@ -45,8 +46,8 @@ struct VocabularyFile {
 };
 VocabularyFile read_vocabulary_file(const CorpusOptions& options, const std::filesystem::path& working_folder);
 
-/// Makes the tokens of the corpus. Throws io::Error where the vocabulary's file is missing, damaged, has another hash
-/// or another number of tokens than the options say.
+/// Makes the tokens of the corpus. Throws io::Error where the vocabulary's file is missing, damaged, has another hash,
+/// another number of tokens or texts in another form than the options say.
 std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options,
                                                        const std::filesystem::path& working_folder);
 
@@ -66,7 +67,8 @@ struct Corpus {
 /// What stands for a line's end. Throws io::Error for subwords without an end of a sequence.
 Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary);
 
-/// The tokens of a text, line by line. Throws io::Error for subwords without an end of a sequence.
+/// The tokens of a text, line by line. Bytes and characters are counted as they are foretold: of the text in the form
+/// that the encoder brings it into. Throws io::Error for subwords without an end of a sequence.
 struct EncodedCorpus {
   std::vector<Token> tokens;
   int64_t bytes = 0, characters = 0, unknown = 0, replaced = 0;

@@ -68,7 +68,7 @@ void ParallelCorpus::read_texts(const ParallelOptions& options, const ParallelEn
       kept[side]->add(pair[side].tokens);
       counts_.tokens[side] += length(side);
       counts_.unknown[side] += pair[side].unknown;
-      if (!trains) sides_[side].texts.emplace_back(texts[side]);
+      if (!trains) sides_[side].texts.push_back(normalized(texts[side], sides_[side].vocabulary.normalization));
     }
   };
   try {
@@ -143,7 +143,7 @@ std::string ParallelCorpus::fingerprint() const {
   Fingerprint digest;
   digest.add(size());
   for (const Side& side : sides_) {
-    digest.add(side.vocabulary.size).add(side.vocabulary.fingerprint);
+    digest.add(side.vocabulary.size).add(side.vocabulary.fingerprint_of_tokens());
     Fingerprint::for_some(size(), [&](int64_t pair) {
       for (const Token token : side.sentences->tokens(pair)) digest.add(token);
       digest.add(int64_t{-1});
@@ -174,6 +174,9 @@ std::vector<std::string> ParallelCorpus::notes(const char* split) const {
                       " that are no UTF-8 were replaced");
     if (sides_[side].begins_with_mark)
       lines.push_back(before + sides_[side].language + " begins with a byte-order mark, which is kept");
+    if (!sides_[side].texts.empty() && sides_[side].vocabulary.normalization != TextNormalization::none)
+      lines.push_back(before + sides_[side].language + " is in the form " +
+                      to_string(sides_[side].vocabulary.normalization) + ", sentences to compare with among it");
   }
   return lines;
 }
@@ -187,7 +190,8 @@ ParallelTokenFiles write_parallel_token_files(const ParallelFiles& files, const 
     std::vector<Token> tokens = encoder.encode(text).tokens;
     tokens.push_back(encoder.marks.end);
     writer.add(tokens);
-    writer.add_text(static_cast<int64_t>(text.size()) + 1, characters_of(text) + 1);
+    const std::string kept = normalized(text, encoder.texts->vocabulary().normalization);
+    writer.add_text(static_cast<int64_t>(kept.size()) + 1, characters_of(kept) + 1);
   };
   read_pairs(files, options, [&](std::string_view source, std::string_view target) {
     add(sources, encoders.source, source);

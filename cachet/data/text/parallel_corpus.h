@@ -47,7 +47,8 @@ class ParallelCorpus {
   /// Without the marks. Throws std::out_of_range.
   int64_t length(ParallelSide side, int64_t pair) const { return of(side).sentences->length(pair); }
   std::vector<Token> tokens(ParallelSide side, int64_t pair) const { return of(side).sentences->tokens(pair); }
-  /// The sentences as they lie in the files, whole; of training none are kept.
+  /// The sentences as they lie in the files, whole, in the form that the encoders bring them into; of training none
+  /// are kept.
   const std::vector<std::string>& texts(ParallelSide side) const { return of(side).texts; }
 
   const PairCounts& counts() const { return counts_; }

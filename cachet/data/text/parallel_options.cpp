@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cachet/data/data_path.h"
+#include "cachet/data/text/normalizing_encoder.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/word_vocabulary.h"
 #include "cachet/io/error.h"
@@ -82,6 +83,7 @@ ParallelOptions read_parallel_options(const config::View& data, DataRoot root) {
   options.rules.max_ratio = data.real("max_ratio", options.rules.max_ratio, {.least = 0});
   if (options.rules.max_ratio > 0 && options.rules.max_ratio < 1)
     data.problem("max_ratio", "is of the longer side to the shorter one: 1 or more, or 0 for any");
+  options.normalization = read_normalization(data);
   options.limit = data.integer("limit", options.limit, {.least = 0});
   return options;
 }
@@ -144,10 +146,12 @@ SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSi
     throw io::Error(name + ": is another vocabulary than the recipe's, whose " + key + "_hash is " + vocabulary.hash);
   const bool words = options.tokens == ParallelTokens::words;
   SentenceEncoder encoder;
+  std::unique_ptr<const TextEncoder> texts;
   if (words)
-    encoder.texts = std::make_shared<const WordEncoder>(file.bytes, name);
+    texts = std::make_unique<WordEncoder>(file.bytes, name);
   else
-    encoder.texts = std::make_shared<const SubwordEncoder>(file.bytes, name);
+    texts = std::make_unique<SubwordEncoder>(file.bytes, name);
+  encoder.texts = with_normalization(std::move(texts), options.normalization, name);
   const Vocabulary found = encoder.texts->vocabulary();
   if (vocabulary.size > 0 && found.size != vocabulary.size)
     throw io::Error(name + ": has " + std::to_string(found.size) + " tokens, and the recipe says " + key + " = " +

@@ -46,7 +46,8 @@ struct ParallelOptions {
   bool shared_vocabulary = true;
   ParallelVocabulary source_vocabulary{}, target_vocabulary{};  // the same where it is shared
   PairRules rules{};
-  int64_t limit = 0;  // at most so many pairs of each split; 0 = all
+  TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
+  int64_t limit = 0;                                          // at most so many pairs of each split; 0 = all
 
   const ParallelVocabulary& vocabulary(ParallelSide side) const {
     return side == ParallelSide::source ? source_vocabulary : target_vocabulary;
@@ -55,8 +56,8 @@ struct ParallelOptions {
 };
 
 /// Reads root, source, target, train, validation, test, columns, tokens, shared_vocabulary, max_length, max_ratio,
-/// limit; vocabulary_file, vocabulary and vocabulary_hash where the vocabulary is shared, else these with source_ and
-/// target_ before them. Where the root is optional, so are the languages.
+/// normalize, limit; vocabulary_file, vocabulary and vocabulary_hash where the vocabulary is shared, else these with
+/// source_ and target_ before them. Where the root is optional, so are the languages.
 ParallelOptions read_parallel_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// What should lie in the folder, in words.
@@ -87,7 +88,7 @@ struct SentenceEncoder {
 };
 
 /// Throws io::Error where the vocabulary's file is missing, damaged, has another hash or another number of tokens than
-/// the options say, or has no end of a sentence.
+/// the options say, tokens in another form than theirs, or no end of a sentence.
 SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSide side,
                                       const std::filesystem::path& working_folder);
 

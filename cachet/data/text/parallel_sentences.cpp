@@ -20,10 +20,7 @@ std::vector<Token> SentencesInMemory::tokens(int64_t sentence) const {
 }
 
 SentencesInFile::SentencesInFile(TokenFile file, const Vocabulary& vocabulary, Token end) : file_(std::move(file)) {
-  const TokenFileFacts& facts = file_.facts();
-  if (facts.vocabulary != vocabulary.size || facts.fingerprint != vocabulary.fingerprint)
-    throw io::Error(file_.name() + ": its tokens are of another vocabulary, of " + std::to_string(facts.vocabulary) +
-                    " tokens; `cachet data tokens` makes them of this one");
+  file_.require(vocabulary);
   std::vector<int64_t> piece;
   for (int64_t first = 0; first < file_.size(); first += kTokensAtOnce) {
     piece.resize(static_cast<size_t>(std::min(kTokensAtOnce, file_.size() - first)));

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/text/normalization.h"
+
 namespace cachet::data {
 
 /// How pieces are found: byte-pair encoding (Sennrich et al. 2016), or a unigram language model (Kudo 2018).
@@ -20,11 +22,11 @@ struct SubwordOptions {
 
 /// The texts to train a subword model with, of each path in turn: all .txt files below a folder, by name, a file a
 /// text; of a TSV file of pairs (data/text/matching.h) its texts, each once; of any other file, plain, .gz or .xz, its
-/// lines that are not empty. Bytes that are no UTF-8 are replaced, and counted in `replaced`. `most`: at most so many
-/// texts, an even draw; 0 = all. Throws io::Error, also for a folder that holds folders train and test, which would mix
-/// the two.
+/// lines that are not empty. They are brought into `form`, and bytes that are no UTF-8 are replaced, and counted in
+/// `replaced`. `most`: at most so many texts, an even draw; 0 = all. Throws io::Error, also for a folder that holds
+/// folders train and test, which would mix the two.
 std::vector<std::string> read_training_texts(const std::vector<std::filesystem::path>& paths, int64_t most,
-                                             int64_t& replaced);
+                                             int64_t& replaced, TextNormalization form = TextNormalization::none);
 
 /// Trains a SentencePiece model and returns its bytes: the same for the same texts, in whatever process. Throws
 /// io::Error, also in a build without SentencePiece.

@@ -97,6 +97,20 @@ void TokenFile::read(int64_t first, int64_t count, int64_t* out) const {
   }
 }
 
+void TokenFile::require(const Vocabulary& vocabulary) const {
+  if (facts_.vocabulary == vocabulary.size && facts_.fingerprint == vocabulary.fingerprint_of_tokens()) return;
+  for (const auto form : {TextNormalization::none, TextNormalization::nfc, TextNormalization::nfkc}) {
+    Vocabulary other = vocabulary;
+    other.normalization = form;
+    if (facts_.vocabulary == vocabulary.size && facts_.fingerprint == other.fingerprint_of_tokens())
+      throw io::Error(name_ + ": was made with --normalize " + to_string(form) +
+                      ", and the recipe says data.normalize = \"" + to_string(vocabulary.normalization) +
+                      "\"; `cachet data tokens --normalize " + to_string(vocabulary.normalization) + "` makes it anew");
+  }
+  throw io::Error(name_ + ": its tokens are of another vocabulary, of " + std::to_string(facts_.vocabulary) +
+                  " tokens; `cachet data tokens` makes them of this one");
+}
+
 TokenFileWriter::TokenFileWriter(std::filesystem::path path, const Vocabulary& vocabulary)
     : path_(std::move(path)),
       temporary_(path_.parent_path() / ("." + path_.filename().string() + ".tmp-" + std::to_string(getpid()))),
@@ -105,7 +119,7 @@ TokenFileWriter::TokenFileWriter(std::filesystem::path path, const Vocabulary& v
     throw std::invalid_argument("a file of tokens has a vocabulary of 1 to " + std::to_string(kMostTokens) +
                                 " and a fingerprint of at most 64 bytes");
   facts_.vocabulary = vocabulary.size;
-  facts_.fingerprint = vocabulary.fingerprint;
+  facts_.fingerprint = vocabulary.fingerprint_of_tokens();
   std::filesystem::remove(temporary_);
   file_ = std::make_unique<io::GrowingFile>(temporary_);
   pending_ = std::string(kHeaderBytes, '\0');

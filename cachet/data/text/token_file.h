@@ -17,7 +17,7 @@ namespace cachet::data {
 /// What a long sequence of tokens is of.
 struct TokenFileFacts {
   int64_t vocabulary = 0;     // ids are below it
-  std::string fingerprint{};  // of the vocabulary; at most 64 bytes
+  std::string fingerprint{};  // of the vocabulary and the form of its texts; at most 64 bytes
   int64_t tokens = 0;
   int64_t text_bytes = 0, text_characters = 0;  // of the text that they stand for: what bits per byte are counted by
   bool operator==(const TokenFileFacts&) const = default;
@@ -38,6 +38,8 @@ class TokenFile final : public TokenSequence {
 
   const TokenFileFacts& facts() const { return facts_; }
   const std::string& name() const { return name_; }
+  /// Throws io::Error unless the tokens are of this vocabulary and of texts in its form.
+  void require(const Vocabulary& vocabulary) const;
   int64_t size() const override { return facts_.tokens; }
   /// Throws io::Error that names the place of an id beyond the vocabulary, too.
   void read(int64_t first, int64_t count, int64_t* out) const override;

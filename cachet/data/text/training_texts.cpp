@@ -83,7 +83,8 @@ void add_folder(const fs::path& folder, KeptTexts& texts) {
 
 }  // namespace
 
-std::vector<std::string> read_training_texts(const std::vector<fs::path>& paths, int64_t most, int64_t& replaced) {
+std::vector<std::string> read_training_texts(const std::vector<fs::path>& paths, int64_t most, int64_t& replaced,
+                                             TextNormalization form) {
   KeptTexts kept(most);
   for (const fs::path& path : paths) {
     std::error_code error;
@@ -97,7 +98,7 @@ std::vector<std::string> read_training_texts(const std::vector<fs::path>& paths,
       add_lines(path, kept);
   }
   std::vector<std::string> texts = kept.take();
-  for (std::string& text : texts) text = with_valid_utf8(text, replaced);
+  for (std::string& text : texts) text = with_valid_utf8(normalized(text, form), replaced);
   return texts;
 }
 

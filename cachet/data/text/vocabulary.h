@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "cachet/data/text/normalization.h"
+
 namespace cachet::data {
 
 /// A token's id.
@@ -29,6 +31,11 @@ struct Vocabulary {
   /// Equal for equal meanings: a word for fixed ones, the SHA-256 of their model for subwords.
   std::string fingerprint{};
   SpecialTokens special{};
+  TextNormalization normalization = TextNormalization::none;  // the form that texts are in
+
+  /// Equal for tokens that mean the same and were made of texts in the same form: the fingerprint itself for texts as
+  /// they are given, else the SHA-256 of form and fingerprint.
+  std::string fingerprint_of_tokens() const;
 };
 
 }  // namespace cachet::data

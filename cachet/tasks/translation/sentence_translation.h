@@ -37,7 +37,8 @@ std::vector<std::vector<models::Hypothesis>> translate_sentences(
     models::TranslationModel& model, std::span<const SentenceToTranslate> sentences,
     const SentenceTranslationOptions& options, const std::function<void(int64_t done)>& progress = {});
 
-/// What a hypothesis says, in one line: a line end that the vocabulary may have is a space.
+/// What a hypothesis says, in one line and in the form of the texts: a line end that the vocabulary may have is a
+/// space.
 std::string text_of(const models::Hypothesis& hypothesis, const data::SentenceEncoder& target);
 
 }  // namespace cachet::tasks
