@@ -54,9 +54,7 @@ void train(const std::string& path, at::ScalarType type, const std::vector<std::
   std::vector<train::NamedParameter> all = parameters.decayed;
   all.insert(all.end(), parameters.undecayed.begin(), parameters.undecayed.end());
   const io::TensorMap given = io::read_safetensors(path).tensors;
-  train::OptimizerOptions adamw;
-  adamw.epsilon = given.at("eps").item<double>();
-  const auto optimizer = train::make_optimizer(adamw, parameters);
+  const auto optimizer = train::make_optimizer({}, parameters);
   const Tensor &images = given.at("images"), &labels = given.at("labels"), &rates = given.at("rates");
   model->train();
   for (int64_t step = 0; step < images.size(0); ++step) {

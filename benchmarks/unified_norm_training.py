@@ -2,15 +2,14 @@
 """A T2T-ViT with unified normalization in training: the published code beside ours, on the same weights and batches.
 
 usage: unified_norm_training.py PROGRAM CIFAR10 [--steps N] [--precision float64|float32] [--warmup N] [--unfiltered]
-                                [--lr RATE] [--rates N] [--eps E] [--batch N] [--tested N] [--seed N] [--every N] [-o FILE.csv]
+                                [--lr RATE] [--rates N] [--batch N] [--tested N] [--seed N] [--every N] [-o FILE.csv]
 
 PROGRAM is build/release/unified_norm_training_benchmark, CIFAR10 the folder of the binary batches; UN_SRC names
 image_classification of a checkout of the published code, which is patched as far as it has to be: soft splits for images of 32
 pixels, no fixed dropout and no cast to float32 in its performer. Batches, with their crops and mirrors, are drawn once by the
 seed and written out; both sides read them. AdamW, the rate warms up over --rates steps and falls by a cosine to --steps, gradients
-are clipped at 1. Where a gradient is far below AdamW's --eps of 1e-8, its rounding decides over the update: for equality in
-float64 --eps has to be larger. Prints a line of CSV each --every steps and a summary: the largest relative differences of loss and gradient norm,
-whether all filter decisions agree, both accuracies on the test images.
+are clipped at 1. Prints a line of CSV each --every steps and a summary: the largest relative differences of loss and gradient
+norm, whether all filter decisions agree, both accuracies on the test images.
 """
 import argparse
 import contextlib
@@ -123,7 +122,7 @@ def train_published(weights, batches, options):
         if parameter.requires_grad:
             grouped[parameter.dim() > 1 and "cls_token" not in name].append(parameter)
     optimizer = torch.optim.AdamW([{"params": grouped[True], "weight_decay": 0.05},
-                                   {"params": grouped[False], "weight_decay": 0.0}], eps=options.eps, fused=True)
+                                   {"params": grouped[False], "weight_decay": 0.0}], fused=True)
     lines = []
     for step, (images, labels, rate) in enumerate(zip(batches["images"], batches["labels"], batches["rates"])):
         optimizer.zero_grad()
@@ -159,7 +158,6 @@ def main():
     parser.add_argument("--unfiltered", action="store_true")
     parser.add_argument("--lr", type=float, default=1e-3)
     parser.add_argument("--rates", type=int, default=10, help="steps over which the rate warms up")
-    parser.add_argument("--eps", type=float, default=1e-8, help="of AdamW")
     parser.add_argument("--batch", type=int, default=128, help="images of a step")
     parser.add_argument("--tested", type=int, default=10000, help="test images behind the last step")
     parser.add_argument("--seed", type=int, default=0)
@@ -177,7 +175,6 @@ def main():
         images, labels = batches_of(options.cifar10, options.steps, options.batch, options.seed)
         test_images, test_labels = images_of(options.cifar10, ["test_batch.bin"])
         batches = {"images": images, "labels": labels, "rates": rates_of(options.steps, options.rates, options.lr),
-                   "eps": torch.tensor([options.eps], dtype=torch.float64),
                    "test_images": test_images[:options.tested], "test_labels": test_labels[:options.tested]}
         write_safetensors(file, batches)
         done = subprocess.run([options.program, "--train", file, options.precision, *settings], check=True, capture_output=True,
