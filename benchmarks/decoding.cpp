@@ -127,10 +127,10 @@ int run(const std::vector<std::string>& words) {
     std::cerr << "decoding: --serve RUN FOLDER [--limit N]\n";
     return 2;
   }
-  at::set_num_threads(kDecodingThreads);
   const at::NoGradGuard no_grad;
   try {
     Decoding decoding(words[1], words[2], limited ? std::stoll(words[4]) : 0);
+    at::set_num_threads(kDecodingThreads);  // which loading sets to those of the run
     decoding.describe();
     std::cout << "ready" << std::endl;
     for (std::string line; std::getline(std::cin, line);) std::cout << decoding.answer(line) << std::endl;
