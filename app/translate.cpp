@@ -15,6 +15,7 @@
 #include "app/given_samples.h"
 #include "app/json.h"
 #include "app/recipe_argument.h"
+#include "cachet/nn/linear.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
@@ -100,7 +101,9 @@ int run_translate(const TranslateArguments& arguments) {
     throw UsageError(problem.what());
   }
   const at::NoGradGuard no_grad;
-  const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  const train::Precision computed = saved.plan.training.train.precision;
+  const train::PrecisionScope precision(computed, train::device_of(task->model()).type());
+  if (computed == train::Precision::float32) nn::pack_linear_layers(task->model());
   translates.translate(lines_of(arguments.files), options, [&](const tasks::TranslatedLine& line) {
     print_translation(line, arguments.json, options.beam.n_best > 1);
   });

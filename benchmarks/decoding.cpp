@@ -16,6 +16,7 @@
 #include "benchmarks/pairs.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
+#include "cachet/nn/linear.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/translation/sentence_translation.h"
 #include "cachet/tasks/translation/translation_plan.h"
@@ -65,6 +66,9 @@ class Decoding {
     write(folder_ / "sentences.json", about.dump(-1, ' ', false, json::error_handler_t::replace));
     io::write_safetensors(folder_ / "weights.safetensors", io::state_dict(task_->model()));
   }
+
+  // As `cachet translate` does; weights cannot be written from then on.
+  void pack() const { nn::pack_linear_layers(task_->model()); }
 
   std::string answer(const std::string& line) {
     std::istringstream words(line);
@@ -132,6 +136,7 @@ int run(const std::vector<std::string>& words) {
     Decoding decoding(words[1], words[2], limited ? std::stoll(words[4]) : 0);
     at::set_num_threads(kDecodingThreads);  // which loading sets to those of the run
     decoding.describe();
+    decoding.pack();
     std::cout << "ready" << std::endl;
     for (std::string line; std::getline(std::cin, line);) std::cout << decoding.answer(line) << std::endl;
   } catch (const std::exception& problem) {

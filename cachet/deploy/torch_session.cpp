@@ -22,8 +22,7 @@ class TorchSession : public runtime::Session {
     inputs_of(*model_);  // a model of another kind has none
     for (const at::Tensor& parameter : model_->parameters()) parameter.requires_grad_(false);
     model_->to(dtype_);
-    for (const auto& module : model_->modules())
-      if (auto* linear = dynamic_cast<nn::Linear*>(module.get())) linear->pack();
+    nn::pack_linear_layers(*model_);
   }
 
   runtime::Scores run(std::span<const runtime::Input> inputs) override {

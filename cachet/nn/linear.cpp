@@ -40,8 +40,10 @@ torch::Tensor Linear::forward_part(const torch::Tensor& x, int64_t first, int64_
                      bias.defined() ? std::optional(bias.narrow(0, first, count)) : std::nullopt);
 }
 
+torch::TensorOptions Linear::options() const { return weight.options().layout(at::kStrided).requires_grad(false); }
+
 torch::Tensor Linear::bias_or_zeros() const {
-  return bias.defined() ? torch::Tensor(bias) : at::zeros({weight.size(0)}, weight.options().requires_grad(false));
+  return bias.defined() ? torch::Tensor(bias) : at::zeros({weight.size(0)}, options());
 }
 
 void Linear::keep_bias(const torch::Tensor& value) {
@@ -60,6 +62,11 @@ void Linear::absorb_behind(const Affine& after) {
   const torch::Tensor shift = bias_or_zeros();
   absorb_affine_behind("linear", after, weight, shift);
   keep_bias(shift);
+}
+
+void pack_linear_layers(const torch::nn::Module& model) {
+  for (const auto& module : model.modules(/*include_self=*/false))
+    if (auto* linear = dynamic_cast<Linear*>(module.get())) linear->pack();
 }
 
 }  // namespace cachet::nn

@@ -27,11 +27,17 @@ class Linear : public Cloneable<Linear> {
   /// y's channels from `first` on alone.
   torch::Tensor forward_part(const torch::Tensor& x, int64_t first, int64_t count) const;
 
+  /// Type and device of the weight, for tensors that lie as others do and have no gradient.
+  torch::TensorOptions options() const;
+
   OwnTensor weight, bias;  // (outputs, inputs); (outputs) or undefined
 
  private:
   torch::Tensor bias_or_zeros() const;
   void keep_bias(const torch::Tensor& value);  // where there was none
 };
+
+/// Packs every linear layer of a model.
+void pack_linear_layers(const torch::nn::Module& model);
 
 }  // namespace cachet::nn

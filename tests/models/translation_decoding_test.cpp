@@ -47,6 +47,14 @@ void expect_equal(const Hypothesis& a, const Hypothesis& b, const std::string& w
 }
 
 // What the encoder left is there once a sentence, however many lanes write translations of it.
+TEST(Decoding, WhatGoesOnFillsTheGapsOfWhatDoesNot) {
+  using Places = std::vector<int64_t>;
+  EXPECT_EQ(models::with_gaps_filled({}), Places());
+  EXPECT_EQ(models::with_gaps_filled({0, 1, 2}), Places({0, 1, 2}));
+  EXPECT_EQ(models::with_gaps_filled({5}), Places({5}));
+  EXPECT_EQ(models::with_gaps_filled({1, 3, 4, 6}), Places({6, 1, 4, 3}));
+}
+
 TEST(Decoding, LanesOfASentenceShareItsKeysAndSayTheSame) {
   for (const char* kind : {"softmax", "elu", "kernel"}) {
     auto options = testing::small_translation_options();

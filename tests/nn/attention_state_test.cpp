@@ -37,6 +37,21 @@ TEST(AttentionState, ReordersWhatBelongsToLanesAndLeavesWhatIsShared) {
   EXPECT_FALSE(state.get("empty").defined());
 }
 
+TEST(AttentionState, LanesThatStayAreNotCopiedWhereNobodyHoldsThem) {
+  const at::NoGradGuard no_grad;
+  nn::AttentionState state(4);
+  state.declare_growing("keys", at::zeros({4, 0, 2}), 1);
+  state.append("keys", at::arange(8).view({4, 1, 2}).to(at::kFloat));
+  const void* memory = state.get("keys").const_data_ptr();
+  state.reorder(at::tensor({int64_t{0}, int64_t{3}, int64_t{2}}));
+  state.reorder(at::tensor({int64_t{2}, int64_t{1}}));
+  EXPECT_EQ(state.get("keys").const_data_ptr(), memory);
+  state.append("keys", at::full({2, 1, 2}, 9.0));
+  EXPECT_EQ(state.get("keys").const_data_ptr(), memory) << "there is room";
+  EXPECT_TRUE(
+      at::equal(state.get("keys"), at::tensor({4., 5., 9., 9., 6., 7., 9., 9.}).view({2, 2, 2}).to(at::kFloat)));
+}
+
 TEST(AttentionState, GroupsOfLanesKeepWhatTheyShareOnce) {
   nn::AttentionState state(3);
   state.declare("own", nn::StateOwner::either);

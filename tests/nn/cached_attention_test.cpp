@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "cachet/nn/linear.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -45,6 +46,21 @@ TEST(CachedAttention, EvaluationNeverWritesTheModelsState) {
     layer->eval();
     run(*layer, x, nn::AttentionLayout::self(grid));
     EXPECT_TRUE(at::equal(before, stored_tokens(*layer)));
+  }
+}
+
+TEST(CachedAttention, PackedLayersAnswerAsTheyDidBefore) {
+  const at::NoGradGuard no_grad;
+  for (const nn::CacheGates gates : {nn::CacheGates::learned, nn::CacheGates::half}) {
+    Grc options;
+    options.gates = gates;
+    options.inference = nn::CacheInference::per_sample;
+    const auto layer = make_cached(options);
+    layer->to(at::kFloat);
+    layer->eval();
+    const at::Tensor x = at::randn({2, 4, 8}), before = run(*layer, x);
+    nn::pack_linear_layers(*layer);
+    EXPECT_TRUE(at::allclose(run(*layer, x), before, 1e-5, 1e-6));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/support/decoding.h"
@@ -76,6 +77,55 @@ TEST(MultiHeadAttention, ReorderedLanesDecodeAsIfTheyHadBeenThereBefore) {
   const at::Tensor first = x.slice(1, 0, 3), second = x.slice(1, 3, 4);
   EXPECT_TRUE(
       at::allclose(decode(first, second, true), decode(first.index_select(0, rows), second, false), 1e-5, 1e-6));
+}
+
+TEST(MultiHeadAttention, LanesThatLeaveAStreamChangeNoOtherStream) {
+  nn::MultiHeadAttention attention({8, 2});
+  const at::NoGradGuard no_grad;
+  const at::Tensor x = at::randn({4, 5, 8}), rows = at::tensor({int64_t{0}, int64_t{3}, int64_t{2}});
+  nn::AttentionLayout layout;
+  layout.causal = true;
+  const auto state = attention.make_state(4, nn::StreamUse::decoding);
+  layout.state = state.get();
+  for (int64_t i = 0; i < 3; ++i) {
+    const at::Tensor token = x.narrow(1, i, 1);
+    attention.forward(token, token, layout);
+  }
+  const auto forked = state->clone();
+  const at::Tensor held = state->get("values"), before = held.clone();
+  state->reorder(rows);
+  state->reorder(at::tensor({int64_t{0}, int64_t{2}}));  // of its own memory now
+  EXPECT_TRUE(at::equal(held, before));
+  EXPECT_TRUE(at::equal(forked->get("values"), before));
+  EXPECT_TRUE(at::equal(state->get("values"), before.index_select(0, at::tensor({int64_t{0}, int64_t{2}}))));
+  const at::Tensor next = x.narrow(1, 3, 1), left = next.index_select(0, at::tensor({int64_t{0}, int64_t{2}}));
+  const at::Tensor few = attention.forward(left, left, layout);
+  layout.state = forked.get();
+  const at::Tensor all = attention.forward(next, next, layout);
+  EXPECT_TRUE(at::allclose(few, all.index_select(0, at::tensor({int64_t{0}, int64_t{2}})), 1e-5, 1e-6));
+}
+
+TEST(MultiHeadAttention, PaddingMayComeLate) {
+  nn::MultiHeadAttention attention({8, 2});
+  const at::NoGradGuard no_grad;
+  const at::Tensor x = at::randn({2, 5, 8});
+  at::Tensor padding = at::zeros({2, 5}, at::kBool);
+  padding[1][3] = true;
+  const auto decode = [&](const std::vector<int64_t>& with_padding) {
+    const auto state = attention.make_state(2, nn::StreamUse::decoding);
+    at::Tensor last;
+    for (int64_t i = 0; i < 5; ++i) {
+      const at::Tensor token = x.narrow(1, i, 1);
+      const bool given = std::ranges::find(with_padding, i) != with_padding.end();
+      auto layout = nn::AttentionLayout::self({std::nullopt, 0, given ? padding.narrow(1, i, 1) : at::Tensor()});
+      layout.causal = true;
+      layout.state = state.get();
+      last = attention.forward(token, token, layout);
+    }
+    return last;
+  };
+  EXPECT_TRUE(at::allclose(decode({3}), decode({0, 1, 2, 3, 4}), 1e-6, 1e-7));
+  EXPECT_FALSE(at::allclose(decode({}), decode({3}), 1e-3, 1e-3));
 }
 
 TEST(MultiHeadAttention, OneLaneBecomesSeveral) {

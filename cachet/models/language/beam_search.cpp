@@ -33,6 +33,13 @@ Hypothesis finished(const LiveHypothesis& live, const Continuation& with, double
   return whole;
 }
 
+LiveHypothesis longer(LiveHypothesis live, const Continuation& with) {
+  live.tokens.push_back(with.token);
+  live.log_probabilities.push_back(with.log_probability);
+  live.sum = with.sum;
+  return live;
+}
+
 /// What a step knows of the next tokens: of each lane the best, and the end.
 struct NextTokens {
   torch::Tensor values, tokens, ends;  // (lanes, count), (lanes, count), (lanes), on the CPU
@@ -76,12 +83,21 @@ class BeamSearch {
     std::vector<int64_t> last(live_.size(), special_.begin);
     while (!live_.empty()) {
       const NextTokens next(lanes_.next(last), special_.end, lanes_.may_end(), 2 * options_.beam);
-      std::vector<LiveHypothesis> live;
-      std::vector<int64_t> rows;
+      std::vector<std::vector<Continuation>> best;  // by sentence
+      std::vector<int64_t> going_on;                // of them
       for (size_t first = 0, end = 0; first < live_.size(); first = end) {
         const int64_t sentence = lanes_.sentences()[first];
         while (end < live_.size() && lanes_.sentences()[end] == sentence) ++end;
-        go_on(sentence, continuations(first, end, next), live, rows);
+        best.push_back(finish(sentence, continuations(first, end, next)));
+        if (!best.back().empty()) going_on.push_back(static_cast<int64_t>(best.size()) - 1);
+      }
+      std::vector<LiveHypothesis> live;
+      std::vector<int64_t> rows;
+      for (const int64_t i : with_gaps_filled(std::move(going_on))) {
+        for (const Continuation& each : best[static_cast<size_t>(i)]) {
+          live.push_back(longer(live_[static_cast<size_t>(each.lane)], each));
+          rows.push_back(each.lane);
+        }
       }
       live_ = std::move(live);
       last.clear();
@@ -113,26 +129,18 @@ class BeamSearch {
     return all;
   }
 
-  // Finishes what ends, and adds the lanes of what goes on.
-  void go_on(int64_t sentence, const std::vector<Continuation>& best, std::vector<LiveHypothesis>& live,
-             std::vector<int64_t>& rows) {
+  // Finishes what ends; what goes on.
+  std::vector<Continuation> finish(int64_t sentence, const std::vector<Continuation>& best) {
     const auto beam = static_cast<size_t>(options_.beam);
     std::vector<Hypothesis>& done = finished_[static_cast<size_t>(sentence)];
     for (size_t i = 0; i < std::min(beam, best.size()); ++i)
       if (best[i].token == special_.end && done.size() < beam)
         done.push_back(finished(live_[static_cast<size_t>(best[i].lane)], best[i], options_.length_penalty));
-    if (done.size() == beam || lanes_.must_end(sentence)) return;
-    size_t going_on = 0;
-    for (const Continuation& each : best) {
-      if (each.token == special_.end || going_on == beam) continue;
-      LiveHypothesis next = live_[static_cast<size_t>(each.lane)];
-      next.tokens.push_back(each.token);
-      next.log_probabilities.push_back(each.log_probability);
-      next.sum = each.sum;
-      live.push_back(std::move(next));
-      rows.push_back(each.lane);
-      ++going_on;
-    }
+    std::vector<Continuation> going_on;
+    if (done.size() == beam || lanes_.must_end(sentence)) return going_on;
+    for (const Continuation& each : best)
+      if (each.token != special_.end && going_on.size() < beam) going_on.push_back(each);
+    return going_on;
   }
 
   BeamOptions options_;

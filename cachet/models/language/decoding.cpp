@@ -81,6 +81,18 @@ void DecodingLanes::go_on(std::span<const int64_t> rows) {
   model_.reorder(stream_, on_device(rows, at::kCPU), same_sentences);
 }
 
+std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept) {
+  const auto count = static_cast<int64_t>(kept.size());
+  std::vector<int64_t> filled(kept.size(), -1);
+  for (const int64_t place : kept)
+    if (place < count) filled[static_cast<size_t>(place)] = place;
+  for (auto gap = filled.begin(); !kept.empty() && kept.back() >= count; kept.pop_back()) {
+    gap = std::find(gap, filled.end(), -1);
+    *gap = kept.back();
+  }
+  return filled;
+}
+
 std::vector<Hypothesis> write_one_by_one(TranslationModel& model, const Sequences& source, const LengthLimits& limits,
                                          double length_penalty, const ChooseTokens& choose) {
   const TranslationTokens special = model.translation_shape().tokens;
@@ -100,15 +112,16 @@ std::vector<Hypothesis> write_one_by_one(TranslationModel& model, const Sequence
     const torch::Tensor chosen =
         log_probabilities.gather(1, on_device(tokens, log_probabilities.device()).unsqueeze(1)).to(at::kDouble).cpu();
     std::vector<int64_t> rows;
-    last.clear();
     for (size_t lane = 0; lane < tokens.size(); ++lane) {
       Hypothesis& own = written[static_cast<size_t>(lanes.sentences()[lane])];
       own.tokens.push_back(tokens[lane]);
       own.log_probabilities.push_back(chosen.const_data_ptr<double>()[lane]);
       if (tokens[lane] == special.end) continue;
       rows.push_back(static_cast<int64_t>(lane));
-      last.push_back(tokens[lane]);
     }
+    rows = with_gaps_filled(std::move(rows));
+    last.clear();
+    for (const int64_t lane : rows) last.push_back(tokens[static_cast<size_t>(lane)]);
     lanes.go_on(rows);
   }
   for (Hypothesis& each : written) each.score = hypothesis_score(each.log_probabilities, length_penalty);

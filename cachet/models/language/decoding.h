@@ -60,6 +60,10 @@ class DecodingLanes {
   int64_t step_ = 0;
 };
 
+/// The places of what goes on, `kept` of them in ascending order, so that as few as possible have another place: those
+/// below kept.size() stay where they are, the others fill the gaps.
+std::vector<int64_t> with_gaps_filled(std::vector<int64_t> kept);
+
 /// Chooses the next token of each lane: log p (lanes, vocabulary), −∞ where a token cannot come.
 using ChooseTokens =
     std::function<std::vector<int64_t>(const torch::Tensor& log_probabilities, const std::vector<int64_t>& sentences,

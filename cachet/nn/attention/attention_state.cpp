@@ -18,37 +18,42 @@ namespace {
 constexpr const char* kLanes = "lanes";
 constexpr int64_t kLeastRoom = 16;
 
-/// Of what each group of lanes has one, in a new order of the lanes: for as few groups as are of one size and have
-/// lanes of one former group each. Where groups stay as they are nothing is copied: beams of a sentence share what its
-/// encoder left.
-at::Tensor regrouped(const at::Tensor& of_groups, const at::Tensor& rows, int64_t former_lanes) {
-  const int64_t lanes_in_group = former_lanes / of_groups.size(0);
-  const at::Tensor former = rows.to(at::kCPU).floor_divide(lanes_in_group).contiguous();
-  const auto* group = former.const_data_ptr<int64_t>();
-  const int64_t lanes = former.numel();
+/// Which former row stands in each row from now on.
+std::vector<int64_t> numbers_of(const at::Tensor& rows) {
+  const at::Tensor numbers = rows.to(at::kCPU, at::kLong).contiguous();
+  return {numbers.const_data_ptr<int64_t>(), numbers.const_data_ptr<int64_t>() + numbers.numel()};
+}
+
+/// The same of what each group of lanes has one: as few groups as are of one size and have lanes of one former group
+/// each. Beams of a sentence share what its encoder left.
+std::vector<int64_t> rows_of_groups(const std::vector<int64_t>& lanes, int64_t lanes_in_group) {
+  const auto count = static_cast<int64_t>(lanes.size());
+  const auto group = [&](int64_t lane) { return lanes[static_cast<size_t>(lane)] / lanes_in_group; };
   int64_t size = 0;
-  for (int64_t i = 1, first = 0; i <= lanes; ++i) {
-    if (i < lanes && group[i] == group[first]) continue;
+  for (int64_t i = 1, first = 0; i <= count; ++i) {
+    if (i < count && group(i) == group(first)) continue;
     size = std::gcd(size, i - first);
     first = i;
   }
   std::vector<int64_t> groups;
-  bool stays = lanes / size == of_groups.size(0);
-  for (int64_t i = 0; i < lanes; i += size) {
-    stays = stays && group[i] == static_cast<int64_t>(groups.size());
-    groups.push_back(group[i]);
-  }
-  return stays ? of_groups : of_groups.index_select(0, at::tensor(groups, at::kLong).to(of_groups.device()));
+  for (int64_t i = 0; i < count; i += size) groups.push_back(group(i));
+  return groups;
 }
+
+/// Whether nobody but these two, of one memory, or the first alone can see a change of it.
+bool alone(const at::Tensor& tensor, const at::Tensor& buffer) {
+  const size_t own = buffer.defined() ? 2 : 1;
+  return !at::GradMode::is_enabled() && !tensor.requires_grad() && tensor.use_count() == 1 &&
+         tensor.storage().use_count() == own && (!tensor.is_inference() || c10::InferenceMode::is_enabled());
+}
+
+/// The first rows, without a hold on the tensor that has all of them.
+at::Tensor first_rows(const at::Tensor& all, int64_t count) { return all.narrow(0, 0, count).detach(); }
 
 }  // namespace
 
 AttentionState::AttentionState(int64_t lanes) : lanes_(lanes) {
   TORCH_CHECK(lanes >= 1, "attention_state: a stream has at least one lane, got ", lanes);
-}
-
-bool AttentionState::Slot::by_lane(int64_t lanes) const {
-  return owner == StateOwner::lanes || (owner == StateOwner::either && tensor.defined() && tensor.size(0) == lanes);
 }
 
 void AttentionState::Slot::check(const std::string& name, const at::Tensor& value, int64_t lanes) const {
@@ -90,6 +95,31 @@ void AttentionState::Slot::hold(const at::Tensor& whole) {
 void AttentionState::Slot::leave_buffer() {
   buffer.reset();
   begin = 0;
+}
+
+// Row i becomes the former row rows[i]. Where nobody else sees this memory and the rows do not become more, those that
+// stay where they are are not copied.
+void AttentionState::Slot::take_rows(const std::vector<int64_t>& rows) {
+  const auto count = static_cast<int64_t>(rows.size());
+  std::vector<int64_t> to, from;
+  for (int64_t i = 0; i < count; ++i) {
+    if (rows[static_cast<size_t>(i)] == i) continue;
+    to.push_back(i);
+    from.push_back(rows[static_cast<size_t>(i)]);
+  }
+  if (to.empty() && count == tensor.size(0)) return;
+  const auto index = [&](const std::vector<int64_t>& all) { return at::tensor(all, at::kLong).to(tensor.device()); };
+  if (count <= tensor.size(0) && alone(tensor, buffer)) {
+    const at::Tensor moved = tensor.index_select(0, index(from));
+    tensor = first_rows(tensor, count);
+    tensor.index_copy_(0, index(to), moved);
+    if (buffer.defined()) buffer = first_rows(buffer, count);
+    return;
+  }
+  const int64_t room = buffer.defined() ? buffer.size(*growing) : 0;
+  tensor = tensor.index_select(0, index(rows));
+  leave_buffer();
+  if (growing && room > tensor.size(*growing)) make_room(room);
 }
 
 AttentionState::Slot& AttentionState::slot(const std::string& name) {
@@ -192,21 +222,11 @@ void AttentionState::reserve(int64_t length) {
 void AttentionState::reorder(const at::Tensor& rows) {
   TORCH_CHECK(rows.dim() == 1 && rows.numel() >= 1, "attention_state: rows must be (lanes) with at least one, got ",
               rows.sizes());
+  const std::vector<int64_t> numbers = numbers_of(rows);
   for (auto& [name, place] : slots_) {
-    if (place.tensor.defined() && place.owner == StateOwner::either) {
-      place.tensor = regrouped(place.tensor, rows, lanes_);
-      continue;
-    }
-    if (!place.tensor.defined() || !place.by_lane(lanes_)) continue;
-    const at::Tensor index = rows.to(place.tensor.device());
-    if (!place.buffer.defined()) {
-      place.tensor = place.tensor.index_select(0, index);
-      continue;
-    }
-    const int64_t length = place.tensor.size(*place.growing), room = place.buffer.size(*place.growing);
-    place.tensor = place.tensor.index_select(0, index);
-    place.leave_buffer();
-    if (room > length) place.make_room(room);
+    if (!place.tensor.defined() || place.owner == StateOwner::shared) continue;
+    place.take_rows(place.owner == StateOwner::either ? rows_of_groups(numbers, lanes_ / place.tensor.size(0))
+                                                      : numbers);
   }
   for (auto& [name, child] : parts_) child->reorder(rows);
   lanes_ = rows.numel();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cachet::nn {
 
@@ -70,7 +71,8 @@ class AttentionState {
   void keep_last(int64_t length);
 
   /// Rearranges the lanes: lane i becomes the former lane rows[i], for as many lanes as there are rows (beam search).
-  /// rows (lanes') int64. What is shared stays as it is.
+  /// rows (lanes') int64. What is shared stays as it is. Lanes that stay where they are cost nothing, if nobody holds
+  /// what get() or append() returned.
   void reorder(const at::Tensor& rows);
   /// Each lane becomes `copies` lanes that follow each other.
   void replicate(int64_t copies);
@@ -97,11 +99,11 @@ class AttentionState {
     at::Tensor buffer;            // of what grows: tensor is a part of it,
     int64_t begin = 0;            // from this place on
 
-    bool by_lane(int64_t lanes) const;
     void check(const std::string& name, const at::Tensor& value, int64_t lanes) const;
     void make_room(int64_t length);
     void hold(const at::Tensor& whole);
     void leave_buffer();
+    void take_rows(const std::vector<int64_t>& rows);
   };
 
   Slot& slot(const std::string& name);

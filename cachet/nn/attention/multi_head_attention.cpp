@@ -107,7 +107,7 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const torch::Tensor& query
 
 std::shared_ptr<AttentionState> MultiHeadAttention::make_state(int64_t batch, StreamUse use) const {
   auto state = std::make_shared<AttentionState>(batch);
-  const auto options = proj_->weight.options().requires_grad(false);
+  const auto options = proj_->options();
   if (use == StreamUse::fixed_context) {
     TORCH_CHECK(!qkv_,
                 "multi_head_attention: fused projections serve self-attention only, which has no fixed context; make "
@@ -126,19 +126,30 @@ std::shared_ptr<AttentionState> MultiHeadAttention::make_state(int64_t batch, St
   return state;
 }
 
+namespace {
+
+// Which of the keys of all calls are padding; undefined as long as none is, which is a mask less to look at.
+torch::Tensor all_padding(AttentionState& past, const torch::Tensor& padding, int64_t earlier, int64_t added) {
+  const torch::Tensor known = past.get("padding");
+  if (!padding.defined() && known.size(1) == 0) return {};
+  const auto none = [&](int64_t length) { return at::zeros({past.lanes(), length}, known.options()); };
+  if (known.size(1) < earlier) past.append("padding", none(earlier));
+  return past.append("padding", padding.defined() ? padding : none(added));
+}
+
+}  // namespace
+
 // Puts the keys, values and padding of earlier calls before this one's.
 AttentionLayout MultiHeadAttention::remember(Heads& heads, const AttentionLayout& layout) const {
   if (!layout.state || !layout.state->declares("keys")) return layout;
   AttentionState& past = *layout.state;
   TORCH_CHECK(past.lanes() == heads.k.size(0), "multi_head_attention: the state has ", past.lanes(),
               " lanes, the context ", heads.k.size(0));
-  const torch::Tensor padding = layout.context.padding.defined()
-                                    ? layout.context.padding
-                                    : at::zeros({heads.k.size(0), heads.k.size(2)}, past.get("padding").options());
+  const int64_t added = heads.k.size(2);
   heads.k = past.append("keys", heads.k);
   heads.v = past.append("values", heads.v);
   AttentionLayout whole = layout;
-  whole.context = {std::nullopt, 0, past.append("padding", padding)};
+  whole.context = {std::nullopt, 0, all_padding(past, layout.context.padding, heads.k.size(2) - added, added)};
   return whole;
 }
 

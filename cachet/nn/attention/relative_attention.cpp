@@ -71,8 +71,7 @@ std::shared_ptr<AttentionState> RelativeAttention::make_state(int64_t batch, Str
   auto state = std::make_shared<AttentionState>(batch);
   if (use != StreamUse::decoding) return state;
   for (const char* name : {"keys", "values"})
-    state->declare_growing(
-        name, at::zeros({batch, num_heads_, 0, head_dim_}, proj_->weight.options().requires_grad(false)), 2);
+    state->declare_growing(name, at::zeros({batch, num_heads_, 0, head_dim_}, proj_->options()), 2);
   return state;
 }
 

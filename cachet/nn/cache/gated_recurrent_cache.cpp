@@ -8,6 +8,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
+#include "cachet/ops/product.h"
 #include "cachet/ops/resize_tokens.h"
 
 namespace cachet::nn {
@@ -15,7 +16,8 @@ namespace {
 
 constexpr double kCandidateNormEps = 1e-5;
 
-ops::GateWeights weights_of(const Linear& linear) { return {linear.weight, linear.bias}; }
+// The operator multiplies with parts of them.
+ops::GateWeights weights_of(const Linear& linear) { return {ops::unpacked_weight(linear.weight), linear.bias}; }
 
 // The grid after pooling; windows at the lower and right border may be cut.
 Grid pooled_grid(const Grid& grid, int64_t pool) {
@@ -73,7 +75,7 @@ torch::Tensor GatedRecurrentCache::compress(const torch::Tensor& source, const T
 // Without learned gates one whose sigmoid is of nothing.
 ops::GateWeights GatedRecurrentCache::gate(const Part<Linear>& learned) const {
   if (learned) return weights_of(*learned);
-  return {at::zeros_like(candidate_->weight, at::TensorOptions().requires_grad(false)),
+  return {at::zeros(candidate_->weight.sizes(), candidate_->options()),
           at::zeros_like(candidate_->bias, at::TensorOptions().requires_grad(false))};
 }
 
