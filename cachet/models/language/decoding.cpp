@@ -1,7 +1,9 @@
 #include "cachet/models/language/decoding.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -23,6 +25,27 @@ void check_limits(const LengthLimits& limits) {
 
 torch::Tensor on_device(std::span<const int64_t> numbers, const torch::Device& device) {
   return at::tensor(at::ArrayRef<int64_t>(numbers.data(), numbers.size()), at::kLong).to(device);
+}
+
+// Sentences of like lengths lie beside each other in a batch: in parts, each as wide as its own longest, fewer places of
+// padding are encoded.
+EncodedSentences encode_in_parts(TranslationModel& model, const Sequences& source) {
+  constexpr int64_t kSentencesAtOnce = 32;
+  const int64_t count = source.ids.size(0), width = source.ids.size(1);
+  if (!source.padding.defined() || count <= kSentencesAtOnce) return model.encode(source);
+  const torch::Tensor places = at::arange(1, width + 1, source.ids.options());
+  const torch::Tensor lengths = places.mul(source.padding.bitwise_not()).amax(1).cpu().contiguous();
+  const auto* length = lengths.const_data_ptr<int64_t>();
+  EncodedSentences whole{{}, source.padding};
+  for (int64_t first = 0; first < count; first += kSentencesAtOnce) {
+    const int64_t last = std::min(first + kSentencesAtOnce, count);
+    const int64_t longest = std::max<int64_t>(1, *std::max_element(length + first, length + last));
+    const auto part_of = [&](const torch::Tensor& all) { return all.slice(0, first, last).slice(1, 0, longest); };
+    const torch::Tensor part = model.encode({part_of(source.ids), part_of(source.padding)}).tokens;
+    if (!whole.tokens.defined()) whole.tokens = at::zeros({count, width, part.size(2)}, part.options());
+    part_of(whole.tokens).copy_(part);
+  }
+  return whole;
 }
 
 std::vector<int64_t> longest_of(const Sequences& source, const LengthLimits& limits, int64_t most) {
@@ -51,7 +74,7 @@ DecodingLanes::DecodingLanes(TranslationModel& model, const Sequences& source, c
   TORCH_CHECK(!model.is_training(), "decoding: a model translates in evaluation: call eval() first");
   check_limits(limits);
   const at::NoGradGuard no_grad;
-  stream_ = model.make_stream(model.encode(source));
+  stream_ = model.make_stream(encode_in_parts(model, source));
   longest_ = longest_of(source, limits, model.translation_shape().target_length - 1);
   sentences_.resize(static_cast<size_t>(source.ids.size(0)));
   std::iota(sentences_.begin(), sentences_.end(), int64_t{0});
