@@ -13,9 +13,9 @@ namespace cachet::data {
 inline constexpr std::array<std::string_view, 6> kShapeNames{"disc", "square", "triangle", "star", "cross", "ring"};
 
 struct ShapeOptions {
-  int64_t train = 2000, validation = 400;  // images
+  int64_t train = 3000, validation = 400;  // images
   int64_t height = 128, width = 128;       // pixels, 32 … 4096
-  int64_t most_objects = 6;                // of an image; 1 … most, 1 … 100
+  int64_t most_objects = 4;                // of an image; 1 … most, 1 … 100
   double crowds = 0.1;                     // share of images with a crowd
   uint64_t seed = 0;
   bool jpeg = false;  // else PNG
