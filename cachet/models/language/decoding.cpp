@@ -27,8 +27,8 @@ torch::Tensor on_device(std::span<const int64_t> numbers, const torch::Device& d
   return at::tensor(at::ArrayRef<int64_t>(numbers.data(), numbers.size()), at::kLong).to(device);
 }
 
-// Sentences of like lengths lie beside each other in a batch: in parts, each as wide as its own longest, fewer places of
-// padding are encoded.
+// Sentences of like lengths lie beside each other in a batch: in parts, each as wide as its own longest, fewer places
+// of padding are encoded.
 EncodedSentences encode_in_parts(TranslationModel& model, const Sequences& source) {
   constexpr int64_t kSentencesAtOnce = 32;
   const int64_t count = source.ids.size(0), width = source.ids.size(1);
