@@ -8,7 +8,6 @@
 #include "app/json.h"
 #include "app/normalize_argument.h"
 #include "app/output.h"
-#include "cachet/data/text/normalizing_encoder.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/subword_training.h"
 #include "cachet/io/atomic_file.h"
@@ -18,7 +17,8 @@ namespace {
 
 struct SubwordArguments {
   std::vector<std::string> texts;
-  std::string type = "bpe", normalize = "none";
+  std::string type = "bpe";
+  data::TextNormalization form = data::TextNormalization::none;
   int64_t most = 0;
   OutputArgument output;
   data::SubwordOptions options;
@@ -32,8 +32,7 @@ int run_subwords(const SubwordArguments& arguments) {
   data::SubwordOptions options = arguments.options;
   options.kind = arguments.type == "bpe" ? data::SubwordKind::bpe : data::SubwordKind::unigram;
   int64_t replaced = 0;
-  const std::vector<std::string> texts =
-      data::read_training_texts(paths, arguments.most, replaced, data::normalization_named(arguments.normalize));
+  const std::vector<std::string> texts = data::read_training_texts(paths, arguments.most, replaced, arguments.form);
   const std::string model = data::train_subwords(texts, options);
   const data::Vocabulary vocabulary = data::SubwordEncoder(model, file).vocabulary();
   io::write_file_atomically(file, model);
@@ -77,7 +76,7 @@ Action declare_data_subwords(CLI::App& app) {
                "Ids for the begin and the end of a line, which language models and translation need");
   app.add_flag("--keep-characters", arguments->options.keep_characters,
                "Take characters as they are, decomposed ones too; without it texts are normalized by NFKC");
-  add_normalize(app, arguments->normalize);
+  add_normalize(app, arguments->form);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_subwords(*arguments); };
 }

@@ -8,7 +8,6 @@
 #include "app/normalize_argument.h"
 #include "app/output.h"
 #include "cachet/data/text/corpus.h"
-#include "cachet/data/text/normalizing_encoder.h"
 #include "cachet/data/text/parallel_corpus.h"
 #include "cachet/data/text/token_file.h"
 #include "cachet/io/error.h"
@@ -19,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TokensArguments {
-  std::string text, tokens, vocabulary, target_vocabulary, source, target, normalize = "none";
+  std::string text, tokens, vocabulary, target_vocabulary, source, target;
+  data::TextNormalization form = data::TextNormalization::none;
   std::vector<std::string> stems, columns;
   OutputArgument output;
   bool json = false;
@@ -31,7 +31,7 @@ data::CorpusOptions corpus_options(const TokensArguments& arguments) {
   options.tokens = arguments.tokens.empty() || arguments.tokens == "words" ? data::CorpusTokens::words
                    : arguments.tokens == "subwords"                        ? data::CorpusTokens::subwords
                                                                            : data::CorpusTokens::bytes;
-  options.normalization = data::normalization_named(arguments.normalize);
+  options.normalization = arguments.form;
   if (options.tokens == data::CorpusTokens::subwords) options.vocabulary_file = "subwords.model";
   if (!arguments.vocabulary.empty()) options.vocabulary_file = arguments.vocabulary;
   return options;
@@ -56,7 +56,7 @@ data::ParallelOptions parallel_options(const TokensArguments& arguments) {
   options.target = arguments.target;
   options.train = arguments.stems;
   options.columns = arguments.columns;
-  options.normalization = data::normalization_named(arguments.normalize);
+  options.normalization = arguments.form;
   const bool words = arguments.tokens == "words";
   options.tokens = words ? data::ParallelTokens::words : data::ParallelTokens::subwords;
   options.shared_vocabulary = arguments.target_vocabulary.empty();
@@ -160,7 +160,7 @@ Action declare_data_tokens(CLI::App& app) {
   app.add_option("--target-vocabulary-file", arguments->target_vocabulary,
                  "Where the target has a vocabulary of its own")
       ->type_name("FILE");
-  add_normalize(app, arguments->normalize);
+  add_normalize(app, arguments->form);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_tokens(*arguments); };
 }

@@ -7,7 +7,6 @@
 #include "app/normalize_argument.h"
 #include "app/output.h"
 #include "cachet/data/text/corpus.h"
-#include "cachet/data/text/normalizing_encoder.h"
 #include "cachet/data/text/word_vocabulary.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/sha256.h"
@@ -19,7 +18,7 @@ struct WordsArguments {
   std::string text;
   OutputArgument output;
   int64_t most = data::kMostTokens, least = 1;
-  std::string normalize = "none";
+  data::TextNormalization form = data::TextNormalization::none;
   bool json = false;
 };
 
@@ -27,12 +26,11 @@ int run_words(const WordsArguments& arguments) {
   const std::string& file = arguments.output.path;
   const std::filesystem::path text = data::find_corpus_text(arguments.text, data::SequenceSplit::train);
   require_file_output(arguments.output, {{".txt"}, {text}});
-  const data::TextNormalization form = data::normalization_named(arguments.normalize);
   data::WordCounter counter;
   data::for_each_piece(text, [&](std::string_view lines) {
     while (!lines.empty()) {
       const size_t end = lines.find('\n');
-      counter.add_line(data::normalized(lines.substr(0, end), form));
+      counter.add_line(data::normalized(lines.substr(0, end), arguments.form));
       if (end == std::string_view::npos) break;
       lines.remove_prefix(end + 1);
     }
@@ -68,7 +66,7 @@ Action declare_data_words(CLI::App& app) {
   app.add_option("--least", arguments->least, "How often a word must come (1)")
       ->check(CLI::Range(1, 1'000'000'000))
       ->type_name("N");
-  add_normalize(app, arguments->normalize);
+  add_normalize(app, arguments->form);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_words(*arguments); };
 }

@@ -1,10 +1,14 @@
 #include "app/normalize_argument.h"
 
+#include <string>
+
+#include "cachet/data/text/normalizing_encoder.h"
+
 namespace cachet::app {
 
-void add_normalize(CLI::App& app, std::string& form) {
-  app.add_option(
-         "--normalize", form,
+void add_normalize(CLI::App& app, data::TextNormalization& form) {
+  app.add_option_function<std::string>(
+         "--normalize", [&form](const std::string& name) { form = data::normalization_named(name); },
          "The form that texts are brought into, none, nfc or nfkc: what the recipe says in data.normalize (none)")
       ->check(CLI::IsMember({"none", "nfc", "nfkc"}))
       ->type_name("FORM");

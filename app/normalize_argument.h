@@ -1,11 +1,12 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <string>
+
+#include "cachet/data/text/normalization.h"
 
 namespace cachet::app {
 
 /// --normalize: the form that texts are brought into, as data.normalize of a recipe.
-void add_normalize(CLI::App& app, std::string& form);
+void add_normalize(CLI::App& app, data::TextNormalization& form);
 
 }  // namespace cachet::app

@@ -1,8 +1,11 @@
 // decoding --serve RUN FOLDER [--limit N]: writes what benchmarks/translation_decoding.py needs to translate a run's
-// test split with other programs, weights.safetensors and sentences.json, then does what each line says:
-//   decode BEAM   translates all sentences; answers with the milliseconds that it took, and how many tokens were
-//   written write NAME    writes the translations to NAME.json text NAME     reads translations from NAME.json, and
-//   writes the text of each as a line of NAME.txt
+// test split with other programs, weights.safetensors and sentences.json, then does what each line says.
+//
+// "decode BEAM" translates all sentences and answers with the milliseconds that it took and the number of tokens.
+//
+// "write NAME" writes the translations to NAME.json.
+//
+// "text NAME" reads translations from NAME.json and writes the text of each as a line of NAME.txt.
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 

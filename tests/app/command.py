@@ -8,6 +8,7 @@ import resource
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import unittest
 
@@ -69,6 +70,18 @@ class CommandTest(unittest.TestCase):
         for trace in ("frame #", "libtorch", "terminate called", "Exception raised from"):
             self.assertNotIn(trace, done.stderr)
         return done.stderr
+
+
+class FolderTest(CommandTest):
+    """With a folder of its own for each test, in which the command runs."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def cachet(self, *words, **options):
+        return self.succeed(*words, cwd=self.folder, **options)
 
 
 def main():

@@ -2,9 +2,7 @@
 import gzip
 import json
 import math
-import pathlib
 import shutil
-import tempfile
 
 import command
 
@@ -21,11 +19,9 @@ def text(lines, first):
                    for line in range(lines))
 
 
-class Language(command.CommandTest):
+class Language(command.FolderTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        super().setUp()
         corpus = self.folder / "wikitext-2"
         corpus.mkdir()
         (corpus / "wiki.train.tokens").write_text(text(120, 0) + "\n")
@@ -33,9 +29,6 @@ class Language(command.CommandTest):
             out.write(text(20, 5) + "unheard of\n")
         (corpus / "wiki.test.tokens").write_text(text(21, 9))
         self.made = self.json_of("data", "words", "wikitext-2", "-o", "words.txt", "--vocabulary", "24", "--json", cwd=self.folder)
-
-    def cachet(self, *words, **options):
-        return self.succeed(*words, cwd=self.folder, **options)
 
     def train(self, recipe, run, *words, limit="12 steps"):
         return self.cachet("train", recipe, "--run", run, *SMALL, "--set", f"train.limit={limit}", "--progress", "none", *words)

@@ -1,9 +1,7 @@
 """Small images, a recipe for them and a folder to train in: what the tests of runs share."""
 import json
-import pathlib
 import struct
 import subprocess
-import tempfile
 import time
 import zlib
 
@@ -76,16 +74,11 @@ def write_png(path, width, height, rows):
                      chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
 
 
-class RunTest(command.CommandTest):
+class RunTest(command.FolderTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        super().setUp()
         write_images(self.folder / "images")
         (self.folder / "tiny.toml").write_text(RECIPE)
-
-    def cachet(self, *words):
-        return self.succeed(*words, cwd=self.folder)
 
     def train(self, run, *words):
         return self.cachet("train", "tiny.toml", "--run", run, "--progress", "none", *words)

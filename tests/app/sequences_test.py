@@ -1,23 +1,13 @@
 """Runs of texts, pairs, expressions and pixels: what a user gives them, and what they need of the machine they are on."""
 import json
-import pathlib
 import shutil
 import subprocess
-import tempfile
 
 import command
 from runs import SMALL_ENCODER, pixels, write_png, write_reviews
 
 
-class SequenceTest(command.CommandTest):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-
-    def cachet(self, *words, **options):
-        return self.succeed(*words, cwd=self.folder, **options)
-
+class SequenceTest(command.FolderTest):
     def train(self, recipe, run, *words, limit="2 steps"):
         return self.cachet("train", recipe, "--run", run, *SMALL_ENCODER, "--set", f"train.limit={limit}", "--progress",
                            "none", *words)

@@ -1,7 +1,5 @@
 """data.normalize: composed and decomposed spellings of one text, through every command that reads text."""
 import json
-import pathlib
-import tempfile
 import unicodedata
 
 import command
@@ -16,15 +14,7 @@ def decomposed(text):
     return unicodedata.normalize("NFD", text)
 
 
-class TextForms(command.CommandTest):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-
-    def cachet(self, *words, **options):
-        return self.succeed(*words, cwd=self.folder, **options)
-
+class TextForms(command.FolderTest):
     def write(self, name, text):
         path = self.folder / name
         path.parent.mkdir(exist_ok=True)

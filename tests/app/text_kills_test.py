@@ -1,8 +1,6 @@
 """Language and translation runs that are killed at any moment (kill -9) and go on: the same bits as a run that was not."""
 import json
-import pathlib
 import subprocess
-import tempfile
 import time
 
 import command
@@ -15,12 +13,7 @@ SETTINGS = ["train.accumulate=3", "train.log_every=1 steps", "train.checkpoint_e
             f"train.limit={STEPS} steps", "train.evaluate_every=7 steps"]
 
 
-class TextKills(command.CommandTest):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-
+class TextKills(command.FolderTest):
     def words(self, recipe, run, settings):
         return ["train", recipe, "--run", run, "--resume", "--progress", "none",
                 *(word for setting in [*SETTINGS, *settings] for word in ("--set", setting))]

@@ -1,7 +1,5 @@
 """What language and translation commands say of input that is wrong, huge or odd, and what they keep of it."""
 import json
-import pathlib
-import tempfile
 import unicodedata
 
 import command
@@ -14,15 +12,7 @@ NFC, NFD = (lambda said: unicodedata.normalize("NFC", said)), (lambda said: unic
 MARK = "\ufeff"
 
 
-class TextMistakes(command.CommandTest):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-
-    def cachet(self, *words, **options):
-        return self.succeed(*words, cwd=self.folder, **options)
-
+class TextMistakes(command.FolderTest):
     def refuses(self, *words, code=1, lines=2, **options):
         return self.refused(*words, cwd=self.folder, code=code, lines=lines, **options)
 

@@ -1,9 +1,7 @@
 """Language and translation models under the names of others, as model folders, and rewritten for LibTorch."""
 import json
 import math
-import pathlib
 import shutil
-import tempfile
 
 import command
 from language_test import text
@@ -36,11 +34,9 @@ kind = "constant"
 """
 
 
-class TextModels(command.CommandTest):
+class TextModels(command.FolderTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        super().setUp()
         for name, lines, first in (("train", 120, 0), ("valid", 20, 5), ("test", 21, 9)):
             (self.folder / "corpus").mkdir(exist_ok=True)
             (self.folder / f"corpus/{name}.txt").write_text(text(lines, first))
@@ -53,9 +49,6 @@ class TextModels(command.CommandTest):
         (self.folder / "translation.toml").write_text(RECIPE)
         (self.folder / "language.toml").write_text(LANGUAGE)
         self.cachet("data", "words", "corpus", "-o", "corpus/words.txt")
-
-    def cachet(self, *words, **options):
-        return self.succeed(*words, cwd=self.folder, **options)
 
     def refuses(self, *words, code=1, lines=2):
         return self.refused(*words, cwd=self.folder, code=code, lines=lines)

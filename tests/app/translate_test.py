@@ -1,8 +1,6 @@
 """Translation from a folder of text: training that goes on bit by bit, evaluation, lines of every kind, bad input."""
 import json
-import pathlib
 import shutil
-import tempfile
 
 import command
 
@@ -49,11 +47,9 @@ def pair(number):
     return " ".join(f"a{word}" for word in words), " ".join(f"b{word}" for word in words)
 
 
-class Translate(command.CommandTest):
+class Translate(command.FolderTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        super().setUp()
         (self.folder / "pairs").mkdir()
         for stem, numbers in (("train", range(150)), ("valid", range(150, 180)), ("test", range(180, 200))):
             for side, language in enumerate(("de", "en")):
@@ -61,9 +57,6 @@ class Translate(command.CommandTest):
         (self.folder / "pairs/words.txt").write_text(
             "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(WORDS)) + "<unk>\t0\n")
         (self.folder / "tiny.toml").write_text(RECIPE)
-
-    def cachet(self, *words, **options):
-        return self.succeed(*words, cwd=self.folder, **options)
 
     def train(self, run, *settings, resume=False):
         settings = [word for setting in settings for word in ("--set", setting)]
