@@ -1,6 +1,6 @@
-// translation_training --serve fp32|bf16: transformer_iwslt_de_en, for benchmarks/translation_training.py. Each line has
-// the sentences of a batch and the tokens of each, source and target: "160 25 24". A training step on made-up tokens is
-// made, and the milliseconds without the optimizer's part are printed, and with it.
+// translation_training --serve fp32|bf16: transformer_iwslt_de_en, for benchmarks/translation_training.py. Each line
+// has the sentences of a batch and the tokens of each, source and target: "160 25 24". A training step on made-up
+// tokens is made, and the milliseconds without the optimizer's part are printed, and with it.
 #include <ATen/Parallel.h>
 #include <ATen/ops/randint.h>
 
@@ -36,7 +36,9 @@ at::Tensor tokens(int64_t sentences, int64_t length) {
 class Training {
  public:
   explicit Training(train::Precision precision)
-      : precision_(precision), model_(made()), optimizer_(train::make_optimizer({}, train::parameter_groups(*model_))) {}
+      : precision_(precision),
+        model_(made()),
+        optimizer_(train::make_optimizer({}, train::parameter_groups(*model_))) {}
 
   std::string step(int64_t sentences, int64_t source, int64_t target) {
     const models::SentencePairs pairs{
