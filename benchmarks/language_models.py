@@ -11,12 +11,10 @@ import argparse
 import os
 import pathlib
 import sys
-import time
 
 import torch
 
-from measurements import median, print_row, ratio_columns
-from served_program import ServedProgram
+from training_steps import TrainingProgram, print_steps, timed_step
 
 THREADS, LANES, LENGTH, WORDS = 2, 4, 150, 267735
 CUTOFFS = [20000, 40000, 200000]
@@ -47,26 +45,11 @@ class Published:
 
     def step(self):
         """Milliseconds without the optimizer's part, and with it."""
-        start = time.perf_counter()
-        self.optimizer.zero_grad()
-        ids, target = torch.randint(WORDS, (2, LENGTH, LANES))
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.narrow):
+        def loss():
+            ids, target = torch.randint(WORDS, (2, LENGTH, LANES))
             loss, *self.memory = self.model(ids, target, *self.memory)
-            loss = loss.float().mean()
-        loss.backward()
-        passes = time.perf_counter() - start
-        self.optimizer.step()
-        return 1e3 * passes, 1e3 * (time.perf_counter() - start)
-
-
-class Ours(ServedProgram):
-    """The benchmark program, which makes a step for each line."""
-
-    def __init__(self, program, narrow):
-        super().__init__([program, "--serve", "bf16" if narrow else "fp32", "name=transformer_xl_wt103_base"])
-
-    def step(self):
-        return tuple(map(float, self.ask("step").split()))
+            return loss.float().mean()
+        return timed_step(loss, self.optimizer, self.narrow)
 
 
 def main():
@@ -80,14 +63,12 @@ def main():
         return
     torch.set_num_threads(THREADS)
     for precision in arguments.precision.split(","):
-        theirs, ours = Published(pathlib.Path(source), precision == "bf16"), Ours(arguments.program, precision == "bf16")
+        narrow = precision == "bf16"
+        theirs = Published(pathlib.Path(source), narrow)
+        ours = TrainingProgram(arguments.program, narrow, "name=transformer_xl_wt103_base")
         pairs = [(ours.step(), theirs.step()) for _ in range(arguments.rounds)]
         ours.close()
-        for part, what in enumerate(("forward and backward", "whole step")):
-            own, other = ([pair[side][part] for pair in pairs] for side in (0, 1))
-            tokens = LANES * LENGTH / (sum(own) / len(own)) * 1e3
-            print_row(model="transformer_xl_wt103_base", part=what, precision=precision, threads=THREADS, ms=median(own, 0),
-                      published_ms=median(other, 0), tokens_per_second=f"{tokens:.0f}", **ratio_columns(other, own))
+        print_steps("transformer_xl_wt103_base", precision, pairs, LANES * LENGTH, "published")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,11 @@ batches each. Prints CSV: time of PyTorch's steps ÷ ours, above 1 ours is faste
 """
 import argparse
 import math
-import time
 
 import torch
 
 from incremental_translation import sinusoids
-from measurements import median, print_row, ratio_columns
-from served_program import ServedProgram
+from training_steps import TrainingProgram, print_steps, timed_step
 
 THREADS, WORDS, WIDTH, HEADS, WIDE, DEPTH, DROPOUT, FIRST_WORD = 2, 10000, 512, 4, 1024, 6, 0.3, 4
 BATCHES = [(256, 16, 15), (160, 25, 24), (110, 36, 37), (64, 64, 60)]  # sentences, tokens of a source, of a target
@@ -62,24 +60,12 @@ class Theirs:
     def step(self, sentences, source, target):
         """Milliseconds without the optimizer's part, and with it."""
         ids = [torch.randint(FIRST_WORD, WORDS, (sentences, length)) for length in (source, target, target)]
-        start = time.perf_counter()
-        self.optimizer.zero_grad()
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.narrow):
-            loss = self.model.loss(*ids)
-        loss.backward()
-        passes = time.perf_counter() - start
-        self.optimizer.step()
-        return 1e3 * passes, 1e3 * (time.perf_counter() - start)
+        return timed_step(lambda: self.model.loss(*ids), self.optimizer, self.narrow)
 
 
-class Ours(ServedProgram):
-    """The benchmark program, which makes a step for each line."""
-
-    def __init__(self, program, narrow):
-        super().__init__([program, "--serve", "bf16" if narrow else "fp32"])
-
+class Ours(TrainingProgram):
     def step(self, *batch):
-        return tuple(map(float, self.ask(" ".join(map(str, batch))).split()))
+        return super().step(" ".join(map(str, batch)))
 
 
 def all_batches(side):
@@ -96,14 +82,11 @@ def main():
     torch.set_num_threads(THREADS)
     tokens = sum(sentences * target for sentences, _, target in BATCHES)
     for precision in arguments.precision.split(","):
-        ours, theirs = Ours(arguments.program, precision == "bf16"), Theirs(precision == "bf16")
+        narrow = precision == "bf16"
+        ours, theirs = Ours(arguments.program, narrow), Theirs(narrow)
         pairs = [(all_batches(ours), all_batches(theirs)) for _ in range(arguments.rounds + 1)][1:]
         ours.close()
-        for part, what in enumerate(("forward and backward", "whole step")):
-            own, other = ([pair[side][part] for pair in pairs] for side in (0, 1))
-            print_row(model="transformer_iwslt_de_en", part=what, precision=precision, threads=THREADS, ms=median(own, 0),
-                      torch_ms=median(other, 0), tokens_per_second=f"{tokens / (sum(own) / len(own)) * 1e3:.0f}",
-                      **ratio_columns(other, own))
+        print_steps("transformer_iwslt_de_en", precision, pairs, tokens, "torch")
 
 
 if __name__ == "__main__":
