@@ -136,6 +136,21 @@ Tensor kernel_attention_any(const Tensor& q, const Tensor& k, const Tensor& v, a
   return side_by_side(kernel_attention_composite(q, k, v, weights, units, padding, causal, eps, key_eps, {}).output);
 }
 
+std::tuple<Tensor, Tensor> kernel_attention_stream_any(const Tensor& q, const Tensor& k, const Tensor& v,
+                                                       at::TensorList weights, at::IntArrayRef units,
+                                                       const OptionalTensor& sums, const OptionalTensor& padding,
+                                                       bool causal, double eps) {
+  const auto features = check_kernel_attention(q, k, v, weights, units, padding);
+  const bool fits = !sums || (sums->dim() == 4 && same_size(sums->sym_size(0), k.sym_size(0)) &&
+                              same_size(sums->sym_size(1), k.sym_size(1)) && same_size(sums->sym_size(2), features) &&
+                              same_size(sums->sym_size(3), v.sym_size(3) + 1));
+  TORCH_CHECK(fits, "kernel_attention_stream: sums must be (B, H, m, e + 1) = (", k.sym_size(0), ", ", k.sym_size(1),
+              ", ", features, ", ", v.sym_size(3) + 1, "), got ", sums->sym_sizes());
+  auto [output, after] = kernel_attention_composite(q, k, v, weights, units, padding, causal, eps, /*key_eps=*/0.0,
+                                                    sums.value_or(Tensor()));
+  return {output, after};
+}
+
 // --- gradient of the fused form --------------------------------------------------------------------------------------
 
 struct FusedFunction : torch::autograd::Function<FusedFunction> {
@@ -196,6 +211,13 @@ Tensor call_attention(const Tensor& q, const Tensor& k, const Tensor& v, at::Ten
   return op.call(q, k, v, weights, units, padding, causal, eps, key_eps);
 }
 
+std::tuple<Tensor, Tensor> call_stream(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
+                                       at::IntArrayRef units, const OptionalTensor& sums, const OptionalTensor& padding,
+                                       bool causal, double eps) {
+  static const auto op = operator_handle<decltype(kernel_attention_stream_any)>("cachet::kernel_attention_stream");
+  return op.call(q, k, v, weights, units, sums, padding, causal, eps);
+}
+
 }  // namespace
 
 Tensor kernel_features(const Tensor& x, const FeatureMap& map) { return call_features(x, map.weights, numbers(map)); }
@@ -207,13 +229,8 @@ Tensor kernel_attention(const Tensor& q, const Tensor& k, const Tensor& v, const
 
 Tensor kernel_attention_stream(const Tensor& q, const Tensor& k, const Tensor& v, const FeatureMap& map,
                                const OptionalTensor& padding, bool causal, double eps, Tensor& sums) {
-  const auto units = numbers(map);
-  const int64_t features = check_kernel_attention(q, k, v, map.weights, units, padding).expect_int();
-  TORCH_CHECK(!sums.defined() || sums.sizes() == at::IntArrayRef({k.size(0), k.size(1), features, v.size(3) + 1}),
-              "kernel_attention: sums must be (B, H, m, e + 1) = (", k.size(0), ", ", k.size(1), ", ", features, ", ",
-              v.size(3) + 1, "), got ", sums.sizes());
-  auto [output, after] =
-      kernel_attention_composite(q, k, v, map.weights, units, padding, causal, eps, /*key_eps=*/0.0, sums);
+  const OptionalTensor before = sums.defined() ? OptionalTensor(sums) : std::nullopt;
+  auto [output, after] = call_stream(q, k, v, map.weights, numbers(map), before, padding, causal, eps);
   sums = after;
   return output;
 }
@@ -227,6 +244,11 @@ TORCH_LIBRARY_FRAGMENT(cachet, m) {
            "bool causal=False, float eps=0.0, float key_eps=0.0) -> Tensor")
       .differentiable_composite(kernel_attention_any)
       .autocast<call_attention, 0, 1, 2, 3>();
+  Operator(m,
+           "kernel_attention_stream(Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, Tensor? sums=None, "
+           "Tensor? padding=None, bool causal=False, float eps=0.0) -> (Tensor, Tensor)")
+      .differentiable_composite(kernel_attention_stream_any)
+      .autocast<call_stream, 0, 1, 2, 3>();
   // The form that kernel_attention takes on the CPU, and the sums that its backward pass reads.
   Operator(m,
            "kernel_attention_fused(Tensor q, Tensor k, Tensor v, Tensor[] weights, int[] units, Tensor? padding, "

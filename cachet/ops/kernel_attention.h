@@ -47,7 +47,7 @@ at::Tensor kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::
 
 /// The same for a stream: queries also see the keys of all earlier calls, of which `sums` (B, H, m, e + 1) holds
 /// Σ_j φ(k_j) [v_j, 1]ᵀ, with κ in the last column from the start where there is one. Replaces sums; undefined sums are
-/// those of no keys.
+/// those of no keys. Sums are float32 or wider whatever autocast says.
 at::Tensor kernel_attention_stream(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FeatureMap& map,
                                    const std::optional<at::Tensor>& padding, bool causal, double eps, at::Tensor& sums);
 

@@ -9,6 +9,7 @@
 #include "cachet/models/registry.h"
 #include "tests/models/language_model_checks.h"
 #include "tests/support/all_norms.h"
+#include "tests/support/autocast.h"
 #include "tests/support/gradient_check.h"
 
 namespace cachet {
@@ -93,6 +94,31 @@ TEST(CausalTransformer, AWholePastIsTheWholeTextInSegments) {
           model->negative_log_likelihood(ids.narrow(1, first, length), targets.narrow(1, first, length), pieces);
       EXPECT_TRUE(at::allclose(piece, expected.narrow(1, first, length), 1e-10, 1e-12)) << form;
       first += length;
+    }
+  }
+}
+
+TEST(CausalTransformer, EveryFormTrainsAndIsEvaluatedInBFloat16) {
+  for (const auto& [form, options] : causal_forms()) {
+    const auto model = made_causal_model(options);
+    model->to(at::kFloat);
+    const at::Tensor first = drawn_ids(2, 5), second = drawn_ids(2, 5), targets = drawn_ids(2, 5);
+    for (const bool training : {true, false}) {
+      model->train(training);
+      const auto losses = [&] {
+        TextStream stream = model->make_stream(2, model->segments());
+        model->read(first, stream);
+        return model->negative_log_likelihood(second, targets, stream);
+      };
+      const at::Tensor expected = losses();
+      const testing::BFloat16Autocast autocast;
+      const at::Tensor narrow = losses();
+      EXPECT_TRUE(at::allclose(narrow.to(at::kFloat), expected, 0.1, 0.1)) << form << ", training " << training;
+      narrow.sum().backward();
+      for (const auto& parameter : model->named_parameters())
+        EXPECT_TRUE(!parameter->grad().defined() || at::isfinite(parameter->grad()).all().item<bool>())
+            << form << ": " << parameter.key();
+      model->zero_grad();
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tests/support/autocast.h"
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
 
@@ -53,6 +54,22 @@ TEST(KernelAttentionOperator, SumsOfNarrowInputsAreWide) {
     const at::Tensor y = ops::kernel_attention(q, k, v, {{}, {FeatureUnit::elu_plus_one}}, {}, causal);
     EXPECT_EQ(y.scalar_type(), at::kBFloat16);
     EXPECT_TRUE(at::allclose(y.to(at::kFloat), at::ones({1, 1, 2, 4}), 1e-2, 1e-2));
+  }
+}
+
+TEST(KernelAttentionOperator, AStreamUnderAutocastIsThatOfNarrowOperandsAndWideSums) {
+  const auto narrow = [](const at::Tensor& x) { return x.to(at::kBFloat16); };
+  const auto map = random_map({FeatureUnit::glu, FeatureUnit::softplus_glu}, 2, 4);
+  ops::FeatureMap narrow_map = map;
+  for (at::Tensor& weight : narrow_map.weights) weight = narrow(weight);
+  at::Tensor sums, expected_sums;
+  for (int piece = 0; piece < 2; ++piece) {
+    const at::Tensor x = at::rand({1, 2, 512, 4}), n = narrow(x);
+    const at::Tensor expected = ops::kernel_attention_stream(n, n, n, narrow_map, {}, true, 0, expected_sums);
+    const testing::BFloat16Autocast autocast;
+    EXPECT_TRUE(at::equal(ops::kernel_attention_stream(x, x, x, map, {}, true, 0, sums), expected)) << piece;
+    EXPECT_EQ(sums.scalar_type(), at::kFloat);
+    EXPECT_TRUE(at::equal(sums, expected_sums)) << piece;
   }
 }
 

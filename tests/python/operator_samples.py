@@ -53,6 +53,17 @@ def kernel_attention(batch=2, length=5):
     yield *doubles, [], [0], None, True, 1e-6, 1e-2
 
 
+def kernel_attention_stream(batch=2, length=5):
+    heads = lambda **kind: grad(batch, 3, length, 4, **kind)
+    past = lambda **kind: (1 + torch.rand(batch, 3, 4, 5, **kind)).requires_grad_()  # sums of positive features
+    glu2 = [grad(3, 4, 8), grad(3, 4, 8)], [4, 5]
+    yield heads(), heads(), heads(), *glu2
+    yield heads(), heads(), heads(), *glu2, past(), None, True, 1e-6
+    yield heads(), heads(), heads(), [], [0], past(), last_tokens(batch, length, 2), False, 1e-6
+    doubles = [heads(dtype=torch.float64) for _ in range(3)]
+    yield *doubles, [], [0], past(dtype=torch.float64), None, True, 1e-6
+
+
 def block_table(length=5):
     """Blocks of 2 for queries of this length and two keys more, and where these stand."""
     rows, keys = (length + 1) // 2, length + 2
@@ -290,7 +301,7 @@ def scale_shift(batch=2, length=5):
 
 SAMPLES = {make.__name__: make for make in (
     attention_weights, attention_weights_backward, block_attention, block_attention_backward, grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
-    kernel_attention_fused_backward, kernel_features, linear, linear_backward,
+    kernel_attention_fused_backward, kernel_attention_stream, kernel_features, linear, linear_backward,
     linear_cross_entropy, linear_cross_entropy_backward, linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, nms, permute_tokens,
     power_norm, power_norm_backward, relative_attention_weights, relative_attention_weights_backward, resize_tokens, roi_align, roi_align_backward, scale_shift, scale_shift_backward, token_convolution,
     token_convolution_backward, unified_norm, unified_norm_backward)}

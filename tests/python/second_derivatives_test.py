@@ -17,11 +17,12 @@ warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
 
 COMPOSITE = os.environ.get("CACHET_COMPOSITE", "0") != "0"
 SMOOTHED = {"power_norm", "unified_norm"}
-NEVER_FUSED = {"kernel_features", "permute_tokens", "resize_tokens", "roi_align"}
+NEVER_FUSED = {"kernel_attention_stream", "kernel_features", "permute_tokens", "resize_tokens", "roi_align"}
 # Fused where the processor has a faster product than PyTorch takes.
 SOMETIMES_FUSED = {"linear"}
 # Operands in bfloat16 where not all are: weights and state of the others stay float32.
-NARROWED = {"grc_update": {1, 2, 4, 6}, "power_norm": {0}, "roi_align": {0}, "scale_shift": {0}, "unified_norm": {0}}
+NARROWED = {"grc_update": {1, 2, 4, 6}, "kernel_attention_stream": {0, 1, 2, 3}, "power_norm": {0}, "roi_align": {0},
+            "scale_shift": {0}, "unified_norm": {0}}
 # Samples that no fused form serves: groups of three channels, causal attention to more keys than queries, and a
 # sample's own cache, which is not rounded to bfloat16.
 COMPOSED = {("token_convolution", 1), ("kernel_attention", 3)}
