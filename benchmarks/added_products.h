@@ -45,14 +45,17 @@ class AddedProducts {
     cache_ = (at::randn({1, size.cache_tokens, w}) * 0.05).to(type);
   }
 
+  /// Those of the cache's update alone.
+  Tensors update() const {
+    return {ops::linear(read_of_x_, all_), ops::linear(cache_, gates_), ops::linear(read_of_x_, candidate_)};
+  }
   Tensors forward() const {
     const int64_t w = size_.width;
     const auto heads = [&](const at::Tensor& x) {
       return x.view({x.size(0), x.size(1), size_.heads, -1}).transpose(1, 2);
     };
     Tensors outputs;
-    if (read_ != CacheRead::stored)
-      outputs = {ops::linear(read_of_x_, all_), ops::linear(cache_, gates_), ops::linear(read_of_x_, candidate_)};
+    if (read_ != CacheRead::stored) outputs = update();
     const at::Tensor keys_values = ops::linear(reduced(read_ == CacheRead::per_sample ? read_of_x_ : mean_), key_value_)
                                        .expand({size_.batch, -1, -1});
     const at::Tensor attended = at::scaled_dot_product_attention(heads(ops::linear(x_, query_)),

@@ -4,20 +4,20 @@
 // the precision, fp32 or bf16; the others are keys of the model's table.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
 #include <torch/nn/modules/adaptive.h>
 
 #include <cstring>
 #include <iostream>
 
+#include "benchmarks/added_products.h"
 #include "benchmarks/csv.h"
 #include "benchmarks/pairs.h"
+#include "benchmarks/timed_training.h"
 #include "benchmarks/training_step.h"
 #include "cachet/config/document.h"
 #include "cachet/models/language/causal_transformer.h"
 #include "cachet/models/registry.h"
 #include "cachet/nn/adaptive_softmax.h"
-#include "cachet/train/optimizer.h"
 
 namespace cachet::benchmarks {
 namespace {
@@ -43,48 +43,41 @@ Tensor tokens_of(const LanguageModel& model, int64_t lanes, int64_t length) {
 /// A model that is trained on made-up text, whose memory is full.
 class Training {
  public:
-  Training(const std::vector<std::string>& settings, int64_t lanes, bool narrow)
+  Training(const std::vector<std::string>& settings, int64_t lanes, train::Precision precision)
       : model_(made(settings)),
         stream_(model_->make_stream(lanes, model_->segments())),
-        optimizer_(train::make_optimizer({}, train::parameter_groups(*model_))),
-        lanes_(lanes),
-        narrow_(narrow) {
-    for (int i = 0; i < 4; ++i) step();
+        timed_(model_, precision),
+        lanes_(lanes) {
+    for (int i = 0; i < 4; ++i) forward_backward();
   }
 
   double forward_backward() {
-    return milliseconds_of([&] {
-      model_->zero_grad();
-      const int64_t length = model_->language_shape().target_length;
-      const Tensor ids = tokens_of(*model_, lanes_, length), targets = tokens_of(*model_, lanes_, length);
-      at::autocast::set_autocast_enabled(at::kCPU, narrow_);
-      const Tensor loss = model_->negative_log_likelihood(ids, targets, stream_).mean();
-      at::autocast::clear_cache();
-      at::autocast::set_autocast_enabled(at::kCPU, false);
-      loss.backward();
-      stream_.state->detach();
-    });
+    const double passes = timed_.forward_backward([&] { return loss(); });
+    stream_.state->detach();
+    return passes;
   }
-  double update() {
-    return milliseconds_of([&] { optimizer_->step(1e-4); });
+  void print_step() {
+    timed_.print_step([&] { return loss(); });
+    stream_.state->detach();
   }
-  double step() { return forward_backward() + update(); }
 
  private:
+  at::Tensor loss() {
+    const int64_t length = model_->language_shape().target_length;
+    const Tensor ids = tokens_of(*model_, lanes_, length), targets = tokens_of(*model_, lanes_, length);
+    return model_->negative_log_likelihood(ids, targets, stream_).mean();
+  }
+
   std::shared_ptr<LanguageModel> model_;
   TextStream stream_;
-  std::unique_ptr<train::Optimizer> optimizer_;
+  TimedTraining timed_;
   int64_t lanes_;
-  bool narrow_;
 };
 
 void serve(const std::string& precision, const std::vector<std::string>& settings, int64_t lanes) {
-  Training training(settings, lanes, precision == "bf16");
+  Training training(settings, lanes, precision == "bf16" ? train::Precision::bfloat16 : train::Precision::float32);
   std::cout << "ready" << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
-    const double passes = training.forward_backward(), update = training.update();
-    std::cout << passes << " " << passes + update << std::endl;
-  }
+  for (std::string line; std::getline(std::cin, line);) training.print_step();
 }
 
 // Two quantities taken in turns: ratio of the second to the first.
@@ -94,8 +87,7 @@ void compare(const std::string& what, const std::string& beside, const Call& cal
   print_row({what, beside, std::to_string(kThreads), median(times[0]), median(times[1])}, &ratio);
 }
 
-// --- evaluation: a cache instead of a long memory
-// ---------------------------------------------------------------------
+// --- evaluation: a cache instead of a long memory --------------------------------------------------------------------
 
 void evaluation_row(int turns) {
   constexpr int64_t kLanes = 10, kTarget = 64, kMemory = 640;
@@ -121,44 +113,26 @@ void evaluation_row(int turns) {
   }
 }
 
-// --- training: what a causal cache adds, beside its products alone
-// ----------------------------------------------------
-
-// Forward and backward of products (rows, in) × (in, out), one behind the other.
-struct Products {
-  std::vector<std::array<int64_t, 3>> of;
-  Call call() const {
-    std::vector<std::pair<Tensor, Tensor>> operands;
-    for (const auto& [rows, in, out] : of)
-      operands.emplace_back(at::randn({rows, in}).requires_grad_(), at::randn({out, in}).requires_grad_());
-    return [operands] {
-      for (const auto& [x, weight] : operands) step({at::linear(x, weight)}, {x, weight});
-    };
-  }
-};
+// --- training: what a causal cache adds, beside its products alone --------------------------------------------------
 
 void cache_row(int turns) {
-  constexpr int64_t kLanes = 16, kTarget = 64, kDim = 256, kHalf = 128, kMemory = 64, kDepth = 6;
+  constexpr int64_t kLanes = 16, kTarget = 64, kMemory = 64, kHalf = 128, kHeads = 8, kDepth = 6;
   const std::string model = "name=transformer_xl_small";
-  const auto plain = std::make_shared<Training>(std::vector<std::string>{model, "memory_length=0"}, kLanes, false);
+  const auto plain =
+      std::make_shared<Training>(std::vector<std::string>{model, "memory_length=0"}, kLanes, train::Precision::float32);
   const auto cached = std::make_shared<Training>(
-      std::vector<std::string>{model, "cache.kind=grc", "cache.length=64", "cache.ratio=0.5"}, kLanes, false);
-  // Of each layer: queries, keys and values of memory attention, its way back; scores and what they weigh; the gates'
-  // and the candidate's products with the tokens, and with the cache, made again in the step that reads them.
-  Products products;
-  for (int64_t layer = 0; layer < kDepth; ++layer) {
-    const int64_t rows = kLanes * kTarget, places = kLanes * kMemory;
-    for (const auto& [r, in, out] : {std::array<int64_t, 3>{rows, kHalf, kHalf},
-                                     {kMemory, kHalf, 2 * kHalf},
-                                     {rows, kHalf, kDim},
-                                     {rows, kHalf, kMemory},
-                                     {rows, kMemory, kHalf},
-                                     {places, kHalf, 3 * kHalf},
-                                     {kMemory, kHalf, 2 * kHalf},
-                                     {places, kHalf, kHalf}})
-      products.of.push_back({r, in, out});
-  }
-  const Call alone = products.call();
+      std::vector<std::string>{model, "cache.kind=grc", "cache.length=64", "cache.ratio=0.5"}, kLanes,
+      train::Precision::float32);
+  // Of each layer: the update that the last step stored, made again with its gradients, the memory attention that reads
+  // it, and the update that this step stores.
+  const AddedProducts layer({kLanes, kTarget, kMemory, kHalf, kHeads}, at::kFloat, /*training=*/true, CacheRead::mean);
+  const Call alone = [&] {
+    for (int64_t i = 0; i < kDepth; ++i) {
+      benchmarks::step(layer.forward(), layer.operands());
+      const at::NoGradGuard stored;
+      layer.update();
+    }
+  };
   const auto times = in_turns({[&] { plain->forward_backward(); }, [&] { cached->forward_backward(); }, alone}, turns);
   std::vector<double> added;
   for (size_t i = 0; i < times[0].size(); ++i) added.push_back(times[1][i] - times[0][i]);
@@ -168,8 +142,7 @@ void cache_row(int turns) {
             &ratio);
 }
 
-// --- generation: a state of fixed size
-// --------------------------------------------------------------------------------
+// --- generation: a state of fixed size -------------------------------------------------------------------------------
 
 void generation_row(int turns) {
   const auto model = made({"name=causal_transformer_small", "whole_past=true", "attention.kind=kernel",
@@ -186,8 +159,7 @@ void generation_row(int turns) {
   compare("generation, 2×GLU, 16 tokens at 256", "at 16,384", behind(256), behind(16384), turns);
 }
 
-// --- adaptive softmax beside LibTorch's
-// -------------------------------------------------------------------------------
+// --- adaptive softmax beside LibTorch's ------------------------------------------------------------------------------
 
 void softmax_row(int64_t vocabulary, const std::vector<int64_t>& cutoffs, int64_t division, int turns) {
   constexpr int64_t kTokens = 600, kDim = 410;

@@ -7,11 +7,9 @@
 #include <iostream>
 #include <sstream>
 
-#include "benchmarks/pairs.h"
+#include "benchmarks/timed_training.h"
 #include "cachet/config/document.h"
 #include "cachet/models/registry.h"
-#include "cachet/train/optimizer.h"
-#include "cachet/train/runtime.h"
 
 namespace cachet::benchmarks {
 namespace {
@@ -33,42 +31,14 @@ at::Tensor tokens(int64_t sentences, int64_t length) {
   return at::randint(kSpecialTokens, kVocabulary, {sentences, length}, at::kLong);
 }
 
-class Training {
- public:
-  explicit Training(train::Precision precision)
-      : precision_(precision),
-        model_(made()),
-        optimizer_(train::make_optimizer({}, train::parameter_groups(*model_))) {}
-
-  std::string step(int64_t sentences, int64_t source, int64_t target) {
-    const models::SentencePairs pairs{
-        {tokens(sentences, source), {}}, {tokens(sentences, target), {}}, tokens(sentences, target)};
-    const double passes = milliseconds_of([&] {
-      model_->zero_grad();
-      at::Tensor loss;
-      {
-        const train::PrecisionScope scope(precision_, c10::kCPU);
-        loss = model_->losses(pairs, {.amount = 0.1}).loss.mean();
-      }
-      loss.backward();
-    });
-    const double update = milliseconds_of([&] { optimizer_->step(1e-4); });
-    return std::to_string(passes) + " " + std::to_string(passes + update);
-  }
-
- private:
-  train::Precision precision_;
-  std::shared_ptr<models::TranslationModel> model_;
-  std::unique_ptr<train::Optimizer> optimizer_;
-};
-
 int run(const std::vector<std::string>& words) {
   if (words.size() != 2 || words[0] != "--serve" || (words[1] != "fp32" && words[1] != "bf16")) {
     std::cerr << "translation_training: --serve fp32|bf16\n";
     return 2;
   }
   at::set_num_threads(kThreads);
-  Training training(words[1] == "bf16" ? train::Precision::bfloat16 : train::Precision::float32);
+  const auto model = made();
+  TimedTraining training(model, words[1] == "bf16" ? train::Precision::bfloat16 : train::Precision::float32);
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream numbers(line);
@@ -77,7 +47,9 @@ int run(const std::vector<std::string>& words) {
       std::cerr << "translation_training: no batch in \"" << line << "\"\n";
       return 1;
     }
-    std::cout << training.step(sentences, source, target) << std::endl;
+    const models::SentencePairs pairs{
+        {tokens(sentences, source), {}}, {tokens(sentences, target), {}}, tokens(sentences, target)};
+    training.print_step([&] { return model->losses(pairs, {.amount = 0.1}).loss.mean(); });
   }
   return 0;
 }
