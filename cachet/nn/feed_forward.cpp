@@ -1,11 +1,11 @@
 #include "cachet/nn/feed_forward.h"
 
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 
 #include "cachet/nn/option_checks.h"
+#include "cachet/ops/dropout.h"
 #include "cachet/ops/linear.h"
 
 namespace cachet::nn {
@@ -23,10 +23,10 @@ FeedForward::FeedForward(const FeedForwardOptions& options)
   fc2_ = register_module("fc2", std::make_shared<Linear>(options.hidden_dim, options.dim));
 }
 
-torch::Tensor FeedForward::drop(const torch::Tensor& x) const { return at::dropout(x, dropout_, is_training()); }
+torch::Tensor FeedForward::drop(const torch::Tensor& x) const { return ops::dropout(x, dropout_, is_training()); }
 
 torch::Tensor FeedForward::drop_hidden(const torch::Tensor& x) const {
-  return at::dropout(x, hidden_dropout_, is_training());
+  return ops::dropout(x, hidden_dropout_, is_training());
 }
 
 torch::Tensor FeedForward::activate(const torch::Tensor& x) const {

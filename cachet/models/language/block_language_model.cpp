@@ -1,11 +1,11 @@
 #include "cachet/models/language/block_language_model.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/dropout.h>
 #include <torch/nn/modules/container/modulelist.h>
 
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
+#include "cachet/ops/dropout.h"
 
 namespace cachet::models {
 namespace {
@@ -52,7 +52,7 @@ void BlockLanguageModel::make_output() {
 }
 
 torch::Tensor BlockLanguageModel::drop(const torch::Tensor& x) const {
-  return at::dropout(x, made_of_.dropout, is_training());
+  return ops::dropout(x, made_of_.dropout, is_training());
 }
 
 torch::Tensor BlockLanguageModel::embed(const torch::Tensor& ids, const TextStream& stream) const {

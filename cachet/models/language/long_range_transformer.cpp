@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -13,6 +12,7 @@
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/linear.h"
 #include "cachet/nn/positions.h"
+#include "cachet/ops/dropout.h"
 
 namespace cachet::models {
 namespace {
@@ -84,7 +84,7 @@ torch::Tensor LongRangeTransformer::embed(const torch::Tensor& ids) {
           const int64_t tokens = options_.sequence.max_length + options_.class_tokens();
           return nn::sinusoidal_positions(tokens, options_.embed_dim).to(x.options().requires_grad(false));
         });
-  return at::dropout(x + table.narrow(1, 0, x.size(1)), options_.dropout, is_training());
+  return ops::dropout(x + table.narrow(1, 0, x.size(1)), options_.dropout, is_training());
 }
 
 torch::Tensor LongRangeTransformer::pool(const torch::Tensor& x, const torch::Tensor& padding) const {

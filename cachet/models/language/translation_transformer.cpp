@@ -1,7 +1,6 @@
 #include "cachet/models/language/translation_transformer.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
@@ -15,6 +14,7 @@
 #include "cachet/nn/observer.h"
 #include "cachet/nn/option_checks.h"
 #include "cachet/nn/positions.h"
+#include "cachet/ops/dropout.h"
 #include "cachet/ops/linear_cross_entropy.h"
 
 namespace cachet::models {
@@ -164,7 +164,7 @@ torch::Tensor TranslationTransformer::embed(const torch::Tensor& table, const Se
     const torch::Tensor counted = sentences.padding.bitwise_not().cumsum(1).sub_(1).clamp_min_(0);
     places = at::embedding(all, counted);
   }
-  const torch::Tensor x = at::dropout(tokens + places, options_.dropout, is_training());
+  const torch::Tensor x = ops::dropout(tokens + places, options_.dropout, is_training());
   return nn::zero_padding(x, {std::nullopt, 0, sentences.padding});
 }
 

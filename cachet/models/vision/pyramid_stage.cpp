@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <torch/nn/modules/container/modulelist.h>
 
@@ -12,6 +11,7 @@
 #include "cachet/nn/depthwise_feed_forward.h"
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/stochastic_depth.h"
+#include "cachet/ops/dropout.h"
 
 namespace cachet::models {
 namespace {
@@ -89,7 +89,7 @@ torch::Tensor PyramidStage::add_positions(const GridTokens& patches, bool with_c
 
 torch::Tensor PyramidStage::forward(const GridTokens& patches, ClassToken class_token) {
   const bool with = class_token == ClassToken::present && cls_token_.defined();
-  torch::Tensor x = at::dropout(add_positions(patches, with), dropout_, is_training());
+  torch::Tensor x = ops::dropout(add_positions(patches, with), dropout_, is_training());
   const auto layout = nn::AttentionLayout::self({patches.grid, with ? 1 : 0, {}});
   for (const auto& block : blocks_) x = block->forward(x, layout);
   return norm_ ? norm_->forward(x) : x;

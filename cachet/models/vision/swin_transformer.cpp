@@ -1,8 +1,9 @@
 #include "cachet/models/vision/swin_transformer.h"
 
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/dropout.h>
 #include <torch/nn/modules/container/modulelist.h>
+
+#include "cachet/ops/dropout.h"
 
 namespace cachet::models {
 namespace {
@@ -42,7 +43,7 @@ std::vector<GridTokens> SwinTransformer::run(const torch::Tensor& images) {
   const int64_t right = missing(images.size(3)), below = missing(images.size(2));
   GridTokens x =
       patch_embed_->forward(right > 0 || below > 0 ? at::constant_pad_nd(images, {0, right, 0, below}) : images);
-  x.tokens = at::dropout(x.tokens, options_.dropout, is_training());
+  x.tokens = ops::dropout(x.tokens, options_.dropout, is_training());
   std::vector<GridTokens> tokens;
   for (const auto& layer : layers_) tokens.push_back(x = layer->forward(x));
   return tokens;

@@ -2,12 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <torch/nn/modules/container/modulelist.h>
 
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/positions.h"
+#include "cachet/ops/dropout.h"
 
 namespace cachet::models {
 namespace {
@@ -51,7 +51,7 @@ torch::Tensor T2tVisionTransformer::tokens(const torch::Tensor& images) {
       },
       [&] { return nn::sinusoidal_positions(x.size(1), x.size(2)).to(x.options()); });
   x = x + *positions;
-  x = at::dropout(x, options_.dropout, is_training());
+  x = ops::dropout(x, options_.dropout, is_training());
   const auto layout = nn::AttentionLayout::self({patches.grid, 1, {}});
   for (const auto& block : blocks_) x = block->forward(x, layout);
   return norm_->forward(x);

@@ -2,12 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <torch/nn/modules/container/modulelist.h>
 
 #include "cachet/models/vision/position_table.h"
 #include "cachet/nn/initialization.h"
+#include "cachet/ops/dropout.h"
 
 namespace cachet::models {
 namespace {
@@ -60,7 +60,7 @@ torch::Tensor VisionTransformer::embed(const torch::Tensor& images, const nn::Gr
   for (torch::Tensor& part : parts) part = part.to(parts.back().scalar_type());
   const torch::Tensor table =
       resize_position_table(pos_embed_, options_.class_tokens(), options_.grid(), grid, Resampling::bicubic);
-  return at::dropout(at::cat(parts, 1) + table, options_.dropout, is_training());
+  return ops::dropout(at::cat(parts, 1) + table, options_.dropout, is_training());
 }
 
 torch::Tensor VisionTransformer::tokens(const torch::Tensor& images) {

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/zeros.h>
@@ -16,6 +15,7 @@
 #include "cachet/nn/attention/softmax_attention.h"
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
+#include "cachet/ops/dropout.h"
 
 namespace cachet::nn {
 
@@ -235,7 +235,7 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
                                   .transpose(1, 2);
   heads = {};  // without a gradient nothing else holds them: the projection has their memory
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), num_heads_ * head_dim_}));
-  return zero_padding(at::dropout(out, projection_dropout_, is_training()), layout.query);
+  return zero_padding(ops::dropout(out, projection_dropout_, is_training()), layout.query);
 }
 
 // What a function makes of values each of which has a channel of its own.

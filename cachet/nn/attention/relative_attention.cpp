@@ -1,7 +1,6 @@
 #include "cachet/nn/attention/relative_attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros.h>
@@ -10,6 +9,7 @@
 
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
+#include "cachet/ops/dropout.h"
 #include "cachet/ops/relative_attention_weights.h"
 
 namespace cachet::nn {
@@ -86,7 +86,7 @@ torch::Tensor RelativeAttention::attend(const torch::Tensor& q, const torch::Ten
   if (layout.hidden.defined()) hidden = layout.hidden;
   const torch::Tensor weights = ops::relative_attention_weights(scores(content_bias_, k), scores(position_bias_, r),
                                                                 hidden, 1 / std::sqrt(static_cast<double>(head_dim_)));
-  return at::matmul(at::dropout(weights, dropout_, is_training()), v);
+  return at::matmul(ops::dropout(weights, dropout_, is_training()), v);
 }
 
 torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch::Tensor& context,
@@ -118,7 +118,7 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
               layout.relative.distances.defined() ? layout.relative.distances.sizes() : at::IntArrayRef());
   const torch::Tensor mixed = attend(q, k, v, layout.relative).transpose(1, 2);
   const torch::Tensor out = proj_->forward(mixed.reshape({query.size(0), query.size(1), inner}));
-  return at::dropout(out, projection_dropout_, is_training());
+  return ops::dropout(out, projection_dropout_, is_training());
 }
 
 void RelativeAttention::absorb(const Affine& before) {

@@ -2,7 +2,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
@@ -15,6 +14,7 @@
 
 #include "cachet/nn/option_checks.h"
 #include "cachet/ops/attention_weights.h"
+#include "cachet/ops/dropout.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/processor.h"
 #include "cachet/ops/wants_gradient.h"
@@ -55,7 +55,7 @@ torch::Tensor composed_attention(const torch::Tensor& q, const torch::Tensor& k,
                                  const std::optional<at::Tensor>& bias, double dropout) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
   const torch::Tensor weights = ops::attention_weights(at::matmul(q, k.transpose(2, 3)), bias, scale);
-  return at::matmul(at::dropout(weights, dropout, dropout > 0), v);
+  return at::matmul(ops::dropout(weights, dropout, /*training=*/true), v);
 }
 
 // Samples whose scores are about a megabyte, so that what is made of them on the way stays in a core's cache and little

@@ -1,7 +1,6 @@
 #include "cachet/nn/attention/token_performer.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -11,6 +10,7 @@
 #include "cachet/nn/attention/three_projections.h"
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
+#include "cachet/ops/dropout.h"
 
 namespace cachet::nn {
 namespace {
@@ -62,7 +62,7 @@ torch::Tensor TokenPerformer::forward(const torch::Tensor& query, const torch::T
   const torch::Tensor sums = at::matmul(keys.transpose(1, 2), v.to(keys.scalar_type()));
   const torch::Tensor divisor = at::matmul(queries, keys.sum(1).unsqueeze(-1)) + kPerformerEps;
   const torch::Tensor mixed = (at::matmul(queries, sums) / divisor).to(v.scalar_type());
-  const torch::Tensor out = at::dropout(proj_->forward(mixed), dropout_, is_training());
+  const torch::Tensor out = ops::dropout(proj_->forward(mixed), dropout_, is_training());
   return zero_padding(to_itself ? v + out : out, layout.query);
 }
 
