@@ -36,8 +36,14 @@ std::shared_ptr<LanguageModel> made(const std::vector<std::string>& settings) {
   return plan.build();
 }
 
+/// Words as they come: the n-th has a share of 1/n.
+Tensor drawn_words(int64_t vocabulary, at::IntArrayRef sizes) {
+  const Tensor rank = at::exp(at::rand(sizes) * std::log(static_cast<double>(vocabulary))).floor();
+  return (rank - 1).to(at::kLong).clamp(0, vocabulary - 1);
+}
+
 Tensor tokens_of(const LanguageModel& model, int64_t lanes, int64_t length) {
-  return at::randint(model.language_shape().vocabulary, {lanes, length}, at::kLong);
+  return drawn_words(model.language_shape().vocabulary, {lanes, length});
 }
 
 /// A model that is trained on made-up text, whose memory is full.
@@ -168,9 +174,7 @@ void softmax_row(int64_t vocabulary, const std::vector<int64_t>& cutoffs, int64_
   torch::nn::AdaptiveLogSoftmaxWithLoss theirs(
       torch::nn::AdaptiveLogSoftmaxWithLossOptions(kDim, vocabulary, cutoffs).div_value(static_cast<double>(division)));
   const Tensor hidden = at::randn({kTokens, kDim}).requires_grad_();
-  // Words as they come: the n-th has a share of 1/n.
-  const Tensor drawn = at::exp(at::rand({kTokens}) * std::log(static_cast<double>(vocabulary))).floor() - 1;
-  const Tensor target = drawn.to(at::kLong).clamp(0, vocabulary - 1);
+  const Tensor target = drawn_words(vocabulary, {kTokens});
   const auto pass = [&](const Tensor& loss, const std::vector<Tensor>& parameters) {
     Tensors inputs = parameters;
     inputs.push_back(hidden);

@@ -169,6 +169,7 @@ struct FusedFunction : torch::autograd::Function<FusedFunction> {
     ctx->saved_data["eps"] = eps;
     ctx->saved_data["key_eps"] = key_eps;
     ctx->mark_non_differentiable({states, divisors});
+    ctx->set_materialize_grads(false);  // of the states nobody has one
     return {y, states, divisors};
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
@@ -177,6 +178,7 @@ struct FusedFunction : torch::autograd::Function<FusedFunction> {
         operator_handle<decltype(kernel_attention_fused_backward)>("cachet::kernel_attention_fused_backward");
     const auto saved = ctx->get_saved_variables();
     const std::vector<Tensor> weights(saved.begin() + 7, saved.end());
+    if (!grads[0].defined()) return torch::autograd::variable_list(weights.size() + 8);
     const OptionalTensor padding = saved[3].defined() ? OptionalTensor(saved[3]) : std::nullopt;
     std::vector<Tensor> gradients =
         op.call(grads[0], saved[0], saved[1], saved[2], weights, ctx->saved_data["units"].toIntVector(), padding,

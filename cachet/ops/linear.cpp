@@ -181,11 +181,13 @@ struct LinearGeluFunction : torch::autograd::Function<LinearGeluFunction> {
     const auto [y, made] = call_gelu(x, weight, bias, /*keep_product=*/true);
     ctx->save_for_backward({x, weight, bias, made});
     ctx->mark_non_differentiable({made});
+    ctx->set_materialize_grads(false);  // of the product nobody has one
     return {y, made};
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {
     static const auto op = operator_handle<decltype(linear_gelu_backward_cpu)>("cachet::linear_gelu_backward");
+    if (!grads[0].defined()) return torch::autograd::variable_list(3);
     const auto saved = ctx->get_saved_variables();
     const auto [d_x, d_weight, d_bias] = op.call(grads[0], saved[0], saved[1], saved[2], saved[3]);
     return {d_x, d_weight, d_bias};

@@ -187,12 +187,14 @@ struct LinearCrossEntropy : torch::autograd::Function<LinearCrossEntropy> {
     ctx->save_for_backward({x, weight, residual});
     ctx->saved_data["bias"] = static_cast<int64_t>(bias ? bias->scalar_type() : at::ScalarType::Undefined);
     ctx->mark_non_differentiable({likelihood, residual});
+    ctx->set_materialize_grads(false);  // zeros for the residual would be as large as all scores
     return {loss, likelihood, residual};
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {
     static const auto op =
         operator_handle<decltype(linear_cross_entropy_backward_cpu)>("cachet::linear_cross_entropy_backward");
+    if (!grads[0].defined()) return torch::autograd::variable_list(5);
     const auto saved = ctx->get_saved_variables();
     const auto [d_x, d_weight, d_bias] = op.call(grads[0], saved[0], saved[1], saved[2]);
     const auto of_bias = static_cast<at::ScalarType>(ctx->saved_data["bias"].toInt());

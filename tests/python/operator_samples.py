@@ -19,6 +19,13 @@ def last_tokens(batch, length, count):
     return (torch.arange(length) >= length - count).expand(batch, length)
 
 
+def dropout(batch=2, length=5):
+    yield grad(batch, length, 40), 0.3, 7
+    yield strided(batch, length, 40), 0.5, -1
+    yield grad(batch, length, dtype=torch.float64), 0.0, 3
+    yield grad(batch, length), 1.0, 3
+
+
 def grc_update(batch=2, length=5):
     width = 3
     gates = [grad(width, 2 * width), grad(width)]
@@ -300,7 +307,7 @@ def scale_shift(batch=2, length=5):
 
 
 SAMPLES = {make.__name__: make for make in (
-    attention_weights, attention_weights_backward, block_attention, block_attention_backward, grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
+    attention_weights, attention_weights_backward, block_attention, block_attention_backward, dropout, grc_update, grc_update_backward, kernel_attention, kernel_attention_fused,
     kernel_attention_fused_backward, kernel_attention_stream, kernel_features, linear, linear_backward,
     linear_cross_entropy, linear_cross_entropy_backward, linear_gelu, linear_gelu_backward, mix_heads, mix_heads_backward, nms, permute_tokens,
     power_norm, power_norm_backward, relative_attention_weights, relative_attention_weights_backward, resize_tokens, roi_align, roi_align_backward, scale_shift, scale_shift_backward, token_convolution,

@@ -17,7 +17,8 @@ warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
 
 COMPOSITE = os.environ.get("CACHET_COMPOSITE", "0") != "0"
 SMOOTHED = {"power_norm", "unified_norm"}
-NEVER_FUSED = {"kernel_attention_stream", "kernel_features", "permute_tokens", "resize_tokens", "roi_align"}
+# Twice differentiable in every form.
+TWICE = {"dropout", "kernel_attention_stream", "kernel_features", "permute_tokens", "resize_tokens", "roi_align"}
 # Fused where the processor has a faster product than PyTorch takes.
 SOMETIMES_FUSED = {"linear"}
 # Operands in bfloat16 where not all are: weights and state of the others stay float32.
@@ -83,7 +84,7 @@ def expectation(name, number, dtype):
     """Whether there are second derivatives; None where the processor decides."""
     if name in SMOOTHED:
         return False
-    if COMPOSITE or dtype == torch.float64 or name in NEVER_FUSED or (name, number) in COMPOSED:
+    if COMPOSITE or dtype == torch.float64 or name in TWICE or (name, number) in COMPOSED:
         return True
     if dtype == torch.bfloat16 and (name, number) in COMPOSED_IN_BFLOAT16:
         return True

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cachet/nn/attention/fixed_context_attention.h"
+#include "cachet/nn/attention/heads.h"
 #include "cachet/nn/attention/kernel_attention.h"
 #include "cachet/nn/attention/relative_position_bias.h"
 #include "cachet/nn/attention/softmax_attention.h"
@@ -72,11 +73,6 @@ namespace {
 constexpr const char* kFusedServesItself =
     "multi_head_attention: fused projections serve self-attention only; make the layer with Projection::separate for a "
     "context of its own";
-
-// (B, L, n·H·d) -> n tensors (B, H, L, d)
-std::vector<torch::Tensor> split_heads(const torch::Tensor& x, int64_t n, int64_t heads, int64_t head_dim) {
-  return x.view({x.size(0), x.size(1), n, heads, head_dim}).permute({2, 0, 3, 1, 4}).unbind(0);
-}
 
 }  // namespace
 

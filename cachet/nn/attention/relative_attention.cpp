@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "cachet/nn/attention/heads.h"
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
 #include "cachet/ops/dropout.h"
@@ -19,11 +20,6 @@ const SoftmaxOptions& softmax_of(const RelativeAttentionOptions& o) {
   const auto* softmax = std::get_if<SoftmaxOptions>(&o.attention.function);
   TORCH_CHECK(softmax, "relative_attention: scores of distances are for softmax; choose kind = softmax");
   return *softmax;
-}
-
-// (B, L, n·H·d) -> n tensors (B, H, L, d)
-std::vector<torch::Tensor> heads_of(const torch::Tensor& x, int64_t n, int64_t heads, int64_t head_dim) {
-  return x.unflatten(2, {n, heads, head_dim}).permute({2, 0, 3, 1, 4}).unbind(0);
 }
 
 }  // namespace
@@ -78,7 +74,7 @@ std::shared_ptr<AttentionState> RelativeAttention::make_state(int64_t batch, Str
 torch::Tensor RelativeAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                         const RelativeLayout& layout) const {
   const torch::Tensor distances = layout.distances.unsqueeze(0);
-  const torch::Tensor r = heads_of(position_->forward(distances), 1, num_heads_, head_dim_)[0];
+  const torch::Tensor r = split_heads(position_->forward(distances), 1, num_heads_, head_dim_)[0];
   const auto scores = [&](const torch::Tensor& bias, const torch::Tensor& keys) {
     return at::matmul(q + bias.to(q.scalar_type()).unsqueeze(1), keys.transpose(2, 3));
   };
@@ -101,11 +97,11 @@ torch::Tensor RelativeAttention::forward(const torch::Tensor& query, const torch
   const int64_t inner = num_heads_ * head_dim_;
   torch::Tensor q, k, v;
   if (query.is_same(context)) {
-    const auto parts = heads_of(qkv_->forward(query), 3, num_heads_, head_dim_);
+    const auto parts = split_heads(qkv_->forward(query), 3, num_heads_, head_dim_);
     q = parts[0], k = parts[1], v = parts[2];
   } else {
-    q = heads_of(qkv_->forward_part(query, 0, inner), 1, num_heads_, head_dim_)[0];
-    const auto parts = heads_of(qkv_->forward_part(context, inner, 2 * inner), 2, num_heads_, head_dim_);
+    q = split_heads(qkv_->forward_part(query, 0, inner), 1, num_heads_, head_dim_)[0];
+    const auto parts = split_heads(qkv_->forward_part(context, inner, 2 * inner), 2, num_heads_, head_dim_);
     k = parts[0], v = parts[1];
   }
   if (layout.state && layout.state->declares("keys")) {
