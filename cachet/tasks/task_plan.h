@@ -52,9 +52,10 @@ class TaskPlan {
   /// "key=value" that name the copies that a run has of them; nothing where it has none.
   virtual std::vector<std::string> kept_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
 
-  /// "key=value" that make an evaluation look at no more than about so many samples, and at each as before.
-  virtual std::vector<std::string> settings_for_fewer(int64_t samples) const {
-    return {"data.limit=" + std::to_string(samples)};
+  /// "key=value" that make an evaluation look at no more than about so many samples, at each as before, `batch` of them
+  /// at once.
+  virtual std::vector<std::string> settings_for_fewer(int64_t samples, int64_t batch) const {
+    return {"train.batch_size=" + std::to_string(batch), "data.limit=" + std::to_string(samples)};
   }
 
   /// Makes it small, for a few made-up samples: no workers. The model and all that is done to a sample stay as they

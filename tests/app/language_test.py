@@ -66,6 +66,19 @@ class Language(command.FolderTest):
                      "What the model writes behind passages of the text", "tokens foretold"):
             self.assertIn(part, page)
 
+    def test_runs_can_be_looked_into(self):
+        for recipe, expected in (("wikitext2_grc", {"caches", "gates", "maps", "interventions", "similarity", "kernels"}),
+                                 ("wikitext2_grc_lane", {"caches", "gates", "maps", "interventions", "similarity", "kernels"}),
+                                 ("wikitext2_kernel", {"similarity", "kernels"})):
+            with self.subTest(recipe):
+                self.train(recipe, recipe, "--set", "data.vocabulary=23", limit="4 steps")
+                found = self.json_of("analyze", recipe, "--samples", "64", "--steps", "8", "--json", cwd=self.folder)["analyses"]
+                self.assertEqual({word for word, results in found.items() if results}, expected)
+                if "maps" in expected:
+                    text = found["maps"][0]["samples"][0]
+                    self.assertEqual(len(text["tokens"]), 8)
+                    self.assertEqual([len(strip["activations"]) for strip in text["maps"]], [8] * 6)
+
     def test_what_is_evaluated_is_every_token_once(self):
         vocabulary = ["--set", "data.vocabulary=23"]
         self.train("wikitext2_transformer_xl", "run", *vocabulary)

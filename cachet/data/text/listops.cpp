@@ -66,6 +66,14 @@ Vocabulary listops_vocabulary() {
   return {kListOpsTokens, "listops", {.padding = kPaddingToken, .unknown = kListOpsUnknown}};
 }
 
+std::string listops_word(Token token) {
+  if (token >= kListOpsMin && token < kListOpsClose)
+    return "[" + std::string(kListOpsOperators[static_cast<size_t>(token) - kListOpsMin]);
+  if (token == kListOpsClose) return "]";
+  if (token >= kListOpsZero && token < kListOpsMin) return std::to_string(token - kListOpsZero);
+  return "";
+}
+
 std::vector<Token> parse_listops(std::string_view text) {
   std::vector<Token> tokens;
   ListOpsGrammar grammar;

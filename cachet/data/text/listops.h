@@ -33,6 +33,9 @@ Vocabulary listops_vocabulary();
 /// each pair, are dropped; they may be left out, but must balance. Throws io::Error that says which word is wrong.
 std::vector<Token> parse_listops(std::string_view text);
 
+/// A token as an expression has it: "[MIN", "7", "]".
+std::string listops_word(Token token);
+
 /// The value of an expression that parse_listops returned, 0 … 9. The median of an even number of values is the mean of
 /// the middle two, rounded down.
 int evaluate_listops(TokenView tokens);

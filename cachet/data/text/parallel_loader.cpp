@@ -9,20 +9,18 @@ namespace {
 
 constexpr int64_t kLargestMultiple = 1024;
 
-int64_t rounded_up(int64_t length, int64_t multiple) { return (length + multiple - 1) / multiple * multiple; }
-
 /// The lengths of a side with a mark, as they are padded.
-Lengths marked_lengths(const ParallelCorpus& corpus, ParallelSide side, int64_t multiple) {
+Lengths marked_lengths(const ParallelCorpus& corpus, ParallelSide side, const PaddingOptions& padding) {
   auto lengths = std::make_shared<std::vector<int64_t>>();
   lengths->reserve(static_cast<size_t>(corpus.size()));
-  for (int64_t i = 0; i < corpus.size(); ++i) lengths->push_back(rounded_up(corpus.length(side, i) + 1, multiple));
+  for (int64_t i = 0; i < corpus.size(); ++i) lengths->push_back(padding.rounded_up(corpus.length(side, i) + 1));
   return lengths;
 }
 
 std::shared_ptr<const BatchOrder> budget_order(const ParallelCorpus& corpus, const ParallelLoaderOptions& options,
                                                const TokenBudgetOptions& budget, Shard shard) {
-  const std::vector<Lengths> sides{marked_lengths(corpus, ParallelSide::source, options.padding.multiple),
-                                   marked_lengths(corpus, ParallelSide::target, options.padding.multiple)};
+  const std::vector<Lengths> sides{marked_lengths(corpus, ParallelSide::source, options.padding),
+                                   marked_lengths(corpus, ParallelSide::target, options.padding)};
   return std::make_shared<TokenBudget>(sides, budget, shard);
 }
 
@@ -70,7 +68,7 @@ ParallelLoaderOptions read_parallel_loader_options(const config::View& data, int
   options.loader = read_loader_options(data);
   options.budget = read_token_budget_options(data);
   options.padding.multiple = data.integer("pad_multiple", options.padding.multiple, {1, kLargestMultiple});
-  if (const int64_t longest = rounded_up(max_length + 1, options.padding.multiple); longest > options.budget.max_tokens)
+  if (const int64_t longest = options.padding.rounded_up(max_length + 1); longest > options.budget.max_tokens)
     data.problem("max_tokens", "must hold a sentence of data.max_length tokens and its end, " +
                                    std::to_string(longest) + " tokens; raise it, or lower data.max_length");
   return options;

@@ -54,6 +54,7 @@ constexpr SequenceKind kListOps{.name = "listops",
                                 .files = "basic",
                                 .given = GivenForm::expression,
                                 .class_names = listops_classes,
+                                .word = listops_word,
                                 .expected_files = listops_files,
                                 .open = open_listops};
 

@@ -39,6 +39,7 @@ struct SequenceKind {
   std::optional<double> validation_fraction{};  // as a rule, where validation samples may be training files'
   GivenForm given = GivenForm::text;
   std::vector<std::string> (*class_names)() = nullptr;
+  std::string (*word)(Token token) = nullptr;  // a token as people read it; null: its number; kinds with texts decode
   std::string (*expected_files)(const SequenceDatasetOptions& options) = nullptr;  // in words
   std::shared_ptr<const SequenceDataset> (*open)(const SequenceFiles& files) = nullptr;
 };

@@ -31,6 +31,8 @@ struct SequenceBatch {
 struct PaddingOptions {
   int64_t multiple = 1;
   int64_t least_length = 1;  // data.max_length makes all batches one length
+
+  int64_t rounded_up(int64_t length) const { return (length + multiple - 1) / multiple * multiple; }
 };
 
 struct SequenceLoaderOptions {

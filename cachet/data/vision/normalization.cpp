@@ -1,6 +1,8 @@
 #include "cachet/data/vision/normalization.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
 
 #include <cmath>
 #include <numeric>
@@ -92,6 +94,14 @@ Normalization make_normalization(const NormalizationOptions& options, const Imag
     return channels == 1 && known->mean.size() == 3 ? known->of_grey() : *known;
   }
   return Normalization::from_data(training_images);
+}
+
+at::Tensor pixels_of_normalized(const at::Tensor& image, const Normalization& normalization) {
+  const auto channels = [](const std::vector<double>& values) {
+    return at::tensor(values, at::kFloat).view({-1, 1, 1});
+  };
+  const at::Tensor pixels = image * channels(normalization.std) + channels(normalization.mean);
+  return (pixels * 255).round().clamp(0, 255).to(at::kByte).permute({1, 2, 0}).contiguous();
 }
 
 at::Tensor flattened_images(const ImageSource& images, const Normalization& normalization) {

@@ -36,6 +36,9 @@ NormalizationOptions read_normalization_options(const config::View& view, Normal
 Normalization make_normalization(const NormalizationOptions& options, const ImageKind& kind,
                                  const ImageSource& training_images);
 
+/// A normalised image (C, H, W) as the pixels that it was made of, (H, W, C) uint8.
+at::Tensor pixels_of_normalized(const at::Tensor& image, const Normalization& normalization);
+
 /// The whole data set as a matrix (N, C·H·W) float32, normalised: the input of a linear baseline.
 at::Tensor flattened_images(const ImageSource& images, const Normalization& normalization);
 

@@ -45,12 +45,10 @@ std::optional<int64_t> limit_of(const SavedRun& saved) {
 // The same run over fewer evaluation samples.
 SavedRun with_fewer_samples(const std::filesystem::path& path, const std::vector<std::string>& settings,
                             const SavedRun& whole, const AnalysisOptions& options) {
-  std::vector<std::string> fewer = settings;
-  fewer.push_back("train.batch_size=" + std::to_string(options.batch));
   const std::optional<int64_t> limit = limit_of(whole);
-  if (!limit) return open_saved_run(path, fewer);
-  const std::vector<std::string> cut = whole.plan.task->settings_for_fewer(options.samples);
-  fewer.insert(fewer.end(), cut.begin(), cut.end());
+  std::vector<std::string> fewer = settings;
+  for (const std::string& setting : whole.plan.task->settings_for_fewer(options.samples, options.batch))
+    if (limit || !setting.starts_with("data.limit=")) fewer.push_back(setting);  // not to a task that knows none
   SavedRun saved = open_saved_run(path, fewer);
   const std::optional<int64_t> samples = limit_of(saved);
   if (*limit == 0 || !samples || *samples < *limit) return saved;

@@ -424,6 +424,15 @@ void Detection::answer_evaluation(int64_t first, const AnswerOptions&, const See
   }
 }
 
+ShownSample Detection::run_over(int64_t index) {
+  const at::NoGradGuard no_grad;
+  const data::DetectionBatch batch =
+      data::collate({plain_->apply(validation_->pixels(index), {}, plain_->draw({}))}, options_.transform.multiple);
+  detect(batch);
+  return {.picture = data::pixels_of_normalized(batch.images[0], options_.normalization),
+          .name = validation_->image(index).file_name};
+}
+
 std::string Detection::picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) {
   const auto png = io::encode_png(annotated_picture(dynamic_cast<const PreparedPicture&>(sample).pixels,
                                                     read_back(record, options_.classes).objects, class_names_,

@@ -10,6 +10,7 @@
 #include "cachet/data/vision/detection_loader.h"
 #include "cachet/models/detection/object_detector.h"
 #include "cachet/tasks/abilities.h"
+#include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/detection/coco_table.h"
 #include "cachet/tasks/detection/detection_evaluation.h"
 #include "cachet/tasks/detection/detection_plan.h"
@@ -26,6 +27,7 @@ class Detection : public Task,
                   public EvaluatesRecords,
                   public DrawsAnswers,
                   public WritesResults,
+                  public ShowsSamples,
                   public TabulatesEvaluation {
  public:
   /// Opens the data and builds the model. Throws io::Error for data that cannot be read, std::invalid_argument where
@@ -56,6 +58,8 @@ class Detection : public Task,
   std::vector<NamedFile> results_of_evaluation(const NextRecord& next) override;
   /// The twelve numbers of boxes, and of masks, as pycocotools prints them.
   std::string evaluation_table() const override { return coco_table(evaluation_); }
+  /// The picture filled up as the model sees it.
+  ShownSample run_over(int64_t index) override;
 
   const std::vector<std::string>& class_names() const { return class_names_; }
 

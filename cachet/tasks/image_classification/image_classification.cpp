@@ -191,13 +191,7 @@ ShownSample ImageClassification::run_over(int64_t index) {
   train::move_to(train::device_of(*model_), {&input});
   model_->forward(input);
   ShownSample shown;
-  if (shape.channels == 1 || shape.channels == 3) {
-    const auto channel = [&](const std::vector<double>& values) {
-      return at::tensor(values, at::kFloat).view({-1, 1, 1});
-    };
-    const at::Tensor pixels = image[0] * channel(normalization_.std) + channel(normalization_.mean);
-    shown.picture = (pixels * 255).round().clamp(0, 255).to(at::kByte).permute({1, 2, 0}).contiguous();
-  }
+  if (shape.channels == 1 || shape.channels == 3) shown.picture = data::pixels_of_normalized(image[0], normalization_);
   shown.name = class_names().at(static_cast<size_t>(test_->labels()[index]));
   return shown;
 }

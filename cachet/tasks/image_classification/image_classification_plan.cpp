@@ -50,8 +50,8 @@ bool takes_training_statistics(const ImageClassificationOptions& options) {
 }
 
 // A limit cuts both splits: what pixels are normalised by must be that of the whole training data, as before.
-std::vector<std::string> ImageClassificationPlan::settings_for_fewer(int64_t samples) const {
-  std::vector<std::string> settings = TaskPlan::settings_for_fewer(samples);
+std::vector<std::string> ImageClassificationPlan::settings_for_fewer(int64_t samples, int64_t batch) const {
+  std::vector<std::string> settings = TaskPlan::settings_for_fewer(samples, batch);
   if (!takes_training_statistics(options_)) return settings;
   const auto training = data::open_dataset(options_.dataset, data::Split::train, std::filesystem::current_path());
   const data::Normalization normalization =

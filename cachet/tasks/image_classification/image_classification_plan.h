@@ -45,7 +45,7 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
-  std::vector<std::string> settings_for_fewer(int64_t samples) const override;
+  std::vector<std::string> settings_for_fewer(int64_t samples, int64_t batch) const override;
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   Preprocessing preprocessing() const override;

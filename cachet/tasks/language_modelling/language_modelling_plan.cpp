@@ -66,8 +66,9 @@ TaskProfile LanguageModellingPlan::profile() const {
 }
 
 // A limit counts tokens.
-std::vector<std::string> LanguageModellingPlan::settings_for_fewer(int64_t samples) const {
-  return {"data.limit=" + std::to_string(samples * options_.evaluation.target_length)};
+std::vector<std::string> LanguageModellingPlan::settings_for_fewer(int64_t samples, int64_t batch) const {
+  return {"task.evaluation.lanes=" + std::to_string(batch),
+          "data.limit=" + std::to_string(samples * options_.evaluation.target_length)};
 }
 
 std::vector<DataPlace> LanguageModellingPlan::data() const {

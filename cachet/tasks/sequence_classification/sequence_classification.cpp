@@ -189,12 +189,14 @@ ShownSample SequenceClassification::run_over(int64_t index) {
   batch.tokens = data::pad({held_out_->tokens(index)}, options_.loader.padding);
   if (held_out_->has_pairs()) batch.second = data::pad({held_out_->second(index)}, options_.loader.padding);
   logits_of(*model_, batch);
+  const data::SequenceKind& kind = *options_.dataset.kind;
   std::unique_ptr<const data::TextEncoder> encoder;
-  if (options_.dataset.kind->has_texts)
-    encoder = data::make_text_encoder(options_.dataset.text, std::filesystem::current_path());
+  if (kind.has_texts) encoder = data::make_text_encoder(options_.dataset.text, std::filesystem::current_path());
   ShownSample shown;
   for (const data::Token token : held_out_->has_pairs() ? held_out_->second(index) : held_out_->tokens(index))
-    shown.tokens.push_back(encoder ? encoder->decode(std::vector<data::Token>{token}) : std::to_string(token));
+    shown.tokens.push_back(encoder     ? encoder->decode(std::vector<data::Token>{token})
+                           : kind.word ? kind.word(token)
+                                       : std::to_string(token));
   shown.name = class_names().at(static_cast<size_t>(held_out_->label(index)));
   return shown;
 }

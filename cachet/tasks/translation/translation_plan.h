@@ -51,6 +51,8 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
+  /// Without translations: losses alone.
+  std::vector<std::string> settings_for_fewer(int64_t samples, int64_t batch) const override;
   void reduce() override { options_.loader.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;

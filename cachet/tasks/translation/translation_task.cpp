@@ -83,6 +83,16 @@ class TranslationTrainingStream final : public train::TrainingStream {
   int64_t targets_ = 0;
 };
 
+// Each token as people read it.
+std::vector<std::string> pieces(const std::vector<int64_t>& tokens, const data::SentenceEncoder& encoder) {
+  std::vector<std::string> all;
+  for (const int64_t token : tokens) {
+    const std::vector<data::Token> alone{static_cast<data::Token>(token)};
+    all.push_back(token == encoder.marks.end ? "(end)" : encoder.texts->decode(alone));
+  }
+  return all;
+}
+
 }  // namespace
 
 TranslationTask::TranslationTask(const TranslationPlan& plan, const train::TrainOptions& training, Splits splits)
@@ -232,31 +242,34 @@ std::vector<TranslatedSentence> TranslationTask::translate_held_out(const std::v
   return sentences;
 }
 
+// A batch of one sequence, on the model's device.
+at::Tensor TranslationTask::one(const std::vector<int64_t>& tokens) const {
+  return at::tensor(tokens, at::kLong).unsqueeze(0).to(model_->device());
+}
+
 AttentionMap TranslationTask::attention_of(int64_t pair, const models::Hypothesis& hypothesis) {
   std::vector<int64_t> source, before{encoders_->target.marks.begin};
   for (const data::Token token : held_out_->tokens(Side::source, pair)) source.push_back(token);
   source.push_back(encoders_->source.marks.end);
   before.insert(before.end(), hypothesis.tokens.begin(), hypothesis.tokens.end() - 1);
-  const auto one = [&](const std::vector<int64_t>& tokens) {
-    return at::tensor(tokens, at::kLong).unsqueeze(0).to(model_->device());
-  };
   const at::Tensor seen = model_->cross_attention({{one(source), {}}, {one(before), {}}, one(hypothesis.tokens)})[0]
                               .to(at::kDouble)
                               .cpu()
                               .contiguous();
   AttentionMap map;
   map.values.assign(seen.const_data_ptr<double>(), seen.const_data_ptr<double>() + seen.numel());
-  const auto pieces = [](const std::vector<int64_t>& tokens, const data::SentenceEncoder& encoder) {
-    std::vector<std::string> all;
-    for (const int64_t token : tokens) {
-      const std::vector<data::Token> alone{static_cast<data::Token>(token)};
-      all.push_back(token == encoder.marks.end ? "(end)" : encoder.texts->decode(alone));
-    }
-    return all;
-  };
   map.source = pieces(source, encoders_->source);
   map.target = pieces(hypothesis.tokens, encoders_->target);
   return map;
+}
+
+ShownSample TranslationTask::run_over(int64_t index) {
+  const at::NoGradGuard no_grad;
+  const auto tokens = held_out_->tokens(Side::source, index);
+  std::vector<int64_t> source(tokens.begin(), tokens.end());
+  source.push_back(encoders_->source.marks.end);
+  model_->encode({one(source), {}});
+  return {.tokens = pieces(source, encoders_->source)};
 }
 
 void TranslationTask::restore_evaluation(const std::string& details) {

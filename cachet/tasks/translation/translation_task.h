@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachet/tasks/abilities.h"
+#include "cachet/tasks/analyses/shows_samples.h"
 #include "cachet/tasks/translation/line_translation.h"
 #include "cachet/tasks/translation/translation_evaluation.h"
 #include "cachet/tasks/translation/translation_plan.h"
@@ -17,7 +18,7 @@ namespace cachet::tasks {
 /// Sentences and their translations: an encoder-decoder is trained on smoothed targets (Szegedy et al., arXiv
 /// 1512.00567) and evaluated by the BLEU of what it translates. Micro-batches have a number of tokens
 /// (data.max_tokens); train.accumulate of them make a step, whose gradient is divided by all of its target tokens.
-class TranslationTask : public Task, public TranslatesText, public ScoresNextTokens {
+class TranslationTask : public Task, public TranslatesText, public ScoresNextTokens, public ShowsSamples {
  public:
   /// Opens the data and builds the model. Splits::given opens nothing but the vocabularies. Throws io::Error for data
   /// that cannot be read, std::invalid_argument where they do not fit the model.
@@ -38,6 +39,8 @@ class TranslationTask : public Task, public TranslatesText, public ScoresNextTok
   models::BeamOptions translation_beam() const override { return options_.evaluation.beam; }
   std::vector<std::string> notes_on_translated() const override;
   at::Tensor next_token_scores(int64_t beginnings) override;
+  /// The sentence before the encoder, where the caches are.
+  ShownSample run_over(int64_t index) override;
 
  protected:
   std::vector<report::Section> evaluation_sections() const override { return translation_sections(evaluation_); }
@@ -49,6 +52,7 @@ class TranslationTask : public Task, public TranslatesText, public ScoresNextTok
   std::vector<SentenceToTranslate> sources_to_translate() const;
   std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                      const std::function<void(int64_t done)>& progress);
+  at::Tensor one(const std::vector<int64_t>& tokens) const;
   AttentionMap attention_of(int64_t pair, const models::Hypothesis& hypothesis);
 
   TranslationTaskOptions options_;

@@ -10,6 +10,7 @@
 #include "cachet/tasks/analyses/cache_interventions.h"
 #include "cachet/tasks/analyses/kept_results.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/tasks/measured_analyses.h"
 #include "tests/tasks/tiny_images.h"
 
 namespace cachet::tasks {
@@ -35,16 +36,7 @@ class AnalysesTest : public testing::Test {
   }
   static const Analysis& named(const std::string& word) { return *analyses_named(word).at(0); }
   static json measured(const std::string& word, AnalysedRun& run, AnalysedRun* beside = nullptr) {
-    const AnalysisResult result = named(word).measure(run, beside, kUnseen);
-    // Whatever it holds can be drawn.
-    const report::Section section =
-        named(word).section({{run.name(), beside ? beside->name() : "", result.values, [&](const std::string& name) {
-                                for (const NamedFile& file : result.files)
-                                  if (file.name == name) return file.bytes;
-                                return std::string();
-                              }}});
-    EXPECT_FALSE(section.blocks.empty() && section.note.empty()) << word;
-    return json::parse(result.values);
+    return test::measured(named(word), run, beside);
   }
   static io::TensorMap state_of(torch::nn::Module& model) {
     io::TensorMap copies;

@@ -25,6 +25,7 @@
 #include "cachet/train/trainer.h"
 #include "tests/data/vision/detection_files.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/measured_analyses.h"
 #include "tests/tasks/tiny_run.h"
 
 namespace cachet::tasks {
@@ -261,6 +262,21 @@ TEST_F(DetectionTest, WritesResultsOfBoxesAndMasksApart) {
     });
     EXPECT_EQ(count, objects);
   }
+}
+
+TEST_F(DetectionTest, CanBeLookedInto) {
+  trained(folder_ / "run", {"train.limit=\"4 steps\""});
+  AnalysedRun run("run", folder_ / "run", {}, {5, 8, 4}, c10::kCPU);
+  auto found = test::all_measured(run);
+  for (const char* word : {"caches", "gates", "maps", "interventions", "similarity", "kernels"})
+    EXPECT_TRUE(found.contains(word)) << word;
+  const nlohmann::json& sample = found["maps"]["samples"][1];
+  EXPECT_EQ(sample["name"], "000002.png");
+  // Four stages of one block, of which three are shown; the picture is filled up to 64 by 64, of patches of 4.
+  ASSERT_EQ(sample["maps"].size(), 9u);
+  EXPECT_EQ(sample["maps"][0]["grid"], (std::vector<int64_t>{16, 16}));
+  EXPECT_TRUE(sample["maps"][0].contains("picture"));
+  EXPECT_TRUE(found["interventions"].dump().find("box_ap") != std::string::npos);
 }
 
 TEST_F(DetectionTest, MayBeEvaluatedOnWhatItLearns) {

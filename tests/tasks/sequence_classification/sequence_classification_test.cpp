@@ -20,6 +20,7 @@
 #include "cachet/train/trainer.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/given_predictions.h"
+#include "tests/tasks/measured_analyses.h"
 #include "tests/tasks/tiny_run.h"
 
 namespace cachet::tasks {
@@ -208,6 +209,18 @@ TEST_F(SequenceClassificationTest, GivenTextsArePredictedAsTestSamplesAre) {
   const std::string long_one = "[MAX 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 ]";
   EXPECT_EQ(test::given_predictions(*alone, {long_one}, 1).size(), 1U);
   EXPECT_EQ(answers.notes_on_given(), std::vector<std::string>{"1 sequence was longer than data.max_length and cut"});
+}
+
+TEST_F(SequenceClassificationTest, CanBeLookedInto) {
+  trained(folder_ / "run", {"train.limit=\"4 steps\""});
+  AnalysedRun run("run", folder_ / "run", {}, {12, 8, 4}, c10::kCPU);
+  auto found = test::all_measured(run);
+  for (const char* word : {"caches", "gates", "maps", "interventions", "similarity", "kernels"})
+    EXPECT_TRUE(found.contains(word)) << word;
+  const nlohmann::json& text = found["maps"]["samples"][0];
+  EXPECT_EQ(text["tokens"][0], "[MIN");
+  EXPECT_EQ(text["tokens"].back(), "]");
+  EXPECT_EQ(text["maps"][0]["activations"].size(), text["tokens"].size());
 }
 
 TEST_F(SequenceClassificationTest, DryRunNeedsNoData) {

@@ -14,6 +14,7 @@
 #include "cachet/train/trainer.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/measured_analyses.h"
 #include "tests/tasks/tiny_run.h"
 
 namespace cachet::tasks {
@@ -297,6 +298,18 @@ TEST_F(TranslationTaskTest, DryRunsNeedNoData) {
   const DryRun cost = dry_run(*task, made.training);
   EXPECT_GT(cost.step_seconds, 0);
   EXPECT_GT(cost.evaluation_seconds, 0);
+}
+
+TEST_F(TranslationTaskTest, CanBeLookedInto) {
+  trained(folder_ / "run", {"train.limit=\"4 steps\""});
+  AnalysedRun run("run", folder_ / "run", {}, {8, 8, 4}, c10::kCPU);
+  auto found = test::all_measured(run);
+  for (const char* word : {"caches", "gates", "maps", "interventions", "similarity", "kernels"})
+    EXPECT_TRUE(found.contains(word)) << word;
+  const nlohmann::json& sample = found["maps"]["samples"][0];
+  EXPECT_EQ(sample["tokens"].back(), "(end)");
+  ASSERT_EQ(sample["maps"].size(), 3u);  // the one encoder layer's branches
+  EXPECT_EQ(sample["maps"][0]["activations"].size(), sample["tokens"].size());
 }
 
 TEST_F(TranslationTaskTest, WhatDoesNotFitIsSaid) {
