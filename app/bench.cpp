@@ -98,7 +98,8 @@ std::vector<report::Cell> table_row(const BenchRow& row) {
   cells.push_back(milliseconds(row["median_ms"]));
   cells.push_back(milliseconds(row["quartiles_ms"][0]) + " - " + milliseconds(row["quartiles_ms"][1]));
   cells.push_back(report::format_number(row["samples_per_second"].get<double>()));
-  cells.push_back(report::format_bytes(row["peak_memory_bytes"].get<int64_t>()));
+  const BenchRow& memory = row["peak_memory_bytes"];
+  cells.push_back(memory.is_null() ? "–" : report::format_bytes(memory.get<int64_t>()));
   return cells;
 }
 

@@ -69,6 +69,10 @@ std::string last_line(std::string text) {
   return end == std::string::npos ? text : text.substr(end + 1);
 }
 
+bool is_run_by_libtorch(const std::string& model) {
+  return !runtime::is_export(model) || runtime::read_export_manifest(model).engine == runtime::EngineKind::torch;
+}
+
 BenchRow case_fields(const BenchCase& bench) {
   const auto& o = bench.options;
   return {{"model", bench.model.name},
@@ -99,7 +103,8 @@ BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& resu
   row["median_ms"] = result.milliseconds.median;
   row["quartiles_ms"] = {result.milliseconds.lower, result.milliseconds.upper};
   row["samples_per_second"] = result.samples_per_second;
-  row["peak_memory_bytes"] = result.peak_memory_bytes;
+  // Other engines take their memory past LibTorch's allocator, which counts it.
+  row["peak_memory_bytes"] = is_run_by_libtorch(bench.model.name) ? BenchRow(result.peak_memory_bytes) : BenchRow();
   return row;
 }
 

@@ -180,6 +180,8 @@ int64_t step_of_checkpoint(const fs::path& folder) {
 }
 
 fs::path find_checkpoint(const fs::path& run_or_checkpoint) {
+  if (!fs::exists(run_or_checkpoint))
+    throw std::runtime_error(run_or_checkpoint.string() + ": there is no such file or folder");
   if (fs::exists(run_or_checkpoint / kManifestName)) return run_or_checkpoint;
   if (SeedFolder::is_at(run_or_checkpoint)) {
     const auto seeds = SeedFolder::open(run_or_checkpoint);

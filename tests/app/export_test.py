@@ -55,6 +55,10 @@ class Export(RunTest):
                     self.assertEqual(line["predicted"], answers[number]["predicted"])
                 row = self.json_of("bench", engine, "--seconds", "0.001", "--batch", "3", "--json", cwd=self.folder)
                 self.assertEqual((row["mode"], row["precision"], row["batch"]), ("infer", "fp32", 3))
+                if engine == "torch":
+                    self.assertGreater(row["peak_memory_bytes"], 0)
+                else:
+                    self.assertIsNone(row["peak_memory_bytes"], "LibTorch does not see what this engine takes")
                 page = (self.folder / engine / "report.html").read_text()
                 self.assertIn("blocks.0.attn.cache", page)
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
 
 namespace cachet::train {
 namespace {
@@ -88,12 +89,11 @@ TEST(CheckpointStore, ReadsTheStepOfAName) {
 
 TEST(CheckpointStore, SaysWhereItLookedForACheckpoint) {
   const test::TemporaryDirectory folder;
-  try {
-    find_checkpoint(folder.path());
-    FAIL() << "nothing was thrown";
-  } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find(folder.path().string()), std::string::npos);
-  }
+  const auto said = [](const std::filesystem::path& path) {
+    return test::thrown_message<std::runtime_error>([&] { find_checkpoint(path); });
+  };
+  EXPECT_NE(said(folder.path()).find("no step-… in " + folder.path().string()), std::string::npos);
+  EXPECT_EQ(said(folder / "nowhere"), (folder / "nowhere").string() + ": there is no such file or folder");
 }
 
 }  // namespace
