@@ -22,8 +22,8 @@ std::string_view word(analysis::BenchmarkMode mode);            // "infer", "tra
 std::string_view word(analysis::BenchmarkPrecision precision);  // "fp32", "bf16", "int8"
 
 /// A row's fields: model, mode, precision, batch, threads and device, then median_ms, quartiles_ms, samples_per_second
-/// and peak_memory_bytes (null where another engine than LibTorch takes the memory), or error. The batch is the one that was
-/// measured.
+/// and peak_memory_bytes (null where another engine than LibTorch takes the memory), or error. The batch is the one
+/// that was measured.
 using BenchRow = nlohmann::ordered_json;
 BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& result);
 BenchRow error_row(const BenchCase& bench, const std::string& error);

@@ -39,21 +39,30 @@ HWY_INLINE void FillRow(float* x, float value, int64_t columns) {
 
 void BlockSoftmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows s) {
   const float infinity = std::numeric_limits<float>::infinity();
-  for (int64_t row = 0; row < s.rows; ++row, scores += s.stride) {
-    const int32_t query = seen ? seen->queries[row] : 0;
-    const float largest =
-        ScoreRow(scores, s.columns, [&](auto d, int64_t i) { return Masked(d, scores, scale, seen, query, i); });
-    if (std::abs(largest) == infinity) {
-      const bool none = largest < 0;
-      logsumexp[row] = none ? kNoScore : std::numeric_limits<float>::quiet_NaN();
-      FillRow(scores, none ? 0.0f : logsumexp[row], s.columns);
-      continue;
+  constexpr int64_t kTogether = 32;  // rows whose logarithms are taken as vectors
+  float most[kTogether], sums[kTogether];
+  for (int64_t first = 0; first < s.rows; first += kTogether) {
+    const int64_t rows = std::min(kTogether, s.rows - first);
+    for (int64_t r = 0; r < rows; ++r, scores += s.stride) {
+      const int32_t query = seen ? seen->queries[first + r] : 0;
+      const float largest =
+          ScoreRow(scores, s.columns, [&](auto d, int64_t i) { return Masked(d, scores, scale, seen, query, i); });
+      if (std::abs(largest) == infinity) {
+        const bool none = largest < 0;
+        most[r] = none ? kNoScore : std::numeric_limits<float>::quiet_NaN();
+        sums[r] = 1.0f;
+        FillRow(scores, none ? 0.0f : most[r], s.columns);
+        continue;
+      }
+      most[r] = largest;
+      sums[r] = ExpOfRow(scores, largest, s.columns);
+      const float inverse = 1.0f / sums[r];
+      ForEachVector(s.columns, [&](auto d, int64_t i) {
+        hn::StoreU(hn::Mul(hn::LoadU(d, scores + i), hn::Set(d, inverse)), d, scores + i);
+      });
     }
-    const float sum = ExpOfRow(scores, largest, s.columns);
-    logsumexp[row] = largest + std::log(sum);
-    const float inverse = 1.0f / sum;
-    ForEachVector(s.columns, [&](auto d, int64_t i) {
-      hn::StoreU(hn::Mul(hn::LoadU(d, scores + i), hn::Set(d, inverse)), d, scores + i);
+    ForEachVector(rows, [&](auto d, int64_t r) {
+      hn::StoreU(hn::Add(hn::LoadU(d, most + r), hn::Log(d, hn::LoadU(d, sums + r))), d, logsumexp + first + r);
     });
   }
 }

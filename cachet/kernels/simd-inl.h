@@ -70,6 +70,22 @@ HWY_INLINE hn::Vec<D> BoundedExp(D d, hn::Vec<D> x) {
   return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, hn::Min(x, hn::Set(d, 88.0f))), x);
 }
 
+/// eˣ for x ≤ 0, to 4 units of 2⁻²⁴; 0 where that is no normal number. x is not NaN.
+template <class D>
+HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
+  // 2ⁿ·eʳ with |r| ≤ log(2)/2: n·log 2 is taken off in two parts, eʳ is fitted, and n goes into the exponent's bits.
+  const hn::RebindToSigned<D> whole;
+  const auto least = hn::Set(d, -87.33f);
+  const auto n = hn::Round(hn::Mul(hn::Max(x, least), hn::Set(d, 1.44269504f)));
+  const auto r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x));
+  const auto upper = hn::MulAdd(r, hn::Set(d, 8.31252e-3f), hn::Set(d, 4.189016e-2f));
+  const auto lower = hn::MulAdd(r, hn::Set(d, 1.6667115e-1f), hn::Set(d, 4.9999231e-1f));
+  const auto square = hn::Mul(r, r);
+  const auto fitted = hn::Add(hn::MulAdd(square, hn::MulAdd(square, upper, lower), r), hn::Set(d, 1.0f));
+  const auto bits = hn::Add(hn::BitCast(whole, fitted), hn::ShiftLeft<23>(hn::ConvertTo(whole, n)));
+  return hn::IfThenElseZero(hn::Ge(x, least), hn::BitCast(d, bits));
+}
+
 /// σ(x) = 1 / (1 + e⁻ˣ)
 template <class D>
 HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {

@@ -40,7 +40,7 @@ HWY_INLINE float ExpOfRow(float* x, float largest, int64_t columns) {
   const Wide d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto step = [&](auto tag, int64_t i) {
-    const auto e = hn::Exp(tag, hn::Sub(hn::LoadU(tag, x + i), hn::Set(tag, largest)));
+    const auto e = ExpOfNegative(tag, hn::Sub(hn::LoadU(tag, x + i), hn::Set(tag, largest)));
     hn::StoreU(e, tag, x + i);
     return e;
   };

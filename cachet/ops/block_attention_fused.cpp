@@ -23,29 +23,55 @@ Tensor side_by_side_heads(const Tensor& like, int64_t length, int64_t width) {
   return at::empty({like.size(0), length, like.size(1), width}, like.options()).transpose(1, 2);
 }
 
-Tensor one_head(const Tensor& x, int64_t task) { return x.select(0, task / x.size(1)).select(0, task % x.size(1)); }
-
-// A head (L, n) as float32: where it lies, or in `scratch`.
+// A head (L, n) of a tensor (B, H, L, n) with dense rows.
 template <class T>
-Matrix float_rows(const Tensor& head, std::vector<float>& scratch) {
-  const int64_t rows = head.size(0), columns = head.size(1);
-  if constexpr (std::is_same_v<T, float>)
-    return {const_cast<float*>(data<float>(head)), rows, columns, head.stride(0), 1};
-  scratch.resize(static_cast<size_t>(rows * columns));
-  for (int64_t row = 0; row < rows; ++row) {
-    const T* from = data<T>(head) + row * head.stride(0);
-    std::transform(from, from + columns, scratch.begin() + row * columns, [](T x) { return kernels::to_float(x); });
-  }
+struct HeadRows {
+  T* data;
+  int64_t rows, columns, stride;
+
+  Matrix in_place() const requires std::is_same_v<T, float> { return {data, rows, columns, stride, 1}; }
+};
+
+template <class T>
+HeadRows<T> one_head(const Tensor& x, int64_t task) {
+  const int64_t place = task / x.size(1) * x.stride(0) + task % x.size(1) * x.stride(1);
+  return {const_cast<T*>(data<T>(x)) + place, x.size(2), x.size(3), x.stride(2)};
+}
+
+Matrix scratch_rows(std::vector<float>& scratch, int64_t rows, int64_t columns) {
+  scratch.resize(std::max(scratch.size(), static_cast<size_t>(rows * columns)));
   return Matrix::dense(scratch.data(), rows, columns);
 }
 
+// A head as float32, to be read: where it lies, or in `scratch`.
 template <class T>
-void store_rows(const Matrix& from, const Tensor& head, int64_t first) {
+Matrix float_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
+  if constexpr (std::is_same_v<T, float>) return head.in_place();
+  const Matrix rows = scratch_rows(scratch, head.rows, head.columns);
+  for (int64_t row = 0; row < head.rows; ++row)
+    std::transform(head.data + row * head.stride, head.data + row * head.stride + head.columns,
+                   rows.data + row * head.columns, [](T x) { return kernels::to_float(x); });
+  return rows;
+}
+
+// Where a head's rows are made as float32, to be stored by store_rows: where it lies, or in `scratch`.
+template <class T>
+Matrix made_rows(const HeadRows<T>& head, BlockRows rows, std::vector<float>& scratch) {
+  if constexpr (std::is_same_v<T, float>) return head.in_place().block_of_rows(rows.first, rows.count);
+  return scratch_rows(scratch, rows.count, head.columns);
+}
+
+template <class T>
+void store_rows(const Matrix& from, const HeadRows<T>& head, int64_t first) {
+  if constexpr (std::is_same_v<T, float>) return;
   for (int64_t row = 0; row < from.rows; ++row) {
     const float* source = from.data + row * from.row_stride;
-    T* to = mutable_data<T>(head) + (first + row) * head.stride(0);
-    std::transform(source, source + from.columns, to, kernels::from_float<T>);
+    std::transform(source, source + from.columns, head.data + (first + row) * head.stride, kernels::from_float<T>);
   }
+}
+
+void clear(const Matrix& x) {
+  for (int64_t row = 0; row < x.rows; ++row) std::fill_n(x.data + row * x.row_stride, x.columns, 0.0f);
 }
 
 /// What a head's tasks share: its operands, and which keys each block of queries meets.
@@ -69,13 +95,15 @@ class HeadTask {
   };
 
   void load(int64_t task) {
-    q_ = float_rows<T>(one_head(call_.q, task), q_scratch_);
-    k_ = float_rows<T>(one_head(call_.k, task), k_scratch_);
-    v_ = float_rows<T>(one_head(call_.v, task), v_scratch_);
-    transpose_blocks(k_, k_across_);
+    q_ = float_rows(one_head<T>(call_.q, task), q_scratch_);
+    k_ = float_rows(one_head<T>(call_.k, task), k_scratch_);
+    v_ = float_rows(one_head<T>(call_.v, task), v_scratch_);
+    k_across_rows_ = transposed(k_, k_across_);
     const auto narrow = [task](const Tensor& positions, int64_t length, std::vector<int32_t>& to) {
       to.resize(static_cast<size_t>(length));
-      const Tensor row = positions.defined() ? one_head(positions, task) : Tensor();
+      const Tensor row = positions.defined()
+                             ? positions.select(0, task / positions.size(1)).select(0, task % positions.size(1))
+                             : Tensor();
       for (int64_t i = 0; i < length; ++i)
         to[static_cast<size_t>(i)] =
             static_cast<int32_t>(row.defined() ? row.const_data_ptr<int64_t>()[i * row.stride(0)] : i);
@@ -90,12 +118,11 @@ class HeadTask {
     blocks_ = call_.blocks.const_data_ptr<int64_t>() + head * call_.blocks.size(1) * call_.blocks.size(2);
   }
 
-  /// x (L, n) as (n, L), filled up with zeros to whole blocks.
-  Matrix transpose_blocks(const Matrix& x, std::vector<float>& across) const {
-    const int64_t columns = chunks_of(keys_, size_) * size_;
-    across.assign(static_cast<size_t>(x.columns * columns), 0.0f);
-    kernels::transpose(x.data, x.row_stride, across.data(), columns, x.rows, x.columns);
-    return Matrix::dense(across.data(), x.columns, columns);
+  /// x (L, n) as (n, L).
+  static Matrix transposed(const Matrix& x, std::vector<float>& scratch) {
+    const Matrix across = scratch_rows(scratch, x.columns, x.rows);
+    kernels::transpose(x.data, x.row_stride, across.data, across.row_stride, x.rows, x.columns);
+    return across;
   }
 
   BlockRows rows_of(int64_t block) const { return {block * size_, std::min(size_, queries_ - block * size_)}; }
@@ -125,13 +152,17 @@ class HeadTask {
   Matrix scores(std::vector<float>& of, int64_t rows) { return {of.data(), rows, columns_, width_, 1}; }
 
   /// left (rows, n) · across (n, L) in the columns of the blocks met.
-  void multiply_met(const Matrix& out, const Matrix& left, std::vector<float>& across) {
-    const Matrix right = Matrix::dense(across.data(), left.columns, chunks_of(keys_, size_) * size_);
-    for (const Run& run : runs_) {
-      // Whole blocks, so that there are few shapes: what stands behind a short one is overwritten or never read.
-      const int64_t whole = chunks_of(run.count, size_) * size_;
-      product_(out.block_of_columns(run.column, whole), left, right.block_of_columns(run.first, whole));
-    }
+  void multiply_met(const Matrix& out, const Matrix& left, const Matrix& across) {
+    for (const Run& run : runs_)
+      product_(out.block_of_columns(run.column, run.count), left, across.block_of_columns(run.first, run.count));
+  }
+
+  /// out (rows, n) = left, in the columns of the blocks met, · right (L, n).
+  void gather_met(const Matrix& out, const Matrix& left, const Matrix& right) {
+    if (runs_.empty()) return clear(out);
+    for (const Run& run : runs_)
+      product_(out, left.block_of_columns(run.column, run.count), right.block_of_rows(run.first, run.count),
+               /*add=*/&run != runs_.data());
   }
 
   const kernels::SeenKeys* seen() const { return has_positions_ ? &seen_ : nullptr; }
@@ -140,10 +171,10 @@ class HeadTask {
 
   const BlockAttentionCall& call_;
   int64_t size_, queries_, keys_, width_, columns_ = 0;
-  Matrix q_{}, k_{}, v_{};
+  Matrix q_{}, k_{}, v_{}, k_across_rows_{};
   std::vector<float> q_scratch_, k_scratch_, v_scratch_, k_across_, scores_;
   std::vector<Run> runs_;
-  BlockProduct product_{Sizes::varying};
+  BlockProduct product_;
 
  private:
   void add_run(int64_t first, int64_t count) {
@@ -165,25 +196,21 @@ class BlockForward : HeadTask<T> {
   using Base = HeadTask<T>;
 
  public:
-  explicit BlockForward(const BlockAttentionCall& call)
-      : Base(call), mixed_(static_cast<size_t>(call.block_size * call.v.size(3))) {}
+  explicit BlockForward(const BlockAttentionCall& call) : Base(call) {}
 
   void run(int64_t task, const BlockAttended& out) {
     this->load(task);
-    const Tensor y = one_head(out.output, task);
+    const HeadRows<T> y = one_head<T>(out.output, task);
     float* sums = mutable_data<float>(out.logsumexp) + task * this->queries_;
     for (int64_t block = 0; block < this->call_.blocks.size(1); ++block) {
       const BlockRows rows = this->rows_of(block);
       this->meet(block);
       const Matrix scores = this->scores(this->scores_, rows.count);
-      this->multiply_met(scores, this->q_.block_of_rows(rows.first, rows.count), this->k_across_);
+      this->multiply_met(scores, this->q_.block_of_rows(rows.first, rows.count), this->k_across_rows_);
       kernels::block_softmax(scores.data, this->scale(), this->seen(), sums + rows.first, this->shape(rows.count));
-      const Matrix mixed = Matrix::dense(mixed_.data(), rows.count, this->v_.columns);
-      std::fill(mixed_.begin(), mixed_.end(), 0.0f);
-      for (const auto& run : this->runs_)
-        this->product_(mixed, scores.block_of_columns(run.column, run.count),
-                       this->v_.block_of_rows(run.first, run.count), /*add=*/true);
-      store_rows<T>(mixed, y, rows.first);
+      const Matrix mixed = made_rows(y, rows, mixed_);
+      this->gather_met(mixed, scores, this->v_);
+      store_rows(mixed, y, rows.first);
     }
   }
 
@@ -199,49 +226,43 @@ class BlockBackward : HeadTask<T> {
 
  public:
   explicit BlockBackward(const BlockAttentionCall& call)
-      : Base(call),
-        d_scores_(this->scores_.size()),
-        offsets_(static_cast<size_t>(call.block_size)),
-        d_queries_(static_cast<size_t>(call.block_size * call.q.size(3))),
-        d_keys_(static_cast<size_t>(this->keys_ * call.k.size(3))),
-        d_values_(static_cast<size_t>(this->keys_ * call.v.size(3))) {}
+      : Base(call), d_scores_(this->scores_.size()), offsets_(static_cast<size_t>(call.block_size)) {}
 
   void run(int64_t task, const Tensor& grad, const Tensor& grad_sums, const BlockAttended& forward,
            const BlockAttentionGradients& out) {
     this->load(task);
-    this->transpose_blocks(this->v_, v_across_);
-    const Matrix dy = float_rows<T>(one_head(grad, task), dy_scratch_);
-    const Matrix y = float_rows<T>(one_head(forward.output, task), y_scratch_);
+    const Matrix v_across = this->transposed(this->v_, v_across_);
+    const Matrix dy = float_rows(one_head<T>(grad, task), dy_scratch_);
+    const Matrix y = float_rows(one_head<T>(forward.output, task), y_scratch_);
     const float* sums = data<float>(forward.logsumexp) + task * this->queries_;
     const float* d_sums = data<float>(grad_sums) + task * this->queries_;
-    std::fill(d_keys_.begin(), d_keys_.end(), 0.0f);
-    std::fill(d_values_.begin(), d_values_.end(), 0.0f);
-    const Matrix d_keys = Matrix::dense(d_keys_.data(), this->keys_, this->k_.columns);
-    const Matrix d_values = Matrix::dense(d_values_.data(), this->keys_, this->v_.columns);
+    const HeadRows<T> dq = one_head<T>(out.q, task), dk = one_head<T>(out.k, task), dv = one_head<T>(out.v, task);
+    const BlockRows all{0, this->keys_};
+    const Matrix d_keys = made_rows(dk, all, d_keys_), d_values = made_rows(dv, all, d_values_);
+    clear(d_keys);
+    clear(d_values);
     for (int64_t block = 0; block < this->call_.blocks.size(1); ++block) {
       const BlockRows rows = this->rows_of(block);
       this->meet(block);
       const Matrix weights = this->scores(this->scores_, rows.count), d_scores = this->scores(d_scores_, rows.count);
       const Matrix q = this->q_.block_of_rows(rows.first, rows.count), d_out = dy.block_of_rows(rows.first, rows.count);
-      this->multiply_met(weights, q, this->k_across_);
+      this->multiply_met(weights, q, this->k_across_rows_);
       kernels::block_weights(weights.data, this->scale(), this->seen(), sums + rows.first, this->shape(rows.count));
-      this->multiply_met(d_scores, d_out, v_across_);
+      this->multiply_met(d_scores, d_out, v_across);
       set_offsets(d_out, y.block_of_rows(rows.first, rows.count), d_sums + rows.first);
       kernels::block_softmax_backward(weights.data, offsets_.data(), this->scale(), d_scores.data,
                                       this->shape(rows.count));
-      const Matrix d_queries = Matrix::dense(d_queries_.data(), rows.count, q.columns);
-      std::fill(d_queries_.begin(), d_queries_.end(), 0.0f);
+      const Matrix d_queries = made_rows(dq, rows, d_queries_);
+      this->gather_met(d_queries, d_scores, this->k_);
+      store_rows(d_queries, dq, rows.first);
       for (const auto& run : this->runs_) {
-        const Matrix own = d_scores.block_of_columns(run.column, run.count);
-        this->product_(d_queries, own, this->k_.block_of_rows(run.first, run.count), /*add=*/true);
-        this->product_(d_keys.block_of_rows(run.first, run.count), own.t(), q, /*add=*/true);
-        this->product_(d_values.block_of_rows(run.first, run.count),
-                       weights.block_of_columns(run.column, run.count).t(), d_out, /*add=*/true);
+        const auto met = [&](const Matrix& x) { return x.block_of_columns(run.column, run.count).t(); };
+        this->product_(d_keys.block_of_rows(run.first, run.count), met(d_scores), q, /*add=*/true);
+        this->product_(d_values.block_of_rows(run.first, run.count), met(weights), d_out, /*add=*/true);
       }
-      store_rows<T>(d_queries, one_head(out.q, task), rows.first);
     }
-    store_rows<T>(d_keys, one_head(out.k, task), 0);
-    store_rows<T>(d_values, one_head(out.v, task), 0);
+    store_rows(d_keys, dk, 0);
+    store_rows(d_values, dv, 0);
   }
 
  private:

@@ -46,7 +46,7 @@ class BlockFeatures {
   std::vector<at::Tensor> inputs_, products_, d_products_;
   at::Tensor d_input_, input_;
   std::vector<float> wide_;
-  BlockProduct product_{Sizes::varying};
+  BlockProduct product_;
   BlockRows rows_{};
   int64_t head_ = 0, block_;
 };

@@ -22,22 +22,15 @@ struct Matrix {
   }
 };
 
-/// Whether a BlockProduct meets few sizes, those of a model, or also such as lengths of sequences make.
-enum class Sizes { fixed, varying };
-
-/// Products of small float32 matrices that lie in a core's cache, on the calling thread. They are ATen's: where the
-/// processor has AVX-512, the block products that ATen makes its own attention of, which cost a call little and suit
-/// every make of processor; at::mm elsewhere. One object a thread: it keeps scratch memory.
+/// Products of small float32 matrices that lie in a core's caches, on the calling thread. One object a thread: it keeps
+/// scratch memory.
 class BlockProduct {
  public:
-  explicit BlockProduct(Sizes sizes) : sizes_(sizes) {}
-
   /// out (M, N) = a (M, K) · b (K, N), or out += where `add`. out lies row by row.
   void operator()(const Matrix& out, const Matrix& a, const Matrix& b, bool add = false);
 
  private:
-  Sizes sizes_;
-  std::vector<float> transposed_a_, transposed_b_;
+  std::vector<float> transposed_;
 };
 
 }  // namespace cachet::ops

@@ -105,7 +105,7 @@ class ForwardTask {
   BlockFeatures<T> queries_, keys_;
   RowBuffer values_, totals_, totals_of_ones_, state_, across_, meetings_;
   InnerSums before_;
-  BlockProduct product_{Sizes::fixed};
+  BlockProduct product_;
 };
 
 // --- backward --------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class BackwardTask {
   BlockFeatures<T> queries_, keys_;
   RowBuffer values_, d_totals_, d_values_, d_queries_, d_keys_, state_, d_state_, d_across_, meetings_, d_meetings_;
   InnerSums before_, behind_;
-  BlockProduct product_{Sizes::fixed};
+  BlockProduct product_;
   std::vector<Tensor> d_weights_;
   Tensor dq_, dk_, dv_, grad_, y_, divisors_;
 };

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tests/support/fused.h"
+
 namespace cachet {
 namespace {
 
@@ -46,6 +48,34 @@ TEST(SoftmaxAttention, EqualsTheDenseFormForEveryLayout) {
           EXPECT_TRUE(at::allclose(out, dense_attention(q, k, v, layout), 1e-10, 1e-12))
               << lq << 'x' << lk << " causal " << causal << " padded " << padded << " biased " << biased;
         }
+}
+
+// Around the borders of blocks, where queries and keys end apart, of wide and narrow heads, and too long for blocks.
+TEST(SoftmaxAttention, FastWaysEqualTheComposedOneForEveryLayout) {
+  struct Case {
+    int64_t queries, keys, width, shared = 2;
+  };
+  for (const Case& c : {Case{5, 5, 12}, {64, 64, 16}, {65, 63, 8}, {130, 70, 20}, {40, 150, 12}, {200, 16, 8, 1}, {2, 40, 8},
+                        {1030, 1030, 4}})
+    for (const bool causal : {false, true})
+      for (const bool padded : {false, true}) {
+        if (c.shared == 1 && padded) continue;
+        at::manual_seed(3);
+        nn::AttentionLayout layout;
+        layout.causal = causal;
+        if (padded) {
+          layout.context.padding = at::rand({2, c.keys}).lt(0.3);
+          layout.context.padding[1].fill_(true);  // a sample without any key
+        }
+        testing::expect_fused_equals_composite(
+            [&](const testing::Tensors& x) {
+              return testing::Tensors{nn::softmax_attention(x[0], x[1], x[2], layout)};
+            },
+            {at::randn({2, c.queries, 3, c.width}).transpose(1, 2), at::randn({c.shared, 3, c.keys, c.width}),
+             at::randn({c.shared, 3, c.keys, c.width})},
+            std::to_string(c.queries) + " of " + std::to_string(c.keys) + (causal ? ", causal" : "") +
+                (padded ? ", padded" : ""));
+      }
 }
 
 TEST(SoftmaxAttention, NarrowOnesEqualTheDenseFormInFloat32) {

@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
@@ -14,6 +15,7 @@
 
 #include "cachet/nn/option_checks.h"
 #include "cachet/ops/attention_weights.h"
+#include "cachet/ops/block_attention.h"
 #include "cachet/ops/dropout.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/processor.h"
@@ -41,14 +43,48 @@ torch::Tensor repeated(const torch::Tensor& bias, int64_t batch) {
   return rows == 1 || rows == batch ? bias : bias.repeat({batch / rows, 1, 1, 1});
 }
 
-// ATen's fused attention multiplies bfloat16 in tiles that only AMX makes fast. Without it, few pairs (short sequences,
-// or many queries of a few reduced keys) take a half to a fifth of the time as two products and a softmax; more would
-// need memory for all of them. With a bias, in either type: ATen's takes one for each sample, and windows of an image
-// share theirs.
-bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& bias) {
+constexpr int64_t kBlock = 64;  // tokens whose scores lie in a core's nearest caches
+
+// Blocks take less time than ATen's fused attention, which begins anew for each head, multiplies few channels slowly,
+// and bfloat16 in tiles that only AMX makes fast. Of a few queries they do not: each key is turned for them.
+bool blocks_are_faster(const torch::Tensor& q, const torch::Tensor& k, double dropout) {
+  constexpr int64_t kLongest = 1024, kKeysOfAQuery = 4;
+  if (!ops::may_fuse(q) || dropout > 0 || (q.scalar_type() == at::kBFloat16 && ops::has_amx())) return false;
+  return k.size(2) <= kLongest && k.size(2) <= kKeysOfAQuery * q.size(2);
+}
+
+// The blocks of keys that each block of queries meets, (1, ⌈Lq/S⌉, ⌈Lk/S⌉): all, or those that a causal query may see.
+torch::Tensor blocks_met(int64_t queries, int64_t keys, bool causal) {
+  const int64_t rows = ops::chunks_of(queries, kBlock), columns = ops::chunks_of(keys, kBlock);
+  torch::Tensor blocks = at::arange(columns, at::kLong).expand({1, rows, columns});
+  if (!causal) return blocks;
+  const torch::Tensor last_query = (at::arange(1, rows + 1, at::kLong) * kBlock).clamp_max(queries) - 1;
+  return at::where(blocks * kBlock > (last_query + (keys - queries)).unsqueeze(1), at::Scalar(-1), blocks);
+}
+
+torch::Tensor attention_in_blocks(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                                  const AttentionLayout& layout) {
+  const int64_t queries = q.size(2), keys = k.size(2);
+  ops::KeysSeen seen;
+  if (layout.causal) {
+    seen.most = 0;
+    seen.query_positions = at::arange(keys - queries, keys, at::kLong).view({1, 1, queries});
+  }
+  if (layout.context.padding.defined())
+    seen.key_positions =
+        at::where(layout.context.padding, at::Scalar(ops::kSeenByNone), at::arange(keys, at::kLong)).unsqueeze(1);
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
+  return ops::block_attention(q, k, v, blocks_met(queries, keys, layout.causal), kBlock, scale, seen).output;
+}
+
+// Few pairs take less time as two products and a softmax than in ATen's fused attention: in bfloat16, where processors
+// multiply it (blocks are of float32), and with a bias, of which ATen's takes one for each sample, and windows of an
+// image share theirs. More pairs would need memory for all of them.
+bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const AttentionLayout& layout) {
   constexpr int64_t kLongest = 512;
-  if (!ops::may_fuse(q) || k.size(2) > kLongest || q.size(2) * k.size(2) > kLongest * kLongest) return false;
-  return bias.defined() || (q.scalar_type() == at::kBFloat16 && !ops::has_amx());
+  if (layout.causal || layout.context.padding.defined() || !ops::may_fuse(q)) return false;
+  if (k.size(2) > kLongest || q.size(2) * k.size(2) > kLongest * kLongest) return false;
+  return layout.bias.defined() || (q.scalar_type() == at::kBFloat16 && !ops::has_amx());
 }
 
 torch::Tensor composed_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
@@ -95,11 +131,11 @@ torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& key
     return x.size(0) == q.size(0) ? x : x.expand({q.size(0), -1, -1, -1});
   };
   const torch::Tensor k = for_each_sample(keys), v = for_each_sample(values);
+  if (composes_faster(q, k, layout)) return attention_by_parts(q, k, v, layout.bias, dropout);
+  if (!layout.bias.defined() && blocks_are_faster(q, k, dropout)) return attention_in_blocks(q, k, v, layout);
   // ATen aligns its causal mask to the first key, the layout's to the last: the same only for a square.
   const bool square = layout.causal && q.size(2) == k.size(2);
   const bool plain = !layout.context.padding.defined() && !layout.bias.defined();
-  if (!layout.context.padding.defined() && !layout.causal && composes_faster(q, k, layout.bias))
-    return attention_by_parts(q, k, v, layout.bias, dropout);
   if (plain && (square || !layout.causal)) return at::scaled_dot_product_attention(q, k, v, {}, dropout, square);
 
   const torch::Tensor visible = visible_keys(q, k, layout);

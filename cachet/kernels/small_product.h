@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+namespace cachet::kernels {
+
+/// The left matrix of a product: element (i, j) lies i·row_stride + j·column_stride numbers behind data.
+struct LeftMatrix {
+  const float* data;
+  int64_t row_stride, column_stride;
+};
+
+/// A matrix whose rows are dense and lie `stride` numbers apart.
+template <class Number>
+struct DenseRows {
+  Number* data;
+  int64_t stride;
+};
+
+struct ProductShape {
+  int64_t rows, columns, inner;
+};
+
+/// out (rows, columns) = left (rows, inner) · right (inner, columns), or += where `add`, of float32 matrices small
+/// enough to lie in a core's caches: nothing is copied to where it is read faster. out is none of the others.
+void small_product(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
+                   const ProductShape& shape);
+
+namespace scalar {
+
+// The same, one element at a time: what the kernel above is tested against.
+void small_product(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
+                   const ProductShape& shape);
+
+}  // namespace scalar
+}  // namespace cachet::kernels
