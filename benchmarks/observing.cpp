@@ -21,7 +21,9 @@ namespace {
 
 using namespace cachet;
 
-models::VisionTransformerOptions small_cached_model() {
+enum class Attention { softmax, kernel };
+
+models::VisionTransformerOptions small_cached_model(Attention attention) {
   models::VisionTransformerOptions options;
   options.image = {3, 64, 64};
   options.patch_size = 8;
@@ -31,6 +33,7 @@ models::VisionTransformerOptions small_cached_model() {
   options.classes = 10;
   options.plug_ins.cache = nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::paper);
   options.plug_ins.norm = nn::UnifiedNormOptions{};
+  if (attention == Attention::kernel) options.plug_ins.attention.function = nn::KernelOptions{};
   return options;
 }
 
@@ -46,7 +49,7 @@ void row(const std::string& what, models::VisionTransformer& model, const std::f
   };
   const auto times = benchmarks::in_turns({observed, step}, 21);
   const analysis::Quartiles ratio = analysis::ratio_of_pairs(times[0], times[1]);
-  std::cout << what << ',' << analysis::quartiles(times[1]).median << ',' << ratio.lower << ',' << ratio.median << ','
+  std::cout << what << ',' << analysis::quartiles(times[1]).median << ',' << ratio.median << ',' << ratio.lower << ','
             << ratio.upper << std::endl;
 }
 
@@ -54,24 +57,31 @@ void row(const std::string& what, models::VisionTransformer& model, const std::f
 
 int main() {
   at::set_num_threads(2);
-  const auto made = std::make_shared<models::VisionTransformer>(small_cached_model());
-  models::VisionTransformer& model = *made;
-  std::cout << "listener,step_ms,ratio_lower,ratio,ratio_upper\n";
+  std::cout << "listener,step_ms,ratio,lower,upper\n";
+  const auto made = [](Attention attention) {
+    return std::make_shared<models::VisionTransformer>(small_cached_model(attention));
+  };
+  const auto of_softmax = made(Attention::softmax), of_kernels = made(Attention::kernel);
+  models::VisionTransformer& model = *of_softmax;
   analysis::MemoryUse memory;
-  row("nobody who keeps anything", model, [] { return [](const std::string&, nn::Signal, const at::Tensor&) {}; });
-  row("norms", model, [&] {
+  row("one that hears all and keeps nothing", model, [] { return [](const std::string&, nn::Signal, const at::Tensor&) {}; });
+  row("`norms`", model, [&] {
     static std::optional<analysis::StepStatistics> statistics;
     statistics.emplace(model);
     return statistics->listener();
   });
-  row("gates", model, [] {
+  row("`gates`", model, [] {
     static analysis::GateUse gates;
     return gates.listener();
   });
-  row("caches", model, [&] { return memory.listener(); });
-  row("kernels", model, [&] {
-    static std::optional<analysis::KernelUse> kernels;
-    kernels.emplace(model);
-    return kernels->listener();
-  });
+  row("`caches`", model, [&] { return memory.listener(); });
+  const auto kernels_of = [](const models::VisionTransformer& observed) {
+    return [&observed] {
+      static std::optional<analysis::KernelUse> kernels;
+      kernels.emplace(observed);
+      return kernels->listener();
+    };
+  };
+  row("`kernels` of softmax attention", model, kernels_of(model));
+  row("`kernels` of kernel attention", *of_kernels, kernels_of(*of_kernels));
 }

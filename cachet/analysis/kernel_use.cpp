@@ -10,7 +10,6 @@
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/where.h>
-#include <ATen/ops/xlogy.h>
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +21,8 @@ namespace cachet::analysis {
 namespace {
 
 constexpr double kBinsADecade = 4, kFirstDecade = -4;
-constexpr int64_t kMostScores = int64_t{1} << 22;  // that are looked at in one call
+// What is looked at in one call: little beside the call itself, and enough for a mean over many.
+constexpr int64_t kMostScores = int64_t{1} << 15, kMostFeatures = int64_t{1} << 14;
 
 const nn::KernelAttention* kernel_of(const torch::nn::Module& function) {
   return dynamic_cast<const nn::KernelAttention*>(&function);
@@ -72,8 +72,10 @@ at::Tensor shown(const at::Tensor& weights) {
   return at::adaptive_avg_pool2d(one, {rows, columns})[0];
 }
 
+// Of evenly spaced tokens where there are many.
 std::array<double, kFeatureBins> feature_histogram(const at::Tensor& features) {
-  const at::Tensor bins = (features.clamp_min(1e-30).log10() - kFirstDecade)
+  const int64_t every = std::max<int64_t>(1, features.numel() / kMostFeatures);
+  const at::Tensor bins = (features.slice(2, 0, features.size(2), every).clamp_min(1e-30).log10() - kFirstDecade)
                               .mul(kBinsADecade)
                               .floor()
                               .clamp(0, kFeatureBins - 1)
@@ -113,7 +115,8 @@ EntropySum entropy_of(const at::Tensor& weights, const at::Tensor& visible, cons
   const at::NoGradGuard no_grad;
   const at::Tensor counted = valid.logical_and(visible.gt(1)).expand({weights.size(0), weights.size(1), -1});
   const at::Tensor most = visible.clamp_min(2).to(weights.scalar_type()).log();
-  const at::Tensor entropy = -at::xlogy(weights, weights).sum(3) / most;
+  // Not xlogy, which takes its logarithms one by one; of a weight of 0 the product is 0 all the same.
+  const at::Tensor entropy = -(weights * weights.clamp_min(std::numeric_limits<float>::min()).log()).sum(3) / most;
   return {sum_of(at::where(counted, entropy, at::Scalar(0))), sum_of(counted)};
 }
 
@@ -123,13 +126,13 @@ KernelUse::KernelUse(const torch::nn::Module& model) {
 }
 
 nn::Listener KernelUse::listener() {
-  return [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+  return nn::Listener([this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
     const auto found = functions_.find(path);
     if (found == functions_.end()) return;
     if (signal == nn::Signal::attention_operands) sums_[path].queries = value;
     if (signal == nn::Signal::attention_keys) sums_[path].keys = value;
     if (signal == nn::Signal::attention_bias) add(*found->second, sums_[path], value);
-  };
+  }, {nn::Signal::attention_operands, nn::Signal::attention_keys, nn::Signal::attention_bias});
 }
 
 void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Tensor& bias) const {
@@ -146,7 +149,8 @@ void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Ten
     if (!sums.weights.defined()) sums.weights = shown(softmax);
     return;
   }
-  const at::Tensor weights = kernel->weights(scores.queries, scores.keys, scores.hidden).nan_to_num(0);
+  const at::Tensor of_queries = kernel->features(scores.queries), of_keys = kernel->features(scores.keys);
+  const at::Tensor weights = kernel->weights_of_features(of_queries, of_keys, scores.hidden).nan_to_num(0);
   sums.entropy += entropy_of(weights, scores.visible, scores.valid).entropy;
   sums.softmax_entropy += of_softmax.entropy;
   const at::Tensor counted = scores.valid.logical_and(scores.visible.gt(1));
@@ -155,11 +159,10 @@ void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Ten
     sums.weights = shown(weights);
     sums.softmax_weights = shown(softmax);
   }
-  for (const at::Tensor& operand : {scores.queries, scores.keys}) {
-    const at::Tensor features = kernel->features(operand);
+  for (const at::Tensor& features : {of_queries, of_keys}) {
     const auto counts = feature_histogram(features);
     for (size_t bin = 0; bin < counts.size(); ++bin) sums.features[bin] += counts[bin];
-    const at::Tensor largest = features.amax({0, 2}), total = features.sum({0, 2}, false, at::kDouble);
+    const at::Tensor largest = features.amax({0, 2}), total = features.sum({0, 2}).to(at::kDouble);
     sums.largest = sums.largest.defined() ? at::maximum(sums.largest, largest) : largest;
     sums.total = sums.total.defined() ? sums.total + total : total;
     sums.values += static_cast<double>(features.size(0) * features.size(2));

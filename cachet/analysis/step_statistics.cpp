@@ -40,7 +40,7 @@ StepStatistics::StepStatistics(const torch::nn::Module& model) {
 }
 
 nn::Listener StepStatistics::listener() {
-  return [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+  return nn::Listener([this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
     const auto found = norms_.find(path);
     if (found == norms_.end()) return;
     if (signal == nn::Signal::statistic) {
@@ -55,7 +55,7 @@ nn::Listener StepStatistics::listener() {
     layer.used.push_back(used.mean().item<double>());
     layer.running.push_back(running.mean().item<double>());
     layer.apart.push_back((used - running).norm().item<double>() / running.norm().item<double>());
-  };
+  }, {nn::Signal::statistic, nn::Signal::used_statistic, nn::Signal::gradient_statistic});
 }
 
 Fluctuation fluctuation_of(const std::vector<at::Tensor>& statistics) {

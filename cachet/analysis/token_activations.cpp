@@ -15,7 +15,7 @@ at::Tensor mean_activation(const at::Tensor& tokens) {
 }  // namespace
 
 nn::Listener TokenActivations::listener() {
-  return [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+  return nn::Listener([this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
     const at::NoGradGuard no_grad;
     if (signal == nn::Signal::token_grid) {
       Call& call = calls_[path];
@@ -30,7 +30,7 @@ nn::Listener TokenActivations::listener() {
     layers_[path] = {call.grid, call.class_tokens, mean_activation(call.self_output), mean_activation(value),
                      mean_activation(mixture)};
     call = {};
-  };
+  }, {nn::Signal::token_grid, nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});
 }
 
 }  // namespace cachet::analysis

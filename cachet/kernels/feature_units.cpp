@@ -6,7 +6,6 @@
 #define HWY_TARGET_INCLUDE "cachet/kernels/feature_units.cpp"
 #include <hwy/foreach_target.h>
 // Behind the one above.
-#include "cachet/kernels/dispatch.h"
 #include "cachet/kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -84,41 +83,40 @@ struct Identity {
   }
 };
 
-template <class Unit, class T, class Out>
-HWY_INLINE void Forward(const T* products, Out* features, UnitRows s) {
+template <class Unit>
+HWY_INLINE void Forward(const float* products, float* features, UnitRows s) {
   for (int64_t row = 0; row < s.rows; ++row, products += s.stride, features += s.width)
     ForEachVector(s.width, [&](auto d, int64_t i) {
-      const auto a = LoadFloat(d, products + i);
+      const auto a = hn::LoadU(d, products + i);
       if constexpr (Unit::kGated)
-        StoreFloat(Unit::Value(d, a, LoadFloat(d, products + s.width + i)), d, features + i);
+        hn::StoreU(Unit::Value(d, a, hn::LoadU(d, products + s.width + i)), d, features + i);
       else
-        StoreFloat(Unit::Value(d, a, a), d, features + i);
+        hn::StoreU(Unit::Value(d, a, a), d, features + i);
     });
 }
 
-template <class Unit, class T, class In>
-HWY_INLINE void Backward(const T* products, const In* d_features, T* d_products, UnitRows s) {
+template <class Unit>
+HWY_INLINE void Backward(const float* products, const float* d_features, float* d_products, UnitRows s) {
   for (int64_t row = 0; row < s.rows; ++row, products += s.stride, d_features += s.width, d_products += s.width)
     ForEachVector(s.width, [&](auto d, int64_t i) {
-      const auto a = LoadFloat(d, products + i);
-      StoreFloat(hn::Mul(LoadFloat(d, d_features + i), Unit::Slope(d, a, a)), d, d_products + i);
+      const auto a = hn::LoadU(d, products + i);
+      hn::StoreU(hn::Mul(hn::LoadU(d, d_features + i), Unit::Slope(d, a, a)), d, d_products + i);
     });
 }
 
-template <class Inner, class T, class In>
-HWY_INLINE void GatedBackward(const T* products, const In* d_features, T* d_products, UnitRows s) {
+template <class Inner>
+HWY_INLINE void GatedBackward(const float* products, const float* d_features, float* d_products, UnitRows s) {
   for (int64_t row = 0; row < s.rows; ++row, products += s.stride, d_features += s.width, d_products += 2 * s.width)
     ForEachVector(s.width, [&](auto d, int64_t i) {
-      const auto a = LoadFloat(d, products + i), share = Sigmoid(d, LoadFloat(d, products + s.width + i));
-      const auto gated = hn::Mul(LoadFloat(d, d_features + i), share);
-      StoreFloat(hn::Mul(gated, Inner::Slope(d, a, a)), d, d_products + i);
+      const auto a = hn::LoadU(d, products + i), share = Sigmoid(d, hn::LoadU(d, products + s.width + i));
+      const auto gated = hn::Mul(hn::LoadU(d, d_features + i), share);
+      hn::StoreU(hn::Mul(gated, Inner::Slope(d, a, a)), d, d_products + i);
       const auto rest = hn::Sub(hn::Set(d, 1.0f), share);
-      StoreFloat(hn::Mul(hn::Mul(gated, rest), Inner::Value(d, a, a)), d, d_products + s.width + i);
+      hn::StoreU(hn::Mul(hn::Mul(gated, rest), Inner::Value(d, a, a)), d, d_products + s.width + i);
     });
 }
 
-template <class T, class Out>
-HWY_INLINE void AnyForward(FeatureUnit unit, const T* products, Out* features, UnitRows s) {
+void Unit(FeatureUnit unit, const float* products, float* features, UnitRows s) {
   switch (unit) {
     case FeatureUnit::elu_plus_one:
       return Forward<EluPlusOne>(products, features, s);
@@ -135,8 +133,7 @@ HWY_INLINE void AnyForward(FeatureUnit unit, const T* products, Out* features, U
   }
 }
 
-template <class T, class In>
-HWY_INLINE void AnyBackward(FeatureUnit unit, const T* products, const In* d_features, T* d_products, UnitRows s) {
+void UnitBackward(FeatureUnit unit, const float* products, const float* d_features, float* d_products, UnitRows s) {
   switch (unit) {
     case FeatureUnit::elu_plus_one:
       return Backward<EluPlusOne>(products, d_features, d_products, s);
@@ -153,55 +150,21 @@ HWY_INLINE void AnyBackward(FeatureUnit unit, const T* products, const In* d_fea
   }
 }
 
-template <class T>
-void Unit(FeatureUnit unit, const T* products, T* features, UnitRows s) {
-  AnyForward(unit, products, features, s);
-}
-template <class T>
-void UnitWide(FeatureUnit unit, const T* products, float* features, UnitRows s) {
-  AnyForward(unit, products, features, s);
-}
-template <class T>
-void UnitBackward(FeatureUnit unit, const T* products, const T* d_features, T* d_products, UnitRows s) {
-  AnyBackward(unit, products, d_features, d_products, s);
-}
-template <class T>
-void UnitBackwardWide(FeatureUnit unit, const T* products, const float* d_features, T* d_products, UnitRows s) {
-  AnyBackward(unit, products, d_features, d_products, s);
-}
-
-CACHET_KERNEL(Unit);
-CACHET_KERNEL(UnitWide);
-CACHET_KERNEL(UnitBackward);
-CACHET_KERNEL(UnitBackwardWide);
-
 }  // namespace cachet::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace cachet::kernels {
 
-CACHET_EXPORT(Unit);
-CACHET_EXPORT(UnitWide);
-CACHET_EXPORT(UnitBackward);
-CACHET_EXPORT(UnitBackwardWide);
+HWY_EXPORT(Unit);
+HWY_EXPORT(UnitBackward);
 
-template <class T>
-void feature_unit(FeatureUnit unit, const T* products, T* features, UnitRows shape) {
-  CACHET_DISPATCH(Unit, T)(unit, products, features, shape);
+void feature_unit(FeatureUnit unit, const float* products, float* features, UnitRows shape) {
+  HWY_DYNAMIC_DISPATCH(Unit)(unit, products, features, shape);
 }
-template <class T>
-void feature_unit_wide(FeatureUnit unit, const T* products, float* features, UnitRows shape) {
-  CACHET_DISPATCH(UnitWide, T)(unit, products, features, shape);
-}
-template <class T>
-void feature_unit_backward(FeatureUnit unit, const T* products, const T* d_features, T* d_products, UnitRows shape) {
-  CACHET_DISPATCH(UnitBackward, T)(unit, products, d_features, d_products, shape);
-}
-template <class T>
-void feature_unit_backward_wide(FeatureUnit unit, const T* products, const float* d_features, T* d_products,
-                                UnitRows shape) {
-  CACHET_DISPATCH(UnitBackwardWide, T)(unit, products, d_features, d_products, shape);
+void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
+                           UnitRows shape) {
+  HWY_DYNAMIC_DISPATCH(UnitBackward)(unit, products, d_features, d_products, shape);
 }
 
 namespace scalar {
@@ -235,58 +198,28 @@ inline Point unit_at(FeatureUnit unit, float a, float g) {
 
 inline bool is_gated(FeatureUnit unit) { return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu; }
 
-template <class T>
-Point unit_at(FeatureUnit unit, const T* products, UnitRows s, int64_t row, int64_t i) {
-  const T* at = products + row * s.stride + i;
-  return unit_at(unit, to_float(at[0]), is_gated(unit) ? to_float(at[s.width]) : 0.0f);
+Point unit_at(FeatureUnit unit, const float* products, UnitRows s, int64_t row, int64_t i) {
+  const float* at = products + row * s.stride + i;
+  return unit_at(unit, at[0], is_gated(unit) ? at[s.width] : 0.0f);
 }
 
-template <class T, class Out>
-void forward(FeatureUnit unit, const T* products, Out* features, UnitRows s) {
+void feature_unit(FeatureUnit unit, const float* products, float* features, UnitRows s) {
   for (int64_t row = 0; row < s.rows; ++row)
-    for (int64_t i = 0; i < s.width; ++i)
-      features[row * s.width + i] = from_float<Out>(unit_at(unit, products, s, row, i).value);
+    for (int64_t i = 0; i < s.width; ++i) features[row * s.width + i] = unit_at(unit, products, s, row, i).value;
 }
 
-template <class T, class In>
-void backward(FeatureUnit unit, const T* products, const In* d_features, T* d_products, UnitRows s) {
+void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
+                           UnitRows s) {
   const int64_t columns = is_gated(unit) ? 2 * s.width : s.width;
   for (int64_t row = 0; row < s.rows; ++row)
     for (int64_t i = 0; i < s.width; ++i) {
       const Point at = unit_at(unit, products, s, row, i);
-      const float g = to_float(d_features[row * s.width + i]);
-      d_products[row * columns + i] = from_float<T>(g * at.to_a);
-      if (is_gated(unit)) d_products[row * columns + s.width + i] = from_float<T>(g * at.to_g);
+      const float g = d_features[row * s.width + i];
+      d_products[row * columns + i] = g * at.to_a;
+      if (is_gated(unit)) d_products[row * columns + s.width + i] = g * at.to_g;
     }
 }
 
-template <class T>
-void feature_unit(FeatureUnit unit, const T* products, T* features, UnitRows shape) {
-  forward(unit, products, features, shape);
-}
-template <class T>
-void feature_unit_wide(FeatureUnit unit, const T* products, float* features, UnitRows shape) {
-  forward(unit, products, features, shape);
-}
-template <class T>
-void feature_unit_backward(FeatureUnit unit, const T* products, const T* d_features, T* d_products, UnitRows shape) {
-  backward(unit, products, d_features, d_products, shape);
-}
-template <class T>
-void feature_unit_backward_wide(FeatureUnit unit, const T* products, const float* d_features, T* d_products,
-                                UnitRows shape) {
-  backward(unit, products, d_features, d_products, shape);
-}
-
 }  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                              \
-  template void space feature_unit(FeatureUnit, const T*, T*, UnitRows);                    \
-  template void space feature_unit_wide(FeatureUnit, const T*, float*, UnitRows);           \
-  template void space feature_unit_backward(FeatureUnit, const T*, const T*, T*, UnitRows); \
-  template void space feature_unit_backward_wide(FeatureUnit, const T*, const float*, T*, UnitRows);
-CACHET_INSTANTIATE(CACHET_FORMS)
-#undef CACHET_FORMS
-
 }  // namespace cachet::kernels
 #endif

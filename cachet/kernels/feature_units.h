@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "cachet/kernels/bfloat16.h"
-
 namespace cachet::kernels {
 
 /// The units of a feature map (ops/kernel_attention.h has the same list with its formulas).
@@ -15,31 +13,19 @@ struct UnitRows {
   int64_t rows, width, stride;
 };
 
-/// features (rows, width) = unit(products). T is float or BFloat16; `wide` writes float32 whatever T is.
-template <class T>
-void feature_unit(FeatureUnit unit, const T* products, T* features, UnitRows shape);
-template <class T>
-void feature_unit_wide(FeatureUnit unit, const T* products, float* features, UnitRows shape);
+/// features (rows, width) = unit(products).
+void feature_unit(FeatureUnit unit, const float* products, float* features, UnitRows shape);
 
 /// d_products, laid out as products but dense, from products and the gradient of features.
-template <class T>
-void feature_unit_backward(FeatureUnit unit, const T* products, const T* d_features, T* d_products, UnitRows shape);
-template <class T>
-void feature_unit_backward_wide(FeatureUnit unit, const T* products, const float* d_features, T* d_products,
-                                UnitRows shape);
+void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
+                           UnitRows shape);
 
 namespace scalar {
 
 // The same, one element at a time: what the kernels above are tested against.
-template <class T>
-void feature_unit(FeatureUnit unit, const T* products, T* features, UnitRows shape);
-template <class T>
-void feature_unit_wide(FeatureUnit unit, const T* products, float* features, UnitRows shape);
-template <class T>
-void feature_unit_backward(FeatureUnit unit, const T* products, const T* d_features, T* d_products, UnitRows shape);
-template <class T>
-void feature_unit_backward_wide(FeatureUnit unit, const T* products, const float* d_features, T* d_products,
-                                UnitRows shape);
+void feature_unit(FeatureUnit unit, const float* products, float* features, UnitRows shape);
+void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
+                           UnitRows shape);
 
 }  // namespace scalar
 }  // namespace cachet::kernels

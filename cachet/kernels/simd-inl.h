@@ -86,11 +86,12 @@ HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
   return hn::IfThenElseZero(hn::Ge(x, least), hn::BitCast(d, bits));
 }
 
-/// σ(x) = 1 / (1 + e⁻ˣ)
+/// σ(x) = 1 / (1 + e⁻ˣ), NaN for NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> Sigmoid(D d, hn::Vec<D> x) {
-  const auto one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, BoundedExp(d, hn::Neg(x))));
+  const auto one = hn::Set(d, 1.0f), e = ExpOfNegative(d, hn::Neg(hn::Abs(x)));
+  const auto share = hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+  return hn::IfThenElse(hn::Eq(x, x), share, x);
 }
 
 /// log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|)

@@ -10,7 +10,7 @@ void Observable::listen(std::string path, Listener listener) {
 }
 
 void Observable::tell(Signal signal, const at::Tensor& value) const {
-  if (listener_) listener_(path_, signal, value.detach());
+  if (observed({signal})) listener_(path_, signal, value.detach());
 }
 
 Observation::Observation(torch::nn::Module& root, const Listener& listener) {

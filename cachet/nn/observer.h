@@ -3,8 +3,12 @@
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
+#include <concepts>
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace cachet::nn {
 
@@ -27,11 +31,45 @@ enum class Signal {
   block_output,        // what a transformer block gives (B, T, D)
 };
 
-/// Called with the module's path ("blocks.3.attn"), what is seen, and the value (detached).
-using Listener = std::function<void(const std::string& path, Signal signal, const at::Tensor& value)>;
+/// Some of them.
+class Signals {
+ public:
+  constexpr Signals() = default;
+  constexpr Signals(std::initializer_list<Signal> of) {
+    for (const Signal signal : of) bits_ |= uint32_t{1} << static_cast<int>(signal);
+  }
+  static constexpr Signals all() {
+    Signals every;
+    every.bits_ = ~uint32_t{0};
+    return every;
+  }
+  constexpr bool share_any(Signals other) const { return (bits_ & other.bits_) != 0; }
 
-/// A module that tells its listener, if it has one, what passes through it. Without a listener that costs one test of a
-/// pointer.
+ private:
+  uint32_t bits_ = 0;
+};
+
+/// Who hears what passes through the modules of a model. What it does not ask for is not made for it.
+class Listener {
+ public:
+  /// Called with the module's path ("blocks.3.attn"), what is seen, and the value (detached).
+  using Hear = std::function<void(const std::string& path, Signal signal, const at::Tensor& value)>;
+
+  Listener() = default;
+  template <std::convertible_to<Hear> Function>
+    requires(!std::same_as<Function, Listener>)
+  Listener(Function hear, Signals wanted = Signals::all()) : hear_(std::move(hear)), wanted_(wanted) {}
+
+  void operator()(const std::string& path, Signal signal, const at::Tensor& value) const { hear_(path, signal, value); }
+  Signals wanted() const { return hear_ ? wanted_ : Signals(); }
+  explicit operator bool() const { return static_cast<bool>(hear_); }
+
+ private:
+  Hear hear_;
+  Signals wanted_;
+};
+
+/// A module that tells its listener, if it has one, what passes through it. Without a listener that costs a test.
 class Observable {
  public:
   Observable() = default;
@@ -41,10 +79,11 @@ class Observable {
   virtual ~Observable() = default;
   /// path: the name under which the listener knows this module.
   void listen(std::string path, Listener listener);
-  void stop_listening() { listener_ = nullptr; }
+  void stop_listening() { listener_ = {}; }
 
  protected:
-  bool observed() const { return static_cast<bool>(listener_); }
+  /// Whether somebody wants to hear any of these.
+  bool observed(Signals any) const { return listener_.wanted().share_any(any); }
   void tell(Signal signal, const at::Tensor& value) const;
 
  private:

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -10,65 +9,14 @@
 
 #include "cachet/kernels/block_softmax.h"
 #include "cachet/kernels/transpose.h"
-#include "cachet/ops/block_features.h"
 #include "cachet/ops/block_product.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/head_rows.h"
 
 namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-
-Tensor side_by_side_heads(const Tensor& like, int64_t length, int64_t width) {
-  return at::empty({like.size(0), length, like.size(1), width}, like.options()).transpose(1, 2);
-}
-
-// A head (L, n) of a tensor (B, H, L, n) with dense rows.
-template <class T>
-struct HeadRows {
-  T* data;
-  int64_t rows, columns, stride;
-
-  Matrix in_place() const requires std::is_same_v<T, float> { return {data, rows, columns, stride, 1}; }
-};
-
-template <class T>
-HeadRows<T> one_head(const Tensor& x, int64_t task) {
-  const int64_t place = task / x.size(1) * x.stride(0) + task % x.size(1) * x.stride(1);
-  return {const_cast<T*>(data<T>(x)) + place, x.size(2), x.size(3), x.stride(2)};
-}
-
-Matrix scratch_rows(std::vector<float>& scratch, int64_t rows, int64_t columns) {
-  scratch.resize(std::max(scratch.size(), static_cast<size_t>(rows * columns)));
-  return Matrix::dense(scratch.data(), rows, columns);
-}
-
-// A head as float32, to be read: where it lies, or in `scratch`.
-template <class T>
-Matrix float_rows(const HeadRows<T>& head, std::vector<float>& scratch) {
-  if constexpr (std::is_same_v<T, float>) return head.in_place();
-  const Matrix rows = scratch_rows(scratch, head.rows, head.columns);
-  for (int64_t row = 0; row < head.rows; ++row)
-    std::transform(head.data + row * head.stride, head.data + row * head.stride + head.columns,
-                   rows.data + row * head.columns, [](T x) { return kernels::to_float(x); });
-  return rows;
-}
-
-// Where a head's rows are made as float32, to be stored by store_rows: where it lies, or in `scratch`.
-template <class T>
-Matrix made_rows(const HeadRows<T>& head, BlockRows rows, std::vector<float>& scratch) {
-  if constexpr (std::is_same_v<T, float>) return head.in_place().block_of_rows(rows.first, rows.count);
-  return scratch_rows(scratch, rows.count, head.columns);
-}
-
-template <class T>
-void store_rows(const Matrix& from, const HeadRows<T>& head, int64_t first) {
-  if constexpr (std::is_same_v<T, float>) return;
-  for (int64_t row = 0; row < from.rows; ++row) {
-    const float* source = from.data + row * from.row_stride;
-    std::transform(source, source + from.columns, head.data + (first + row) * head.stride, kernels::from_float<T>);
-  }
-}
 
 void clear(const Matrix& x) {
   for (int64_t row = 0; row < x.rows; ++row) std::fill_n(x.data + row * x.row_stride, x.columns, 0.0f);
@@ -208,9 +156,10 @@ class BlockForward : HeadTask<T> {
       const Matrix scores = this->scores(this->scores_, rows.count);
       this->multiply_met(scores, this->q_.block_of_rows(rows.first, rows.count), this->k_across_rows_);
       kernels::block_softmax(scores.data, this->scale(), this->seen(), sums + rows.first, this->shape(rows.count));
-      const Matrix mixed = made_rows(y, rows, mixed_);
+      const HeadRows<T> own = y.block(rows);
+      const Matrix mixed = made_rows(own, mixed_);
       this->gather_met(mixed, scores, this->v_);
-      store_rows(mixed, y, rows.first);
+      store_rows(mixed, own);
     }
   }
 
@@ -237,8 +186,7 @@ class BlockBackward : HeadTask<T> {
     const float* sums = data<float>(forward.logsumexp) + task * this->queries_;
     const float* d_sums = data<float>(grad_sums) + task * this->queries_;
     const HeadRows<T> dq = one_head<T>(out.q, task), dk = one_head<T>(out.k, task), dv = one_head<T>(out.v, task);
-    const BlockRows all{0, this->keys_};
-    const Matrix d_keys = made_rows(dk, all, d_keys_), d_values = made_rows(dv, all, d_values_);
+    const Matrix d_keys = made_rows(dk, d_keys_), d_values = made_rows(dv, d_values_);
     clear(d_keys);
     clear(d_values);
     for (int64_t block = 0; block < this->call_.blocks.size(1); ++block) {
@@ -252,17 +200,18 @@ class BlockBackward : HeadTask<T> {
       set_offsets(d_out, y.block_of_rows(rows.first, rows.count), d_sums + rows.first);
       kernels::block_softmax_backward(weights.data, offsets_.data(), this->scale(), d_scores.data,
                                       this->shape(rows.count));
-      const Matrix d_queries = made_rows(dq, rows, d_queries_);
+      const HeadRows<T> own = dq.block(rows);
+      const Matrix d_queries = made_rows(own, d_queries_);
       this->gather_met(d_queries, d_scores, this->k_);
-      store_rows(d_queries, dq, rows.first);
+      store_rows(d_queries, own);
       for (const auto& run : this->runs_) {
         const auto met = [&](const Matrix& x) { return x.block_of_columns(run.column, run.count).t(); };
         this->product_(d_keys.block_of_rows(run.first, run.count), met(d_scores), q, /*add=*/true);
         this->product_(d_values.block_of_rows(run.first, run.count), met(weights), d_out, /*add=*/true);
       }
     }
-    store_rows(d_keys, dk, 0);
-    store_rows(d_values, dv, 0);
+    store_rows(d_keys, dk);
+    store_rows(d_values, dv);
   }
 
  private:
@@ -290,11 +239,10 @@ void check_blocks(const BlockAttentionCall& call) {
 
 BlockAttended block_attention_forward(const BlockAttentionCall& call) {
   check_blocks(call);
-  const BlockAttended out{side_by_side_heads(call.q, call.q.size(2), call.v.size(3)),
+  const BlockAttended out{heads_side_by_side(call.q, call.q.size(2), call.v.size(3)),
                           at::empty(call.q.sizes().slice(0, 3), call.q.options().dtype(at::kFloat))};
   for_type_of(call.q, [&]<class T>(T*) {
     at::parallel_for(0, call.q.size(0) * call.q.size(1), 1, [&](int64_t from, int64_t to) {
-      const at::NoGradGuard no_grad;
       BlockForward<T> forward(call);
       for (int64_t task = from; task < to; ++task) forward.run(task, out);
     });
@@ -304,15 +252,14 @@ BlockAttended block_attention_forward(const BlockAttentionCall& call) {
 
 BlockAttentionGradients block_attention_gradients(const BlockAttentionCall& call, const Tensor& grad,
                                                   const Tensor& grad_logsumexp, const BlockAttended& forward) {
-  const BlockAttentionGradients out{side_by_side_heads(call.q, call.q.size(2), call.q.size(3)),
-                                    side_by_side_heads(call.q, call.k.size(2), call.k.size(3)),
-                                    side_by_side_heads(call.q, call.v.size(2), call.v.size(3))};
+  const BlockAttentionGradients out{heads_side_by_side(call.q, call.q.size(2), call.q.size(3)),
+                                    heads_side_by_side(call.q, call.k.size(2), call.k.size(3)),
+                                    heads_side_by_side(call.q, call.v.size(2), call.v.size(3))};
   const auto dense = [](const Tensor& x) { return x.stride(3) == 1 ? x : x.contiguous(); };
   const Tensor dy = dense(grad), d_sums = grad_logsumexp.contiguous();
   const BlockAttended read{dense(forward.output), forward.logsumexp.contiguous()};
   for_type_of(call.q, [&]<class T>(T*) {
     at::parallel_for(0, call.q.size(0) * call.q.size(1), 1, [&](int64_t from, int64_t to) {
-      const at::NoGradGuard no_grad;
       BlockBackward<T> backward(call);
       for (int64_t task = from; task < to; ++task) backward.run(task, dy, d_sums, read, out);
     });

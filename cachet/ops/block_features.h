@@ -5,50 +5,61 @@
 #include <vector>
 
 #include "cachet/ops/block_product.h"
+#include "cachet/ops/head_rows.h"
 
 namespace cachet::ops {
-
-/// Rows of one head: [first, first + count) of its sequence.
-struct BlockRows {
-  int64_t first, count;
-};
 
 /// The width of φ(x) for x of this width (ops/kernel_attention.h has weights and units).
 int64_t features_of(int64_t width, at::TensorList weights, at::IntArrayRef units);
 
-/// A feature map on a block of rows of one head, and what its backward pass needs of them. T is float or BFloat16, the
-/// type of x and of the weights; features are float32. One object a thread: buffers are reused from block to block.
-template <class T>
+/// A feature map on a block of rows of one head, and what its backward pass needs of them. All is computed in float32.
+/// One object a thread: buffers are reused from block to block.
 class BlockFeatures {
  public:
-  /// like: (B, H, L, n), what x are heads of. block: the most rows at once.
-  BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, const at::Tensor& like,
-                int64_t block, int64_t features);
+  /// weights: float32, dense. width: of x. block: the most rows at once.
+  BlockFeatures(const std::vector<at::Tensor>& weights, const std::vector<int64_t>& units, int64_t width, int64_t block,
+                int64_t features);
 
   /// φ of rows of x (L, n), the given head's: (block, m), zero behind rows.count and where padding, of these rows, is
   /// true. Valid until the next call.
-  Matrix compute(const at::Tensor& x, int64_t head, BlockRows rows, const bool* padding);
+  template <class T>
+  Matrix compute(const HeadRows<T>& x, int64_t head, BlockRows rows, const bool* padding) {
+    const HeadRows<T> own = x.block(rows);
+    // Nothing is computed of what lies in padding, which may be no number.
+    input_ = padding ? copied_rows(own, x_) : float_rows(own, x_);
+    for (int64_t row = 0; padding && row < rows.count; ++row)
+      if (padding[row]) std::fill_n(input_.data + row * input_.row_stride, input_.columns, 0.0f);
+    rows_ = rows;
+    head_ = head;
+    return compute(padding);
+  }
 
   /// From the gradient of the rows last computed, (block, m): writes that of x (L, n), adds that of each weight to
-  /// d_weights[i] (n_in, n_out) of float32.
-  void backward(const float* d_features, const at::Tensor& d_x, const std::vector<at::Tensor>& d_weights);
+  /// d_weights[i] (n_in, n_out).
+  template <class T>
+  void backward(const Matrix& d_features, const HeadRows<T>& d_x, const std::vector<Matrix>& d_weights) {
+    const HeadRows<T> own = d_x.block(rows_);
+    if (units_.empty()) return store_rows(d_features, own);
+    const Matrix made = made_rows(own, d_x_);
+    backward(d_features, d_weights, made);
+    store_rows(made, own);
+  }
 
  private:
-  void multiply(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b);
-  void add_product(const at::Tensor& sum, const at::Tensor& a, const at::Tensor& b);
-  at::Tensor weight(size_t i) const;
-  at::Tensor without_padding(const at::Tensor& x, const bool* padding);
+  Matrix compute(const bool* padding);
+  void backward(const Matrix& d_features, const std::vector<Matrix>& d_weights, const Matrix& d_x);
+  Matrix weight(size_t i) const;
 
   const std::vector<at::Tensor>& weights_;
   const std::vector<int64_t>& units_;
-  int64_t features_;
-  // Of each layer: what goes in, its product, and that one's gradient.
-  std::vector<at::Tensor> inputs_, products_, d_products_;
-  at::Tensor d_input_, input_;
-  std::vector<float> wide_;
-  BlockProduct product_;
+  int64_t features_, block_, head_ = 0;
   BlockRows rows_{};
-  int64_t head_ = 0, block_;
+  Matrix input_{};
+  // Of each layer: what goes in, its product, and that one's gradient.
+  std::vector<Matrix> inputs_, products_, d_products_;
+  std::vector<std::vector<float>> numbers_;
+  std::vector<float> x_, d_x_, wide_, d_input_;
+  BlockProduct product_;
 };
 
 }  // namespace cachet::ops

@@ -2,9 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
-#include <c10/core/GradMode.h>
 
 #include <algorithm>
 
@@ -22,11 +20,11 @@ using at::Tensor;
 template <class T>
 class ForwardTask {
  public:
-  ForwardTask(const KernelAttentionCall& call, const KernelWalk& walk)
+  ForwardTask(const KernelAttentionCall& call, const KernelWalk& walk, const std::vector<Tensor>& weights)
       : call_(call),
         walk_(walk),
-        queries_(call.weights, call.units, call.q, walk.block, walk.features),
-        keys_(call.weights, call.units, call.k, walk.block, walk.features),
+        queries_(weights, call.units, call.q.size(3), walk.block, walk.features),
+        keys_(weights, call.units, call.k.size(3), walk.block, walk.features),
         values_(walk.block, walk.width + 1),
         totals_(walk.block, walk.width),
         totals_of_ones_(walk.block, 1),
@@ -36,22 +34,23 @@ class ForwardTask {
         before_(walk) {}
 
   void run(int64_t task, const KernelAttended& out) {
-    const KernelHead head(call_, walk_, task);
-    const Tensor y = head_of(out.output, walk_, task), states = head_of(out.states, walk_, task);
-    const Tensor divisors = head_of(out.divisors, walk_, task);
+    const KernelHead<T> head(call_, walk_, task);
+    y_ = one_head<T>(out.output, task);
+    divisors_ = mutable_data<float>(out.divisors) + task * walk_.queries;
+    float* states = mutable_data<float>(out.states) + task * out.states.size(2) * walk_.features;
     if (call_.causal)
-      causal(head, y, states, divisors);
+      causal(head, states);
     else
-      bidirectional(head, y, states, divisors);
+      bidirectional(head, states);
   }
 
  private:
-  void bidirectional(const KernelHead& head, const Tensor& y, const Tensor& states, const Tensor& divisors) {
-    const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.width + 1, walk_.features);
+  void bidirectional(const KernelHead<T>& head, float* states) {
+    const Matrix state = Matrix::dense(states, walk_.width + 1, walk_.features);
     clear_sums(state);
     walk_.for_blocks(walk_.keys, [&](BlockRows rows) {
       const Matrix features = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
-      load_values<T>(head, rows, values_);
+      load_values(head, rows, values_);
       product_(state, values_.matrix().t(), features, /*add=*/true);
     });
     across_.transpose(numerators(state));
@@ -59,17 +58,16 @@ class ForwardTask {
       const Matrix features = queries_.compute(head.q, head.number, rows, nullptr);
       product_(totals_.matrix(), features, across_.matrix());
       kernels::dot_rows(features.data, denominators(state), /*add=*/false, totals_of_ones_.data(), shape_of(features));
-      divide(rows, y, divisors);
+      divide(rows);
     });
   }
 
-  void causal(const KernelHead& head, const Tensor& y, const Tensor& states, const Tensor& divisors) {
+  void causal(const KernelHead<T>& head, float* stored) {
     clear_sums(state_.matrix());
-    float* stored = mutable_data<float>(states);
     walk_.for_blocks(walk_.queries, [&](BlockRows rows) {
       const Matrix q = queries_.compute(head.q, head.number, rows, nullptr);
       const Matrix k = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
-      load_values<T>(head, rows, values_);
+      load_values(head, rows, values_);
       stored = std::copy_n(state_.data(), (walk_.width + 1) * walk_.features, stored);
       before_.before(
           product_, state_.matrix(), [&](int64_t i) { return values_.rows(i * kInner, kInner); },
@@ -85,7 +83,7 @@ class ForwardTask {
         kernels::dot_rows(own.data, denominators(before_[i]), /*add=*/false, of_ones, shape_of(own));
         kernels::dot_rows(meetings_.data(), nullptr, /*add=*/true, of_ones, shape_of(meetings_.matrix()));
       }
-      divide(rows, y, divisors);
+      divide(rows);
     });
   }
 
@@ -94,15 +92,17 @@ class ForwardTask {
     std::fill_n(ones, sums.columns, static_cast<float>(call_.key_eps));
   }
 
-  void divide(BlockRows rows, const Tensor& y, const Tensor& divisors) {
-    kernels::divide_totals(totals_.data(), totals_of_ones_.data(), static_cast<float>(call_.eps),
-                           mutable_data<T>(y) + rows.first * y.stride(0), mutable_data<float>(divisors) + rows.first,
-                           {rows.count, walk_.width, y.stride(0)});
+  void divide(BlockRows rows) {
+    const HeadRows<T> y = y_.block(rows);
+    kernels::divide_totals(totals_.data(), totals_of_ones_.data(), static_cast<float>(call_.eps), y.data,
+                           divisors_ + rows.first, {rows.count, walk_.width, y.stride});
   }
 
   const KernelAttentionCall& call_;
   const KernelWalk& walk_;
-  BlockFeatures<T> queries_, keys_;
+  HeadRows<T> y_{};
+  float* divisors_ = nullptr;
+  BlockFeatures queries_, keys_;
   RowBuffer values_, totals_, totals_of_ones_, state_, across_, meetings_;
   InnerSums before_;
   BlockProduct product_;
@@ -115,11 +115,11 @@ class ForwardTask {
 template <class T>
 class BackwardTask {
  public:
-  BackwardTask(const KernelAttentionCall& call, const KernelWalk& walk)
+  BackwardTask(const KernelAttentionCall& call, const KernelWalk& walk, const std::vector<Tensor>& weights)
       : call_(call),
         walk_(walk),
-        queries_(call.weights, call.units, call.q, walk.block, walk.features),
-        keys_(call.weights, call.units, call.k, walk.block, walk.features),
+        queries_(weights, call.units, call.q.size(3), walk.block, walk.features),
+        keys_(weights, call.units, call.k.size(3), walk.block, walk.features),
         values_(walk.block, walk.width + 1),
         d_totals_(walk.block, walk.width + 1),
         d_values_(walk.block, walk.width),
@@ -135,33 +135,37 @@ class BackwardTask {
 
   /// d_weights: of this task, zero before.
   void run(int64_t task, const Tensor& grad, const KernelAttended& forward, const KernelAttentionGradients& out,
-           const std::vector<Tensor>& d_weights) {
-    const KernelHead head(call_, walk_, task);
+           const std::vector<Matrix>& d_weights) {
+    const KernelHead<T> head(call_, walk_, task);
     d_weights_ = d_weights;
-    dq_ = head_of(out.q, walk_, task), dk_ = head_of(out.k, walk_, task), dv_ = head_of(out.v, walk_, task);
-    grad_ = head_of(grad, walk_, task), y_ = head_of(forward.output, walk_, task);
-    divisors_ = head_of(forward.divisors, walk_, task);
+    dq_ = one_head<T>(out.q, task), dk_ = one_head<T>(out.k, task), dv_ = one_head<T>(out.v, task);
+    grad_ = one_head<T>(grad, task), y_ = one_head<T>(forward.output, task);
+    divisors_ = data<float>(forward.divisors) + task * walk_.queries;
     d_state_.clear_from(0);
+    const int64_t stored = forward.states.size(2) / (walk_.width + 1);
+    float* states = const_cast<float*>(data<float>(forward.states)) + task * stored * state_size();  // to be read
     if (call_.causal)
-      causal(head, head_of(forward.states, walk_, task));
+      causal(head, states, stored);
     else
-      bidirectional(head, head_of(forward.states, walk_, task));
+      bidirectional(head, states);
   }
 
  private:
-  void bidirectional(const KernelHead& head, const Tensor& states) {
-    const Matrix state = Matrix::dense(mutable_data<float>(states), walk_.width + 1, walk_.features);
+  int64_t state_size() const { return (walk_.width + 1) * walk_.features; }
+
+  void bidirectional(const KernelHead<T>& head, float* states) {
+    const Matrix state = Matrix::dense(states, walk_.width + 1, walk_.features);
     walk_.for_blocks(walk_.queries, [&](BlockRows rows) {
       const Matrix features = queries_.compute(head.q, head.number, rows, nullptr);
       undivide(rows);
       product_(d_state_.matrix(), d_totals_.matrix().t(), features, /*add=*/true);
       product_(d_queries_.matrix(), d_totals_.matrix(), state);
-      queries_.backward(d_queries_.data(), dq_, d_weights_);
+      queries_.backward(d_queries_.matrix(), dq_, d_weights_);
     });
     d_across_.transpose(numerators(d_state_.matrix()));
     walk_.for_blocks(walk_.keys, [&](BlockRows rows) {
       const Matrix features = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
-      load_values<T>(head, rows, values_);
+      load_values(head, rows, values_);
       product_(d_keys_.matrix(), values_.matrix(), d_state_.matrix());
       product_(d_values_.matrix(), features, d_across_.matrix());
       finish_keys(head, rows);
@@ -169,16 +173,15 @@ class BackwardTask {
   }
 
   // From the last block to the first, so that the gradient of each block's sums is there when its keys are reached.
-  void causal(const KernelHead& head, const Tensor& states) {
-    const int64_t size = (walk_.width + 1) * walk_.features;
-    for (int64_t number = states.size(0) / (walk_.width + 1); number-- > 0;) {
+  void causal(const KernelHead<T>& head, const float* states, int64_t stored) {
+    for (int64_t number = stored; number-- > 0;) {
       const int64_t first_row = number * walk_.block;
       const BlockRows rows{first_row, std::min(walk_.block, walk_.queries - first_row)};
       const Matrix q = queries_.compute(head.q, head.number, rows, nullptr);
       const Matrix k = keys_.compute(head.k, head.number, rows, head.padding_of(rows));
-      load_values<T>(head, rows, values_);
+      load_values(head, rows, values_);
       undivide(rows);
-      std::copy_n(data<float>(states) + number * size, size, state_.data());
+      std::copy_n(states + number * state_size(), state_size(), state_.data());
       before_.before(
           product_, state_.matrix(), [&](int64_t i) { return values_.rows(i * kInner, kInner); },
           [&](int64_t i) { return k.block_of_rows(i * kInner, kInner); });
@@ -186,7 +189,7 @@ class BackwardTask {
           product_, d_state_.matrix(), [&](int64_t i) { return d_totals_.rows(i * kInner, kInner); },
           [&](int64_t i) { return q.block_of_rows(i * kInner, kInner); });
       for (int64_t first = 0, i = 0; first < rows.count; first += kInner, ++i) meet(q, k, first, i);
-      queries_.backward(d_queries_.data(), dq_, d_weights_);
+      queries_.backward(d_queries_.matrix(), dq_, d_weights_);
       finish_keys(head, rows);
     }
   }
@@ -210,32 +213,37 @@ class BackwardTask {
   }
 
   void undivide(BlockRows rows) {
-    kernels::divide_totals_backward(data<T>(y_) + rows.first * y_.stride(0), data<float>(divisors_) + rows.first,
-                                    data<T>(grad_) + rows.first * grad_.stride(0), grad_.stride(0), d_totals_.data(),
-                                    {rows.count, walk_.width, y_.stride(0)});
+    const HeadRows<T> y = y_.block(rows), grad = grad_.block(rows);
+    kernels::divide_totals_backward(y.data, divisors_ + rows.first, grad.data, grad.stride, d_totals_.data(),
+                                    {rows.count, walk_.width, y.stride});
     d_totals_.clear_from(rows.count);
   }
 
-  void finish_keys(const KernelHead& head, BlockRows rows) {
+  void finish_keys(const KernelHead<T>& head, BlockRows rows) {
     const bool* padding = head.padding_of(rows);
     for (int64_t row = 0; padding && row < rows.count; ++row)
       if (padding[row]) std::fill_n(d_keys_.rows(row, 1).data, walk_.features, 0.0f);
-    keys_.backward(d_keys_.data(), dk_, d_weights_);
-    const int64_t stride = dv_.stride(0);
-    T* to = mutable_data<T>(dv_) + rows.first * stride;
-    for (int64_t row = 0; row < rows.count; ++row, to += stride)
-      for (int64_t i = 0; i < walk_.width; ++i) to[i] = kernels::from_float<T>(d_values_.rows(row, 1).data[i]);
+    keys_.backward(d_keys_.matrix(), dk_, d_weights_);
+    store_rows(d_values_.matrix(), dv_.block(rows));
   }
 
   const KernelAttentionCall& call_;
   const KernelWalk& walk_;
-  BlockFeatures<T> queries_, keys_;
+  BlockFeatures queries_, keys_;
   RowBuffer values_, d_totals_, d_values_, d_queries_, d_keys_, state_, d_state_, d_across_, meetings_, d_meetings_;
   InnerSums before_, behind_;
   BlockProduct product_;
-  std::vector<Tensor> d_weights_;
-  Tensor dq_, dk_, dv_, grad_, y_, divisors_;
+  std::vector<Matrix> d_weights_;
+  HeadRows<T> dq_{}, dk_{}, dv_{}, grad_{}, y_{};
+  const float* divisors_ = nullptr;
 };
+
+// As products read them.
+std::vector<Tensor> float_weights(const KernelAttentionCall& call) {
+  std::vector<Tensor> weights;
+  for (const Tensor& weight : call.weights) weights.push_back(weight.to(at::kFloat).contiguous());
+  return weights;
+}
 
 }  // namespace
 
@@ -253,10 +261,10 @@ KernelAttended kernel_attention_forward(const KernelAttentionCall& call) {
   const KernelAttended out{heads_side_by_side(call.q, walk.queries, walk.width),
                            at::empty_symint(sizes_of_states(call.q, call.v, call.causal, walk.features), floats),
                            at::empty({call.q.size(0), walk.heads, walk.queries}, floats)};
+  const std::vector<Tensor> weights = float_weights(call);
   for_type_of(call.q, [&]<class T>(T*) {
     at::parallel_for(0, walk.tasks, 1, [&](int64_t from, int64_t to) {
-      const at::NoGradGuard no_grad;
-      ForwardTask<T> forward(call, walk);
+      ForwardTask<T> forward(call, walk, weights);
       for (int64_t task = from; task < to; ++task) forward.run(task, out);
     });
   });
@@ -274,16 +282,20 @@ KernelAttentionGradients kernel_attention_backward(const KernelAttentionCall& ca
   std::vector<Tensor> parts;
   for (const Tensor& weight : call.weights)
     parts.push_back(at::zeros({walk.tasks, weight.size(1), weight.size(2)}, call.q.options().dtype(at::kFloat)));
+  const auto part_of = [](const Tensor& all, int64_t task) {
+    const int64_t rows = all.size(1), columns = all.size(2);
+    return Matrix::dense(mutable_data<float>(all) + task * rows * columns, rows, columns);
+  };
+  const std::vector<Tensor> weights = float_weights(call);
   const auto dense_rows = [](const Tensor& x) { return x.stride(3) == 1 ? x : x.contiguous(); };
   const Tensor dy = dense_rows(grad);
   const KernelAttended read{dense_rows(forward.output), forward.states.contiguous(), forward.divisors.contiguous()};
   for_type_of(call.q, [&]<class T>(T*) {
     at::parallel_for(0, walk.tasks, 1, [&](int64_t from, int64_t to) {
-      const at::NoGradGuard no_grad;
-      BackwardTask<T> backward(call, walk);
+      BackwardTask<T> backward(call, walk, weights);
       for (int64_t task = from; task < to; ++task) {
-        std::vector<Tensor> own;
-        for (const Tensor& part : parts) own.push_back(part.select(0, task));
+        std::vector<Matrix> own;
+        for (const Tensor& part : parts) own.push_back(part_of(part, task));
         backward.run(task, dy, read, out, own);
       }
     });

@@ -8,9 +8,9 @@
 
 namespace cachet::ops {
 
-// Kernel attention head by head, in blocks of rows that stay in a core's cache: products are ATen's, what lies between
-// them is one pass each. Features are computed again in the backward pass, block by block, so that memory is that of
-// the operands whatever the feature map. ops/kernel_attention.h has the formulas.
+// Kernel attention head by head, in blocks of rows that stay in a core's cache: small products in float32, and one pass
+// for what lies between them. Features are computed again in the backward pass, block by block, so that memory is that
+// of the operands whatever the feature map. ops/kernel_attention.h has the formulas.
 
 /// Operands of one call: q (B, H, Lq, n), k (B, H, Lk, n), v (B, H, Lk, e), last dimension dense; weights and units of
 /// the feature map; padding (B, Lk) or undefined. Causal calls have Lq = Lk.

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -11,6 +8,7 @@
 #include "cachet/kernels/transpose.h"
 #include "cachet/ops/block_features.h"
 #include "cachet/ops/block_product.h"
+#include "cachet/ops/head_rows.h"
 #include "cachet/ops/kernel_attention_fused.h"
 
 namespace cachet::ops {
@@ -39,29 +37,22 @@ struct KernelWalk {
   int64_t heads, tasks, queries, keys, width, features, block;
 };
 
-inline at::Tensor head_of(const at::Tensor& x, const KernelWalk& walk, int64_t task) {
-  return x.select(0, task / walk.heads).select(0, task % walk.heads);
-}
-
 /// One head's operands.
+template <class T>
 struct KernelHead {
   KernelHead(const KernelAttentionCall& call, const KernelWalk& walk, int64_t task)
       : number(task % walk.heads),
-        q(head_of(call.q, walk, task)),
-        k(head_of(call.k, walk, task)),
-        v(head_of(call.v, walk, task)),
+        q(one_head<T>(call.q, task)),
+        k(one_head<T>(call.k, task)),
+        v(one_head<T>(call.v, task)),
         padding(call.padding.defined() ? call.padding.const_data_ptr<bool>() + task / walk.heads * walk.keys
                                        : nullptr) {}
   const bool* padding_of(BlockRows rows) const { return padding ? padding + rows.first : nullptr; }
 
   int64_t number;
-  at::Tensor q, k, v;
+  HeadRows<T> q, k, v;
   const bool* padding;
 };
-
-inline at::Tensor heads_side_by_side(const at::Tensor& like, int64_t length, int64_t width) {
-  return at::empty({like.size(0), length, like.size(1), width}, like.options()).transpose(1, 2);
-}
 
 /// Numbers of a thread, reused from block to block.
 class RowBuffer {
@@ -86,10 +77,9 @@ inline kernels::ValueRows shape_of(const Matrix& m) { return {m.rows, m.columns,
 
 /// [v, 1] of a block, zero at padding and behind the block's rows.
 template <class T>
-void load_values(const KernelHead& head, BlockRows rows, RowBuffer& with_ones) {
-  const int64_t width = head.v.size(1), stride = head.v.stride(0);
-  kernels::append_ones(data<T>(head.v) + rows.first * stride, head.padding_of(rows), with_ones.data(),
-                       {rows.count, width, stride});
+void load_values(const KernelHead<T>& head, BlockRows rows, RowBuffer& with_ones) {
+  const HeadRows<T> v = head.v.block(rows);
+  kernels::append_ones(v.data, head.padding_of(rows), with_ones.data(), {rows.count, v.columns, v.stride});
   with_ones.clear_from(rows.count);
 }
 

@@ -139,6 +139,23 @@ at::Tensor memory_of(nn::Attention& layer, const at::Tensor& x) {
   return memory;
 }
 
+TEST(CachedAttention, AListenerHearsWhatItAsksForAlone) {
+  const auto layer = make_cached(Grc{});
+  const auto heard = [&](nn::Signals wanted) {
+    std::map<nn::Signal, int> times;
+    const auto hear = [&](const std::string&, nn::Signal signal, const at::Tensor&) { ++times[signal]; };
+    const nn::Observation observation(*layer, {hear, wanted});
+    run(*layer, at::randn({3, 4, 8}, at::kDouble));
+    return times;
+  };
+  using Times = std::map<nn::Signal, int>;
+  EXPECT_EQ(heard({}), Times());
+  EXPECT_EQ(heard({nn::Signal::share}), (Times{{nn::Signal::share, 1}}));
+  EXPECT_EQ(heard({nn::Signal::update_gate, nn::Signal::attention_keys}),
+            (Times{{nn::Signal::update_gate, 1}, {nn::Signal::attention_keys, 2}}));  // of itself and of the memory
+  EXPECT_EQ(heard(nn::Signals::all()).size(), 9u);
+}
+
 TEST(CachedAttention, AttendingToTheMeanGivesEverySampleTheStoredCache) {
   const auto layer = make_cached(Grc{});
   const at::Tensor memory = memory_of(*layer, at::randn({3, 4, 8}, at::kDouble));

@@ -55,7 +55,13 @@ TEST(SoftmaxAttention, FastWaysEqualTheComposedOneForEveryLayout) {
   struct Case {
     int64_t queries, keys, width, shared = 2;
   };
-  for (const Case& c : {Case{5, 5, 12}, {64, 64, 16}, {65, 63, 8}, {130, 70, 20}, {40, 150, 12}, {200, 16, 8, 1}, {2, 40, 8},
+  for (const Case& c : {Case{5, 5, 12},
+                        {64, 64, 16},
+                        {65, 63, 8},
+                        {130, 70, 20},
+                        {40, 150, 12},
+                        {200, 16, 8, 1},
+                        {2, 40, 8},
                         {1030, 1030, 4}})
     for (const bool causal : {false, true})
       for (const bool padded : {false, true}) {

@@ -36,7 +36,7 @@ void AttentionFunction::tell_operands(const torch::Tensor& q, const torch::Tenso
                                       const AttentionLayout& layout) const {
   tell(Signal::attention_operands, q);
   tell(Signal::attention_keys, k);
-  tell(Signal::attention_bias, score_addend(q, k, layout));
+  if (observed({Signal::attention_bias})) tell(Signal::attention_bias, score_addend(q, k, layout));
 }
 
 void AttentionFunction::refuse_bias(const char* name, const AttentionLayout& layout) {

@@ -16,7 +16,8 @@ class AttentionFunction : public StateModule, public Observable {
   /// Returns (B, H, Lq, e). Padded keys are not attended to; rows of padded queries are not defined.
   torch::Tensor forward(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                         const AttentionLayout& layout) {
-    if (observed()) tell_operands(q, k, layout);
+    if (observed({Signal::attention_operands, Signal::attention_keys, Signal::attention_bias}))
+      tell_operands(q, k, layout);
     return attend(q, k, v, layout);
   }
 

@@ -42,13 +42,11 @@ torch::Tensor MixedAttention::self_output(const torch::Tensor& query, const Atte
 
 torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tensor& self_output,
                                   const torch::Tensor& memory_output, const AttentionLayout& layout) const {
-  if (observed()) {
-    if (const auto& grid = layout.query.grid)
-      tell(Signal::token_grid, at::tensor({layout.query.class_tokens, grid->height, grid->width}, at::kLong));
-    tell(Signal::share, share.sigmoid());
-    tell(Signal::self_output, self_output);
-    tell(Signal::memory_output, memory_output);
-  }
+  if (const auto& grid = layout.query.grid; grid && observed({Signal::token_grid}))
+    tell(Signal::token_grid, at::tensor({layout.query.class_tokens, grid->height, grid->width}, at::kLong));
+  if (observed({Signal::share})) tell(Signal::share, share.sigmoid());
+  tell(Signal::self_output, self_output);
+  tell(Signal::memory_output, memory_output);
   const int64_t num_heads = share.size(0);
   const auto heads = [&](const torch::Tensor& x) {
     return x.view({x.size(0), x.size(1), num_heads, x.size(2) / num_heads});
@@ -110,7 +108,7 @@ torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::
   cache_layout.state = part_of(layout, "cache");
   const torch::Tensor own = self_output(query, layout);
   const Memory memory = cache_->step(query, own, cache_layout);
-  if (observed()) tell(Signal::memory_tokens, memory.tokens);
+  tell(Signal::memory_tokens, memory.tokens);
   const torch::Tensor memory_query = query.narrow(2, 0, memory.tokens.size(2));
   const torch::Tensor memory_output = memory_attention_->forward(memory_query, memory.tokens.to(query.scalar_type()),
                                                                  {layout.query, memory.layout, {}, false, nullptr});

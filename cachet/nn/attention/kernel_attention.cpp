@@ -104,9 +104,9 @@ torch::Tensor KernelAttention::features(const torch::Tensor& x) const {
   return y;
 }
 
-torch::Tensor KernelAttention::weights(const torch::Tensor& q, const torch::Tensor& k,
-                                       const torch::Tensor& hidden) const {
-  torch::Tensor products = at::matmul(features(q), features(k).transpose(2, 3));
+torch::Tensor KernelAttention::weights_of_features(const torch::Tensor& of_q, const torch::Tensor& of_k,
+                                                   const torch::Tensor& hidden) const {
+  torch::Tensor products = at::matmul(of_q, of_k.transpose(2, 3));
   if (hidden.defined()) products = products.masked_fill(hidden, 0);
   return products / (products.sum(3, /*keepdim=*/true) + eps_);
 }

@@ -27,9 +27,10 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
   /// φ(x): x (B, H, L, n) -> (B, H, L, n).
   torch::Tensor features(const torch::Tensor& x) const;
 
-  /// What each key counts for each query, φ(q)·φ(k) ÷ (Σ_k + ε): (B, H, Lq, Lk), the matrix that attention never makes.
-  /// hidden: keys that a query does not see, bool, broadcasts to it; undefined = none.
-  torch::Tensor weights(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& hidden = {}) const;
+  /// What each key counts for each query, φ(q)·φ(k) ÷ (Σ_k + ε): (B, H, Lq, Lk), the matrix that attention never makes,
+  /// from the features of both. hidden: keys that a query does not see, bool, broadcasts to it; undefined = none.
+  torch::Tensor weights_of_features(const torch::Tensor& of_q, const torch::Tensor& of_k,
+                                    const torch::Tensor& hidden = {}) const;
 
   /// The weights that are to stay orthogonal, (H or 1, n, n) a layer; none of a form that asks for no such.
   std::vector<torch::Tensor> orthogonal_weights() const;

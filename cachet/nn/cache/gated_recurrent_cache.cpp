@@ -92,7 +92,7 @@ void GatedRecurrentCache::tell_gates(const torch::Tensor& cache, const torch::Te
 }
 
 ops::GrcUpdated GatedRecurrentCache::update(const torch::Tensor& cache, const torch::Tensor& x) const {
-  if (observed()) tell_gates(cache, x);
+  if (observed({Signal::reset_gate, Signal::update_gate})) tell_gates(cache, x);
   std::optional<ops::CandidateNorm> norm;
   if (norm_) norm = ops::CandidateNorm{norm_->weight, norm_->bias, kCandidateNormEps};
   ops::GrcUpdated next =

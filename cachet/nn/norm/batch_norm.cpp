@@ -37,7 +37,7 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
   TORCH_CHECK(flat.size(0) > 1 || replicas(), "batch_norm: training needs at least two tokens, got an input of ",
               x.sizes(), "; take a larger batch or image, or another norm");
   num_batches_tracked.add_(1);
-  if (!padding.defined() && !observed() && !replicas())
+  if (!padding.defined() && !observed({Signal::statistic, Signal::used_statistic}) && !replicas())
     return at::batch_norm(flat, weight, bias, running_mean, running_var, /*training=*/true, options_.momentum,
                           options_.eps, /*cudnn_enabled=*/false)
         .view(x.sizes());

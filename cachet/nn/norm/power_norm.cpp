@@ -26,7 +26,7 @@ torch::Tensor PowerNorm::forward(const torch::Tensor& x, const torch::Tensor& to
   const auto [y, used, own] =
       ops::power_norm(scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                       {statistics, counters}, options_.settings, replicas());
-  if (observed()) {
+  if (observed({Signal::statistic, Signal::used_statistic, Signal::gradient_statistic})) {
     tell(Signal::statistic, own);
     tell(Signal::used_statistic, used);
     if (scaled.requires_grad())

@@ -23,7 +23,7 @@ torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& 
   const auto [y, used] =
       ops::unified_norm(x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                         {statistics, counters}, settings_, replicas());
-  if (observed()) tell_statistics(x, used);
+  if (observed({Signal::statistic, Signal::used_statistic, Signal::gradient_statistic})) tell_statistics(x, used);
   return y;
 }
 

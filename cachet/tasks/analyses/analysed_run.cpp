@@ -27,11 +27,13 @@ namespace {
 
 // What is computed of what passes by is not part of the model's arithmetic: no autocast.
 nn::Listener in_full_precision(const nn::Listener& listener) {
-  return [listener](const std::string& path, nn::Signal signal, const at::Tensor& value) {
-    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-    const at::NoGradGuard no_grad;
-    listener(path, signal, value);
-  };
+  return nn::Listener(
+      [listener](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+        const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+        const at::NoGradGuard no_grad;
+        listener(path, signal, value);
+      },
+      listener.wanted());
 }
 
 // What a recipe says of data.limit, 0 = all; nothing where its task has no such key.
