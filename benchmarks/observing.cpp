@@ -64,7 +64,8 @@ int main() {
   const auto of_softmax = made(Attention::softmax), of_kernels = made(Attention::kernel);
   models::VisionTransformer& model = *of_softmax;
   analysis::MemoryUse memory;
-  row("one that hears all and keeps nothing", model, [] { return [](const std::string&, nn::Signal, const at::Tensor&) {}; });
+  row("one that hears all and keeps nothing", model,
+      [] { return [](const std::string&, nn::Signal, const at::Tensor&) {}; });
   row("`norms`", model, [&] {
     static std::optional<analysis::StepStatistics> statistics;
     statistics.emplace(model);

@@ -12,16 +12,18 @@ namespace cachet::analysis {
 // The first block that is heard of opens each batch. A model whose blocks run several times a batch (pairs of
 // sequences) counts as giving several batches.
 nn::Listener BlockOutputs::listener() {
-  return nn::Listener([this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
-    if (signal != nn::Signal::block_output || value.size(0) != examples_) return;
-    auto known = std::ranges::find(layers_, path);
-    if (known == layers_.end()) known = layers_.insert(layers_.end(), path);
-    const auto index = static_cast<size_t>(known - layers_.begin());
-    if (index == 0) batches_.emplace_back();
-    std::vector<at::Tensor>& batch = batches_.back();
-    batch.resize(std::max(batch.size(), index + 1));
-    batch[index] = root_of_gram(value);
-  }, {nn::Signal::block_output});
+  return nn::Listener(
+      [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+        if (signal != nn::Signal::block_output || value.size(0) != examples_) return;
+        auto known = std::ranges::find(layers_, path);
+        if (known == layers_.end()) known = layers_.insert(layers_.end(), path);
+        const auto index = static_cast<size_t>(known - layers_.begin());
+        if (index == 0) batches_.emplace_back();
+        std::vector<at::Tensor>& batch = batches_.back();
+        batch.resize(std::max(batch.size(), index + 1));
+        batch[index] = root_of_gram(value);
+      },
+      {nn::Signal::block_output});
 }
 
 at::Tensor root_of_gram(const at::Tensor& x) {

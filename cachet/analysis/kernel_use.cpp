@@ -126,13 +126,15 @@ KernelUse::KernelUse(const torch::nn::Module& model) {
 }
 
 nn::Listener KernelUse::listener() {
-  return nn::Listener([this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
-    const auto found = functions_.find(path);
-    if (found == functions_.end()) return;
-    if (signal == nn::Signal::attention_operands) sums_[path].queries = value;
-    if (signal == nn::Signal::attention_keys) sums_[path].keys = value;
-    if (signal == nn::Signal::attention_bias) add(*found->second, sums_[path], value);
-  }, {nn::Signal::attention_operands, nn::Signal::attention_keys, nn::Signal::attention_bias});
+  return nn::Listener(
+      [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+        const auto found = functions_.find(path);
+        if (found == functions_.end()) return;
+        if (signal == nn::Signal::attention_operands) sums_[path].queries = value;
+        if (signal == nn::Signal::attention_keys) sums_[path].keys = value;
+        if (signal == nn::Signal::attention_bias) add(*found->second, sums_[path], value);
+      },
+      {nn::Signal::attention_operands, nn::Signal::attention_keys, nn::Signal::attention_bias});
 }
 
 void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Tensor& bias) const {

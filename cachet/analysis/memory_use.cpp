@@ -22,11 +22,13 @@ double absolute_sum(const at::Tensor& x) { return x.abs().sum(at::kDouble).item<
 }  // namespace
 
 nn::Listener MemoryUse::listener() {
-  return nn::Listener([this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
-    if (signal == nn::Signal::share) sums_[path].share = value.clone();
-    if (signal == nn::Signal::self_output) sums_[path].self_output = value;
-    if (signal == nn::Signal::memory_output) add(sums_[path], value);
-  }, {nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});
+  return nn::Listener(
+      [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+        if (signal == nn::Signal::share) sums_[path].share = value.clone();
+        if (signal == nn::Signal::self_output) sums_[path].self_output = value;
+        if (signal == nn::Signal::memory_output) add(sums_[path], value);
+      },
+      {nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});
 }
 
 void MemoryUse::add(Sums& sums, const at::Tensor& memory_output) const {

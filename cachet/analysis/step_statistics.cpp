@@ -40,22 +40,24 @@ StepStatistics::StepStatistics(const torch::nn::Module& model) {
 }
 
 nn::Listener StepStatistics::listener() {
-  return nn::Listener([this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
-    const auto found = norms_.find(path);
-    if (found == norms_.end()) return;
-    if (signal == nn::Signal::statistic) {
-      layers_[path].forward.push_back(as_double(value));
-      if (const auto* unified = dynamic_cast<const nn::UnifiedNorm*>(found->second.get()))
-        layers_[path].filtered.push_back(unified->steps_filtered());
-    }
-    if (signal == nn::Signal::gradient_statistic) layers_[path].gradient.push_back(as_double(value));
-    if (signal != nn::Signal::used_statistic) return;
-    Layer& layer = layers_[path];
-    const at::Tensor used = as_double(value), running = as_double(running_statistic(*found->second));
-    layer.used.push_back(used.mean().item<double>());
-    layer.running.push_back(running.mean().item<double>());
-    layer.apart.push_back((used - running).norm().item<double>() / running.norm().item<double>());
-  }, {nn::Signal::statistic, nn::Signal::used_statistic, nn::Signal::gradient_statistic});
+  return nn::Listener(
+      [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+        const auto found = norms_.find(path);
+        if (found == norms_.end()) return;
+        if (signal == nn::Signal::statistic) {
+          layers_[path].forward.push_back(as_double(value));
+          if (const auto* unified = dynamic_cast<const nn::UnifiedNorm*>(found->second.get()))
+            layers_[path].filtered.push_back(unified->steps_filtered());
+        }
+        if (signal == nn::Signal::gradient_statistic) layers_[path].gradient.push_back(as_double(value));
+        if (signal != nn::Signal::used_statistic) return;
+        Layer& layer = layers_[path];
+        const at::Tensor used = as_double(value), running = as_double(running_statistic(*found->second));
+        layer.used.push_back(used.mean().item<double>());
+        layer.running.push_back(running.mean().item<double>());
+        layer.apart.push_back((used - running).norm().item<double>() / running.norm().item<double>());
+      },
+      {nn::Signal::statistic, nn::Signal::used_statistic, nn::Signal::gradient_statistic});
 }
 
 Fluctuation fluctuation_of(const std::vector<at::Tensor>& statistics) {

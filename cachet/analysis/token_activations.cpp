@@ -15,22 +15,24 @@ at::Tensor mean_activation(const at::Tensor& tokens) {
 }  // namespace
 
 nn::Listener TokenActivations::listener() {
-  return nn::Listener([this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
-    const at::NoGradGuard no_grad;
-    if (signal == nn::Signal::token_grid) {
-      Call& call = calls_[path];
-      call.class_tokens = value[0].item<int64_t>();
-      call.grid = nn::Grid{value[1].item<int64_t>(), value[2].item<int64_t>()};
-    }
-    if (signal == nn::Signal::share) calls_[path].share = value.clone();
-    if (signal == nn::Signal::self_output) calls_[path].self_output = value;
-    if (signal != nn::Signal::memory_output) return;
-    Call& call = calls_[path];
-    const at::Tensor mixture = mixed_by_head(call.share, call.self_output, value).sum.flatten(2);
-    layers_[path] = {call.grid, call.class_tokens, mean_activation(call.self_output), mean_activation(value),
-                     mean_activation(mixture)};
-    call = {};
-  }, {nn::Signal::token_grid, nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});
+  return nn::Listener(
+      [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+        const at::NoGradGuard no_grad;
+        if (signal == nn::Signal::token_grid) {
+          Call& call = calls_[path];
+          call.class_tokens = value[0].item<int64_t>();
+          call.grid = nn::Grid{value[1].item<int64_t>(), value[2].item<int64_t>()};
+        }
+        if (signal == nn::Signal::share) calls_[path].share = value.clone();
+        if (signal == nn::Signal::self_output) calls_[path].self_output = value;
+        if (signal != nn::Signal::memory_output) return;
+        Call& call = calls_[path];
+        const at::Tensor mixture = mixed_by_head(call.share, call.self_output, value).sum.flatten(2);
+        layers_[path] = {call.grid, call.class_tokens, mean_activation(call.self_output), mean_activation(value),
+                         mean_activation(mixture)};
+        call = {};
+      },
+      {nn::Signal::token_grid, nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});
 }
 
 }  // namespace cachet::analysis

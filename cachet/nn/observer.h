@@ -57,8 +57,8 @@ class Listener {
 
   Listener() = default;
   template <std::convertible_to<Hear> Function>
-    requires(!std::same_as<Function, Listener>)
-  Listener(Function hear, Signals wanted = Signals::all()) : hear_(std::move(hear)), wanted_(wanted) {}
+  requires(!std::same_as<Function, Listener>) Listener(Function hear, Signals wanted = Signals::all())
+      : hear_(std::move(hear)), wanted_(wanted) {}
 
   void operator()(const std::string& path, Signal signal, const at::Tensor& value) const { hear_(path, signal, value); }
   Signals wanted() const { return hear_ ? wanted_ : Signals(); }

@@ -109,7 +109,8 @@ TEST(KernelUse, ImpliedWeightsGiveWhatTheKernelGives) {
   for (const bool causal : {false, true}) {
     layout.causal = causal;
     const at::Tensor y = model.function->forward(q, k, v, layout);
-    const at::Tensor composed = kernel.weights_of_features(kernel.features(q), kernel.features(k), bias.isneginf()).matmul(v);
+    const at::Tensor composed =
+        kernel.weights_of_features(kernel.features(q), kernel.features(k), bias.isneginf()).matmul(v);
     EXPECT_LT((y - composed).abs().max().item<double>(), 1e-5) << causal;
   }
 }
