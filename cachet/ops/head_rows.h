@@ -28,7 +28,7 @@ struct HeadRows {
   Matrix in_place() const requires std::is_same_v<T, float> { return {data, rows, columns, stride, 1}; }
 };
 
-/// Head task % H of sample task / H. What is read alone is not written to.
+/// Head task % H of sample task / H. Only store_rows() and who is given made_rows() write to it.
 template <class T>
 HeadRows<T> one_head(const at::Tensor& x, int64_t task) {
   const int64_t place = task / x.size(1) * x.stride(0) + task % x.size(1) * x.stride(1);
