@@ -12,6 +12,7 @@
 #include "cachet/ops/block_product.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/head_rows.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -239,7 +240,7 @@ void check_blocks(const BlockAttentionCall& call) {
 
 BlockAttended block_attention_forward(const BlockAttentionCall& call) {
   check_blocks(call);
-  const BlockAttended out{heads_side_by_side(call.q, call.q.size(2), call.v.size(3)),
+  const BlockAttended out{empty_side_by_side(call.q, call.q.size(2), call.v.size(3)),
                           at::empty(call.q.sizes().slice(0, 3), call.q.options().dtype(at::kFloat))};
   for_type_of(call.q, [&]<class T>(T*) {
     at::parallel_for(0, call.q.size(0) * call.q.size(1), 1, [&](int64_t from, int64_t to) {
@@ -252,9 +253,9 @@ BlockAttended block_attention_forward(const BlockAttentionCall& call) {
 
 BlockAttentionGradients block_attention_gradients(const BlockAttentionCall& call, const Tensor& grad,
                                                   const Tensor& grad_logsumexp, const BlockAttended& forward) {
-  const BlockAttentionGradients out{heads_side_by_side(call.q, call.q.size(2), call.q.size(3)),
-                                    heads_side_by_side(call.q, call.k.size(2), call.k.size(3)),
-                                    heads_side_by_side(call.q, call.v.size(2), call.v.size(3))};
+  const BlockAttentionGradients out{empty_side_by_side(call.q, call.q.size(2), call.q.size(3)),
+                                    empty_side_by_side(call.q, call.k.size(2), call.k.size(3)),
+                                    empty_side_by_side(call.q, call.v.size(2), call.v.size(3))};
   const auto dense = [](const Tensor& x) { return x.stride(3) == 1 ? x : x.contiguous(); };
   const Tensor dy = dense(grad), d_sums = grad_logsumexp.contiguous();
   const BlockAttended read{dense(forward.output), forward.logsumexp.contiguous()};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -76,11 +75,6 @@ void store_rows(const Matrix& from, const HeadRows<T>& head) {
     const float* source = from.data + row * from.row_stride;
     std::transform(source, source + head.columns, head.data + row * head.stride, kernels::from_float<T>);
   }
-}
-
-/// Memory for heads (B, H, length, width), those of a token side by side, with the B, H and dtype of `like`.
-inline at::Tensor heads_side_by_side(const at::Tensor& like, int64_t length, int64_t width) {
-  return at::empty({like.size(0), length, like.size(1), width}, like.options()).transpose(1, 2);
 }
 
 }  // namespace cachet::ops

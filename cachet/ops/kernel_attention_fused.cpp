@@ -9,6 +9,7 @@
 #include "cachet/kernels/attention_rows.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/kernel_attention_walk.h"
+#include "cachet/ops/shapes.h"
 
 namespace cachet::ops {
 namespace {
@@ -258,7 +259,7 @@ c10::SymDimVector sizes_of_states(const Tensor& q, const Tensor& v, bool causal,
 KernelAttended kernel_attention_forward(const KernelAttentionCall& call) {
   const KernelWalk walk(call);
   const auto floats = call.q.options().dtype(at::kFloat);
-  const KernelAttended out{heads_side_by_side(call.q, walk.queries, walk.width),
+  const KernelAttended out{empty_side_by_side(call.q, walk.queries, walk.width),
                            at::empty_symint(sizes_of_states(call.q, call.v, call.causal, walk.features), floats),
                            at::empty({call.q.size(0), walk.heads, walk.queries}, floats)};
   const std::vector<Tensor> weights = float_weights(call);
@@ -274,9 +275,9 @@ KernelAttended kernel_attention_forward(const KernelAttentionCall& call) {
 KernelAttentionGradients kernel_attention_backward(const KernelAttentionCall& call, const Tensor& grad,
                                                    const KernelAttended& forward) {
   const KernelWalk walk(call);
-  KernelAttentionGradients out{heads_side_by_side(call.q, walk.queries, call.q.size(3)),
-                               heads_side_by_side(call.k, walk.keys, call.k.size(3)),
-                               heads_side_by_side(call.v, walk.keys, walk.width),
+  KernelAttentionGradients out{empty_side_by_side(call.q, walk.queries, call.q.size(3)),
+                               empty_side_by_side(call.k, walk.keys, call.k.size(3)),
+                               empty_side_by_side(call.v, walk.keys, walk.width),
                                {}};
   // One sum a head of a sample, added up in their order: the result does not depend on the number of threads.
   std::vector<Tensor> parts;

@@ -53,7 +53,7 @@ SavedRun with_fewer_samples(const std::filesystem::path& path, const std::vector
     if (limit || !setting.starts_with("data.limit=")) fewer.push_back(setting);  // not to a task that knows none
   SavedRun saved = open_saved_run(path, fewer);
   const std::optional<int64_t> samples = limit_of(saved);
-  if (*limit == 0 || !samples || *samples < *limit) return saved;
+  if (!limit || *limit == 0 || !samples || *samples < *limit) return saved;
   fewer.push_back("data.limit=" + std::to_string(*limit));
   return open_saved_run(path, fewer);
 }
