@@ -33,27 +33,11 @@ struct Imported {
 
 Imported read_imported(const ModelArgument& model, const tasks::Preprocessing& defaults) {
   Imported imported;
-  set_model(model, tasks::has_model_folder,
-            "is no classifier of images, language model or model of translations, and those alone can be imported",
+  set_model(model, tasks::has_model_folder, "is no model that others have names for, and those alone can be imported",
             imported.recipe);
   imported.read = tasks::read_model_recipe(imported.recipe, defaults);
   imported.recipe.finish();
   return imported;
-}
-
-tasks::ModelFolderFacts facts_of(const tasks::ModelRecipe& read) {
-  tasks::ModelFolderFacts facts;
-  facts.architecture = read.plan.name;
-  if (!read.images) {
-    facts.text = read.plan.input;
-    return facts;
-  }
-  facts.classes = read.images->classes;
-  facts.channels = read.images->image.channels;
-  facts.height = read.images->image.height;
-  facts.width = read.images->image.width;
-  facts.preprocessing = read.preprocessing;
-  return facts;
 }
 
 std::string file_digest(const std::string& file) {
@@ -80,20 +64,20 @@ int run_import(const ImportArguments& arguments) {
   const auto report = tasks::import_weights(*model, arguments.file, options);
   // How its images are prepared is only known now that it is known whose weights these are.
   const Imported imported = read_imported(
-      arguments.model,
-      first.images ? tasks::preprocessing_of(arguments.file, report.source, *first.images) : tasks::Preprocessing());
-  tasks::ModelFolderFacts facts = facts_of(imported.read);
-  facts.source = std::filesystem::path(arguments.file).filename().string();
-  facts.names = io::word(report.source);
-  facts.source_digest = digest;
-  tasks::write_model_folder(output, io::state_dict(*model), imported.recipe, facts);
-  const auto preprocessing = first.images ? std::optional(imported.read.preprocessing) : std::nullopt;
+      arguments.model, first.classifier ? tasks::preprocessing_of(arguments.file, report.source, *first.classifier)
+                                        : tasks::Preprocessing());
+  tasks::write_model_folder(output, io::state_dict(*model), imported.recipe,
+                            {.architecture = plan.name,
+                             .source = std::filesystem::path(arguments.file).filename().string(),
+                             .names = std::string(io::word(report.source)),
+                             .source_digest = digest,
+                             .input = imported.read.input});
   if (arguments.json) {
-    std::cout << import_json(report, plan.name, arguments.file, preprocessing, output).dump(2) << '\n';
+    std::cout << import_json(report, plan.name, arguments.file, imported.read.input, output).dump(2) << '\n';
     return kDone;
   }
   for (const std::string& line : tasks::report_lines(report, arguments.file)) std::cout << line << '\n';
-  if (preprocessing) std::cout << "images: " << tasks::to_text(*preprocessing) << '\n';
+  if (!imported.read.preparation.empty()) std::cout << "images: " << imported.read.preparation << '\n';
   std::cout << output << '\n';
   return kDone;
 }

@@ -30,8 +30,7 @@ void add_names_option(CLI::App& app, const std::string& flag, std::string& names
 }
 
 nlohmann::ordered_json import_json(const Report& report, const std::string& model, const std::string& file,
-                                   const std::optional<tasks::Preprocessing>& preprocessing,
-                                   const std::string& output) {
+                                   const std::string& input, const std::string& output) {
   nlohmann::ordered_json resized = nlohmann::ordered_json::array(), fresh = nlohmann::ordered_json::array();
   for (const auto& each : report.resized)
     resized.push_back({{"name", each.name}, {"from", each.from}, {"to", each.to}});
@@ -51,7 +50,8 @@ nlohmann::ordered_json import_json(const Report& report, const std::string& mode
                               {"left_over", report.left_over},
                               {"not_tensors", report.not_tensors},
                               {"not_finite", report.not_finite}};
-  if (preprocessing) json["preprocessing"] = nlohmann::ordered_json::parse(tasks::to_json(*preprocessing));
+  const auto of_input = nlohmann::ordered_json::parse(input);
+  if (const auto found = of_input.find("preprocessing"); found != of_input.end()) json["preprocessing"] = *found;
   json["output"] = output;
   return json;
 }

@@ -2,10 +2,8 @@
 
 #include <CLI/App.hpp>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
-#include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/weights/weight_import.h"
 
 namespace cachet::app {
@@ -13,9 +11,8 @@ namespace cachet::app {
 /// Adds an option whose value is one of io::name_source_words().
 void add_names_option(CLI::App& app, const std::string& flag, std::string& names, const std::string& help);
 
-/// What `cachet import --json` prints; `preprocessing` of a model that looks at images.
+/// What `cachet import --json` prints; of `input`, which is tasks::ModelRecipe's, how images are prepared.
 nlohmann::ordered_json import_json(const tasks::WeightImportReport& report, const std::string& model,
-                                   const std::string& file, const std::optional<tasks::Preprocessing>& preprocessing,
-                                   const std::string& output);
+                                   const std::string& file, const std::string& input, const std::string& output);
 
 }  // namespace cachet::app

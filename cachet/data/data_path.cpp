@@ -36,6 +36,7 @@ std::optional<std::filesystem::path> existing_data_path(const std::filesystem::p
 
 std::filesystem::path find_data_path(const std::string& key, const std::filesystem::path& value, PathKind kind,
                                      const std::filesystem::path& working_folder, const std::string& hint) {
+  if (value.empty()) throw io::Error(key + ": names nothing; " + hint + ".");
   const auto places = places_of(value, working_folder);
   if (const auto found = first_existing(places, kind)) return *found;
   std::string message =

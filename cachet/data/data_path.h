@@ -16,7 +16,7 @@ enum class DataRoot { required, optional };
 std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,
                                                         const std::filesystem::path& working_folder);
 
-/// The same, for a path that must exist.
+/// The same, for a path that must be given and exist.
 /// Throws io::Error that names the key and the places looked at, and ends with `hint`: "it should hold a.tsv".
 std::filesystem::path find_data_path(const std::string& key, const std::filesystem::path& value, PathKind kind,
                                      const std::filesystem::path& working_folder, const std::string& hint);

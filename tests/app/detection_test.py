@@ -200,6 +200,46 @@ class Detection(command.CommandTest):
         self.assertFalse((self.folder / "all").exists())
         self.assertFalse((self.folder / "shapes/images/val/seen").exists())
 
+    def test_weights_leave_under_mmdetections_names_and_come_back(self):
+        plain = RECIPE.replace('kind = "grc"', 'kind = "none"')
+        (self.folder / "plain.toml").write_text(plain)
+        self.cachet("train", "plain.toml", "--run", "plain", "--progress", "none", "--set", "train.limit=1 steps")
+        self.cachet("export", "plain", "--names", "mmdetection", "-o", "theirs.safetensors")
+        settings, table = [], ""
+        for line in plain.partition("[train]")[0].splitlines():
+            if line.startswith("["):
+                table = line.strip("[]")
+            elif " = " in line and table != "task" and not line.startswith(("root", "workers", "name")):
+                settings += ["--set", f"{table}.{line.replace(' = ', '=')}"]
+        importing = ["import", "theirs.safetensors", "--model", "mask_rcnn_pvt_tiny_fpn", *settings]
+        report = self.json_of(*importing, "-o", "imported", "--json", cwd=self.folder)
+        self.assertEqual((report["names"], report["missing"], report["left_over"], report["fresh"]),
+                         ("mmdetection", [], [], []))
+        self.assertEqual((report["preprocessing"]["long_side"], report["preprocessing"]["mean"]), (64, [0.485, 0.456, 0.406]))
+        config = json.loads((self.folder / "imported/config.json").read_text())
+        self.assertEqual((config["num_classes"], config["input_size"]), (6, [3, 64, 64]))
+        # What comes back is what left, and finds what the run finds, its classes numbers where no set names them.
+        self.cachet("export", "imported", "--names", "mmdetection", "-o", "again.safetensors")
+        sent, back = ((self.folder / name).read_bytes() for name in ("theirs.safetensors", "again.safetensors"))
+        tensors = [data[8 + struct.unpack("<Q", data[:8])[0]:] for data in (sent, back)]
+        self.assertEqual(*tensors)
+        self.assertIn(b"backbone.block1.0.attn.q.weight", sent)
+        metrics = [self.json_of("eval", *words, "--json", cwd=self.folder)["metrics"]
+                   for words in (["plain"], ["imported", "--data", "shapes"])]
+        self.assertEqual(*metrics)
+        image = "shapes/images/val/000001.png"
+        named, numbered, with_data = (json.loads(self.cachet("predict", *words, image).stdout)["detections"] for words in (
+            ["plain"], ["imported"], ["imported", "--data", "shapes"]))
+        self.assertEqual(named, with_data)
+        self.assertEqual([each["bbox"] for each in named], [each["bbox"] for each in numbered])
+        self.assertTrue(all(each["class"] == f"class {each['label']}" for each in numbered))
+        # Another number of classes starts the layers that have rows for each.
+        other = [word.replace("data.classes=6", "model.classes=3") for word in importing]
+        said = self.cachet(*other, "-o", "three").stdout
+        self.assertIn("fresh, as the number of classes is another, 6: roi_head.bbox_head.fc_cls.bias", said)
+        self.assertIn("is not data.classes, 6; leave it out",
+                      self.refused(*importing, "--set", "model.classes=3", "-o", "x", cwd=self.folder, code=2))
+
     def test_very_large_images(self):
         write_png(self.folder / "wide.png", 12000, 20, bytes(20 * 12000))
         self.cachet("predict", "run", "wide.png", "-o", "widely")

@@ -73,8 +73,6 @@ ImageTraits image_traits(const DatasetOptions& options) {
 }
 
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder) {
-  if (options.root.empty())
-    throw io::Error("data.root: names no folder of images; it should hold " + expected_files(options) + ".");
   return find_data_path("data.root", options.root, PathKind::folder, working_folder,
                         "it should hold " + expected_files(options));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cachet/config/toml_text.h"
@@ -12,12 +13,14 @@
 #include "cachet/models/registry.h"
 #include "cachet/tasks/detection/detection.h"
 #include "cachet/tasks/detection/detection_evaluation.h"
+#include "cachet/tasks/normalization_text.h"
 
 namespace cachet::tasks {
 namespace {
 
 constexpr std::array<config::Choice<data::EmptyImages>, 2> kEmptyImages{
     {{"leave_out", data::EmptyImages::leave_out}, {"keep", data::EmptyImages::keep}}};
+constexpr config::Range<int64_t> kClasses{1, 10000};
 constexpr std::array<config::Choice<bool>, 2> kEvaluatedOn{{{"validation", false}, {"training", true}}};
 
 std::string expected_detection_files(const DetectionOptions& options) {
@@ -41,7 +44,47 @@ data::Normalization read_detection_normalization(const config::View& view) {
   return normalization;
 }
 
+data::ScaleLimit evaluation_scale(const DetectorOptions& options) {
+  return options.transform.for_evaluation().scales.front();
+}
+
 }  // namespace
+
+DetectorOptions read_detector_options(const config::View& root) {
+  const config::View data = root.table("data"), model = root.table("model");
+  DetectorOptions options;
+  options.class_names = data.texts("class_names", {});
+  const auto named = static_cast<int64_t>(options.class_names.size());
+  const bool of_model = named == 0 && !data.has("classes") && model.has("classes");
+  if (of_model) options.classes = model.integer("classes", options.classes, kClasses);
+  options.classes = data.integer("classes", named > 0 ? named : options.classes, kClasses);
+  if (named > 0 && named != options.classes)
+    data.problem("classes", "is not the number of class_names, " + std::to_string(named));
+  options.transform = data::read_detection_transform(data.table("transform"));
+  options.normalization = read_detection_normalization(data.table("normalization"));
+  const data::ScaleLimit largest = evaluation_scale(options);
+  const models::ImageShape image{3, data::padded_side(largest.shorter, options.transform.multiple),
+                                 data::padded_side(largest.longer, options.transform.multiple)};
+  options.model = models::read_object_detector(model, {.image = image, .classes = options.classes});
+  if (options.model.classes != options.classes)
+    model.problem("classes", "is not data.classes, " + std::to_string(options.classes) + "; leave it out");
+  return options;
+}
+
+std::string preparation_text(const DetectorOptions& options) {
+  const data::ScaleLimit largest = evaluation_scale(options);
+  return "as large as " + std::to_string(largest.longer) + " x " + std::to_string(largest.shorter) +
+         " allow (bilinear), filled up to multiples of " + std::to_string(options.transform.multiple) + ", " +
+         normalization_text(options.normalization.mean, options.normalization.std);
+}
+
+std::string preparation_json(const DetectorOptions& options) {
+  const data::ScaleLimit largest = evaluation_scale(options);
+  return nlohmann::ordered_json{
+      {"long_side", largest.longer}, {"short_side", largest.shorter},      {"pad_multiple", options.transform.multiple},
+      {"interpolation", "bilinear"}, {"mean", options.normalization.mean}, {"std", options.normalization.std}}
+      .dump();
+}
 
 DetectionOptions read_detection_options(const config::View& root, data::DataRoot data_root) {
   const config::View data = root.table("data");
@@ -49,11 +92,7 @@ DetectionOptions read_detection_options(const config::View& root, data::DataRoot
   options.root = data_root == data::DataRoot::required ? data.required_text("root") : data.text("root", "");
   options.training = read_files(data, "train", options.training);
   options.validation = read_files(data, "validation", options.validation);
-  options.class_names = data.texts("class_names", {});
-  const auto named = static_cast<int64_t>(options.class_names.size());
-  options.classes = data.integer("classes", named > 0 ? named : options.classes, {1, 10000});
-  if (named > 0 && named != options.classes)
-    data.problem("classes", "is not the number of class_names, " + std::to_string(named));
+  static_cast<DetectorOptions&>(options) = read_detector_options(root);
   options.empty_images = data.choice("images_without_objects", options.empty_images, kEmptyImages);
   options.on_training = data.choice("evaluate_on", options.on_training, kEvaluatedOn);
   options.strict_images = data.boolean("strict_images", options.strict_images);
@@ -62,13 +101,7 @@ DetectionOptions read_detection_options(const config::View& root, data::DataRoot
       data.real("fraction", options.subset.fraction, {.least = 0, .most = 1, .least_excluded = true});
   options.subset.limit = data.integer("limit", options.subset.limit, {.least = 0});
   options.subset.seed = static_cast<uint64_t>(data.integer("subset_seed", 0, {.least = 0}));
-  options.transform = data::read_detection_transform(data.table("transform"));
-  options.normalization = read_detection_normalization(data.table("normalization"));
   options.loader = data::read_loader_options(data);
-  const data::ScaleLimit largest = options.transform.for_evaluation().scales.front();
-  const models::ImageShape image{3, data::padded_side(largest.shorter, options.transform.multiple),
-                                 data::padded_side(largest.longer, options.transform.multiple)};
-  options.model = models::read_object_detector(root.table("model"), {.image = image, .classes = options.classes});
   return options;
 }
 

@@ -22,22 +22,35 @@ struct DetectionFiles {
   std::filesystem::path annotations{}, images{};
 };
 
+/// What of a detection recipe belongs to the model and not to a set.
+struct DetectorOptions {
+  int64_t classes = 80;
+  std::vector<std::string> class_names{};  // empty: the file's categories, in its order
+  data::DetectionTransformOptions transform{};
+  data::Normalization normalization{};
+  models::ObjectDetectorPlan model{};
+};
+
+/// Reads of [data] classes, class_names and the tables transform and normalization, and [model].
+DetectorOptions read_detector_options(const config::View& root);
+
+/// How an image becomes its input in evaluation: "made as large as 1333 x 800 allow (bilinear), filled up to multiples
+/// of 32, mean …, deviation …", and {"long_side":1333,"short_side":800,"pad_multiple":32,"interpolation":"bilinear",
+/// "mean":[…],"std":[…]}.
+std::string preparation_text(const DetectorOptions& options);
+std::string preparation_json(const DetectorOptions& options);
+
 /// What a detection recipe says besides how to train: the tables [data] and [model].
-struct DetectionOptions {
+struct DetectionOptions : DetectorOptions {
   std::filesystem::path root{};
   DetectionFiles training{"annotations/instances_train.json", "images/train"};
   DetectionFiles validation{"annotations/instances_val.json", "images/val"};
-  int64_t classes = 80;
-  std::vector<std::string> class_names{};  // empty: the file's categories, in its order
   data::EmptyImages empty_images = data::EmptyImages::leave_out;
   bool on_training = false;  // key `evaluate_on`: evaluation looks at the training images, by training's rules
   bool strict_images = false;
   data::OnBadImage on_bad_image = data::OnBadImage::stop;
   data::SubsetOptions subset{};  // of the training images; its limit also of those of validation
-  data::DetectionTransformOptions transform{};
-  data::Normalization normalization{};
   data::LoaderOptions loader{};
-  models::ObjectDetectorPlan model{};
 };
 
 /// Reads [data] (with its tables transform and normalization) and [model] of a recipe.

@@ -12,6 +12,7 @@
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
+#include "cachet/tasks/normalization_text.h"
 #include "cachet/tasks/saved_run.h"
 
 namespace cachet::tasks {
@@ -144,11 +145,6 @@ std::string to_json(const Preprocessing& preprocessing) {
 
 std::string to_text(const Preprocessing& preprocessing) {
   const data::ResizeOptions& resize = preprocessing.resize;
-  const auto listed = [](const std::vector<double>& values) {
-    std::string text;
-    for (const double value : values) text += " " + report::format_number(value, 4);
-    return text;
-  };
   const auto covered = [&](int64_t side) {
     return report::format_number(std::floor(static_cast<double>(side) / resize.crop_fraction + 1e-9), 4);
   };
@@ -158,8 +154,7 @@ std::string to_text(const Preprocessing& preprocessing) {
                      " (" + interpolation_word(resize.interpolation) + "), middle " + std::to_string(height) +
                      (square ? "" : " x " + std::to_string(width));
   if (!preprocessing.normalization.mean.empty())
-    text +=
-        ", mean" + listed(preprocessing.normalization.mean) + ", deviation" + listed(preprocessing.normalization.std);
+    text += ", " + normalization_text(preprocessing.normalization.mean, preprocessing.normalization.std);
   return text;
 }
 

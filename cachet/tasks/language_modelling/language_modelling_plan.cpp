@@ -76,7 +76,6 @@ std::vector<DataPlace> LanguageModellingPlan::data() const {
 }
 
 std::optional<std::string> LanguageModellingPlan::absent_data() const try {
-  if (options_.corpus.root.empty()) return "the recipe does not say where its data lie";
   data::find_corpus_root(options_.corpus, std::filesystem::current_path());
   return std::nullopt;
 } catch (const io::Error& error) {

@@ -105,7 +105,6 @@ std::vector<DataPlace> TranslationPlan::data() const {
 }
 
 std::optional<std::string> TranslationPlan::absent_data() const try {
-  if (options_.parallel.root.empty()) return "the recipe does not say where its data lie";
   data::find_parallel_root(options_.parallel, std::filesystem::current_path());
   return std::nullopt;
 } catch (const io::Error& error) {

@@ -69,14 +69,7 @@ void write_model_folder(const fs::path& folder, const io::TensorMap& weights, co
   make_folder(folder);
   const std::vector<std::byte> bytes = io::serialize_safetensors(weights);
   ConfigJson config{{"schema", 1}, {"architecture", facts.architecture}};
-  if (facts.text.kind.empty()) {
-    config["num_classes"] = facts.classes;
-    config["input_size"] = {facts.channels, facts.height, facts.width};
-    config["preprocessing"] = ConfigJson::parse(to_json(facts.preprocessing));
-  } else {
-    ConfigJson& sizes = config[facts.text.kind];
-    for (const auto& [name, size] : facts.text.sizes) std::visit([&](auto value) { sizes[name] = value; }, size);
-  }
+  config.update(ConfigJson::parse(facts.input));
   config["source"] = {{"file", facts.source}, {"sha256", facts.source_digest}, {"names", facts.names}};
   config["sha256"] = io::sha256_hex(bytes);
   io::write_file_atomically(folder / kWeights, bytes);

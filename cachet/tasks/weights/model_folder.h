@@ -1,32 +1,28 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 
 #include "cachet/config/document.h"
 #include "cachet/io/tensor_map.h"
-#include "cachet/models/model_plan.h"
-#include "cachet/tasks/image_classification/preprocessing.h"
 
 namespace cachet::tasks {
 
 // A model folder: weights and what they are the weights of, without a training run. It holds
 //   model.safetensors   every parameter and buffer, in our names
-//   recipe.toml         the table [model], whole, and of [data] how an image becomes the model's input, or what kind of
-//                       task a model of text is for: a base for recipes of its own
+//   recipe.toml         the table [model], whole, what kind of task it is for, and of [data] how an image becomes its
+//                       input: a base for recipes of its own
 //   config.json         for other programs: the same in short, and the SHA-256 of the weights
 
 /// What config.json says besides the digest.
 struct ModelFolderFacts {
-  std::string architecture;  // "pvt_tiny"
-  int64_t classes = 0;
-  int64_t channels = 0, height = 0, width = 0;
-  std::string source;  // the file that the weights came from
-  std::string names;   // whose names they had there: "pvt"
-  Preprocessing preprocessing{};
+  std::string architecture{};   // "pvt_tiny"
+  std::string source{};         // the file that the weights came from
+  std::string names{};          // whose names they had there: "pvt"
   std::string source_digest{};  // SHA-256 of that file
-  models::ModelInput text{};    // of a model that reads text, in the place of classes, image and preprocessing
+  /// A JSON object of what the model takes, whose keys stand in config.json: num_classes, input_size ([channels,
+  /// height, width]) and preprocessing of images; the sizes of a text below what it is.
+  std::string input = "{}";
 };
 
 /// Makes the folder, each file atomically, config.json last. Throws io::Error, also where the folder holds something

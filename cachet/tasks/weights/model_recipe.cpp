@@ -1,20 +1,39 @@
 #include "cachet/tasks/weights/model_recipe.h"
 
+#include <nlohmann/json.hpp>
+
+#include "cachet/tasks/detection/detection_plan.h"
 #include "cachet/tasks/task_kinds.h"
 
 namespace cachet::tasks {
 namespace {
+
+using InputJson = nlohmann::ordered_json;
 
 void read_kind(const config::View& root, const std::string& kind) {
   const config::View task = root.table("task");
   if (task.text("kind", kind) != kind) task.problem("kind", "is \"" + kind + "\" of such a model; leave it out");
 }
 
+ModelRecipe of_text(models::ModelPlan plan) {
+  InputJson sizes;
+  for (const auto& [name, size] : plan.input.sizes) std::visit([&](auto value) { sizes[name] = value; }, size);
+  const std::string input = InputJson{{plan.input.kind, sizes}}.dump();
+  return {.plan = std::move(plan), .input = input};
+}
+
+std::string image_input(int64_t classes, const models::ImageShape& image, const std::string& preprocessing) {
+  return InputJson{{"num_classes", classes},
+                   {"input_size", {image.channels, image.height, image.width}},
+                   {"preprocessing", InputJson::parse(preprocessing)}}
+      .dump();
+}
+
 }  // namespace
 
 bool has_model_folder(models::Ability ability) {
   return ability == models::Ability::image_classifier || ability == models::Ability::language_model ||
-         ability == models::Ability::translation_model;
+         ability == models::Ability::translation_model || ability == models::Ability::object_detector;
 }
 
 ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& defaults) {
@@ -23,13 +42,22 @@ ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& d
   switch (can.empty() ? models::Ability::image_classifier : can.front()) {
     case models::Ability::language_model:
       read_kind(root, language_modelling().name);
-      return {models::read_language_model(model)};
+      return of_text(models::read_language_model(model));
     case models::Ability::translation_model:
       read_kind(root, translation().name);
-      return {models::read_translation_model(model)};
+      return of_text(models::read_translation_model(model));
+    case models::Ability::object_detector: {
+      read_kind(root, detection().name);
+      const DetectorOptions detector = read_detector_options(root);
+      return {.plan = detector.model,
+              .input = image_input(detector.classes, detector.model.image, preparation_json(detector)),
+              .preparation = preparation_text(detector)};
+    }
     default: {
       const models::ImageClassifierPlan images = models::read_image_classifier(model);
-      return {images, images, read_preprocessing(root.table("data"), images, defaults)};
+      const Preprocessing preprocessing = read_preprocessing(root.table("data"), images, defaults);
+      return {images, images, image_input(images.classes, images.image, to_json(preprocessing)),
+              to_text(preprocessing)};
     }
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
+#include <string>
 
 #include "cachet/config/document.h"
 #include "cachet/models/registry.h"
@@ -9,19 +9,19 @@
 
 namespace cachet::tasks {
 
-/// What the recipe of a model folder describes: a model, and what it reads. Of images it says how they become the
-/// model's input, of text what kind of task the model is for.
+/// What the recipe of a model folder describes: a model, and how a sample becomes its input.
 struct ModelRecipe {
   models::ModelPlan plan;
-  std::optional<models::ImageClassifierPlan> images{};  // the same, where it looks at images
-  Preprocessing preprocessing{};                        // of these
+  std::optional<models::ImageClassifierPlan> classifier{};  // the same, where it is one of images
+  std::string input{};                                      // a JSON object, as ModelFolderFacts has it
+  std::string preparation{};                                // of images, in words; empty of text
 };
 
 /// Whether there can be a model folder of what this ability names.
 bool has_model_folder(models::Ability ability);
 
-/// Reads `[model]`, and of the rest what belongs to such a model; `defaults` are those of preparing images. Problems
-/// are the document's, which the caller finishes.
+/// Reads `[model]`, and of the rest what belongs to such a model: the kind of its task, and how images are prepared;
+/// `defaults` are a classifier's. Problems are the document's, which the caller finishes.
 ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& defaults = {});
 
 }  // namespace cachet::tasks

@@ -61,7 +61,16 @@ bool classifies(std::string_view name) {
   return name.ends_with("cls_token") || std::ranges::find(kParts, name.substr(0, name.find('.'))) != kParts.end();
 }
 
-bool is_head(const std::string& name) { return name.starts_with("head.") || name.starts_with("head_dist."); }
+/// Layers with rows for each class: a classifier's heads, and the last layers of a detector.
+bool has_rows_of_classes(const std::string& name) {
+  constexpr std::array<std::string_view, 6> kLayers{"head.",
+                                                    "head_dist.",
+                                                    "roi_head.bbox_head.fc_cls.",
+                                                    "roi_head.bbox_head.fc_reg.",
+                                                    "roi_head.mask_head.conv_logits.",
+                                                    "bbox_head.retina_cls."};
+  return std::ranges::any_of(kLayers, [&name](std::string_view layer) { return name.starts_with(layer); });
+}
 
 std::string shape_text(at::IntArrayRef shape) {
   std::ostringstream text;
@@ -168,7 +177,7 @@ class WeightFit {
     } else if (auto table = resized(name, tensor, shape)) {
       report_.resized.push_back({name, tensor.sizes().vec(), shape.vec()});
       put(name, *table);
-    } else if (is_head(name) && tensor.dim() == static_cast<int64_t>(shape.size()) &&
+    } else if (has_rows_of_classes(name) && tensor.dim() == static_cast<int64_t>(shape.size()) &&
                tensor.sizes().slice(1) == shape.slice(1)) {
       report_.fresh.push_back({name, Report::Reason::other_classes});
     } else if (name.ends_with("cache.tokens")) {  // of another length: images or batches were others

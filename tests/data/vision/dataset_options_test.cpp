@@ -117,7 +117,7 @@ TEST(DatasetOptions, OfAModelNeedNoRoot) {
     find_dataset_root(options, std::filesystem::current_path());
     FAIL();
   } catch (const io::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("data.root: names no folder"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("data.root: names nothing"), std::string::npos) << error.what();
   }
 }
 

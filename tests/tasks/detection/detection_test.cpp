@@ -372,6 +372,8 @@ TEST_F(DetectionTest, RefusesASetOfOtherClasses) {
               plan({"data.class_names=[\"disc\", \"cube\"]", "data.classes=2"}).build();
             }).find("has no category 'cube'"),
             std::string::npos);
+  EXPECT_NE(test::thrown_message<config::Error>([&] { plan({"model.classes=9"}); }).find("is not data.classes, 6"),
+            std::string::npos);
   EXPECT_EQ(plan({"data.class_names=[\"ring\", \"disc\"]", "data.classes=2"}).build()->evaluation_size(), 5);
 }
 

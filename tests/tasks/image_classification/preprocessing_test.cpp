@@ -151,11 +151,10 @@ class ModelFolderUse : public testing::Test {
                                 "model.embed_dim=16", "model.depth=1", "model.num_heads=2", "model.classes=7"})
       recipe.set(setting);
     const auto plan = models::read_image_classifier(recipe.root().table("model"));
-    const Preprocessing preprocessing = read_preprocessing(
-        recipe.root().table("data"), plan, published_preprocessing(io::NameSource::timm, plan.name, plan.image));
+    read_preprocessing(recipe.root().table("data"), plan,
+                       published_preprocessing(io::NameSource::timm, plan.name, plan.image));
     recipe.finish();
-    write_model_folder(folder_ / "model", io::state_dict(*plan.build()), recipe,
-                       {plan.name, 7, 3, 16, 16, "file.pth", "timm", preprocessing});
+    write_model_folder(folder_ / "model", io::state_dict(*plan.build()), recipe, {.architecture = plan.name});
   }
   std::string root(const std::string& name) const { return "data.root=" + (folder_ / name).string(); }
   std::filesystem::path file(const std::string& name) const { return folder_ / "images/val" / name; }

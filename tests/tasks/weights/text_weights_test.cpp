@@ -22,6 +22,7 @@ using TextSettings = std::vector<std::string>;
 struct TextModel {
   config::Document recipe;
   models::ModelPlan plan;
+  std::string input;
   std::shared_ptr<models::Model> model;
 
   SavedModel saved() const { return {plan, io::state_dict(*model)}; }
@@ -31,7 +32,9 @@ TextModel text_model(const std::string& name, const TextSettings& settings) {
   TextModel made;
   made.recipe.set("model.name=" + name);
   for (const std::string& setting : settings) made.recipe.set("model." + setting);
-  made.plan = read_model_recipe(made.recipe).plan;
+  ModelRecipe read = read_model_recipe(made.recipe);
+  made.plan = std::move(read.plan);
+  made.input = std::move(read.input);
   made.recipe.finish();
   made.model = made.plan.build();
   const at::NoGradGuard no_grad;
@@ -195,10 +198,8 @@ TEST(TextWeights, AModelFolderSaysWhatItIs) {
   for (const TextCase& each : text_cases()) {
     SCOPED_TRACE(each.name);
     const TextModel source = text_model(each.name, each.settings);
-    ModelFolderFacts facts;
-    facts.architecture = each.name;
-    facts.text = source.plan.input;
-    write_model_folder(folder / "model", io::state_dict(*source.model), source.recipe, facts);
+    write_model_folder(folder / "model", io::state_dict(*source.model), source.recipe,
+                       {.architecture = each.name, .input = source.input});
     const SavedModel saved = open_saved_model(folder / "model");
     EXPECT_EQ(saved.plan.name, each.name);
     EXPECT_EQ(saved.plan.input.text, source.plan.input.text);

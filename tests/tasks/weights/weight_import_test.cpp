@@ -135,8 +135,7 @@ TEST(WeightImport, PositionTablesOfImagesThatAreNotSquareAreResized) {
 
   // 2 x 8 places would make a square, and a model folder knows better.
   const SmallModel flat = small_model({"model.image_size=[16, 64]"});
-  write_model_folder(folder / "flat", io::state_dict(*flat.model), flat.recipe,
-                     {flat.plan.name, 5, 3, 16, 64, "weights.safetensors", "timm"});
+  write_model_folder(folder / "flat", io::state_dict(*flat.model), flat.recipe, {.architecture = flat.plan.name});
   const SmallModel flat_square = small_model({"model.image_size=[32, 64]"});
   import_weights(*flat_square.model, folder / "flat");
   const at::Tensor others = at::rand({1, 3, 32, 64});
@@ -302,7 +301,7 @@ TEST(ModelFolder, ExportsWhatWasImportedBitForBit) {
   const SmallModel source = small_model();
   const auto path = saved(folder, source);
   write_model_folder(folder / "model", io::state_dict(*source.model), source.recipe,
-                     {source.plan.name, 5, 3, 32, 32, "weights.safetensors", "timm"});
+                     {.architecture = source.plan.name});
   ASSERT_TRUE(is_model_folder(folder / "model"));
   const SavedModel model = open_saved_model(folder / "model");
   EXPECT_EQ(model.plan.name, source.plan.name);
@@ -317,8 +316,7 @@ TEST(ModelFolder, RefusesDamageAndOthersFolders) {
   const test::TemporaryDirectory folder;
   const SmallModel source = small_model();
   const auto write = [&](const std::filesystem::path& path) {
-    write_model_folder(path, io::state_dict(*source.model), source.recipe,
-                       {source.plan.name, 5, 3, 32, 32, "", "timm"});
+    write_model_folder(path, io::state_dict(*source.model), source.recipe, {.architecture = source.plan.name});
   };
   write(folder / "model");
   write(folder / "model");  // again, over itself
