@@ -62,8 +62,8 @@ struct ExportManifest {
   std::string source;   // what it was made of, by its identity: "run 1f0c…"
   std::string made_by;  // "cachet 0.1.0, OpenVINO 2026.4.1"
   std::vector<ExportedInput> inputs;
-  std::vector<std::string> classes;          // empty of a model that writes text
-  std::optional<ImagePreparation> image;     // of models of images
+  std::vector<std::string> classes;          // of a classifier
+  std::optional<ImagePreparation> image;     // of a classifier of images
   std::map<std::string, std::string> files;  // name and SHA-256 of all others
 
   const std::string& digest_of(const std::string& file) const;

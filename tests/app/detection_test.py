@@ -240,6 +240,28 @@ class Detection(command.CommandTest):
         self.assertIn("is not data.classes, 6; leave it out",
                       self.refused(*importing, "--set", "model.classes=3", "-o", "x", cwd=self.folder, code=2))
 
+    def test_an_export_is_the_rewritten_model(self):
+        report = self.json_of("export", "run", "-o", "deployed", "--engine", "torch", "--check", "--json", cwd=self.folder)
+        self.assertEqual({place["kind"] for place in report["rewritten"] if not place["left"]}, {"cache", "mixing share"})
+        self.assertLess(report["largest_difference"], 1e-5)
+        self.assertIn(" boxes on 16 validation images", report["compared_on"])
+        self.assertAlmostEqual(*report["box_ap"], places=4)
+        metrics = [self.json_of("eval", run, "--json", cwd=self.folder)["metrics"] for run in ("run", "deployed")]
+        self.assertAlmostEqual(metrics[0]["box_ap"], metrics[1]["box_ap"], places=4)
+        self.cachet("predict", "deployed", "shapes/images/val/000001.png", "-o", "drawn")
+        self.assertTrue((self.folder / "drawn/pictures/000001.png").exists())
+        self.cachet("bench", "deployed", "--mode", "infer", "--seconds", "0.05")
+        # Cast by whoever runs it, and without data held to the model on noise.
+        self.cachet("export", "run", "-o", "narrow", "--engine", "torch", "--precision", "bf16")
+        self.cachet("predict", "narrow", "shapes/images/val/000001.png")
+        blind = self.json_of("export", "run", "-o", "blind", "--engine", "torch", "--set", 'data.root="nowhere"', "--json",
+                             cwd=self.folder)
+        self.assertIn(" boxes on 16 made-up images, none of them real", blind["compared_on"])
+        for engine in ("openvino", "onnx"):
+            said = self.refused("export", "run", "-o", "graph", "--engine", engine, cwd=self.folder, code=1)
+            self.assertIn("is no graph", said)
+            self.assertFalse((self.folder / "graph").exists())
+
     def test_very_large_images(self):
         write_png(self.folder / "wide.png", 12000, 20, bytes(20 * 12000))
         self.cachet("predict", "run", "wide.png", "-o", "widely")

@@ -88,6 +88,14 @@ std::vector<Detections> FasterRcnn::detect(const at::Tensor& images, const std::
   return roi_->detections(maps, proposals, places, frame);
 }
 
+at::Tensor FasterRcnn::box_scores(const at::Tensor& images) {
+  const at::NoGradGuard no_grad;
+  const std::vector<at::Tensor> maps = levels(images);
+  const at::Tensor anchors = lay_anchors(options_.rpn.targets.anchors, sizes_of(maps), images).boxes;
+  const int64_t step = (anchors.size(0) + options_.rpn.test.most - 1) / options_.rpn.test.most;
+  return roi_->box_scores(maps, anchors.slice(0, 0, std::nullopt, step));
+}
+
 Trial FasterRcnn::trial(int64_t batch, const torch::TensorOptions& options) {
   const at::Tensor images = noise(batch, options);
   const int64_t masks = std::max<int64_t>(1, options_.roi.limits.most);

@@ -36,6 +36,9 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
                                  DetectionFrame frame = DetectionFrame::original) override;
 
+  /// Of anchors, at most as many an image, evenly among them, as proposals in evaluation; the background's scores last.
+  at::Tensor box_scores(const at::Tensor& images) override;
+
   ImageShape image_shape() const override { return backbone_->image_shape(); }
   int64_t classes() const override { return options_.classes(); }
   bool outlines_objects() const override { return options_.roi.mask.has_value(); }

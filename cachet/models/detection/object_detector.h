@@ -21,6 +21,10 @@ class ObjectDetector : public virtual ImageModel {
   virtual std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
                                          DetectionFrame frame = DetectionFrame::original) = 0;
 
+  /// What it says of boxes that do not depend on the images (B, C, H, W): scores (boxes of all, classes), without a
+  /// gradient. Of a detector in one stage the boxes are its anchors.
+  virtual at::Tensor box_scores(const at::Tensor& images) = 0;
+
   virtual int64_t classes() const = 0;        // without the background
   virtual bool outlines_objects() const = 0;  // whether it needs masks to train on, and gives them
   virtual FeaturePyramid& backbone() = 0;     // what a classification run can have trained before

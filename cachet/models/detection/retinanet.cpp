@@ -49,6 +49,11 @@ std::vector<Detections> RetinaNet::detect(const at::Tensor& images, const std::v
   return head_->detections(outputs(images), places, frame);
 }
 
+at::Tensor RetinaNet::box_scores(const at::Tensor& images) {
+  const at::NoGradGuard no_grad;
+  return at::cat(outputs(images).scores, 1).flatten(0, 1);
+}
+
 Trial RetinaNet::trial(int64_t batch, const torch::TensorOptions& options) {
   const at::Tensor images = noise(batch, options);
   return {[this, images] { return at::cat(outputs(images).scores, 1).flatten(1); },

@@ -33,6 +33,8 @@ class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
                                  DetectionFrame frame = DetectionFrame::original) override;
 
+  at::Tensor box_scores(const at::Tensor& images) override;
+
   ImageShape image_shape() const override { return backbone_->image_shape(); }
   int64_t classes() const override { return options_.classes(); }
   bool outlines_objects() const override { return false; }

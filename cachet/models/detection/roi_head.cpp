@@ -121,6 +121,13 @@ std::vector<Detections> RoiHead::detections(const std::vector<at::Tensor>& level
   return all;
 }
 
+at::Tensor RoiHead::box_scores(const std::vector<at::Tensor>& levels, const at::Tensor& boxes) const {
+  std::vector<at::Tensor> of_images;
+  for (int64_t image = 0; image < levels.front().size(0); ++image)
+    of_images.push_back(with_image(boxes, static_cast<size_t>(image)));
+  return box_->forward(extract_rois(levels, at::cat(of_images), options_.extractor)).scores;
+}
+
 std::vector<at::Tensor> RoiHead::trial(const std::vector<at::Tensor>& levels, int64_t count, int64_t masks) const {
   const BoxOutputs out = box_->forward(trial_regions(levels, count, options_.extractor));
   std::vector<at::Tensor> all{out.scores, out.deltas};

@@ -28,6 +28,7 @@ class Detection : public Task,
                   public DrawsAnswers,
                   public WritesResults,
                   public ShowsSamples,
+                  public ExportsRewrittenModel,
                   public TabulatesEvaluation {
  public:
   /// Opens the data and builds the model. Throws io::Error for data that cannot be read, std::invalid_argument where
@@ -58,6 +59,9 @@ class Detection : public Task,
   std::vector<NamedFile> results_of_evaluation(const NextRecord& next) override;
   /// The twelve numbers of boxes, and of masks, as pycocotools prints them.
   std::string evaluation_table() const override { return coco_table(evaluation_); }
+  /// What the model says of boxes on 16 images.
+  ComparedScores compared_scores() override;
+  std::string why_no_graph() const override { return "chooses the boxes that it looks at by what it has found"; }
   /// The picture filled up as the model sees it.
   ShownSample run_over(int64_t index) override;
 

@@ -141,6 +141,10 @@ std::unique_ptr<Task> DetectionPlan::build(const train::TrainOptions& training, 
   return std::make_unique<Detection>(*this, training, splits);
 }
 
+void DetectionPlan::replace_model(std::function<std::shared_ptr<models::Model>()> make) {
+  options_.model.build = [make = std::move(make)] { return std::dynamic_pointer_cast<models::ObjectDetector>(make()); };
+}
+
 TaskKind detection() {
   return {"detection", [](const config::View& root, data::DataRoot data_root) {
             return std::make_unique<DetectionPlan>(read_detection_options(root, data_root));

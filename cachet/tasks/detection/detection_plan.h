@@ -13,6 +13,7 @@
 #include "cachet/data/vision/detection_transform.h"
 #include "cachet/data/vision/normalization.h"
 #include "cachet/models/detection/object_detector.h"
+#include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/task_kinds.h"
 
 namespace cachet::tasks {
@@ -56,7 +57,7 @@ struct DetectionOptions : DetectorOptions {
 /// Reads [data] (with its tables transform and normalization) and [model] of a recipe.
 DetectionOptions read_detection_options(const config::View& root, data::DataRoot data_root = data::DataRoot::required);
 
-class DetectionPlan : public TaskPlan {
+class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
  public:
   explicit DetectionPlan(DetectionOptions options) : options_(std::move(options)) {}
 
@@ -70,6 +71,7 @@ class DetectionPlan : public TaskPlan {
   KeptFiles files_to_keep() const override;
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
+  void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;
 
  private:
   DetectionOptions options_;

@@ -7,6 +7,7 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -16,7 +17,7 @@
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/classification/classification_task.h"
-#include "cachet/tasks/exports/text_export.h"
+#include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
@@ -71,21 +72,19 @@ deploy::Equality compare_on_noise(const SavedRun& before, const SavedRun& after,
   return deploy::equality_of(at::cat(expected), at::cat(actual), tolerance);
 }
 
-// What a model that writes text says of the next tokens, and, of all evaluation data, the metric that decides.
-struct TextAnswers {
-  at::Tensor scores;
-  train::SampleWords words{};
+// What is compared of a model, and, of all evaluation data, the metric that decides.
+struct RewrittenAnswers {
+  ComparedScores compared;
   std::string metric{};
   double value = 0;
 };
 
-TextAnswers text_answers_of(const SavedRun& saved, Splits splits, bool evaluate) {
+RewrittenAnswers rewritten_answers_of(const SavedRun& saved, Splits splits, bool evaluate) {
   const auto task = load(saved, splits);
   // Of the run itself in float32, whatever it was trained in.
   const train::PrecisionScope precision(
       saved.exported ? saved.plan.training.train.precision : train::Precision::float32, at::kCPU);
-  TextAnswers answers{dynamic_cast<ScoresNextTokens&>(*task).next_token_scores(kSamples).to(at::kFloat),
-                      task->sample_words()};
+  RewrittenAnswers answers{dynamic_cast<ExportsRewrittenModel&>(*task).compared_scores()};
   if (!evaluate) return answers;
   const report::MetricDescription* decides = report::deciding(task->profile().metrics);
   answers.metric = decides->name;
@@ -94,14 +93,12 @@ TextAnswers text_answers_of(const SavedRun& saved, Splits splits, bool evaluate)
   return answers;
 }
 
-void compare_texts(const SavedRun& before, const SavedRun& after, bool real, bool evaluate, ExportCheck& check) {
+void compare_rewritten(const SavedRun& before, const SavedRun& after, bool real, bool evaluate, ExportCheck& check) {
   const Splits splits = real ? Splits::test : Splits::given;
-  const TextAnswers expected = text_answers_of(before, splits, evaluate),
-                    actual = text_answers_of(after, splits, evaluate);
-  check.equality = deploy::equality_of(expected.scores, actual.scores, {check.tolerance.scores});
-  const train::SampleWords& words = expected.words;
-  check.samples = std::to_string(check.equality.samples) + " beginnings of " +
-                  (real ? words.held_out + " " + words.many : "made-up " + words.many + ", none of them real");
+  const RewrittenAnswers expected = rewritten_answers_of(before, splits, evaluate),
+                         actual = rewritten_answers_of(after, splits, evaluate);
+  check.equality = deploy::equality_of(expected.compared.scores, actual.compared.scores, {check.tolerance.scores});
+  check.samples = expected.compared.samples;
   check.has_metric = evaluate;
   check.metric = expected.metric;
   check.metric_before = expected.value;
@@ -125,8 +122,9 @@ ExportTolerance export_tolerance(runtime::Precision precision) {
 
 bool ExportCheck::holds() const {
   if (!equality.holds({tolerance.scores})) return false;
-  const double whole = metric == kTop1 ? 1 : std::abs(metric_before);
-  return !has_metric || std::abs(metric_after - metric_before) <= tolerance.top1 * whole;
+  // Accuracies and precisions are shares of 1, perplexities and BLEU are not.
+  const double whole = std::max(1.0, std::abs(metric_before));
+  return !has_metric || std::abs(metric_after - metric_before) <= tolerance.metric * whole;
 }
 
 ExportCheck compare_export(const ExportSource& source, const ExportOptions& options,
@@ -141,7 +139,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   if (absent && options.check_all)
     throw io::Error(*absent + "; without --check the export is compared on made-up inputs");
   if (dynamic_cast<const TakesRewrittenModel*>(found.plan.task.get()) != nullptr) {
-    compare_texts(found, open_saved_run(folder, settings), real, options.check_all, check);
+    compare_rewritten(found, open_saved_run(folder, settings), real, options.check_all, check);
     return check;
   }
   const bool check_all = options.check_all || options.precision == runtime::Precision::int8;

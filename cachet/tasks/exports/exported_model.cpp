@@ -11,7 +11,7 @@
 #include "cachet/io/state_dict.h"
 #include "cachet/models/model.h"
 #include "cachet/runtime/engines.h"
-#include "cachet/tasks/exports/text_export.h"
+#include "cachet/tasks/exports/rewritten_export.h"
 
 namespace cachet::tasks {
 namespace {
@@ -46,8 +46,8 @@ RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportMani
     return rewritten_model(weights, model);
   };
   const std::shared_ptr<TaskPlan> task = plan.task->copy();
-  if (auto* text = dynamic_cast<TakesRewrittenModel*>(task.get()); text != nullptr && torch) {
-    text->replace_model(rewritten);
+  if (auto* takes = dynamic_cast<TakesRewrittenModel*>(task.get()); takes != nullptr && torch) {
+    takes->replace_model(rewritten);
     RecipePlan result = plan;
     result.task = task;
     return result;

@@ -28,8 +28,8 @@ class TakesExportedModel {
 RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& manifest, MakeSession make,
                          const std::string& name);
 
-/// A recipe's plan with the model of an exported folder: of a model that writes text the rewritten model itself, else
-/// sessions of the engine. Throws as with_sessions() does, and io::Error for weights that do not fit.
+/// A recipe's plan with the model of an exported folder: the rewritten model itself where it is no graph, else sessions
+/// of the engine. Throws as with_sessions() does, and io::Error for weights that do not fit.
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 

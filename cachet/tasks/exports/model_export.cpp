@@ -13,6 +13,7 @@
 #include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/models/language/translation_model.h"
+#include "cachet/models/vision/image_model.h"
 #include "cachet/report/format.h"
 #include "cachet/report/html.h"
 #include "cachet/runtime/engines.h"
@@ -20,7 +21,7 @@
 #include "cachet/tasks/exports/export_comparison.h"
 #include "cachet/tasks/exports/export_page.h"
 #include "cachet/tasks/exports/exported_model.h"
-#include "cachet/tasks/exports/text_export.h"
+#include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/run_folder.h"
@@ -45,17 +46,19 @@ ClassificationTask& classification(Task& task) { return dynamic_cast<Classificat
 void require_exportable(Task& task, EngineKind engine) {
   if (dynamic_cast<ClassificationTask*>(&task) != nullptr) return;
   const std::string whose = "a task of kind '" + task.profile().kind + "' ";
-  if (dynamic_cast<ScoresNextTokens*>(&task) == nullptr)
-    throw std::runtime_error(whose + "cannot be exported: classifiers, language models and translation models can");
+  const auto* rewritten = dynamic_cast<ExportsRewrittenModel*>(&task);
+  if (rewritten == nullptr) throw std::runtime_error(whose + "cannot be exported");
   if (engine != EngineKind::torch)
-    throw std::runtime_error(whose + "is no graph that " + std::string(word(engine)) +
-                             " runs: its model writes token by token, and keeps what it has read; take --engine torch");
+    throw std::runtime_error(whose + "is no graph that " + std::string(word(engine)) + " runs: its model " +
+                             rewritten->why_no_graph() + "; take --engine torch");
 }
 
-// Of a model that writes text: tokens, batch and length of which are free.
-std::vector<runtime::ExportedInput> text_inputs(const models::Model& model) {
+// Of a model that is no graph: tokens, or images; batch and length, or sides, are free.
+std::vector<runtime::ExportedInput> free_inputs(const models::Model& model) {
   const auto tokens = [](const char* name) { return runtime::ExportedInput{name, runtime::Element::int64, {-1, -1}}; };
   if (dynamic_cast<const models::TranslationModel*>(&model) != nullptr) return {tokens("source_ids"), tokens("ids")};
+  if (const auto* images = dynamic_cast<const models::ImageModel*>(&model))
+    return {{"images", runtime::Element::float32, {-1, images->image_shape().channels, -1, -1}}};
   return {tokens("ids")};
 }
 
@@ -91,8 +94,8 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   runtime::ExportManifest& manifest = report.manifest;
   manifest.made_by = "Cachet " + train::cachet_version() + ", ";
   if (manifest.engine == EngineKind::torch) {
-    const bool text = dynamic_cast<ScoresNextTokens*>(&task) != nullptr;
-    manifest.inputs = text ? text_inputs(*model) : deploy::inputs_of(*model);
+    const bool free = dynamic_cast<ExportsRewrittenModel*>(&task) != nullptr;
+    manifest.inputs = free ? free_inputs(*model) : deploy::inputs_of(*model);
     manifest.made_by += "LibTorch " + train::torch_version();
     io::write_new_file(folder / std::string(runtime::model_file(manifest.engine)),
                        io::serialize_safetensors(io::state_dict(*model)));
@@ -110,8 +113,8 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   report.notes = std::move(written.notes);
 }
 
-// The precision of a session is no matter of automatic casts any more. A model that writes text has no session, and is
-// cast by whoever runs it.
+// The precision of a session is no matter of automatic casts any more. A rewritten model has no session, and is cast
+// by whoever runs it.
 std::string exported_recipe(const SavedRun& saved, bool casts) {
   config::Document recipe = config::Document::from_text(saved.recipe, "the recipe of " + saved.run.string());
   recipe.set(casts ? "train.precision=bf16" : "train.precision=fp32");

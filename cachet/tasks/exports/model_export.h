@@ -22,7 +22,7 @@ struct ExportOptions {
 /// What an export of some precision may differ from its model by.
 struct ExportTolerance {
   double scores = 1e-4;  // as a share of the largest score
-  double top1 = 0;       // as a share of all evaluation samples; of text, of the metric that decides
+  double metric = 0;     // of what decides: of accuracies and precisions, of others as a share of their value
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
 
@@ -31,7 +31,7 @@ struct ExportCheck {
   std::string samples;  // "64 test images", "64 made-up inputs, none of them real"
   ExportTolerance tolerance;
   deploy::Equality equality;
-  std::string metric = "top1";                 // what decides, a share of all samples unless the model writes text
+  std::string metric = "top1";                 // what decides, of a classifier the share of samples that are right
   double metric_before = 0, metric_after = 0;  // where all evaluation data were compared
   bool has_metric = false;
 

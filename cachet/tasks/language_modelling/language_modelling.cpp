@@ -326,10 +326,9 @@ at::Tensor made_up_lanes(int64_t vocabulary, int64_t lanes, int64_t length) {
 }  // namespace
 
 // Segment after segment, so that what the model remembers is asked, too.
-at::Tensor LanguageModelling::next_token_scores(int64_t beginnings) {
-  constexpr int64_t kMostLanes = 16;
+ComparedScores LanguageModelling::compared_scores() {
   const at::NoGradGuard no_grad;
-  const int64_t lanes = std::min(kMostLanes, beginnings), segments = (beginnings + lanes - 1) / lanes;
+  constexpr int64_t lanes = 16, segments = kComparedBeginnings / lanes;
   const int64_t length = options_.evaluation.target_length;
   const at::Tensor ids = (held_out_ ? lanes_of_text(*held_out_->tokens, lanes, segments * length)
                                     : made_up_lanes(model_->language_shape().vocabulary, lanes, segments * length))
@@ -338,7 +337,8 @@ at::Tensor LanguageModelling::next_token_scores(int64_t beginnings) {
   std::vector<at::Tensor> scores;
   for (int64_t i = 0; i < segments; ++i)
     scores.push_back(model_->next_token(ids.narrow(1, i * length, length), stream));
-  return at::cat(scores).narrow(0, 0, beginnings).cpu();
+  return {at::cat(scores).cpu(), compared_samples(std::to_string(kComparedBeginnings) + " beginnings of ",
+                                                  sample_words(), held_out_.has_value())};
 }
 
 ShownSample LanguageModelling::run_over(int64_t index) {

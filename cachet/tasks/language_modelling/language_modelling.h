@@ -21,7 +21,7 @@ namespace cachet::tasks {
 class LanguageModelling : public Task,
                           public GeneratesText,
                           public ScoresText,
-                          public ScoresNextTokens,
+                          public ExportsRewrittenModel,
                           public ShowsSamples {
  public:
   /// Opens the data and builds the model. Splits::given opens nothing but the vocabulary. Throws io::Error for data
@@ -43,7 +43,9 @@ class LanguageModelling : public Task,
                 const std::function<void(const std::string& piece)>& seen) override;
   void score_text(const std::function<std::optional<std::string>()>& next_line,
                   const std::function<void(const ScoredLine& line)>& seen) override;
-  at::Tensor next_token_scores(int64_t beginnings) override;
+  /// log p of the token behind each of 64 beginnings, as the model has it when it writes.
+  ComparedScores compared_scores() override;
+  std::string why_no_graph() const override { return kWritesTokenByToken; }
   /// One of the first segments of the text, read without what stands before it.
   ShownSample run_over(int64_t index) override;
 

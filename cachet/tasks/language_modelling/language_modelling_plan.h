@@ -9,7 +9,7 @@
 #include "cachet/data/loader.h"
 #include "cachet/data/text/corpus.h"
 #include "cachet/models/language/language_model.h"
-#include "cachet/tasks/exports/text_export.h"
+#include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/task_kinds.h"
 
 namespace cachet::tasks {

@@ -10,7 +10,7 @@
 #include "cachet/metrics/bleu.h"
 #include "cachet/models/language/beam_search.h"
 #include "cachet/models/language/translation_model.h"
-#include "cachet/tasks/exports/text_export.h"
+#include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/task_kinds.h"
 
 namespace cachet::tasks {

@@ -319,10 +319,10 @@ models::Sequences padded(const std::vector<BegunTranslation>& all, const at::Dev
 }  // namespace
 
 // The first tokens of the held-out split's first translations, one behind the other.
-at::Tensor TranslationTask::next_token_scores(int64_t beginnings) {
+ComparedScores TranslationTask::compared_scores() {
   const at::NoGradGuard no_grad;
   const models::TranslationShape text = model_->translation_shape();
-  const int64_t steps = std::min<int64_t>(4, text.target_length), count = (beginnings + steps - 1) / steps;
+  const int64_t steps = std::min<int64_t>(4, text.target_length), count = (kComparedBeginnings + steps - 1) / steps;
   std::vector<BegunTranslation> begun;
   if (!held_out_) begun = made_up_translations(text, count, steps);
   while (static_cast<int64_t>(begun.size()) < count) {
@@ -339,7 +339,9 @@ at::Tensor TranslationTask::next_token_scores(int64_t beginnings) {
     scores.push_back(model_->next_token(at::tensor(last, at::kLong).to(model_->device()), stream));
     std::ranges::transform(begun, last.begin(), [step](const BegunTranslation& each) { return each.target[step]; });
   }
-  return at::cat(scores).narrow(0, 0, beginnings).cpu();
+  return {
+      at::cat(scores).narrow(0, 0, kComparedBeginnings).cpu(),
+      compared_samples(std::to_string(kComparedBeginnings) + " beginnings of ", sample_words(), held_out_ != nullptr)};
 }
 
 std::vector<std::string> TranslationTask::notes_on_translated() const {

@@ -18,7 +18,7 @@ namespace cachet::tasks {
 /// Sentences and their translations: an encoder-decoder is trained on smoothed targets (Szegedy et al., arXiv
 /// 1512.00567) and evaluated by the BLEU of what it translates. Micro-batches have a number of tokens
 /// (data.max_tokens); train.accumulate of them make a step, whose gradient is divided by all of its target tokens.
-class TranslationTask : public Task, public TranslatesText, public ScoresNextTokens, public ShowsSamples {
+class TranslationTask : public Task, public TranslatesText, public ExportsRewrittenModel, public ShowsSamples {
  public:
   /// Opens the data and builds the model. Splits::given opens nothing but the vocabularies. Throws io::Error for data
   /// that cannot be read, std::invalid_argument where they do not fit the model.
@@ -38,7 +38,9 @@ class TranslationTask : public Task, public TranslatesText, public ScoresNextTok
                  const std::function<void(const TranslatedLine& line)>& seen) override;
   models::BeamOptions translation_beam() const override { return options_.evaluation.beam; }
   std::vector<std::string> notes_on_translated() const override;
-  at::Tensor next_token_scores(int64_t beginnings) override;
+  /// log p of the token behind each of 64 beginnings, as the model has it when it writes.
+  ComparedScores compared_scores() override;
+  std::string why_no_graph() const override { return kWritesTokenByToken; }
   /// The sentence before the encoder, where the caches are.
   ShownSample run_over(int64_t index) override;
 

@@ -1,0 +1,42 @@
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/randn.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "cachet/tasks/detection/detection.h"
+#include "cachet/train/device.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr int64_t kImages = 16;
+constexpr int64_t kMostBoxes = 1000;  // of an image: RetinaNet has 200,000 anchors
+
+}  // namespace
+
+ComparedScores Detection::compared_scores() {
+  const int64_t images = validation_ ? std::min(kImages, validation_->size()) : kImages;
+  at::Generator random = at::detail::createCPUGenerator(0);
+  std::vector<at::Tensor> scores;
+  for (int64_t i = 0; i < images; ++i) {
+    at::Tensor image;
+    if (validation_) {
+      image = data::collate({plain_->apply(validation_->pixels(i), {}, plain_->draw({}))}, options_.transform.multiple)
+                  .images;
+    } else {
+      const models::ImageShape shape = model_->image_shape();
+      image = at::randn({1, shape.channels, shape.height, shape.width}, random);
+    }
+    train::move_to(train::device_of(*model_), {&image});
+    const at::Tensor all = model_->box_scores(image);
+    const int64_t step = (all.size(0) + kMostBoxes - 1) / kMostBoxes;
+    scores.push_back(all.slice(0, 0, std::nullopt, step).to(at::kCPU, at::kFloat));
+  }
+  const at::Tensor compared = at::cat(scores);
+  return {compared, compared_samples(std::to_string(compared.size(0)) + " boxes on " + std::to_string(images) + " ",
+                                     sample_words(), validation_ != nullptr)};
+}
+
+}  // namespace cachet::tasks

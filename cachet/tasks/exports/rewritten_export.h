@@ -1,0 +1,48 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cachet/models/model.h"
+#include "cachet/train/sample_words.h"
+
+namespace cachet::tasks {
+
+/// What an export of a model is held to.
+struct ComparedScores {
+  at::Tensor scores;    // (N, n), float32 or wider
+  std::string samples;  // what the N are: "64 beginnings of test tokens"
+};
+
+/// A task whose model is no graph that an engine could run: an export of it is the rewritten model itself.
+class ExportsRewrittenModel {
+ public:
+  virtual ~ExportsRewrittenModel() = default;
+  /// Of held-out data where the task opened some, else of made-up samples: the same for every model of one size. The
+  /// model is in evaluation mode.
+  virtual ComparedScores compared_scores() = 0;
+  /// Why it is no graph, behind "its model": "writes token by token".
+  virtual std::string why_no_graph() const = 0;
+};
+
+/// What was compared of samples, in words: "64 beginnings of " gives "64 beginnings of test tokens", or "… made-up
+/// tokens, none of them real".
+std::string compared_samples(const std::string& what, const train::SampleWords& words, bool real);
+
+/// A plan whose model can be one that was rewritten, and runs on LibTorch by itself.
+class TakesRewrittenModel {
+ public:
+  virtual ~TakesRewrittenModel() = default;
+  /// What is built from now on is what `make` gives, a model of the same kind.
+  virtual void replace_model(std::function<std::shared_ptr<models::Model>()> make) = 0;
+};
+
+// Of models that write text.
+inline constexpr int64_t kComparedBeginnings = 64;
+inline constexpr const char* kWritesTokenByToken = "writes token by token, and keeps what it has read";
+
+}  // namespace cachet::tasks
