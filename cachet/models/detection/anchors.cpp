@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace cachet::models {
 
@@ -69,6 +70,10 @@ LaidAnchors lay_anchors(const AnchorOptions& o, const std::vector<ImageSize>& ma
   }
   all.boxes = at::cat(boxes).to(like.options());
   return all;
+}
+
+at::Tensor evenly(const at::Tensor& rows, int64_t most) {
+  return rows.slice(0, 0, std::nullopt, (rows.size(0) + most - 1) / most);
 }
 
 at::Tensor anchors_of_image(const AnchorOptions& o, const std::vector<ImageSize>& maps, const ImageSize& padded,

@@ -38,6 +38,9 @@ at::Tensor cell_anchors(const AnchorOptions& options, size_t level);
 /// Those of maps of these sizes, one a level, on `like`'s device and of its dtype.
 LaidAnchors lay_anchors(const AnchorOptions& options, const std::vector<ImageSize>& maps, const at::Tensor& like);
 
+/// Rows of all that there are, evenly among them, so that at most `most` are left.
+at::Tensor evenly(const at::Tensor& rows, int64_t most);
+
 /// (n) bool: whether the cell of each anchor looks at an image, and not at what fills up the batch behind it.
 at::Tensor anchors_of_image(const AnchorOptions& options, const std::vector<ImageSize>& maps, const ImageSize& padded,
                             c10::Device device);

@@ -92,8 +92,7 @@ at::Tensor FasterRcnn::box_scores(const at::Tensor& images) {
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> maps = levels(images);
   const at::Tensor anchors = lay_anchors(options_.rpn.targets.anchors, sizes_of(maps), images).boxes;
-  const int64_t step = (anchors.size(0) + options_.rpn.test.most - 1) / options_.rpn.test.most;
-  return roi_->box_scores(maps, anchors.slice(0, 0, std::nullopt, step));
+  return roi_->box_scores(maps, evenly(anchors, options_.rpn.test.most));
 }
 
 Trial FasterRcnn::trial(int64_t batch, const torch::TensorOptions& options) {

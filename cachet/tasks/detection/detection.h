@@ -74,6 +74,8 @@ class Detection : public Task,
   /// Adds up records of the evaluation's images, in their order.
   class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
+  /// An image (H, W, 3) alone, as the model sees it.
+  data::DetectionBatch shown(at::Tensor pixels) const;
   std::shared_ptr<const data::DetectionSet> open(const DetectionFiles& files, bool training) const;
   std::vector<metrics::TrueObject> true_objects(int64_t index) const;
   std::vector<int64_t> category_ids() const;

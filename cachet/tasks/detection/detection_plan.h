@@ -35,7 +35,7 @@ struct DetectorOptions {
 /// Reads of [data] classes, class_names and the tables transform and normalization, and [model].
 DetectorOptions read_detector_options(const config::View& root);
 
-/// How an image becomes its input in evaluation: "made as large as 1333 x 800 allow (bilinear), filled up to multiples
+/// How an image becomes its input in evaluation: "as large as 1333 x 800 allow (bilinear), filled up to multiples
 /// of 32, mean …, deviation …", and {"long_side":1333,"short_side":800,"pad_multiple":32,"interpolation":"bilinear",
 /// "mean":[…],"std":[…]}.
 std::string preparation_text(const DetectorOptions& options);

@@ -3,8 +3,8 @@
 #include <ATen/ops/randn.h>
 
 #include <algorithm>
-#include <optional>
 
+#include "cachet/models/detection/anchors.h"
 #include "cachet/tasks/detection/detection.h"
 #include "cachet/train/device.h"
 
@@ -23,16 +23,13 @@ ComparedScores Detection::compared_scores() {
   for (int64_t i = 0; i < images; ++i) {
     at::Tensor image;
     if (validation_) {
-      image = data::collate({plain_->apply(validation_->pixels(i), {}, plain_->draw({}))}, options_.transform.multiple)
-                  .images;
+      image = shown(validation_->pixels(i)).images;
     } else {
       const models::ImageShape shape = model_->image_shape();
       image = at::randn({1, shape.channels, shape.height, shape.width}, random);
     }
     train::move_to(train::device_of(*model_), {&image});
-    const at::Tensor all = model_->box_scores(image);
-    const int64_t step = (all.size(0) + kMostBoxes - 1) / kMostBoxes;
-    scores.push_back(all.slice(0, 0, std::nullopt, step).to(at::kCPU, at::kFloat));
+    scores.push_back(models::evenly(model_->box_scores(image), kMostBoxes).to(at::kCPU, at::kFloat));
   }
   const at::Tensor compared = at::cat(scores);
   return {compared, compared_samples(std::to_string(compared.size(0)) + " boxes on " + std::to_string(images) + " ",

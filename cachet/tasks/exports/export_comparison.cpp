@@ -152,8 +152,8 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   }
   const Answers expected = answers_of(before), actual = answers_of(after);
   check.equality = deploy::equality_of(expected.scores, actual.scores, {check.tolerance.scores});
-  const train::SampleWords words = before.plan.task->profile().words;
-  check.samples = std::to_string(check.equality.samples) + " " + words.held_out + " " + words.many;
+  check.samples = compared_samples(std::to_string(check.equality.samples) + " ", before.plan.task->profile().words,
+                                   /*real=*/true);
   check.has_metric = check_all;
   check.metric_before = expected.top1;
   check.metric_after = actual.top1;
