@@ -164,7 +164,7 @@ void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Ten
   for (const at::Tensor& features : {of_queries, of_keys}) {
     const auto counts = feature_histogram(features);
     for (size_t bin = 0; bin < counts.size(); ++bin) sums.features[bin] += counts[bin];
-    const at::Tensor largest = features.amax({0, 2}), total = features.sum({0, 2}).to(at::kDouble);
+    const at::Tensor largest = features.amax({0, 2}), total = features.sum(at::IntArrayRef({0, 2})).to(at::kDouble);
     sums.largest = sums.largest.defined() ? at::maximum(sums.largest, largest) : largest;
     sums.total = sums.total.defined() ? sums.total + total : total;
     sums.values += static_cast<double>(features.size(0) * features.size(2));

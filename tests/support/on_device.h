@@ -13,16 +13,17 @@
 namespace cachet::testing {
 
 /// The device that CACHET_TEST_DEVICE names ("cuda"), for the tests called *OnDevice*, which skip without it. They pass
-/// on "cpu" too.
+/// on "cpu" too. Convolutions, which take TF32 unless told otherwise (1e-3 a rounding), take float32 from then on.
 inline std::optional<c10::Device> test_device() {
   const char* name = std::getenv("CACHET_TEST_DEVICE");
   if (name == nullptr || *name == '\0') return std::nullopt;
+  at::globalContext().setAllowTF32CuDNN(false);
   return c10::Device(name);
 }
 
 /// Runs `function` over the inputs in float64 on the CPU, then in float32 on the device, and holds the outputs and the
 /// gradients of their weighted sums to each other. `tolerance` is relative to the largest element: float32 has 1e-7 a
-/// rounding, and sums of thousands of terms, TF32 switched off, stay below 1e-4.
+/// rounding, and sums of thousands of terms stay below 1e-4.
 inline void expect_same_on_device(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
                                   const std::vector<at::Tensor>& inputs, c10::Device device, double tolerance = 1e-4) {
   const auto run = [&](c10::Device where, at::ScalarType type) {
