@@ -32,17 +32,17 @@ bool is_dense(const torch::nn::Module& function) {
   return kernel_of(function) != nullptr || dynamic_cast<const nn::SoftmaxAttention*>(&function) != nullptr;
 }
 
-// Some of the samples and queries of a call.
+// Some of the samples and queries of a call, half as many where two matrices are made of them.
 struct Scores {
   at::Tensor queries, keys, bias;  // (b, H, l, d), (b, H, Lk, d), (b or 1, H or 1, l, Lk)
   at::Tensor hidden;               // as bias, bool
   at::Tensor visible, valid;       // keys that a query sees, whether it is a token at all: (b or 1, H or 1, l)
 };
 
-Scores some_scores(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& bias) {
+Scores some_scores(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& bias, int64_t matrices) {
   const int64_t heads = queries.size(1), length = queries.size(2), context = keys.size(2);
-  const int64_t samples = std::clamp<int64_t>(kMostScores / (heads * length * context), 1, queries.size(0));
-  const int64_t every = std::max<int64_t>(1, heads * length * context / (4 * kMostScores));
+  const int64_t samples = std::clamp<int64_t>(kMostScores / (matrices * heads * length * context), 1, queries.size(0));
+  const int64_t every = std::max<int64_t>(1, matrices * heads * length * context / (4 * kMostScores));
   const auto first = [&](const at::Tensor& x) { return x.size(0) > samples ? x.narrow(0, 0, samples) : x; };
   const at::Tensor rows = first(bias).to(at::kFloat).expand({-1, -1, length, -1});
   Scores scores;
@@ -140,12 +140,12 @@ nn::Listener KernelUse::listener() {
 void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Tensor& bias) const {
   const at::NoGradGuard no_grad;
   if (sums.queries.numel() == 0 || sums.keys.numel() == 0) return;
-  const Scores scores = some_scores(sums.queries, sums.keys, bias);
+  const auto* kernel = kernel_of(function);
+  const Scores scores = some_scores(sums.queries, sums.keys, bias, kernel == nullptr ? 1 : 2);
   sums.queries = sums.keys = at::Tensor();
   const at::Tensor softmax = softmax_weights(scores);
   const EntropySum of_softmax = entropy_of(softmax, scores.visible, scores.valid);
   sums.queries_seen += of_softmax.queries;
-  const auto* kernel = kernel_of(function);
   if (kernel == nullptr) {
     sums.entropy += of_softmax.entropy;
     if (!sums.weights.defined()) sums.weights = shown(softmax);
