@@ -67,6 +67,16 @@ def lines_of(path):
     return path.read_text().splitlines() if path.exists() else []
 
 
+def renumber(path):
+    """Ids of categories that are not the classes' numbers, as COCO's are not."""
+    instances = json.loads(path.read_text())
+    for category in instances["categories"]:
+        category["id"] *= 10
+    for annotation in instances["annotations"]:
+        annotation["category_id"] *= 10
+    path.write_text(json.dumps(instances))
+
+
 class Detection(command.CommandTest):
     """One run serves all tests: none of them changes it."""
 
@@ -81,6 +91,9 @@ class Detection(command.CommandTest):
                       ["train", "tiny.toml", "--run", "run", "--progress", "none"]):
             done = command.run(*words, cwd=cls.folder)
             assert done.returncode == 0, done.stdout + done.stderr
+            if words[0] == "data":
+                for split in ("train", "val"):
+                    renumber(cls.folder / f"shapes/annotations/instances_{split}.json")
 
     def cachet(self, *words, **options):
         return self.succeed(*words, cwd=self.folder, **options)
@@ -179,6 +192,7 @@ class Detection(command.CommandTest):
         for result in results:
             self.assertEqual(set(result), {"image_id", "bbox", "score", "category_id", "segmentation"})
             self.assertIn(result["image_id"], (0, 2, 3))
+            self.assertIn(result["category_id"], (10, 20, 30, 40, 50, 60))
 
         held = {path: path.read_bytes() for path in (self.folder / "seen").rglob("*.*") if path.is_file()}
         again = command.run("predict", "run", "photographs", "-o", "seen", cwd=self.folder)
@@ -188,6 +202,11 @@ class Detection(command.CommandTest):
         self.assertEqual(json.loads(single)["detections"], records[2]["detections"])
         self.cachet("predict", "run", "photographs/000003.png", "-o", "seen", "--overwrite")
         self.assertEqual([path.name for path in (self.folder / "seen/pictures").iterdir()], ["000003.png"])
+
+    def test_images_are_answered_as_well_where_the_data_are_not(self):
+        for name, words in (("with", []), ("without", ["--set", "data.root=nowhere"])):
+            self.cachet("predict", "run", "shapes/images/val", "-o", name, "--least-score", "0.05", *words)
+        self.assertEqual((self.folder / "with/results.json").read_bytes(), (self.folder / "without/results.json").read_bytes())
 
     def test_a_folder_for_pictures_must_be_free(self):
         image = "shapes/images/val/000001.png"

@@ -111,7 +111,8 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
       bad_images_(std::make_shared<data::BadImages>()) {
   plain_.emplace(options_.transform.for_evaluation(), options_.normalization);
   const bool made_up = splits == Splits::made_up;
-  const bool alone = splits == Splits::given && plan.absent_data();
+  // Given images need of the data what a run keeps of its classes, and parsing all of COCO takes seconds.
+  const bool alone = splits == Splits::given && (plan.absent_data() || !options_.category_ids.empty());
   if (made_up) {
     made_up_scenes_ = std::make_unique<MadeUpScenes>(options_, 2 * training.batch_size);
     training_ = made_up_scenes_->set();
@@ -339,9 +340,10 @@ std::string Detection::picture_of_answer(const PreparedSample& sample, const Rec
   return {reinterpret_cast<const char*>(png.data()), png.size()};
 }
 
-// Those of the file, or numbers of classes from 1 where it is not at hand.
+// Those of the file at hand, or those that the run kept, or numbers of classes from 1.
 std::vector<int64_t> Detection::category_ids() const {
   if (validation_) return validation_->category_ids();
+  if (!options_.category_ids.empty()) return options_.category_ids;
   std::vector<int64_t> ids(class_names_.size());
   std::iota(ids.begin(), ids.end(), 1);
   return ids;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cachet/config/toml_text.h"
 #include "cachet/data/data_path.h"
@@ -60,6 +60,9 @@ DetectorOptions read_detector_options(const config::View& root) {
   options.classes = data.integer("classes", named > 0 ? named : options.classes, kClasses);
   if (named > 0 && named != options.classes)
     data.problem("classes", "is not the number of class_names, " + std::to_string(named));
+  options.category_ids = data.integers("category_ids", {}, {.least = 0});
+  if (!options.category_ids.empty() && std::ssize(options.category_ids) != named)
+    data.problem("category_ids", "must be as many as class_names, " + std::to_string(named));
   options.transform = data::read_detection_transform(data.table("transform"));
   options.normalization = read_detection_normalization(data.table("normalization"));
   const data::ScaleLimit largest = evaluation_scale(options);
@@ -127,14 +130,27 @@ std::optional<std::string> DetectionPlan::absent_data() const try {
 }
 
 KeptFiles DetectionPlan::files_to_keep() const {
-  if (!options_.class_names.empty() || absent_data()) return {};
+  if (!options_.category_ids.empty() || absent_data()) return {};
   const auto instances = data::CocoInstances::read(find_detection_root(options_) / options_.training.annotations);
-  std::vector<std::string> names;
-  for (const data::CocoCategory& category : instances.categories()) names.push_back(category.name);
-  // Other numbers are the task's to complain of, and names that are there twice tell nothing apart.
-  const std::set<std::string> different(names.begin(), names.end());
-  if (std::ssize(names) != options_.classes || different.size() != names.size()) return {};
-  return {{}, {"data.class_names=" + config::toml_text(names)}};
+  std::map<std::string, int64_t> ids;
+  std::vector<std::string> names = options_.class_names;
+  for (const data::CocoCategory& category : instances.categories()) {
+    // Names that are there twice tell nothing apart.
+    if (!ids.emplace(category.name, category.id).second) return {};
+    if (options_.class_names.empty()) names.push_back(category.name);
+  }
+  // Other numbers, and names that the file has not, are the task's to complain of.
+  if (std::ssize(names) != options_.classes) return {};
+  std::vector<int64_t> of_classes;
+  for (const std::string& name : names) {
+    const auto found = ids.find(name);
+    if (found == ids.end()) return {};
+    of_classes.push_back(found->second);
+  }
+  KeptFiles keep{{}, {"data.category_ids=" + config::toml_text(of_classes)}};
+  if (options_.class_names.empty())
+    keep.settings.insert(keep.settings.begin(), "data.class_names=" + config::toml_text(names));
+  return keep;
 }
 
 std::unique_ptr<Task> DetectionPlan::build(const train::TrainOptions& training, Splits splits) const {

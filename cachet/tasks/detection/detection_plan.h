@@ -27,12 +27,14 @@ struct DetectionFiles {
 struct DetectorOptions {
   int64_t classes = 80;
   std::vector<std::string> class_names{};  // empty: the file's categories, in its order
+  std::vector<int64_t>
+      category_ids{};  // of the classes in files of results; empty: those of the file at hand, or from 1
   data::DetectionTransformOptions transform{};
   data::Normalization normalization{};
   models::ObjectDetectorPlan model{};
 };
 
-/// Reads of [data] classes, class_names and the tables transform and normalization, and [model].
+/// Reads of [data] classes, class_names, category_ids and the tables transform and normalization, and [model].
 DetectorOptions read_detector_options(const config::View& root);
 
 /// How an image becomes its input in evaluation: "as large as 1333 x 800 allow (bilinear), filled up to multiples

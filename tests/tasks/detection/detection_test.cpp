@@ -294,7 +294,14 @@ TEST_F(DetectionTest, MayBeEvaluatedOnWhatItLearns) {
 TEST_F(DetectionTest, ARunKeepsTheNamesOfItsClasses) {
   const KeptFiles keep = plan().task->files_to_keep();
   EXPECT_EQ(keep.settings,
-            (std::vector<std::string>{R"(data.class_names=["disc", "square", "triangle", "star", "cross", "ring"])"}));
+            (std::vector<std::string>{R"(data.class_names=["disc", "square", "triangle", "star", "cross", "ring"])",
+                                      "data.category_ids=[1, 2, 3, 4, 5, 6]"}));
+  const std::vector<std::string> two{R"(data.class_names=["ring", "disc"])", "data.classes=2"};
+  EXPECT_EQ(plan(two).task->files_to_keep().settings, std::vector<std::string>{"data.category_ids=[6, 1]"});
+  EXPECT_NE(test::thrown_message<config::Error>([&] {
+              plan({two[0], two[1], "data.category_ids=[6]"});
+            }).find("data.category_ids: must be as many as class_names, 2"),
+            std::string::npos);
   EXPECT_TRUE(plan(keep.settings).task->files_to_keep().settings.empty());
   EXPECT_TRUE(plan({"data.root=\"nowhere\""}).task->files_to_keep().settings.empty());
   EXPECT_TRUE(plan({"data.classes=5"}).task->files_to_keep().settings.empty()) << "building says what is wrong";
