@@ -138,7 +138,8 @@ report::Table seeds_table(const std::vector<RunGroup>& groups) {
 }
 
 std::string comparison_notes(const std::vector<RunGroup>& groups) {
-  std::string notes = difference_sentences(contenders(groups));
+  const std::vector<Difference> all = differences(contenders(groups));
+  std::string notes = all.size() > kMostSentences ? "" : difference_sentences(all);
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) notes += (notes.empty() ? "" : " ") + sentence;
   };
@@ -156,6 +157,8 @@ report::Page comparison_page(const std::vector<RunGroup>& groups, const std::str
   report::Page page = report::comparison_page(compared(groups), title);
   report::Section& results = page.sections.front();
   results.note = comparison_notes(groups);
+  if (const auto all = differences(contenders(groups)); all.size() > kMostSentences)
+    results.blocks.insert(results.blocks.begin() + 1, difference_table(all));
   if (!any_seeds(groups)) return page;
   results.blocks.insert(results.blocks.begin() + 1, seeds_table(groups));
   if (report::Table pairs = paired_seeds_table(groups); !pairs.rows.empty())

@@ -59,8 +59,8 @@ std::vector<Contender> contenders(const std::vector<RunGroup>& groups) {
   return all;
 }
 
-std::string difference_sentences(const std::vector<Contender>& all) {
-  std::string text;
+std::vector<Difference> differences(const std::vector<Contender>& all) {
+  std::vector<Difference> found;
   for (size_t i = 1; i < all.size(); ++i) {
     const Contender &first = all.front(), &other = all[i];
     if (other.value.name != first.value.name) continue;
@@ -68,10 +68,23 @@ std::string difference_sentences(const std::vector<Contender>& all) {
     const std::optional<std::string> chance = verdict(first, other, std::abs(gap));
     if (!chance) continue;
     const std::string unit = first.value.form == report::ValueForm::percent ? " points " : " ";
-    text += (text.empty() ? "" : " ") + other.name + " is " + gap_text(first.value, std::abs(gap)) + unit +
-            (gap < 0 ? "below " : "above ") + first.name + ", " + *chance + ".";
+    found.push_back(
+        {other.name, first.name, gap_text(first.value, std::abs(gap)) + unit + (gap < 0 ? "below" : "above"), *chance});
   }
+  return found;
+}
+
+std::string difference_sentences(const std::vector<Difference>& all) {
+  std::string text;
+  for (const Difference& each : all)
+    text += (text.empty() ? "" : " ") + each.name + " is " + each.gap + " " + each.from + ", " + each.chance + ".";
   return text;
+}
+
+report::Table difference_table(const std::vector<Difference>& all) {
+  report::Table table{all.empty() ? "" : "Beside " + all.front().from, {{"run"}, {"difference"}, {"which is"}}, {}, ""};
+  for (const Difference& each : all) table.rows.push_back({each.name, each.gap, each.chance});
+  return table;
 }
 
 }  // namespace cachet::tasks

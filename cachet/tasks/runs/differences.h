@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/report/content.h"
 #include "cachet/tasks/runs/run_values.h"
 
 namespace cachet::tasks {
@@ -20,9 +21,21 @@ std::string gap_text(const RunValue& value, double gap);
 /// The metric that decides of each group; none of groups that are not over, or where nothing was evaluated.
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
-/// Sentences on how each behind the first differs from it, and whether by more than chance at 95 %: between means of
-/// seeds by Welch's t-test; a run alone beside seeds by the interval that one more seed would fall into; two runs alone
-/// by twice the standard error on the test data, which says nothing of other seeds. Left out where that cannot be told.
-std::string difference_sentences(const std::vector<Contender>& all);
+/// How one behind the first differs from it, and whether by more than chance at 95 %: between means of seeds by Welch's
+/// t-test; a run alone beside seeds by the interval that one more seed would fall into; two runs alone by twice the
+/// standard error on the test data, which says nothing of other seeds.
+struct Difference {
+  std::string name, from;
+  std::string gap;     // "5.0 points above"
+  std::string chance;  // "more than twice the standard error of 1.4"
+};
+
+/// One for each behind the first; none of those where it cannot be told.
+std::vector<Difference> differences(const std::vector<Contender>& all);
+
+/// A few of them as sentences, many as a table.
+inline constexpr size_t kMostSentences = 3;
+std::string difference_sentences(const std::vector<Difference>& all);
+report::Table difference_table(const std::vector<Difference>& all);
 
 }  // namespace cachet::tasks
