@@ -12,7 +12,6 @@
 #include "cachet/report/html.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/runs/comparison.h"
-#include "cachet/tasks/runs/paired_seeds.h"
 #include "cachet/tasks/runs/run_values.h"
 #include "cachet/train/run_status.h"
 
@@ -113,7 +112,7 @@ std::string rendered(const Groups& groups, const std::string& format, const repo
     return format == "text" ? report::text_paragraph(notes, form) : notes + "\n";
   };
   if (!notes.empty()) all += sentences(notes) + "\n";
-  if (const report::Table pairs = tasks::paired_seeds_table(groups); !pairs.rows.empty()) all += text(pairs) + "\n";
+  for (const report::Table& table : tasks::difference_tables(groups)) all += text(table) + "\n";
   if (!seeds.rows.empty()) all += text(seeds) + "\n";
   if (keys.rows.empty()) return keys.note.empty() ? all : all + sentences(keys.note);
   return all + text(keys);

@@ -153,16 +153,22 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
   return notes;
 }
 
+std::vector<report::Table> difference_tables(const std::vector<RunGroup>& groups) {
+  std::vector<report::Table> tables;
+  if (const auto all = differences(contenders(groups)); all.size() > kMostSentences)
+    tables.push_back(difference_table(all));
+  if (report::Table pairs = paired_seeds_table(groups); !pairs.rows.empty()) tables.push_back(std::move(pairs));
+  return tables;
+}
+
 report::Page comparison_page(const std::vector<RunGroup>& groups, const std::string& title) {
   report::Page page = report::comparison_page(compared(groups), title);
   report::Section& results = page.sections.front();
   results.note = comparison_notes(groups);
-  if (const auto all = differences(contenders(groups)); all.size() > kMostSentences)
-    results.blocks.insert(results.blocks.begin() + 1, difference_table(all));
+  std::vector<report::Table> behind = difference_tables(groups);
+  if (any_seeds(groups)) behind.push_back(seeds_table(groups));
+  results.blocks.insert(results.blocks.begin() + 1, behind.begin(), behind.end());
   if (!any_seeds(groups)) return page;
-  results.blocks.insert(results.blocks.begin() + 1, seeds_table(groups));
-  if (report::Table pairs = paired_seeds_table(groups); !pairs.rows.empty())
-    results.blocks.insert(results.blocks.begin() + 1, std::move(pairs));
   size_t runs = 0;
   for (const RunGroup& group : groups) runs += group.runs.size();
   page.subtitle = std::to_string(groups.size()) + (groups.size() == 1 ? " recipe, " : " recipes, ") +

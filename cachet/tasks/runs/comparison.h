@@ -21,6 +21,9 @@ report::Table seeds_table(const std::vector<RunGroup>& groups);
 /// Sentences below the results: how the groups differ, what ± means, and which runs their means leave out.
 std::string comparison_notes(const std::vector<RunGroup>& groups);
 
+/// What differs from the first of the groups, where that is too much for a note: many groups, and pairs of seeds.
+std::vector<report::Table> difference_tables(const std::vector<RunGroup>& groups);
+
 /// Results, seeds, differing keys, curves.
 report::Page comparison_page(const std::vector<RunGroup>& groups, const std::string& title);
 
