@@ -24,4 +24,10 @@ DeviceChoice read_device(const config::View& view, std::string_view key) {
   return choice.value_or(DeviceChoice{});
 }
 
+DeviceChoice device_of(const std::map<std::string, std::string>& recipe) {
+  const auto found = recipe.find("train.device");
+  if (found == recipe.end() || found->second.size() < 2) return {};
+  return parse_device(std::string_view(found->second).substr(1, found->second.size() - 2)).value_or(DeviceChoice());
+}
+
 }  // namespace cachet::train

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,5 +28,8 @@ std::optional<DeviceChoice> parse_device(std::string_view word);
 
 /// The same as the value of a key. Whether there is such a device is asked when it is used (find_device).
 DeviceChoice read_device(const config::View& view, std::string_view key);
+
+/// What the resolved values of a recipe, in TOML's spelling, say of `train.device`.
+DeviceChoice device_of(const std::map<std::string, std::string>& recipe);
 
 }  // namespace cachet::train

@@ -10,6 +10,8 @@
 #include <thread>
 
 #include "cachet/report/format.h"
+#include "cachet/train/device.h"
+#include "cachet/train/gpu_models.h"
 
 namespace cachet::train {
 namespace {
@@ -44,6 +46,7 @@ Environment environment() {
   environment.build_flags = CACHET_BUILD_FLAGS;
   environment.torch_version = torch_version();
   environment.processor = processor_model();
+  if (available_devices().size() > 1) environment.gpus = gpu_models();
   environment.cpu_capability = at::get_cpu_capability();
   environment.threads = at::get_num_threads();
   environment.hardware_threads = static_cast<int>(std::thread::hardware_concurrency());
@@ -58,16 +61,28 @@ std::string EnvironmentEntry::text() const {
 }
 
 std::vector<EnvironmentEntry> entries(const Environment& environment) {
-  return {{"cachet", environment.cachet_version},
-          {"commit", environment.commit},
-          {"compiler", environment.compiler},
-          {"build_flags", environment.build_flags},
-          {"torch", environment.torch_version},
-          {"processor", environment.processor},
-          {"cpu_capability", environment.cpu_capability},
-          {"threads", environment.threads},
-          {"hardware_threads", environment.hardware_threads},
-          {kMemoryKey, environment.memory_bytes}};
+  std::vector<EnvironmentEntry> all{{"cachet", environment.cachet_version},
+                                    {"commit", environment.commit},
+                                    {"compiler", environment.compiler},
+                                    {"build_flags", environment.build_flags},
+                                    {"torch", environment.torch_version},
+                                    {"processor", environment.processor},
+                                    {"cpu_capability", environment.cpu_capability},
+                                    {"threads", environment.threads},
+                                    {"hardware_threads", environment.hardware_threads},
+                                    {kMemoryKey, environment.memory_bytes}};
+  if (!environment.gpus.empty()) all.push_back({"gpus", environment.gpus});
+  return all;
+}
+
+bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice) {
+  return choice.kind != DeviceChoice::Kind::cpu && !environment.gpus.empty();
+}
+
+std::string device_text(const Environment& environment, const DeviceChoice& choice) {
+  if (runs_on_gpu(environment, choice)) return environment.gpus;
+  return std::to_string(environment.threads) + (environment.threads == 1 ? " thread of " : " threads of ") +
+         environment.processor;
 }
 
 std::string to_json(const Environment& environment) {

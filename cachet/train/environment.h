@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "cachet/train/device_choice.h"
+
 namespace cachet::train {
 
 /// What a bug report needs: nothing of it names the machine or its user.
@@ -14,6 +16,7 @@ struct Environment {
   std::string compiler, build_flags;
   std::string torch_version;
   std::string processor;       // its model: "AMD EPYC 9B14"; "unknown" where the system does not tell
+  std::string gpus;            // models of those that LibTorch can use: "2 x NVIDIA H200"; empty where there is none
   std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
   int threads = 0;
   int hardware_threads = 0;
@@ -31,6 +34,12 @@ struct EnvironmentEntry {
 };
 /// In the order in which they are shown.
 std::vector<EnvironmentEntry> entries(const Environment& environment);
+
+/// Whether a run with this `train.device` has a GPU here.
+bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice);
+
+/// What a run with this `train.device` ran on: the GPUs, or "2 threads of AMD EPYC 9B14".
+std::string device_text(const Environment& environment, const DeviceChoice& choice);
 
 std::string to_json(const Environment& environment);  // one object, with a schema number
 std::string to_text(const Environment& environment);  // one line

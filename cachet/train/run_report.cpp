@@ -122,10 +122,11 @@ void add_machine_facts(const RunFolder& folder, const Environment& machine, cons
         {"Duration", report::format_duration(training),
          "of training" +
              (evaluation > 0 ? ", and " + report::format_duration(evaluation) + " of evaluation" : std::string())});
-  std::string detail = machine.processor;
+  const bool on_gpu = runs_on_gpu(machine, device_of(folder.values()));
+  const std::string threads = std::to_string(machine.threads) + (machine.threads == 1 ? " thread" : " threads");
+  std::string detail = on_gpu ? threads + " of " + machine.processor : machine.processor;
   if (machine.memory_bytes > 0) detail += ", " + report::format_bytes(machine.memory_bytes) + " of memory";
-  page.facts.push_back(
-      {"Machine", std::to_string(machine.threads) + (machine.threads == 1 ? " thread" : " threads"), detail});
+  page.facts.push_back({"Machine", on_gpu ? machine.gpus : threads, detail});
 }
 
 }  // namespace

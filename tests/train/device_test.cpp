@@ -47,6 +47,14 @@ TEST(DeviceChoice, IsAKeyOfTheRecipe) {
   EXPECT_NE(message.find("cuda:1"), std::string::npos) << message;
 }
 
+TEST(DeviceChoice, IsReadFromTheValuesOfARecipe) {
+  EXPECT_EQ(device_of(RecipeValues{}), DeviceChoice{});
+  EXPECT_EQ(device_of(RecipeValues{{"train.device", "\"cuda:1\""}}), (DeviceChoice{Kind::cuda, 1}));
+  EXPECT_EQ(device_of(RecipeValues{{"train.device", "\"cpu\""}}), (DeviceChoice{Kind::cpu}));
+  for (const char* odd : {"", "\"", "5", "\"gpu\""})
+    EXPECT_EQ(device_of(RecipeValues{{"train.device", odd}}), DeviceChoice{});
+}
+
 TEST(Device, IsTheOneThatIsMeantAmongThoseThatThereAre) {
   const c10::Device cpu(c10::kCPU), first(c10::kCUDA, 0), second(c10::kCUDA, 1);
   EXPECT_EQ(find_device({}, {cpu}), cpu);

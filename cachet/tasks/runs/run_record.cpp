@@ -5,6 +5,7 @@
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
 #include "cachet/tasks/recipe.h"
+#include "cachet/train/environment.h"
 #include "cachet/train/run_status.h"
 
 namespace cachet::tasks {
@@ -17,9 +18,11 @@ void read_machine(const std::filesystem::path& file, RunRecord& run) {
   try {
     const EnvironmentJson json = EnvironmentJson::parse(io::read_text_file(file, 1 << 20));
     run.commit = json.value("commit", "");
-    const std::string processor = json.value("processor", json.value("cpu_capability", ""));
-    const auto threads = json.value("threads", int64_t{0});
-    run.device = std::to_string(threads) + (threads == 1 ? " thread of " : " threads of ") + processor;
+    train::Environment machine;
+    machine.processor = json.value("processor", json.value("cpu_capability", ""));
+    machine.gpus = json.value("gpus", "");
+    machine.threads = json.value("threads", 0);
+    run.device = train::device_text(machine, train::device_of(run.recipe));
   } catch (const EnvironmentJson::exception&) {
   } catch (const io::Error&) {
   }

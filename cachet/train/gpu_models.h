@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace cachet::train {
+
+/// Models of the GPUs that NVIDIA's driver tells of, without a call of it: "NVIDIA H200", "2 x NVIDIA H200", "NVIDIA
+/// L4, NVIDIA T4". Empty where there is no such driver.
+std::string gpu_models(const std::filesystem::path& driver = "/proc/driver/nvidia");
+
+}  // namespace cachet::train

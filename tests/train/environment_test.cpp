@@ -1,0 +1,54 @@
+#include "cachet/train/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cachet/train/gpu_models.h"
+#include "tests/support/temporary_directory.h"
+
+namespace cachet::train {
+namespace {
+
+void write_gpu(const std::filesystem::path& driver, const std::string& address, const std::string& information) {
+  std::filesystem::create_directories(driver / "gpus" / address);
+  std::ofstream(driver / "gpus" / address / "information") << information;
+}
+
+TEST(GpuModels, AreWhatTheDriverTells) {
+  const test::TemporaryDirectory folder;
+  EXPECT_EQ(gpu_models(folder.path()), "");
+  write_gpu(folder.path(), "0000:00:06.0", "Model: \t\t NVIDIA H200\nIRQ:   \t\t 52\n");
+  EXPECT_EQ(gpu_models(folder.path()), "NVIDIA H200");
+  write_gpu(folder.path(), "0000:00:07.0", "Model: \t\t NVIDIA H200\n");
+  EXPECT_EQ(gpu_models(folder.path()), "2 x NVIDIA H200");
+  write_gpu(folder.path(), "0000:00:08.0", "Model: \t\t NVIDIA A2\n");
+  write_gpu(folder.path(), "0000:00:09.0", "Model: \t\t\n");
+  write_gpu(folder.path(), "0000:00:0a.0", "");
+  EXPECT_EQ(gpu_models(folder.path()), "NVIDIA A2, 2 x NVIDIA H200");
+}
+
+TEST(Environment, NamesGpusWhereThereAreSome) {
+  Environment machine;
+  machine.processor = "AMD EPYC";
+  machine.threads = 2;
+  EXPECT_FALSE(nlohmann::json::parse(to_json(machine)).contains("gpus"));
+  machine.gpus = "NVIDIA H200";
+  EXPECT_EQ(nlohmann::json::parse(to_json(machine))["gpus"], "NVIDIA H200");
+}
+
+TEST(Environment, TellsWhatARunRanOn) {
+  Environment machine;
+  machine.processor = "AMD EPYC";
+  machine.threads = 2;
+  EXPECT_EQ(device_text(machine, {DeviceChoice::Kind::automatic}), "2 threads of AMD EPYC");
+  machine.gpus = "NVIDIA H200";
+  EXPECT_EQ(device_text(machine, {DeviceChoice::Kind::automatic}), "NVIDIA H200");
+  EXPECT_EQ(device_text(machine, {DeviceChoice::Kind::cuda, 1}), "NVIDIA H200");
+  machine.threads = 1;
+  EXPECT_EQ(device_text(machine, {DeviceChoice::Kind::cpu}), "1 thread of AMD EPYC");
+}
+
+}  // namespace
+}  // namespace cachet::train
