@@ -1,14 +1,17 @@
 # Third-party parts besides LibTorch; tools/setup installs all of them.
-find_path(JEMALLOC_INCLUDE_DIR jemalloc/jemalloc.h REQUIRED)
-find_library(JEMALLOC_LIBRARY jemalloc REQUIRED)
-add_library(jemalloc::jemalloc UNKNOWN IMPORTED)
-set_target_properties(jemalloc::jemalloc PROPERTIES
-  IMPORTED_LOCATION "${JEMALLOC_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${JEMALLOC_INCLUDE_DIR}")
-find_path(UTF8PROC_INCLUDE_DIR utf8proc.h REQUIRED)
-find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
-add_library(utf8proc::utf8proc UNKNOWN IMPORTED)
-set_target_properties(utf8proc::utf8proc PROPERTIES
-  IMPORTED_LOCATION "${UTF8PROC_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${UTF8PROC_INCLUDE_DIR}")
+
+# cachet_find(name header): a library that brings no CMake package, as the target name::name.
+function(cachet_find name header)
+  string(TOUPPER ${name} prefix)
+  find_path(${prefix}_INCLUDE_DIR ${header} REQUIRED)
+  find_library(${prefix}_LIBRARY ${name} REQUIRED)
+  add_library(${name}::${name} UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(${name}::${name} PROPERTIES
+    IMPORTED_LOCATION "${${prefix}_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${${prefix}_INCLUDE_DIR}")
+endfunction()
+
+cachet_find(jemalloc jemalloc/jemalloc.h)
+cachet_find(utf8proc utf8proc.h)
 find_package(JPEG REQUIRED)  # libjpeg-turbo: parts of images need its cropping decoder
 find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)

@@ -143,11 +143,17 @@ std::vector<std::filesystem::path> AnalysedRun::kept_checkpoints() const {
 
 void AnalysedRun::over_checkpoints(torch::nn::Module& model, const std::function<void(int64_t step)>& look) const {
   const io::LoadPolicy same{.conversion = io::LoadPolicy::Conversion::kNone};
-  for (const std::filesystem::path& checkpoint : kept_checkpoints()) {
-    io::load_state_dict(model, train::read_weights(checkpoint), same);
-    look(train::step_of_checkpoint(checkpoint));
+  const auto put_back = [&] { io::load_state_dict(model, read_weights(saved_), same); };
+  try {
+    for (const std::filesystem::path& checkpoint : kept_checkpoints()) {
+      io::load_state_dict(model, train::read_weights(checkpoint), same);
+      look(train::step_of_checkpoint(checkpoint));
+    }
+  } catch (...) {
+    put_back();
+    throw;
   }
-  io::load_state_dict(model, read_weights(saved_), same);
+  put_back();
 }
 
 BuffersKept::BuffersKept(torch::nn::Module& model) {
