@@ -5,12 +5,14 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "app/command.h"
 #include "app/failure.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "app/sweep_claims.h"
 #include "app/text_output.h"
 #include "app/training.h"
 #include "cachet/io/atomic_file.h"
@@ -73,19 +75,30 @@ fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
 class SweepSeries {
  public:
   SweepSeries(const SweepArguments& arguments, tasks::Sweep sweep, fs::path folder)
-      : arguments_(arguments), sweep_(std::move(sweep)), folder_(std::move(folder)) {}
+      : arguments_(arguments),
+        sweep_(std::move(sweep)),
+        folder_(std::move(folder)),
+        claims_(folder_ / ".points"),
+        progress_({.mode = progress_mode(arguments.progress)}) {}
 
   int run() {
-    report::Progress progress({.mode = progress_mode(arguments_.progress)});
-    for (size_t i = 0; i < sweep_.points.size(); ++i) {
-      const tasks::SweepPoint& point = sweep_.points[i];
-      progress.log("point " + std::to_string(i + 1) + " of " + std::to_string(sweep_.points.size()) + ": " +
-                   point.name);
-      if (run_point(point) == kInterrupted) {
-        std::cerr << "the sweep goes on with: " << resuming() << '\n';
-        return kInterrupted;
-      }
+    std::vector<size_t> left(sweep_.points.size());
+    std::iota(left.begin(), left.end(), size_t{0});
+    // Points that other processes train may be theirs no more at the end of a round, done or not.
+    for (size_t before = left.size() + 1; !left.empty() && left.size() < before;) {
+      before = left.size();
+      std::vector<size_t> taken;
+      for (const size_t i : left)
+        if (!claims_.take(i)) {
+          taken.push_back(i);
+        } else {
+          const int code = run_point(i);
+          claims_.give_back(i);
+          if (code == kInterrupted) return code;
+        }
+      left = std::move(taken);
     }
+    if (!left.empty()) say_left(left);
     const std::vector<report::ComparedRun> rows = write_overview();
     std::cout << report::text_table(report::results_table(rows), printed_form(/*wide=*/false, "the report")) << '\n'
               << (folder_ / "report.html").string() << '\n';
@@ -96,17 +109,30 @@ class SweepSeries {
 
  private:
   /// A failure is said, and ends only this point.
-  int run_point(const tasks::SweepPoint& point) {
+  int run_point(size_t index) {
+    const tasks::SweepPoint& point = sweep_.points[index];
+    progress_.log("point " + std::to_string(index + 1) + " of " + std::to_string(sweep_.points.size()) + ": " +
+                  point.name);
     int code = kFailed;
     try {
       code = train_seeds(training_of(arguments_, sweep_, point, folder_));
-      if (code == kInterrupted) return code;
+      if (code == kInterrupted) {
+        std::cerr << "the sweep goes on with: " << resuming() << '\n';
+        return code;
+      }
     } catch (const std::exception& error) {
       failed_[point.name] = train::first_line(train::error_message(error));
       report_failure(report::program_name() + " sweep: " + point.name);
     }
     write_overview();
     return code;
+  }
+
+  void say_left(const std::vector<size_t>& points) {
+    std::string names;
+    for (const size_t i : points) names += (names.empty() ? "" : ", ") + sweep_.points[i].name;
+    progress_.log(std::to_string(points.size()) + " of " + std::to_string(sweep_.points.size()) +
+                  " points are trained by other processes, which will add them to the overview: " + names);
   }
 
   /// results.csv for programs and report.html for people, of the points that have begun; and their rows, with one for
@@ -144,6 +170,8 @@ class SweepSeries {
   const SweepArguments& arguments_;
   tasks::Sweep sweep_;
   fs::path folder_;
+  SweepClaims claims_;
+  report::Progress progress_;
   std::map<std::string, std::string> failed_;  // by point: why
 };
 
@@ -176,7 +204,8 @@ Action declare_sweep(CLI::App& app) {
       ->required()
       ->type_name("");
   add_recipe_settings(app, arguments->settings);
-  app.add_flag("--resume", arguments->resume, "Go on with the sweep in --run; what is done is passed by");
+  app.add_flag("--resume", arguments->resume,
+               "Go on with the sweep in --run; what is done, or what another process trains, is passed by");
   app.add_option("--run", arguments->run, "The sweep's folder (RUNS/<date>-<recipe>-sweep)")->type_name("FOLDER");
   app.add_option("--runs", arguments->runs, "Where sweeps lie (runs)")->type_name("FOLDER");
   app.add_flag("--print", arguments->print, "Print the recipe of each point, and leave");

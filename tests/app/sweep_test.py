@@ -1,6 +1,9 @@
 """A recipe trained with every combination of values that its table [sweep] lists."""
 import csv
+import fcntl
 import shutil
+import subprocess
+import time
 import tomllib
 
 import command
@@ -54,6 +57,35 @@ class Sweep(RunTest):
         self.cachet(*words, "--resume")
         self.assertEqual(len(self.rows("many")), 8)
         self.assertEqual((self.folder / "many/wide-ratio_0.25/seed-0/metrics.jsonl").read_bytes(), kept)
+
+    def test_processes_share_the_points(self):
+        words = ["sweep", "sweep.toml", "--run", "many", "--progress", "none", "--set", "train.limit=60 steps"]
+        first = subprocess.Popen([command.COMMAND, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True)
+        deadline = time.monotonic() + 100
+        while not (self.folder / "many" / self.POINTS[0]).exists():
+            self.assertIsNone(first.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.005)
+        second = self.cachet(*words, "--resume")
+        said = first.communicate()[1] + second.stderr
+        self.assertEqual(first.returncode, 0, said)
+        self.assertNotIn("point 1 of 4", second.stderr.splitlines()[0], "the first has it")
+        self.assertNotIn("another process", said)
+        self.assertEqual({row["state"] for row in self.rows("many")}, {"finished"})
+        self.assertEqual(len(self.rows("many")), 8)
+
+    def test_a_point_that_another_process_trains_is_passed_by(self):
+        words = ["sweep", "sweep.toml", "--run", "many", *self.SHORT]
+        self.cachet(*words)
+        shutil.rmtree(self.folder / "many/wide-ratio_0.5")
+        with open(self.folder / "many/.points", "r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX, 1, self.POINTS.index("wide-ratio_0.5"))
+            done = self.cachet(*words, "--resume")
+            self.assertIn("1 of 4 points are trained by other processes", done.stderr)
+            self.assertFalse((self.folder / "many/wide-ratio_0.5").exists())
+        self.cachet(*words, "--resume")
+        self.assertEqual(len(self.rows("many")), 8)
 
     def test_a_point_that_fails_is_a_row_and_the_others_go_on(self):
         (self.folder / "sweep.toml").write_text('base = "tiny.toml"\n[sweep]\ndata.root = ["images", "nowhere"]\n')
