@@ -27,8 +27,7 @@ struct DetectionFiles {
 struct DetectorOptions {
   int64_t classes = 80;
   std::vector<std::string> class_names{};  // empty: the file's categories, in its order
-  std::vector<int64_t>
-      category_ids{};  // of the classes in files of results; empty: those of the file at hand, or from 1
+  std::vector<int64_t> category_ids{};     // in files of results; empty: those of the file at hand, or from 1
   data::DetectionTransformOptions transform{};
   data::Normalization normalization{};
   models::ObjectDetectorPlan model{};
