@@ -138,8 +138,7 @@ report::Table seeds_table(const std::vector<RunGroup>& groups) {
 }
 
 std::string comparison_notes(const std::vector<RunGroup>& groups) {
-  const std::vector<Difference> all = differences(contenders(groups));
-  std::string notes = all.size() > kMostSentences ? "" : difference_sentences(all);
+  std::string notes = difference_sentences(differences(contenders(groups)));
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) notes += (notes.empty() ? "" : " ") + sentence;
   };
@@ -155,9 +154,8 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
 
 std::vector<report::Table> difference_tables(const std::vector<RunGroup>& groups) {
   std::vector<report::Table> tables;
-  if (const auto all = differences(contenders(groups)); all.size() > kMostSentences)
-    tables.push_back(difference_table(all));
-  if (report::Table pairs = paired_seeds_table(groups); !pairs.rows.empty()) tables.push_back(std::move(pairs));
+  for (const report::Table& table : {difference_table(differences(contenders(groups))), paired_seeds_table(groups)})
+    if (!table.rows.empty()) tables.push_back(table);
   return tables;
 }
 

@@ -10,6 +10,8 @@
 namespace cachet::tasks {
 namespace {
 
+constexpr size_t kMostSentences = 3;
+
 /// Half of the interval that holds 95 % of the differences between means of equal recipes.
 double welch_bound(const Contender& left, const Contender& right) {
   const auto n = static_cast<double>(left.seeds), m = static_cast<double>(right.seeds);
@@ -76,6 +78,7 @@ std::vector<Difference> differences(const std::vector<Contender>& all) {
 
 std::string difference_sentences(const std::vector<Difference>& all) {
   std::string text;
+  if (all.size() > kMostSentences) return text;
   for (const Difference& each : all)
     text += (text.empty() ? "" : " ") + each.name + " is " + each.gap + " " + each.from + ", " + each.chance + ".";
   return text;
@@ -83,6 +86,7 @@ std::string difference_sentences(const std::vector<Difference>& all) {
 
 report::Table difference_table(const std::vector<Difference>& all) {
   report::Table table{all.empty() ? "" : "Beside " + all.front().from, {{"run"}, {"difference"}, {"which is"}}, {}, ""};
+  if (all.size() <= kMostSentences) return table;
   for (const Difference& each : all) table.rows.push_back({each.name, each.gap, each.chance});
   return table;
 }

@@ -33,8 +33,7 @@ struct Difference {
 /// One for each behind the first; none of those where it cannot be told.
 std::vector<Difference> differences(const std::vector<Contender>& all);
 
-/// A few of them as sentences, many as a table.
-inline constexpr size_t kMostSentences = 3;
+/// Up to three of them are sentences, and the table has no rows; more are a table, and there are no sentences.
 std::string difference_sentences(const std::vector<Difference>& all);
 report::Table difference_table(const std::vector<Difference>& all);
 
