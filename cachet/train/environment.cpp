@@ -5,26 +5,15 @@
 #include <torch/headeronly/version.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cachet/report/format.h"
 #include "cachet/train/device.h"
-#include "cachet/train/gpu_models.h"
+#include "cachet/train/processor_models.h"
 
 namespace cachet::train {
 namespace {
-
-std::string processor_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const size_t begin = line.find_first_not_of(" \t", line.find(':') + 1);
-    if (begin != std::string::npos) return line.substr(begin);
-  }
-  return "unknown";
-}
 
 int64_t memory_bytes() {
   const int64_t pages = sysconf(_SC_PHYS_PAGES), bytes_a_page = sysconf(_SC_PAGESIZE);

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cachet/train/gpu_models.h"
+#include "cachet/train/processor_models.h"
 #include "tests/support/temporary_directory.h"
 
 namespace cachet::train {
