@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -48,14 +49,29 @@ void append_row(std::string& rows, int label, const ReviewHalves& first, const R
       std::to_string(label) + '\t' + first.id + "#1\t" + second.id + "#2\t" + first.first + '\t' + second.second + '\n';
 }
 
-/// The file's rows in drawn order. Review i's first half stands beside review i + 1's second one in a circle.
+/// Of each review, the one whose second half stands falsely beside its first: a neighbour in the order of the second
+/// halves' lengths. Of halves about as long as each other, lengths tell no label.
+std::vector<size_t> partners_of_like_length(std::span<const ReviewHalves> reviews) {
+  std::vector<size_t> order(reviews.size()), partners(reviews.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t review) { return reviews[review].second.size(); });
+  for (size_t begin = 0; begin < order.size();) {
+    const size_t left = order.size() - begin, together = left == 3 ? 3 : 2;
+    for (size_t i = 0; i < together; ++i) partners[order[begin + i]] = order[begin + (i + 1) % together];
+    begin += together;
+  }
+  return partners;
+}
+
+/// The file's rows in drawn order.
 std::string matching_rows(std::span<const ReviewHalves> reviews, uint64_t seed, SequenceSplit split) {
+  const std::vector<size_t> partners = partners_of_like_length(reviews);
   const auto count = static_cast<int64_t>(reviews.size());
   std::string rows;
   for (const int64_t row : permutation(2 * count, {seed, RandomStream::pairs, static_cast<uint64_t>(split), 1})) {
     const auto review = static_cast<size_t>(row / 2);
     const bool is_match = row % 2 == 1;
-    append_row(rows, is_match ? 1 : 0, reviews[review], reviews[is_match ? review : (review + 1) % reviews.size()]);
+    append_row(rows, is_match ? 1 : 0, reviews[review], reviews[is_match ? review : partners[review]]);
   }
   return rows;
 }

@@ -125,6 +125,28 @@ TEST(MatchingMaker, MakesBalancedPairsAndKeepsSplitsApart) {
   EXPECT_EQ(read->size(), 8);
 }
 
+TEST(MatchingMaker, LengthsOfHalvesTellNoLabel) {
+  const test::TemporaryDirectory folder;
+  test::write_reviews(folder / "imdb", 20, 5);
+  for (int review = 0; review < 200; ++review) {
+    std::string text;
+    for (int word = 0; word < 5 + review % 40; ++word) text += std::to_string(1000 + word * review % 1000) + " ";
+    test::write_text(folder / "imdb/train/pos" / (std::to_string(review) + "_7.txt"), text);
+  }
+  write_matching_folder(folder / "imdb", folder / "pairs", {});
+  std::vector<std::pair<int64_t, bool>> apart;  // by how many bytes the halves differ, and whether they match
+  read_tsv(io::FileSource(folder / "pairs/imdb_pairs.train.tsv"), "pairs", {.header = {}, .columns = 5},
+           [&](auto fields) {
+             apart.emplace_back(std::abs(std::ssize(fields[3]) - std::ssize(fields[4])), fields[0] == "1");
+           });
+  for (const int64_t most : {0, 1, 2, 4, 8, 16, 32}) {
+    const auto right =
+        std::ranges::count_if(apart, [&](const auto& pair) { return (pair.first <= most) == pair.second; });
+    EXPECT_LT(static_cast<double>(right) / static_cast<double>(apart.size()), 0.56)
+        << "matching where " << most << " apart";
+  }
+}
+
 TEST(MatchingMaker, LeavesOutWhatCannotBeCut) {
   const test::TemporaryDirectory folder;
   test::write_reviews(folder / "imdb", 20, 5);
