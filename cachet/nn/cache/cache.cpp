@@ -6,6 +6,13 @@
 
 namespace cachet::nn {
 
+Memory Cache::constant_memory() const {
+  const auto varies = why_memory_varies();
+  TORCH_CHECK(!varies, *varies);
+  const Memory stored = stored_memory();
+  return {stored.tokens.detach().clone(), stored.layout};
+}
+
 torch::Tensor Cache::mean_over_replicas(const torch::Tensor& mean, int64_t samples) const {
   if (!replicas()) return mean;
   const torch::Tensor sum = samples > 0 ? mean * samples : at::zeros_like(mean);

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "cachet/nn/attention/attention_state.h"
 #include "cachet/nn/layout.h"
@@ -30,11 +31,16 @@ class Cache : public StateModule, public Replicated, public Observable {
   /// Declares what the cache remembers of a stream.
   virtual void begin_stream(AttentionState& state) const = 0;
 
-  /// What memory attention attends to in evaluation, where that depends on no input. Throws c10::Error that says why
-  /// where it does.
-  virtual Memory constant_memory() const = 0;
+  /// Why what memory attention attends to in evaluation depends on the input; nothing where it does not.
+  virtual std::optional<std::string> why_memory_varies() const = 0;
+
+  /// What memory attention attends to in evaluation, a copy. Throws c10::Error that says why where it depends on the
+  /// input.
+  Memory constant_memory() const;
 
  protected:
+  /// What is stored, to read alone.
+  virtual Memory stored_memory() const = 0;
   /// The mean over the samples of all processes, differentiable, from that of this one's (1, Tm, Dm).
   torch::Tensor mean_over_replicas(const torch::Tensor& mean, int64_t samples) const;
 };

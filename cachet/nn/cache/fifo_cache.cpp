@@ -56,10 +56,9 @@ void FifoCache::begin_stream(AttentionState& state) const {
   if (options_.scope == CacheScope::lane) state.declare("cache", StateOwner::lanes);
 }
 
-Memory FifoCache::constant_memory() const {
-  TORCH_CHECK(options_.scope == CacheScope::batch_mean,
-              "fifo_cache: scope = lane moves in evaluation too: memory attention reads each stream's own tokens");
-  return {tokens.detach().clone(), memory_layout_};
+std::optional<std::string> FifoCache::why_memory_varies() const {
+  if (options_.scope == CacheScope::batch_mean) return std::nullopt;
+  return "fifo_cache: scope = lane moves in evaluation too: memory attention reads each stream's own tokens";
 }
 
 }  // namespace cachet::nn

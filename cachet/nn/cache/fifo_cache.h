@@ -16,11 +16,12 @@ class FifoCache : public Cloneable<FifoCache, Cache> {
 
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
   void begin_stream(AttentionState& state) const override;
-  Memory constant_memory() const override;
+  std::optional<std::string> why_memory_varies() const override;
 
   OwnTensor tokens;  // the stored cache
 
  private:
+  Memory stored_memory() const override { return {tokens, memory_layout_}; }
   torch::Tensor push(const torch::Tensor& cache, const torch::Tensor& x, const TokenLayout& layout) const;
 
   FifoCacheOptions options_;

@@ -108,18 +108,18 @@ void GatedRecurrentCache::begin_stream(AttentionState& state) const {
   state.declare("last_cache", owner);
 }
 
-Memory GatedRecurrentCache::constant_memory() const {
-  TORCH_CHECK(options_.scope == CacheScope::batch_mean,
-              "gated_recurrent_cache: scope = lane moves in evaluation too: memory attention reads each stream's own "
-              "cache");
-  TORCH_CHECK(
-      !moves_in_evaluation(),
-      "gated_recurrent_cache: inference = updated moves in evaluation too: memory attention reads what a stream "
-      "has made of the cache");
-  TORCH_CHECK(options_.inference_or_default() == CacheInference::frozen,
-              "gated_recurrent_cache: inference = per_sample updates a copy of the cache for each sample: what memory "
-              "attention reads depends on the input");
-  return {tokens.detach().clone(), memory_layout_};
+std::optional<std::string> GatedRecurrentCache::why_memory_varies() const {
+  if (options_.scope == CacheScope::lane)
+    return "gated_recurrent_cache: scope = lane moves in evaluation too: memory attention reads each stream's own "
+           "cache";
+  if (moves_in_evaluation())
+    return "gated_recurrent_cache: inference = updated moves in evaluation too: memory attention reads what a stream "
+           "has "
+           "made of the cache";
+  if (options_.inference_or_default() == CacheInference::per_sample)
+    return "gated_recurrent_cache: inference = per_sample updates a copy of the cache for each sample: what memory "
+           "attention reads depends on the input";
+  return std::nullopt;
 }
 
 // A lane is a sample whose cache goes on.

@@ -25,11 +25,12 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
 
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
   void begin_stream(AttentionState& state) const override;
-  Memory constant_memory() const override;
+  std::optional<std::string> why_memory_varies() const override;
 
   OwnTensor tokens;  // the stored cache
 
  private:
+  Memory stored_memory() const override { return {tokens, memory_layout_}; }
   torch::Tensor compress(const torch::Tensor& source, const TokenLayout& layout) const;
   ops::GateWeights gate(const Part<Linear>& learned) const;
   ops::GrcUpdated update(const torch::Tensor& cache, const torch::Tensor& x) const;

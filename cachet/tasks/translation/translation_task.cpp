@@ -11,6 +11,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "cachet/nn/cache/cache.h"
 #include "cachet/nn/regularizer.h"
 #include "cachet/report/progress.h"
 #include "cachet/train/device.h"
@@ -113,15 +114,31 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
     training_loader_.emplace(training_, data::training_order(*training_, loader), loader.loader, loader.padding);
   }
   build_model();
+  if (training_) warn_of_stored_memory();
+}
+
+// Batches hold sentences of like lengths: a memory made of one, and stored, tells the next ones a length that is not
+// theirs.
+void TranslationTask::warn_of_stored_memory() {
+  for (const auto& module : model_->modules()) {
+    const auto* cache = dynamic_cast<const nn::Cache*>(module.get());
+    if (cache == nullptr || cache->why_memory_varies()) continue;
+    note(
+        "evaluation reads caches as the last batch left them, and they tell how long its sentences were: translations "
+        "may "
+        "end too early or too late; model.cache.attend and model.cache.inference = \"per_sample\" avoid that");
+    return;
+  }
+}
+
+void TranslationTask::note(const std::string& line) {
+  report::Progress({.mode = report::ProgressMode::none}).log(line);
+  data_notes_.push_back(line);
 }
 
 std::shared_ptr<const data::ParallelCorpus> TranslationTask::open(data::SequenceSplit split) {
   auto corpus = data::ParallelCorpus::open(options_.parallel, *encoders_, split);
-  report::Progress log({.mode = report::ProgressMode::none});
-  for (const std::string& line : corpus->notes(data::to_string(split))) {
-    log.log(line);
-    data_notes_.push_back(line);
-  }
+  for (const std::string& line : corpus->notes(data::to_string(split))) note(line);
   return corpus;
 }
 

@@ -51,6 +51,8 @@ class TranslationTask : public Task, public TranslatesText, public ExportsRewrit
   std::shared_ptr<const data::ParallelCorpus> open(data::SequenceSplit split);
   void make_up_data();
   void build_model();
+  void warn_of_stored_memory();
+  void note(const std::string& line);
   std::vector<SentenceToTranslate> sources_to_translate() const;
   std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                      const std::function<void(int64_t done)>& progress);

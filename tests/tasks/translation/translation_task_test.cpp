@@ -96,6 +96,8 @@ kind = "inverse_sqrt"
 warmup = "4 steps"
 )";
   }
+
+  int runs_ = 0;
 };
 
 TEST_F(TranslationTaskTest, TrainsEvaluatesAndReports) {
@@ -115,6 +117,21 @@ TEST_F(TranslationTaskTest, TrainsEvaluatesAndReports) {
   for (const char* text : {"The worst translations", "The best translations", "BLEU by the words of the source",
                            "Where a translation looks", "nrefs:1|case:mixed", "target tokens/s"})
     EXPECT_NE(page.find(text), std::string::npos) << text;
+}
+
+TEST_F(TranslationTaskTest, ANoteWarnsOfMemoryThatTellsLengths) {
+  const auto warns = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> settings{"train.limit='1 step'", "task.evaluation.translate=false"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    const auto run = folder_ / ("run-" + std::to_string(runs_++));
+    trained(run, settings);
+    const std::string log = io::read_text_file(train::RunFolder::open(run).log(), 1 << 20);
+    return log.find("they tell how long its sentences were") != std::string::npos;
+  };
+  EXPECT_TRUE(warns({}));
+  EXPECT_TRUE(warns({"model.cache.kind=fifo"}));
+  EXPECT_FALSE(warns({"model.cache.attend=per_sample", "model.cache.inference=per_sample"}));
+  EXPECT_FALSE(warns({"model.cache.kind=none"}));
 }
 
 TEST_F(TranslationTaskTest, ResumesBitByBitInMidEpochWhateverTheCacheAndTheNorm) {
