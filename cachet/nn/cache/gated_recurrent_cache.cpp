@@ -109,16 +109,16 @@ void GatedRecurrentCache::begin_stream(AttentionState& state) const {
 }
 
 std::optional<std::string> GatedRecurrentCache::why_memory_varies() const {
+  const std::string name = "gated_recurrent_cache: ";
   if (options_.scope == CacheScope::lane)
-    return "gated_recurrent_cache: scope = lane moves in evaluation too: memory attention reads each stream's own "
-           "cache";
+    return name + "scope = lane moves in evaluation too: memory attention reads each stream's own cache";
   if (moves_in_evaluation())
-    return "gated_recurrent_cache: inference = updated moves in evaluation too: memory attention reads what a stream "
-           "has "
-           "made of the cache";
-  if (options_.inference_or_default() == CacheInference::per_sample)
-    return "gated_recurrent_cache: inference = per_sample updates a copy of the cache for each sample: what memory "
-           "attention reads depends on the input";
+    return name +
+           "inference = updated moves in evaluation too: memory attention reads what a stream has made of the cache";
+  if (options_.inference_or_default() != CacheInference::frozen)
+    return name +
+           "inference = per_sample updates a copy of the cache for each sample: what memory attention reads "
+           "depends on the input";
   return std::nullopt;
 }
 

@@ -96,8 +96,6 @@ kind = "inverse_sqrt"
 warmup = "4 steps"
 )";
   }
-
-  int runs_ = 0;
 };
 
 TEST_F(TranslationTaskTest, TrainsEvaluatesAndReports) {
@@ -120,10 +118,11 @@ TEST_F(TranslationTaskTest, TrainsEvaluatesAndReports) {
 }
 
 TEST_F(TranslationTaskTest, ANoteWarnsOfMemoryThatTellsLengths) {
+  int runs = 0;
   const auto warns = [&](const std::vector<std::string>& more) {
     std::vector<std::string> settings{"train.limit='1 step'", "task.evaluation.translate=false"};
     settings.insert(settings.end(), more.begin(), more.end());
-    const auto run = folder_ / ("run-" + std::to_string(runs_++));
+    const auto run = folder_ / ("run-" + std::to_string(runs++));
     trained(run, settings);
     const std::string log = io::read_text_file(train::RunFolder::open(run).log(), 1 << 20);
     return log.find("they tell how long its sentences were") != std::string::npos;
