@@ -61,10 +61,16 @@ struct Picture {
   double probability = std::numeric_limits<double>::quiet_NaN();  // of `predicted`, in [0, 1]
 };
 
+enum class PictureSize {
+  thumbnails,  // squares to be seen at a glance
+  scenes,      // two a row, in their own proportion: their details count
+};
+
 struct ImageGrid {
   std::string title{};
   std::vector<Picture> pictures{};
   std::string note{};
+  PictureSize size = PictureSize::thumbnails;
 };
 
 enum class Alignment { left, right };

@@ -14,6 +14,7 @@ constexpr size_t kMostCells = 20'000;
 constexpr double kFaintest = 0.06;        // the least value is still a cell
 constexpr double kDarkBackground = 0.68;  // from this opacity on, text is drawn in the light colour
 constexpr double kCellHeight = 28, kHead = 22, kScale = 40, kWidth = 560;
+constexpr double kLetter = 7, kMostLeft = 0.45 * kWidth;  // of a row's name, so that those of deep layers differ
 
 struct HeatScale {
   double least = 0, most = 1;
@@ -82,7 +83,7 @@ void draw_cell(Markup& svg, const HeatMap& map, size_t row, size_t column, const
 void draw_heat_svg(Markup& svg, const HeatMap& map) {
   int letters = display_width(map.y_label);
   for (const std::string& row : map.rows) letters = std::max(letters, display_width(row));
-  const double left = std::clamp(letters * 7.0 + 12, 40.0, 180.0);
+  const double left = std::clamp(letters * kLetter + 12, 40.0, kMostLeft);
   const double width = (kWidth - left) / map.columns.size();
   const double bottom = kHead + kCellHeight * map.rows.size();
   const HeatScale scale = scale_of(map);
@@ -98,12 +99,12 @@ void draw_heat_svg(Markup& svg, const HeatMap& map) {
   const size_t stride = static_cast<size_t>(std::ceil(26 / width));  // column names that have room
   for (size_t column = 0; column < map.columns.size(); column += stride) {
     svg.element("text", {{"x", left + (column + 0.5) * width - 1}, {"y", kHead - 8}, {"text-anchor", "middle"}},
-                fit_width(map.columns[column], std::max(static_cast<int>(stride * width / 7), 2)));
+                fit_width(map.columns[column], std::max(static_cast<int>(stride * width / kLetter), 2)));
   }
   for (size_t row = 0; row < map.rows.size(); ++row) {
     const double top = kHead + row * kCellHeight;
     svg.element("text", {{"x", left - 8}, {"y", top + kCellHeight / 2 - 1}, {"dy", "0.35em"}, {"text-anchor", "end"}},
-                fit_width(map.rows[row], 24));
+                fit_width(map.rows[row], static_cast<int>((kMostLeft - 12) / kLetter)));
     for (size_t column = 0; column < map.columns.size(); ++column) {
       draw_cell(svg, map, row, column, scale, left + column * width, top, width);
     }

@@ -57,7 +57,8 @@ std::string image_address(std::string_view bytes) {
 }
 
 void draw(Markup& html, const ImageGrid& grid) {
-  html.open("figure", {{"class", "pictures wide"}}).element("figcaption", {}, grid.title);
+  html.open("figure", {{"class", grid.size == PictureSize::scenes ? "pictures scenes wide" : "pictures wide"}})
+      .element("figcaption", {}, grid.title);
   if (grid.pictures.empty()) {
     html.element("p", {{"class", "note"}}, "None.");
   } else {

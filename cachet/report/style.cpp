@@ -109,6 +109,8 @@ summary:hover { color: var(--accent); }
 .pictures ul { list-style: none; margin: 6px 0 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(76px, 1fr)); gap: 16px 14px; }
 .picture { display: flex; flex-direction: column; font-size: 12.5px; line-height: 1.35; min-width: 0; overflow-wrap: anywhere; }
 .picture img, .no-picture { width: 100%; aspect-ratio: 1; object-fit: contain; image-rendering: pixelated; border-radius: 5px; background: #000; margin-bottom: 5px; }
+.scenes ul { grid-template-columns: repeat(auto-fill, minmax(min(460px, 100%), 1fr)); }
+.scenes .picture img { aspect-ratio: auto; }
 .no-picture { display: grid; place-items: center; background: var(--grid); color: var(--faint); }
 .predicted { font-weight: 600; } .predicted small { white-space: nowrap; font-weight: 400; color: var(--faint); }
 .is-wrong .predicted { color: var(--miss); } .truth { color: var(--soft); }

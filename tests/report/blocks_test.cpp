@@ -48,6 +48,13 @@ TEST(ImageGridTest, OnlyPicturesGetAnAddress) {
   EXPECT_NE(html.find("no picture"), std::string::npos);
 }
 
+TEST(ImageGridTest, ScenesAreLargerThanThumbnails) {
+  ImageGrid grid{"g", {{"", "a", "a"}}, ""};
+  EXPECT_EQ(times(block_drawing(grid), "scenes"), 0u);
+  grid.size = PictureSize::scenes;
+  EXPECT_EQ(times(block_drawing(grid), "class=\"pictures scenes wide\""), 1u);
+}
+
 TEST(LineChartTest, EverySeriesHasACurveAndASwitch) {
   LineChart chart{"c", "x", "y", {}, false, false, ""};
   for (int i = 0; i < 14; ++i) chart.series.push_back({"series " + std::to_string(i), {1, 2, 3}, {1.0 + i, 2, 3}});
@@ -98,7 +105,11 @@ TEST(HeatMapTest, ValuesAndHoles) {
       block_drawing(HeatMap{"h", "head", "layer", {"0", "1"}, {"a", "b"}, {0.25, NAN, 1}, 0.0, 1.0, ""});
   EXPECT_NE(html.find("a, 0: 0.25"), std::string::npos);
   EXPECT_NE(html.find("a, 1: no value"), std::string::npos);
-  EXPECT_NE(html.find("b, 1: no value"), std::string::npos);  // beyond the values
+  EXPECT_NE(html.find("b, 1: no value"), std::string::npos);    // beyond the values
+  const std::string layer = "backbone.stages.3.blocks.1.attn";  // deep layers differ in their names' middle
+  EXPECT_EQ(
+      times(block_drawing(HeatMap{"h", "head", "layer", {"0"}, {layer}, {1}, {}, {}, ""}), ">" + layer + "</text>"),
+      1u);
   HeatMap large{"h", "", "", std::vector<std::string>(1000), std::vector<std::string>(1000), {}, {}, {}, ""};
   EXPECT_NE(block_drawing(large).find("Too many cells"), std::string::npos);
 }

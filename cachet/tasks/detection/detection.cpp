@@ -395,7 +395,8 @@ std::vector<report::Section> Detection::evaluation_sections() const {
   for (const auto& [title, images] :
        {std::pair{"Worst images", &evaluation_.worst}, {"Best images", &evaluation_.best}}) {
     auto shown = pictures(*images);
-    if (!shown.empty()) section.blocks.push_back(report::ImageGrid{title, std::move(shown), note});
+    if (!shown.empty())
+      section.blocks.push_back(report::ImageGrid{title, std::move(shown), note, report::PictureSize::scenes});
   }
   return {section};
 }
