@@ -120,7 +120,8 @@ class Task {
   /// data are others than those it began with does not go on.
   virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
-  /// What there is to train with, and what was done to it by rule: lines for the log of a run, which the user has seen.
+  /// What there is to train with, and what was done to it by rule: lines for the log of a run. The user has seen those
+  /// of a task that was just made; lines that come while it trains are told behind evaluations and at the end.
   virtual std::vector<std::string> data_notes() const { return {}; }
 
   /// What else is worth a curve, asked for with every step line and every evaluation.

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <set>
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
@@ -100,7 +101,10 @@ class Trainer::Loop {
   /// Goes on from the newest whole checkpoint, or begins.
   void start() {
     log_.note(to_text(environment()));
-    for (const std::string& line : task_.data_notes()) log_.note(line);
+    for (const std::string& line : task_.data_notes()) {
+      told_notes_.insert(line);
+      log_.note(line);
+    }
     for (const std::string& change : folder_.changes()) log_.say("changed on resume: " + change);
     if (folder_.recipe_was_edited())
       log_.say(folder_.recipe().string() +
@@ -230,9 +234,16 @@ class Trainer::Loop {
     record(event);
     if (const std::string details = task_.evaluation_details(); !details.empty())
       write_evaluation_details(folder_.evaluation(), live_.state.step, details);
+    tell_new_data_notes();
     write_summary(folder_.summary(), history_);
     write_status({});
     write_report({});
+  }
+
+  void tell_new_data_notes() {
+    for (const std::string& line : task_.data_notes()) {
+      if (told_notes_.insert(line).second) log_.say(line);
+    }
   }
 
   void show_evaluation(int64_t done, int64_t total) {
@@ -349,6 +360,7 @@ class Trainer::Loop {
   /// At every kind of ending. Nothing here may hide why the run ends.
   void end(Ending ending, const std::string& message) noexcept {
     try {
+      tell_new_data_notes();
       if (progress_ != nullptr) progress_->finish();
       log_.note(std::string(to_string(ending)) + (message.empty() ? "" : ": " + message));
       const Status status{.running = false, .ending = ending, .message = message};
@@ -388,6 +400,7 @@ class Trainer::Loop {
   CheckpointStore store_;
   RunLog log_;
   std::optional<EventLog> events_;
+  std::set<std::string> told_notes_;
   std::vector<Event> history_;  // all that metrics.jsonl holds, which is read once
   std::optional<TensorBoardLog> tensorboard_;
   StepMeter meter_;

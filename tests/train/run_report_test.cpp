@@ -144,6 +144,36 @@ TEST(Trainer, KeepsTheBestWhereLowerIsBetter) {
   EXPECT_EQ(test::last_checkpoint(folder / "run").state.best, least);
 }
 
+/// Tells of its data when it is made and once more whenever it was evaluated.
+class NotingTask : public test::ToyTask {
+ public:
+  using ToyTask::ToyTask;
+  train::Metrics evaluate(const train::EvaluationProgress& progress) override {
+    if (notes_.size() < 3) notes_.push_back("note " + std::to_string(notes_.size()));
+    return ToyTask::evaluate(progress);
+  }
+  std::vector<std::string> data_notes() const override { return notes_; }
+
+ private:
+  std::vector<std::string> notes_{"note 0"};
+};
+
+TEST(Trainer, LogsEachNoteOfTheDataOnce) {
+  const test::TemporaryDirectory folder;
+  config::Document document = config::Document::from_text(test::kToyRecipe, "toy.toml");
+  const Options options = test::read_toy(document);
+  prepare_process(options.train);
+  RunFolder made = RunFolder::create(folder / "run", {"toy", test::kToyRecipe}, document, {});
+  NotingTask task;
+  Trainer(task, options, made, nullptr).run();
+  const std::string log = io::read_text_file(made.log(), 1 << 20);
+  for (const char* note : {"note 0", "note 1", "note 2"}) {
+    const size_t first = log.find(note);
+    ASSERT_NE(first, std::string::npos) << note;
+    EXPECT_EQ(log.find(note, first + 1), std::string::npos) << note;
+  }
+}
+
 TEST(Trainer, SaysWhichMetricAnEvaluationLacks) {
   const test::TemporaryDirectory folder;
   config::Document document = config::Document::from_text(test::kToyRecipe, "toy.toml");

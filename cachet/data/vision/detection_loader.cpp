@@ -16,6 +16,8 @@ namespace {
 constexpr std::array<config::Choice<OnBadImage>, 2> kOnBadImage{
     {{"stop", OnBadImage::stop}, {"skip", OnBadImage::skip}}};
 
+constexpr size_t kMostNamed = 100;
+
 // What makes samples, shared by the threads of a loader.
 struct SampleMaker {
   std::shared_ptr<const DetectionSet> set;
@@ -61,7 +63,7 @@ OnBadImage read_on_bad_image(const config::View& view) {
 
 void BadImages::add(const std::string& message) {
   const std::lock_guard lock(mutex_);
-  messages_.insert(message);
+  if (messages_.insert(message).second && first_.size() < kMostNamed) first_.push_back(message);
 }
 
 int64_t BadImages::count() const {
@@ -71,9 +73,11 @@ int64_t BadImages::count() const {
 
 std::vector<std::string> BadImages::notes() const {
   const std::lock_guard lock(mutex_);
-  if (messages_.empty()) return {};
-  return {std::to_string(messages_.size()) + (messages_.size() == 1 ? " image" : " images") +
-          " skipped; the first: " + *messages_.begin()};
+  std::vector<std::string> lines;
+  for (const std::string& message : first_) lines.push_back("image skipped: " + message);
+  if (messages_.size() > first_.size())
+    lines.push_back("images skipped: " + std::to_string(messages_.size()) + " in all");
+  return lines;
 }
 
 DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple) {

@@ -19,7 +19,7 @@ namespace cachet::data {
 /// What becomes of an image that cannot be decoded.
 enum class OnBadImage {
   stop,  // the run ends with an error that names it
-  skip,  // its batches go without it, and the run's notes name it
+  skip,  // its batches go without it, and the run's log names it
 };
 /// Reads on_bad_image: "stop" or "skip".
 OnBadImage read_on_bad_image(const config::View& view);
@@ -29,12 +29,13 @@ class BadImages {
  public:
   void add(const std::string& message);
   int64_t count() const;
-  /// For a run's notes: how many, and the first of them by name.
+  /// For a run's notes, in the order in which they were met: a line for each of the first 100, then how many there are.
   std::vector<std::string> notes() const;
 
  private:
   mutable std::mutex mutex_;
   std::set<std::string> messages_;
+  std::vector<std::string> first_;  // in the order in which they were met
 };
 
 struct DetectionBatch {

@@ -145,7 +145,7 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
     validation_loader_.emplace(validation_, *plain_,
                                std::make_shared<data::EqualBatches>(
                                    validation_->size(), data::EqualBatchOptions{training.batch_size, false, false, 0}),
-                               options_.on_bad_image, bad_images_, options_.loader);
+                               options_.on_bad_image, std::make_shared<data::BadImages>(), options_.loader);
   if (training_) {
     training_loader_.emplace(
         training_, data::DetectionTransform(options_.transform, options_.normalization),
@@ -162,6 +162,12 @@ std::map<std::string, std::string> Detection::data_fingerprints() const {
   if (training_) fingerprints["training"] = training_->fingerprint();
   if (validation_) fingerprints["evaluation"] = validation_->fingerprint();
   return fingerprints;
+}
+
+std::vector<std::string> Detection::data_notes() const {
+  std::vector<std::string> notes = notes_;
+  std::ranges::copy(bad_images_->notes(), std::back_inserter(notes));
+  return notes;
 }
 
 std::unique_ptr<train::TrainingStream> Detection::training_stream(int64_t epoch, int64_t first_batch) {

@@ -38,7 +38,7 @@ class Detection : public Task,
   torch::nn::Module& model() override { return *model_; }
   std::vector<std::string> heads() const override { return {"neck", "rpn_head", "roi_head", "bbox_head"}; }
   std::map<std::string, std::string> data_fingerprints() const override;
-  std::vector<std::string> data_notes() const override { return notes_; }
+  std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return validation_->size(); }

@@ -98,9 +98,19 @@ TEST(DetectionLoader, StopsAtABadImageOrGoesOnWithoutIt) {
     EXPECT_TRUE(batches[1].samples.empty());
   }
   EXPECT_EQ(bad->count(), 2);
-  ASSERT_EQ(bad->notes().size(), 1u);
-  EXPECT_TRUE(bad->notes()[0].starts_with("2 images skipped; the first: " + file.string() + ": "));
-  EXPECT_TRUE(BadImages().notes().empty());
+  ASSERT_EQ(bad->notes().size(), 2u);
+  EXPECT_TRUE(bad->notes()[0].starts_with("image skipped: " + file.string() + ": "));
+  EXPECT_TRUE(bad->notes()[1].starts_with("image skipped: " + (folder / "3.png").string() + ": "));
+}
+
+TEST(DetectionLoader, NamesAHundredBadImagesAndCountsTheRest) {
+  BadImages bad;
+  EXPECT_TRUE(bad.notes().empty());
+  for (int i = 0; i < 250; ++i) bad.add(std::to_string(i % 125) + ".png: truncated");
+  const std::vector<std::string> notes = bad.notes();
+  ASSERT_EQ(notes.size(), 101u);
+  EXPECT_EQ(notes[99], "image skipped: 99.png: truncated");
+  EXPECT_EQ(notes[100], "images skipped: 125 in all");
 }
 
 TEST(DetectionLoader, RefusesTheOrderOfAnotherSet) {
