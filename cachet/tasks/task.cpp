@@ -1,6 +1,7 @@
 #include "cachet/tasks/task.h"
 
 #include "cachet/analysis/observations.h"
+#include "cachet/report/progress.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/train/runtime.h"
 
@@ -26,6 +27,14 @@ std::vector<report::Section> Task::report_sections(const std::vector<train::Even
   for (report::Section& section : training_sections(events)) sections.push_back(std::move(section));
   for (report::Section& section : evaluation_sections()) sections.push_back(std::move(section));
   return sections;
+}
+
+void Task::note(const std::vector<std::string>& lines) {
+  report::Progress progress({.mode = report::ProgressMode::none});
+  for (const std::string& line : lines) {
+    progress.log(line);
+    data_notes_.push_back(line);
+  }
 }
 
 }  // namespace cachet::tasks

@@ -32,8 +32,13 @@ class Task : public train::Task {
   std::vector<report::Section> report_sections(const std::vector<train::Event>& events,
                                                const train::Status& status) final;
 
+  std::vector<std::string> data_notes() const override { return data_notes_; }
+
  protected:
   explicit Task(TaskProfile profile) : profile_(std::move(profile)) {}
+
+  /// Of the data, while the task is made: tells the user, and keeps the lines for the log of a run.
+  void note(const std::vector<std::string>& lines);
 
   /// What the last evaluation has to show.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }
@@ -44,6 +49,7 @@ class Task : public train::Task {
 
  private:
   TaskProfile profile_;
+  std::vector<std::string> data_notes_;
 };
 
 }  // namespace cachet::tasks

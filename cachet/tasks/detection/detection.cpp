@@ -133,13 +133,9 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
   class_names_ = validation_ ? validation_->class_names() : options_.class_names;
   for (int64_t i = static_cast<int64_t>(class_names_.size()); i < options_.classes; ++i)
     class_names_.push_back("class " + std::to_string(i));
-  report::Progress log({.mode = report::ProgressMode::none});
-  for (const auto& set : {training_, validation_}) {
-    if (!set || made_up || (set == validation_ && set == training_ && !notes_.empty())) continue;
-    for (const std::string& line : set->notes()) {
-      log.log(line);
-      notes_.push_back(line);
-    }
+  if (!made_up) {
+    if (training_) note(training_->notes());
+    if (validation_ && validation_ != training_) note(validation_->notes());
   }
   if (validation_)
     validation_loader_.emplace(validation_, *plain_,
@@ -165,7 +161,7 @@ std::map<std::string, std::string> Detection::data_fingerprints() const {
 }
 
 std::vector<std::string> Detection::data_notes() const {
-  std::vector<std::string> notes = notes_;
+  std::vector<std::string> notes = Task::data_notes();
   std::ranges::copy(bad_images_->notes(), std::back_inserter(notes));
   return notes;
 }

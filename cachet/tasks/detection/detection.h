@@ -84,7 +84,7 @@ class Detection : public Task,
 
   DetectionOptions options_;
   train::TrainOptions training_options_;
-  std::vector<std::string> class_names_, notes_;
+  std::vector<std::string> class_names_;
   std::unique_ptr<MadeUpScenes> made_up_scenes_;
   std::shared_ptr<const data::DetectionSet> training_, validation_;
   std::shared_ptr<data::BadImages> bad_images_;

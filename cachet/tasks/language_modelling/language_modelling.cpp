@@ -18,7 +18,6 @@
 #include "cachet/io/error.h"
 #include "cachet/models/language/token_generator.h"
 #include "cachet/nn/regularizer.h"
-#include "cachet/report/progress.h"
 #include "cachet/tasks/language_modelling/language_samples.h"
 #include "cachet/tasks/language_modelling/language_sections.h"
 #include "cachet/train/device.h"
@@ -101,11 +100,7 @@ int64_t steps_of(int64_t segments, int64_t at_once) { return (segments + at_once
 
 data::Corpus LanguageModelling::open(data::SequenceSplit split) {
   data::Corpus corpus = data::open_corpus(options_.corpus, *encoder_, split);
-  report::Progress log({.mode = report::ProgressMode::none});
-  for (const std::string& line : corpus.notes(data::to_string(split))) {
-    log.log(line);
-    data_notes_.push_back(line);
-  }
+  note(corpus.notes(data::to_string(split)));
   return corpus;
 }
 

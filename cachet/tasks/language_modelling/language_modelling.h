@@ -31,7 +31,6 @@ class LanguageModelling : public Task,
 
   torch::nn::Module& model() override { return *model_; }
   std::vector<std::string> heads() const override { return {"output"}; }
-  std::vector<std::string> data_notes() const override { return data_notes_; }
   std::map<std::string, std::string> data_fingerprints() const override;
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
@@ -61,7 +60,6 @@ class LanguageModelling : public Task,
   LanguageModellingOptions options_;
   train::TrainOptions training_options_;
   Splits splits_;
-  std::vector<std::string> data_notes_;
   std::unique_ptr<const data::TextEncoder> encoder_;
   std::optional<data::Corpus> training_, held_out_;
   std::optional<data::SegmentLoader> training_loader_;

@@ -12,7 +12,6 @@
 #include "cachet/data/text/sequence_kinds.h"
 #include "cachet/data/text/text_encoder.h"
 #include "cachet/report/format.h"
-#include "cachet/report/progress.h"
 #include "cachet/tasks/sequence_classification/made_up_sequences.h"
 #include "cachet/train/device.h"
 
@@ -87,11 +86,7 @@ std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::
         data::Vocabulary{options_.model.sequence.vocabulary, ""}, options_.dataset.kind->class_names());
   }
   auto dataset = data::open_sequence_dataset(options_.dataset, split);
-  report::Progress log({.mode = report::ProgressMode::none});
-  for (const std::string& line : data::describe(*dataset, data::to_string(split))) {
-    log.log(line);
-    data_notes_.push_back(line);
-  }
+  note(data::describe(*dataset, data::to_string(split)));
   check_fit(*dataset, options_.model);
   return dataset;
 }

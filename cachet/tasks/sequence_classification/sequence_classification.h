@@ -21,7 +21,6 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   SequenceClassification(const SequenceClassificationPlan& plan, const train::TrainOptions& training,
                          Splits splits = Splits::both);
 
-  std::vector<std::string> data_notes() const override { return data_notes_; }
   std::map<std::string, std::string> data_fingerprints() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
@@ -49,7 +48,6 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   SequenceClassificationOptions options_;
   train::TrainOptions training_options_;
   Splits splits_;
-  std::vector<std::string> data_notes_;
   std::shared_ptr<const data::SequenceDataset> training_, held_out_;
   std::optional<data::SequenceLoader> training_loader_;
   std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // in the order of the data; sorted

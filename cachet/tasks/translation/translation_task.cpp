@@ -13,7 +13,6 @@
 
 #include "cachet/nn/cache/cache.h"
 #include "cachet/nn/regularizer.h"
-#include "cachet/report/progress.h"
 #include "cachet/train/device.h"
 
 namespace cachet::tasks {
@@ -124,21 +123,16 @@ void TranslationTask::warn_of_stored_memory() {
     const auto* cache = dynamic_cast<const nn::Cache*>(module.get());
     if (cache == nullptr || cache->why_memory_varies()) continue;
     note(
-        "evaluation reads caches as the last batch left them, and they tell how long its sentences were: translations "
-        "may "
-        "end too early or too late; model.cache.attend and model.cache.inference = \"per_sample\" avoid that");
+        {"evaluation reads caches as the last batch left them, and they tell how long its sentences were: "
+         "translations may end too early or too late; model.cache.attend and model.cache.inference = \"per_sample\" "
+         "avoid that"});
     return;
   }
 }
 
-void TranslationTask::note(const std::string& line) {
-  report::Progress({.mode = report::ProgressMode::none}).log(line);
-  data_notes_.push_back(line);
-}
-
 std::shared_ptr<const data::ParallelCorpus> TranslationTask::open(data::SequenceSplit split) {
   auto corpus = data::ParallelCorpus::open(options_.parallel, *encoders_, split);
-  for (const std::string& line : corpus->notes(data::to_string(split))) note(line);
+  note(corpus->notes(data::to_string(split)));
   return corpus;
 }
 

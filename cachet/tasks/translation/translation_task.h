@@ -26,7 +26,6 @@ class TranslationTask : public Task, public TranslatesText, public ExportsRewrit
 
   torch::nn::Module& model() override { return *model_; }
   std::vector<std::string> heads() const override { return {"output"}; }
-  std::vector<std::string> data_notes() const override { return data_notes_; }
   std::map<std::string, std::string> data_fingerprints() const override;
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
@@ -52,7 +51,6 @@ class TranslationTask : public Task, public TranslatesText, public ExportsRewrit
   void make_up_data();
   void build_model();
   void warn_of_stored_memory();
-  void note(const std::string& line);
   std::vector<SentenceToTranslate> sources_to_translate() const;
   std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                      const std::function<void(int64_t done)>& progress);
@@ -62,7 +60,6 @@ class TranslationTask : public Task, public TranslatesText, public ExportsRewrit
   TranslationTaskOptions options_;
   train::TrainOptions training_options_;
   Splits splits_;
-  std::vector<std::string> data_notes_;
   std::optional<data::ParallelEncoders> encoders_;
   std::shared_ptr<const data::ParallelCorpus> training_, held_out_;
   std::optional<data::ParallelLoader> training_loader_, held_out_loader_;
