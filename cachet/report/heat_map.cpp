@@ -14,7 +14,8 @@ constexpr size_t kMostCells = 20'000;
 constexpr double kFaintest = 0.06;        // the least value is still a cell
 constexpr double kDarkBackground = 0.68;  // from this opacity on, text is drawn in the light colour
 constexpr double kCellHeight = 28, kHead = 22, kScale = 40, kWidth = 560;
-constexpr double kLetter = 7, kMostLeft = 0.45 * kWidth;  // of a row's name, so that those of deep layers differ
+constexpr double kLetter = 7, kMargin = 12;  // of a row's name
+constexpr int kMostLetters = 34;             // so that the names of deep layers differ
 
 struct HeatScale {
   double least = 0, most = 1;
@@ -83,7 +84,7 @@ void draw_cell(Markup& svg, const HeatMap& map, size_t row, size_t column, const
 void draw_heat_svg(Markup& svg, const HeatMap& map) {
   int letters = display_width(map.y_label);
   for (const std::string& row : map.rows) letters = std::max(letters, display_width(row));
-  const double left = std::clamp(letters * kLetter + 12, 40.0, kMostLeft);
+  const double left = std::max(std::min(letters, kMostLetters) * kLetter + kMargin, 40.0);
   const double width = (kWidth - left) / map.columns.size();
   const double bottom = kHead + kCellHeight * map.rows.size();
   const HeatScale scale = scale_of(map);
@@ -104,7 +105,7 @@ void draw_heat_svg(Markup& svg, const HeatMap& map) {
   for (size_t row = 0; row < map.rows.size(); ++row) {
     const double top = kHead + row * kCellHeight;
     svg.element("text", {{"x", left - 8}, {"y", top + kCellHeight / 2 - 1}, {"dy", "0.35em"}, {"text-anchor", "end"}},
-                fit_width(map.rows[row], static_cast<int>((kMostLeft - 12) / kLetter)));
+                fit_width(map.rows[row], kMostLetters));
     for (size_t column = 0; column < map.columns.size(); ++column) {
       draw_cell(svg, map, row, column, scale, left + column * width, top, width);
     }
