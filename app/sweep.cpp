@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSweepFile = "sweep.toml";
 
 struct SweepArguments {
-  std::string recipe, run, runs = "runs", progress = "auto";
+  std::string recipe, run, runs = "runs", progress = "auto", seeds;
   std::vector<std::string> settings;
   bool resume = false, print = false, dry_run = false;
 };
@@ -163,8 +163,10 @@ class SweepSeries {
   }
 
   std::string resuming() const {
-    return report::program_name() + " sweep " + report::shell_word(arguments_.recipe) + " --run " +
-           report::shell_word(folder_.string()) + " --resume";
+    std::string line = report::program_name() + " sweep " + report::shell_word(arguments_.recipe);
+    for (const std::string& setting : arguments_.settings) line += " --set " + report::shell_word(setting);
+    if (!arguments_.seeds.empty()) line += " --seeds " + report::shell_word(arguments_.seeds);
+    return line + " --run " + report::shell_word(folder_.string()) + " --resume";
   }
 
   const SweepArguments& arguments_;
@@ -178,6 +180,11 @@ class SweepSeries {
 int run_sweep(const SweepArguments& arguments) {
   const fs::path recipe = find_recipe(arguments.recipe);
   tasks::Sweep sweep = tasks::read_sweep(recipe);
+  if (!arguments.seeds.empty()) {
+    parse_seeds(arguments.seeds, /*first=*/0);
+    sweep.seeds = arguments.seeds;
+    sweep.seed.reset();
+  }
   const fs::path folder = sweep_folder(arguments, recipe);
   // A key that is none, or a value out of range, is a mistake in the recipe: nothing begins.
   for (const tasks::SweepPoint& point : sweep.points) {
@@ -204,6 +211,8 @@ Action declare_sweep(CLI::App& app) {
       ->required()
       ->type_name("");
   add_recipe_settings(app, arguments->settings);
+  app.add_option("--seeds", arguments->seeds, "Train each point once for each of N seeds, or of these (the recipe's)")
+      ->type_name("N|A,B,...");
   app.add_flag("--resume", arguments->resume,
                "Go on with the sweep in --run; what is done, or what another process trains, is passed by");
   app.add_option("--run", arguments->run, "The sweep's folder (RUNS/<date>-<recipe>-sweep)")->type_name("FOLDER");
@@ -218,8 +227,8 @@ const Registration registered_sweep({Topic::runs,
                                      "sweep",
                                      "Train every combination of values that a recipe's table [sweep] lists",
                                      {"cachet sweep sweeps/cache_ratio --dry-run",
-                                      "cachet sweep sweeps/cache_ratio --run my-sweep",
-                                      "cachet sweep sweeps/cache_ratio --run my-sweep --resume"},
+                                      "cachet sweep sweeps/cache_ratio --run my-sweep --seeds 5",
+                                      "cachet sweep sweeps/cache_ratio --run my-sweep --seeds 5 --resume"},
                                      declare_sweep});
 
 }  // namespace

@@ -31,11 +31,7 @@ std::vector<uint64_t> asked_seeds(const TrainArguments& arguments, uint64_t firs
   if (arguments.seed && (listed || arguments.seeds.empty()))
     throw UsageError("--seed is the first of --seeds N; with a list of seeds, or a folder of them, leave it out");
   if (arguments.seeds.empty()) return {};
-  const auto seeds = train::seeds_from_text(arguments.seeds, first);
-  if (!seeds)
-    throw UsageError("--seeds " + arguments.seeds +
-                     ": write how many (5: from train.seed on), or which, each once (0,1,7); 1,000 at most");
-  return *seeds;
+  return parse_seeds(arguments.seeds, first);
 }
 
 /// Nothing is left to do: the run is complete, and the recipe that was read now would not change that.
@@ -135,6 +131,14 @@ class SeedSeries {
 };
 
 }  // namespace
+
+std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first) {
+  const auto seeds = train::seeds_from_text(text, first);
+  if (!seeds)
+    throw UsageError("--seeds " + text +
+                     ": write how many (5: from train.seed on), or which, each once (0,1,7); 1,000 at most");
+  return *seeds;
+}
 
 int train_seeds(const TrainArguments& arguments) {
   const TrainingJob job = training_job(arguments, /*several=*/true);

@@ -59,6 +59,9 @@ std::vector<std::string> command_words();
 int look_at_training(const TrainArguments& arguments, const config::Document& document, const tasks::RecipePlan& plan,
                      size_t runs);
 
+/// What --seeds means: "5" is that many seeds from `first` on, "0,1,7" is these. Throws UsageError.
+std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first);
+
 /// `cachet train` with several seeds, one after the other.
 int train_seeds(const TrainArguments& arguments);
 

@@ -47,6 +47,15 @@ class Sweep(RunTest):
         self.assertEqual(self.weights("many/wide-ratio_0.25/seed-1"), self.weights("alone"))
         self.assertNotIn("sweep", (self.folder / "many/wide-ratio_0.25/seed-1/resolved.toml").read_text())
 
+    def test_seeds_of_the_command_line_take_the_place_of_the_recipes(self):
+        words = ["sweep", "sweep.toml", "--run", "many", *self.SHORT]
+        self.cachet(*words, "--seeds", "3,7")
+        self.assertEqual(sorted(row["seed"] for row in self.rows("many")), ["3"] * 4 + ["7"] * 4)
+        self.cachet(*words, "--seeds", "3,8", "--resume")
+        self.assertEqual(sorted(row["seed"] for row in self.rows("many")), ["3"] * 4 + ["7"] * 4 + ["8"] * 4)
+        self.assertIn("each once", self.refused("sweep", "sweep.toml", "--run", "new", "--seeds", "3,3", cwd=self.folder))
+        self.assertFalse((self.folder / "new").exists())
+
     def test_goes_on_with_what_is_not_done(self):
         words = ["sweep", "sweep.toml", "--run", "many", *self.SHORT]
         self.cachet(*words)
@@ -89,10 +98,10 @@ class Sweep(RunTest):
 
     def test_a_point_that_fails_is_a_row_and_the_others_go_on(self):
         (self.folder / "sweep.toml").write_text('base = "tiny.toml"\n[sweep]\ndata.root = ["images", "nowhere"]\n')
-        done = command.run("sweep", "sweep.toml", "--run", "many", *self.SHORT, cwd=self.folder)
+        done = command.run("sweep", "sweep.toml", "--run", "many", "--seeds", "1", *self.SHORT, cwd=self.folder)
         self.assertEqual(done.returncode, 1)
         self.assertIn("1 of 2 points failed", done.stderr)
-        self.assertIn("cachet sweep sweep.toml --run many --resume", done.stderr)
+        self.assertIn("cachet sweep sweep.toml --set 'train.limit=4 steps' --seeds 1 --run many --resume", done.stderr)
         self.assertRegex(done.stdout, "(?m)^state +finished +could not begin$")
         self.assertRegex(done.stdout, "(?m)^run +root_images +root_nowhere$")
         self.assertIn("there is no folder", (self.folder / "many/report.html").read_text())
