@@ -1,4 +1,5 @@
 #include <ATen/core/grad_mode.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <iostream>
@@ -7,14 +8,17 @@
 
 #include "app/ability.h"
 #include "app/command.h"
+#include "app/counted_progress.h"
 #include "app/data_place.h"
 #include "app/given_samples.h"
 #include "app/json.h"
 #include "app/output.h"
 #include "app/prediction_folder.h"
+#include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
 #include "cachet/report/format.h"
+#include "cachet/report/terminal.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
 
@@ -25,6 +29,7 @@ struct EvalArguments {
   SavedRunArgument model;
   std::string text;  // a file of one's own, for tasks that score text
   OutputArgument output;
+  std::string progress = "auto";
   bool json = false;
 };
 
@@ -43,6 +48,9 @@ int eval_text(const EvalArguments& arguments) {
   const at::NoGradGuard no_grad;
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
   const tasks::NextSample next = samples_of_lines(arguments.text);
+  CountedProgress progress("eval", arguments.progress,
+                           {.results_on_terminal = arguments.json && report::is_terminal(STDOUT_FILENO),
+                            .asked_line_by_line = arguments.text == "-"});
   double loss = 0;
   int64_t tokens = 0;
   const auto next_line = [&]() -> std::optional<std::string> {
@@ -50,7 +58,7 @@ int eval_text(const EvalArguments& arguments) {
     if (!line) return std::nullopt;
     return std::move(line->text);
   };
-  scores.score_text(next_line, [&](const tasks::ScoredLine& line) {
+  const auto seen = [&](const tasks::ScoredLine& line) {
     loss += line.loss;
     tokens += line.tokens;
     if (!arguments.json) return;
@@ -61,7 +69,9 @@ int eval_text(const EvalArguments& arguments) {
                                         {"perplexity", std::exp(mean)}}
                      .dump()
               << std::endl;
-  });
+  };
+  scores.score_text(next_line, seen, [&](int64_t scored) { progress.show(scored, "tokens"); });
+  progress.finish();
   if (arguments.json) return kDone;
   if (tokens == 0) throw io::Error(arguments.text + ": holds no text");
   const double mean = loss / static_cast<double>(tokens);
@@ -72,7 +82,7 @@ int eval_text(const EvalArguments& arguments) {
 
 /// Evaluates by records that a folder keeps, so that what is there is not done again, and writes files of results.
 train::Metrics eval_into_folder(tasks::Task& task, const PredictionFolder& folder, const tasks::RecordSource& records,
-                                std::vector<std::string>& written) {
+                                CountedProgress& progress, std::vector<std::string>& written) {
   auto& evaluates = ability_of<tasks::EvaluatesRecords>(task, "write files of results");
   auto& results = ability_of<tasks::WritesResults>(task, "write files of results");
   const int64_t size = task.evaluation_size();
@@ -81,7 +91,11 @@ train::Metrics eval_into_folder(tasks::Task& task, const PredictionFolder& folde
   for (int64_t i = 0; i < file.done(); ++i) file.require(i, source);
   file.require_at_most(size);
   say_gone_on_with(folder, file.done(), " of " + std::to_string(size));
-  evaluates.answer_evaluation(file.done(), {}, [&](const tasks::Record& record) { file.append(record, source); });
+  evaluates.answer_evaluation(file.done(), {}, [&](const tasks::Record& record) {
+    file.append(record, source);
+    progress.show(file.done(), size);
+  });
+  progress.finish();
   const train::Metrics metrics = evaluates.evaluate_records(tasks::records_in(folder.records(), size));
   const auto files = results.results_of_evaluation(tasks::records_in(folder.records(), size));
   folder.write(files);
@@ -100,9 +114,12 @@ int run_eval(const EvalArguments& arguments) {
   const auto task = load(saved, arguments.model, tasks::Splits::test);
   const at::NoGradGuard no_grad;
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  CountedProgress progress("eval", arguments.progress);
+  const auto show = [&](int64_t done, int64_t total) { progress.show(done, total); };
   std::vector<std::string> written;
   const train::Metrics metrics =
-      folder ? eval_into_folder(*task, *folder, {saved, {}}, written) : task->evaluate([](int64_t, int64_t) {});
+      folder ? eval_into_folder(*task, *folder, {saved, {}}, progress, written) : task->evaluate(show);
+  progress.finish();
   if (!arguments.json) {
     const std::string samples = std::to_string(task->evaluation_size()) + " " + task->sample_words().held_out + " " +
                                 task->sample_words().many + where_data_lie(saved.plan);
@@ -135,6 +152,7 @@ Action declare_eval(CLI::App& app) {
              "done again",
              "FOLDER");
   app.add_flag("--json", arguments->json, "Print one JSON object; of --text, one a line");
+  add_progress_option(app, arguments->progress);
   return [arguments] { return run_eval(*arguments); };
 }
 

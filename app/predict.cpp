@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -6,14 +8,17 @@
 
 #include "app/ability.h"
 #include "app/command.h"
+#include "app/counted_progress.h"
 #include "app/data_place.h"
 #include "app/given_samples.h"
 #include "app/output.h"
 #include "app/prediction_folder.h"
+#include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
 #include "cachet/report/program_name.h"
 #include "cachet/report/shell_word.h"
+#include "cachet/report/terminal.h"
 #include "cachet/tasks/records.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
@@ -28,6 +33,7 @@ struct PredictArguments {
   std::string lines;                 // a file of such
   tasks::AnswerOptions answers;
   double least_score = 0.3;  // of what is drawn
+  std::string progress = "auto";
 
   bool gives_samples() const { return !samples.empty() || !lines.empty(); }
 };
@@ -91,15 +97,20 @@ tasks::NextSample given_samples(const PredictArguments& arguments, tasks::Sample
   return samples_of_arguments(arguments.samples, form);
 }
 
-void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output) {
+/// Whoever writes lines waits for the answer to each.
+bool asked_line_by_line(const PredictArguments& arguments) {
+  std::error_code absent;
+  return !arguments.lines.empty() && !std::filesystem::is_regular_file(arguments.lines, absent);
+}
+
+void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output,
+                   CountedProgress& progress) {
   auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
   const auto source_of = [&](const std::string& sample) {
     return output.source().of_given(sample, answers.sample_form());
   };
   tasks::GivenOptions options{arguments.answers};
-  std::error_code absent;
-  if (!arguments.lines.empty() && !std::filesystem::is_regular_file(arguments.lines, absent))
-    options.batch = 1;  // whoever writes lines waits for the answer to each
+  if (asked_line_by_line(arguments)) options.batch = 1;
   const int64_t done = output.done();
   const int64_t count = tasks::answer_all_given(
       answers, given_samples(arguments, answers.sample_form()), options,
@@ -107,7 +118,9 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
       [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
         if (sample.index == done) output.say_done("");
         output.write(record, source_of(sample.given));
+        progress.show(sample.index + 1, "samples");
       });
+  progress.finish();
   output.require_at_most(count);
   if (count == output.done()) output.say_done(" of " + std::to_string(count));
   for (const std::string& note : answers.notes_on_given()) std::cerr << note << '\n';
@@ -128,7 +141,7 @@ int64_t count_unreadable(const tasks::NextRecord& next) {
 
 /// Pictures with what was found drawn over them, and files of results: all that a folder holds of given samples.
 int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, const PredictionFolder& folder,
-                        const tasks::RecordSource& source) {
+                        const tasks::RecordSource& source, CountedProgress& progress) {
   auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
   auto& draws = ability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
   const auto source_of = [&](const std::string& sample) { return source.of_given(sample, answers.sample_form()); };
@@ -148,11 +161,13 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, co
       [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
         if (sample.index == done) say_gone_on_with(folder, done, "");
         if (const auto* unreadable = dynamic_cast<const tasks::UnreadableSample*>(&sample))
-          std::cerr << "passed over: " << unreadable->problem << '\n';
+          progress.log("passed over: " + unreadable->problem);
         else
           folder.write_picture(names.of(sample.index), draws.picture_of_answer(sample, record, arguments.least_score));
         records.append(record, source_of(sample.given));  // last: a record's picture is there
+        progress.show(sample.index + 1, "samples");
       });
+  progress.finish();
   records.require_at_most(count);
   if (count == done) say_gone_on_with(folder, done, " of " + std::to_string(count));
   const int64_t unreadable = count_unreadable(tasks::records_in(folder.records(), count));
@@ -170,15 +185,21 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, co
   return kFailed;
 }
 
-void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output) {
+void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output,
+                        CountedProgress& progress) {
   auto& answers = ability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
-  const std::string source = output.source().of_evaluation(task.evaluation_size());
+  const int64_t size = task.evaluation_size();
+  const std::string source = output.source().of_evaluation(size);
+  int64_t done = output.done();
   for (int64_t i = 0; i < output.done(); ++i) output.has(i, source);
-  output.require_at_most(task.evaluation_size());
-  output.say_done(" of " + std::to_string(task.evaluation_size()));
-  if (output.done() < task.evaluation_size())
-    answers.answer_evaluation(output.done(), arguments.answers,
-                              [&](const tasks::Record& record) { output.write(record, source); });
+  output.require_at_most(size);
+  output.say_done(" of " + std::to_string(size));
+  if (done < size)
+    answers.answer_evaluation(done, arguments.answers, [&](const tasks::Record& record) {
+      output.write(record, source);
+      progress.show(++done, size);
+    });
+  progress.finish();
 }
 
 int run_predict(const PredictArguments& arguments) {
@@ -201,15 +222,18 @@ int run_predict(const PredictArguments& arguments) {
   const auto task =
       load(saved, arguments.model, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
-  if (folder) return predict_into_folder(*task, arguments, *folder, source);
+  CountedProgress progress("predict", arguments.progress,
+                           {.results_on_terminal = arguments.output.path.empty() && report::is_terminal(STDOUT_FILENO),
+                            .asked_line_by_line = asked_line_by_line(arguments)});
+  if (folder) return predict_into_folder(*task, arguments, *folder, source, progress);
   RecordOutput& output = *records;
   if (arguments.gives_samples()) {
-    predict_given(*task, arguments, output);
+    predict_given(*task, arguments, output, progress);
   } else {
     if (const std::string place = where_data_lie(saved.plan); !place.empty())
       std::cerr << "answering " << task->evaluation_size() << ' ' << task->sample_words().held_out << ' '
                 << task->sample_words().many << place << '\n';
-    predict_evaluation(*task, arguments, output);
+    predict_evaluation(*task, arguments, output, progress);
   }
   return kDone;
 }
@@ -234,6 +258,7 @@ Action declare_predict(CLI::App& app) {
              "A file of JSON lines, or a folder for pictures with what was found drawn over them and files of "
              "results; what it holds of the same is not done again",
              "FILE.jsonl|FOLDER");
+  add_progress_option(app, arguments->progress);
   return [arguments] {
     for (std::string& sample : arguments->samples) sample = whole_text(std::move(sample));
     return run_predict(*arguments);

@@ -12,11 +12,14 @@
 
 #include "app/ability.h"
 #include "app/command.h"
+#include "app/counted_progress.h"
 #include "app/given_samples.h"
 #include "app/json.h"
+#include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "cachet/nn/linear.h"
 #include "cachet/report/format.h"
+#include "cachet/report/terminal.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
 
@@ -31,6 +34,7 @@ struct TranslateArguments {
   // What the recipe says unless the command line does.
   std::optional<int64_t> beam, shortest, added, lines;
   std::optional<double> length_penalty, per_token;
+  std::string progress = "auto";
   bool draws = false, json = false;
 };
 
@@ -47,9 +51,8 @@ std::function<std::optional<std::string>()> lines_of(std::vector<std::string> fi
   };
 }
 
-bool reads_terminal(const TranslateArguments& arguments) {
-  const auto typed = [](const std::string& file) { return file == "-" && ::isatty(STDIN_FILENO) == 1; };
-  return arguments.files.empty() ? typed("-") : std::ranges::any_of(arguments.files, typed);
+bool reads_standard_input(const TranslateArguments& arguments) {
+  return arguments.files.empty() || std::ranges::find(arguments.files, "-") != arguments.files.end();
 }
 
 void print_translation(const tasks::TranslatedLine& line, bool json, bool several) {
@@ -92,7 +95,7 @@ int run_translate(const TranslateArguments& arguments) {
   lay_over(options.beam, arguments);
   if (arguments.lines)
     options.lines = *arguments.lines;
-  else if (reads_terminal(arguments))
+  else if (reads_standard_input(arguments) && report::is_terminal(STDIN_FILENO))
     options.lines = 1;
   try {
     models::check_beam(options.beam);
@@ -104,9 +107,14 @@ int run_translate(const TranslateArguments& arguments) {
   const train::Precision computed = saved.plan.training.train.precision;
   const train::PrecisionScope precision(computed, train::device_of(task->model()).type());
   if (computed == train::Precision::float32) nn::pack_linear_layers(task->model());
+  CountedProgress progress("translate", arguments.progress,
+                           {.results_on_terminal = report::is_terminal(STDOUT_FILENO),
+                            .asked_line_by_line = reads_standard_input(arguments)});
   translates.translate(lines_of(arguments.files), options, [&](const tasks::TranslatedLine& line) {
     print_translation(line, arguments.json, options.beam.n_best > 1);
+    progress.show(line.index + 1, "lines");
   });
+  progress.finish();
   for (const std::string& note : translates.notes_on_translated()) std::cerr << "note: " << note << '\n';
   return kDone;
 }
@@ -154,6 +162,7 @@ Action declare_translate(CLI::App& app) {
       ->check(CLI::Range(1, 1 << 24))
       ->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each line");
+  add_progress_option(app, arguments->progress);
   return [arguments] { return run_translate(*arguments); };
 }
 

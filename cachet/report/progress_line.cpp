@@ -86,6 +86,7 @@ std::string bar_line(const ProgressState& state, std::optional<double> seconds_l
     values += "  " + fields[i].text;
     used += display_width(fields[i].text) + 2;
   }
+  if (state.steps == 0) return head + (steps.empty() ? "" : "  " + steps) + values;  // nobody knows how much there is
   const int width = std::min(columns - used, kLongestBar);
   return head + "  " + bar_of(share_done(state), width, style) + "  " + steps + values;
 }

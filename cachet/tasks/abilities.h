@@ -163,9 +163,10 @@ class ScoresText {
  public:
   virtual ~ScoresText() = default;
   /// next_line gives the lines without their ends, nothing behind the last; `seen` gets each line in order, when all of
-  /// its tokens were scored.
+  /// its tokens were scored, and `scored` the number of tokens again and again, within long lines too.
   virtual void score_text(const std::function<std::optional<std::string>()>& next_line,
-                          const std::function<void(const ScoredLine& line)>& seen) = 0;
+                          const std::function<void(const ScoredLine& line)>& seen,
+                          const std::function<void(int64_t tokens)>& scored) = 0;
 };
 
 }  // namespace cachet::tasks

@@ -120,6 +120,15 @@ class Language(command.FolderTest):
         self.assertIn("temperature", self.refused("generate", "wikitext2_plain-run", "--temperature", "-1", cwd=self.folder))
         self.assertIn("not by both", self.refused("generate", "wikitext2_plain-run", "--prompt", "a", "--lines", "b", cwd=self.folder))
 
+    def test_a_long_line_is_scored_with_a_word_on_how_far_it_is(self):
+        self.train("wikitext2_plain", "run", "--set", "data.vocabulary=23")
+        (self.folder / "mine.txt").write_text("word1 word2 " * 50_000)
+        code, said = command.on_terminal("eval", "run", "--text", "mine.txt", "--progress", "bar", cwd=self.folder)
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"eval  tokens \d+")
+        self.assertIn("100001 tokens", said)
+        self.assertNotIn("eval  tokens", self.cachet("eval", "run", "--text", "mine.txt", "--progress", "none").stderr)
+
     def test_files_of_tokens_give_the_same_run(self):
         vocabulary = ["--set", "data.vocabulary=23"]
         self.train("wikitext2_grc", "text", *vocabulary)

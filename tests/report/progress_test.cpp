@@ -67,6 +67,14 @@ TEST_F(ProgressOnTerminalTest, TheBarFitsEveryWidth) {
   }
 }
 
+TEST_F(ProgressTest, WhereNobodyKnowsHowMuchThereIsStandsNoBar) {
+  ProgressState state;
+  state.phase = "eval";
+  state.metrics = {{"tokens", "4736"}};
+  EXPECT_EQ(bar_line(state, std::nullopt, {79, true, false}), "eval  tokens 4736");
+  EXPECT_EQ(plain_line(state, std::nullopt), "eval, tokens 4736");
+}
+
 TEST_F(ProgressTest, FieldsGoByImportance) {
   const std::string narrow = bar_line(a_state(120), 42.0, {79, true, false});
   EXPECT_NE(narrow.find("train 3/15"), std::string::npos);

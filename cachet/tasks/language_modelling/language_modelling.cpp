@@ -235,8 +235,12 @@ namespace {
 class LineScores {
  public:
   LineScores(models::LanguageModel& model, const LanguageEvaluationOptions& how, data::Token before,
-             const std::function<void(const ScoredLine& line)>& seen)
-      : model_(model), segment_(how.target_length), stream_(model.make_stream(1, how.segments)), seen_(seen) {
+             const std::function<void(const ScoredLine& line)>& seen, const std::function<void(int64_t tokens)>& scored)
+      : model_(model),
+        segment_(how.target_length),
+        stream_(model.make_stream(1, how.segments)),
+        seen_(seen),
+        scored_(scored) {
     ids_.push_back(before);
   }
 
@@ -268,6 +272,8 @@ class LineScores {
     }
     while (!left_.empty() && left_.front() == 0) pop();
     ids_.erase(ids_.begin(), ids_.end() - 1);  // what is foretold last is read first in the next segment
+    tokens_ += length;
+    scored_(tokens_);
   }
   void pop() {
     seen_(lines_.front());
@@ -276,9 +282,10 @@ class LineScores {
   }
 
   models::LanguageModel& model_;
-  int64_t segment_, next_line_ = 0;
+  int64_t segment_, next_line_ = 0, tokens_ = 0;
   models::TextStream stream_;
   const std::function<void(const ScoredLine& line)>& seen_;
+  const std::function<void(int64_t tokens)>& scored_;
   std::vector<int64_t> ids_;
   std::deque<ScoredLine> lines_;
   std::deque<int64_t> left_;  // of each line, tokens without a score
@@ -287,9 +294,11 @@ class LineScores {
 }  // namespace
 
 void LanguageModelling::score_text(const std::function<std::optional<std::string>()>& next_line,
-                                   const std::function<void(const ScoredLine& line)>& seen) {
+                                   const std::function<void(const ScoredLine& line)>& seen,
+                                   const std::function<void(int64_t tokens)>& scored) {
   const at::NoGradGuard no_grad;
-  LineScores scores(*model_, options_.evaluation, data::line_end(options_.corpus.tokens, encoder_->vocabulary()), seen);
+  LineScores scores(*model_, options_.evaluation, data::line_end(options_.corpus.tokens, encoder_->vocabulary()), seen,
+                    scored);
   while (const auto line = next_line())
     scores.add(data::encode_corpus(*line + "\n", *encoder_, options_.corpus.tokens).tokens);
   scores.finish();

@@ -41,7 +41,8 @@ class LanguageModelling : public Task,
   void generate(const std::string& prompt, const GenerationOptions& options,
                 const std::function<void(const std::string& piece)>& seen) override;
   void score_text(const std::function<std::optional<std::string>()>& next_line,
-                  const std::function<void(const ScoredLine& line)>& seen) override;
+                  const std::function<void(const ScoredLine& line)>& seen,
+                  const std::function<void(int64_t tokens)>& scored) override;
   /// log p of the token behind each of 64 beginnings, as the model has it when it writes.
   ComparedScores compared_scores() override;
   std::string why_no_graph() const override { return kWritesTokenByToken; }
