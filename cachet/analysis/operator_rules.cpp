@@ -63,10 +63,11 @@ std::vector<Product> token_convolution(const Operands& t, const at::Tensor& outp
   return {{output.size(0) * t.numbers[0] * t.numbers[1] * t[1].numel(), {t[1]}}};
 }
 
-constexpr std::array<OperatorRule, 19> kRules{{
+constexpr std::array<OperatorRule, 20> kRules{{
     {"aten::linear", linear},
     {"cachet::linear", linear},
     {"cachet::linear_gelu", linear},
+    {"cachet::linear_cross_entropy", linear},
     {"aten::conv1d", convolution},
     {"aten::conv2d", convolution},
     {"aten::conv3d", convolution},

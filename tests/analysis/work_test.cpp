@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cachet/analysis/model_summary.h"
+#include "cachet/ops/fused.h"
 #include "tests/support/small_models.h"
 
 namespace cachet::analysis {
@@ -38,6 +39,18 @@ TEST(WorkOf, WorksForEveryBackboneWithoutNumbers) {
     EXPECT_GT(work.operations, 1000) << small.name;
     EXPECT_GT(work.bytes, 4000) << small.name;
     EXPECT_EQ(work_of(*model), work) << small.name;
+  }
+}
+
+// The last layer of models that write text is one with its cross entropy.
+TEST(ModelSummary, OfATextModelIsThatOfItsCompositionEachTime) {
+  for (const testing::SmallModel& small : testing::small_text_models()) {
+    const auto model = testing::built(small, {});
+    model->eval();
+    const ModelSummary fused = summarize(*model);
+    EXPECT_EQ(summarize(*model).macs, fused.macs) << small.name;
+    const ops::CompositeOnly composite;
+    EXPECT_EQ(summarize(*model).macs.linear_convolution, fused.macs.linear_convolution) << small.name;
   }
 }
 
