@@ -76,6 +76,7 @@ std::string format_value(const MetricDescription& metric, double value, int digi
 
 std::string heading(const MetricDescription& metric) {
   std::string text = metric.title;
+  if (text.find('_') != std::string::npos) return text;  // a name as a program has it
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
 }

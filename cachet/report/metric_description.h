@@ -26,8 +26,9 @@ struct MetricDescription {
   std::string title;  // for people: "top-1"
   ValueForm form = ValueForm::number;
   Better better = Better::neither;
-  bool decides = false;  // whether it is what the run is to reach
-  std::string unit{};    // of a number that has one: "points"
+  bool decides = false;   // whether it is what the run is to reach
+  std::string unit{};     // of a number that has one: "points"
+  bool constant = false;  // the same at each evaluation, something to compare with: no curve is drawn of it
 
   bool operator==(const MetricDescription&) const = default;
 };

@@ -14,6 +14,7 @@ DescriptionJson metric_to_json(const report::MetricDescription& metric) {
                        {"better", report::word(metric.better)},
                        {"decides", metric.decides}};
   if (!metric.unit.empty()) json["unit"] = metric.unit;
+  if (metric.constant) json["constant"] = true;
   return json;
 }
 
@@ -24,7 +25,8 @@ report::MetricDescription metric_from_json(const DescriptionJson& json) {
           report::form_from(json.value("form", "")),
           report::better_from(json.value("better", "")),
           json.value("decides", false),
-          json.value("unit", "")};
+          json.value("unit", ""),
+          json.value("constant", false)};
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ std::vector<MetricDescription> shown_metrics(const RunDescription& run, const st
 
 void add_metric_charts(const RunDescription& run, const std::vector<Event>& events, report::RunPage& page) {
   for (const MetricDescription& metric : shown_metrics(run, events)) {
+    if (metric.constant) continue;
     const bool percent = metric.form == report::ValueForm::percent;
     report::add_chart(page.charts, {report::heading(metric),
                                     percent ? "%" : metric.unit,

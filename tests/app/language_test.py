@@ -65,6 +65,7 @@ class Language(command.FolderTest):
         for part in ("Loss by place in the segment", "Perplexity over tokens", "Perplexity over time",
                      "What the model writes behind passages of the text", "tokens foretold"):
             self.assertIn(part, page)
+        self.assertNotIn("5-gram's perplexity", page)
 
     def test_runs_can_be_looked_into(self):
         for recipe, expected in (("wikitext2_grc", {"caches", "gates", "maps", "interventions", "similarity", "kernels"}),

@@ -9,6 +9,7 @@ TEST(MetricDescription, OfAMetricThatNobodyDescribedIsItsName) {
   const std::vector<MetricDescription> all{{"top1", "top-1", ValueForm::percent, Better::higher, true}};
   EXPECT_EQ(description_of(all, "top1").title, "top-1");
   EXPECT_EQ(heading(description_of(all, "top1")), "Top-1");
+  EXPECT_EQ(heading(description_of(all, "loss_rpn_cls")), "loss_rpn_cls");
   const MetricDescription unknown = description_of(all, "chrf");
   EXPECT_EQ(unknown.title, "chrf");
   EXPECT_EQ(unknown.better, Better::neither);

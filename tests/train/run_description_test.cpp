@@ -25,7 +25,7 @@ RunDescription whole_description() {
           77,
           {{"error", "mean error", ValueForm::fixed, Better::lower, /*decides=*/true, "metres"},
            {"hits", "hits", ValueForm::percent, Better::higher},
-           {"waves", "waves", ValueForm::count, Better::neither, false, "a day"}}};
+           {"waves", "waves", ValueForm::count, Better::neither, false, "a day", /*constant=*/true}}};
 }
 
 void expect_same_metric(const report::MetricDescription& metric, const report::MetricDescription& other) {
@@ -35,6 +35,7 @@ void expect_same_metric(const report::MetricDescription& metric, const report::M
   EXPECT_EQ(metric.better, other.better) << metric.name;
   EXPECT_EQ(metric.decides, other.decides) << metric.name;
   EXPECT_EQ(metric.unit, other.unit) << metric.name;
+  EXPECT_EQ(metric.constant, other.constant) << metric.name;
 }
 
 void expect_same_description(const RunDescription& run, const RunDescription& other) {

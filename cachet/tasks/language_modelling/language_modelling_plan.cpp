@@ -55,7 +55,7 @@ std::vector<report::MetricDescription> language_metrics(data::CorpusTokens token
           {"loss", "loss", ValueForm::fixed, Better::lower},
           {"bits_per_byte", "bits per byte", ValueForm::fixed, Better::lower, /*decides=*/!words},
           {"bits_per_character", "bits per character", ValueForm::fixed, Better::lower},
-          {"baseline_perplexity", "5-gram's perplexity", ValueForm::fixed, Better::neither}};
+          {.name = "baseline_perplexity", .title = "5-gram's perplexity", .form = ValueForm::fixed, .constant = true}};
 }
 
 TaskProfile LanguageModellingPlan::profile() const {

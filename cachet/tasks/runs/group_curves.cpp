@@ -38,6 +38,12 @@ std::string evaluated_on(const std::vector<RunGroup>& groups) {
   return place;
 }
 
+bool is_constant(const std::vector<RunGroup>& groups, const std::string& metric) {
+  return std::ranges::any_of(groups, [&](const RunGroup& group) {
+    return report::description_of(group.runs.front().description.metrics, metric).constant;
+  });
+}
+
 /// What evaluations measured, then training and its means: what tasks described in their order, then what else was
 /// logged.
 std::vector<MetricChart> charts_of(const std::vector<RunGroup>& groups) {
@@ -46,7 +52,7 @@ std::vector<MetricChart> charts_of(const std::vector<RunGroup>& groups) {
   for (const Event::Kind kind : {Event::Kind::evaluation, Event::Kind::step}) {
     const bool evaluation = kind == Event::Kind::evaluation;
     const auto add = [&](const report::MetricDescription& metric) {
-      if (has_chart(charts, kind, metric.name)) return;
+      if (has_chart(charts, kind, metric.name) || is_constant(groups, metric.name)) return;
       charts.push_back({kind, metric.name, report::heading(metric) + " " + (evaluation ? place : "in training"),
                         metric.unit.empty() ? metric.title : metric.unit,
                         evaluation || metric.better == report::Better::lower});

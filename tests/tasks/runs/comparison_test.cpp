@@ -252,6 +252,17 @@ TEST(GroupCurves, HaveBandsOfSeedsOverStepsAndTime) {
   EXPECT_EQ(time->series.x, (std::vector<double>{11, 21}));
 }
 
+TEST(GroupCurves, AreNotDrawnOfWhatIsTheSameAtEachEvaluation) {
+  RunRecord run = made_up_record("a", "0", {0.5, 0.6});
+  ASSERT_EQ(run.description.metrics.front().name, "top1");
+  const auto charts_of_accuracy = [&] {
+    return std::ranges::count(group_curves(grouped({run})).at(0), "Top-1 on the test images", &report::Curve::chart);
+  };
+  EXPECT_GT(charts_of_accuracy(), 0);
+  run.description.metrics.front().constant = true;
+  EXPECT_EQ(charts_of_accuracy(), 0);
+}
+
 TEST(GroupCurves, ReadTheTimeOfOlderRunsFromTheirStepLines) {
   RunRecord run = made_up_record("a", "0", {0.5, 0.6});
   for (Event& event : run.events) {
