@@ -181,7 +181,7 @@ int run_sweep(const SweepArguments& arguments) {
   const fs::path recipe = find_recipe(arguments.recipe);
   tasks::Sweep sweep = tasks::read_sweep(recipe);
   if (!arguments.seeds.empty()) {
-    parse_seeds(arguments.seeds, /*first=*/0);
+    parse_seeds(arguments.seeds, /*first=*/0);  // a mistake is one here, not of every point
     sweep.seeds = arguments.seeds;
     sweep.seed.reset();
   }
