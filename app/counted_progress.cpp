@@ -16,11 +16,12 @@ report::ProgressOptions options_of(const std::string& word, const Watched& watch
 }  // namespace
 
 CountedProgress::CountedProgress(std::string phase, const std::string& word, const Watched& watched)
-    : progress_(options_of(word, watched)) {
+    : from_the_start_(watched.from_the_start), progress_(options_of(word, watched)) {
   state_.phase = std::move(phase);
 }
 
 bool CountedProgress::is_early() const {
+  if (from_the_start_) return false;
   const std::chrono::seconds quiet(progress_.mode() == report::ProgressMode::plain ? 10 : 1);
   return std::chrono::steady_clock::now() - begin_ < quiet;
 }

@@ -13,11 +13,11 @@ namespace cachet::app {
 /// anyhow, and nobody waits for one answer at a time.
 struct Watched {
   bool results_on_terminal = false;
-  bool asked_line_by_line = false;  // by standard input
+  bool asked_line_by_line = false;  // comes_line_by_line()
+  bool from_the_start = false;      // also where it is done within a second (lines: within ten)
 };
 
-/// How far a command has come that counts what it does, on standard error. One that is done within a second (where
-/// lines are printed: within ten) says nothing.
+/// How far a command has come that counts what it does, on standard error.
 class CountedProgress {
  public:
   /// `phase` is what is done, in a word; `word` what --progress says.
@@ -36,6 +36,7 @@ class CountedProgress {
  private:
   bool is_early() const;
 
+  bool from_the_start_;
   report::ProgressState state_;
   report::Progress progress_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

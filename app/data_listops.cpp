@@ -3,6 +3,7 @@
 #include <memory>
 #include <thread>
 
+#include "app/counted_progress.h"
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/progress_argument.h"
@@ -28,16 +29,10 @@ struct Interrupted {};
 
 data::ListOpsStatistics generate(const ListOpsArguments& arguments) {
   const train::Interruption interruption;
-  report::Progress progress({.mode = progress_mode(arguments.progress)});
+  CountedProgress progress("listops", arguments.progress, {.from_the_start = true});
   return data::write_listops_folder(arguments.folder, arguments.options, [&](int64_t done) {
     if (interruption.requested()) throw Interrupted();
-    const int64_t all = arguments.options.size();
-    report::ProgressState state;
-    state.phase = "listops";
-    state.step = done;
-    state.steps = all;
-    state.run_done = static_cast<double>(done) / static_cast<double>(all);
-    progress.update(state);
+    progress.show(done, arguments.options.size());
   });
 }
 

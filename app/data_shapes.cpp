@@ -3,6 +3,7 @@
 #include <memory>
 #include <thread>
 
+#include "app/counted_progress.h"
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/progress_argument.h"
@@ -26,16 +27,11 @@ struct ShapesInterrupted {};
 
 data::ShapeCounts paint_shapes(const ShapeArguments& arguments) {
   const train::Interruption interruption;
-  report::Progress progress({.mode = progress_mode(arguments.progress)});
+  CountedProgress progress("shapes", arguments.progress, {.from_the_start = true});
   const int64_t all = arguments.options.train + arguments.options.validation;
   return data::write_shape_folder(arguments.folder, arguments.options, [&](int64_t done) {
     if (interruption.requested()) throw ShapesInterrupted();
-    report::ProgressState state;
-    state.phase = "shapes";
-    state.step = done;
-    state.steps = all;
-    state.run_done = static_cast<double>(done) / static_cast<double>(all);
-    progress.update(state);
+    progress.show(done, all);
   });
 }
 

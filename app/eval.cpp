@@ -50,7 +50,7 @@ int eval_text(const EvalArguments& arguments) {
   const tasks::NextSample next = samples_of_lines(arguments.text);
   CountedProgress progress("eval", arguments.progress,
                            {.results_on_terminal = arguments.json && report::is_terminal(STDOUT_FILENO),
-                            .asked_line_by_line = arguments.text == "-"});
+                            .asked_line_by_line = comes_line_by_line(arguments.text)});
   double loss = 0;
   int64_t tokens = 0;
   const auto next_line = [&]() -> std::optional<std::string> {

@@ -94,4 +94,9 @@ tasks::NextSample samples_of_lines(const std::string& file) {
   };
 }
 
+bool comes_line_by_line(const std::string& file) {
+  std::error_code absent;
+  return !std::filesystem::is_regular_file(file, absent);
+}
+
 }  // namespace cachet::app

@@ -16,4 +16,7 @@ tasks::NextSample samples_of_arguments(const std::vector<std::string>& words, ta
 /// where it cannot be read, and for lines of more than 16 MiB.
 tasks::NextSample samples_of_lines(const std::string& file);
 
+/// Whether such a file is a pipe or a terminal: whoever writes lines there waits for the answer to each.
+bool comes_line_by_line(const std::string& file);
+
 }  // namespace cachet::app

@@ -36,6 +36,7 @@ struct PredictArguments {
   std::string progress = "auto";
 
   bool gives_samples() const { return !samples.empty() || !lines.empty(); }
+  bool asks_line_by_line() const { return !lines.empty() && comes_line_by_line(lines); }
 };
 
 /// Where records go: a file that grows, or standard output.
@@ -97,12 +98,6 @@ tasks::NextSample given_samples(const PredictArguments& arguments, tasks::Sample
   return samples_of_arguments(arguments.samples, form);
 }
 
-/// Whoever writes lines waits for the answer to each.
-bool asked_line_by_line(const PredictArguments& arguments) {
-  std::error_code absent;
-  return !arguments.lines.empty() && !std::filesystem::is_regular_file(arguments.lines, absent);
-}
-
 void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output,
                    CountedProgress& progress) {
   auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
@@ -110,7 +105,7 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
     return output.source().of_given(sample, answers.sample_form());
   };
   tasks::GivenOptions options{arguments.answers};
-  if (asked_line_by_line(arguments)) options.batch = 1;
+  if (arguments.asks_line_by_line()) options.batch = 1;
   const int64_t done = output.done();
   const int64_t count = tasks::answer_all_given(
       answers, given_samples(arguments, answers.sample_form()), options,
@@ -224,7 +219,7 @@ int run_predict(const PredictArguments& arguments) {
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
   CountedProgress progress("predict", arguments.progress,
                            {.results_on_terminal = arguments.output.path.empty() && report::is_terminal(STDOUT_FILENO),
-                            .asked_line_by_line = asked_line_by_line(arguments)});
+                            .asked_line_by_line = arguments.asks_line_by_line()});
   if (folder) return predict_into_folder(*task, arguments, *folder, source, progress);
   RecordOutput& output = *records;
   if (arguments.gives_samples()) {

@@ -28,7 +28,7 @@ namespace {
 
 struct TranslateArguments {
   SavedRunArgument model;
-  std::vector<std::string> files;
+  std::vector<std::string> files{"-"};
   tasks::LineTranslationOptions options;
   models::SamplingOptions sampling;
   // What the recipe says unless the command line does.
@@ -40,7 +40,6 @@ struct TranslateArguments {
 
 /// The lines of all files, one behind the other.
 std::function<std::optional<std::string>()> lines_of(std::vector<std::string> files) {
-  if (files.empty()) files.emplace_back("-");
   return [files = std::move(files), number = size_t{0}, next = tasks::NextSample()]() mutable {
     while (true) {
       if (next)
@@ -51,8 +50,8 @@ std::function<std::optional<std::string>()> lines_of(std::vector<std::string> fi
   };
 }
 
-bool reads_standard_input(const TranslateArguments& arguments) {
-  return arguments.files.empty() || std::ranges::find(arguments.files, "-") != arguments.files.end();
+bool reads_terminal(const TranslateArguments& arguments) {
+  return std::ranges::find(arguments.files, "-") != arguments.files.end() && report::is_terminal(STDIN_FILENO);
 }
 
 void print_translation(const tasks::TranslatedLine& line, bool json, bool several) {
@@ -95,7 +94,7 @@ int run_translate(const TranslateArguments& arguments) {
   lay_over(options.beam, arguments);
   if (arguments.lines)
     options.lines = *arguments.lines;
-  else if (reads_standard_input(arguments) && report::is_terminal(STDIN_FILENO))
+  else if (reads_terminal(arguments))
     options.lines = 1;
   try {
     models::check_beam(options.beam);
@@ -109,7 +108,7 @@ int run_translate(const TranslateArguments& arguments) {
   if (computed == train::Precision::float32) nn::pack_linear_layers(task->model());
   CountedProgress progress("translate", arguments.progress,
                            {.results_on_terminal = report::is_terminal(STDOUT_FILENO),
-                            .asked_line_by_line = reads_standard_input(arguments)});
+                            .asked_line_by_line = std::ranges::any_of(arguments.files, comes_line_by_line)});
   translates.translate(lines_of(arguments.files), options, [&](const tasks::TranslatedLine& line) {
     print_translation(line, arguments.json, options.beam.n_best > 1);
     progress.show(line.index + 1, "lines");

@@ -37,7 +37,7 @@ std::vector<ProgressField> value_fields(const ProgressState& state) {
 }
 
 double share_done(const ProgressState& state) {
-  return state.steps > 0 ? std::clamp(static_cast<double>(state.step) / state.steps, 0.0, 1.0) : 0;
+  return std::clamp(static_cast<double>(state.step) / state.steps, 0.0, 1.0);
 }
 
 std::string bar_of(double share, int width, const LineStyle& style) {

@@ -38,12 +38,6 @@ std::string evaluated_on(const std::vector<RunGroup>& groups) {
   return place;
 }
 
-bool is_constant(const std::vector<RunGroup>& groups, const std::string& metric) {
-  return std::ranges::any_of(groups, [&](const RunGroup& group) {
-    return report::description_of(group.runs.front().description.metrics, metric).constant;
-  });
-}
-
 /// What evaluations measured, then training and its means: what tasks described in their order, then what else was
 /// logged.
 std::vector<MetricChart> charts_of(const std::vector<RunGroup>& groups) {
@@ -52,7 +46,7 @@ std::vector<MetricChart> charts_of(const std::vector<RunGroup>& groups) {
   for (const Event::Kind kind : {Event::Kind::evaluation, Event::Kind::step}) {
     const bool evaluation = kind == Event::Kind::evaluation;
     const auto add = [&](const report::MetricDescription& metric) {
-      if (has_chart(charts, kind, metric.name) || is_constant(groups, metric.name)) return;
+      if (metric.constant || has_chart(charts, kind, metric.name)) return;
       charts.push_back({kind, metric.name, report::heading(metric) + " " + (evaluation ? place : "in training"),
                         metric.unit.empty() ? metric.title : metric.unit,
                         evaluation || metric.better == report::Better::lower});
@@ -64,7 +58,8 @@ std::vector<MetricChart> charts_of(const std::vector<RunGroup>& groups) {
         charts.push_back({kind, metric.name, report::heading(metric), metric.title, metric.name == "lr"});
     for (const RunGroup& group : groups)
       for (const RunRecord& run : group.runs)
-        for (const std::string& name : train::metric_names(run.events, kind)) add(report::description_of({}, name));
+        for (const std::string& name : train::metric_names(run.events, kind))
+          add(report::description_of(group.runs.front().description.metrics, name));
   }
   return charts;
 }
