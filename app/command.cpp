@@ -22,4 +22,10 @@ std::vector<Command> commands() {
   return sorted;
 }
 
+std::string examples_text(const std::vector<std::string_view>& examples) {
+  std::string text = "Examples:";
+  for (const std::string_view example : examples) text += "\n  " + std::string(example);
+  return text;
+}
+
 }  // namespace cachet::app

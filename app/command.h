@@ -34,6 +34,9 @@ struct Command {
   bool takes_texts = false;                // arguments in brackets are texts, which it reads through whole_text()
 };
 
+/// What the help of a command ends with.
+std::string examples_text(const std::vector<std::string_view>& examples);
+
 /// The argument of a command that takes texts, as it was typed. CLI11 would take "[MIN 6 7 ]" for a list and give
 /// "MIN 6 7 ": a byte that no shell can type stands behind it until here.
 std::string whole_text(std::string argument);

@@ -34,12 +34,6 @@ std::string topic_title(Topic topic) {
   return {};
 }
 
-std::string examples_text(const Command& command) {
-  std::string text = "Examples:";
-  for (const std::string_view example : command.examples) text += "\n  " + std::string(example);
-  return text;
-}
-
 /// The parser and, by subcommand, what to run once it has parsed.
 struct Parser {
   CLI::App app{"Cachet: transformers that remember across samples, on LibTorch.", report::program_name()};
@@ -54,7 +48,7 @@ struct Parser {
     for (const Command& command : commands()) {
       CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
       sub->group(topic_title(command.topic));
-      sub->footer(examples_text(command));
+      sub->footer(examples_text(command.examples));
       actions[sub] = command.declare(*sub);
     }
   }

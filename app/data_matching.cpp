@@ -1,8 +1,10 @@
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
 #include "app/data_command.h"
 #include "app/json.h"
+#include "cachet/data/data_path.h"
 #include "cachet/data/text/matching_maker.h"
 
 namespace cachet::app {
@@ -17,7 +19,10 @@ struct MatchingArguments {
 int run_matching(const MatchingArguments& arguments) {
   if (!(arguments.options.evaluation_fraction > 0 && arguments.options.evaluation_fraction < 1))
     throw UsageError("--evaluation must lie between 0 and 1, both excluded");
-  const data::MatchingCounts counts = data::write_matching_folder(arguments.imdb, arguments.folder, arguments.options);
+  const auto imdb =
+      data::find_data_path("--imdb", arguments.imdb, data::PathKind::folder, std::filesystem::current_path(),
+                           "it should hold train and test, each with neg and pos");
+  const data::MatchingCounts counts = data::write_matching_folder(imdb, arguments.folder, arguments.options);
   if (arguments.json) {
     const nlohmann::ordered_json json{{"schema", kSchema},     {"folder", arguments.folder},
                                       {"train", counts.train}, {"evaluation", counts.evaluation},

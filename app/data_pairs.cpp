@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -5,6 +6,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/output.h"
+#include "cachet/data/data_path.h"
 #include "cachet/data/text/parallel_split.h"
 
 namespace cachet::app {
@@ -20,10 +22,11 @@ struct PairsArguments {
 int run_pairs(const PairsArguments& arguments) try {
   const std::string& folder = arguments.output.path;
   const data::PairSplitOptions& options = arguments.options;
-  require_folder_output(arguments.output, {{}, {arguments.file}},
+  const auto file = data::find_data_path("FILE", arguments.file, data::PathKind::file, std::filesystem::current_path(),
+                                         "it should hold a sentence and its translation a line");
+  require_folder_output(arguments.output, {{}, {file}},
                         [&](const std::filesystem::path& path) { return data::is_pair_folder(path, options.columns); });
-  const data::PairSplitCounts counts =
-      data::write_pair_folder(arguments.file, folder, options, arguments.output.overwrite);
+  const data::PairSplitCounts counts = data::write_pair_folder(file, folder, options, arguments.output.overwrite);
   if (arguments.json) {
     const nlohmann::ordered_json json{{"schema", kSchema},
                                       {"folder", folder},

@@ -8,6 +8,7 @@
 #include "app/json.h"
 #include "app/normalize_argument.h"
 #include "app/output.h"
+#include "cachet/data/data_path.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/subword_training.h"
 #include "cachet/io/atomic_file.h"
@@ -27,7 +28,11 @@ struct SubwordArguments {
 
 int run_subwords(const SubwordArguments& arguments) {
   const std::string& file = arguments.output.path;
-  const std::vector<std::filesystem::path> paths(arguments.texts.begin(), arguments.texts.end());
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& text : arguments.texts)
+    paths.push_back(data::find_data_path("--train", text, data::PathKind::file_or_folder,
+                                         std::filesystem::current_path(),
+                                         "it should be a text, a TSV file of pairs or a folder of .txt files"));
   require_file_output(arguments.output, {{".model"}, paths});
   data::SubwordOptions options = arguments.options;
   options.kind = arguments.type == "bpe" ? data::SubwordKind::bpe : data::SubwordKind::unigram;

@@ -7,6 +7,7 @@
 #include "app/json.h"
 #include "app/normalize_argument.h"
 #include "app/output.h"
+#include "cachet/data/data_path.h"
 #include "cachet/data/text/corpus.h"
 #include "cachet/data/text/parallel_corpus.h"
 #include "cachet/data/text/token_file.h"
@@ -18,16 +19,22 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TokensArguments {
-  std::string text, tokens, vocabulary, target_vocabulary, source, target;
+  std::string folder, tokens, vocabulary, target_vocabulary, source, target;
   data::TextNormalization form = data::TextNormalization::none;
   std::vector<std::string> stems, columns;
   OutputArgument output;
   bool json = false;
 };
 
+/// Where the texts lie.
+fs::path folder_of_texts(const TokensArguments& arguments) {
+  return data::find_data_path("FOLDER", arguments.folder, data::PathKind::folder, fs::current_path(),
+                              "it should hold wiki.train.tokens or train.txt, and so on, or train.de and train.en");
+}
+
 data::CorpusOptions corpus_options(const TokensArguments& arguments) {
   data::CorpusOptions options;
-  options.root = arguments.text;
+  options.root = folder_of_texts(arguments);
   options.tokens = arguments.tokens.empty() || arguments.tokens == "words" ? data::CorpusTokens::words
                    : arguments.tokens == "subwords"                        ? data::CorpusTokens::subwords
                                                                            : data::CorpusTokens::bytes;
@@ -51,7 +58,7 @@ data::TokenFileFacts write_split(const data::CorpusOptions& options, const data:
 data::ParallelOptions parallel_options(const TokensArguments& arguments) {
   if (arguments.tokens == "bytes") throw UsageError("--tokens: sentences and translations are words or subwords");
   data::ParallelOptions options;
-  options.root = arguments.text;
+  options.root = folder_of_texts(arguments);
   options.source = arguments.source;
   options.target = arguments.target;
   options.train = arguments.stems;
@@ -82,8 +89,8 @@ int run_parallel_tokens(const TokensArguments& arguments) {
   const data::ParallelOptions options = parallel_options(arguments);
   const data::ParallelEncoders encoders = data::make_parallel_encoders(options, fs::current_path());
   const fs::path folder = arguments.output.path;
-  const auto texts = data::find_parallel_files(options, data::SequenceSplit::train, arguments.text);
-  const std::vector<std::string> stems = data::parallel_stems(options, data::SequenceSplit::train, arguments.text);
+  const auto texts = data::find_parallel_files(options, data::SequenceSplit::train, options.root);
+  const std::vector<std::string> stems = data::parallel_stems(options, data::SequenceSplit::train, options.root);
   std::vector<data::ParallelFiles> files;
   for (size_t i = 0; i < texts.size(); ++i) {
     files.push_back({folder / data::parallel_token_file_name(stems[i], options.source),
@@ -117,12 +124,12 @@ int run_tokens(const TokensArguments& arguments) {
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
   std::vector<std::pair<fs::path, fs::path>> work;  // text and file
   for (const auto split : {data::SequenceSplit::train, data::SequenceSplit::validation, data::SequenceSplit::test}) {
-    if (!data::has_corpus_text(arguments.text, split)) continue;
-    const fs::path text = data::find_corpus_text(arguments.text, split), file = folder / data::token_file_name(split);
+    if (!data::has_corpus_text(options.root, split)) continue;
+    const fs::path text = data::find_corpus_text(options.root, split), file = folder / data::token_file_name(split);
     require_file_output({file.string(), arguments.output.overwrite}, {{".tokens-cachet"}, {text}});
     work.emplace_back(text, file);
   }
-  if (work.empty()) data::find_corpus_text(arguments.text, data::SequenceSplit::train);  // says what it looks for
+  if (work.empty()) data::find_corpus_text(options.root, data::SequenceSplit::train);  // says what it looks for
   fs::create_directories(folder);
   for (const auto& [text, file] : work) {
     const data::TokenFileFacts facts = write_split(options, *encoder, text, file);
@@ -136,7 +143,7 @@ int run_tokens(const TokensArguments& arguments) {
 
 Action declare_data_tokens(CLI::App& app) {
   auto arguments = std::make_shared<TokensArguments>();
-  app.add_option("FOLDER", arguments->text,
+  app.add_option("FOLDER", arguments->folder,
                  "The texts: wiki.train.tokens or train.txt, and so on; train.de and train.en")
       ->required();
   add_output(app, arguments->output, "The folder to write the files of tokens to", "FOLDER")->required();

@@ -6,6 +6,7 @@
 #include "app/json.h"
 #include "app/normalize_argument.h"
 #include "app/output.h"
+#include "cachet/data/data_path.h"
 #include "cachet/data/text/corpus.h"
 #include "cachet/data/text/word_vocabulary.h"
 #include "cachet/io/atomic_file.h"
@@ -24,7 +25,10 @@ struct WordsArguments {
 
 int run_words(const WordsArguments& arguments) {
   const std::string& file = arguments.output.path;
-  const std::filesystem::path text = data::find_corpus_text(arguments.text, data::SequenceSplit::train);
+  const std::filesystem::path place =
+      data::find_data_path("TEXT", arguments.text, data::PathKind::file_or_folder, std::filesystem::current_path(),
+                           "it is a text, or a folder that holds wiki.train.tokens or train.txt");
+  const std::filesystem::path text = data::find_corpus_text(place, data::SequenceSplit::train);
   require_file_output(arguments.output, {{".txt"}, {text}});
   data::WordCounter counter;
   data::for_each_piece(text, [&](std::string_view lines) {

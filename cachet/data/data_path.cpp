@@ -17,13 +17,28 @@ std::vector<std::filesystem::path> places_of(const std::filesystem::path& value,
   return places;
 }
 
-std::optional<std::filesystem::path> first_existing(const std::vector<std::filesystem::path>& places, PathKind kind) {
-  for (const auto& place : places) {
-    std::error_code unreadable;
-    const bool is_there = kind == PathKind::folder ? std::filesystem::is_directory(place, unreadable)
-                                                   : std::filesystem::is_regular_file(place, unreadable);
-    if (is_there) return place.lexically_normal();
+bool is_kind(const std::filesystem::path& place, PathKind kind) {
+  std::error_code unreadable;
+  const auto status = std::filesystem::status(place, unreadable);
+  const bool folder = kind != PathKind::file && std::filesystem::is_directory(status);
+  return folder || (kind != PathKind::folder && std::filesystem::is_regular_file(status));
+}
+
+const char* name_of(PathKind kind) {
+  switch (kind) {
+    case PathKind::folder:
+      return "folder";
+    case PathKind::file:
+      return "file";
+    case PathKind::file_or_folder:
+      return "file or folder";
   }
+  return "";
+}
+
+std::optional<std::filesystem::path> first_existing(const std::vector<std::filesystem::path>& places, PathKind kind) {
+  for (const auto& place : places)
+    if (is_kind(place, kind)) return place.lexically_normal();
   return std::nullopt;
 }
 
@@ -39,8 +54,7 @@ std::filesystem::path find_data_path(const std::string& key, const std::filesyst
   if (value.empty()) throw io::Error(key + ": names nothing; " + hint + ".");
   const auto places = places_of(value, working_folder);
   if (const auto found = first_existing(places, kind)) return *found;
-  std::string message =
-      key + ": there is no " + (kind == PathKind::folder ? "folder " : "file ") + places[0].lexically_normal().string();
+  std::string message = key + ": there is no " + name_of(kind) + " " + places[0].lexically_normal().string();
   if (places.size() > 1) message += " or " + places[1].lexically_normal().string();
   message += "; " + hint + ".";
   if (value.is_relative() && places.size() == 1) message += " CACHET_DATA may name a folder to look in too.";

@@ -6,18 +6,19 @@
 
 namespace cachet::data {
 
-enum class PathKind { folder, file };
+enum class PathKind { folder, file, file_or_folder };
 
 /// Whether a recipe must say where its data lie. The recipe of a model alone does not know.
 enum class DataRoot { required, optional };
 
-/// What the value of a recipe's key means: itself when absolute, else below `working_folder`, else below $CACHET_DATA.
-/// Nothing where none of these exists.
+/// What a path in a recipe or an argument means: itself when absolute, else below `working_folder`, else below
+/// $CACHET_DATA. Nothing where none of these exists.
 std::optional<std::filesystem::path> existing_data_path(const std::filesystem::path& value, PathKind kind,
                                                         const std::filesystem::path& working_folder);
 
 /// The same, for a path that must be given and exist.
-/// Throws io::Error that names the key and the places looked at, and ends with `hint`: "it should hold a.tsv".
+/// Throws io::Error that names the key, "data.root" or "--train", and the places looked at, and ends with `hint`: "it
+/// should hold a.tsv".
 std::filesystem::path find_data_path(const std::string& key, const std::filesystem::path& value, PathKind kind,
                                      const std::filesystem::path& working_folder, const std::string& hint);
 

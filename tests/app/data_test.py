@@ -5,6 +5,7 @@ import lzma
 import os
 import pathlib
 import tempfile
+from unittest import mock
 
 import command
 from runs import write_reviews
@@ -70,11 +71,12 @@ class Matching(command.CommandTest):
 
     def test_refusals(self):
         with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "imdb").mkdir()
             self.assertIn("imdb/train/neg", self.refused("data", "matching", "--imdb", "imdb", "-o", "a", code=1,
                                                          cwd=folder))
             self.assertIn("--evaluation", self.refused("data", "matching", "--imdb", "imdb", "-o", "a", "--evaluation",
                                                        "1", cwd=folder))
-            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+            self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ["imdb"])
 
 
 class Subwords(command.CommandTest):
@@ -92,7 +94,7 @@ class Subwords(command.CommandTest):
             self.assertEqual(done.stderr, "")
             self.succeed(*words[:-1], "28", "-o", "c.model", "--type", "unigram", cwd=folder)
             self.assertIn("--overwrite", self.refused(*words, "-o", "a.model", cwd=folder))
-            self.assertIn("name imdb/train", self.refused("data", "subwords", "--train", "imdb", "-o", "d.model", code=1,
+            self.assertIn(f"name {folder}/imdb/train", self.refused("data", "subwords", "--train", "imdb", "-o", "d.model", code=1,
                                                           cwd=folder))
             self.assertIn("ocabulary size", self.refused("data", "subwords", "--train", "imdb/train", "-o", "d.model",
                                                          code=1, cwd=folder))
@@ -188,6 +190,41 @@ class Pairs(command.CommandTest):
             self.assertIn("--line-ends", self.refused(*words, "--vocabulary-file", "some.model", "--overwrite", code=1, cwd=folder))
             (root / "train.en").write_text("one\n")
             self.assertIn("line 2 there has no translation", self.refused(*words, "--overwrite", code=1, cwd=folder))
+
+
+class TextsGiven(command.FolderTest):
+    """Texts are looked for here, then below CACHET_DATA, as the data of recipes are."""
+
+    def setUp(self):
+        super().setUp()
+        self.data, self.here = self.folder / "data", self.folder / "here"
+        for folder in (self.data / "corpus", self.here):
+            folder.mkdir(parents=True)
+        write_reviews(self.data / "imdb")
+        for name in ("train.txt", "train.de", "train.en"):
+            (self.data / "corpus" / name).write_text("".join(f"the small sentence {i}\n" for i in range(30)))
+        (self.data / "pairs.tsv").write_text("".join(f"sentence {i}\tSatz {i}\n" for i in range(9)))
+
+    def commands(self):
+        yield ["words", "corpus", "-o", "words.txt"]
+        yield ["subwords", "--train", "corpus/train.txt", "--vocabulary", "40", "--line-ends", "-o", "subwords.model"]
+        yield ["tokens", "corpus", "-o", "tokens"]
+        yield ["tokens", "corpus", "--source", "de", "--target", "en", "-o", "tokens"]
+        yield ["pairs", "pairs.tsv", "--columns", "en,de", "--held-out", "2", "-o", "split"]
+        yield ["matching", "--imdb", "imdb", "-o", "matching"]
+
+    def test_they_are_found_below_the_folder_of_data(self):
+        with mock.patch.dict(os.environ, CACHET_DATA=str(self.data)):
+            for words in self.commands():
+                with self.subTest(words):
+                    self.succeed("data", *words, cwd=self.here)
+
+    def test_what_is_nowhere_is_said_with_the_places_looked_at(self):
+        with mock.patch.dict(os.environ, CACHET_DATA="/none"):
+            for words in self.commands():
+                with self.subTest(words):
+                    said = self.refused("data", *words, code=1, cwd=self.here)
+                    self.assertRegex(said, r"there is no (file|folder|file or folder) /\S+ or /none/")
 
 
 class Words(command.CommandTest):

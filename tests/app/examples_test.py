@@ -9,13 +9,13 @@ import command
 QUICK = {"summary": [], "models": [], "env": [], "bench": ["--seconds", "0.001", "--set", "model.depth=2"]}
 
 
-def subcommands():
-    text = command.run("--help").stdout
+def subcommands(*names):
+    text = command.run(*names, "--help").stdout
     return re.findall(r"^  ([a-z]+)  +\S", text, re.MULTILINE)
 
 
-def examples(name):
-    text = command.run(name, "--help").stdout
+def examples(*names):
+    text = command.run(*names, "--help").stdout
     return [line.strip() for line in text.partition("Examples:")[2].splitlines() if line.strip()]
 
 
@@ -29,6 +29,15 @@ class Examples(command.CommandTest):
                 self.assertIn(len(lines), (2, 3))
                 for line in lines:
                     self.assertEqual(shlex.split(line)[:2], ["cachet", name])
+
+    def test_each_kind_of_data_has_its_own(self):
+        for kind in subcommands("data"):
+            with self.subTest(kind):
+                lines = examples("data", kind)
+                self.assertIn(len(lines), (1, 2))
+                for line in lines:
+                    self.assertEqual(shlex.split(line)[:3], ["cachet", "data", kind])
+                    self.succeed(*shlex.split(line)[1:], "--help")
 
     def test_each_runs(self):
         for name, quick in QUICK.items():

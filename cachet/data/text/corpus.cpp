@@ -147,7 +147,8 @@ VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path
   if (!fs::is_regular_file(path, unreadable))
     path = find_data_path("data.vocabulary_file", options.vocabulary_file, PathKind::file, working_folder,
                           options.tokens == CorpusTokens::words
-                              ? "`cachet data words " + options.root.string() + "` makes it of the training text"
+                              ? "`cachet data words " + options.root.string() + " -o " +
+                                    options.vocabulary_file.string() + "` makes it of the training text"
                               : "`cachet data subwords --line-ends` makes it of a folder of texts");
   return {path, io::read_text_file(path, kMostVocabularyBytes)};
 }
