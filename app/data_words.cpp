@@ -10,6 +10,7 @@
 #include "cachet/data/text/corpus.h"
 #include "cachet/data/text/word_vocabulary.h"
 #include "cachet/io/atomic_file.h"
+#include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
 
 namespace cachet::app {
@@ -39,6 +40,7 @@ int run_words(const WordsArguments& arguments) {
       lines.remove_prefix(end + 1);
     }
   });
+  if (counter.tokens() == 0) throw io::Error(text.string() + ": holds no text");
   const std::vector<data::CountedWord> words = counter.words(arguments.most, arguments.least);
   const std::string vocabulary = data::words_text(words);
   io::write_file_atomically(file, vocabulary);

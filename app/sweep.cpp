@@ -12,10 +12,10 @@
 #include "app/failure.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
-#include "app/sweep_claims.h"
 #include "app/text_output.h"
 #include "app/training.h"
 #include "cachet/io/atomic_file.h"
+#include "cachet/io/folder_lock.h"
 #include "cachet/report/comparison.h"
 #include "cachet/report/html.h"
 #include "cachet/report/program_name.h"
@@ -78,25 +78,21 @@ class SweepSeries {
       : arguments_(arguments),
         sweep_(std::move(sweep)),
         folder_(std::move(folder)),
-        claims_(folder_ / ".points"),
         progress_({.mode = progress_mode(arguments.progress)}) {}
 
   int run() {
     std::vector<size_t> left(sweep_.points.size());
     std::iota(left.begin(), left.end(), size_t{0});
-    // Points that other processes train may be theirs no more at the end of a round, done or not.
+    // What other processes train may be theirs no more at the end of a round, done or not.
     for (size_t before = left.size() + 1; !left.empty() && left.size() < before;) {
       before = left.size();
-      std::vector<size_t> taken;
-      for (const size_t i : left)
-        if (!claims_.take(i)) {
-          taken.push_back(i);
-        } else {
-          const int code = run_point(i);
-          claims_.give_back(i);
-          if (code == kInterrupted) return code;
-        }
-      left = std::move(taken);
+      std::vector<size_t> elsewhere;
+      for (const size_t i : left) {
+        const SeedsOutcome outcome = run_point(i);
+        if (outcome.code == kInterrupted) return outcome.code;
+        if (!outcome.elsewhere.empty()) elsewhere.push_back(i);
+      }
+      left = std::move(elsewhere);
     }
     if (!left.empty()) say_left(left);
     const std::vector<report::ComparedRun> rows = write_overview();
@@ -109,35 +105,37 @@ class SweepSeries {
 
  private:
   /// A failure is said, and ends only this point.
-  int run_point(size_t index) {
+  SeedsOutcome run_point(size_t index) {
     const tasks::SweepPoint& point = sweep_.points[index];
     progress_.log("point " + std::to_string(index + 1) + " of " + std::to_string(sweep_.points.size()) + ": " +
                   point.name);
-    int code = kFailed;
+    SeedsOutcome outcome{kFailed, {}};
     try {
-      code = train_seeds(training_of(arguments_, sweep_, point, folder_));
-      if (code == kInterrupted) {
+      outcome = train_seeds(training_of(arguments_, sweep_, point, folder_));
+      if (outcome.code == kInterrupted) {
         std::cerr << "the sweep goes on with: " << resuming() << '\n';
-        return code;
+        return outcome;
       }
     } catch (const std::exception& error) {
       failed_[point.name] = train::first_line(train::error_message(error));
       report_failure(report::program_name() + " sweep: " + point.name);
     }
     write_overview();
-    return code;
+    return outcome;
   }
 
   void say_left(const std::vector<size_t>& points) {
     std::string names;
     for (const size_t i : points) names += (names.empty() ? "" : ", ") + sweep_.points[i].name;
     progress_.log(std::to_string(points.size()) + " of " + std::to_string(sweep_.points.size()) +
-                  " points are trained by other processes, which will add them to the overview: " + names);
+                  (points.size() == 1 ? " points has" : " points have") +
+                  " seeds that other processes train, which will add what comes of them to the overview: " + names);
   }
 
   /// results.csv for programs and report.html for people, of the points that have begun; and their rows, with one for
   /// each that could not begin.
   std::vector<report::ComparedRun> write_overview() const {
+    const auto lock = io::FolderLock::wait_for(folder_);  // what is read last is written last
     std::vector<fs::path> begun;
     for (const tasks::SweepPoint& point : sweep_.points)
       if (train::SeedFolder::is_at(folder_ / point.name)) begun.push_back(folder_ / point.name);
@@ -172,7 +170,6 @@ class SweepSeries {
   const SweepArguments& arguments_;
   tasks::Sweep sweep_;
   fs::path folder_;
-  SweepClaims claims_;
   report::Progress progress_;
   std::map<std::string, std::string> failed_;  // by point: why
 };

@@ -63,7 +63,7 @@ bool means_seeds(const TrainArguments& arguments) {
 }
 
 int run_train(const TrainArguments& arguments) {
-  return means_seeds(arguments) ? train_seeds(arguments) : train_one(arguments);
+  return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);
 }
 
 Action declare_train(CLI::App& app) {

@@ -49,54 +49,86 @@ class SeedSeries {
       : arguments_(arguments), job_(job), folder_(std::move(folder)) {}
 
   /// `built` is the task of the first seed, if it was needed before the folder.
-  int run(std::unique_ptr<train::Task> built) {
-    for (const uint64_t seed : folder_.seeds()) {
-      if (run_one(seed, std::move(built)) == kInterrupted) return interrupted(seed);
+  SeedsOutcome run(std::unique_ptr<train::Task> built) {
+    std::vector<uint64_t> left = folder_.seeds();
+    // What other processes train may be theirs no more at the end of a round, done or not.
+    for (size_t before = left.size() + 1; !left.empty() && left.size() < before;) {
+      before = left.size();
+      std::vector<uint64_t> elsewhere;
+      for (const uint64_t seed : left) {
+        const Came came = run_one(seed, std::move(built));
+        if (came == Came::interrupted) return {interrupted(seed), {}};
+        if (came == Came::elsewhere) elsewhere.push_back(seed);
+      }
+      left = std::move(elsewhere);
     }
+    if (!left.empty()) say_elsewhere(left);
     if (const auto groups = write_overview(); groups && !arguments_.of_sweep)
       std::cout << report::text_table(report::results_table(tasks::compared(*groups)),
                                       printed_form(/*wide=*/false, "the report"))
                 << '\n'
                 << folder_.shared().report().string() << '\n';
-    if (failed_.empty()) return kDone;
+    if (failed_.empty()) return {kDone, std::move(left)};
     throw std::runtime_error(std::to_string(failed_.size()) + " of " + std::to_string(folder_.seeds().size()) +
                              " seeds failed, as said above; try them again with: " + resuming());
   }
 
  private:
+  enum class Came { to_an_end, elsewhere, interrupted };
+
   /// A failure is said, and ends only this seed.
-  int run_one(uint64_t seed, std::unique_ptr<train::Task> built) {
+  Came run_one(uint64_t seed, std::unique_ptr<train::Task> built) {
     const std::string who = "seed " + std::to_string(seed);
     try {
       const ReadRecipe recipe = read_recipe_for_run(job_, arguments_, seed, folder_.run(seed));
       if (is_done(folder_, seed, recipe.document)) {
-        report::Progress({.mode = progress_mode(arguments_.progress)}).log(who + " is done");
-        return kDone;
+        log(who + " is done");
+        return Came::to_an_end;
       }
+      if (folder_.has_begun(seed) && train::is_being_trained(folder_.run(seed))) return Came::elsewhere;
       if (!built) built = task_to_train(arguments_, recipe.plan, folder_.has_begun(seed));
       const train::Outcome outcome = train_in_folder(seed, *built, recipe);
-      if (outcome.exit_code() == kInterrupted) return kInterrupted;
+      if (outcome.exit_code() == kInterrupted) return Came::interrupted;
       if (!outcome.message.empty())
         std::cerr << report::program_name() << " train: " << who << ": " << outcome.message << '\n';
       if (outcome.exit_code() != kDone) failed_.push_back(seed);
+    } catch (const train::RunInUse&) {
+      return Came::elsewhere;
     } catch (...) {
       report_failure(report::program_name() + " train: " + who);
       failed_.push_back(seed);
     }
     write_overview();
-    return kDone;
+    return Came::to_an_end;
   }
 
   train::Outcome train_in_folder(uint64_t seed, train::Task& task, const ReadRecipe& recipe) {
-    const bool resumes = folder_.has_begun(seed);
+    train::RunFolder run = run_folder(seed, recipe);
+    report::Progress progress({.mode = progress_mode(arguments_.progress)});
+    return train::Trainer(task, recipe.plan.training, run, &progress).run();
+  }
+
+  /// One process makes it, while others wait.
+  train::RunFolder run_folder(uint64_t seed, const ReadRecipe& recipe) const {
+    const io::FolderLock lock = folder_.lock();
     const auto path = folder_.run(seed);
+    const bool resumes = folder_.has_begun(seed);
     train::RunFolder run = resumes ? train::RunFolder::resume(path, recipe.document, command_words())
                                    : train::RunFolder::create(path, folder_.written_recipe(), recipe.document,
                                                               command_words(), recipe.files);
-    report::Progress progress({.mode = progress_mode(arguments_.progress)});
-    progress.log((resumes ? "resuming " : "training in ") + path.string() + where_data_lie(recipe.plan));
-    return train::Trainer(task, recipe.plan.training, run, &progress).run();
+    log((resumes ? "resuming " : "training in ") + path.string() + where_data_lie(recipe.plan));
+    return run;
   }
+
+  void say_elsewhere(const std::vector<uint64_t>& seeds) const {
+    if (arguments_.of_sweep) return;  // it says so of all its points
+    std::string names;
+    for (const uint64_t seed : seeds) names += (names.empty() ? "" : ", ") + std::to_string(seed);
+    log((seeds.size() == 1 ? "seed " + names + " is" : "seeds " + names + " are") +
+        " trained by other processes, which will add what comes of it to the overview");
+  }
+
+  void log(const std::string& line) const { report::Progress({.mode = progress_mode(arguments_.progress)}).log(line); }
 
   /// What the folder says of its seeds: results.csv for programs, report.html for people. Gives what they show; nothing
   /// while no seed has begun, and where it cannot be written, which is said and no reason to stop training.
@@ -105,6 +137,7 @@ class SeedSeries {
       return std::nullopt;
     const auto path = folder_.shared().path();
     try {
+      const io::FolderLock lock = folder_.lock();  // what is read last is written last
       auto groups = tasks::read_groups({path}).groups;
       io::write_file_atomically(path / "results.csv", report::csv_table(tasks::published_table(groups)));
       io::write_file_atomically(folder_.shared().report(),
@@ -130,6 +163,18 @@ class SeedSeries {
   std::vector<uint64_t> failed_;
 };
 
+/// Makes the folder of the seeds, or goes on with it where that is meant and it is there: another process may have made
+/// it since the recipe was read.
+train::SeedFolder seed_folder(const TrainArguments& arguments, const TrainingJob& job, const config::Document& document,
+                              const std::vector<uint64_t>& seeds) {
+  const auto beside = std::filesystem::absolute(job.run).parent_path();
+  std::filesystem::create_directories(beside);
+  const io::FolderLock lock = io::FolderLock::wait_for(beside);
+  if (arguments.resume && train::SeedFolder::is_at(job.run))
+    return train::SeedFolder::resume(job.run, document, command_words(), seeds);
+  return train::SeedFolder::create(job.run, written_recipe(job.recipe), document, command_words(), seeds);
+}
+
 }  // namespace
 
 std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first) {
@@ -140,7 +185,7 @@ std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first) {
   return *seeds;
 }
 
-int train_seeds(const TrainArguments& arguments) {
+SeedsOutcome train_seeds(const TrainArguments& arguments) {
   const TrainingJob job = training_job(arguments, /*several=*/true);
   const ReadRecipe given = read_recipe(job, arguments, arguments.seed);
   std::vector<uint64_t> seeds = asked_seeds(arguments, given.plan.training.train.seed);
@@ -151,18 +196,14 @@ int train_seeds(const TrainArguments& arguments) {
   if (arguments.only_looks()) {
     const ReadRecipe first = read_recipe(job, arguments, seeds.front());
     const std::set<uint64_t> distinct(seeds.begin(), seeds.end());
-    return look_at_training(arguments, first.document, first.plan, distinct.size());
+    return {look_at_training(arguments, first.document, first.plan, distinct.size()), {}};
   }
   const ReadRecipe first =
       read_recipe_for_run(job, arguments, seeds.front(), train::SeedFolder::run_of(job.run, seeds.front()));
-  if (job.resumes)
-    return SeedSeries(arguments, job, train::SeedFolder::resume(job.run, first.document, command_words(), seeds))
-        .run(nullptr);
-  auto built = task_to_train(arguments, first.plan, /*resumes=*/false);  // what cannot begin leaves no folder
-  return SeedSeries(
-             arguments, job,
-             train::SeedFolder::create(job.run, written_recipe(job.recipe), first.document, command_words(), seeds))
-      .run(std::move(built));
+  std::unique_ptr<train::Task> built;
+  if (!job.resumes)
+    built = task_to_train(arguments, first.plan, /*resumes=*/false);  // what cannot begin leaves no folder
+  return SeedSeries(arguments, job, seed_folder(arguments, job, first.document, seeds)).run(std::move(built));
 }
 
 }  // namespace cachet::app

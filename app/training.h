@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/command.h"
 #include "cachet/config/document.h"
 #include "cachet/tasks/recipe.h"
 
@@ -62,8 +63,14 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
 /// What --seeds means: "5" is that many seeds from `first` on, "0,1,7" is these. Throws UsageError.
 std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first);
 
-/// `cachet train` with several seeds, one after the other.
-int train_seeds(const TrainArguments& arguments);
+/// What came of several seeds.
+struct SeedsOutcome {
+  int code = kDone;                 // an ExitCode
+  std::vector<uint64_t> elsewhere;  // what other processes train
+};
+
+/// `cachet train` with several seeds, one after the other. Those that another process trains are passed by.
+SeedsOutcome train_seeds(const TrainArguments& arguments);
 
 /// The task of a run that is about to be trained. One that begins takes its weights from where the recipe says, and
 /// says what became of them.

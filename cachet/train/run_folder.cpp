@@ -1,12 +1,7 @@
 #include "cachet/train/run_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
@@ -15,10 +10,10 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
-#include <thread>
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
+#include "cachet/io/folder_lock.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/report/shell_word.h"
@@ -33,8 +28,6 @@ using RunJson = nlohmann::ordered_json;
 
 constexpr const char* kRunName = "run.json";
 constexpr const char* kCommandName = "command.txt";
-constexpr int kLockTries = 5;
-constexpr std::chrono::milliseconds kBetweenLockTries{20};
 
 std::string utc_now(const char* format) {
   const std::time_t now = std::time(nullptr);
@@ -65,17 +58,9 @@ void append_line(const fs::path& path, const std::string& text) {
   if (!(file << text << std::flush)) throw std::runtime_error(path.string() + ": cannot be written");
 }
 
-std::shared_ptr<void> lock_folder(const fs::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) throw std::runtime_error(path.string() + ": " + std::generic_category().message(errno));
-  std::shared_ptr<void> lock(nullptr, [file](void*) { ::close(file); });
-  // Who only looks whether the run is trained holds its lock for an instant.
-  for (int tries = 1; flock(file, LOCK_EX | LOCK_NB) != 0; ++tries) {
-    if (tries == kLockTries)
-      throw std::runtime_error(path.string() + ": another process is training this run; wait for it or stop it first");
-    std::this_thread::sleep_for(kBetweenLockTries);
-  }
-  return lock;
+io::FolderLock lock_of_run(const fs::path& path) {
+  if (auto lock = io::FolderLock::take_if_free(path)) return *std::move(lock);
+  throw RunInUse(path.string() + ": another process is training this run; wait for it or stop it first");
 }
 
 /// `latest` always names a run: the link is made under another name and takes its place in one step.
@@ -153,7 +138,7 @@ RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, c
   try {
     fs::create_directories(parent);
     fs::create_directory(fresh);
-    folder.lock_ = lock_folder(fresh);
+    folder.lock_ = lock_of_run(fresh);
     folder.path_ = fresh;
     fs::create_directory(folder.checkpoints());
     io::write_file_atomically(folder.recipe(), recipe.text);
@@ -176,9 +161,9 @@ RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, c
 }
 
 RunFolder RunFolder::resume(const fs::path& path, const config::Document& document,
-                            const std::vector<std::string>& command) {
+                            const std::vector<std::string>& command, WhenInUse when_in_use) {
   RunFolder folder = open(path);
-  folder.lock_ = lock_folder(path);
+  folder.lock_ = when_in_use == WhenInUse::wait ? io::FolderLock::wait_for(path) : lock_of_run(path);
   folder.run_ = read_identity(path);
   const RecipeChanges changes = recipe_changes(folder.run_.values, document);
   if (!changes.refused.empty()) {
@@ -232,13 +217,7 @@ RunFolder RunFolder::open(const fs::path& path) {
   return folder;
 }
 
-bool is_being_trained(const fs::path& run) {
-  const int file = ::open(run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return true;
-  const bool is_free = flock(file, LOCK_SH | LOCK_NB) == 0;
-  ::close(file);  // lets go of it
-  return !is_free;
-}
+bool is_being_trained(const fs::path& run) { return io::FolderLock::is_taken(run); }
 
 bool is_run_folder(const fs::path& path) {
   std::error_code unreadable;

@@ -2,13 +2,14 @@
 
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/io/folder_lock.h"
 #include "cachet/train/resume_rules.h"
 #include "cachet/train/run_description.h"
 
@@ -19,6 +20,14 @@ struct WrittenRecipe {
   std::string name;  // of its file, without folder and suffix: "demo_plain"
   std::string text;
 };
+
+/// A run that another process is training.
+class RunInUse : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class WhenInUse { refuse, wait };
 
 /// The folder of one run, laid out as docs/training.md shows.
 class RunFolder {
@@ -32,9 +41,9 @@ class RunFolder {
 
   /// Opens an existing run to resume it. Compares what was read now with what the run was made with: changes that do
   /// not alter what was trained so far are kept in the folder, all others are refused with a diff
-  /// (std::runtime_error). Refuses a run that another process is training.
+  /// (std::runtime_error). Throws RunInUse, or waits, while another process is training it.
   static RunFolder resume(const std::filesystem::path& path, const config::Document& document,
-                          const std::vector<std::string>& command);
+                          const std::vector<std::string>& command, WhenInUse when_in_use = WhenInUse::refuse);
 
   /// Opens a run to read it: for reports, comparisons, evaluation.
   static RunFolder open(const std::filesystem::path& path);
@@ -71,6 +80,9 @@ class RunFolder {
   /// Whether recipe.toml is what it was when the run was made: it is shown and never read again.
   bool recipe_was_edited() const;
 
+  /// Another process may go on with it from here on.
+  void let_go() { lock_.reset(); }
+
   const std::vector<std::string>& changes() const { return changes_; }  // on this resume: "train.epochs: 10 -> 20"
 
  private:
@@ -93,7 +105,7 @@ class RunFolder {
   std::filesystem::path path_;
   Identity run_;
   std::vector<std::string> changes_;
-  std::shared_ptr<void> lock_;  // held while a run is trained; the kernel lets go of it when the process dies
+  std::optional<io::FolderLock> lock_;  // held while a run is trained
 };
 
 /// Whether a process trains the run now. Changes nothing; where the file system does not tell, it is taken to be so.

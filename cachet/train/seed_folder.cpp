@@ -48,16 +48,20 @@ std::optional<uint64_t> parse_seed(std::string_view text) {
 SeedFolder SeedFolder::create(const std::filesystem::path& path, const WrittenRecipe& recipe,
                               const config::Document& document, const std::vector<std::string>& command,
                               const std::vector<uint64_t>& seeds) {
-  return {RunFolder::create(path, recipe, document, command, {{kSeedsName, seeds_to_json(seeds)}}), seeds};
+  RunFolder shared = RunFolder::create(path, recipe, document, command, {{kSeedsName, seeds_to_json(seeds)}});
+  shared.let_go();
+  return {std::move(shared), seeds};
 }
 
 SeedFolder SeedFolder::resume(const std::filesystem::path& path, const config::Document& document,
                               const std::vector<std::string>& command, const std::vector<uint64_t>& seeds) {
-  SeedFolder folder(RunFolder::resume(path, document, command), read_seeds(path / kSeedsName));
+  RunFolder shared = RunFolder::resume(path, document, command, WhenInUse::wait);
+  SeedFolder folder(std::move(shared), read_seeds(path / kSeedsName));
   const size_t before = folder.seeds_.size();
   for (const uint64_t seed : seeds)
     if (std::ranges::find(folder.seeds_, seed) == folder.seeds_.end()) folder.seeds_.push_back(seed);
   if (folder.seeds_.size() > before) io::write_file_atomically(path / kSeedsName, seeds_to_json(folder.seeds_));
+  folder.shared_.let_go();
   return folder;
 }
 

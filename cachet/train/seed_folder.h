@@ -11,7 +11,8 @@
 namespace cachet::train {
 
 /// The folder of one recipe's runs with several seeds: files like those of a run, seeds.json, and below it a whole run
-/// folder for each seed, `seed-3`.
+/// folder for each seed, `seed-3`. Several processes may have it, each of which trains other seeds: who changes what
+/// they share has lock() meanwhile.
 class SeedFolder {
  public:
   /// Makes the folder; that of a seed is made when its run begins. `document` has the first seed as its train.seed.
@@ -35,7 +36,9 @@ class SeedFolder {
   /// Whether a folder is one, and no single run's.
   static bool is_at(const std::filesystem::path& path);
 
-  const RunFolder& shared() const { return shared_; }            // recipe, command line, environment; holds the lock
+  /// The folder, but for the runs in it. Waits for it.
+  io::FolderLock lock() const { return io::FolderLock::wait_for(shared_.path()); }
+  const RunFolder& shared() const { return shared_; }            // recipe, command line, environment
   const std::vector<uint64_t>& seeds() const { return seeds_; }  // never empty
   std::filesystem::path run(uint64_t seed) const { return run_of(shared_.path(), seed); }
   WrittenRecipe written_recipe() const;

@@ -1,5 +1,8 @@
 """One recipe trained with several seeds in one folder."""
 import csv
+import fcntl
+import os
+import re
 import shutil
 import signal
 import subprocess
@@ -46,6 +49,32 @@ class Seeds(RunTest):
         self.cachet("train", str(folder), "--resume", "--set", "train.limit=10 steps", "--progress", "none")
         for seed in (4, 0, 7):
             self.assertEqual(self.events(folder / f"seed-{seed}")[-1]["step"], 10)
+
+    def test_processes_share_them(self):
+        words = ["train", "tiny.toml", "--seeds", "4", "--run", "many", "--progress", "none", "--set", "train.limit=60 steps", "--resume"]
+        both = [subprocess.Popen([command.COMMAND, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                for _ in range(2)]
+        said = [process.communicate(timeout=200)[1] for process in both]
+        self.assertEqual([process.returncode for process in both], [0, 0], said)
+        begun = [re.findall(r"(?m)^training in many/seed-(\d)", text) for text in said]
+        self.assertEqual(sorted(begun[0] + begun[1]), ["0", "1", "2", "3"], said)
+        self.assertTrue(begun[0] and begun[1], said)
+        self.assertEqual(self.states("many"), {seed: "finished" for seed in "0123"})
+
+    def test_one_that_another_process_trains_is_passed_by(self):
+        words = ["train", "tiny.toml", "--seeds", "3", "--run", "many", *self.SHORT]
+        self.cachet(*words)
+        (self.folder / "many/seed-1/status.json").unlink()
+        shutil.rmtree(self.folder / "many/seed-2")
+        folder = os.open(self.folder / "many/seed-1", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        done = self.cachet(*words, "--resume")
+        self.assertIn("seed 1 is trained by other processes", done.stderr)
+        self.assertEqual(self.states("many")["2"], "finished")
+        fcntl.flock(folder, fcntl.LOCK_UN)
+        self.cachet(*words, "--resume")
+        self.assertEqual(self.states("many"), {seed: "finished" for seed in "012"})
 
     def test_ctrl_c_stops_all_of_them(self):
         process = subprocess.Popen([command.COMMAND, "train", "tiny.toml", "--seeds", "2", "--run", "many",

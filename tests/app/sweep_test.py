@@ -1,6 +1,8 @@
 """A recipe trained with every combination of values that its table [sweep] lists."""
 import csv
 import fcntl
+import os
+import re
 import shutil
 import subprocess
 import time
@@ -67,7 +69,7 @@ class Sweep(RunTest):
         self.assertEqual(len(self.rows("many")), 8)
         self.assertEqual((self.folder / "many/wide-ratio_0.25/seed-0/metrics.jsonl").read_bytes(), kept)
 
-    def test_processes_share_the_points(self):
+    def test_processes_share_the_seeds_of_all_points(self):
         words = ["sweep", "sweep.toml", "--run", "many", "--progress", "none", "--set", "train.limit=60 steps"]
         first = subprocess.Popen([command.COMMAND, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  text=True)
@@ -77,23 +79,30 @@ class Sweep(RunTest):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.005)
         second = self.cachet(*words, "--resume")
-        said = first.communicate()[1] + second.stderr
+        said = [first.communicate()[1], second.stderr]
         self.assertEqual(first.returncode, 0, said)
-        self.assertNotIn("point 1 of 4", second.stderr.splitlines()[0], "the first has it")
-        self.assertNotIn("another process", said)
+        begun = [re.findall(r"(?m)^training in many/(\S+)", text) for text in said]
+        self.assertEqual(len(begun[0] + begun[1]), 8, said)
+        self.assertEqual(len(set(begun[0] + begun[1])), 8, said)
+        self.assertTrue(begun[0] and begun[1], said)
         self.assertEqual({row["state"] for row in self.rows("many")}, {"finished"})
         self.assertEqual(len(self.rows("many")), 8)
 
-    def test_a_point_that_another_process_trains_is_passed_by(self):
+    def test_what_another_process_trains_is_passed_by(self):
         words = ["sweep", "sweep.toml", "--run", "many", *self.SHORT]
         self.cachet(*words)
-        shutil.rmtree(self.folder / "many/wide-ratio_0.5")
-        with open(self.folder / "many/.points", "r+b") as file:
-            fcntl.lockf(file, fcntl.LOCK_EX, 1, self.POINTS.index("wide-ratio_0.5"))
-            done = self.cachet(*words, "--resume")
-            self.assertIn("1 of 4 points are trained by other processes", done.stderr)
-            self.assertFalse((self.folder / "many/wide-ratio_0.5").exists())
+        (self.folder / "many/wide-ratio_0.5/seed-0/status.json").unlink()
+        shutil.rmtree(self.folder / "many/wide-ratio_0.5/seed-1")
+        folder = os.open(self.folder / "many/wide-ratio_0.5/seed-0", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        done = self.cachet(*words, "--resume")
+        self.assertIn("1 of 4 points has seeds that other processes train", done.stderr)
+        self.assertTrue((self.folder / "many/wide-ratio_0.5/seed-1/checkpoints/last").exists())
+        self.assertFalse((self.folder / "many/wide-ratio_0.5/seed-0/status.json").exists())
+        fcntl.flock(folder, fcntl.LOCK_UN)
         self.cachet(*words, "--resume")
+        self.assertEqual({row["state"] for row in self.rows("many")}, {"finished"})
         self.assertEqual(len(self.rows("many")), 8)
 
     def test_a_point_that_fails_is_a_row_and_the_others_go_on(self):

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "cachet/io/sha256_blocks.h"
+#include "tests/support/bytes.h"
 
 namespace cachet::io {
 namespace {

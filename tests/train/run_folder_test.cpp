@@ -58,10 +58,11 @@ TEST(RunFolder, RefusesWhatIsNoRun) {
 TEST(RunFolder, RefusesASecondProcess) {
   const test::TemporaryDirectory folder;
   const config::Document document = read_document();
-  const RunFolder held = RunFolder::create(folder / "run", {}, document, {});
-  const std::string message =
-      test::thrown_message<std::runtime_error>([&] { RunFolder::resume(folder / "run", document, {}); });
+  RunFolder held = RunFolder::create(folder / "run", {}, document, {});
+  const std::string message = test::thrown_message<RunInUse>([&] { RunFolder::resume(folder / "run", document, {}); });
   EXPECT_NE(message.find("another process"), std::string::npos) << message;
+  held.let_go();
+  EXPECT_NO_THROW(RunFolder::resume(folder / "run", document, {}));
 }
 
 TEST(RunFolder, TakesChangesThatLeaveTheTrainingAsItWas) {

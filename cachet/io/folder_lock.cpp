@@ -1,0 +1,66 @@
+#include "cachet/io/folder_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+#include <thread>
+
+#include "cachet/io/error.h"
+
+namespace cachet::io {
+namespace {
+
+constexpr int kTries = 5;
+constexpr std::chrono::milliseconds kBetweenTries{20};
+
+int open_folder(const std::filesystem::path& folder) {
+  return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+struct OpenFolder {
+  int file;
+  std::shared_ptr<void> closed_at_last;
+};
+
+[[noreturn]] void fail(const std::filesystem::path& folder) {
+  throw Error(folder.string() + ": " + std::generic_category().message(errno));
+}
+
+OpenFolder opened(const std::filesystem::path& folder) {
+  const int file = open_folder(folder);
+  if (file < 0) fail(folder);
+  return {file, std::shared_ptr<void>(nullptr, [file](void*) { ::close(file); })};
+}
+
+}  // namespace
+
+std::optional<FolderLock> FolderLock::take_if_free(const std::filesystem::path& folder) {
+  OpenFolder open = opened(folder);
+  // is_taken() has it for an instant.
+  for (int tries = 1; flock(open.file, LOCK_EX | LOCK_NB) != 0; ++tries) {
+    if (tries == kTries) return std::nullopt;
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  return FolderLock(std::move(open.closed_at_last));
+}
+
+FolderLock FolderLock::wait_for(const std::filesystem::path& folder) {
+  OpenFolder open = opened(folder);
+  while (flock(open.file, LOCK_EX) != 0)
+    if (errno != EINTR) fail(folder);
+  return FolderLock(std::move(open.closed_at_last));
+}
+
+bool FolderLock::is_taken(const std::filesystem::path& folder) {
+  const int file = open_folder(folder);
+  if (file < 0) return true;
+  const bool is_free = flock(file, LOCK_SH | LOCK_NB) == 0;
+  ::close(file);  // lets go of it
+  return !is_free;
+}
+
+}  // namespace cachet::io
