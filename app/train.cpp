@@ -48,7 +48,7 @@ int train_one(const TrainArguments& arguments) {
     return look_at_training(arguments, recipe.document, recipe.plan, /*runs=*/1);
   }
   const ReadRecipe recipe = read_recipe_for_run(job, arguments, arguments.seed, job.run);
-  const auto task = task_to_train(arguments, recipe.plan, job.resumes);
+  const auto task = task_to_train(arguments, recipe.plan, job.run);
   train::RunFolder folder = make_run_folder(job, recipe);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));

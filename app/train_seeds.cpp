@@ -86,7 +86,7 @@ class SeedSeries {
         return Came::to_an_end;
       }
       if (folder_.has_begun(seed) && train::is_being_trained(folder_.run(seed))) return Came::elsewhere;
-      if (!built) built = task_to_train(arguments_, recipe.plan, folder_.has_begun(seed));
+      if (!built) built = task_to_train(arguments_, recipe.plan, folder_.run(seed));
       const train::Outcome outcome = train_in_folder(seed, *built, recipe);
       if (outcome.exit_code() == kInterrupted) return Came::interrupted;
       if (!outcome.message.empty())
@@ -198,11 +198,10 @@ SeedsOutcome train_seeds(const TrainArguments& arguments) {
     const std::set<uint64_t> distinct(seeds.begin(), seeds.end());
     return {look_at_training(arguments, first.document, first.plan, distinct.size()), {}};
   }
-  const ReadRecipe first =
-      read_recipe_for_run(job, arguments, seeds.front(), train::SeedFolder::run_of(job.run, seeds.front()));
+  const auto first_run = train::SeedFolder::run_of(job.run, seeds.front());
+  const ReadRecipe first = read_recipe_for_run(job, arguments, seeds.front(), first_run);
   std::unique_ptr<train::Task> built;
-  if (!job.resumes)
-    built = task_to_train(arguments, first.plan, /*resumes=*/false);  // what cannot begin leaves no folder
+  if (!job.resumes) built = task_to_train(arguments, first.plan, first_run);  // what cannot begin leaves no folder
   return SeedSeries(arguments, job, seed_folder(arguments, job, first.document, seeds)).run(std::move(built));
 }
 

@@ -12,6 +12,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
 #include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
@@ -184,10 +185,10 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
 }
 
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
-                                           bool resumes) {
+                                           const fs::path& run) {
   train::find_device(plan.training.train.device);  // before data are opened and a folder is made
   auto task = plan.build();
-  if (resumes) return task;
+  if (fs::exists(run) && !train::newest_checkpoints(train::RunFolder::open(run).checkpoints()).empty()) return task;
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   for (const std::string& line : plan.initialize(*task)) progress.log(line);
   return task;

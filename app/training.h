@@ -72,9 +72,9 @@ struct SeedsOutcome {
 /// `cachet train` with several seeds, one after the other. Those that another process trains are passed by.
 SeedsOutcome train_seeds(const TrainArguments& arguments);
 
-/// The task of a run that is about to be trained. One that begins takes its weights from where the recipe says, and
-/// says what became of them.
+/// The task that is about to be trained in `run`. Where there is no checkpoint to go on from, it takes its weights from
+/// where the recipe says, and says what became of them.
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
-                                           bool resumes);
+                                           const std::filesystem::path& run);
 
 }  // namespace cachet::app

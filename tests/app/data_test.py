@@ -219,6 +219,11 @@ class TextsGiven(command.FolderTest):
                 with self.subTest(words):
                     self.succeed("data", *words, cwd=self.here)
 
+    def test_a_text_without_a_word_makes_no_vocabulary(self):
+        (self.here / "train.txt").write_text("")
+        self.assertIn("train.txt: holds no text", self.refused("data", "words", "train.txt", "-o", "words.txt", code=1, cwd=self.here))
+        self.assertFalse((self.here / "words.txt").exists())
+
     def test_what_is_nowhere_is_said_with_the_places_looked_at(self):
         with mock.patch.dict(os.environ, CACHET_DATA="/none"):
             for words in self.commands():

@@ -3,6 +3,7 @@ import html
 import json
 import os
 import re
+import shutil
 import signal
 import tomllib
 
@@ -166,6 +167,21 @@ class Train(RunTest):
         self.assertEqual(self.weights("run"), self.weights("whole"))
         strip = lambda events: [{key: event[key] for key in ("kind", "step", "metrics", "series")} for event in events]
         self.assertEqual(strip(self.events("run")), strip(self.events("whole")))
+
+    def test_a_kill_before_the_first_checkpoint_loses_no_weights_to_begin_with(self):
+        self.train("first", "--set", "train.limit=4 steps")
+        started = ["--seed", "1", "--set", "train.init=first", "--set", "train.limit=4 steps"]
+        self.train("whole", *started)
+        self.train("killed", *started)
+        for name in ("metrics.jsonl", "status.json", "log.txt"):
+            (self.folder / "killed" / name).unlink()
+        shutil.rmtree(self.folder / "killed/checkpoints")
+        (self.folder / "killed/checkpoints").mkdir()
+        done = self.cachet("train", "killed", "--resume", "--progress", "none")
+        self.assertRegex(done.stderr, r"loaded \d+ of \d+ tensors from first")
+        self.assertEqual(self.weights("killed"), self.weights("whole"))
+        again = self.cachet("train", "killed", "--resume", "--progress", "none", "--set", "train.limit=5 steps")
+        self.assertNotIn("tensors from first", again.stderr, "a checkpoint has weights of its own")
 
     def test_a_loss_that_is_not_finite_ends_the_run(self):
         said = self.refused("train", "tiny.toml", "--run", "run", "--progress", "none", "--set", "optimizer.lr=1e30",
