@@ -8,7 +8,9 @@ namespace cachet::tasks {
 
 std::unique_ptr<Task> RecipePlan::build(Splits splits) const {
   train::prepare_process(training.train);
-  return task->build(training.train, splits);
+  std::unique_ptr<Task> built = task->build(training.train, splits);
+  if (splits == Splits::both) built->note_doubts();
+  return built;
 }
 
 std::vector<std::string> RecipePlan::initialize(train::Task& task) const {

@@ -1,6 +1,7 @@
 #include "cachet/tasks/task.h"
 
 #include "cachet/analysis/observations.h"
+#include "cachet/nn/cache/cache.h"
 #include "cachet/report/progress.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/train/runtime.h"
@@ -27,6 +28,16 @@ std::vector<report::Section> Task::report_sections(const std::vector<train::Even
   for (report::Section& section : training_sections(events)) sections.push_back(std::move(section));
   for (report::Section& section : evaluation_sections()) sections.push_back(std::move(section));
   return sections;
+}
+
+void Task::note_doubts() {
+  for (const auto& module : model().modules()) {
+    const auto* cache = dynamic_cast<const nn::Cache*>(module.get());
+    const auto why = cache ? cache->why_memory_is_unfamiliar() : std::nullopt;
+    if (!why) continue;
+    note({"model.cache: " + *why});
+    return;
+  }
 }
 
 void Task::note(const std::vector<std::string>& lines) {

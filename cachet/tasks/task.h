@@ -34,10 +34,13 @@ class Task : public train::Task {
 
   std::vector<std::string> data_notes() const override { return data_notes_; }
 
+  /// Notes what of the model is hardly meant, before it is trained.
+  void note_doubts();
+
  protected:
   explicit Task(TaskProfile profile) : profile_(std::move(profile)) {}
 
-  /// Of the data, while the task is made: tells the user, and keeps the lines for the log of a run.
+  /// While the task is made: tells the user, and keeps the lines for the log of a run.
   void note(const std::vector<std::string>& lines);
 
   /// What the last evaluation has to show.

@@ -168,6 +168,15 @@ class Train(RunTest):
         strip = lambda events: [{key: event[key] for key in ("kind", "step", "metrics", "series")} for event in events]
         self.assertEqual(strip(self.events("run")), strip(self.events("whole")))
 
+    def test_a_cache_that_evaluation_would_read_unlike_training_is_noted(self):
+        own = ["--set", "train.limit=1 steps", "--set", "model.cache.attend=per_sample"]
+        note = "model.cache: training attends to each sample's own cache"
+        self.assertEqual(self.train("apart", *own).stderr.count(note), 1)
+        self.assertIn(note, (self.folder / "apart/log.txt").read_text())
+        self.assertNotIn(note, self.cachet("eval", "apart").stderr)
+        self.assertNotIn(note, self.train("alike", *own, "--set", "model.cache.inference=per_sample").stderr)
+        self.assertNotIn(note, self.train("mean", "--set", "train.limit=1 steps").stderr)
+
     def test_a_kill_before_the_first_checkpoint_loses_no_weights_to_begin_with(self):
         self.train("first", "--set", "train.limit=4 steps")
         started = ["--seed", "1", "--set", "train.init=first", "--set", "train.limit=4 steps"]

@@ -34,6 +34,9 @@ class Cache : public StateModule, public Replicated, public Observable {
   /// Why what memory attention attends to in evaluation depends on the input; nothing where it does not.
   virtual std::optional<std::string> why_memory_varies() const = 0;
 
+  /// Why evaluation attends to a memory such as training never attends to; nothing where it does not.
+  virtual std::optional<std::string> why_memory_is_unfamiliar() const { return std::nullopt; }
+
   /// What memory attention attends to in evaluation, a copy. Throws c10::Error that says why where it depends on the
   /// input.
   Memory constant_memory() const;

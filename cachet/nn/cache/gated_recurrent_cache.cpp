@@ -122,6 +122,14 @@ std::optional<std::string> GatedRecurrentCache::why_memory_varies() const {
   return std::nullopt;
 }
 
+std::optional<std::string> GatedRecurrentCache::why_memory_is_unfamiliar() const {
+  if (options_.scope == CacheScope::lane || options_.attend == CacheAttend::mean ||
+      options_.inference_or_default() != CacheInference::frozen)
+    return std::nullopt;
+  return "training attends to each sample's own cache (attend = \"per_sample\"), evaluation to the stored mean of all "
+         "(inference = \"frozen\"), of which it learns nothing: take \"per_sample\" for both, or attend = \"mean\"";
+}
+
 // A lane is a sample whose cache goes on.
 bool GatedRecurrentCache::moves_in_evaluation() const {
   const CacheInference inference = options_.inference_or_default();

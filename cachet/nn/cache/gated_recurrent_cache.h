@@ -26,6 +26,7 @@ class GatedRecurrentCache : public Cloneable<GatedRecurrentCache, Cache> {
   Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
   void begin_stream(AttentionState& state) const override;
   std::optional<std::string> why_memory_varies() const override;
+  std::optional<std::string> why_memory_is_unfamiliar() const override;
 
   OwnTensor tokens;  // the stored cache
 

@@ -1,0 +1,73 @@
+#include "cachet/tasks/runs/run_groups.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cachet/tasks/runs/comparison.h"
+#include "tests/tasks/runs/made_up_runs.h"
+
+namespace cachet::tasks {
+namespace {
+
+TEST(RunGroups, AreRunsThatDifferInTheSeedAlone) {
+  RunRecord other = test::made_up_record("other", "0", {0.5});
+  other.recipe["model.name"] = "\"pvt\"";
+  const auto groups = grouped({test::made_up_record("a", "0", {0.5}), other, test::made_up_record("b", "1", {0.7}),
+                               test::made_up_record("again", "1", {0.7}), test::made_up_record("c", "2", {0.6})});
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].title(), "a (3 seeds)");
+  EXPECT_EQ(groups[1].title(), "other");
+  EXPECT_EQ(groups[2].name, "again") << "a seed that was run twice is no second seed";
+}
+
+// A run that is older than an option belongs to those that left it at its default.
+TEST(RunGroups, AreNotTornByOptionsThatAreNewerThanARun) {
+  RunRecord old = test::made_up_record("old", "0", {0.5}), fresh = test::made_up_record("fresh", "1", {0.7});
+  fresh.recipe["train.device"] = "\"auto\"";
+  fresh.default_keys = {"train.device"};
+  EXPECT_EQ(grouped({old, fresh}).size(), 1U);
+  EXPECT_EQ(grouped({fresh, old}).size(), 1U);
+  fresh.default_keys.clear();
+  EXPECT_EQ(grouped({old, fresh}).size(), 2U) << "somebody wrote it";
+}
+
+TEST(RunGroups, TellRunsOfOneNameApart) {
+  RunRecord first = test::made_up_record("a", "0", {0.5}), second = first;
+  second.path = "old/a";
+  second.recipe["model.name"] = "\"pvt\"";
+  const auto groups = grouped({first, second});
+  EXPECT_EQ(groups[0].name, "runs/a");
+  EXPECT_EQ(groups[1].name, "old/a");
+}
+
+TEST(RunGroups, CountTheRunsThatAreOver) {
+  const auto names = [](const RunGroup& group) {
+    std::string all;
+    for (const RunRecord* run : group.counted()) all += run->name;
+    return all;
+  };
+  auto groups = grouped({test::made_up_record("a", "0", {0.5}), test::made_up_record("b", "1", {0.7}, std::nullopt),
+                         test::made_up_record("c", "2", {0.6}, train::Ending::early_stop),
+                         test::made_up_record("d", "3", {0.6}, train::Ending::interrupted),
+                         test::made_up_record("e", "4", {0.6}, train::Ending::out_of_time),
+                         test::made_up_record("f", "5", {}, train::Ending::finished)});
+  EXPECT_EQ(names(groups.at(0)), "ace");
+  groups[0].missing = {7};
+  EXPECT_NE(comparison_notes(groups).find("leave out seed 1 (running at step 10 of 30), 3 (interrupted at step 10 of "
+                                          "30), 5 (not evaluated), 7 (not begun)."),
+            std::string::npos)
+      << comparison_notes(groups);
+  groups =
+      grouped({test::made_up_record("b", "1", {0.7}, std::nullopt), test::made_up_record("d", "3", {}, std::nullopt)});
+  EXPECT_EQ(names(groups.at(0)), "b") << "where none is over, what was evaluated";
+  groups =
+      grouped({test::made_up_record("b", "1", {}, std::nullopt), test::made_up_record("d", "3", {}, std::nullopt)});
+  EXPECT_EQ(names(groups.at(0)), "bd") << "before the first evaluation, all";
+  RunRecord old = test::made_up_record("old", "0", {0.5});
+  old.status.reset();
+  EXPECT_TRUE(old.is_over()) << "a folder that does not tell";
+}
+
+}  // namespace
+}  // namespace cachet::tasks
