@@ -12,6 +12,7 @@
 #include "app/failure.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "app/shared_series.h"
 #include "app/text_output.h"
 #include "app/training.h"
 #include "cachet/io/atomic_file.h"
@@ -81,20 +82,11 @@ class SweepSeries {
         progress_({.mode = progress_mode(arguments.progress)}) {}
 
   int run() {
-    std::vector<size_t> left(sweep_.points.size());
-    std::iota(left.begin(), left.end(), size_t{0});
-    // What other processes train may be theirs no more at the end of a round, done or not.
-    for (size_t before = left.size() + 1; !left.empty() && left.size() < before;) {
-      before = left.size();
-      std::vector<size_t> elsewhere;
-      for (const size_t i : left) {
-        const SeedsOutcome outcome = run_point(i);
-        if (outcome.code == kInterrupted) return outcome.code;
-        if (!outcome.elsewhere.empty()) elsewhere.push_back(i);
-      }
-      left = std::move(elsewhere);
-    }
-    if (!left.empty()) say_left(left);
+    std::vector<size_t> points(sweep_.points.size());
+    std::iota(points.begin(), points.end(), size_t{0});
+    const auto elsewhere = train_shared(points, [this](size_t point) { return run_point(point); });
+    if (!elsewhere) return kInterrupted;
+    if (!elsewhere->empty()) say_elsewhere(*elsewhere);
     const std::vector<report::ComparedRun> rows = write_overview();
     std::cout << report::text_table(report::results_table(rows), printed_form(/*wide=*/false, "the report")) << '\n'
               << (folder_ / "report.html").string() << '\n';
@@ -105,26 +97,26 @@ class SweepSeries {
 
  private:
   /// A failure is said, and ends only this point.
-  SeedsOutcome run_point(size_t index) {
+  Came run_point(size_t index) {
     const tasks::SweepPoint& point = sweep_.points[index];
     progress_.log("point " + std::to_string(index + 1) + " of " + std::to_string(sweep_.points.size()) + ": " +
                   point.name);
-    SeedsOutcome outcome{kFailed, {}};
+    SeedsOutcome outcome;
     try {
       outcome = train_seeds(training_of(arguments_, sweep_, point, folder_));
       if (outcome.code == kInterrupted) {
         std::cerr << "the sweep goes on with: " << resuming() << '\n';
-        return outcome;
+        return Came::interrupted;
       }
     } catch (const std::exception& error) {
       failed_[point.name] = train::first_line(train::error_message(error));
       report_failure(report::program_name() + " sweep: " + point.name);
     }
     write_overview();
-    return outcome;
+    return outcome.elsewhere.empty() ? Came::to_an_end : Came::elsewhere;
   }
 
-  void say_left(const std::vector<size_t>& points) {
+  void say_elsewhere(const std::vector<size_t>& points) {
     std::string names;
     for (const size_t i : points) names += (names.empty() ? "" : ", ") + sweep_.points[i].name;
     progress_.log(std::to_string(points.size()) + " of " + std::to_string(sweep_.points.size()) +

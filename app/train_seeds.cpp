@@ -9,6 +9,7 @@
 #include "app/failure.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "app/shared_series.h"
 #include "app/text_output.h"
 #include "app/training.h"
 #include "cachet/io/atomic_file.h"
@@ -50,32 +51,24 @@ class SeedSeries {
 
   /// `built` is the task of the first seed, if it was needed before the folder.
   SeedsOutcome run(std::unique_ptr<train::Task> built) {
-    std::vector<uint64_t> left = folder_.seeds();
-    // What other processes train may be theirs no more at the end of a round, done or not.
-    for (size_t before = left.size() + 1; !left.empty() && left.size() < before;) {
-      before = left.size();
-      std::vector<uint64_t> elsewhere;
-      for (const uint64_t seed : left) {
-        const Came came = run_one(seed, std::move(built));
-        if (came == Came::interrupted) return {interrupted(seed), {}};
-        if (came == Came::elsewhere) elsewhere.push_back(seed);
-      }
-      left = std::move(elsewhere);
-    }
-    if (!left.empty()) say_elsewhere(left);
+    uint64_t at = 0;
+    const auto elsewhere = train_shared(folder_.seeds(), [&](uint64_t seed) {
+      at = seed;
+      return run_one(seed, std::move(built));
+    });
+    if (!elsewhere) return {interrupted(at), {}};
+    if (!elsewhere->empty()) say_elsewhere(*elsewhere);
     if (const auto groups = write_overview(); groups && !arguments_.of_sweep)
       std::cout << report::text_table(report::results_table(tasks::compared(*groups)),
                                       printed_form(/*wide=*/false, "the report"))
                 << '\n'
                 << folder_.shared().report().string() << '\n';
-    if (failed_.empty()) return {kDone, std::move(left)};
+    if (failed_.empty()) return {kDone, *elsewhere};
     throw std::runtime_error(std::to_string(failed_.size()) + " of " + std::to_string(folder_.seeds().size()) +
                              " seeds failed, as said above; try them again with: " + resuming());
   }
 
  private:
-  enum class Came { to_an_end, elsewhere, interrupted };
-
   /// A failure is said, and ends only this seed.
   Came run_one(uint64_t seed, std::unique_ptr<train::Task> built) {
     const std::string who = "seed " + std::to_string(seed);
