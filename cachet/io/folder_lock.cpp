@@ -26,14 +26,17 @@ struct OpenFolder {
   std::shared_ptr<void> closed_at_last;
 };
 
-[[noreturn]] void fail(const std::filesystem::path& folder) {
-  throw Error(folder.string() + ": " + std::generic_category().message(errno));
-}
-
 OpenFolder opened(const std::filesystem::path& folder) {
   const int file = open_folder(folder);
-  if (file < 0) fail(folder);
+  if (file < 0) throw Error(folder.string() + ": " + std::generic_category().message(errno));
   return {file, std::shared_ptr<void>(nullptr, [file](void*) { ::close(file); })};
+}
+
+/// Gives false where somebody else has it. Any other failure is of a file system that knows no locks.
+bool lock(int file, int how) {
+  while (flock(file, how) != 0)
+    if (errno != EINTR) return errno != EWOULDBLOCK;
+  return true;
 }
 
 }  // namespace
@@ -41,7 +44,7 @@ OpenFolder opened(const std::filesystem::path& folder) {
 std::optional<FolderLock> FolderLock::take_if_free(const std::filesystem::path& folder) {
   OpenFolder open = opened(folder);
   // is_taken() has it for an instant.
-  for (int tries = 1; flock(open.file, LOCK_EX | LOCK_NB) != 0; ++tries) {
+  for (int tries = 1; !lock(open.file, LOCK_EX | LOCK_NB); ++tries) {
     if (tries == kTries) return std::nullopt;
     std::this_thread::sleep_for(kBetweenTries);
   }
@@ -50,8 +53,7 @@ std::optional<FolderLock> FolderLock::take_if_free(const std::filesystem::path& 
 
 FolderLock FolderLock::wait_for(const std::filesystem::path& folder) {
   OpenFolder open = opened(folder);
-  while (flock(open.file, LOCK_EX) != 0)
-    if (errno != EINTR) fail(folder);
+  lock(open.file, LOCK_EX);
   return FolderLock(std::move(open.closed_at_last));
 }
 

@@ -7,7 +7,8 @@
 namespace cachet::io {
 
 /// A folder that one process has for itself (flock(2)): those that ask are kept out, nobody else is. It is the folder's
-/// whatever its name becomes, copies share it, and the kernel lets go of it when the process dies.
+/// whatever its name becomes, copies share it, and the kernel lets go of it when the process dies. Only processes of
+/// this machine are kept out; where the file system knows no locks, nobody is.
 class FolderLock {
  public:
   /// Nothing where somebody else has it. Throws Error where the folder cannot be opened.

@@ -1,9 +1,18 @@
 #include "cachet/io/folder_lock.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
+#include <array>
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "cachet/io/error.h"
@@ -49,6 +58,31 @@ TEST(FolderLock, CanBeWaitedFor) {
   held.reset();
   other.join();
   EXPECT_FALSE(came_before);
+}
+
+/// From here on flock(2) fails in this process as where a file system has no locks.
+void forbid_locks() {
+  std::array<sock_filter, 4> filter{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_flock, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{filter.size(), filter.data()};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    std::exit(2);
+}
+
+TEST(FolderLock, IsHadWhereTheFileSystemKnowsNoLocks) {
+  const test::TemporaryDirectory folder;
+  EXPECT_EXIT(
+      {
+        forbid_locks();
+        const auto lock = FolderLock::take_if_free(folder.path());
+        FolderLock::wait_for(folder.path());
+        std::exit(lock && FolderLock::is_taken(folder.path()) ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(FolderLock, SaysWhatCannotBeOpened) {
