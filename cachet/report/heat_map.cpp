@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostCells = 20'000;
 constexpr double kFaintest = 0.06;        // the least value is still a cell
 constexpr double kDarkBackground = 0.68;  // from this opacity on, text is drawn in the light colour
-constexpr double kCellHeight = 28, kHead = 22, kScale = 40, kWidth = 560;
+constexpr double kCellHeight = 28, kHead = 22, kAxesLine = 18, kScale = 40, kWidth = 560;
 constexpr double kLetter = 7, kMargin = 12;  // of a row's name
 constexpr int kMostLetters = 34;             // so that the names of deep layers differ
 
@@ -86,7 +86,10 @@ void draw_heat_svg(Markup& svg, const HeatMap& map) {
   for (const std::string& row : map.rows) letters = std::max(letters, display_width(row));
   const double left = std::max(std::min(letters, kMostLetters) * kLetter + kMargin, 40.0);
   const double width = (kWidth - left) / map.columns.size();
-  const double bottom = kHead + kCellHeight * map.rows.size();
+  // Above the names of the columns where it is too long to stand before them.
+  const std::string axes = map.y_label + " \\ " + map.x_label;
+  const double head = display_width(axes) * kLetter > left ? kHead + kAxesLine : kHead;
+  const double bottom = head + kCellHeight * map.rows.size();
   const HeatScale scale = scale_of(map);
   svg.open("svg", {{"class", "plot"},
                    {"xmlns", "http://www.w3.org/2000/svg"},
@@ -96,14 +99,14 @@ void draw_heat_svg(Markup& svg, const HeatMap& map) {
   svg.element("desc", {},
               map.y_label + " by " + map.x_label + ", from " + format_number(scale.least, 3) + " to " +
                   format_number(scale.most, 3));
-  svg.element("text", {{"class", "axis-title"}, {"x", 0.0}, {"y", kHead - 8}}, map.y_label + " \\ " + map.x_label);
+  svg.element("text", {{"class", "axis-title"}, {"x", 0.0}, {"y", kHead - 8}}, axes);
   const size_t stride = static_cast<size_t>(std::ceil(26 / width));  // column names that have room
   for (size_t column = 0; column < map.columns.size(); column += stride) {
-    svg.element("text", {{"x", left + (column + 0.5) * width - 1}, {"y", kHead - 8}, {"text-anchor", "middle"}},
+    svg.element("text", {{"x", left + (column + 0.5) * width - 1}, {"y", head - 8}, {"text-anchor", "middle"}},
                 fit_width(map.columns[column], std::max(static_cast<int>(stride * width / kLetter), 2)));
   }
   for (size_t row = 0; row < map.rows.size(); ++row) {
-    const double top = kHead + row * kCellHeight;
+    const double top = head + row * kCellHeight;
     svg.element("text", {{"x", left - 8}, {"y", top + kCellHeight / 2 - 1}, {"dy", "0.35em"}, {"text-anchor", "end"}},
                 fit_width(map.rows[row], kMostLetters));
     for (size_t column = 0; column < map.columns.size(); ++column) {

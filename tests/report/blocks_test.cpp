@@ -100,6 +100,17 @@ TEST(SmallMultiplesTest, ManyPanelsAreCut) {
   EXPECT_NE(html.find("The first 96 of 120 are drawn."), std::string::npos);
 }
 
+TEST(HeatMapTest, NamesOfAxesStandAboveThoseOfColumnsWhereTheyDoNotFitBeforeThem) {
+  const std::string column = "text-anchor=\"middle\">c</text>";
+  const std::string before =
+      block_drawing(HeatMap{"h", "head", "layer", {"c"}, {"blocks.0.attention"}, {NAN}, {}, {}, ""});
+  EXPECT_NE(before.find("y=\"14\" " + column), std::string::npos) << before;
+  const std::string above =
+      block_drawing(HeatMap{"h", "a model's layers", "another model's layers", {"c"}, {"0"}, {NAN}, {}, {}, ""});
+  EXPECT_NE(above.find("y=\"32\" " + column), std::string::npos) << above;
+  EXPECT_NE(above.find("y=\"14\">another model&#39;s layers \\ a model&#39;s layers<"), std::string::npos) << above;
+}
+
 TEST(HeatMapTest, ValuesAndHoles) {
   const std::string html =
       block_drawing(HeatMap{"h", "head", "layer", {"0", "1"}, {"a", "b"}, {0.25, NAN, 1}, 0.0, 1.0, ""});
