@@ -2,12 +2,15 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "app/command.h"
+#include "app/counted_progress.h"
 #include "app/import_json.h"
 #include "app/json.h"
 #include "app/output.h"
+#include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "app/weights_output.h"
 #include "cachet/io/error.h"
@@ -32,6 +35,7 @@ struct ExportArguments {
   bool check_all = false;
   OutputArgument output;
   bool json = false;
+  std::string progress = "auto";
 
   bool asks_for_weights() const { return fs::path(output.path).extension() == kWeightsSuffix; }
 };
@@ -101,6 +105,29 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
   return json;
 }
 
+/// A line for each part, one behind the other.
+class PartsProgress {
+ public:
+  explicit PartsProgress(std::string word) : word_(std::move(word)) {}
+
+  void show(tasks::ExportPart part, int64_t done, int64_t total) {
+    if (part_ != part) {
+      finish();
+      line_.emplace(tasks::to_string(part), word_);
+      part_ = part;
+    }
+    line_->show(done, total);
+  }
+  void finish() {
+    if (line_) line_->finish();
+  }
+
+ private:
+  std::string word_;
+  std::optional<tasks::ExportPart> part_;
+  std::optional<CountedProgress> line_;
+};
+
 int export_folder(const ExportArguments& arguments) {
   const fs::path output = arguments.output.path;
   if (output.has_extension() && !fs::is_directory(output))
@@ -118,7 +145,11 @@ int export_folder(const ExportArguments& arguments) {
   } catch (const std::invalid_argument& problem) {
     throw UsageError(problem.what());
   }
-  const tasks::ExportReport report = tasks::export_model(source, options, output);
+  PartsProgress progress(arguments.progress);
+  const tasks::ExportReport report = tasks::export_model(
+      source, options, output,
+      [&](tasks::ExportPart part, int64_t done, int64_t total) { progress.show(part, done, total); });
+  progress.finish();
   if (arguments.json) {
     std::cout << export_json(report, output.string()).dump(2) << '\n';
     return kDone;
@@ -148,6 +179,7 @@ Action declare_export(CLI::App& app) {
   add_names_option(app, "--names", arguments->names,
                    "Of a safetensors file: whose names to give the tensors (timm's of images, ours of text)");
   app.add_flag("--json", arguments->json, "Print one JSON object");
+  add_progress_option(app, arguments->progress);
   return [arguments] { return run_export(*arguments); };
 }
 

@@ -3,6 +3,7 @@ import json
 import pathlib
 import shlex
 import shutil
+import struct
 
 import command
 from examples_test import examples
@@ -116,6 +117,18 @@ class Export(RunTest):
         self.assertEqual([path.name for path in self.folder.glob(".*")], [])
         self.refused("export", "run", "-o", "model.onnx", cwd=self.folder)
         self.assertIn("is an export already", self.refused("export", "deployed", "-o", "again", cwd=self.folder, code=1))
+
+    def test_a_long_comparison_says_how_far_it_is(self):
+        for name, header, size in (("t10k-images-idx3-ubyte", 16, 64), ("t10k-labels-idx1-ubyte", 8, 1)):
+            file = self.folder / "images" / name
+            whole = file.read_bytes()
+            file.write_bytes(whole[:4] + struct.pack(">I", 32_000) + whole[8:header] + whole[header:header + 32 * size] * 1000)
+        code, said = command.on_terminal("export", "run", "-o", "deployed", "--engine", "torch", "--check", "--progress", "bar",
+                                         cwd=self.folder)
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"compare .*\b\d+/64000\b")
+        self.assertIn("on 32000 test images", said)
+        self.assertNotIn("/64000", self.cachet("export", "run", "-o", "deployed", "--engine", "torch", "--check").stderr)
 
     def test_damaged_exports_are_refused(self):
         self.cachet("export", "run", "-o", "deployed", "--engine", "torch")

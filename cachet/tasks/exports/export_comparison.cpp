@@ -32,7 +32,20 @@ struct Answers {
   double top1 = 0;
 };
 
-Answers answers_of(const SavedRun& saved) {
+/// Of the model and its export, one behind the other.
+class ComparedSides {
+ public:
+  explicit ComparedSides(const ExportProgress& progress) : progress_(progress) {}
+
+  void show(int64_t done, int64_t of_side) { progress_(ExportPart::comparison, before_ + done, 2 * of_side); }
+  void next_side(int64_t of_side) { before_ = of_side; }
+
+ private:
+  const ExportProgress& progress_;
+  int64_t before_ = 0;
+};
+
+Answers answers_of(const SavedRun& saved, ComparedSides& sides) {
   const auto task = load(saved, Splits::test);
   std::vector<at::Tensor> scores;
   int64_t right = 0, count = 0;
@@ -40,7 +53,9 @@ Answers answers_of(const SavedRun& saved) {
     scores.push_back(batch.logits);
     right += (batch.logits.argmax(1) == batch.labels).sum().item<int64_t>();
     count += batch.labels.size(0);
+    sides.show(count, task->evaluation_size());
   });
+  sides.next_side(task->evaluation_size());
   return {at::cat(scores), static_cast<double>(right) / static_cast<double>(count)};
 }
 
@@ -79,7 +94,7 @@ struct RewrittenAnswers {
   double value = 0;
 };
 
-RewrittenAnswers rewritten_answers_of(const SavedRun& saved, Splits splits, bool evaluate) {
+RewrittenAnswers rewritten_answers_of(const SavedRun& saved, Splits splits, bool evaluate, ComparedSides& sides) {
   const auto task = load(saved, splits);
   // Of the run itself in float32, whatever it was trained in.
   const train::PrecisionScope precision(
@@ -88,15 +103,19 @@ RewrittenAnswers rewritten_answers_of(const SavedRun& saved, Splits splits, bool
   if (!evaluate) return answers;
   const report::MetricDescription* decides = report::deciding(task->profile().metrics);
   answers.metric = decides->name;
-  for (const auto& [name, value] : task->evaluate([](int64_t, int64_t) {}))
+  int64_t all = 0;
+  const auto show = [&](int64_t done, int64_t total) { sides.show(done, all = total); };
+  for (const auto& [name, value] : task->evaluate(show))
     if (name == answers.metric) answers.value = value;
+  sides.next_side(all);
   return answers;
 }
 
-void compare_rewritten(const SavedRun& before, const SavedRun& after, bool real, bool evaluate, ExportCheck& check) {
+void compare_rewritten(const SavedRun& before, const SavedRun& after, bool real, bool evaluate, ComparedSides& sides,
+                       ExportCheck& check) {
   const Splits splits = real ? Splits::test : Splits::given;
-  const RewrittenAnswers expected = rewritten_answers_of(before, splits, evaluate),
-                         actual = rewritten_answers_of(after, splits, evaluate);
+  const RewrittenAnswers expected = rewritten_answers_of(before, splits, evaluate, sides),
+                         actual = rewritten_answers_of(after, splits, evaluate, sides);
   check.equality = deploy::equality_of(expected.compared.scores, actual.compared.scores, {check.tolerance.scores});
   check.samples = expected.compared.samples;
   check.has_metric = evaluate;
@@ -128,8 +147,9 @@ bool ExportCheck::holds() const {
 }
 
 ExportCheck compare_export(const ExportSource& source, const ExportOptions& options,
-                           const std::filesystem::path& folder) {
+                           const std::filesystem::path& folder, const ExportProgress& progress) {
   const at::NoGradGuard no_grad;
+  ComparedSides sides(progress);
   ExportCheck check;
   check.tolerance = export_tolerance(options.precision);
   std::vector<std::string> settings = source.settings;
@@ -139,7 +159,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   if (absent && options.check_all)
     throw io::Error(*absent + "; without --check the export is compared on made-up inputs");
   if (dynamic_cast<const TakesRewrittenModel*>(found.plan.task.get()) != nullptr) {
-    compare_rewritten(found, open_saved_run(folder, settings), real, options.check_all, check);
+    compare_rewritten(found, open_saved_run(folder, settings), real, options.check_all, sides, check);
     return check;
   }
   const bool check_all = options.check_all || options.precision == runtime::Precision::int8;
@@ -150,7 +170,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
     check.samples = std::to_string(check.equality.samples) + " made-up inputs, none of them real";
     return check;
   }
-  const Answers expected = answers_of(before), actual = answers_of(after);
+  const Answers expected = answers_of(before, sides), actual = answers_of(after, sides);
   check.equality = deploy::equality_of(expected.scores, actual.scores, {check.tolerance.scores});
   check.samples = compared_samples(std::to_string(check.equality.samples) + " ", before.plan.task->profile().words,
                                    /*real=*/true);

@@ -6,7 +6,7 @@ namespace cachet::tasks {
 
 /// Runs a model in float32 and its export, in a folder that has its manifest, over the same samples.
 ExportCheck compare_export(const ExportSource& source, const ExportOptions& options,
-                           const std::filesystem::path& folder);
+                           const std::filesystem::path& folder, const ExportProgress& progress);
 
 /// "on 64 test images: largest difference 3.1e-07 of the largest score; …; accuracy 86.2 % instead of 86.2 %".
 std::string to_text(const ExportCheck& check);

@@ -73,18 +73,21 @@ void add_files(ExportReport& report, const fs::path& folder) {
 
 // Runs training samples through a session in the place of the model.
 void calibrate(const ExportSource& source, const runtime::ExportManifest& manifest,
-               std::unique_ptr<runtime::Session> session) {
+               std::unique_ptr<runtime::Session> session, const ExportProgress& progress) {
   const SavedRun saved = open_saved_run(source.path, with(source.settings, kCalibrationSettings));
   const auto once = std::make_shared<std::unique_ptr<runtime::Session>>(std::move(session));
   const auto task = with_sessions(
                         saved.plan, manifest, [once] { return std::move(*once); }, saved.run.string())
                         .build(Splits::calibration);
   task->model().eval();
-  classification(*task).classify_in_order(0, [](const ClassifiedBatch&) {});
+  int64_t done = 0;
+  classification(*task).classify_in_order(0, [&](const ClassifiedBatch& batch) {
+    progress(ExportPart::calibration, done += batch.labels.size(0), task->evaluation_size());
+  });
 }
 
 void write_model(const SavedRun& saved, Task& task, const ExportSource& source, const fs::path& folder,
-                 ExportReport& report) {
+                 ExportReport& report, const ExportProgress& progress) {
   const auto model = saved.plan.model().build();
   io::load_state_dict(*model, io::state_dict(task.model()));
   model->eval();
@@ -105,7 +108,7 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   manifest.inputs = portable.inputs;
   deploy::Calibrate run;
   if (manifest.precision == runtime::Precision::int8)
-    run = [&](std::unique_ptr<runtime::Session> session) { calibrate(source, manifest, std::move(session)); };
+    run = [&](std::unique_ptr<runtime::Session> session) { calibrate(source, manifest, std::move(session), progress); };
   deploy::WrittenModel written = manifest.engine == EngineKind::onnx
                                      ? deploy::write_for_onnx(portable, folder)
                                      : deploy::write_for_openvino(portable, folder, run);
@@ -123,6 +126,8 @@ std::string exported_recipe(const SavedRun& saved, bool casts) {
 }
 
 }  // namespace
+
+const char* to_string(ExportPart part) { return part == ExportPart::calibration ? "calibrate" : "compare"; }
 
 void check_export_options(const ExportOptions& options) {
   using runtime::Precision;
@@ -145,7 +150,8 @@ std::string export_source(const SavedRun& saved) {
                                     : "run " + train::RunFolder::open(saved.run).id();
 }
 
-ExportReport export_model(const ExportSource& source, const ExportOptions& options, const fs::path& target) {
+ExportReport export_model(const ExportSource& source, const ExportOptions& options, const fs::path& target,
+                          const ExportProgress& progress) {
   check_export_options(options);
   const SavedRun saved = open_saved_run(source.path, source.settings);
   const std::string made_of = export_source(saved);
@@ -166,7 +172,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
     report.manifest.classes = classifier->class_names();
     report.manifest.image = classifier->image_preparation();
   }
-  write_model(saved, *task, source, folder.path(), report);
+  write_model(saved, *task, source, folder.path(), report, progress);
   const bool casts = classifier == nullptr && options.precision == runtime::Precision::bfloat16;
   io::write_new_file(folder.path() / runtime::kExportRecipe, exported_recipe(saved, casts));
   for (const auto& [name, bytes] : saved.plan.task->files_to_keep().files)
@@ -174,7 +180,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   // Twice: the page says what the comparison found, which reads the folder.
   add_files(report, folder.path());
   io::write_new_file(folder.path() / runtime::kExportManifest, to_json(report.manifest));
-  report.check = compare_export(source, options, folder.path());
+  report.check = compare_export(source, options, folder.path(), progress);
   if (!report.check.holds())
     throw std::runtime_error("the export differs from its model by more than it may, and was not kept: " +
                              to_text(report.check));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,13 @@ struct ExportOptions {
   bool check_all =
       false;  // compare on all evaluation data, accuracy too, as always with int8; else on its first samples
 };
+
+/// What takes long while a model is exported: samples that show which numbers it meets, for 8 bits, and the comparison.
+enum class ExportPart { calibration, comparison };
+const char* to_string(ExportPart part);  // "calibrate", "compare"
+
+/// Told how much of a part is done.
+using ExportProgress = std::function<void(ExportPart part, int64_t done, int64_t total)>;
 
 /// What an export of some precision may differ from its model by.
 struct ExportTolerance {
@@ -62,8 +71,8 @@ void check_export_options(const ExportOptions& options);
 /// on evaluation data where they can be read, else on noise. Throws as check_export_options() does, std::runtime_error
 /// that says by how much where it differs by more than the tolerance, or that the engine cannot run such a model,
 /// io::Error where a file cannot be read or written, c10::Error for a model that cannot be converted.
-ExportReport export_model(const ExportSource& source, const ExportOptions& options,
-                          const std::filesystem::path& folder);
+ExportReport export_model(const ExportSource& source, const ExportOptions& options, const std::filesystem::path& folder,
+                          const ExportProgress& progress);
 
 /// What the export says it was made of: "run 1f0c…", "model 9f86…".
 std::string export_source(const SavedRun& saved);
