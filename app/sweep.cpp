@@ -121,7 +121,7 @@ class SweepSeries {
     for (const size_t i : points) names += (names.empty() ? "" : ", ") + sweep_.points[i].name;
     progress_.log(std::to_string(points.size()) + " of " + std::to_string(sweep_.points.size()) +
                   (points.size() == 1 ? " points has" : " points have") +
-                  " seeds that other processes train, which will add what comes of them to the overview: " + names);
+                  " seeds that other processes train, which will add the results to the overview: " + names);
   }
 
   /// results.csv for programs and report.html for people, of the points that have begun; and their rows, with one for

@@ -118,7 +118,7 @@ class SeedSeries {
     std::string names;
     for (const uint64_t seed : seeds) names += (names.empty() ? "" : ", ") + std::to_string(seed);
     log((seeds.size() == 1 ? "seed " + names + " is" : "seeds " + names + " are") +
-        " trained by other processes, which will add what comes of it to the overview");
+        " trained by other processes, which will add the results to the overview");
   }
 
   void log(const std::string& line) const { report::Progress({.mode = progress_mode(arguments_.progress)}).log(line); }
@@ -195,7 +195,9 @@ SeedsOutcome train_seeds(const TrainArguments& arguments) {
   const ReadRecipe first = read_recipe_for_run(job, arguments, seeds.front(), first_run);
   std::unique_ptr<train::Task> built;
   if (!job.resumes) built = task_to_train(arguments, first.plan, first_run);  // what cannot begin leaves no folder
-  return SeedSeries(arguments, job, seed_folder(arguments, job, first.document, seeds)).run(std::move(built));
+  train::SeedFolder folder = seed_folder(arguments, job, first.document, seeds);
+  if (folder.seeds().front() != seeds.front()) built.reset();  // another process made the folder, for seeds of its own
+  return SeedSeries(arguments, job, std::move(folder)).run(std::move(built));
 }
 
 }  // namespace cachet::app
