@@ -1,7 +1,6 @@
 #include "cachet/tasks/task.h"
 
 #include "cachet/analysis/observations.h"
-#include "cachet/nn/cache/cache.h"
 #include "cachet/report/progress.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/train/runtime.h"
@@ -33,11 +32,16 @@ std::vector<report::Section> Task::report_sections(const std::vector<train::Even
 void Task::note_doubts() {
   for (const auto& module : model().modules()) {
     const auto* cache = dynamic_cast<const nn::Cache*>(module.get());
-    const auto why = cache ? cache->why_memory_is_unfamiliar() : std::nullopt;
-    if (!why) continue;
-    note({"model.cache: " + *why});
+    const auto doubt = cache ? doubt_about(*cache) : std::nullopt;
+    if (!doubt) continue;
+    note({*doubt});
     return;
   }
+}
+
+std::optional<std::string> Task::doubt_about(const nn::Cache& cache) const {
+  const auto why = cache.why_memory_is_unfamiliar();
+  return why ? std::optional("model.cache: " + *why) : std::nullopt;
 }
 
 void Task::note(const std::vector<std::string>& lines) {

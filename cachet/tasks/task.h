@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cachet/nn/cache/cache.h"
 #include "cachet/tasks/task_profile.h"
 #include "cachet/train/task.h"
 
@@ -34,7 +36,7 @@ class Task : public train::Task {
 
   std::vector<std::string> data_notes() const override { return data_notes_; }
 
-  /// Notes what of the model is hardly meant, before it is trained.
+  /// Notes what of the model is hardly meant, before it is trained: of the first cache that gives reason to.
   void note_doubts();
 
  protected:
@@ -42,6 +44,9 @@ class Task : public train::Task {
 
   /// While the task is made: tells the user, and keeps the lines for the log of a run.
   void note(const std::vector<std::string>& lines);
+
+  /// Why a cache is hardly meant to be as it is, a line for the user.
+  virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;
 
   /// What the last evaluation has to show.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }

@@ -13,7 +13,6 @@
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
-#include "cachet/io/folder_lock.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/report/shell_word.h"

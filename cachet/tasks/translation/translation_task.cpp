@@ -11,7 +11,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "cachet/nn/cache/cache.h"
 #include "cachet/nn/regularizer.h"
 #include "cachet/train/device.h"
 
@@ -113,21 +112,15 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
     training_loader_.emplace(training_, data::training_order(*training_, loader), loader.loader, loader.padding);
   }
   build_model();
-  if (training_) warn_of_stored_memory();
 }
 
 // Batches hold sentences of like lengths: a memory made of one, and stored, tells the next ones a length that is not
 // theirs.
-void TranslationTask::warn_of_stored_memory() {
-  for (const auto& module : model_->modules()) {
-    const auto* cache = dynamic_cast<const nn::Cache*>(module.get());
-    if (cache == nullptr || cache->why_memory_varies()) continue;
-    note(
-        {"evaluation reads caches as the last batch left them, and they tell how long its sentences were: "
+std::optional<std::string> TranslationTask::doubt_about(const nn::Cache& cache) const {
+  if (cache.why_memory_varies()) return Task::doubt_about(cache);
+  return "evaluation reads caches as the last batch left them, and they tell how long its sentences were: "
          "translations may end too early or too late; model.cache.attend and model.cache.inference = \"per_sample\" "
-         "avoid that"});
-    return;
-  }
+         "avoid that";
 }
 
 std::shared_ptr<const data::ParallelCorpus> TranslationTask::open(data::SequenceSplit split) {

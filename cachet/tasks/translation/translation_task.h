@@ -44,13 +44,13 @@ class TranslationTask : public Task, public TranslatesText, public ExportsRewrit
   ShownSample run_over(int64_t index) override;
 
  protected:
+  std::optional<std::string> doubt_about(const nn::Cache& cache) const override;
   std::vector<report::Section> evaluation_sections() const override { return translation_sections(evaluation_); }
 
  private:
   std::shared_ptr<const data::ParallelCorpus> open(data::SequenceSplit split);
   void make_up_data();
   void build_model();
-  void warn_of_stored_memory();
   std::vector<SentenceToTranslate> sources_to_translate() const;
   std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                      const std::function<void(int64_t done)>& progress);
