@@ -45,7 +45,7 @@ fuzz:  ## feed the readers of files malformed input: FUZZ_SECONDS=60 for each
 bench:  ## measure operators and models, rewrite docs/performance (an hour)
 	@tools/setup --bench
 	cmake --preset release -DCACHET_BUILD_BENCHMARKS=ON $(CMAKE_FLAGS)
-	cmake --build $(BUILD) --parallel $(JOBS) --target cachet_command ratios_benchmark long_range_benchmark language_benchmark decoding_benchmark bleu_benchmark detectors_benchmark coco_evaluation_benchmark operators_benchmark image_loading_benchmark
+	cmake --build $(BUILD) --parallel $(JOBS) --target cachet_command benchmarks
 	tools/bench
 
 install: build  ## install the command, the library and its CMake package to PREFIX

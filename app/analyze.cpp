@@ -216,7 +216,6 @@ int run_analyze(const AnalyzeArguments& arguments) {
     require_folder_output(arguments.output,
                           {{}, {arguments.runs.begin(), arguments.runs.end()}, [](const auto&) { return true; }},
                           tasks::is_analysis_folder);
-    if (arguments.output.overwrite) tasks::empty_analysis_folder(arguments.output.path);
   }
   const bool replays = std::ranges::any_of(
       chosen, [](const tasks::Analysis* each) { return each->effort() == tasks::AnalysisEffort::steps; });
@@ -224,6 +223,7 @@ int run_analyze(const AnalyzeArguments& arguments) {
     std::cerr << "of " << arguments.options.steps << " steps the test of normality is inaccurate; it wants "
               << analysis::kEnoughForNormality << '\n';
   const auto runs = opened_runs(arguments);
+  if (arguments.output.overwrite) tasks::empty_analysis_folder(arguments.output.path);
   const std::vector<MeasuredAnalysis> all = measured(arguments, chosen, runs);
   const std::vector<std::string> missing = left_out(arguments, all, runs);
   const std::string json =

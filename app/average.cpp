@@ -38,7 +38,7 @@ int run_average(const AverageArguments& arguments) {
   }
   if (arguments.json) {
     const nlohmann::ordered_json json{{"schema", kSchema}, {"steps", mean.steps}, {"output", output}};
-    std::cout << json.dump(2) << '\n';
+    print_json(json);
     return kDone;
   }
   std::cout << "mean of " << mean.steps.size() << " checkpoints, steps " << mean.steps.front() << " to "

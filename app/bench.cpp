@@ -24,7 +24,7 @@ using analysis::BenchmarkPrecision;
 struct BenchArguments {
   std::vector<std::string> models, settings;
   std::string mode = "both";
-  std::vector<std::string> precisions{"fp32"};
+  std::vector<std::string> precisions;  // none: float32, or that of an export
   std::vector<int64_t> batches{1};
   std::vector<int> threads{0};
   double seconds = 2;
@@ -50,10 +50,16 @@ BenchArguments for_export(const std::string& name, const BenchArguments& argumen
   if (arguments.table) throw UsageError(name + " is an export, which is not trained; leave --table out");
   if (arguments.mode == "train") throw UsageError(name + " is an export, which is not trained");
   if (!arguments.settings.empty()) throw UsageError(name + " is an export, whose model is what it is; leave --set out");
+  if (arguments.device != "auto" && arguments.device != "cpu")
+    throw UsageError(name + " is an export, which the CPU runs; leave --device out");
   BenchArguments result = arguments;
+  result.device = "cpu";
   result.mode = "infer";
   const auto precision = runtime::read_export_manifest(name).precision;
   result.precisions = {precision == runtime::Precision::float32 ? "fp32" : std::string(word(precision))};
+  if (!arguments.precisions.empty() && arguments.precisions != result.precisions)
+    throw UsageError(name + " is an export in " + result.precisions.front() +
+                     ", and so it is timed; leave --precision out");
   return result;
 }
 
@@ -73,7 +79,8 @@ std::vector<BenchCase> cases_of(const BenchArguments& given) {
   std::vector<BenchCase> cases;
   for (const std::string& name : names_of(given)) {
     const bool is_export = runtime::is_export(name);
-    const BenchArguments arguments = is_export ? for_export(name, given) : given;
+    BenchArguments arguments = is_export ? for_export(name, given) : given;
+    if (arguments.precisions.empty()) arguments.precisions = {"fp32"};
     const ModelArgument model{name, arguments.settings};
     if (!is_export) read_described_model(model);
     for (const BenchmarkMode mode : modes_of(arguments))
@@ -150,7 +157,7 @@ int run_bench(const BenchArguments& arguments) {
   if (arguments.table)
     show_cost_table(cost_rows(cases, rows), {arguments.json, arguments.wide});
   else if (arguments.json)
-    std::cout << to_json(rows).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    print_json(to_json(rows));
   else
     print_table(rows, arguments.wide);
   int code = kDone;

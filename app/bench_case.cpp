@@ -39,14 +39,14 @@ std::vector<std::string> arguments_of(const BenchCase& bench) {
                                  "--json",
                                  "--mode",
                                  std::string(word(o.mode)),
-                                 "--precision",
-                                 std::string(word(o.precision)),
                                  "--batch",
                                  std::to_string(o.batch),
                                  "--seconds",
                                  report::format_number(o.seconds, 9),
                                  "--device",
                                  bench.device};
+  if (!runtime::is_export(bench.model.name))  // which has a precision of its own
+    words.insert(words.end(), {"--precision", std::string(word(o.precision))});
   if (o.threads > 0) words.insert(words.end(), {"--threads", std::to_string(o.threads)});
   for (const std::string& setting : bench.model.settings) words.insert(words.end(), {"--set", setting});
   return words;

@@ -54,7 +54,7 @@ int run_clean(const CleanArguments& arguments) {
                                       {"checkpoint", saved.checkpoint.string()},
                                       {"tensors", weights.size()},
                                       {"output", output}};
-    std::cout << json.dump(2) << '\n';
+    print_json(json);
     return kDone;
   }
   std::cout << weights.size() << " tensors of " << saved.checkpoint.string() << '\n' << output << '\n';

@@ -109,7 +109,10 @@ int run_command_line(int argc, const char* const* argv) {
     return kWrongUsage;
   }
   const CLI::App* chosen = parser.app.get_subcommands().front();
-  return run_action(chosen->get_name(), parser.actions.at(chosen));
+  std::string name = chosen->get_name();  // "data words"
+  for (const CLI::App* below = chosen; !below->get_subcommands().empty(); name += ' ' + below->get_name())
+    below = below->get_subcommands().front();
+  return run_action(name, parser.actions.at(chosen));
 }
 
 }  // namespace cachet

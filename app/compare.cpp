@@ -143,7 +143,7 @@ int run_compare(const CompareArguments& arguments) {
     io::write_file_atomically(file, rendered(groups, form_of(file), {}));
   }
   if (arguments.json)
-    std::cout << to_json(read).dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    print_json(to_json(read));
   else
     std::cout << rendered(groups, arguments.format, printed_form(arguments.wide));
   for (const std::string& line : read.unreadable) std::cerr << "left out: " << line << '\n';

@@ -45,7 +45,7 @@ nlohmann::ordered_json json_of(const std::optional<MeasuredSpeed>& speed) {
           {"batch", speed->batch}};
 }
 
-void print_json(const std::vector<CostRow>& rows) {
+void print_cost_json(const std::vector<CostRow>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const CostRow& row : rows)
     list.push_back({{"model", row.model},
@@ -54,7 +54,7 @@ void print_json(const std::vector<CostRow>& rows) {
                     {"inference", json_of(row.inference)},
                     {"training", json_of(row.training)}});
   const nlohmann::ordered_json json{{"schema", kSchema}, {"table", "cost"}, {"rows", list}};
-  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  print_json(json);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ std::vector<CostRow> cost_rows(const std::vector<BenchCase>& cases, const std::v
 }
 
 void show_cost_table(const std::vector<CostRow>& rows, const CostTableForm& form) {
-  if (form.json) return print_json(rows);
+  if (form.json) return print_cost_json(rows);
   using report::Alignment;
   report::Table table;
   table.columns = {{"model"},

@@ -116,7 +116,7 @@ void print_table(const std::vector<RecipeData>& all, bool wide) {
 int run_data_list(const DataListArguments& arguments) {
   const std::vector<RecipeData> all = matching_data(arguments.glob);
   if (arguments.json)
-    std::cout << to_json(all).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    print_json(to_json(all));
   else
     print_table(all, arguments.wide);
   return kDone;

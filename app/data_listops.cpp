@@ -86,7 +86,7 @@ int run_listops(const ListOpsArguments& arguments) {
   try {
     const data::ListOpsStatistics statistics = generate(arguments);
     if (arguments.json) {
-      std::cout << to_json(arguments, statistics).dump(2) << '\n';
+      print_json(to_json(arguments, statistics));
       return kDone;
     }
     print_statistics(statistics);

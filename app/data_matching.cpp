@@ -27,7 +27,7 @@ int run_matching(const MatchingArguments& arguments) {
     const nlohmann::ordered_json json{{"schema", kSchema},     {"folder", arguments.folder},
                                       {"train", counts.train}, {"evaluation", counts.evaluation},
                                       {"test", counts.test},   {"reviews_left_out", counts.left_out}};
-    std::cout << json.dump(2) << '\n';
+    print_json(json);
     return kDone;
   }
   std::cout << counts.train << " pairs to train with, " << counts.evaluation << " to evaluate with, " << counts.test

@@ -36,7 +36,7 @@ int run_pairs(const PairsArguments& arguments) try {
                                       {"sentences", counts.sentences},
                                       {"left_out_empty", counts.empty},
                                       {"left_out_repeated", counts.repeated}};
-    std::cout << json.dump(2) << '\n';
+    print_json(json);
     return kDone;
   }
   std::cout << counts.train << " pairs to train with, " << counts.validation << " to validate with, " << counts.test

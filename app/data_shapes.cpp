@@ -71,7 +71,7 @@ int run_shapes(ShapeArguments& arguments) {
   try {
     const data::ShapeCounts counts = paint_shapes(arguments);
     if (arguments.json) {
-      std::cout << to_json(arguments, counts).dump(2) << '\n';
+      print_json(to_json(arguments, counts));
       return kDone;
     }
     print_counts(counts);

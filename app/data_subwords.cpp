@@ -48,7 +48,7 @@ int run_subwords(const SubwordArguments& arguments) {
                                       {"bytes_replaced", replaced},
                                       {"vocabulary", vocabulary.size},
                                       {"hash", vocabulary.fingerprint}};
-    std::cout << json.dump(2) << '\n';
+    print_json(json);
     return kDone;
   }
   std::cout << vocabulary.size << " pieces of " << texts.size() << " texts, hash " << vocabulary.fingerprint << '\n';

@@ -106,7 +106,7 @@ int run_parallel_tokens(const TokensArguments& arguments) {
     add_file(written, made.source, texts[i].source, made.source_facts, arguments.json);
     add_file(written, made.target, texts[i].target, made.target_facts, arguments.json);
   }
-  if (arguments.json) std::cout << nlohmann::ordered_json{{"schema", kSchema}, {"files", written}}.dump(2) << '\n';
+  if (arguments.json) print_json(nlohmann::ordered_json{{"schema", kSchema}, {"files", written}});
   return kDone;
 }
 
@@ -135,7 +135,7 @@ int run_tokens(const TokensArguments& arguments) {
     const data::TokenFileFacts facts = write_split(options, *encoder, text, file);
     add_file(files, file, text, facts, arguments.json);
   }
-  if (arguments.json) std::cout << nlohmann::ordered_json{{"schema", kSchema}, {"files", files}}.dump(2) << '\n';
+  if (arguments.json) print_json(nlohmann::ordered_json{{"schema", kSchema}, {"files", files}});
   return kDone;
 }
 

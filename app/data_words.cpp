@@ -49,7 +49,7 @@ int run_words(const WordsArguments& arguments) {
     const nlohmann::ordered_json json{{"schema", kSchema},          {"file", file},
                                       {"text", text.string()},      {"tokens", counter.tokens()},
                                       {"vocabulary", words.size()}, {"hash", hash}};
-    std::cout << json.dump(2) << '\n';
+    print_json(json);
     return kDone;
   }
   std::cout << words.size() << " words of the " << counter.tokens() << " tokens of " << text.string() << ", hash "

@@ -7,6 +7,7 @@
 #include "app/command.h"
 #include "app/recipe_argument.h"
 #include "app/text_output.h"
+#include "app/training.h"
 #include "cachet/analysis/benchmark.h"
 #include "cachet/baselines/logistic_regression.h"
 #include "cachet/config/toml_text.h"
@@ -92,7 +93,7 @@ DemoRun run_model(const std::string& recipe, const fs::path& folder, bool smoke)
   const auto task = plan.build();
   DemoRun run;
   run.path = folder / file.stem();
-  auto run_folder = train::RunFolder::create(run.path, written_recipe(file), document, {"cachet", "demo"});
+  auto run_folder = train::RunFolder::create(run.path, written_recipe(file), document, command_words());
   report::Progress progress;
   progress.log("training " + file.stem().string() + " in " + run.path.string());
   run.outcome = train::Trainer(*task, plan.training, run_folder, &progress).run();

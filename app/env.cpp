@@ -65,7 +65,7 @@ int run_env(const EnvArguments& arguments) {
   if (arguments.cmake_dir)
     std::cout << cmake_dir().string() << '\n';
   else if (arguments.json)
-    std::cout << environment_json().dump(2) << '\n';
+    print_json(environment_json());
   else
     print_text(environment_json());
   return kDone;

@@ -63,17 +63,17 @@ int eval_text(const EvalArguments& arguments) {
     tokens += line.tokens;
     if (!arguments.json) return;
     const double mean = line.tokens == 0 ? 0.0 : line.loss / static_cast<double>(line.tokens);
-    std::cout << nlohmann::ordered_json{{"line", line.index + 1},
-                                        {"tokens", line.tokens},
-                                        {"loss", mean},
-                                        {"perplexity", std::exp(mean)}}
-                     .dump()
+    std::cout << json_line({{"schema", kSchema},
+                            {"line", line.index + 1},
+                            {"tokens", line.tokens},
+                            {"loss", mean},
+                            {"perplexity", std::exp(mean)}})
               << std::endl;
   };
   scores.score_text(next_line, seen, [&](int64_t scored) { progress.show(scored, "tokens"); });
   progress.finish();
-  if (arguments.json) return kDone;
   if (tokens == 0) throw io::Error(arguments.text + ": holds no text");
+  if (arguments.json) return kDone;
   const double mean = loss / static_cast<double>(tokens);
   print_metrics(arguments.text, {{"perplexity", std::exp(mean)}, {"loss", mean}},
                 std::to_string(tokens) + " tokens by " + saved.checkpoint.string());
@@ -86,7 +86,7 @@ train::Metrics eval_into_folder(tasks::Task& task, const PredictionFolder& folde
   auto& evaluates = ability_of<tasks::EvaluatesRecords>(task, "write files of results");
   auto& results = ability_of<tasks::WritesResults>(task, "write files of results");
   const int64_t size = task.evaluation_size();
-  const std::string source = records.of_evaluation(size);
+  const std::string source = records.of_evaluation(task);
   tasks::RecordFile file = folder.open_records();
   for (int64_t i = 0; i < file.done(); ++i) file.require(i, source);
   file.require_at_most(size);
@@ -137,7 +137,7 @@ int run_eval(const EvalArguments& arguments) {
                               {task->sample_words().many, task->evaluation_size()},
                               {"metrics", std::move(values)}};
   if (folder) json["files"] = written;
-  std::cout << json.dump(2) << '\n';
+  print_json(json);
   return kDone;
 }
 

@@ -30,8 +30,8 @@ constexpr const char* kWeightsSuffix = ".safetensors";
 
 struct ExportArguments {
   SavedRunArgument model;
-  std::string names, precision = "f32";
-  std::string engine = runtime::openvino_version().empty() ? "torch" : "openvino";
+  std::string names;
+  std::optional<std::string> precision, engine;  // of a folder
   bool check_all = false;
   OutputArgument output;
   bool json = false;
@@ -45,7 +45,22 @@ const std::map<std::string, EngineKind> kEngines{
 const std::map<std::string, Precision> kPrecisions{
     {"bf16", Precision::bfloat16}, {"f32", Precision::float32}, {"int8", Precision::int8}};
 
+/// The engine of a folder, where the command line names none.
+const char* usual_engine() { return runtime::openvino_version().empty() ? "torch" : "openvino"; }
+
+/// An option that was given and that weights alone have no use for; empty where there is none.
+std::string option_of_folders(const ExportArguments& arguments) {
+  if (arguments.precision) return "--precision";
+  if (arguments.engine) return "--engine";
+  if (arguments.check_all) return "--check";
+  if (!arguments.model.data.empty()) return "--data";
+  if (!arguments.model.settings.empty()) return "--set";
+  return "";
+}
+
 int export_weights(const ExportArguments& arguments) {
+  if (const std::string option = option_of_folders(arguments); !option.empty())
+    throw UsageError(option + " is of a folder (-o NAME): a " + kWeightsSuffix + " file has the weights as they are");
   const tasks::SavedModel saved = tasks::open_saved_model(arguments.model.path);
   const std::string& output = arguments.output.path;
   require_file_output(arguments.output,
@@ -59,7 +74,7 @@ int export_weights(const ExportArguments& arguments) {
     for (const auto& [name, tensor] : tensors) written.push_back(name);
     const nlohmann::ordered_json json{
         {"schema", kSchema}, {"model", saved.plan.name}, {"names", names}, {"tensors", written}, {"output", output}};
-    std::cout << json.dump(2) << '\n';
+    print_json(json);
     return kDone;
   }
   std::cout << tensors.size() << " tensors of " << saved.plan.name << " under the names of " << names << '\n'
@@ -133,13 +148,15 @@ int export_folder(const ExportArguments& arguments) {
   if (output.has_extension() && !fs::is_directory(output))
     throw UsageError(output.string() + ": -o is a folder, or for the weights alone a file that ends in " +
                      kWeightsSuffix);
+  if (!arguments.names.empty())
+    throw UsageError(std::string("--names is of weights alone (-o FILE") + kWeightsSuffix + ")");
   const tasks::ExportSource source{arguments.model.path, arguments.model.all_settings()};
   const std::string made_of = tasks::export_source(tasks::open_saved_run(source.path, source.settings));
   require_folder_output(arguments.output,
                         {{}, {source.path}, [&](const auto& folder) { return is_folder_of(folder, made_of); }},
-                        runtime::is_export);
-  const tasks::ExportOptions options{kEngines.at(arguments.engine), kPrecisions.at(arguments.precision),
-                                     arguments.check_all};
+                        runtime::is_export_alone);
+  const tasks::ExportOptions options{kEngines.at(arguments.engine.value_or(usual_engine())),
+                                     kPrecisions.at(arguments.precision.value_or("f32")), arguments.check_all};
   try {
     tasks::check_export_options(options);
   } catch (const std::invalid_argument& problem) {
@@ -151,7 +168,7 @@ int export_folder(const ExportArguments& arguments) {
       [&](tasks::ExportPart part, int64_t done, int64_t total) { progress.show(part, done, total); });
   progress.finish();
   if (arguments.json) {
-    std::cout << export_json(report, output.string()).dump(2) << '\n';
+    print_json(export_json(report, output.string()));
     return kDone;
   }
   for (const std::string& line : tasks::report_lines(report)) std::cout << line << '\n';
@@ -168,7 +185,7 @@ Action declare_export(CLI::App& app) {
   add_saved_model(app, arguments->model, "A run's folder, whose best checkpoint counts, a checkpoint's or a model's");
   add_output(app, arguments->output, "The folder to write, or of the weights alone a safetensors file", "PATH")
       ->required();
-  app.add_option("--engine", arguments->engine, "What is to run the folder (" + arguments->engine + ")")
+  app.add_option("--engine", arguments->engine, std::string("What is to run the folder (") + usual_engine() + ")")
       ->check(CLI::IsMember(kEngines))
       ->type_name("ENGINE");
   app.add_option("--precision", arguments->precision, "In which numbers (f32)")

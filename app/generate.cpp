@@ -33,9 +33,7 @@ void generate(tasks::GeneratesText& task, const GenerateArguments& arguments, co
     if (!arguments.json && !(std::cout << piece << std::flush))
       throw std::runtime_error("standard output: cannot be written");
   });
-  if (arguments.json)
-    std::cout << nlohmann::ordered_json{{"schema", kSchema}, {"prompt", prompt}, {"text", text}}.dump(
-        -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  if (arguments.json) std::cout << json_line({{"schema", kSchema}, {"prompt", prompt}, {"text", text}});
   std::cout << std::endl;
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/command.h"
 #include "app/import_json.h"
+#include "app/json.h"
 #include "app/model_argument.h"
 #include "app/output.h"
 #include "cachet/io/read_file.h"
@@ -73,7 +74,7 @@ int run_import(const ImportArguments& arguments) {
                              .source_digest = digest,
                              .input = imported.read.input});
   if (arguments.json) {
-    std::cout << import_json(report, plan.name, arguments.file, imported.read.input, output).dump(2) << '\n';
+    print_json(import_json(report, plan.name, arguments.file, imported.read.input, output));
     return kDone;
   }
   for (const std::string& line : tasks::report_lines(report, arguments.file)) std::cout << line << '\n';

@@ -58,7 +58,7 @@ int run_models(const ModelsArguments& arguments) {
     list.push_back({std::move(plan), std::move(summary)});
   }
   if (arguments.json)
-    std::cout << to_json(list).dump(2) << '\n';
+    print_json(to_json(list));
   else
     print_table(list, arguments.wide);
   return kDone;

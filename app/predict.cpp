@@ -26,13 +26,15 @@
 namespace cachet::app {
 namespace {
 
+constexpr double kUsualLeastScore = 0.3;
+
 struct PredictArguments {
   SavedRunArgument model;
   OutputArgument output;
   std::vector<std::string> samples;  // names of image files, or texts
   std::string lines;                 // a file of such
   tasks::AnswerOptions answers;
-  double least_score = 0.3;  // of what is drawn
+  std::optional<double> least_score;  // of what is drawn
   std::string progress = "auto";
 
   bool gives_samples() const { return !samples.empty() || !lines.empty(); }
@@ -46,7 +48,12 @@ class RecordOutput {
       : path_(output.path), source_(std::move(source)) {
     if (path_.empty()) return;
     require_file_output(output, {{".jsonl"}, {}, [](const auto&) { return true; }});  // its records say whose they are
-    file_.emplace(path_, output.overwrite ? tasks::EarlierRecords::replaced : tasks::EarlierRecords::gone_on_with);
+    earlier_ = output.overwrite ? tasks::EarlierRecords::replaced : tasks::EarlierRecords::gone_on_with;
+  }
+
+  /// Before the first record, and behind all that may fail: what is replaced goes now.
+  void open() {
+    if (!path_.empty()) file_.emplace(path_, earlier_);
   }
 
   int64_t done() const { return file_ ? file_->done() : 0; }
@@ -80,6 +87,7 @@ class RecordOutput {
  private:
   std::string path_;
   tasks::RecordSource source_;
+  tasks::EarlierRecords earlier_ = tasks::EarlierRecords::gone_on_with;
   std::optional<tasks::RecordFile> file_;
 };
 
@@ -140,6 +148,7 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, co
   auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
   auto& draws = ability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
   const auto source_of = [&](const std::string& sample) { return source.of_given(sample, answers.sample_form()); };
+  const double least_score = arguments.least_score.value_or(kUsualLeastScore);
   tasks::RecordFile records = folder.open_records();
   const int64_t done = records.done();
   tasks::GivenOptions options{arguments.answers};
@@ -158,7 +167,7 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, co
         if (const auto* unreadable = dynamic_cast<const tasks::UnreadableSample*>(&sample))
           progress.log("passed over: " + unreadable->problem);
         else
-          folder.write_picture(names.of(sample.index), draws.picture_of_answer(sample, record, arguments.least_score));
+          folder.write_picture(names.of(sample.index), draws.picture_of_answer(sample, record, least_score));
         records.append(record, source_of(sample.given));  // last: a record's picture is there
         progress.show(sample.index + 1, "samples");
       });
@@ -184,7 +193,7 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
                         CountedProgress& progress) {
   auto& answers = ability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
   const int64_t size = task.evaluation_size();
-  const std::string source = output.source().of_evaluation(size);
+  const std::string source = output.source().of_evaluation(task);
   int64_t done = output.done();
   for (int64_t i = 0; i < output.done(); ++i) output.has(i, source);
   output.require_at_most(size);
@@ -204,8 +213,12 @@ int run_predict(const PredictArguments& arguments) {
   if (!arguments.gives_samples() || !arguments.model.data.empty()) require_data(saved, arguments.model);
   std::optional<PredictionFolder> folder;
   std::optional<RecordOutput> records;
-  const tasks::RecordSource source(saved, arguments.answers);
-  if (PredictionFolder::is_meant(arguments.output.path)) {
+  const bool draws = PredictionFolder::is_meant(arguments.output.path);
+  if (arguments.least_score && !draws) throw UsageError("--least-score is of pictures, which -o FOLDER writes");
+  const tasks::RecordSource source(
+      saved, arguments.answers,
+      arguments.least_score ? "drawn from " + std::to_string(*arguments.least_score) : std::string());
+  if (draws) {
     if (!arguments.gives_samples())
       throw UsageError(arguments.output.path + ": a folder is for images that are given; `" + report::program_name() +
                        " eval " + report::shell_word(arguments.model.path) + " -o " +
@@ -222,6 +235,7 @@ int run_predict(const PredictArguments& arguments) {
                             .asked_line_by_line = arguments.asks_line_by_line()});
   if (folder) return predict_into_folder(*task, arguments, *folder, source, progress);
   RecordOutput& output = *records;
+  output.open();
   if (arguments.gives_samples()) {
     predict_given(*task, arguments, output, progress);
   } else {

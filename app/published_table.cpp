@@ -81,7 +81,7 @@ nlohmann::ordered_json published_json(const std::vector<CountedRow>& rows) {
 
 void show_published_counts(bool json, bool wide) {
   if (json)
-    std::cout << published_json(counted_rows()).dump(2) << '\n';
+    print_json(published_json(counted_rows()));
   else
     print_published(counted_rows(), wide);
 }

@@ -73,7 +73,7 @@ int list_recipes(const RecipesArguments& arguments) {
     for (const NamedRecipe& recipe : recipes)
       json["recipes"].push_back(
           {{"name", recipe.name}, {"path", recipe.path.string()}, {"summary", opening_comment(recipe.path)}});
-    std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    print_json(json);
     return kDone;
   }
   report::Table table;

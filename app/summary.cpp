@@ -96,7 +96,7 @@ int run_summary(const SummaryArguments& arguments) {
   const auto pass = arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
   const auto summary = analysis::summarize(plan, pass, arguments.depth);
   if (arguments.json)
-    std::cout << to_json(plan.name, summary).dump(2) << '\n';
+    print_json(to_json(plan.name, summary));
   else
     print_table(plan, summary, arguments.wide);
   return kDone;

@@ -15,8 +15,11 @@
 #include "app/shared_series.h"
 #include "app/text_output.h"
 #include "app/training.h"
+#include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/folder_lock.h"
+#include "cachet/io/new_folder.h"
+#include "cachet/io/read_file.h"
 #include "cachet/report/comparison.h"
 #include "cachet/report/html.h"
 #include "cachet/report/program_name.h"
@@ -58,15 +61,18 @@ TrainArguments training_of(const SweepArguments& arguments, const tasks::Sweep& 
   return training;
 }
 
-/// The folder to work in: a new one, or with --resume that of this sweep.
+/// The folder to work in: a new one, or with --resume one that has this recipe's sweep.
 fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
   if (arguments.run.empty()) {
     if (arguments.resume) throw UsageError("--resume: name the folder of the sweep with --run");
     return train::new_run_path(arguments.runs, recipe.stem().string() + "-sweep");
   }
-  const fs::path folder = arguments.run;
+  const fs::path folder = io::without_last_separator(arguments.run);
   const bool is_sweep = fs::exists(folder / kSweepFile), holds = fs::exists(folder) && !fs::is_empty(folder);
-  if (is_sweep && !arguments.resume)
+  if (is_sweep && io::read_text_file(folder / kSweepFile, config::kMostRecipeBytes) != written_recipe(recipe).text)
+    throw UsageError(folder.string() + " holds the sweep of another recipe, or of this one before it was changed (" +
+                     kSweepFile + "); choose another --run");
+  if (is_sweep && !arguments.resume && !arguments.print && !arguments.dry_run)
     throw UsageError(folder.string() + " holds a sweep; go on with it by --resume, or choose another --run");
   if (!is_sweep && holds)
     throw UsageError(folder.string() + " holds something else than a sweep; choose another --run");

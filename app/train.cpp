@@ -15,9 +15,10 @@
 namespace cachet::app {
 namespace {
 
-train::RunFolder make_run_folder(const TrainingJob& job, const ReadRecipe& recipe) {
+train::RunFolder make_run_folder(const TrainArguments& arguments, const TrainingJob& job, const ReadRecipe& recipe) {
   if (job.resumes) return train::RunFolder::resume(job.run, recipe.document, command_words());
-  return train::RunFolder::create(job.run, written_recipe(job.recipe), recipe.document, command_words(), recipe.files);
+  const NewRunPath run(arguments, job);
+  return train::RunFolder::create(run.path, written_recipe(job.recipe), recipe.document, command_words(), recipe.files);
 }
 
 /// ", top-1 86.2 % ± 0.8 %": what the run was to reach, and its standard error where it has one.
@@ -35,7 +36,7 @@ int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {
   if (code == kFailed) throw std::runtime_error(outcome.message);
   if (!outcome.message.empty()) std::cerr << outcome.message << '\n';
   if (code != kDone) return code;
-  std::cout << "step " << outcome.step << ", " << report::format_duration(outcome.seconds) << " of training";
+  std::cout << "step " << outcome.step << ", " << report::format_duration(outcome.seconds);
   if (folder.description()) std::cout << deciding_text(*folder.description(), outcome.metrics);
   std::cout << '\n' << folder.report().string() << '\n';
   return code;
@@ -49,7 +50,7 @@ int train_one(const TrainArguments& arguments) {
   }
   const ReadRecipe recipe = read_recipe_for_run(job, arguments, arguments.seed, job.run);
   const auto task = task_to_train(arguments, recipe.plan, job.run);
-  train::RunFolder folder = make_run_folder(job, recipe);
+  train::RunFolder folder = make_run_folder(arguments, job, recipe);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));
   if (const auto note = precision_note(recipe.plan)) progress.log(*note);

@@ -160,12 +160,10 @@ class SeedSeries {
 /// it since the recipe was read.
 train::SeedFolder seed_folder(const TrainArguments& arguments, const TrainingJob& job, const config::Document& document,
                               const std::vector<uint64_t>& seeds) {
-  const auto beside = std::filesystem::absolute(job.run).parent_path();
-  std::filesystem::create_directories(beside);
-  const io::FolderLock lock = io::FolderLock::wait_for(beside);
-  if (arguments.resume && train::SeedFolder::is_at(job.run))
-    return train::SeedFolder::resume(job.run, document, command_words(), seeds);
-  return train::SeedFolder::create(job.run, written_recipe(job.recipe), document, command_words(), seeds);
+  const NewRunPath run(arguments, job);
+  if (arguments.resume && train::SeedFolder::is_at(run.path))
+    return train::SeedFolder::resume(run.path, document, command_words(), seeds);
+  return train::SeedFolder::create(run.path, written_recipe(job.recipe), document, command_words(), seeds);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "app/precision_note.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "cachet/io/new_folder.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
@@ -98,21 +99,31 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
     const train::RunFolder folder = train::RunFolder::open(arguments.target);
     if (several && !train::SeedFolder::is_at(arguments.target))
       throw UsageError(arguments.target + " is a run of one seed; name the recipe to train with --seeds");
+    if (!arguments.run.empty())
+      throw UsageError(arguments.target + " is a run, which goes on where it is; leave --run out");
     if (!arguments.resume && !arguments.only_looks())
-      throw UsageError(arguments.target + " is a run; go on with it by: " + train::resume_command(arguments.target));
+      throw UsageError(arguments.target + " is a run; go on with it by: " + train::resume_command(folder.path()));
     return {folder.resolved(), folder.path(), true};
   }
   const fs::path recipe = find_recipe(arguments.target);
   const std::string name = recipe.stem().string();
   if (!arguments.run.empty()) {
-    const bool resumes = arguments.resume && fs::exists(arguments.run);
-    if (resumes && several && !train::SeedFolder::is_at(arguments.run))
+    const fs::path run = io::without_last_separator(arguments.run);
+    const bool resumes = arguments.resume && fs::exists(run);
+    if (resumes && several && !train::SeedFolder::is_at(run))
       throw UsageError(arguments.run + " is a run of one seed; go on with it without --seeds, or choose another --run");
-    return {recipe, arguments.run, resumes};
+    return {recipe, run, resumes};
   }
   if (arguments.resume)
     if (const auto run = newest_run(arguments.runs, name, several)) return {recipe, *run, true};
-  return {recipe, train::new_run_path(arguments.runs, name), false};
+  return {recipe, train::new_run_path(arguments.runs, name), false, /*is_named=*/false};
+}
+
+NewRunPath::NewRunPath(const TrainArguments& arguments, const TrainingJob& job) : path(job.run) {
+  const fs::path beside = fs::absolute(job.run).parent_path();
+  fs::create_directories(beside);
+  lock_ = io::FolderLock::wait_for(beside);
+  if (!job.is_named && fs::exists(job.run)) path = train::new_run_path(arguments.runs, job.recipe.stem().string());
 }
 
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed) {

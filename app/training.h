@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "cachet/config/document.h"
+#include "cachet/io/folder_lock.h"
 #include "cachet/tasks/recipe.h"
 
 namespace cachet::app {
@@ -29,10 +30,22 @@ struct TrainArguments {
 struct TrainingJob {
   std::filesystem::path recipe, run;
   bool resumes = false;
+  bool is_named = true;  // the folder, by the user
 };
 
 /// `several`: a folder of seeds is meant, not a single run. Throws UsageError for a run without --resume.
 TrainingJob training_job(const TrainArguments& arguments, bool several);
+
+/// Where a job that does not resume makes its folder. While this lives no other process that asks makes one beside it;
+/// one that did so since the job's name was chosen has that name, and this another.
+struct NewRunPath {
+  NewRunPath(const TrainArguments& arguments, const TrainingJob& job);
+
+  std::filesystem::path path;
+
+ private:
+  std::optional<io::FolderLock> lock_;
+};
 
 /// A recipe that was read, and what a run of it keeps beside its own files.
 struct ReadRecipe {

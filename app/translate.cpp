@@ -36,6 +36,7 @@ struct TranslateArguments {
   std::optional<double> length_penalty, per_token;
   std::string progress = "auto";
   bool draws = false, json = false;
+  std::string of_drawing;  // an option that was given and is of drawing alone
 };
 
 /// The lines of all files, one behind the other.
@@ -58,11 +59,10 @@ void print_translation(const tasks::TranslatedLine& line, bool json, bool severa
   if (json) {
     auto translations = nlohmann::ordered_json::array();
     for (const auto& each : line.translations) translations.push_back({{"text", each.text}, {"score", each.score}});
-    std::cout << nlohmann::ordered_json{{"schema", kSchema},
-                                        {"line", line.index + 1},
-                                        {"source", line.source},
-                                        {"translations", translations}}
-                     .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+    std::cout << json_line({{"schema", kSchema},
+                            {"line", line.index + 1},
+                            {"source", line.source},
+                            {"translations", translations}})
               << '\n';
   } else if (several) {
     if (line.translations.empty()) std::cout << line.index + 1 << "\t\t\n";
@@ -87,6 +87,8 @@ int run_translate(const TranslateArguments& arguments) {
   tasks::LineTranslationOptions options = arguments.options;
   if (arguments.draws) options.sampling = arguments.sampling;
   if (arguments.draws && arguments.beam) throw UsageError("--beam searches and --sample draws; give one of them");
+  if (!arguments.draws && !arguments.of_drawing.empty())
+    throw UsageError(arguments.of_drawing + " is of --sample, which is not given");
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   const auto task = load(saved, arguments.model, tasks::Splits::given);
   auto& translates = ability_of<tasks::TranslatesText>(*task, "translate");
@@ -144,15 +146,19 @@ Action declare_translate(CLI::App& app) {
       ->type_name("B");
   app.add_flag("--sample", arguments->draws, "Draw translations in the place of a search");
   models::SamplingOptions& sampling = arguments->sampling;
-  app.add_option("--temperature", sampling.temperature, "Of --sample: what scores are divided by (1)")->type_name("X");
-  app.add_option("--top-k", sampling.top_k, "Of --sample: draw from the k surest tokens; 0: from all (0)")
-      ->type_name("K");
-  app.add_option("--top-p", sampling.top_p, "Of --sample: draw from the fewest tokens with this share (1)")
-      ->type_name("P");
-  app.add_option("--repetition-penalty", sampling.repetition_penalty,
-                 "Of --sample: how much less likely tokens become that came before (1)")
-      ->type_name("X");
-  app.add_option("--seed", options.seed, "Of --sample (0)")->type_name("N");
+  const auto of_drawing = [&](CLI::Option* option, const char* type) {
+    option->type_name(type)->each(
+        [arguments, option](const std::string&) { arguments->of_drawing = option->get_name(); });
+  };
+  of_drawing(app.add_option("--temperature", sampling.temperature, "Of --sample: what scores are divided by (1)"), "X");
+  of_drawing(app.add_option("--top-k", sampling.top_k, "Of --sample: draw from the k surest tokens; 0: from all (0)"),
+             "K");
+  of_drawing(app.add_option("--top-p", sampling.top_p, "Of --sample: draw from the fewest tokens with this share (1)"),
+             "P");
+  of_drawing(app.add_option("--repetition-penalty", sampling.repetition_penalty,
+                            "Of --sample: how much less likely tokens become that came before (1)"),
+             "X");
+  of_drawing(app.add_option("--seed", options.seed, "Of --sample (0)"), "N");
   app.add_option("--lines-at-once", arguments->lines,
                  "Lines that are read before the first is translated (256; 1 from a terminal)")
       ->check(CLI::Range(1, 1'000'000))

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from measurements import median, print_row, ratio_columns
+from measurements import median, pairs_of, print_row, ratio_columns
 
 HEIGHT, WIDTH, CATEGORIES = 480, 640, 80
 
@@ -139,19 +139,19 @@ def timed(command, threads):
 def measure(folder, kind, options):
     """Prints a row a peer, and with and without reading; returns the largest difference of the numbers."""
     files = [str(folder / "instances.json"), str(folder / f"{kind}.json"), kind]
-    ours, theirs = [], {peer: [] for peer in options.peers}
-    for _ in range(options.rounds):
-        ours.append(timed([options.program, *files, str(options.threads)], options.threads))
-        for peer in options.peers:
-            theirs[peer].append(timed([sys.executable, "-c", PEER, peer, *files], options.threads))
     worst = 0
     for peer in options.peers:
-        for answer in theirs[peer]:
+        ours, theirs = zip(*pairs_of(
+            options.rounds,
+            lambda: timed([options.program, *files, str(options.threads)], options.threads),
+            lambda: timed([sys.executable, "-c", PEER, peer, *files], options.threads),
+        ))
+        for answer in theirs:
             worst = max(worst, *(abs(a - b) for a, b in zip(ours[0]["numbers"], answer["numbers"])))
         for reading in (False, True):
             seconds = [
                 [answer["evaluation"] + (answer["reading"] if reading else 0) for answer in answers]
-                for answers in (theirs[peer], ours)
+                for answers in (theirs, ours)
             ]
             print_row(
                 kind=kind, reading="with" if reading else "without", peer=peer, threads=options.threads,

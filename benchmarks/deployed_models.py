@@ -21,7 +21,7 @@ import zlib
 import openvino
 import torch
 
-from measurements import median, print_row, ratio_columns
+from measurements import median, pairs_of, print_row, ratio_columns
 from published_models import published_pvt_tiny, published_vit, timm_model
 from python_models import ViT
 from whole_models import inference, median_ms
@@ -180,10 +180,7 @@ def main():
                     pair = form(precision, batch), other(precision, batch)
                     if None in pair:
                         continue
-                    ours, theirs = [], []
-                    for _ in range(arguments.rounds):
-                        ours.append(pair[0]())
-                        theirs.append(pair[1]())
+                    ours, theirs = zip(*pairs_of(arguments.rounds, *pair))
                     print_row(model=model, form=what, beside=beside, precision=precision, batch=batch,
                               ms=median(ours, 1), beside_ms=median(theirs, 1), **ratio_columns(theirs, ours))
 

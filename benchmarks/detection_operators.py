@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 
-from measurements import median, print_row, ratio_columns
+from measurements import median, pairs_of, print_row, ratio_columns
 from served_program import ServedProgram
 
 WORKER = r"""
@@ -91,7 +91,7 @@ def main():
     differing = []
     for operator, what, size in [("roi_align", kind, side) for kind in ("forward", "forward + backward") for side in (7, 14)] + [
             ("nms", "nms", count) for count in (2000, 20000)]:
-        pairs = [(ours.time([what, size]), theirs.time([what, size])) for _ in range(arguments.rounds)]
+        pairs = pairs_of(arguments.rounds, lambda: ours.time([what, size]), lambda: theirs.time([what, size]))
         for own, other in zip(pairs[0][0]["checksum"], pairs[0][1]["checksum"]):
             if abs(own - other) > 1e-4 * max(1, abs(other)):
                 differing.append(f"{what} {size}: {pairs[0][0]['checksum']} and {pairs[0][1]['checksum']}")

@@ -13,7 +13,7 @@ import os
 import pathlib
 import tempfile
 
-from measurements import median, print_row, ratio_columns
+from measurements import median, pairs_of, print_row, ratio_columns
 from served_program import ServedProgram
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -34,7 +34,7 @@ def main():
             ours = ServedProgram([arguments.program, "--serve", file, precision])
             theirs = ServedProgram([arguments.python, str(HERE / "torchvision_detector.py"), file, precision])
         for place, (mode, counted) in enumerate((("training", "regions"), ("inference", "objects"))):
-            pairs = [(float(ours.ask(mode)), float(theirs.ask(mode))) for _ in range(arguments.rounds + 1)][1:]
+            pairs = pairs_of(arguments.rounds, lambda: float(ours.ask(mode)), lambda: float(theirs.ask(mode)), warm_up=1)
             own, other = zip(*pairs)
             print_row(model="mask_rcnn_pvt_tiny_fpn", mode=mode, precision=precision, threads=2, ms=median(own, 0),
                       torchvision_ms=median(other, 0), **ratio_columns(other, own),

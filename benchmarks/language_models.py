@@ -14,6 +14,7 @@ import sys
 
 import torch
 
+from measurements import pairs_of
 from training_steps import TrainingProgram, print_steps, timed_step
 
 THREADS, LANES, LENGTH, WORDS = 2, 4, 150, 267735
@@ -66,7 +67,7 @@ def main():
         narrow = precision == "bf16"
         theirs = Published(pathlib.Path(source), narrow)
         ours = TrainingProgram(arguments.program, narrow, "name=transformer_xl_wt103_base")
-        pairs = [(ours.step(), theirs.step()) for _ in range(arguments.rounds)]
+        pairs = pairs_of(arguments.rounds, ours.step, theirs.step)
         ours.close()
         print_steps("transformer_xl_wt103_base", precision, pairs, LANES * LENGTH, "published")
 

@@ -15,7 +15,7 @@ import time
 
 import torch
 
-from measurements import median, print_row, ratio_columns
+from measurements import median, pairs_of, print_row, ratio_columns
 from python_attention import DIM, HEADS, Elu, EncoderLayer, Glu, Performer, ReluPerformer, hugging_face_big_bird
 
 BATCH, TOKENS, THREADS, STEPS = 4, 4096, 2, 3
@@ -56,10 +56,8 @@ def compare(program, kind, pairs, rounds):
         return [float(cell) for cell in line.split("\t")[1:]]
 
     for name, other, layer in pairs:
-        own, others = [], []
-        for _ in range(rounds):
-            own.append(ours(name))
-            others.append(ours(layer) if isinstance(layer, str) else python_step(layer))
+        own, others = zip(*pairs_of(rounds, lambda: ours(name),
+                                    lambda: ours(layer) if isinstance(layer, str) else python_step(layer)))
         own_ms, own_mib = zip(*own)
         other_ms, other_mib = zip(*others)
         print_row(layer=kind, function=name, threads=THREADS, rounds=rounds, ours_ms=median(own_ms, 1),

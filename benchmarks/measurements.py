@@ -16,6 +16,20 @@ def print_row(**columns):
     sys.stdout.flush()
 
 
+def pairs_of(rounds, ours, other, warm_up=0):
+    """(ours(), other()) of each round behind the first `warm_up`: one behind the other, and each first in every other
+    round, so that neither always finds what the other left in caches and clocks."""
+    pairs = []
+    for turn in range(warm_up + rounds):
+        if turn % 2 == 0:
+            own = ours()
+            pairs.append((own, other()))
+        else:
+            theirs = other()
+            pairs.append((ours(), theirs))
+    return pairs[warm_up:]
+
+
 def median(values, digits):
     return f"{statistics.median(values):.{digits}f}"
 

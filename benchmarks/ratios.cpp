@@ -1,5 +1,6 @@
 // What Cachet's operators and cached layer cost beside their arithmetic and beside ATen's neighbours, as ratios of
-// calls taken in turns. Prints CSV: ratios layer|operators [--quick]
+// calls taken in turns. Prints CSV: ratios layer|operators [--quick]; and alone, for programs that take turns with it,
+// the milliseconds of a cached layer in its published form: ratios published training|inference fp32|bf16
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -38,49 +39,54 @@ struct LayerCase {
   CacheRead read;
 };
 
-void layer_row(const LayerCase& c, at::ScalarType type) {
+/// A pass of an attention layer of ViT-S, with a backward one in training. Training has float32 weights under autocast,
+/// inference weights stored in `type`.
+Call layer_pass(const nn::CacheOptions& cache, bool training, at::ScalarType type) {
   const nn::TokenLayout tokens{nn::Grid{14, 14}, 1, {}};
-  const auto layout = nn::AttentionLayout::self(tokens);
-  const auto plain = nn::make_self_attention({kDim, kHeads, kTokens, tokens});
-  const auto cached = nn::make_self_attention({kDim, kHeads, kTokens, tokens, c.cache});
-  const bool narrow = type == at::kBFloat16;
-  // Training: float32 weights under autocast. Inference: weights stored in bfloat16.
-  for (const auto& layer : {plain, cached}) {
-    layer->train(c.training);
-    if (!c.training) layer->to(type);
-  }
-  const Tensor x = at::randn({kBatch, kTokens, kDim}).to(c.training ? at::kFloat : type).requires_grad_(c.training);
-  const auto run = [&](nn::Attention& layer) {
-    return [&layer, &x, &layout, &c, narrow] {
-      if (!c.training) {
-        const at::NoGradGuard no_grad;
-        layer.forward(x, x, layout);
-        return;
-      }
-      Tensor y;
-      {
-        const train::PrecisionScope precision(narrow ? train::Precision::bfloat16 : train::Precision::float32,
-                                              c10::kCPU);
-        y = layer.forward(x, x, layout);
-      }
-      Tensors inputs = layer.parameters();
-      inputs.push_back(x);
-      step({y}, inputs);
-    };
+  const auto layer = nn::make_self_attention({kDim, kHeads, kTokens, tokens, cache});
+  layer->train(training);
+  if (!training) layer->to(type);
+  const Tensor x = at::randn({kBatch, kTokens, kDim}).to(training ? at::kFloat : type).requires_grad_(training);
+  return [layer, x, training, type, layout = nn::AttentionLayout::self(tokens)] {
+    if (!training) {
+      const at::NoGradGuard no_grad;
+      layer->forward(x, x, layout);
+      return;
+    }
+    Tensor y;
+    {
+      const bool narrow = type == at::kBFloat16;
+      const train::PrecisionScope precision(narrow ? train::Precision::bfloat16 : train::Precision::float32, c10::kCPU);
+      y = layer->forward(x, x, layout);
+    }
+    Tensors inputs = layer->parameters();
+    inputs.push_back(x);
+    step({y}, inputs);
   };
+}
+
+void layer_row(const LayerCase& c, at::ScalarType type) {
   const AddedProducts added({kBatch, kTokens, kTokens, kWidth, kHeads}, type, c.training, c.read);
   const auto products = [&] {
     if (c.training) return step(added.forward(), added.operands());
     const at::NoGradGuard no_grad;
     added.forward();
   };
-  const auto times = in_turns({run(*plain), run(*cached), products}, turns);
+  const auto times = in_turns(
+      {layer_pass(nn::NoCacheOptions{}, c.training, type), layer_pass(c.cache, c.training, type), products}, turns);
   std::vector<double> ratios;
   for (int i = 0; i < turns; ++i) ratios.push_back((times[1][i] - times[0][i]) / times[2][i]);
   const auto ratio = analysis::quartiles(ratios);
   print_row({c.name, c.training ? "training" : "inference", name_of(type), std::to_string(kThreads), median(times[0]),
              median(times[1]), median(times[2])},
             &ratio);
+}
+
+/// The milliseconds of the published form, and nothing else.
+void published_layer(bool training, at::ScalarType type) {
+  const auto pass =
+      layer_pass(nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official), training, type);
+  std::cout << median(in_turns({pass}, turns)[0]) << '\n';
 }
 
 /// One attention layer of ViT-S: (cached − plain) ÷ the products and the attention that the cache adds, computed alone.
@@ -195,11 +201,18 @@ int main(int count, char** arguments) {
   using namespace cachet::benchmarks;
   const std::string_view what = count > 1 ? arguments[1] : "";
   const bool quick = count > 2 && std::string_view(arguments[2]) == "--quick";
-  if (what != "layer" && what != "operators") {
-    std::cerr << "usage: ratios_benchmark layer|operators [--quick]\n";
+  if (what != "layer" && what != "operators" && (what != "published" || count != 4)) {
+    std::cerr << "usage: ratios_benchmark layer|operators [--quick]\n"
+                 "       ratios_benchmark published training|inference fp32|bf16\n";
     return 2;
   }
-  if (quick) turns = 5;
   at::set_num_threads(kThreads);
+  if (what == "published") {
+    turns = 11;
+    published_layer(std::string_view(arguments[2]) == "training",
+                    std::string_view(arguments[3]) == "bf16" ? at::kBFloat16 : at::kFloat);
+    return 0;
+  }
+  if (quick) turns = 5;
   what == "layer" ? layer_table() : operator_table(quick);
 }

@@ -23,7 +23,7 @@ import sacrebleu
 import torch
 
 from incremental_translation import Transformer, beam_search, sinusoids
-from measurements import median, print_row, ratio_columns
+from measurements import median, pairs_of, print_row, ratio_columns
 from safetensors_files import read_safetensors
 from served_program import ServedProgram
 
@@ -190,16 +190,20 @@ def compare(ours, peers, about, folder, name, beam, rounds):
         ours.ask(f"text {of}")
         return (folder / f"{of}.txt").read_text().split("\n")[:-1]
 
-    own, other, found = [], {peer: [] for peer in peers}, {}
-    for _ in range(rounds + 1):  # the first warms up
+    found = {}
+
+    def own_time():
         milliseconds, tokens = ours.ask(f"decode {beam}").split()
-        own.append(float(milliseconds) / float(tokens))
-        for peer, program in peers.items():
-            start = time.perf_counter()
-            translations = program.decode(about["batches"], beam)
-            seconds = time.perf_counter() - start
-            found[peer] = [with_end(translation, about["end"]) for translation in translations]
-            other[peer].append(1e3 * seconds / sum(map(len, found[peer])))
+        return float(milliseconds) / float(tokens)
+
+    def time_of(peer):
+        start = time.perf_counter()
+        translations = peers[peer].decode(about["batches"], beam)
+        seconds = time.perf_counter() - start
+        found[peer] = [with_end(translation, about["end"]) for translation in translations]
+        return 1e3 * seconds / sum(map(len, found[peer]))
+
+    times = {peer: tuple(zip(*pairs_of(rounds, own_time, lambda: time_of(peer), warm_up=1))) for peer in peers}
     ours.ask("write ours")
     translated = json.loads((folder / "ours.json").read_text())
     bleu = sacrebleu.corpus_bleu(text_of(translated, "ours"), [about["references"]])
@@ -208,10 +212,11 @@ def compare(ours, peers, about, folder, name, beam, rounds):
         alike = sum(a == b for a, b in zip(translated, translations)) / len(translated)
         unlike |= beam == 1 and alike < 0.99
         theirs = sacrebleu.corpus_bleu(text_of(translations, "peer"), [about["references"]])
+        own, other = times[peer]
         print_row(model=name, search="greedy" if beam == 1 else f"beam {beam}", peer=peer, sentences=len(translated),
-                  threads=THREADS, tokens_per_second=f"{1e3 / float(median(own[1:], 6)):.0f}",
-                  peer_tokens_per_second=f"{1e3 / float(median(other[peer][1:], 6)):.0f}", bleu=f"{bleu.score:.2f}",
-                  peer_bleu=f"{theirs.score:.2f}", alike=f"{100 * alike:.1f}", **ratio_columns(other[peer][1:], own[1:]))
+                  threads=THREADS, tokens_per_second=f"{1e3 / float(median(own, 6)):.0f}",
+                  peer_tokens_per_second=f"{1e3 / float(median(other, 6)):.0f}", bleu=f"{bleu.score:.2f}",
+                  peer_bleu=f"{theirs.score:.2f}", alike=f"{100 * alike:.1f}", **ratio_columns(other, own))
     return unlike
 
 

@@ -12,6 +12,7 @@ import math
 import torch
 
 from incremental_translation import sinusoids
+from measurements import pairs_of
 from training_steps import TrainingProgram, print_steps, timed_step
 
 THREADS, WORDS, WIDTH, HEADS, WIDE, DEPTH, DROPOUT, FIRST_WORD = 2, 10000, 512, 4, 1024, 6, 0.3, 4
@@ -84,7 +85,7 @@ def main():
     for precision in arguments.precision.split(","):
         narrow = precision == "bf16"
         ours, theirs = Ours(arguments.program, narrow), Theirs(narrow)
-        pairs = [(all_batches(ours), all_batches(theirs)) for _ in range(arguments.rounds + 1)][1:]
+        pairs = pairs_of(arguments.rounds, lambda: all_batches(ours), lambda: all_batches(theirs), warm_up=1)
         ours.close()
         print_steps("transformer_iwslt_de_en", precision, pairs, tokens, "torch")
 

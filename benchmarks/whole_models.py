@@ -2,13 +2,12 @@
 """Whole models through Cachet and through PyTorch in turns: whole_models.py models|layer|norm PATH/TO/cachet [--rounds N]
 [--models GLOB]
 
-Each round times `cachet bench` and then each PyTorch form for about a second; ratios are those of one round, so that
-what slows the machine slows both. Prints CSV; `layer` and `norm` are one of each beside the published code. bf16 means
+Each round times `cachet bench` and a PyTorch form for about a second each, the other one first the next time; ratios are those
+of one round, so that what slows the machine slows both. Both optimizers are fused. Prints CSV; `layer` and `norm` are one of each beside the published code. bf16 means
 weights stored in bfloat16 for inference, autocast over float32 weights for training. GRC_SRC and UN_SRC name checkouts
 of the published codes, if there are any; timm's models are measured where timm is installed.
 """
 import argparse
-import csv
 import fnmatch
 import json
 import pathlib
@@ -20,7 +19,7 @@ import warnings
 
 import torch
 
-from measurements import median, print_row, ratio_columns
+from measurements import median, pairs_of, print_row, ratio_columns
 from published_models import (published_layer, published_norm, published_pvt_tiny, published_t2t, published_vit,
                               timm_model)
 from python_models import CLASSES, ViT
@@ -55,7 +54,7 @@ def inference(model, narrow, batch=BATCH):
 def training(model, narrow):
     image, labels = torch.randn(BATCH, 3, 224, 224), torch.randint(0, CLASSES, (BATCH,))
     model.train()
-    optimizer = torch.optim.AdamW(model.parameters(), 1e-4)
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-4, fused=True)  # as ours is
 
     def call():
         with torch.autocast("cpu", torch.bfloat16, enabled=narrow):
@@ -120,32 +119,28 @@ def subjects():
 
 
 def layer_rows(program, rounds):
-    """The published form of one cached layer, ours from its own program, in turns with the published code, which runs under
-    autocast in bf16: stored narrow, it mixes types."""
+    """The published form of one cached layer, ours by its own program, beside the published code, which runs under autocast
+    in bf16: stored narrow, it mixes types."""
     layers = {(mode, narrow): published_layer(True) for mode in ("inference", "training") for narrow in (False, True)}
     if None in layers.values():
         return
     x = torch.randn(BATCH, 197, 384, requires_grad=True)
-    ours, theirs = {}, {}
-    for _ in range(rounds):
-        table = subprocess.run([program, "layer", "--quick"], check=True, capture_output=True, text=True).stdout
-        for row in csv.DictReader(table.splitlines()):
-            if row["layer"] == "published form":
-                ours.setdefault((row["mode"], row["type"] == "bf16"), []).append(float(row["cached_ms"]))
-        for (mode, narrow), layer in layers.items():
-            layer.train()
-            layer(x)
-            layer.train(mode == "training")
+    for (mode, narrow), layer in layers.items():
+        layer.train()
+        layer(x)
+        layer.train(mode == "training")
 
-            def call():
-                with torch.autocast("cpu", torch.bfloat16, enabled=narrow), torch.set_grad_enabled(mode == "training"):
-                    y = layer(x)
-                if mode == "training":
-                    y.float().sum().backward()
-            call()
-            theirs.setdefault((mode, narrow), []).append(median_ms(call, 0.5))
-    for mode, narrow in layers:
-        own, other = ours[mode, narrow], theirs[mode, narrow]
+        def call():
+            with torch.autocast("cpu", torch.bfloat16, enabled=narrow), torch.set_grad_enabled(mode == "training"):
+                y = layer(x)
+            if mode == "training":  # for a loss whose gradient is the output, as in ours
+                torch.autograd.grad(y, [x, *layer.parameters()], y.detach(), allow_unused=True)
+
+        def ours():
+            words = [program, "published", mode, "bf16" if narrow else "fp32"]
+            return float(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+        own, other = zip(*pairs_of(rounds, ours, lambda: median_ms(call, 0.5), warm_up=1))
         print_row(mode=mode, type="bf16" if narrow else "fp32", threads=THREADS, ours_ms=median(own, 2),
                   other_ms=median(other, 2), **ratio_columns(other, own))
 
@@ -171,16 +166,17 @@ def norm_rows(library, rounds):
         def call():
             torch.autograd.grad(module(x), [x, *module.parameters()], dy)
         return call
-    calls = {"Cachet": ours, "published code": step(published.train()), "torch.nn.LayerNorm": step(torch.nn.LayerNorm(384))}
-    times = {name: [] for name in calls}
-    for turn in range(2 + 10 * rounds):
-        for name, call in calls.items():
+
+    def timed(call):
+        def timed_call():
             start = time.perf_counter()
             call()
-            if turn >= 2:
-                times[name].append(1e3 * (time.perf_counter() - start))
-    for name, measured in times.items():
-        print_row(norm=name, threads=THREADS, ms=median(measured, 2), **ratio_columns(measured, times["Cachet"]))
+            return 1e3 * (time.perf_counter() - start)
+        return timed_call
+    others = {"published code": step(published.train()), "torch.nn.LayerNorm": step(torch.nn.LayerNorm(384))}
+    for name, call in others.items():
+        own, other = zip(*pairs_of(10 * rounds, timed(ours), timed(call), warm_up=2))
+        print_row(norm=name, threads=THREADS, ours_ms=median(own, 2), ms=median(other, 2), **ratio_columns(other, own))
 
 
 def main():
@@ -213,12 +209,9 @@ def model_rows(subject, mode, precision, options):
             calls[name] = call
     except Exception as error:
         print(f"{subject.label}: {type(error).__name__}: {str(error).splitlines()[0]}", file=sys.stderr)
-    ours, others = [], {name: [] for name in calls}
-    for _ in range(options.rounds if calls else 0):
-        ours.append(subject.ours_ms(options.command, mode, precision))
-        for name, call in calls.items():
-            others[name].append(median_ms(call))
-    for name, times in others.items():
+    for name, call in calls.items():
+        ours, times = zip(*pairs_of(options.rounds, lambda: subject.ours_ms(options.command, mode, precision),
+                                    lambda: median_ms(call)))
         print_row(model=subject.label, mode="inference" if mode == "infer" else "training", type=precision, threads=THREADS,
                   rounds=options.rounds, ours_ms=median(ours, 1), other=name, other_ms=median(times, 1),
                   **ratio_columns(times, ours))

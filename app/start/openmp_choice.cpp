@@ -35,7 +35,8 @@ bool sets(const char* entry, const char* variable) {
 /// Whether the command computes for a while. Others do not wait for the probe.
 bool computes(char** argv) {
   if (argv[0] == nullptr || argv[1] == nullptr) return false;
-  for (const char* command : {"train", "eval", "predict", "bench", "demo"})
+  for (const char* command :
+       {"train", "sweep", "eval", "predict", "generate", "translate", "analyze", "export", "bench", "demo"})
     if (std::strcmp(argv[1], command) == 0) return true;
   return false;
 }

@@ -18,7 +18,7 @@ struct ProductTrace::Recorder {
 
   // By storage, which views share.
   std::unordered_map<const c10::StorageImpl*, std::string> owners;
-  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, nn::AttentionFunction*>> functions;
+  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, nn::Observable::Heard>> heard_before;
   std::string attention_path, last_path;
   std::vector<OperatorUse> uses;
   std::optional<OperatorCalls> calls;
@@ -33,9 +33,8 @@ ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
     for (const auto& buffer : item.value()->buffers(/*recurse=*/false)) own(buffer);
     // Attention functions alone: other modules may compute what they tell, which is none of our business.
     if (auto* function = dynamic_cast<nn::AttentionFunction*>(item.value().get())) {
-      function->listen(item.key(),
-                       [this](const std::string& path, nn::Signal, const at::Tensor&) { attention_path = path; });
-      functions.emplace_back(item.value(), function);
+      const auto hear = [this](const std::string& path, nn::Signal, const at::Tensor&) { attention_path = path; };
+      heard_before.emplace_back(item.value(), function->listen({item.key(), hear}));
     }
   }
   calls.emplace(NestedCalls::outside_of_products, [this](const OperatorCall& call) { note(call); });
@@ -43,7 +42,7 @@ ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
 
 ProductTrace::Recorder::~Recorder() {
   calls.reset();
-  for (const auto& [module, function] : functions) function->stop_listening();
+  for (auto& [module, heard] : heard_before) dynamic_cast<nn::Observable&>(*module).listen(std::move(heard));
 }
 
 const std::string* ProductTrace::Recorder::owner(const at::Tensor& tensor) const {

@@ -8,13 +8,15 @@
 
 namespace cachet::deploy {
 
-/// A model whose forward pass is a session, so that whatever evaluates, predicts or times models does so with an
-/// exported one. It has no parameters and no gradients, and takes tensors on the CPU.
+// Models whose forward pass is a session, so that whatever evaluates, predicts or times models does so with an exported
+// one. They have no parameters and no gradients, and take tensors on the CPU.
 
+/// A classifier of images.
 std::shared_ptr<models::ImageClassifier> session_model(std::unique_ptr<runtime::Session> session,
                                                        const models::ImageShape& image, int64_t classes);
 
-/// `fixed_length`: of exports whose length is fixed, that length; shorter sequences are filled with padding. 0 else.
+/// A classifier of sequences. `fixed_length`: of exports whose length is fixed, that length; shorter sequences are
+/// filled with padding. 0 else.
 std::shared_ptr<models::SequenceClassifier> session_model(std::unique_ptr<runtime::Session> session,
                                                           const models::SequenceShape& sequence, int64_t classes,
                                                           int64_t fixed_length);

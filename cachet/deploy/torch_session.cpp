@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -32,12 +33,20 @@ class TorchSession : public runtime::Session {
       const at::Tensor tensor = at::from_blob(const_cast<void*>(input.data), input.shape, dtype_of(input.element));
       tensors.push_back(tensor.is_floating_point() ? tensor.to(dtype_) : tensor);
     }
-    const at::Tensor scores = classify(*model_, tensors).to(at::kFloat).contiguous();
+    const at::Tensor scores = scores_of(tensors);
     const float* first = scores.const_data_ptr<float>();
     return {scores.size(0), scores.size(1), {first, first + scores.numel()}};
   }
 
  private:
+  at::Tensor scores_of(const std::vector<at::Tensor>& inputs) {
+    try {
+      return classify(*model_, inputs).to(at::kFloat).contiguous();
+    } catch (const c10::Error& error) {  // a session's faults are those of any engine
+      throw std::runtime_error(error.what_without_backtrace());
+    }
+  }
+
   std::shared_ptr<models::Model> model_;
   at::ScalarType dtype_;
 };

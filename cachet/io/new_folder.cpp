@@ -1,5 +1,7 @@
 #include "cachet/io/new_folder.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <string>
@@ -14,16 +16,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Without the separator that a user's completion leaves behind it.
-fs::path named(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
-
 fs::path beside(fs::path path, const char* mark) {
   return path.replace_filename("." + path.filename().string() + mark + std::to_string(getpid()));
 }
 
+/// Gives each the other's name in one step; false where the file system cannot.
+bool exchange_names(const fs::path& a, const fs::path& b) {
+  return renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+}
+
 }  // namespace
 
-NewFolder::NewFolder(fs::path path, Taken taken) : path_(named(std::move(path))) {
+fs::path without_last_separator(fs::path path) {
+  return path.has_filename() || path == path.root_path() ? path : path.parent_path();
+}
+
+NewFolder::NewFolder(fs::path path, Taken taken) : path_(without_last_separator(std::move(path))) {
   std::error_code error;
   const bool is_folder = fs::is_directory(fs::symlink_status(path_, error));
   const bool is_taken = fs::exists(fs::symlink_status(path_, error)) && !(is_folder && fs::is_empty(path_, error));
@@ -42,12 +50,26 @@ NewFolder::~NewFolder() {
 void NewFolder::finish() {
   sync_directory(temporary_);
   std::error_code ignored;
-  const fs::path old = beside(path_, ".old-");
   const bool replaces = fs::exists(fs::symlink_status(path_, ignored)) && !fs::is_empty(path_, ignored);
-  if (replaces) rename_durably(path_, old);
-  rename_durably(temporary_, path_);
+  if (!replaces) {
+    rename_durably(temporary_, path_);
+    return temporary_.clear();
+  }
+  fs::path old = beside(path_, ".old-");
+  if (exchange_names(temporary_, path_)) {
+    old = temporary_;
+    sync_directory(path_.has_parent_path() ? path_.parent_path() : ".");
+  } else {
+    rename_durably(path_, old);
+    try {
+      rename_durably(temporary_, path_);
+    } catch (...) {
+      fs::rename(old, path_, ignored);
+      throw;
+    }
+  }
   temporary_.clear();
-  if (replaces) fs::remove_all(old, ignored);
+  fs::remove_all(old, ignored);
 }
 
 }  // namespace cachet::io

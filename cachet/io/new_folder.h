@@ -4,6 +4,10 @@
 
 namespace cachet::io {
 
+/// The path, without the separator that the completion of a shell leaves behind a folder's name: its filename() is that
+/// of the folder.
+std::filesystem::path without_last_separator(std::filesystem::path path);
+
 /// A folder that appears with all its files or not at all: they are written to a temporary one beside it.
 class NewFolder {
  public:
@@ -17,8 +21,9 @@ class NewFolder {
   ~NewFolder();  // without finish(): removes what was written
 
   const std::filesystem::path& path() const { return temporary_; }  // where to write
-  /// Renames it; what it replaces is removed then. The files' bytes are on the disk already: whoever wrote them saw to
-  /// that.
+  /// Gives it its name, in one step also where it replaces another folder, which is removed then; on a file system that
+  /// cannot exchange names, a process killed in between leaves the other one as `.NAME.old-PID`. The files' bytes are
+  /// on the disk already: whoever wrote them saw to that. Throws Error, and the other one is there as before.
   void finish();
 
  private:

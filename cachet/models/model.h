@@ -16,7 +16,8 @@ struct Trial {
 };
 
 /// A network with weights. What it can do is what derives from this class: ImageClassifier, FeaturePyramid,
-/// SequenceClassifier. They derive virtually, so that one model may do several of these.
+/// ObjectDetector, SequenceClassifier, LanguageModel, TranslationModel. They derive virtually, so that one model may do
+/// several of these.
 class Model : public nn::CopyableModule {
  public:
   Model() = default;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,10 +9,15 @@
 #include "cachet/config/view.h"
 #include "cachet/models/vision/image_shape.h"
 #include "cachet/nn/cache/cache_options.h"
+#include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {
 
 // Keys of a `[model]` table that several backbones have.
+
+/// `norm_place`.
+inline constexpr std::array<config::Choice<nn::NormPlace>, 2> kNormPlaces{
+    {{"before", nn::NormPlace::before}, {"after", nn::NormPlace::after}}};
 
 /// `channels` and `image_size`: one number or [height, width].
 void read_image_shape(const config::View& table, ImageShape& image);

@@ -1,29 +1,19 @@
 #include "cachet/nn/observer.h"
 
-#include <utility>
-
 namespace cachet::nn {
 
-void Observable::listen(std::string path, Listener listener) {
-  path_ = std::move(path);
-  listener_ = std::move(listener);
-}
-
 void Observable::tell(Signal signal, const at::Tensor& value) const {
-  if (observed({signal})) listener_(path_, signal, value.detach());
+  if (observed({signal})) heard_.listener(heard_.path, signal, value.detach());
 }
 
 Observation::Observation(torch::nn::Module& root, const Listener& listener) {
-  for (const auto& item : root.named_modules("", /*include_self=*/true)) {
-    auto* observable = dynamic_cast<Observable*>(item.value().get());
-    if (!observable) continue;
-    observable->listen(item.key(), listener);
-    modules_.push_back(item.value());
-  }
+  for (const auto& item : root.named_modules("", /*include_self=*/true))
+    if (auto* observable = dynamic_cast<Observable*>(item.value().get()))
+      before_.emplace_back(item.value(), observable->listen({item.key(), listener}));
 }
 
 Observation::~Observation() {
-  for (const auto& module : modules_) dynamic_cast<Observable&>(*module).stop_listening();
+  for (auto& [module, heard] : before_) dynamic_cast<Observable&>(*module).listen(std::move(heard));
 }
 
 }  // namespace cachet::nn

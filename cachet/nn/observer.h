@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cachet::nn {
 
@@ -77,21 +79,25 @@ class Observable {
   Observable(const Observable&) {}
   Observable& operator=(const Observable&) { return *this; }
   virtual ~Observable() = default;
-  /// path: the name under which the listener knows this module.
-  void listen(std::string path, Listener listener);
-  void stop_listening() { listener_ = {}; }
+  /// Who hears of a module, and under which name.
+  struct Heard {
+    std::string path;
+    Listener listener;
+  };
+  /// From here on by this one alone. Returns who did before.
+  Heard listen(Heard by) { return std::exchange(heard_, std::move(by)); }
 
  protected:
   /// Whether somebody wants to hear any of these.
-  bool observed(Signals any) const { return listener_.wanted().share_any(any); }
+  bool observed(Signals any) const { return heard_.listener.wanted().share_any(any); }
   void tell(Signal signal, const at::Tensor& value) const;
 
  private:
-  std::string path_;
-  Listener listener_;
+  Heard heard_;
 };
 
-/// Attaches a listener to every observable module of a tree, for as long as it lives.
+/// Attaches a listener to every observable module of a tree, for as long as it lives; who listened before hears nothing
+/// meanwhile, and goes on then. Observations end in the opposite order of their beginning.
 class Observation {
  public:
   Observation(torch::nn::Module& root, const Listener& listener);
@@ -100,7 +106,7 @@ class Observation {
   Observation& operator=(const Observation&) = delete;
 
  private:
-  std::vector<std::shared_ptr<torch::nn::Module>> modules_;
+  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, Observable::Heard>> before_;
 };
 
 }  // namespace cachet::nn

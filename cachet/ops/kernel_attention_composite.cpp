@@ -90,8 +90,9 @@ KernelAttendedComposite kernel_attention_composite(const Tensor& q, const Tensor
   const Tensor fq = kernel_features_composite(q, weights, units).to(wide);
   const Tensor fk = zero_rows(kernel_features_composite(zero_rows(k, padding), weights, units), padding).to(wide);
   const Tensor values = zero_rows(v, padding).to(wide);
+  // Padding gives values that all samples share a batch.
   const Tensor v1 =
-      at::cat({values, at::ones_symint({v.sym_size(0), v.sym_size(1), v.sym_size(2), 1}, values.options())}, 3);
+      at::cat({values, at::ones_symint({values.sym_size(0), v.sym_size(1), v.sym_size(2), 1}, values.options())}, 3);
   const auto lq = q.sym_size(2), lk = k.sym_size(2), width = v.sym_size(3);
   // Keys that all queries see, then, if causal, a square of keys and queries.
   const auto seen_by_all = causal ? (lk - lq).max(0) : lk;

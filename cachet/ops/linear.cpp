@@ -201,7 +201,7 @@ LinearForward linear_gelu_autograd(const Tensor& x, const Tensor& weight, const 
     return call_gelu(x, weight, bias, keep_product);
   }
   const auto out = LinearGeluFunction::apply(x, weight, bias);
-  return {out[0], out[1]};
+  return {out[0], keep_product ? out[1] : at::empty({0}, x.options())};
 }
 
 // --- autocast --------------------------------------------------------------------------------------------------------

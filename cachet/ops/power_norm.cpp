@@ -44,7 +44,9 @@ PowerNormForward power_norm_over(const Tensor& input, const OptionalTensor& weig
                                  double eps, int64_t warmup, Replicas* replicas) {
   check_power_norm(input, weight, bias, padding, statistics, counters);
   const auto wide = statistics.scalar_type();
-  const Tensor own = passes::mean_over_tokens(passes::sum_of_squares(input, padding, wide), input, padding, replicas);
+  const auto [own, none] =
+      passes::mean_over_tokens(passes::sum_of_squares(input, padding, wide), input, padding, replicas);
+  passes::StateKept kept({statistics, counters}, none);
   counters.add_(1);
   const Tensor step = counters.select(0, 0).clone();
   const Tensor running = statistics.select(0, PowerNormState::kRunning).clone();
@@ -53,6 +55,7 @@ PowerNormForward power_norm_over(const Tensor& input, const OptionalTensor& weig
   const Tensor cumulative = running + (own - running) / step;
   const Tensor before = at::where(step < warmup, cumulative, running);
   statistics.select(0, PowerNormState::kRunning).copy_(momentum * before + (1 - momentum) * own);
+  kept.restore();
 
   Tensor scale = at::rsqrt(used + eps);
   if (weight) scale = scale * *weight;
@@ -77,9 +80,11 @@ PowerNormBackward power_norm_backward_over(const Tensor& grad, const Tensor& inp
 
   Tensor gradient_mean = statistics.select(0, PowerNormState::kGradientMean);
   const Tensor pull = (1 - momentum) * gradient_mean;  // a = dy·w − pull·z
-  Tensor mean_gz = passes::mean_over_tokens(valid.grad_input * inverse, input, padding, replicas);
-  if (weight) mean_gz = mean_gz * *weight;
+  const auto [mean_of, none] = passes::mean_over_tokens(valid.grad_input * inverse, input, padding, replicas);
+  const Tensor mean_gz = weight ? mean_of * *weight : mean_of;
+  passes::StateKept kept({gradient_mean}, none);
   gradient_mean.add_(mean_gz - pull * own * inverse.square());
+  kept.restore();
 
   const Tensor grad_scale = weight ? own_inverse * *weight : own_inverse;
   const Tensor dx = passes::scale_subtract(grad, grad_scale.to(wide), input, pull * inverse * own_inverse);

@@ -43,15 +43,24 @@ Tensor chunk_sums(const Tensor& x, int64_t rows, const OptionalTensor& padding, 
 
 }  // namespace
 
-Tensor mean_over_tokens(const Tensor& sum, const Tensor& x, const OptionalTensor& padding, Replicas* replicas) {
-  const int64_t least = replicas ? 0 : 1;
-  const Tensor count = padding ? padding->bitwise_not().sum().clamp_min(least).to(sum.scalar_type())
-                               : at::scalar_tensor(static_cast<double>(std::max(tokens_of(x), least)), sum.options());
-  if (!replicas) return sum / count;
+TokenMean mean_over_tokens(const Tensor& sum, const Tensor& x, const OptionalTensor& padding, Replicas* replicas) {
+  const int64_t tokens = tokens_of(x), channels = sum.size(0);
+  if (!padding && !replicas) return {sum / static_cast<double>(std::max<int64_t>(tokens, 1)), {}};
+  const Tensor count = padding ? padding->bitwise_not().sum().to(sum.scalar_type())
+                               : at::scalar_tensor(static_cast<double>(tokens), sum.options());
   Tensor all = at::cat({sum, count.view(1)});
-  replicas->add(all);
-  const int64_t channels = sum.size(0);
-  return all.narrow(0, 0, channels) / all[channels].clamp_min(1);
+  if (replicas) replicas->add(all);
+  const Tensor of_all = all[channels];
+  return {all.narrow(0, 0, channels) / of_all.clamp_min(1), of_all == 0};
+}
+
+StateKept::StateKept(std::vector<Tensor> state, const Tensor& none) : state_(std::move(state)), none_(none) {
+  if (none_.defined())
+    for (const Tensor& tensor : state_) before_.push_back(tensor.clone());
+}
+
+void StateKept::restore() {
+  for (size_t i = 0; i < before_.size(); ++i) state_[i].copy_(at::where(none_, before_[i], state_[i]));
 }
 
 Tensor sum_of_squares(const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {

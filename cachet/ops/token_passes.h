@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <optional>
+#include <vector>
 
 #include "cachet/ops/replicas.h"
 
@@ -15,10 +16,28 @@ namespace cachet::ops::passes {
 /// Σ x² over the valid tokens. What stands at padding never enters, not even NaN.
 at::Tensor sum_of_squares(const at::Tensor& x, const std::optional<at::Tensor>& padding, at::ScalarType wide);
 
-/// The mean over the valid tokens of x of what `sum` (C) is the sum of, at least one token; with replicas that of the
-/// tokens of all processes, whose sums and numbers of tokens are added up first.
-at::Tensor mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
-                            Replicas* replicas);
+/// A mean over tokens, 0 over none; and whether there are none, () bool, undefined where that cannot be.
+struct TokenMean {
+  at::Tensor mean, none;
+};
+
+/// The mean over the valid tokens of x of what `sum` (C) is the sum of; with replicas that of the tokens of all
+/// processes, whose sums and numbers of tokens are added up first.
+TokenMean mean_over_tokens(const at::Tensor& sum, const at::Tensor& x, const std::optional<at::Tensor>& padding,
+                           Replicas* replicas);
+
+/// A norm's state, which stays as it is where a step has no tokens: nothing branches on that.
+class StateKept {
+ public:
+  /// `none` as TokenMean has it.
+  StateKept(std::vector<at::Tensor> state, const at::Tensor& none);
+  /// Behind the step: puts back what it did to the state, if there was no token.
+  void restore();
+
+ private:
+  std::vector<at::Tensor> state_, before_;
+  at::Tensor none_;
+};
 
 struct GradientSums {
   at::Tensor grad_input, grad;  // Σ dy·x, Σ dy

@@ -69,7 +69,9 @@ UnifiedNormForward unified_norm_over(const Tensor& input, const OptionalTensor& 
   check_unified_norm(input, weight, bias, padding, statistics, counters, window, forward_mean);
   const auto wide = statistics.scalar_type();
   const int64_t length = window[0];
-  const Tensor own = passes::mean_over_tokens(passes::sum_of_squares(input, padding, wide), input, padding, replicas);
+  const auto [own, none] =
+      passes::mean_over_tokens(passes::sum_of_squares(input, padding, wide), input, padding, replicas);
+  passes::StateKept kept({statistics, counters}, none);
 
   const Tensor step = counters.select(0, UnifiedNormState::kSteps) + 1;
   const Tensor running = statistics.select(0, UnifiedNormState::kRunning).clone();
@@ -102,6 +104,7 @@ UnifiedNormForward unified_norm_over(const Tensor& input, const OptionalTensor& 
   const Tensor count = filtered.to(at::kLong);
   counters.add_(at::stack({at::ones_like(count), count, on_batch.bitwise_not().to(at::kLong),
                            count - counters.select(0, UnifiedNormState::kLastFiltered)}));
+  kept.restore();
 
   Tensor scale = at::rsqrt(used + eps);
   if (rescale) scale = scale * r;
@@ -145,7 +148,9 @@ UnifiedNormBackward unified_norm_backward_over(const Tensor& grad, const Tensor&
   const OptionalTensor kept_out = official ? std::nullopt : padding;
   const passes::GradientSums valid = kept_out ? passes::gradient_sums(grad, input, kept_out, wide) : all;
 
-  const Tensor own = passes::mean_over_tokens(valid.grad_input * gain * inverse, input, kept_out, replicas);
+  const auto [own, none] = passes::mean_over_tokens(valid.grad_input * gain * inverse, input, kept_out, replicas);
+  // Where padding counts, a step is one without tokens all the same if there is nothing else.
+  passes::StateKept kept({statistics}, official && padding && !replicas ? padding->all() : none);
   const Tensor on_batch = step.select(0, 1).to(at::kBool), on_own = step.select(0, 2).to(at::kBool);
   const Tensor smoothed = statistics.select(0, UnifiedNormState::kGradientMean).clone();
   Tensor ring = statistics.narrow(0, UnifiedNormState::kForwardRing + window[0], window[1]);
@@ -154,6 +159,7 @@ UnifiedNormBackward unified_norm_backward_over(const Tensor& grad, const Tensor&
   const Tensor mean = at::where(on_batch, own, ring.mean(0));
   const Tensor next = momentum * smoothed + (1 - momentum) * mean;
   statistics.select(0, UnifiedNormState::kGradientMean).copy_(next);
+  kept.restore();
 
   const Tensor psi = at::where(on_own, mean, next);
   const Tensor dx = passes::scale_subtract(grad, (gain * inverse).to(wide), input, psi * inverse.square());

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -109,7 +110,8 @@ class Reader {
 
 ImagePreparation read_image(const Reader& json) {
   ImagePreparation image;
-  image.channels = json["channels"].integer(1, 16);
+  image.channels = json["channels"].integer(1, 3);
+  if (image.channels == 2) json["channels"].fail("is neither 1, grey, nor 3, colours");
   image.height = json["height"].integer(1, 65536);
   image.width = json["width"].integer(1, 65536);
   image.first_height = json["first_height"].integer(0, 65536);
@@ -118,10 +120,10 @@ ImagePreparation read_image(const Reader& json) {
   if ((image.first_height == 0) != (image.first_width == 0) || (image.first_height == 0 && !image.middle))
     json.fail("says half of how images become one size");
   image.crop_fraction = json["crop_fraction"].number();
-  if (image.crop_fraction <= 0 || image.crop_fraction > 1) json["crop_fraction"].fail("is not in (0, 1]");
+  if (image.crop_fraction < 0.1 || image.crop_fraction > 1) json["crop_fraction"].fail("is not from 0.1 to 1");
   image.filter = json["interpolation"].word(kFilters);
-  for (const Reader& value : json["mean"].list(16)) image.mean.push_back(value.number());
-  for (const Reader& value : json["std"].list(16)) image.deviation.push_back(value.number());
+  for (const Reader& value : json["mean"].list(3)) image.mean.push_back(value.number());
+  for (const Reader& value : json["std"].list(3)) image.deviation.push_back(value.number());
   const auto channels = static_cast<size_t>(image.channels);
   if (image.mean.size() != channels || image.deviation.size() != channels)
     json.fail("has a mean and a deviation for other channels than the image's");
@@ -239,6 +241,20 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
 bool is_export(const fs::path& folder) {
   std::error_code error;
   return fs::is_regular_file(folder / kExportManifest, error);
+}
+
+bool is_export_alone(const fs::path& folder) {
+  if (!is_export(folder)) return false;
+  std::set<std::string> names{kExportManifest, kExportReport};
+  try {
+    for (const auto& [name, digest] : read_export_manifest(folder).files) names.insert(name);
+  } catch (const io::Error&) {
+    return false;
+  }
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (!names.contains(entry->path().filename().string())) return false;
+  return !error;
 }
 
 ExportManifest read_export_manifest(const fs::path& folder) {

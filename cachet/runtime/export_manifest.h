@@ -78,6 +78,9 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
 /// Whether a folder holds a manifest, be it a damaged one.
 bool is_export(const std::filesystem::path& folder);
 
+/// Whether a folder holds an export, be it a damaged one, and nothing else.
+bool is_export_alone(const std::filesystem::path& folder);
+
 /// Reads the folder's manifest alone. Throws io::Error.
 ExportManifest read_export_manifest(const std::filesystem::path& folder);
 

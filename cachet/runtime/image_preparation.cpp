@@ -103,6 +103,7 @@ std::vector<float> planes(const Raster<float>& image) {
 }  // namespace
 
 Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels) {
+  if (channels != 1 && channels != 3) throw io::Error(std::string(name) + ": images have one channel or three");
   Pixels image;
   const auto allocate = [&](const io::PixelSize& size) { return take_memory(image, size); };
   const io::ImageReadOptions options{.channels = channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb};

@@ -44,19 +44,29 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-/// Thrown through an evaluation behind its first batch.
-struct FirstBatchDone {
-  int64_t batches;
+constexpr double kEnoughSeconds = 5;  // of an evaluation, to tell how long all of it takes
+
+/// Thrown through an evaluation that has been looked at for long enough.
+struct SeenEnough {
+  double seconds;  // of the whole, as it seems
 };
 
+/// What has not come after a while takes as long, piece by piece, as the last one did: translating comes behind losses.
 double whole_evaluation_seconds(train::LiveRun& live) {
   const Stopwatch watch;
+  double before = 0;
+  int64_t done_before = 0;
   try {
-    live.evaluate([](int64_t done, int64_t total) {
-      if (done > 0) throw FirstBatchDone{total};
+    live.evaluate([&](int64_t done, int64_t total) {
+      const double now = watch.seconds();
+      if (done > done_before && now >= kEnoughSeconds)
+        throw SeenEnough{now +
+                         (now - before) * static_cast<double>(total - done) / static_cast<double>(done - done_before)};
+      before = now;
+      done_before = done;
     });
-  } catch (const FirstBatchDone& left) {
-    return watch.seconds() * static_cast<double>(left.batches);
+  } catch (const SeenEnough& seen) {
+    return seen.seconds;
   }
   return watch.seconds();
 }

@@ -29,6 +29,12 @@ std::optional<std::string> source_in(const std::string& line, int64_t index) {
   return source != json.end() && source->is_string() ? source->get<std::string>() : "";
 }
 
+/// Whether an interrupted process may have left it of record `index`.
+bool is_torn_record(const std::string& line, int64_t index) {
+  const std::string begin = "{\"index\":" + std::to_string(index) + ",";
+  return line.starts_with(begin) || begin.starts_with(line);
+}
+
 /// Records of files that are older than logits have no word for them.
 std::string told(const AnswerOptions& options) {
   return options.logits ? joined(std::to_string(options.top), "logits") : std::to_string(options.top);
@@ -36,11 +42,14 @@ std::string told(const AnswerOptions& options) {
 
 }  // namespace
 
-RecordSource::RecordSource(const SavedRun& saved, const AnswerOptions& options)
-    : model_(joined(joined(weights_digest(saved), saved.what_answers_depend_on), told(options))) {}
+RecordSource::RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more)
+    : model_(joined(joined(weights_digest(saved), saved.what_answers_depend_on), told(options))) {
+  if (!more.empty()) model_ = joined(model_, more);
+}
 
-std::string RecordSource::of_evaluation(int64_t samples) const {
-  return short_digest(joined(model_, std::to_string(samples)));
+std::string RecordSource::of_evaluation(const train::Task& task) const {
+  return short_digest(
+      joined(joined(model_, std::to_string(task.evaluation_size())), task.data_fingerprints()["evaluation"]));
 }
 
 std::string RecordSource::of_given(const std::string& sample, SampleForm form) const {
@@ -55,11 +64,13 @@ RecordFile::RecordFile(fs::path path, EarlierRecords earlier) : path_(std::move(
   if (earlier == EarlierRecords::gone_on_with) before.open(path_, std::ios::binary);
   std::string line;
   uintmax_t whole = 0;
-  while (std::getline(before, line) && !before.eof()) {
-    const auto source = source_in(line, done());
-    if (!source)
+  while (std::getline(before, line)) {
+    const bool is_whole = !before.eof();
+    const auto source = is_whole ? source_in(line, done()) : std::nullopt;
+    if (!source && (is_whole || !is_torn_record(line, done())))
       throw std::runtime_error(path_.string() + ": line " + std::to_string(done() + 1) +
                                " is no prediction that could be gone on with; name another file");
+    if (!source) break;
     sources_.push_back(*source);
     whole += line.size() + 1;
   }
@@ -72,8 +83,8 @@ RecordFile::RecordFile(fs::path path, EarlierRecords earlier) : path_(std::move(
 void RecordFile::require(int64_t index, const std::string& source) const {
   if (is_of(index, source)) return;
   throw std::runtime_error(path_.string() + ": line " + std::to_string(index + 1) +
-                           " is of another model, other data or another sample; name another file, or begin this one "
-                           "anew with --overwrite");
+                           " is of another model, another sample, other data or options; name another file, or begin "
+                           "this one anew with --overwrite");
 }
 
 void RecordFile::require_at_most(int64_t samples) const {

@@ -12,14 +12,16 @@
 namespace cachet::tasks {
 
 /// What records are made of: weights, recipe and what of an answer is told. A record carries it together with its
-/// sample, in 16 hexadecimal digits under "source": records of another model, other data or other samples are told
-/// apart.
+/// sample, in 16 hexadecimal digits under "source": records of another model, other data, other samples or other
+/// options are told apart.
 class RecordSource {
  public:
-  /// Throws train::DamagedCheckpoint, io::Error where the weights' digest cannot be read.
-  RecordSource(const SavedRun& saved, const AnswerOptions& options);
+  /// `more`: options beside those of answers that what is kept depends on. Throws train::DamagedCheckpoint, io::Error
+  /// where the weights' digest cannot be read.
+  RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more = {});
 
-  std::string of_evaluation(int64_t samples) const;
+  /// Of a task's evaluation data: as many, of the fingerprint that they have.
+  std::string of_evaluation(const train::Task& task) const;
   /// Of an image file: its name and its bytes' number, so that the file itself is not read again.
   std::string of_given(const std::string& sample, SampleForm form) const;
 
@@ -34,7 +36,7 @@ enum class EarlierRecords { gone_on_with, replaced };
 /// is cut off when the file is opened again.
 class RecordFile {
  public:
-  /// Throws std::runtime_error for a file that holds something else, or cannot be written.
+  /// Throws std::runtime_error for a file that holds something else, or cannot be written; it is left as it is then.
   RecordFile(std::filesystem::path path, EarlierRecords earlier);
 
   int64_t done() const { return static_cast<int64_t>(sources_.size()); }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cachet/io/error.h"
+#include "cachet/io/new_folder.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/weights/model_folder.h"
@@ -64,7 +65,8 @@ SavedPlan read_plan(const std::filesystem::path& run, const std::vector<std::str
 
 }  // namespace
 
-SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings) {
+SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<std::string>& settings) {
+  const std::filesystem::path path = io::without_last_separator(given);
   SavedRun saved;
   if (runtime::is_export(path)) saved.exported = runtime::read_export(path);
   const bool is_folder = saved.exported || is_model_folder(path);

@@ -147,6 +147,8 @@ TrainState read_state(const fs::path& folder, const Manifest& manifest) {
   }
 }
 
+bool lacks_optimizer(const Manifest& manifest) { return !manifest.files.contains("optimizer.safetensors"); }
+
 }  // namespace
 
 void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
@@ -168,7 +170,7 @@ void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, cons
 
 Checkpoint read_checkpoint(const fs::path& folder) {
   const Manifest manifest = read_manifest(folder);
-  if (!manifest.files.contains("optimizer.safetensors"))
+  if (lacks_optimizer(manifest))
     throw DamagedCheckpoint(folder.string() + ": holds weights alone, from which no run goes on");
   Checkpoint checkpoint;
   checkpoint.state = read_state(folder, manifest);
@@ -178,6 +180,8 @@ Checkpoint read_checkpoint(const fs::path& folder) {
   }
   return checkpoint;
 }
+
+bool holds_weights_alone(const fs::path& folder) { return lacks_optimizer(read_manifest(folder)); }
 
 io::TensorMap read_weights(const fs::path& folder, bool averaged) {
   const Manifest manifest = read_manifest(folder);

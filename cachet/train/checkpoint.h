@@ -44,6 +44,9 @@ io::TensorMap read_weights(const std::filesystem::path& folder, bool averaged = 
 /// The SHA-256 of the file that read_weights() reads, as the manifest has it. Throws DamagedCheckpoint.
 std::string weights_digest(const std::filesystem::path& folder, bool averaged = true);
 
+/// Whether a checkpoint is one from which no run goes on. Throws DamagedCheckpoint.
+bool holds_weights_alone(const std::filesystem::path& folder);
+
 /// Removes a checkpoint folder: the files that its manifest lists, and the folder if nothing else is in it. It loses
 /// its name first, so that no half-removed checkpoint is ever taken for a whole one.
 void remove_checkpoint(const std::filesystem::path& folder, io::FileSystem& file_system = io::FileSystem::real());

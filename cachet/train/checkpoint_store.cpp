@@ -8,6 +8,7 @@
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
+#include "cachet/io/new_folder.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/shell_word.h"
 #include "cachet/train/manifest.h"
@@ -98,7 +99,7 @@ std::optional<CheckpointStore::Found> CheckpointStore::resume() {
   throw DamagedCheckpoint(message);
 }
 
-fs::path CheckpointStore::save(const Checkpoint& checkpoint, bool best) {
+CheckpointStore::Saved CheckpointStore::save(const Checkpoint& checkpoint, bool best) {
   const uint64_t bytes = checkpoint_bytes(checkpoint);
   const fs::path folder = free_name(checkpoint.state.step);
   try {
@@ -106,12 +107,11 @@ fs::path CheckpointStore::save(const Checkpoint& checkpoint, bool best) {
     write_checkpoint(folder, checkpoint, run_id_, file_system_);
     if (best) point("best", folder);
     point("last", folder);
-    prune();
   } catch (const io::Error& error) {
     throw io::Error("the checkpoint " + folder.string() + " of about " + std::to_string(bytes) +
                     " bytes could not be saved; earlier ones are untouched\n  " + error.what());
   }
-  return folder;
+  return {folder, prune()};
 }
 
 void CheckpointStore::require_space(uint64_t bytes) const { io::require_free_space(folder_, bytes, file_system_); }
@@ -136,7 +136,8 @@ void CheckpointStore::repair_pointers(const Found& found) {
   }
 }
 
-void CheckpointStore::prune() {
+std::vector<std::string> CheckpointStore::prune() {
+  std::vector<std::string> not_removed;
   const std::optional<fs::path> kept_last = last(), kept_best = best();
   int64_t newer = 0;
   for (const fs::path& path : newest_first(folder_)) {
@@ -149,17 +150,19 @@ void CheckpointStore::prune() {
     }
     if (manifest.run != run_id_) continue;
     if (newer++ < keep_ || path == kept_last || path == kept_best) continue;
-    remove_checkpoint(path, file_system_);
+    try {
+      remove_checkpoint(path, file_system_);
+    } catch (const io::Error& error) {
+      not_removed.emplace_back(error.what());
+    }
   }
+  return not_removed;
 }
 
 fs::path CheckpointStore::free_name(int64_t step) const {
-  char name[32];
-  std::snprintf(name, sizeof name, "step-%08lld", static_cast<long long>(step));
+  const std::string name = checkpoint_name(step);
   fs::path path = folder_ / name;
-  for (int64_t revision = 1; fs::exists(path); ++revision) {
-    path = folder_ / (std::string(name) + "-r" + std::to_string(revision));
-  }
+  for (int64_t revision = 1; fs::exists(path); ++revision) path = folder_ / (name + "-r" + std::to_string(revision));
   return path;
 }
 
@@ -173,13 +176,20 @@ std::vector<fs::path> newest_checkpoints(const fs::path& folder) {
   return paths;
 }
 
+std::string checkpoint_name(int64_t step) {
+  char name[32];
+  std::snprintf(name, sizeof name, "step-%08lld", static_cast<long long>(step));
+  return name;
+}
+
 int64_t step_of_checkpoint(const fs::path& folder) {
   const auto order = save_order(folder);
   if (!order) throw std::invalid_argument(folder.string() + " is not named as a checkpoint is: step-00000120");
   return order->step;
 }
 
-fs::path find_checkpoint(const fs::path& run_or_checkpoint) {
+fs::path find_checkpoint(const fs::path& given) {
+  const fs::path run_or_checkpoint = io::without_last_separator(given);
   if (!fs::exists(run_or_checkpoint))
     throw std::runtime_error(run_or_checkpoint.string() + ": there is no such file or folder");
   if (fs::exists(run_or_checkpoint / kManifestName)) return run_or_checkpoint;

@@ -29,9 +29,13 @@ class CheckpointStore {
   std::optional<Found> resume();
   const std::vector<std::string>& refused() const { return refused_; }
 
+  struct Saved {
+    std::filesystem::path folder;
+    std::vector<std::string> not_removed;  // why older checkpoints are still there that should not
+  };
   /// Writes a checkpoint, then moves `last`, and `best` where it is, to it, then removes older ones. Nothing is removed
-  /// before the new one is on the disk. Throws io::Error.
-  std::filesystem::path save(const Checkpoint& checkpoint, bool best);
+  /// before the new one is on the disk. Throws io::Error where it is not.
+  Saved save(const Checkpoint& checkpoint, bool best);
 
   /// Throws io::Error unless a checkpoint of so many bytes fits on the disk.
   void require_space(uint64_t bytes) const;
@@ -44,7 +48,7 @@ class CheckpointStore {
   std::optional<std::filesystem::path> pointed(const char* pointer) const;
   void point(const char* pointer, const std::filesystem::path& folder);
   void repair_pointers(const Found& found);
-  void prune();
+  std::vector<std::string> prune();
   std::filesystem::path free_name(int64_t step) const;
 
   std::filesystem::path folder_;
@@ -57,6 +61,9 @@ class CheckpointStore {
 
 /// The checkpoints in such a folder by their names, the newest first; of those that reached one step, the last alone.
 std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& folder);
+
+/// `step-00000120`.
+std::string checkpoint_name(int64_t step);
 
 /// The step in the name of a checkpoint's folder. Throws std::invalid_argument where it is no checkpoint's name.
 int64_t step_of_checkpoint(const std::filesystem::path& folder);

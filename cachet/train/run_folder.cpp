@@ -13,6 +13,7 @@
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
+#include "cachet/io/new_folder.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/report/shell_word.h"
@@ -86,7 +87,7 @@ std::string RunFolder::to_json(const Identity& run) {
   if (!run.data.empty()) json["data"] = run.data;
   if (!run.kept.empty()) json["kept"] = run.kept;
   if (run.description) json["description"] = RunJson::parse(train::to_json(*run.description));
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, RunJson::error_handler_t::replace) + "\n";
 }
 
 RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
@@ -114,8 +115,9 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
   }
 }
 
-RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, const config::Document& document,
+RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, const config::Document& document,
                             const std::vector<std::string>& command, const std::map<std::string, std::string>& more) {
+  const fs::path path = io::without_last_separator(given);
   if (fs::exists(fs::symlink_status(path))) {
     throw std::runtime_error(path.string() + ": exists already; go on with it by --resume, or choose another name");
   }
@@ -147,11 +149,11 @@ RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, c
     io::write_file_atomically(fresh / kRunName, to_json(folder.run_));
     for (const auto& [name, text] : more) io::write_file_atomically(fresh / name, text);
     io::rename_durably(fresh, path);
-  } catch (const fs::filesystem_error& error) {
-    throw std::runtime_error(path.string() + ": cannot be made: " + error.code().message());
-  } catch (...) {
+  } catch (const std::exception& error) {
     std::error_code ignored;
     fs::remove_all(fresh, ignored);
+    if (const auto* of_files = dynamic_cast<const fs::filesystem_error*>(&error))
+      throw std::runtime_error(path.string() + ": cannot be made: " + of_files->code().message());
     throw;
   }
   point_latest(path);
@@ -159,9 +161,10 @@ RunFolder RunFolder::create(const fs::path& path, const WrittenRecipe& recipe, c
   return folder;
 }
 
-RunFolder RunFolder::resume(const fs::path& path, const config::Document& document,
+RunFolder RunFolder::resume(const fs::path& given, const config::Document& document,
                             const std::vector<std::string>& command, WhenInUse when_in_use) {
-  RunFolder folder = open(path);
+  RunFolder folder = open(given);
+  const fs::path path = folder.path_;
   folder.lock_ = when_in_use == WhenInUse::wait ? io::FolderLock::wait_for(path) : lock_of_run(path);
   folder.run_ = read_identity(path);
   const RecipeChanges changes = recipe_changes(folder.run_.values, document);
@@ -209,7 +212,8 @@ bool RunFolder::recipe_was_edited() const {
          io::sha256_hex(io::read_text_file(recipe(), config::kMostRecipeBytes)) != run_.recipe_digest;
 }
 
-RunFolder RunFolder::open(const fs::path& path) {
+RunFolder RunFolder::open(const fs::path& given) {
+  const fs::path path = io::without_last_separator(given);
   RunFolder folder;
   folder.run_ = read_identity(path);
   folder.path_ = fs::is_symlink(path) ? path.parent_path() / fs::read_symlink(path) : path;  // `latest`

@@ -113,16 +113,15 @@ void add_machine_facts(const RunFolder& folder, const Environment& machine, cons
   const size_t time = created.find('T');
   page.facts.push_back(
       {"Begun", created.substr(0, time), time == std::string::npos ? "" : created.substr(time + 1, 5) + " UTC"});
-  double training = 0, evaluation = 0;
+  double whole = 0, evaluation = 0;
   for (const Event& event : events) {
-    training = std::max(training, event.machine.find("seconds").value_or(0));
+    whole = std::max(whole, event.machine.find("seconds").value_or(0));
     evaluation += event.machine.find("evaluation_seconds").value_or(0);
   }
-  if (training > 0)
+  if (whole > 0)
     page.facts.push_back(
-        {"Duration", report::format_duration(training),
-         "of training" +
-             (evaluation > 0 ? ", and " + report::format_duration(evaluation) + " of evaluation" : std::string())});
+        {"Duration", report::format_duration(whole),
+         evaluation > 0 ? report::format_duration(evaluation) + " of it in evaluation" : std::string()});
   const bool on_gpu = runs_on_gpu(machine, device_of(folder.values()));
   const std::string threads = std::to_string(machine.threads) + (machine.threads == 1 ? " thread" : " threads");
   std::string detail = on_gpu ? threads + " of " + machine.processor : machine.processor;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,12 +15,14 @@
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/manifest.h"
 #include "cachet/train/run_folder.h"
+#include "cachet/train/seed_folder.h"
 
 namespace cachet::train {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<std::string_view, 2> kPointers{"best", "last"};
 constexpr uint64_t kMostKeptBytes = uint64_t{1} << 30, kMostStateBytes = uint64_t{1} << 24;
 
 /// Files that tell how a run was trained, and nothing that its answers depend on.
@@ -42,17 +45,30 @@ void write_stripped_run(const fs::path& run, const fs::path& checkpoint, const f
   }
   const fs::path checkpoints = fresh.path() / "checkpoints";
   fs::create_directory(checkpoints);
-  const std::string name = checkpoint.filename().string();
+  const std::string name = checkpoint_name(state.step);  // also of a mean, which has a name of its own
   write_weights_checkpoint(checkpoints / name, weights, state, read_manifest(checkpoint).run);
-  for (const char* pointer : {"best", "last"}) io::write_new_file(checkpoints / pointer, name + "\n");
+  for (const std::string_view pointer : kPointers) io::write_new_file(checkpoints / pointer, name + "\n");
   io::sync_directory(checkpoints);
   fresh.finish();
 }
 
 bool is_stripped_run(const fs::path& folder) {
-  std::error_code unreadable;
-  return is_run_folder(folder) && !fs::exists(folder / "metrics.jsonl", unreadable) &&
-         newest_checkpoints(folder / "checkpoints").size() <= 1;
+  if (!is_run_folder(folder) || SeedFolder::is_at(folder)) return false;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (!run_of_file(entry.path())) return false;
+  std::optional<fs::path> only;
+  std::error_code absent;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "checkpoints", absent)) {
+    const std::string name = entry.path().filename().string();
+    if (std::ranges::find(kPointers, name) != kPointers.end()) continue;
+    if (only) return false;
+    only = entry.path();
+  }
+  try {
+    return only && holds_weights_alone(*only);
+  } catch (const DamagedCheckpoint&) {
+    return false;
+  }
 }
 
 }  // namespace cachet::train

@@ -10,7 +10,7 @@ namespace cachet::train {
 void write_stripped_run(const std::filesystem::path& run, const std::filesystem::path& checkpoint,
                         const std::filesystem::path& into, bool replace = false);
 
-/// Whether a folder is such a run, whichever it is of.
+/// Whether a folder is such a run, whichever it is of, and nothing else is in it.
 bool is_stripped_run(const std::filesystem::path& folder);
 
 }  // namespace cachet::train

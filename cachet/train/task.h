@@ -63,7 +63,7 @@ enum class Ending {
   failed,       // any other error
   killed,       // its process went without a word; nobody writes this, current_status() finds it out
 };
-const char* to_string(Ending ending);  // "finished", "early stop", …
+const char* to_string(Ending ending);  // "finished", "stopped early", …
 
 /// Where a run stands when its report is to be rewritten.
 struct Status {
@@ -74,7 +74,8 @@ struct Status {
   int64_t epoch = 0, epochs = 0;
 };
 
-/// Called with the share of the evaluation that is done. It may throw to leave the evaluation (Ctrl-C): let it pass.
+/// Called with the share of the evaluation that is done, as often as a piece of it is: a batch, of whatever is
+/// evaluated last. It may throw to leave the evaluation (Ctrl-C): let it pass.
 using EvaluationProgress = std::function<void(int64_t done, int64_t total)>;
 
 /// A model, its data, its loss and its metrics: what the trainer trains. Nothing here knows what the data are.

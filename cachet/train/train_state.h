@@ -17,7 +17,7 @@ struct TrainState {
   int64_t micro_batch = 0;  // within an accumulation: 0, as checkpoints lie between steps
   int64_t samples = 0;      // seen in training
   bool evaluated = false;   // whether the evaluation due at this step is done
-  double seconds = 0;       // of training, over all parts of the run
+  double seconds = 0;       // that the run took, over all its parts, evaluations included
 
   std::optional<double> best;  // objective's best value
   int64_t best_step = 0;

@@ -182,7 +182,7 @@ class Trainer::Loop {
                       ", batch " + std::to_string(state.batch + 1) + "): " + error.what());
     }
     meter_.end_step(result);
-    live_.state.seconds = seconds_before_ + seconds_from(wall_start_);
+    live_.state.seconds = seconds_so_far();
     if (progress_ != nullptr) progress_->update(progress(rate, result.gradient_norm));
     if (step_line_due()) log_step(rate);
   }
@@ -228,6 +228,7 @@ class Trainer::Loop {
     std::filesystem::remove(folder_.unfinished_evaluation(), absent);
     live_.state.evaluated = true;
     judge();
+    live_.state.seconds = seconds_so_far();
     Event event = new_event(Event::Kind::evaluation, evaluation_);
     event.machine.set("seconds", live_.state.seconds);
     event.machine.set("evaluation_seconds", seconds_from(start));
@@ -280,7 +281,7 @@ class Trainer::Loop {
     if (state.step >= total_steps()) return Ending::finished;
     if (options_.train.patience && state.evaluations_since_best >= *options_.train.patience) return Ending::early_stop;
     const double most = options_.train.max_hours * 3600;
-    if (most > 0 && seconds_before_ + seconds_from(wall_start_) >= most) return Ending::out_of_time;
+    if (most > 0 && seconds_so_far() >= most) return Ending::out_of_time;
     return std::nullopt;
   }
 
@@ -301,12 +302,15 @@ class Trainer::Loop {
     events_->sync();
     Checkpoint checkpoint = live_.capture();
     checkpoint.state.config_hash = folder_.config_hash();
-    const std::filesystem::path path = store_.save(checkpoint, is_best());
+    const CheckpointStore::Saved saved = store_.save(checkpoint, is_best());
     saved_step_ = live_.state.step;
     saved_evaluated_ = live_.state.evaluated;
     last_save_ = WallClock::now();
-    log_.note("saved " + path.string());
+    log_.note("saved " + saved.folder.string());
+    for (const std::string& reason : saved.not_removed) log_.say("an older checkpoint could not be removed: " + reason);
   }
+
+  double seconds_so_far() const { return seconds_before_ + seconds_from(wall_start_); }
 
   bool due(const Span& every) const { return live_.state.step % every.steps(live_.steps_per_epoch()) == 0; }
 

@@ -20,7 +20,7 @@ struct Outcome {
   std::string message;  // for not_finite and failed: a line or two for the user
   int64_t step = 0;
   Metrics metrics;     // of the last evaluation
-  double seconds = 0;  // of training in this process, without evaluations
+  double seconds = 0;  // that the run took so far, over all its parts, evaluations included
 
   int exit_code() const;  // 0; 1 for not_finite; 130 for interrupted
 };

@@ -20,7 +20,7 @@ int64_t peak_of(nn::AttentionFunction& function, int64_t tokens) {
   return memory.peak_bytes();
 }
 
-std::vector<testing::NamedFunction> long_range_functions() {
+std::vector<test::NamedFunction> long_range_functions() {
   return {{"elu", nn::EluOptions{}},         {"kernel", nn::KernelOptions{}}, {"performer", nn::PerformerOptions{}},
           {"bigbird", nn::BigBirdOptions{}}, {"reformer", nn::LshOptions{}},  {"local", nn::LocalOptions{64}}};
 }

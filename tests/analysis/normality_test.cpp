@@ -15,8 +15,8 @@ namespace cachet::analysis {
 namespace {
 
 TEST(Normality, IsTheOraclesForEveryLength) {
-  const testing::Oracle oracle = testing::load_oracle("analysis_pnac");
-  testing::Comparison same("analysis_pnac");
+  const test::Oracle oracle = test::load_oracle("analysis_pnac");
+  test::Comparison same("analysis_pnac");
   for (const int64_t last : oracle.metadata.at("sizes").get<std::vector<int64_t>>()) {
     const std::string length = "m" + std::to_string(last) + ".";
     int64_t normal = 0, channels = 0;

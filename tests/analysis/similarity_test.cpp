@@ -11,8 +11,7 @@
 namespace cachet::analysis {
 namespace {
 
-std::vector<at::Tensor> layers_of(const testing::Oracle& oracle, const std::string& model, int64_t from,
-                                  int64_t count) {
+std::vector<at::Tensor> layers_of(const test::Oracle& oracle, const std::string& model, int64_t from, int64_t count) {
   std::vector<at::Tensor> layers;
   for (int64_t i = 0; oracle.has(model + std::to_string(i)); ++i)
     layers.push_back(oracle[model + std::to_string(i)].narrow(0, from, count));
@@ -20,7 +19,7 @@ std::vector<at::Tensor> layers_of(const testing::Oracle& oracle, const std::stri
 }
 
 // All batches of `batch` examples; what is left over is passed by.
-at::Tensor similarity_of(const testing::Oracle& oracle, const std::string& rows, const std::string& columns,
+at::Tensor similarity_of(const test::Oracle& oracle, const std::string& rows, const std::string& columns,
                          int64_t batch) {
   const int64_t examples = oracle.integer("examples");
   MinibatchCka cka(static_cast<int64_t>(layers_of(oracle, rows, 0, 1).size()),
@@ -31,8 +30,8 @@ at::Tensor similarity_of(const testing::Oracle& oracle, const std::string& rows,
 }
 
 TEST(Similarity, IsTheOracles) {
-  const testing::Oracle oracle = testing::load_oracle("analysis_cka");
-  testing::Comparison same("analysis_cka");
+  const test::Oracle oracle = test::load_oracle("analysis_cka");
+  test::Comparison same("analysis_cka");
   const int64_t examples = oracle.integer("examples"), batch = oracle.integer("batch");
   for (const char* other : {"b", "a"}) {
     const std::string suffix = std::string(other) == "a" ? "_within_a" : "";

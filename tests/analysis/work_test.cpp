@@ -32,8 +32,8 @@ TEST(WorkOf, CountsProductsTwiceAndWhatOthersWriteOnce) {
 }
 
 TEST(WorkOf, WorksForEveryBackboneWithoutNumbers) {
-  for (const testing::SmallModel& small : testing::small_models()) {
-    const auto model = testing::built(small, {"cache.kind=grc"});
+  for (const test::SmallModel& small : test::small_models()) {
+    const auto model = test::built(small, {"cache.kind=grc"});
     model->eval();
     const Work work = work_of(*model);
     EXPECT_GT(work.operations, 1000) << small.name;
@@ -44,8 +44,8 @@ TEST(WorkOf, WorksForEveryBackboneWithoutNumbers) {
 
 // The last layer of models that write text is one with its cross entropy.
 TEST(ModelSummary, OfATextModelIsThatOfItsCompositionEachTime) {
-  for (const testing::SmallModel& small : testing::small_text_models()) {
-    const auto model = testing::built(small, {});
+  for (const test::SmallModel& small : test::small_text_models()) {
+    const auto model = test::built(small, {});
     model->eval();
     const ModelSummary fused = summarize(*model);
     EXPECT_EQ(summarize(*model).macs, fused.macs) << small.name;
@@ -55,8 +55,8 @@ TEST(ModelSummary, OfATextModelIsThatOfItsCompositionEachTime) {
 }
 
 TEST(ModelSummary, OfAModelWithoutNumbersIsThatOfARealPass) {
-  for (const testing::SmallModel& small : testing::small_models()) {
-    const auto model = testing::built(small, {"cache.kind=grc"});
+  for (const test::SmallModel& small : test::small_models()) {
+    const auto model = test::built(small, {"cache.kind=grc"});
     model->eval();
     const ModelSummary shapes = summarize(*model);
     const ModelSummary numbers = summarize(*model, model->trial(1, at::TensorOptions()).forward);

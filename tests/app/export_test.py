@@ -116,6 +116,13 @@ class Export(RunTest):
         self.assertNotEqual((self.folder / "deployed/export.json").read_bytes(), before)
         self.assertEqual([path.name for path in self.folder.glob(".*")], [])
         self.refused("export", "run", "-o", "model.onnx", cwd=self.folder)
+        (self.folder / "deployed/answers.jsonl").write_text("mine")
+        self.assertIn("holds something else", self.refused("export", "other", "-o", "deployed", "--overwrite", cwd=self.folder))
+        self.assertEqual((self.folder / "deployed/answers.jsonl").read_text(), "mine")
+        (self.folder / "deployed/answers.jsonl").unlink()
+        for words in (["--precision", "bf16"], ["--engine", "torch"], ["--check"], ["--data", "images"], ["--set", "data.limit=2"]):
+            self.assertIn(words[0] + " is of a folder", self.refused("export", "run", "-o", "run.safetensors", *words, cwd=self.folder))
+        self.assertIn("--names is of weights alone", self.refused("export", "run", "-o", "new", "--names", "timm", cwd=self.folder))
         self.assertIn("is an export already", self.refused("export", "deployed", "-o", "again", cwd=self.folder, code=1))
 
     def test_a_long_comparison_says_how_far_it_is(self):

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import tomllib
 
 import command
@@ -15,7 +16,7 @@ class Train(RunTest):
     def test_leaves_a_run_and_says_where(self):
         done = self.train("run")
         self.assertIn(f"training in run, data in {self.folder.resolve() / 'images'}", done.stderr)
-        self.assertRegex(done.stdout, r"step 36, .* of training, top-1 [0-9.]+ % ± ")
+        self.assertRegex(done.stdout, r"step 36, [0-9.]+ m?s, top-1 [0-9.]+ % ± ")
         self.assertEqual(done.stdout.splitlines()[-1], "run/report.html")
         for name in ("recipe.toml", "resolved.toml", "command.txt", "environment.json", "log.txt", "metrics.jsonl",
                      "summary.csv", "report.html"):
@@ -93,6 +94,15 @@ class Train(RunTest):
         self.assertEqual(self.events(second)[-1]["step"], 4)
         self.assertEqual(self.events(first)[-1]["step"], 2)
 
+    def test_two_that_begin_at_once_have_folders_of_their_own(self):
+        words = [command.COMMAND, "train", "tiny.toml", "--runs", "many", "--progress", "none", "--set", "train.limit=2 steps"]
+        both = [subprocess.Popen(words, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        said = [process.communicate(timeout=200)[1] for process in both]
+        self.assertEqual([process.returncode for process in both], [0, 0], said)
+        runs = sorted(path.name for path in (self.folder / "many").iterdir() if not path.is_symlink())
+        self.assertEqual(len(runs), 2, runs)
+        self.assertIn("leave --run out", self.refused("train", "many/" + runs[0], "--resume", "--run", "other", cwd=self.folder))
+
     def test_extends_on_resume_and_refuses_another_model(self):
         self.train("run")
         self.cachet("train", "run", "--resume", "--set", "train.epochs=4", "--progress", "none")
@@ -134,7 +144,7 @@ class Train(RunTest):
         begun = json.loads((self.folder / "run" / "run.json").read_text())["created"]
         machine = json.loads((self.folder / "run" / "environment.json").read_text())
         self.assertGreater(machine["memory_bytes"], 1 << 27)
-        for part in ("Begun", begun[:10], begun[11:16] + " UTC", "Duration", "of training, and", "of evaluation", "1 thread",
+        for part in ("Begun", begun[:10], begun[11:16] + " UTC", "Duration", "of it in evaluation", "1 thread",
                      machine["processor"] + ", ", "GiB of memory"):
             self.assertIn(part, page)
 

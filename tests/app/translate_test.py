@@ -97,6 +97,8 @@ class Translate(command.FolderTest):
         self.assertEqual(len(self.cachet("translate", "run", "bad.txt").stdout.splitlines()), 2)
         for words, text in ((["--beam", "2", "--n-best", "3"], "n-best must be from 1 to the beam's 2"),
                             (["--sample", "--beam", "3"], "--beam searches and --sample draws"),
+                            (["--temperature", "0.7"], "--temperature is of --sample"),
+                            (["--seed", "3"], "--seed is of --sample"),
                             (["--sample", "--temperature", "-1"], "temperature")):
             self.assertIn(text, self.refused("translate", "run", *words, cwd=self.folder))
         self.assertIn("nowhere.txt", self.refused("translate", "run", "nowhere.txt", cwd=self.folder, code=1))

@@ -93,8 +93,50 @@ class Use(RunTest):
         last = "run/checkpoints/step-00000036"
         if (self.folder / "run/checkpoints/best").read_text() != (self.folder / "run/checkpoints/last").read_text():
             self.assertIn("another model", self.refused("predict", last, "0.png", "-o", "q.jsonl", cwd=self.folder, code=1))
+        for foreign in (b"notes without an end", b'{"index":1,"file":"0.png"', b'{"in', b"{}\n"):
+            with self.subTest(foreign):
+                (self.folder / "notes.jsonl").write_bytes(foreign)
+                torn = b'{"index":0,'.startswith(foreign)  # as a process that was stopped may leave it
+                if torn:
+                    self.cachet("predict", "run", "0.png", "-o", "notes.jsonl")
+                else:
+                    said = self.refused("predict", "run", "0.png", "-o", "notes.jsonl", cwd=self.folder, code=1)
+                    self.assertIn("line 1 is no prediction that could be gone on with", said)
+                    self.assertEqual((self.folder / "notes.jsonl").read_bytes(), foreign)
+        self.assertIn("of pictures", self.refused("predict", "run", "0.png", "--least-score", "0.1", cwd=self.folder))
+        (self.folder / "run/checkpoints/best").rename(self.folder / "best")
+        damaged = self.folder / last / "model.safetensors"
+        whole = damaged.read_bytes()
+        damaged.write_bytes(b"damaged")
+        self.refused("predict", last, "0.png", "-o", "q.jsonl", "--overwrite", cwd=self.folder, code=1)
+        self.assertEqual((self.folder / "q.jsonl").read_bytes(), held, "what cannot be done replaces nothing")
+        damaged.write_bytes(whole)
+        (self.folder / "best").rename(self.folder / "run/checkpoints/best")
         self.cachet("predict", "run", "2.png", "-o", "q.jsonl", "--overwrite")
-        self.assertEqual([json.loads(line)["file"] for line in (self.folder / "q.jsonl").open()], ["2.png"])
+        self.assertEqual([json.loads(line)["file"] for line in (self.folder / "q.jsonl").read_text().splitlines()], ["2.png"])
+
+    def test_records_are_of_the_data_that_were_there(self):
+        self.cachet("predict", "run", "-o", "all.jsonl")
+        labels = self.folder / "images/t10k-labels-idx1-ubyte"
+        held = labels.read_bytes()
+        labels.write_bytes(held[:8] + bytes((label + 1) % 4 for label in held[8:]))
+        self.assertIn("other data", self.refused("predict", "run", "-o", "all.jsonl", cwd=self.folder, code=1))
+
+    def test_a_separator_behind_a_folder_changes_nothing(self):
+        self.assertEqual(self.cachet("eval", "run/").stdout, self.cachet("eval", "run").stdout)
+        checkpoint = "run/checkpoints/step-00000036"
+        for words in (["eval"], ["summary"]):
+            self.assertEqual(self.cachet(*words, checkpoint + "/").stdout, self.cachet(*words, checkpoint).stdout)
+        self.train("new/", "--set", "train.limit=4 steps")
+        self.train("many/", "--set", "train.limit=4 steps", "--seeds", "2")
+        self.assertEqual(sorted(path.name for path in self.folder.glob("**/.*")), [])
+        self.assertEqual((self.folder / "latest").resolve(), self.folder.resolve() / "many")
+        (self.folder / "latest").unlink()
+        (self.folder / "latest").symlink_to("new")
+        self.cachet("train", "latest/", "--resume", "--set", "train.limit=8 steps", "--progress", "none")
+        self.assertIn("cachet train new --resume", self.refused("train", "latest/", cwd=self.folder))
+        self.assertEqual(self.events("new")[-1]["step"], 8)
+        self.assertIn("<title>new", (self.folder / "new/report.html").read_text())
 
     def test_no_command_writes_over_what_is_not_its_own(self):
         def refused(*words):

@@ -53,6 +53,20 @@ class Weights(RunTest):
         self.cachet("clean", "run", "-o", "clean")  # the same run again
         self.assertIn("another", self.refused("clean", "run", "-o", "images", cwd=self.folder))
         self.assertIn("--last 1", self.cachet("average", "--help").stdout)
+        (self.folder / "clean/notes.txt").write_text("mine")
+        self.train("seeds", "--seeds", "2", "--set", "train.limit=4 steps")
+        for folder in ("clean", "seeds", "run"):  # the first has a file of somebody's
+            said = self.refused("clean", "run", "-o", folder, "--overwrite", cwd=self.folder)
+            self.assertTrue("holds something else" in said or "what this command reads" in said, said)
+        self.assertTrue((self.folder / "seeds/seed-1/checkpoints").exists())
+        self.assertEqual((self.folder / "clean/notes.txt").read_text(), "mine")
+
+    def test_a_cleaned_mean_is_a_run(self):
+        self.cachet("average", "run", "--last", "3")
+        self.cachet("clean", "run/checkpoints/mean-3/", "-o", "clean")
+        mean = self.cachet("predict", "run/checkpoints/mean-3").stdout
+        self.assertEqual(self.cachet("predict", "clean").stdout, mean)
+        self.assertEqual(self.cachet("predict", "clean/checkpoints/step-00000036").stdout, mean)
 
     def test_weights_alone_fill_a_model(self):
         self.cachet("average", "run", "--last", "3")
@@ -60,7 +74,19 @@ class Weights(RunTest):
         self.cachet("average", "run", "--last", "3", "-o", "again.safetensors")
         self.assertEqual((self.folder / "mean.safetensors").read_bytes(), (self.folder / "again.safetensors").read_bytes())
         self.train("warm", "--set", "train.init=mean.safetensors", "--set", "train.limit=1 steps")
+        deeper = ["--set", "train.init=mean.safetensors", "--set", "train.limit=1 steps", "--set", "model.depth=2"]
+        self.assertIn("blocks.1", self.refused("train", "tiny.toml", "--run", "deep", *deeper, cwd=self.folder, code=1, lines=9))
+        self.train("deep", *deeper, "--set", "train.init_partial=true", "--set", "optimizer.lr=1e-12")
+        self.cachet("average", "deep", "--last", "1", "-o", "deep.safetensors")
+        self.assertEqual(self.tensor("deep.safetensors", "patch_embed.proj.weight"),
+                         self.tensor("mean.safetensors", "patch_embed.proj.weight"))
         self.assertIn("weights alone already", self.refused("clean", self.made_model(), "-o", "x.safetensors", cwd=self.folder))
+
+    def tensor(self, file, name):
+        data = (self.folder / file).read_bytes()
+        begin = 8 + int.from_bytes(data[:8], "little")
+        first, end = json.loads(data[8:begin])[name]["data_offsets"]
+        return data[begin + first:begin + end]
 
     def made_model(self):
         self.cachet("import", "mean.safetensors", "--model", "vit_tiny_patch16_224", "--set", "model.image_size=8", "--set",

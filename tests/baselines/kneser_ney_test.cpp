@@ -83,7 +83,7 @@ TEST(KneserNey, RefusesWhatMakesNoSense) {
 
 // The fixture's lines are of WikiText-2, which lies below CACHET_DATA where it is at hand.
 TEST(KneserNeyOracle, CountsDiscountsAndProbabilitiesAreReproduced) {
-  const auto fixture = nlohmann::json::parse(std::ifstream(testing::oracle_folder() / "kneser_ney.json"));
+  const auto fixture = nlohmann::json::parse(std::ifstream(test::oracle_folder() / "kneser_ney.json"));
   const auto folder = data::existing_data_path("wikitext-2", data::PathKind::folder, std::filesystem::current_path());
   if (!folder) GTEST_SKIP() << "wikitext-2 is neither here nor below CACHET_DATA";
   const auto first_lines = [&](data::SequenceSplit split, const nlohmann::json& part) {

@@ -60,7 +60,7 @@ std::string first_line_behind(const std::filesystem::path& path, const std::stri
 
 std::vector<std::filesystem::path> corpus_files(const std::string& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(testing::test_data()) / folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(test::test_data()) / folder)) {
     if (entry.path().extension() == ".toml") files.push_back(entry.path());
   }
   std::ranges::sort(files);
@@ -68,7 +68,7 @@ std::vector<std::filesystem::path> corpus_files(const std::string& folder) {
 }
 
 std::map<std::string, std::string> expected_beside() {
-  std::ifstream file(std::filesystem::path(testing::test_data()) / "toml_bad" / "expected.tsv");
+  std::ifstream file(std::filesystem::path(test::test_data()) / "toml_bad" / "expected.tsv");
   std::map<std::string, std::string> expected;
   for (std::string line; std::getline(file, line);) {
     const size_t tab = line.find('\t');

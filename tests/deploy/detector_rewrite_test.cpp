@@ -8,8 +8,8 @@
 namespace cachet::deploy {
 namespace {
 
-using testing::Settings;
-using testing::SmallModel;
+using test::Settings;
+using test::SmallModel;
 
 class DetectorRewrite : public ::testing::TestWithParam<SmallModel> {};
 
@@ -20,11 +20,11 @@ TEST_P(DetectorRewrite, FindsTheSame) {
   for (const auto& [norm, cache] : cases) {
     Settings plug_ins = cache;
     plug_ins.insert(plug_ins.end(), {"norm.kind=" + norm, "test.score_thr=0.0"});
-    SCOPED_TRACE(testing::text_of(plug_ins));
-    const auto model = testing::built_detector(GetParam(), plug_ins);
+    SCOPED_TRACE(test::text_of(plug_ins));
+    const auto model = test::built_detector(GetParam(), plug_ins);
     model->to(at::kDouble);
     model->train();
-    const auto batch = testing::made_up_batch(at::kDouble);
+    const auto batch = test::made_up_batch(at::kDouble);
     for (int step = 0; step < 3; ++step) model->losses(batch);
     for (at::Tensor& parameter : model->parameters()) parameter.add_(at::randn_like(parameter) / 8);
     model->eval();
@@ -54,12 +54,12 @@ TEST_P(DetectorRewrite, FindsTheSame) {
 }
 
 TEST_P(DetectorRewrite, WhatTheyDoIsCounted) {
-  const auto model = testing::built_detector(GetParam());
+  const auto model = test::built_detector(GetParam());
   model->eval();
   EXPECT_GT(analysis::work_of(*model).operations, 1'000'000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, DetectorRewrite, ::testing::ValuesIn(testing::small_detectors()),
+INSTANTIATE_TEST_SUITE_P(Models, DetectorRewrite, ::testing::ValuesIn(test::small_detectors()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace cachet::deploy {
 namespace {
 
-using testing::Settings;
+using test::Settings;
 
 /// What is foretold of three segments that follow each other, and what is written behind them.
 struct Foretold {
@@ -37,13 +37,13 @@ Foretold foretold_by(models::LanguageModel& model, const at::Tensor& ids) {
 }
 
 TEST(RewriteOfALanguageModel, KeepsWhatItForetellsAndWrites) {
-  for (const testing::SmallModel& small : testing::small_text_models()) {
+  for (const test::SmallModel& small : test::small_text_models()) {
     if (small.name.find("translation") != std::string::npos) continue;
-    for (const std::string& norm : testing::norm_kinds())
-      for (Settings plug_ins : testing::cache_settings(/*has_grid=*/false)) {
+    for (const std::string& norm : test::norm_kinds())
+      for (Settings plug_ins : test::cache_settings(/*has_grid=*/false)) {
         plug_ins.push_back("norm.kind=" + norm);
         if (plug_ins.front() == "cache.kind=grc") plug_ins.push_back("cache.inference=frozen");
-        SCOPED_TRACE(small.name + " " + testing::text_of(plug_ins));
+        SCOPED_TRACE(small.name + " " + test::text_of(plug_ins));
         const auto model = trained(small, plug_ins);
         auto& language = dynamic_cast<models::LanguageModel&>(*model);
         const at::Tensor ids = at::randint(20, {3, 15}, at::kLong);
@@ -68,7 +68,7 @@ TEST(RewriteOfALanguageModel, LeavesAMemoryOfTokensAsItIs) {
                         "dropout=0",    "vocabulary=20", "target_length=5", "norm_place=before"};
       if (memory.front() != "memory_length=4") settings.push_back("memory_length=0");
       settings.insert(settings.end(), memory.begin(), memory.end());
-      SCOPED_TRACE(testing::text_of(settings) + norm);
+      SCOPED_TRACE(test::text_of(settings) + norm);
       const auto model = trained({"transformer_xl_small", settings, false}, {norm});
       auto& language = dynamic_cast<models::LanguageModel&>(*model);
       const at::Tensor ids = at::randint(20, {3, 15}, at::kLong);

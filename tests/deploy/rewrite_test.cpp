@@ -13,16 +13,16 @@
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/no_norm.h"
 #include "tests/deploy/trained_model.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet::deploy {
 namespace {
 
-using testing::cache_settings;
-using testing::Settings;
-using testing::small_models;
-using testing::SmallModel;
-using testing::text_of;
+using test::cache_settings;
+using test::Settings;
+using test::small_models;
+using test::SmallModel;
+using test::text_of;
 
 const std::set<std::string> kOffline{"batch", "un", "mabn", "none"};
 
@@ -30,7 +30,7 @@ class Rewrite : public ::testing::TestWithParam<SmallModel> {};
 
 TEST_P(Rewrite, KeepsWhatTheModelComputes) {
   const at::NoGradGuard no_grad;
-  for (const std::string& norm : testing::norm_kinds())
+  for (const std::string& norm : test::norm_kinds())
     for (Settings plug_ins : cache_settings(GetParam().has_grid)) {
       plug_ins.push_back("norm.kind=" + norm);
       SCOPED_TRACE(text_of(plug_ins));
@@ -61,7 +61,7 @@ TEST_P(Rewrite, KeepsWhatTheModelComputes) {
 
 TEST_P(Rewrite, LeavesNoOfflineNormButWhereZerosAreReadBeyondABorder) {
   const at::NoGradGuard no_grad;
-  for (const std::string& norm : testing::norm_kinds()) {
+  for (const std::string& norm : test::norm_kinds()) {
     const auto model = trained(GetParam(), {"norm.kind=" + norm});
     for (const RewrittenPlace& place : rewrite(*model).places) {
       if (!kOffline.contains(norm) || place.gone) continue;
@@ -76,7 +76,7 @@ TEST_P(Rewrite, LeavesNoOfflineNormButWhereZerosAreReadBeyondABorder) {
 /// Plug-ins with options of their own, an image of another size, all drawn by `random`.
 Settings drawn_settings(const SmallModel& model, std::mt19937& random) {
   const auto one_of = [&](const std::vector<std::string>& all) { return all[random() % all.size()]; };
-  Settings settings{"norm.kind=" + one_of(testing::norm_kinds()), "cache.kind=" + one_of({"grc", "fifo"}),
+  Settings settings{"norm.kind=" + one_of(test::norm_kinds()), "cache.kind=" + one_of({"grc", "fifo"}),
                     "cache.ratio=" + one_of({"0.5", "1"}), "cache.share_start=" + one_of({"-2", "-1", "0", "0.5"})};
   const bool reduces_memory = model.name.starts_with("pvt");  // whose memory lies on a grid
   if (random() % 2 == 0 && !reduces_memory) settings.push_back("cache.length=" + one_of({"3", "5", "8"}));
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Rewrite, ::testing::ValuesIn(small_models()),
 TEST(RewriteOfAPyramid, KeepsItsMaps) {
   const at::NoGradGuard no_grad;
   for (const char* name : {"pvt_tiny", "pvt_v2_b0", "swin_tiny_patch4_window7_224"})
-    for (const std::string& norm : testing::norm_kinds()) {
+    for (const std::string& norm : test::norm_kinds()) {
       SCOPED_TRACE(std::string(name) + " " + norm);
       const auto small = std::ranges::find(small_models(), name, &SmallModel::name);
       config::Document document;
@@ -154,7 +154,7 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   model = trained(vit, {"norm.kind=un"});
   EXPECT_TRUE(rewrite(*model, {.fold = false}).places.empty());
   model->train();
-  testing::expect_refused([&] { rewrite(*model); }, "call eval() first");
+  test::expect_refused([&] { rewrite(*model); }, "call eval() first");
 }
 
 TEST(Equality, TellsRoundingsFromOtherAnswers) {
@@ -175,8 +175,8 @@ TEST(Equality, TellsRoundingsFromOtherAnswers) {
   EXPECT_EQ(equality.clear_other, 1);
   EXPECT_FALSE(equality.holds({}));
   now[0][1] = std::nan("");
-  testing::expect_refused([&] { equality_of(scores, now, {}); }, "not finite");
-  testing::expect_refused([&] { equality_of(scores, now.narrow(1, 0, 1), {}); }, "scores must be (N, classes)");
+  test::expect_refused([&] { equality_of(scores, now, {}); }, "not finite");
+  test::expect_refused([&] { equality_of(scores, now.narrow(1, 0, 1), {}); }, "scores must be (N, classes)");
 }
 
 }  // namespace

@@ -10,16 +10,17 @@
 #include "cachet/deploy/session_model.h"
 #include "tests/deploy/made_up_inputs.h"
 #include "tests/deploy/trained_model.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
+#include "tests/support/thrown_message.h"
 
 namespace cachet::deploy {
 namespace {
 
-using testing::cache_settings;
-using testing::Settings;
-using testing::small_models;
-using testing::SmallModel;
-using testing::text_of;
+using test::cache_settings;
+using test::Settings;
+using test::small_models;
+using test::SmallModel;
+using test::text_of;
 
 class TorchSession : public ::testing::TestWithParam<SmallModel> {};
 
@@ -70,10 +71,18 @@ TEST(SessionModel, FillsSequencesUpWhereTheirLengthIsFixed) {
   EXPECT_EQ(shapes, (std::vector<std::vector<int64_t>>{{3, 7}, {3, 7}}));
 }
 
+TEST(TorchSession, SaysWhatItsModelDoesNotTake) {
+  const auto session = make_torch_session(trained(small_models().front(), {}, at::kFloat), {});
+  const std::vector<float> numbers(2 * 3 * 7 * 7);
+  const std::vector<runtime::Input> inputs{{runtime::Element::float32, {2, 3, 7, 7}, numbers.data()}};
+  const std::string said = test::thrown_message<std::runtime_error>([&] { session->run(inputs); });
+  EXPECT_EQ(said.find("frame #"), std::string::npos) << said;
+}
+
 TEST(TorchSession, TakesModelsInEvaluationAlone) {
-  const auto model = testing::built(small_models().front(), {});
+  const auto model = test::built(small_models().front(), {});
   model->train();
-  testing::expect_refused([&] { make_torch_session(model, {}); }, "call eval() first");
+  test::expect_refused([&] { make_torch_session(model, {}); }, "call eval() first");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "cachet/deploy/free_sizes.h"
 #include "cachet/ops/mix_heads.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet::deploy {
 namespace {
@@ -64,7 +64,7 @@ TEST(Trace, HoldsForAllSizes) {
 
 TEST(Trace, SaysWhatDependsOnASize) {
   const auto refused = [](const Traceable& model, const char* why) {
-    testing::expect_refused([&] { trace(model, {"x"}, kSizes, inputs_of); }, why);
+    test::expect_refused([&] { trace(model, {"x"}, kSizes, inputs_of); }, why);
   };
   refused([](const auto& inputs) { return inputs[0].size(0) > 3 ? inputs[0].sin() : inputs[0].cos(); },
           "depends on the batch");

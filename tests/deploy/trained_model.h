@@ -9,9 +9,9 @@
 namespace cachet::deploy {
 
 /// In evaluation, with statistics and caches that training moved, and weights that are nowhere zero or one.
-inline std::shared_ptr<models::Model> trained(const testing::SmallModel& small, const testing::Settings& plug_ins,
+inline std::shared_ptr<models::Model> trained(const test::SmallModel& small, const test::Settings& plug_ins,
                                               at::ScalarType dtype = at::kDouble) {
-  const auto model = testing::built(small, plug_ins);
+  const auto model = test::built(small, plug_ins);
   model->to(dtype);
   model->train();
   const at::NoGradGuard no_grad;

@@ -11,7 +11,7 @@
 namespace cachet::deploy {
 namespace {
 
-using testing::Settings;
+using test::Settings;
 
 Settings translation_settings(const std::string& shared) {
   return {"embed_dim=16",       "encoder_depth=2",      "decoder_depth=2",
@@ -30,10 +30,10 @@ std::vector<std::vector<int64_t>> translations_of(models::TranslationModel& mode
 TEST(RewriteOfATranslationModel, KeepsWhatItComputesAndTranslates) {
   const at::NoGradGuard no_grad;
   for (const std::string shared : {"none", "all"})
-    for (const std::string& norm : testing::norm_kinds())
-      for (Settings plug_ins : testing::cache_settings(/*has_grid=*/false)) {
+    for (const std::string& norm : test::norm_kinds())
+      for (Settings plug_ins : test::cache_settings(/*has_grid=*/false)) {
         plug_ins.push_back("norm.kind=" + norm);
-        SCOPED_TRACE(shared + " " + testing::text_of(plug_ins));
+        SCOPED_TRACE(shared + " " + test::text_of(plug_ins));
         const auto model = trained({"transformer_translation_small", translation_settings(shared), false}, plug_ins);
         auto& translation = dynamic_cast<models::TranslationModel&>(*model);
         const models::Trial trial = model->trial(4, at::kDouble);

@@ -63,16 +63,16 @@ TEST(MaskTransforms, AreThoseOfBitmaps) {
 }
 
 TEST(MaskTransforms, AreThoseOfMmdetection) {
-  const auto oracle = testing::json_oracle("det_pipeline.json");
+  const auto oracle = test::json_oracle("det_pipeline.json");
   for (const auto& image : oracle["images"]) {
     const Size shape{image["img_shape"][0], image["img_shape"][1]},
         padded{image["pad_shape"][0], image["pad_shape"][1]};
     for (size_t i = 0; i < image["masks"].size(); ++i) {
-      RunLengths mask = resized(testing::mask_of(image["masks"][i]), shape);
-      EXPECT_EQ(mask, testing::mask_of(image["masks_resized"][i]));
+      RunLengths mask = resized(test::mask_of(image["masks"][i]), shape);
+      EXPECT_EQ(mask, test::mask_of(image["masks_resized"][i]));
       if (image["flip"] == "horizontal") mask = mirrored(mask);
       if (image["flip"] == "vertical") mask = flipped(mask);
-      EXPECT_EQ(windowed(mask, 0, 0, padded), testing::mask_of(image["masks_padded"][i]));
+      EXPECT_EQ(windowed(mask, 0, 0, padded), test::mask_of(image["masks_padded"][i]));
     }
   }
   for (const auto& crop : oracle["crops"]) {
@@ -81,7 +81,7 @@ TEST(MaskTransforms, AreThoseOfMmdetection) {
       const Polygon polygon = crop["polygons"][crop["kept"][i].get<size_t>()];
       const RunLengths mask = rasterized(std::span<const double>(polygon), Size{crop["h"], crop["w"]});
       EXPECT_EQ(windowed(mask, crop["draws"][2]["value"], crop["draws"][3]["value"], shape),
-                testing::mask_of(crop["masks_cropped"][i]));
+                test::mask_of(crop["masks_cropped"][i]));
     }
   }
 }

@@ -23,20 +23,20 @@ RunLengths rasterized_alone(const Polygon& polygon, const Size& image) {
 }
 
 TEST(Polygon, BecomesThePixelsOfPycocotools) {
-  const auto oracle = testing::json_oracle("coco_eval.json");
+  const auto oracle = test::json_oracle("coco_eval.json");
   size_t polygons = 0;
   for (const auto& entry : oracle["masks"]) {
-    const Size size = testing::mask_of(entry["rle"]).size();
-    EXPECT_EQ(testing::mask_of(entry["polygons"], size).text(), entry["rle"]["counts"]);
+    const Size size = test::mask_of(entry["rle"]).size();
+    EXPECT_EQ(test::mask_of(entry["polygons"], size).text(), entry["rle"]["counts"]);
     ++polygons;
   }
   EXPECT_EQ(polygons, 12u);
-  const auto pipeline = testing::json_oracle("det_pipeline.json");
+  const auto pipeline = test::json_oracle("det_pipeline.json");
   for (const auto& image : pipeline["images"]) {
     const Size size{image["h"], image["w"]};
     for (size_t i = 0; i < image["polygons"].size(); ++i) {
       const Polygon polygon = image["polygons"][i];
-      EXPECT_EQ(rasterized_alone(polygon, size), testing::mask_of(image["masks"][i]));
+      EXPECT_EQ(rasterized_alone(polygon, size), test::mask_of(image["masks"][i]));
       ++polygons;
     }
   }
@@ -126,7 +126,7 @@ TEST(Polygon, BecomesThePixelsOfTheDefinition) {
 }
 
 TEST(Polygon, IsMirroredAndFlipped) {
-  const auto flips = testing::json_oracle("det_pipeline.json")["polygon_flips"];
+  const auto flips = test::json_oracle("det_pipeline.json")["polygon_flips"];
   for (size_t i = 0; i < flips["polygons"].size(); ++i) {
     for (size_t k = 0; k < flips["polygons"][i].size(); ++k) {
       const Polygon polygon = flips["polygons"][i][k];

@@ -84,27 +84,27 @@ TEST(RunLengths, GoThroughBitmapsAndTextUnchanged) {
 }
 
 TEST(RunLengths, AreThoseOfPycocotools) {
-  const auto oracle = testing::json_oracle("coco_eval.json");
+  const auto oracle = test::json_oracle("coco_eval.json");
   for (const auto& entry : oracle["masks"]) {
-    const RunLengths mask = testing::mask_of(entry["rle"]), other = testing::mask_of(entry["other"]);
+    const RunLengths mask = test::mask_of(entry["rle"]), other = test::mask_of(entry["other"]);
     EXPECT_EQ(mask.counts(), entry["counts"].get<std::vector<uint32_t>>());
     EXPECT_EQ(mask.text(), entry["rle"]["counts"]);
     EXPECT_EQ(mask.area(), entry["area"]);
-    EXPECT_EQ(mask.box(), testing::sized_box_of(entry["bbox"]));
+    EXPECT_EQ(mask.box(), test::sized_box_of(entry["bbox"]));
     EXPECT_EQ(RunLengths::of_bitmap(mask.size(), mask.bitmap()), mask);
     EXPECT_DOUBLE_EQ(overlap(mask, other), entry["iou"]);
     EXPECT_DOUBLE_EQ(overlap(mask, other, true), entry["iou_other_is_crowd"]);
   }
   size_t texts = 0;
   for (const auto& entry : oracle["segm_detections"]) {
-    EXPECT_EQ(testing::mask_of(entry["segmentation"]).text(), entry["segmentation"]["counts"]);
+    EXPECT_EQ(test::mask_of(entry["segmentation"]).text(), entry["segmentation"]["counts"]);
     ++texts;
   }
   EXPECT_GT(texts, 200u);
 }
 
 TEST(RunLengths, OfPastedMasksComeBack) {
-  std::ifstream file(testing::oracle_folder() / "det_mask_head.safetensors", std::ios::binary);
+  std::ifstream file(test::oracle_folder() / "det_mask_head.safetensors", std::ios::binary);
   uint64_t length = 0;
   file.read(reinterpret_cast<char*>(&length), sizeof(length));
   std::string header(length, '\0');
@@ -113,7 +113,7 @@ TEST(RunLengths, OfPastedMasksComeBack) {
   size_t masks = 0;
   for (const char* key : {"rle.rescale0", "rle.rescale1"}) {
     for (const auto& entry : nlohmann::json::parse(metadata[key].get<std::string>())) {
-      const RunLengths mask = testing::mask_of(entry);
+      const RunLengths mask = test::mask_of(entry);
       EXPECT_EQ(RunLengths::of_bitmap(mask.size(), mask.bitmap()).text(), entry["counts"]);
       ++masks;
     }

@@ -83,7 +83,7 @@ TEST(FolderLock, IsHadWhereTheFileSystemKnowsNoLocks) {
         FolderLock::wait_for(folder.path());
         std::exit(lock && FolderLock::is_taken(folder.path()) ? 0 : 1);
       },
-      testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(FolderLock, SaysWhatCannotBeOpened) {

@@ -14,7 +14,7 @@ namespace {
 // The parameters of a fixture as its source names them, as they are stored.
 TensorMap parameters_of(const std::string& fixture) {
   TensorMap parameters;
-  for (const auto& [name, tensor] : testing::load_oracle(fixture).tensors)
+  for (const auto& [name, tensor] : test::load_oracle(fixture).tensors)
     if (name.starts_with("param.")) parameters.emplace(name.substr(6), tensor);
   return parameters;
 }
@@ -97,7 +97,7 @@ TEST(NameSource, IsRecognisedMapsAndMapsBackBitForBit) {
 
 // The fixture's weights have Hugging Face's names and say what fairseq calls each.
 TensorMap fairseq_parameters() {
-  const testing::Oracle oracle = testing::load_oracle("model_translation");
+  const test::Oracle oracle = test::load_oracle("model_translation");
   TensorMap theirs = fairseq_constants();
   for (const auto& [name, tensor] : oracle.below("param.")) {
     const nlohmann::json& names = oracle.metadata.at("fairseq_names").at(name);

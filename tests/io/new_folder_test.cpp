@@ -36,6 +36,28 @@ TEST(NewFolder, LeavesNothingWithoutFinish) {
   EXPECT_EQ(entries_in(root.path()), 0);
 }
 
+TEST(NewFolder, TakesThePlaceOfAnother) {
+  const test::TemporaryDirectory root;
+  std::filesystem::create_directory(root / "made");
+  std::ofstream(root / "made/old") << "text";
+  {
+    NewFolder folder(root / "made", NewFolder::Taken::replaced);
+    std::ofstream(folder.path() / "new") << "text";
+    EXPECT_TRUE(std::filesystem::exists(root / "made/old"));
+    folder.finish();
+  }
+  EXPECT_TRUE(std::filesystem::exists(root / "made/new"));
+  EXPECT_FALSE(std::filesystem::exists(root / "made/old"));
+  EXPECT_EQ(entries_in(root.path()), 1);
+}
+
+TEST(NewFolder, NamesAFolderWithoutItsLastSeparator) {
+  EXPECT_EQ(without_last_separator("a/b/"), "a/b");
+  EXPECT_EQ(without_last_separator("a/b"), "a/b");
+  EXPECT_EQ(without_last_separator("/"), "/");
+  EXPECT_EQ(without_last_separator(""), "");
+}
+
 TEST(NewFolder, ReplacesOnlyAnEmptyFolder) {
   const test::TemporaryDirectory root;
   std::filesystem::create_directory(root / "empty");

@@ -5,9 +5,9 @@
 namespace cachet {
 namespace {
 
-using testing::expect_near;
-using testing::Guarded;
-using testing::sweep;
+using test::expect_near;
+using test::Guarded;
+using test::sweep;
 
 TEST(BiasGeluKernelRobustness, EqualsItsDefinitionForwardAndBackward) {
   sweep([]<class T>(T*, int64_t width, int64_t offset, std::mt19937& random, const std::string& label) {

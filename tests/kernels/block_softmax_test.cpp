@@ -6,8 +6,8 @@ namespace cachet {
 namespace {
 
 using kernels::SeenKeys;
-using testing::expect_near;
-using testing::Guarded;
+using test::expect_near;
+using test::Guarded;
 
 constexpr int64_t kBlockRows = 5, kRowGap = 3;  // numbers between rows
 constexpr float kBlockScale = 0.37f;
@@ -55,7 +55,7 @@ Softmax block_softmax_of(const Guarded<float>& scores, const Positions* position
 // The kernels take float32 alone: the sweep's other type is left out.
 template <class Body>
 void sweep_floats(const Body& body) {
-  testing::sweep([&]<class T>(T*, int64_t width, int64_t offset, std::mt19937& random, const std::string& label) {
+  test::sweep([&]<class T>(T*, int64_t width, int64_t offset, std::mt19937& random, const std::string& label) {
     if constexpr (std::is_same_v<T, float>) body(width, offset, random, label);
   });
 }
@@ -101,7 +101,7 @@ TEST(BlockSoftmaxKernelRobustness, EqualsItsDefinitionForEveryRuleOfSight) {
 
 TEST(BlockSoftmaxKernelRobustness, OddNumbersMakeTheirRowNaNUnlessTheyAreHidden) {
   for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
-    testing::for_each_instruction_set([&](const std::string& set) {
+    test::for_each_instruction_set([&](const std::string& set) {
       for (const int64_t width : {2, 7, 16, 37})
         for (int64_t place = 0; place < width; ++place)
           for (const bool hidden : {false, true})

@@ -6,9 +6,9 @@
 namespace cachet {
 namespace {
 
-using testing::expect_near;
-using testing::Guarded;
-using testing::sweep;
+using test::expect_near;
+using test::Guarded;
+using test::sweep;
 
 constexpr uint64_t kSeed = 0x0123456789ABCDEF;
 constexpr uint32_t kHalf = 0x7FFFFFFF;

@@ -6,9 +6,9 @@ namespace cachet {
 namespace {
 
 using kernels::FeatureUnit;
-using testing::expect_near;
-using testing::Guarded;
-using testing::sweep;
+using test::expect_near;
+using test::Guarded;
+using test::sweep;
 
 struct UnitPoint {
   double value, to_a, to_g;
@@ -77,7 +77,7 @@ TEST(FeatureUnitsKernelRobustness, EqualTheirDefinitionForwardAndBackward) {
 
 TEST(FeatureUnitsKernelRobustness, StayRightFarOut) {
   for (const auto unit : {FeatureUnit::elu_plus_one, FeatureUnit::softplus, FeatureUnit::gelu, FeatureUnit::sigmoid})
-    testing::for_each_instruction_set([&](const std::string& set) {
+    test::for_each_instruction_set([&](const std::string& set) {
       std::vector<float> x;
       for (const float size : {0.0f, 1e-30f, 20.0f, 60.0f, 87.0f, 90.0f, 200.0f, 1e10f, 3e38f})
         x.insert(x.end(), {size, -size});

@@ -5,9 +5,9 @@
 namespace cachet {
 namespace {
 
-using testing::expect_near;
-using testing::Guarded;
-using testing::sweep;
+using test::expect_near;
+using test::Guarded;
+using test::sweep;
 
 constexpr int64_t kBatch = 2, kLength = 3;
 
@@ -99,7 +99,7 @@ TEST(GrcUpdateKernelRobustness, SimdEqualsScalarForwardAndBackward) {
         const GrcOperands<T> in(width, shared, norm, offset, random);
         const GrcResults<T> simd = run(in, offset, true), scalar = run(in, offset, false);
         // Both sides round to T: where float32 differs, they may end a step of T apart.
-        const double narrow = testing::unit_roundoff<T>() * 0x1p24 * 2;
+        const double narrow = test::unit_roundoff<T>() * 0x1p24 * 2;
         const double roundings = norm ? (width == 1 ? 4e5 : 6e3) : 64;
         const auto compare = [&](const auto& a, const auto& b, double scale, const char* what) {
           expect_near<T>(

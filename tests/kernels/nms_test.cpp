@@ -7,7 +7,7 @@
 namespace cachet {
 namespace {
 
-using testing::Guarded;
+using test::Guarded;
 
 /// Boxes of whole numbers, so that many overlap by exactly the same share, which may be the threshold.
 struct SmallBoxes {
@@ -28,7 +28,7 @@ struct SmallBoxes {
 TEST(NmsKernelRobustness, DecidesAsItsDefinitionDoesWhateverTheInstructionSet) {
   std::mt19937 random(20261124);
   int64_t removed = 0;
-  testing::for_each_instruction_set([&](const std::string& set) {
+  test::for_each_instruction_set([&](const std::string& set) {
     for (int64_t count = 0; count <= 200; count += count < 70 ? 1 : 13)
       for (const float threshold : {-1.0f, 0.0f, 0.25f, 0.5f, 1.0f}) {
         const SmallBoxes boxes(count, count % 3, random);

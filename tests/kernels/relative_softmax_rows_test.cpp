@@ -5,9 +5,9 @@
 namespace cachet {
 namespace {
 
-using testing::expect_near;
-using testing::Guarded;
-using testing::sweep;
+using test::expect_near;
+using test::Guarded;
+using test::sweep;
 
 constexpr float kRelativeScale = 0.37f;
 
@@ -90,7 +90,7 @@ TEST(RelativeSoftmaxRowsKernelRobustness, TheBackwardPassEqualsItsDefinition) {
 
 TEST(RelativeSoftmaxRowsKernelRobustness, NotANumberMakesItsRowNaNUnlessItIsHidden) {
   for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
-    testing::for_each_instruction_set([&](const std::string& set) {
+    test::for_each_instruction_set([&](const std::string& set) {
       for (const int64_t width : {1, 7, 16, 37})
         for (const bool hides : {false, true})
           for (const bool simd : {true, false}) {

@@ -5,9 +5,9 @@
 namespace cachet {
 namespace {
 
-using testing::expect_near;
-using testing::Guarded;
-using testing::sweep;
+using test::expect_near;
+using test::Guarded;
+using test::sweep;
 
 // Bins that overlap, leave cells out between them, and read nothing.
 constexpr int64_t kRowFirst[] = {0, 1, 0, 3}, kRowOffset[] = {0, 2, 5, 5, 6};

@@ -5,8 +5,8 @@
 namespace cachet {
 namespace {
 
-using testing::expect_near;
-using testing::Guarded;
+using test::expect_near;
+using test::Guarded;
 
 // Left matrices lie as they are, or as their transpose; rows of all matrices lie further apart than they are wide.
 struct Case {
@@ -47,7 +47,7 @@ void check(const Case& c, int64_t offset, std::mt19937& random, const std::strin
 TEST(SmallProductKernelRobustness, EqualsItsDefinition) {
   std::mt19937 random(20261126);
   int64_t cases = 0;
-  testing::for_each_instruction_set([&](const std::string& set) {
+  test::for_each_instruction_set([&](const std::string& set) {
     // Rows and columns around every size of tile, and widths up to several of them side by side.
     for (const int64_t rows : {0, 1, 3, 4, 5, 6, 7, 8, 11, 12, 13, 23, 25})
       for (const int64_t columns : {0, 1, 3, 4, 5, 8, 12, 15, 16, 17, 31, 33, 48, 50, 64, 65, 81, 145})

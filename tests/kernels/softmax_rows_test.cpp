@@ -5,9 +5,9 @@
 namespace cachet {
 namespace {
 
-using testing::expect_near;
-using testing::Guarded;
-using testing::sweep;
+using test::expect_near;
+using test::Guarded;
+using test::sweep;
 
 constexpr int64_t kQueries = 4;
 constexpr float kScale = 0.37f;
@@ -61,7 +61,7 @@ TEST(SoftmaxRowsKernelRobustness, EqualsItsDefinitionMaskedOrNot) {
 
 TEST(SoftmaxRowsKernelRobustness, NotANumberAndInfinityMakeTheirRowNaN) {
   for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
-    testing::for_each_instruction_set([&](const std::string& set) {
+    test::for_each_instruction_set([&](const std::string& set) {
       for (const int64_t width : {1, 7, 16, 37})
         for (int64_t place = 0; place < width; ++place)
           for (const bool simd : {true, false}) {

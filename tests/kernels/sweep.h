@@ -12,7 +12,7 @@
 
 #include "cachet/kernels/bfloat16.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Numbers for a kernel, somewhere in memory that it may not touch: they begin `offset` numbers into it, so that no
 /// vector need be aligned, and the words before and behind them must stay what they were.
@@ -99,4 +99,4 @@ void expect_near(const Actual& actual, const Expected& expected, const Magnitude
   }
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

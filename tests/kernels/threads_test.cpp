@@ -1,16 +1,26 @@
 // Kernels are serial over a range, and operators give each thread a range of its own. These tests do the same with
 // plain threads, so that the thread sanitizer sees a kernel that touches more than its range; without it they hold the
-// parts to the whole, bit by bit.
+// parts to the whole, bit by bit. tools/check-kernel-tests asks for each kernel here.
 #include <algorithm>
 #include <functional>
 #include <thread>
 
+#include "cachet/kernels/attention_rows.h"
 #include "cachet/kernels/bias_gelu.h"
+#include "cachet/kernels/block_softmax.h"
+#include "cachet/kernels/cross_entropy_rows.h"
+#include "cachet/kernels/dropout.h"
+#include "cachet/kernels/feature_units.h"
 #include "cachet/kernels/grc_update.h"
 #include "cachet/kernels/mix_heads.h"
+#include "cachet/kernels/nms.h"
+#include "cachet/kernels/relative_softmax_rows.h"
+#include "cachet/kernels/roi_align.h"
+#include "cachet/kernels/small_product.h"
 #include "cachet/kernels/softmax_rows.h"
 #include "cachet/kernels/token_convolution.h"
 #include "cachet/kernels/token_passes.h"
+#include "cachet/kernels/transpose.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {
@@ -117,6 +127,155 @@ TYPED_TEST(KernelThreads, RowsOfAGridAndChannelsOfItsWeights) {
       9 * shape.group * shape.channels, shape.channels, 64, [&](float* out, int64_t from, int64_t to) {
         kernels::convolve_tokens_weight_gradient(grad.data(), x.data(), out, shape, from, to);
       });
+}
+
+TYPED_TEST(KernelThreads, RowsOfKernelAttention) {
+  using T = TypeParam;
+  const auto values = random_numbers<T>(kTokens * kWidth);
+  const auto numerators = random_numbers<float>(kTokens * kWidth), denominators = random_numbers<float>(kTokens);
+  expect_parts_make_the_whole<float>(kTokens * (kWidth + 1), kTokens, 1, [&](float* out, int64_t from, int64_t to) {
+    kernels::append_ones(values.data() + from * kWidth, static_cast<const bool*>(nullptr), out + from * (kWidth + 1),
+                         {to - from, kWidth, kWidth});
+  });
+  expect_parts_make_the_whole<float>(kTokens, kTokens, 1, [&](float* out, int64_t from, int64_t to) {
+    kernels::dot_rows(numerators.data() + from * kWidth, denominators.data(), false, out + from,
+                      {to - from, kWidth, kWidth});
+  });
+  std::vector<float> divisors(kTokens);
+  expect_parts_make_the_whole<T>(kTokens * kWidth, kTokens, 1, [&](T* out, int64_t from, int64_t to) {
+    kernels::divide_totals(numerators.data() + from * kWidth, denominators.data() + from, 1e-3f, out + from * kWidth,
+                           divisors.data() + from, {to - from, kWidth, kWidth});
+  });
+  expect_parts_make_the_whole<float>(kTokens * (kWidth + 1), kTokens, 1, [&](float* out, int64_t from, int64_t to) {
+    kernels::divide_totals_backward(values.data() + from * kWidth, divisors.data() + from,
+                                    values.data() + from * kWidth, kWidth, out + from * (kWidth + 1),
+                                    {to - from, kWidth, kWidth});
+  });
+}
+
+TYPED_TEST(KernelThreads, RowsOfRelativeAttention) {
+  using T = TypeParam;
+  // Queries of one head each: heads are what threads share out.
+  constexpr int64_t kHeads = 6, kRows = 5, kPairs = kRows * kWidth;
+  const auto content = random_numbers<T>(kHeads * kPairs), position = random_numbers<T>(kHeads * kPairs);
+  expect_parts_make_the_whole<T>(kHeads * kPairs, kHeads, 1, [&](T* out, int64_t from, int64_t to) {
+    std::vector<float> scratch(kWidth);
+    for (int64_t head = from; head < to; ++head)
+      kernels::relative_softmax_rows(content.data() + head * kPairs, position.data() + head * kPairs,
+                                     static_cast<const uint8_t*>(nullptr), 0.5f, out + head * kPairs, scratch.data(),
+                                     {kRows, kWidth});
+  });
+  expect_parts_make_the_whole<T>(2 * kHeads * kPairs, kHeads, 1, [&](T* out, int64_t from, int64_t to) {
+    for (int64_t head = from; head < to; ++head)
+      kernels::relative_softmax_rows_backward(content.data() + head * kPairs, position.data() + head * kPairs, 0.5f,
+                                              out + 2 * head * kPairs, out + (2 * head + 1) * kPairs, {kRows, kWidth});
+  });
+}
+
+TYPED_TEST(KernelThreads, RowsOfScoresOfClasses) {
+  using T = TypeParam;
+  const auto scores = random_numbers<T>(kTokens * kWidth, 3.0f);
+  const std::vector<int64_t> classes(kTokens, 2);
+  std::vector<float> losses(kTokens), likelihoods(kTokens);
+  expect_parts_make_the_whole<T>(kTokens * kWidth, kTokens, 1, [&](T* residual, int64_t from, int64_t to) {
+    std::vector<float> scratch(kWidth);
+    kernels::cross_entropy_rows(scores.data() + from * kWidth, static_cast<const float*>(nullptr),
+                                {classes.data() + from, 0.1f, 0.005f}, losses.data() + from, likelihoods.data() + from,
+                                residual + from * kWidth, scratch.data(), {to - from, kWidth});
+  });
+}
+
+TYPED_TEST(KernelThreads, PiecesOfWhatDropoutLeaves) {
+  using T = TypeParam;
+  const auto x = random_numbers<T>(kTokens * kWidth);
+  expect_parts_make_the_whole<T>(kTokens * kWidth, kTokens * kWidth, kernels::kDropoutGroup,
+                                 [&](T* out, int64_t from, int64_t to) {
+                                   kernels::dropout(x.data() + from, out + from, {7, 1u << 31}, 2.0f, from, to - from);
+                                 });
+}
+
+TYPED_TEST(KernelThreads, BoxesOverOneMap) {
+  using T = TypeParam;
+  constexpr int64_t kBoxes = 9, kSide = 3, kChannels = 21, kBins = kSide * kSide * kChannels;
+  const auto map = random_numbers<T>(8 * 8 * kChannels), bins = random_numbers<T>(kBoxes * kBins);
+  const std::vector<int64_t> first{0, 2, 4}, offset{0, 2, 4, 6};
+  const auto weights = random_numbers<float>(6);
+  const kernels::RoiAxis axis{kSide, first.data(), offset.data(), weights.data()};
+  expect_parts_make_the_whole<T>(kBoxes * kBins, kBoxes, 1, [&](T* out, int64_t from, int64_t to) {
+    std::vector<float> sums(kBins);
+    for (int64_t box = from; box < to; ++box)
+      kernels::roi_align(map.data(), {8, kChannels, kChannels}, axis, axis, out + box * kBins, kChannels, sums.data());
+  });
+  // Backward each thread has channels of its own.
+  expect_parts_make_the_whole<float>(8 * 8 * kChannels, kChannels, 1, [&](float* d_map, int64_t from, int64_t to) {
+    for (int64_t box = 0; box < kBoxes; ++box)
+      kernels::roi_align_backward(bins.data() + box * kBins + from, kChannels, axis, axis, d_map + from,
+                                  {8, kChannels, to - from});
+  });
+}
+
+TEST(KernelThreads, BlocksOfSoftmax) {
+  const auto scores = random_numbers<float>(kTokens * kWidth, 3.0f), weights = random_numbers<float>(kTokens * kWidth);
+  std::vector<float> sums(kTokens);
+  const auto of = [&](const auto& run) {
+    expect_parts_make_the_whole<float>(kTokens * kWidth, kTokens, 1, [&](float* out, int64_t from, int64_t to) {
+      std::memcpy(out + from * kWidth, scores.data() + from * kWidth,
+                  static_cast<size_t>((to - from) * kWidth) * sizeof(float));
+      run(out + from * kWidth, from, kernels::ScoreRows{to - from, kWidth, kWidth});
+    });
+  };
+  of([&](float* rows, int64_t from, kernels::ScoreRows shape) {
+    kernels::block_softmax(rows, 0.5f, nullptr, sums.data() + from, shape);
+  });
+  of([&](float* rows, int64_t from, kernels::ScoreRows shape) {
+    kernels::block_weights(rows, 0.5f, nullptr, sums.data() + from, shape);
+  });
+  of([&](float* rows, int64_t from, kernels::ScoreRows shape) {
+    kernels::block_softmax_backward(weights.data() + from * kWidth, sums.data() + from, 0.5f, rows, shape);
+  });
+}
+
+TEST(KernelThreads, FeaturesOfRows) {
+  using kernels::FeatureUnit;
+  for (const FeatureUnit unit : {FeatureUnit::softplus, FeatureUnit::glu}) {
+    const int64_t width = unit == FeatureUnit::glu ? 2 * kWidth : kWidth;
+    const auto products = random_numbers<float>(kTokens * width), d_features = random_numbers<float>(kTokens * kWidth);
+    expect_parts_make_the_whole<float>(kTokens * kWidth, kTokens, 1, [&](float* out, int64_t from, int64_t to) {
+      kernels::feature_unit(unit, products.data() + from * width, out + from * kWidth, {to - from, kWidth, width});
+    });
+    expect_parts_make_the_whole<float>(kTokens * width, kTokens, 1, [&](float* out, int64_t from, int64_t to) {
+      kernels::feature_unit_backward(unit, products.data() + from * width, d_features.data() + from * kWidth,
+                                     out + from * width, {to - from, kWidth, width});
+    });
+  }
+}
+
+TEST(KernelThreads, PartsOfAProductAndOfATranspose) {
+  const auto left = random_numbers<float>(kTokens * kWidth), right = random_numbers<float>(kWidth * 8);
+  expect_parts_make_the_whole<float>(kTokens * 8, kTokens, 1, [&](float* out, int64_t from, int64_t to) {
+    kernels::small_product({left.data() + from * kWidth, kWidth, 1}, {right.data(), 8}, {out + from * 8, 8}, false,
+                           {to - from, 8, kWidth});
+  });
+  expect_parts_make_the_whole<float>(kTokens * kWidth, kTokens, 1, [&](float* out, int64_t from, int64_t to) {
+    kernels::transpose(left.data() + from * kWidth, kWidth, out + from, kTokens, to - from, kWidth);
+  });
+}
+
+TEST(KernelThreads, ImagesWhoseBoxesAreSuppressed) {
+  constexpr int64_t kImages = 5, kBoxes = 40;
+  auto corners = random_numbers<float>(kImages * 4 * kBoxes, 10.0f);
+  for (int64_t image = 0; image < kImages; ++image)  // x1 and y1 lie beyond x0 and y0
+    for (int64_t i = 0; i < 2 * kBoxes; ++i)
+      corners[static_cast<size_t>((image * 4 + 2) * kBoxes + i)] =
+          corners[static_cast<size_t>(image * 4 * kBoxes + i)] + 20.0f;
+  expect_parts_make_the_whole<uint8_t>(kImages * kBoxes, kImages, 1, [&](uint8_t* kept, int64_t from, int64_t to) {
+    std::vector<float> space(static_cast<size_t>(kernels::nms_space(kBoxes)));
+    for (int64_t image = from; image < to; ++image) {
+      const float* x0 = corners.data() + image * 4 * kBoxes;
+      kernels::nms({x0, x0 + kBoxes, x0 + 2 * kBoxes, x0 + 3 * kBoxes, kBoxes}, 0.5f, kept + image * kBoxes,
+                   space.data());
+    }
+  });
 }
 
 }  // namespace

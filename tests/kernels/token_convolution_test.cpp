@@ -5,9 +5,9 @@
 namespace cachet {
 namespace {
 
-using testing::expect_near;
-using testing::Guarded;
-using testing::sweep;
+using test::expect_near;
+using test::Guarded;
+using test::sweep;
 
 // A convolution written out, from the weight (C, group, 3, 3) as PyTorch lays it out.
 struct Reference {

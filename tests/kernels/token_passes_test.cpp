@@ -5,9 +5,9 @@
 namespace cachet {
 namespace {
 
-using testing::expect_near;
-using testing::Guarded;
-using testing::sweep;
+using test::expect_near;
+using test::Guarded;
+using test::sweep;
 
 constexpr int64_t kPassTokens = 7;  // one group of four rows and a rest
 

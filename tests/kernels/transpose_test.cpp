@@ -5,11 +5,11 @@
 namespace cachet {
 namespace {
 
-using testing::Guarded;
+using test::Guarded;
 
 TEST(TransposeKernelRobustness, EqualsItsDefinition) {
   std::mt19937 random(3);
-  testing::for_each_instruction_set([&](const std::string& set) {
+  test::for_each_instruction_set([&](const std::string& set) {
     for (int64_t rows = 0; rows <= 19; ++rows)
       for (int64_t columns = 0; columns <= 19; ++columns)
         for (const int64_t offset : {0, 1, 3}) {

@@ -29,7 +29,7 @@ TEST(Bleu, IsSacreBleusOfTheOracle) {
       {"sacrebleu", {}},
       {"tokenized_exp", {.tokens = BleuTokens::blanks}},
       {"tokenized", {.tokens = BleuTokens::blanks, .smoothing = BleuSmoothing::none}}};
-  const auto corpora = test::json_of(testing::oracle_folder() / "bleu.json").at("corpora");
+  const auto corpora = test::json_of(test::oracle_folder() / "bleu.json").at("corpora");
   EXPECT_EQ(corpora.size(), 6u);
   for (const auto& [name, corpus] : corpora.items()) {
     const auto references = corpus.at("references").get<std::vector<Texts>>();
@@ -45,7 +45,7 @@ TEST(Bleu, IsSacreBleusOfTheOracle) {
 TEST(Bleu, TokensAreThoseOf13aInTheOracle) {
   BleuTokenizer tokenizer;
   size_t seen = 0;
-  const auto corpora = test::json_of(testing::oracle_folder() / "bleu.json").at("corpora");
+  const auto corpora = test::json_of(test::oracle_folder() / "bleu.json").at("corpora");
   for (const auto& [name, corpus] : corpora.items()) {
     if (!corpus.contains("hypotheses_13a")) continue;
     for (size_t i = 0; i < corpus.at("hypotheses").size(); ++i, ++seen)

@@ -40,18 +40,18 @@ Fixture fixture(const nlohmann::json& oracle, OverlapKind kind) {
   const bool masks = kind == OverlapKind::masks;
   for (const auto& annotation : oracle["ground_truth"]["annotations"]) {
     TrueObject truth{.category = category_of.at(annotation["category_id"]),
-                     .box = testing::sized_box_of(annotation["bbox"]),
+                     .box = test::sized_box_of(annotation["bbox"]),
                      .area = annotation["area"],
                      .crowd = annotation["iscrowd"] == 1};
-    if (masks) truth.mask = testing::mask_of(annotation["segmentation"], size_of.at(annotation["image_id"]));
+    if (masks) truth.mask = test::mask_of(annotation["segmentation"], size_of.at(annotation["image_id"]));
     fixture.images[image_of.at(annotation["image_id"])].second.truths.push_back(truth);
   }
   for (const auto& entry : oracle[masks ? "segm_detections" : "bbox_detections"]) {
     DetectedObject detection{.category = category_of.at(entry["category_id"]), .box = {}, .score = entry["score"]};
     if (masks) {
-      detection.mask = testing::mask_of(entry["segmentation"]);
+      detection.mask = test::mask_of(entry["segmentation"]);
     } else {
-      detection.box = testing::sized_box_of(entry["bbox"]);
+      detection.box = test::sized_box_of(entry["bbox"]);
     }
     fixture.images[image_of.at(entry["image_id"])].second.detections.push_back(detection);
   }
@@ -76,7 +76,7 @@ void expect_equal(const CocoResult& a, const CocoResult& b) {
 class CocoEvaluation : public ::testing::TestWithParam<OverlapKind> {};
 
 TEST_P(CocoEvaluation, HasTheNumbersOfPycocotools) {
-  const auto oracle = testing::json_oracle("coco_eval.json");
+  const auto oracle = test::json_oracle("coco_eval.json");
   const Fixture data = fixture(oracle, GetParam());
   const auto& expected = oracle["expected"][GetParam() == OverlapKind::masks ? "segm" : "bbox"];
   const CocoResult result = summarize(verdicts_of(data, GetParam()), static_cast<int32_t>(data.categories.size()));
@@ -101,7 +101,7 @@ TEST_P(CocoEvaluation, HasTheNumbersOfPycocotools) {
 }
 
 TEST_P(CocoEvaluation, DependsNeitherOnThreadsNorOnTheOrderOfImages) {
-  const Fixture data = fixture(testing::json_oracle("coco_eval.json"), GetParam());
+  const Fixture data = fixture(test::json_oracle("coco_eval.json"), GetParam());
   const auto categories = static_cast<int32_t>(data.categories.size());
   std::vector<ImageVerdicts> one = verdicts_of(data, GetParam(), 1);
   const std::vector<ImageVerdicts> many = verdicts_of(data, GetParam(), 5);
@@ -113,7 +113,7 @@ TEST_P(CocoEvaluation, DependsNeitherOnThreadsNorOnTheOrderOfImages) {
 }
 
 TEST_P(CocoEvaluation, GoesOnFromWrittenLines) {
-  const Fixture data = fixture(testing::json_oracle("coco_eval.json"), GetParam());
+  const Fixture data = fixture(test::json_oracle("coco_eval.json"), GetParam());
   const std::vector<ImageVerdicts> verdicts = verdicts_of(data, GetParam());
   std::vector<ImageVerdicts> read;
   for (const ImageVerdicts& image : verdicts) read.push_back(image_verdicts(to_line(image)));

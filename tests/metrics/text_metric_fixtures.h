@@ -22,7 +22,7 @@ inline nlohmann::json json_of(const std::filesystem::path& path) {
 }
 
 /// What tools/make_text_metric_fixtures.py wrote.
-inline nlohmann::json sacrebleu_fixtures() { return json_of(testing::test_data() + "/sacrebleu.json"); }
+inline nlohmann::json sacrebleu_fixtures() { return json_of(test::test_data() + "/sacrebleu.json"); }
 
 inline double allowed(double expected) { return 1e-9 * std::max(1.0, std::abs(expected)); }
 

@@ -10,7 +10,7 @@
 #include "tests/models/language_model_checks.h"
 #include "tests/support/all_norms.h"
 #include "tests/support/autocast.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -18,8 +18,8 @@ namespace {
 using models::CausalTransformer;
 using models::CausalTransformerOptions;
 using models::TextStream;
-using testing::drawn_ids;
-using testing::expect_refused;
+using test::drawn_ids;
+using test::expect_refused;
 
 CausalTransformerOptions small_causal_options() {
   CausalTransformerOptions o;
@@ -68,14 +68,14 @@ std::shared_ptr<CausalTransformer> made_causal_model(const CausalTransformerOpti
 
 TEST(CausalTransformer, NoTokenSeesItsFutureWhateverTheAttentionAndTheNorm) {
   for (const auto& [form, options] : causal_forms())
-    for (const auto& [norm, norm_options] : testing::all_norms())
+    for (const auto& [norm, norm_options] : test::all_norms())
       for (const auto place : {nn::NormPlace::before, nn::NormPlace::after}) {
         if (place == nn::NormPlace::after && form != "softmax") continue;  // the place does not know the attention
         CausalTransformerOptions o = options;
         o.norm_place = place;
         o.plug_ins.norm = norm_options;
         const auto model = made_causal_model(o);
-        testing::expect_no_token_sees_its_future(*model, model->segments(), form + ", " + norm);
+        test::expect_no_token_sees_its_future(*model, model->segments(), form + ", " + norm);
       }
 }
 
@@ -111,7 +111,7 @@ TEST(CausalTransformer, EveryFormTrainsAndIsEvaluatedInBFloat16) {
         return model->negative_log_likelihood(second, targets, stream);
       };
       const at::Tensor expected = losses();
-      const testing::BFloat16Autocast autocast;
+      const test::BFloat16Autocast autocast;
       const at::Tensor narrow = losses();
       EXPECT_TRUE(at::allclose(narrow.to(at::kFloat), expected, 0.1, 0.1)) << form << ", training " << training;
       narrow.sum().backward();
@@ -143,7 +143,7 @@ TEST(CausalTransformer, GradientsReachThroughTheSegmentsOfAStepAndNoFurther) {
 TEST(CausalTransformer, AStreamGoesOnFromWhatItSaved) {
   for (const auto& [form, options] : causal_forms()) {
     const auto model = made_causal_model(options);
-    testing::expect_stream_goes_on(*model, model->segments(), form);
+    test::expect_stream_goes_on(*model, model->segments(), form);
   }
 }
 
@@ -157,7 +157,7 @@ TEST(CausalTransformer, WritesOnWithTheSurestTokensOfTheWholeText) {
     generator.read(prompt);
     std::vector<int64_t> written;
     for (int64_t i = 0; i < 14; ++i) written.push_back(generator.next());
-    EXPECT_EQ(written, testing::surest_by_hand(*model, model->segments(), prompt, 14)) << form;
+    EXPECT_EQ(written, test::surest_by_hand(*model, model->segments(), prompt, 14)) << form;
   }
 }
 
@@ -171,8 +171,8 @@ TEST(CausalTransformer, NamesWhatItRefuses) {
   refuses("depth must be at least 1", [](auto& o) { o.depth = 0; });
   refuses("mlp_dim must be at least 1", [](auto& o) { o.mlp_dim = 0; });
   refuses("causal_transformer: dropout", [](auto& o) { o.dropout = 1; });
-  refuses("cannot be causal", [](auto& o) { o.plug_ins.attention.function = nn::LshOptions{}; });
-  refuses("cannot be causal", [](auto& o) { o.plug_ins.attention.function = nn::PerformerOptions{}; });
+  refuses("has no causal form", [](auto& o) { o.plug_ins.attention.function = nn::LshOptions{}; });
+  refuses("scales by the largest of all keys", [](auto& o) { o.plug_ins.attention.function = nn::PerformerOptions{}; });
   refuses("whole_past needs attention", [](auto& o) { o.whole_past = true; });
   CausalTransformer model(small_causal_options());
   expect_refused([&] { model.make_stream(1, {.memory_length = 4}); }, "memory_length and clamp_length must be 0");
@@ -201,7 +201,7 @@ TEST(CausalTransformerRecipe, SaysWhatDoesNotGoTogether) {
   EXPECT_EQ(problems("whole_past = true\nattention = {kind = \"kernel\", layers = 2}\n"), "");
   says("whole_past = true\n", "needs attention that sums up the past");
   says("whole_past = true\nattention = {kind = \"elu\"}\ncache = {kind = \"grc\"}\n", "exclude each other");
-  says("attention = {kind = \"bigbird\"}\n", "cannot be causal");
+  says("attention = {kind = \"bigbird\"}\n", "has no causal form");
   says("num_heads = 3\n", "3 heads do not divide embed_dim 256");
 }
 

@@ -9,19 +9,19 @@
 namespace cachet::models {
 namespace {
 
-using testing::Settings;
-using testing::SmallModel;
+using test::Settings;
+using test::SmallModel;
 
 void expect_model_clones(const SmallModel& small, const Settings& plug_ins) {
-  SCOPED_TRACE(testing::text_of(plug_ins));
-  const auto model = testing::built(small, plug_ins);
+  SCOPED_TRACE(test::text_of(plug_ins));
+  const auto model = test::built(small, plug_ins);
   model->train();
   {
     const at::NoGradGuard no_grad;
     model->trial(3, at::kFloat).forward();  // caches and statistics that moved
   }
   // Made-up samples are drawn from the generator, whose seed is the same for both.
-  testing::expect_clones<Model>(model, [](Model& each) {
+  test::expect_clones<Model>(model, [](Model& each) {
     at::Generator random = at::detail::getDefaultCPUGenerator();
     const at::Tensor kept = random.get_state();
     random.set_current_seed(1);
@@ -34,8 +34,8 @@ void expect_model_clones(const SmallModel& small, const Settings& plug_ins) {
 class ModelClone : public ::testing::TestWithParam<SmallModel> {};
 
 TEST_P(ModelClone, StandsOnItsOwnWithAnyNormAndCache) {
-  for (const std::string& norm : testing::norm_kinds())
-    for (Settings plug_ins : testing::cache_settings(GetParam().has_grid)) {
+  for (const std::string& norm : test::norm_kinds())
+    for (Settings plug_ins : test::cache_settings(GetParam().has_grid)) {
       plug_ins.push_back("norm.kind=" + norm);
       expect_model_clones(GetParam(), plug_ins);
     }
@@ -52,13 +52,13 @@ TEST_P(ModelClone, StandsOnItsOwnWithAnyAttention) {
     expect_model_clones(GetParam(), function);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ModelClone, ::testing::ValuesIn(testing::small_models()),
+INSTANTIATE_TEST_SUITE_P(Models, ModelClone, ::testing::ValuesIn(test::small_models()),
                          [](const auto& info) { return info.param.name + "_" + std::to_string(info.index); });
 
 TEST(ModelClone, ModelsThatWriteTextStandOnTheirOwnWithAnyNormAndCache) {
-  for (const SmallModel& small : testing::small_text_models())
-    for (const std::string& norm : testing::norm_kinds())
-      for (Settings plug_ins : testing::cache_settings(/*has_grid=*/false)) {
+  for (const SmallModel& small : test::small_text_models())
+    for (const std::string& norm : test::norm_kinds())
+      for (Settings plug_ins : test::cache_settings(/*has_grid=*/false)) {
         plug_ins.push_back("norm.kind=" + norm);
         SCOPED_TRACE(small.name);
         expect_model_clones(small, plug_ins);
@@ -71,17 +71,17 @@ TEST(ModelClone, BackbonesWithoutAClassifierToo) {
       .stages = {{.embed_dim = 8, .depth = 1, .num_heads = 1}, {.embed_dim = 16, .depth = 1, .num_heads = 2}}};
   const auto backbone = std::make_shared<PyramidVisionTransformer>(options);
   const at::Tensor images = at::randn({2, 3, 64, 96});
-  testing::expect_clones<PyramidVisionTransformer>(
+  test::expect_clones<PyramidVisionTransformer>(
       backbone, [&](PyramidVisionTransformer& each) { return each.features(images).back(); });
 }
 
 TEST(ModelClone, KeepsTypeDeviceAndFlags) {
-  const auto model = testing::built(testing::small_models().front(), {"cache.kind=grc", "norm.kind=un"});
+  const auto model = test::built(test::small_models().front(), {"cache.kind=grc", "norm.kind=un"});
   model->to(at::kBFloat16);
   model->eval();
   model->parameters().front().set_requires_grad(false);
   model->children().front()->train();
-  testing::expect_same_form(*model->clone(), *model);
+  test::expect_same_form(*model->clone(), *model);
   const auto elsewhere = model->clone(at::Device(at::kMeta));
   for (const at::Tensor& tensor : elsewhere->parameters()) EXPECT_TRUE(tensor.is_meta());
   for (const at::Tensor& tensor : elsewhere->buffers()) EXPECT_TRUE(tensor.is_meta());

@@ -3,7 +3,7 @@
 #include <ATen/ops/isfinite.h>
 #include <torch/nn/module.h>
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Whether no buffer holds NaN or an infinity.
 inline bool has_finite_state(const torch::nn::Module& model) {
@@ -12,4 +12,4 @@ inline bool has_finite_state(const torch::nn::Module& model) {
   return true;
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -11,7 +11,7 @@
 #include "cachet/models/language/language_model.h"
 
 /// What holds for every language model of 20 tokens, whatever it remembers and however it attends.
-namespace cachet::testing {
+namespace cachet::test {
 
 inline at::Tensor drawn_ids(int64_t lanes, int64_t length) { return at::randint(20, {lanes, length}, at::kLong); }
 
@@ -73,4 +73,4 @@ inline std::vector<int64_t> surest_by_hand(models::LanguageModel& model, const m
   return {text.begin() + static_cast<int64_t>(given), text.end()};
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cachet/models/registry.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -60,10 +60,10 @@ TEST(LongRangeTransformer, TakesAnyLengthUpToItsOwn) {
   for (const int64_t length : {1, 4, 9})
     EXPECT_EQ(model.forward(random_sequences(2, length), {}).sizes(), at::IntArrayRef({2, 3}));
   EXPECT_EQ(model.forward(random_sequences(0, 4), {}).sizes(), at::IntArrayRef({0, 3})) << "an empty batch";
-  testing::expect_refused([&] { model.forward(random_sequences(2, 10), {}); }, "L from 1 to 9");
-  testing::expect_refused([&] { model.forward(random_sequences(2, 0), {}); }, "L from 1 to 9");
-  testing::expect_refused([&] { model.forward(random_sequences(2, 4), random_sequences(2, 4)); },
-                          "takes single sequences");
+  test::expect_refused([&] { model.forward(random_sequences(2, 10), {}); }, "L from 1 to 9");
+  test::expect_refused([&] { model.forward(random_sequences(2, 0), {}); }, "L from 1 to 9");
+  test::expect_refused([&] { model.forward(random_sequences(2, 4), random_sequences(2, 4)); },
+                       "takes single sequences");
 }
 
 TEST(LongRangeTransformer, PairsMeetInTheHeadAlone) {
@@ -80,7 +80,7 @@ TEST(LongRangeTransformer, PairsMeetInTheHeadAlone) {
     const Sequences first = random_sequences(2, 7), second = random_sequences(2, 4);
     EXPECT_EQ(model.forward(first, second).sizes(), at::IntArrayRef({2, 3}));
     EXPECT_FALSE(at::allclose(model.forward(first, second), model.forward(second, first))) << "an order";
-    testing::expect_refused([&] { model.forward(first, {}); }, "takes pairs");
+    test::expect_refused([&] { model.forward(first, {}); }, "takes pairs");
   }
 }
 

@@ -55,7 +55,7 @@ void expect_near(const at::Tensor& expected, const at::Tensor& found, double tol
 // logits are held to 1e-4; of gradients the smallest (1e-8 beside others of 1) are sums that cancel, and say nothing in
 // that type.
 TEST(ModelsOnDevice, TakeTheSameStepAsOnTheCpu) {
-  const auto device = testing::test_device();
+  const auto device = test::test_device();
   if (!device) GTEST_SKIP() << "CACHET_TEST_DEVICE names no device";
   const std::vector<DeviceCase> cases{
       {"vit_tiny_patch16_224", {"image_size=32", "depth=2", "cache.kind=grc", "norm.kind=un"}},

@@ -9,8 +9,8 @@ namespace {
 
 using models::PyramidForm;
 
-using testing::ModelUnderTest;
-using testing::Oracle;
+using test::ModelUnderTest;
+using test::Oracle;
 
 // The published GRC's fixtures write their arguments into the metadata itself, the others into one object.
 nlohmann::json argument(const Oracle& oracle, const char* of_library, const char* of_grc) {
@@ -47,7 +47,7 @@ struct OpenClassifier : models::PyramidVisionTransformerClassifier {
 class PyramidOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PyramidOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
-  Oracle oracle = testing::load_oracle(GetParam());
+  Oracle oracle = test::load_oracle(GetParam());
   // The published PVT's fixtures do not say so: as those of its layer, they end with a step of evaluation.
   if (oracle.name.starts_with("pvt_official")) oracle.metadata["train_steps"] = 2;
   const bool v2 = oracle.name.starts_with("model_pvt_v2"), linear = v2 && oracle.metadata["arguments"]["linear"];
@@ -79,14 +79,14 @@ TEST_P(PyramidOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
     }
     return features;
   };
-  testing::expect_model_reproduced(test, oracle);
-  for (const auto& [name, cache] : testing::to_our_names(test, oracle.below("buffer."))) {
-    testing::Comparison compare(oracle.name + " caches");
+  test::expect_model_reproduced(test, oracle);
+  for (const auto& [name, cache] : test::to_our_names(test, oracle.below("buffer."))) {
+    test::Comparison compare(oracle.name + " caches");
     compare.close(model->named_buffers()[name], cache, name);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, PyramidOracle, ::testing::ValuesIn(testing::oracles({"model_pvt", "pvt_official"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, PyramidOracle, ::testing::ValuesIn(test::oracles({"model_pvt", "pvt_official"})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

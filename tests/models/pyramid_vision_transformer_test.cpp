@@ -7,7 +7,7 @@
 #include "tests/models/finite_state.h"
 #include "tests/models/recipe_problems.h"
 #include "tests/support/attention_functions.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -44,12 +44,12 @@ TEST(PyramidVisionTransformer, TakesEveryPlugInOnImagesThatAreNotSquare) {
         }
         EXPECT_EQ(model.forward(at::randn({0, 3, 64, 64})).sizes(), at::IntArrayRef({0, 5})) << "an empty batch";
         EXPECT_EQ(model.forward(at::randn({1, 3, 64, 64})).sizes(), at::IntArrayRef({1, 5})) << "a single image";
-        EXPECT_TRUE(testing::has_finite_state(model)) << "an empty batch has no mean";
+        EXPECT_TRUE(test::has_finite_state(model)) << "an empty batch has no mean";
       }
 }
 
 TEST(PyramidVisionTransformer, TakesEveryAttentionFunction) {
-  for (const auto& function : testing::attention_functions())
+  for (const auto& function : test::attention_functions())
     for (const PyramidForm form : kForms) {
       auto o = small_pyramid(form);
       o.plug_ins.attention.function = function.options;
@@ -94,9 +94,9 @@ TEST(PyramidVisionTransformer, CachesArePooledAsTheirStageSays) {
 
 TEST(PyramidVisionTransformer, NamesWhatItRefuses) {
   PyramidClassifier v1(small_pyramid(PyramidForm::v1), 5), v2(small_pyramid(PyramidForm::v2), 5);
-  testing::expect_refused([&] { v1.forward(at::randn({1, 3, 64, 48})); }, "H and W multiples of 32");
-  testing::expect_refused([&] { v1.forward(at::randn({1, 1, 64, 64})); }, "images must be (B, 3, H, W)");
-  testing::expect_refused(
+  test::expect_refused([&] { v1.forward(at::randn({1, 3, 64, 48})); }, "H and W multiples of 32");
+  test::expect_refused([&] { v1.forward(at::randn({1, 1, 64, 64})); }, "images must be (B, 3, H, W)");
+  test::expect_refused(
       [&] {
         v2.forward(at::randn({1, 3, 24, 64}));
       },
@@ -104,7 +104,7 @@ TEST(PyramidVisionTransformer, NamesWhatItRefuses) {
 }
 
 TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
-  testing::expect_model_problems({
+  test::expect_model_problems({
       {"name = \"pvt_tiny\"\ndepths = [2, 2, 2]", "model.depths: takes 4 numbers, one a stage, not 3"},
       {"name = \"pvt_tiny\"\nnum_heads = [1, 3, 5, 8]", "3 heads do not divide embed_dim 128 of stage 2"},
       {"name = \"pvt_tiny\"\nimage_size = 100", "model.image_size: 100 x 100 must be multiples of 32"},
@@ -117,6 +117,8 @@ TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
       {"name = \"pvt_tiny\"\nmemory_reduction = \"nothing\"", "memory_reduction"},
       {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", length = 64}",
        "model.cache.length: gives a cache without a grid, which spatial reduction needs"},
+      {"name = \"pvt_tiny\"\nimage_size = 64\ncache_pools = [4, 2, 1, 1]\ncache = {kind = \"grc\"}",
+       "model.cache_pools: of stage 1 leave a cache of 4 places a side, fewer than the 8"},
       {"name = \"pvt_smal\"", "did you mean 'pvt_small'"},
   });
 }

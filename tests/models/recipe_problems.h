@@ -8,7 +8,7 @@
 
 #include "cachet/models/registry.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Reads each text as a recipe's `[model]` table, which must be refused with a message that holds the other text.
 inline void expect_model_problems(const std::vector<std::pair<std::string, std::string>>& cases) {
@@ -24,4 +24,4 @@ inline void expect_model_problems(const std::vector<std::pair<std::string, std::
   }
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

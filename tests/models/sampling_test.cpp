@@ -15,7 +15,7 @@ namespace {
 using models::SamplingOptions;
 
 TEST(SamplingOracle, DistributionsAndDrawsAreReproduced) {
-  const auto fixture = nlohmann::json::parse(std::ifstream(testing::oracle_folder() / "sampling.json"));
+  const auto fixture = nlohmann::json::parse(std::ifstream(test::oracle_folder() / "sampling.json"));
   ASSERT_FALSE(fixture.at("cases").empty());
   for (const auto& given : fixture.at("cases")) {
     const auto scores = fixture.at("logits").at(given.at("logits").get<std::string>()).get<std::vector<double>>();

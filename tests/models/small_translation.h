@@ -6,7 +6,7 @@
 
 #include "cachet/models/language/translation_transformer.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Twenty tokens, 0 padding, 1 unknown, 2 the begin, 3 the end; sentences of at most 8.
 inline models::TranslationTransformerOptions small_translation_options() {
@@ -45,4 +45,4 @@ inline models::SentencePairs drawn_pairs() {
   return pairs;
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

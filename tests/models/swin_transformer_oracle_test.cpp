@@ -7,8 +7,8 @@
 namespace cachet {
 namespace {
 
-using testing::ModelUnderTest;
-using testing::Oracle;
+using test::ModelUnderTest;
+using test::Oracle;
 
 /// 0 of a backbone.
 int64_t swin_classes_of(const Oracle& oracle) { return oracle.metadata.value("classes", int64_t{0}); }
@@ -31,7 +31,7 @@ models::SwinTransformerOptions swin_options_of(const Oracle& oracle) {
 class SwinOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SwinOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
-  const Oracle oracle = testing::load_oracle(GetParam());
+  const Oracle oracle = test::load_oracle(GetParam());
   const auto options = swin_options_of(oracle);
   std::shared_ptr<models::SwinTransformerClassifier> classifier;
   std::shared_ptr<models::SwinTransformer> model;
@@ -52,10 +52,10 @@ TEST_P(SwinOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
     for (size_t i = 0; i < maps.size(); ++i) features["layers." + std::to_string(i)] = maps[i].permute({0, 2, 3, 1});
     return features;
   };
-  testing::expect_model_reproduced(test, oracle);
+  test::expect_model_reproduced(test, oracle);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, SwinOracle, ::testing::ValuesIn(testing::oracles({"model_swin"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, SwinOracle, ::testing::ValuesIn(test::oracles({"model_swin"})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

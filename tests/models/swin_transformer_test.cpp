@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/models/recipe_problems.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -74,8 +74,8 @@ TEST(SwinTransformer, TrainsAfterInferenceMode) {
 
 TEST(SwinTransformer, NamesWhatItRefuses) {
   SwinClassifier model(small_swin(), 5);
-  testing::expect_refused([&] { model.forward(at::randn({3, 32, 32})); }, "images must be (B, 3, H, W)");
-  testing::expect_model_problems({
+  test::expect_refused([&] { model.forward(at::randn({3, 32, 32})); }, "images must be (B, 3, H, W)");
+  test::expect_model_problems({
       {"name = \"swin_tiny_patch4_window7_224\"\nattention.kind = \"elu\"", "model.attention.kind: must be 'softmax'"},
       {"name = \"swin_tiny_patch4_window7_224\"\nattention.kind = \"bigbird\"",
        "model.attention.kind: must be 'softmax'"},

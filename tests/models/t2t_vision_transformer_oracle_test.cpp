@@ -8,9 +8,9 @@ namespace cachet {
 namespace {
 
 using models::T2tVisionTransformer;
-using testing::Comparison;
-using testing::ModelUnderTest;
-using testing::Oracle;
+using test::Comparison;
+using test::ModelUnderTest;
+using test::Oracle;
 
 nn::NormOptions t2t_norm_of(const Oracle& oracle) {
   if (oracle.metadata.at("norm") == "layer") return nn::LayerNormOptions{oracle.real("norm_eps")};
@@ -46,7 +46,7 @@ models::T2tVisionTransformerOptions t2t_options_of(const Oracle& oracle) {
 class T2tOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(T2tOracle, NamesOutputsGradientsAndStateAreReproduced) {
-  const Oracle oracle = testing::load_oracle(GetParam());
+  const Oracle oracle = test::load_oracle(GetParam());
   const auto options = t2t_options_of(oracle);
   const auto model = std::make_shared<T2tVisionTransformer>(options);
   ModelUnderTest test;
@@ -64,12 +64,12 @@ TEST_P(T2tOracle, NamesOutputsGradientsAndStateAreReproduced) {
     return std::map<std::string, at::Tensor>{{"norm", model->tokens(images)},
                                              {"tokens_to_token", split.forward(images).tokens}};
   };
-  testing::expect_model_reproduced(test, oracle);
+  test::expect_model_reproduced(test, oracle);
 
   if (!un) return;
   Comparison compare(oracle.name + " state");
   const auto buffers = model->named_buffers();
-  for (const auto& [name, expected] : testing::to_our_names(test, oracle.below("buffer."))) {
+  for (const auto& [name, expected] : test::to_our_names(test, oracle.below("buffer."))) {
     if (name.ends_with("statistics"))
       compare.close(buffers[name], expected, name);
     else
@@ -77,7 +77,7 @@ TEST_P(T2tOracle, NamesOutputsGradientsAndStateAreReproduced) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, T2tOracle, ::testing::ValuesIn(testing::oracles({"model_t2t"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, T2tOracle, ::testing::ValuesIn(test::oracles({"model_t2t"})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

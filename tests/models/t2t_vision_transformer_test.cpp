@@ -7,7 +7,7 @@
 #include "tests/models/finite_state.h"
 #include "tests/models/recipe_problems.h"
 #include "tests/support/attention_functions.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -44,12 +44,12 @@ TEST(T2tVisionTransformer, TakesEveryPlugInOnImagesOfAnySize) {
         }
         EXPECT_EQ(model.forward(at::randn({0, 3, 32, 32})).sizes(), at::IntArrayRef({0, 5})) << "an empty batch";
         EXPECT_EQ(model.forward(at::randn({1, 3, 32, 32})).sizes(), at::IntArrayRef({1, 5})) << "a single image";
-        EXPECT_TRUE(testing::has_finite_state(model)) << "an empty batch has no mean";
+        EXPECT_TRUE(test::has_finite_state(model)) << "an empty batch has no mean";
       }
 }
 
 TEST(T2tVisionTransformer, TakesEveryAttentionFunction) {
-  for (const auto& function : testing::attention_functions()) {
+  for (const auto& function : test::attention_functions()) {
     auto o = small_t2t(models::TokenAttention::performer);
     o.image = {3, 64, 64};
     o.plug_ins.attention.function = function.options;
@@ -79,8 +79,8 @@ TEST(PositionTable, SinusoidsAreThoseOfTheFormula) {
 
 TEST(T2tVisionTransformer, NamesWhatItRefuses) {
   T2tVisionTransformer model(small_t2t(models::TokenAttention::performer));
-  testing::expect_refused([&] { model.forward(at::randn({1, 4, 32, 32})); }, "images must be (B, 3, H, W)");
-  testing::expect_model_problems({
+  test::expect_refused([&] { model.forward(at::randn({1, 4, 32, 32})); }, "images must be (B, 3, H, W)");
+  test::expect_model_problems({
       {"name = \"t2t_vit_14\"\nnum_heads = 5", "model.num_heads: 5 heads do not divide embed_dim 384"},
       {"name = \"t2t_vit_t_14\"\ntoken_dropout = 0.1", "token_dropout"},
       {"name = \"t2t_vit_15\"", "did you mean"},

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "cachet/io/published_names.h"
 #include "cachet/models/language/transformer_xl.h"
@@ -11,9 +12,9 @@ using models::SegmentOptions;
 using models::TextStream;
 using models::TransformerXL;
 using models::TransformerXLOptions;
-using testing::Comparison;
-using testing::ModelUnderTest;
-using testing::Oracle;
+using test::Comparison;
+using test::ModelUnderTest;
+using test::Oracle;
 
 TransformerXLOptions transformer_xl_options_of(const Oracle& oracle) {
   const nlohmann::json& given = oracle.metadata.at("arguments");
@@ -37,7 +38,7 @@ void expect_gradients_of(const ModelUnderTest& test, const Oracle& oracle, int64
   io::TensorMap theirs;
   for (const auto& [name, tensor] : oracle.below("step" + std::to_string(step) + ".grad."))
     theirs.emplace(name, tensor);
-  const io::TensorMap expected = testing::to_our_names(test, theirs);
+  const io::TensorMap expected = test::to_our_names(test, theirs);
   for (const auto& parameter : io::distinct_parameters(*test.model)) {
     const auto found = expected.find(parameter.name());
     ASSERT_NE(found, expected.end()) << parameter.name();
@@ -46,13 +47,13 @@ void expect_gradients_of(const ModelUnderTest& test, const Oracle& oracle, int64
 }
 
 TEST(TransformerXLOracle, SegmentsMemoriesAndGradientsAreReproduced) {
-  const Oracle oracle = testing::load_oracle("model_transformer_xl");
+  const Oracle oracle = test::load_oracle("model_transformer_xl");
   Comparison compare(oracle.name);
   const auto model = std::make_shared<TransformerXL>(transformer_xl_options_of(oracle));
   ModelUnderTest test;
   test.model = model;
   test.names = {io::published_transformer_xl()};
-  testing::load_model(test, oracle);
+  test::load_model(test, oracle);
   const auto steps = static_cast<int64_t>(oracle.metadata.at("lengths").size()),
              trained = oracle.integer("train_steps");
   // Evaluation with the inputs of earlier segments, and with their keys and values.
@@ -138,7 +139,7 @@ NamedModel cached_model(const Oracle& oracle, nn::CacheScope scope, nn::CacheGra
   NamedModel made{std::make_shared<TransformerXL>(o), {}};
   made.test.model = made.model;
   made.test.names = cached_names();
-  testing::load_model(made.test, oracle);
+  test::load_model(made.test, oracle);
   return made;
 }
 
@@ -182,7 +183,7 @@ void expect_some_gradients(const NamedModel& cached, const Oracle& oracle, const
     compare.close(ours.at(name), expected, prefix + "." + name);
   }
   std::vector<at::Tensor> norms;
-  for (const std::string& name : testing::parameter_order(oracle)) {
+  for (const std::string& name : test::parameter_order(oracle)) {
     ASSERT_TRUE(ours.contains(name)) << name;
     norms.push_back(ours.at(name).norm());
   }
@@ -197,7 +198,7 @@ std::vector<at::Tensor> gradients_of(const NamedModel& cached, const at::Tensor&
 }
 
 TEST(CachedTransformerXLOracle, TrainingIsReproducedWithEveryGradient) {
-  const Oracle oracle = testing::load_oracle("model_grc_lm");
+  const Oracle oracle = test::load_oracle("model_grc_lm");
   Comparison compare(oracle.name);
   for (const auto& [scope_name, scope] : scopes())
     for (const auto& [form, gradient] :
@@ -225,7 +226,7 @@ TEST(CachedTransformerXLOracle, TrainingIsReproducedWithEveryGradient) {
 }
 
 TEST(CachedTransformerXLOracle, EvaluationIsReproducedUnderEveryPolicy) {
-  const Oracle oracle = testing::load_oracle("model_grc_lm");
+  const Oracle oracle = test::load_oracle("model_grc_lm");
   Comparison compare(oracle.name);
   const auto steps = static_cast<int64_t>(oracle.metadata.at("lengths").size()),
              trained = oracle.integer("train_steps");
@@ -260,7 +261,7 @@ TEST(CachedTransformerXLOracle, EvaluationIsReproducedUnderEveryPolicy) {
 }
 
 TEST(CachedTransformerXLOracle, NoTokenSeesItsFuture) {
-  const Oracle oracle = testing::load_oracle("model_grc_lm");
+  const Oracle oracle = test::load_oracle("model_grc_lm");
   Comparison compare(oracle.name);
   const at::NoGradGuard no_grad;
   for (const auto& [scope_name, scope] : scopes()) {
@@ -303,7 +304,7 @@ NamedModel memory_model(const Oracle& oracle, const MemoryCase& memory, bool rec
   NamedModel made{std::make_shared<TransformerXL>(o), {}};
   made.test.model = made.model;
   made.test.names = {io::published_transformer_xl()};
-  testing::load_model(made.test, oracle);
+  test::load_model(made.test, oracle);
   return made;
 }
 
@@ -338,7 +339,7 @@ void expect_evaluations(const NamedModel& made, const Oracle& oracle, const Memo
 }
 
 TEST(MemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReproduced) {
-  const Oracle oracle = testing::load_oracle("model_memory_transformer");
+  const Oracle oracle = test::load_oracle("model_memory_transformer");
   Comparison compare(oracle.name);
   for (const MemoryCase& memory : memory_cases(oracle)) {
     const NamedModel made = memory_model(oracle, memory, /*recurrent=*/false);
@@ -355,7 +356,7 @@ TEST(MemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReproduced) {
 }
 
 TEST(RecurrentMemoryTransformerOracle, SegmentsGradientsAndEvaluationsAreReproduced) {
-  const Oracle oracle = testing::load_oracle("model_rmt");
+  const Oracle oracle = test::load_oracle("model_rmt");
   Comparison compare(oracle.name);
   for (const MemoryCase& memory : memory_cases(oracle)) {
     const NamedModel made = memory_model(oracle, memory, /*recurrent=*/true);

@@ -12,7 +12,7 @@
 #include "tests/models/language_model_checks.h"
 #include "tests/support/all_norms.h"
 #include "tests/support/clone_check.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -21,8 +21,8 @@ using models::SegmentOptions;
 using models::TextStream;
 using models::TransformerXL;
 using models::TransformerXLOptions;
-using testing::drawn_ids;
-using testing::expect_refused;
+using test::drawn_ids;
+using test::expect_refused;
 
 TransformerXLOptions small_language_options() {
   TransformerXLOptions o;
@@ -83,12 +83,12 @@ std::shared_ptr<TransformerXL> made_language_model(const TransformerXLOptions& o
 
 TEST(TransformerXL, NoTokenSeesItsFutureWhateverTheMemoryAndTheNorm) {
   for (const auto& [memory, options] : language_memories())
-    for (const auto& [norm, norm_options] : testing::all_norms())
+    for (const auto& [norm, norm_options] : test::all_norms())
       for (const auto place : {nn::NormPlace::before, nn::NormPlace::after}) {
         TransformerXLOptions o = options;
         o.norm_place = place;
         o.plug_ins.norm = norm_options;
-        testing::expect_no_token_sees_its_future(*made_language_model(o), o.segments, memory + ", " + norm);
+        test::expect_no_token_sees_its_future(*made_language_model(o), o.segments, memory + ", " + norm);
       }
 }
 
@@ -97,7 +97,7 @@ TEST(TransformerXL, AStreamGoesOnFromWhatItSaved) {
     for (const bool training : {true, false}) {
       const auto model = made_language_model(options);
       model->train(training);
-      testing::expect_stream_goes_on(*model, options.segments, memory);
+      test::expect_stream_goes_on(*model, options.segments, memory);
     }
 }
 
@@ -153,7 +153,7 @@ TEST(TokenGenerator, TheSurestTokensAreThoseOfTheWholeText) {
     generator.read(prompt);
     std::vector<int64_t> written;
     for (int64_t i = 0; i < 14; ++i) written.push_back(generator.next());
-    EXPECT_EQ(written, testing::surest_by_hand(*model, options.segments, prompt, 14)) << memory;
+    EXPECT_EQ(written, test::surest_by_hand(*model, options.segments, prompt, 14)) << memory;
   }
 }
 

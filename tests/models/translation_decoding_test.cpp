@@ -9,7 +9,7 @@
 #include "cachet/models/language/greedy_decoding.h"
 #include "cachet/models/language/sampled_decoding.h"
 #include "tests/models/small_translation.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 #include "tests/support/thrown_message.h"
 
 namespace cachet {
@@ -22,9 +22,9 @@ using models::Sequences;
 
 // Long enough for lanes to leave at many steps.
 std::shared_ptr<models::TranslationTransformer> made_translator() {
-  auto options = testing::small_translation_options();
+  auto options = test::small_translation_options();
   options.text.source_length = options.text.target_length = 24;
-  const auto model = testing::made_translation_model(options);
+  const auto model = test::made_translation_model(options);
   model->eval();
   return model;
 }
@@ -57,10 +57,10 @@ TEST(Decoding, WhatGoesOnFillsTheGapsOfWhatDoesNot) {
 
 TEST(Decoding, LanesOfASentenceShareItsKeysAndSayTheSame) {
   for (const char* kind : {"softmax", "elu", "kernel"}) {
-    auto options = testing::small_translation_options();
+    auto options = test::small_translation_options();
     if (*kind == 'e') options.cross_attention.function = nn::EluOptions{};
     if (*kind == 'k') options.cross_attention.function = nn::KernelOptions{};
-    const auto model = testing::made_translation_model(options);
+    const auto model = test::made_translation_model(options);
     model->eval();
     const at::NoGradGuard no_grad;
     const Sequences source{at::randint(4, 20, {3, 6}, at::kLong), at::zeros({3, 6}, at::kBool)};
@@ -213,7 +213,7 @@ TEST(Decoding, OptionsAreRefusedByName) {
   const std::vector<int64_t> numbers{1};
   EXPECT_THROW(models::sampled_decoding(*model, source, numbers, {}, 0), std::invalid_argument);
   model->train();
-  testing::expect_refused([&] { models::greedy_decoding(*model, source); }, "call eval() first");
+  test::expect_refused([&] { models::greedy_decoding(*model, source); }, "call eval() first");
 }
 
 TEST(Decoding, AModelThatDivergedIsSaidToHave) {

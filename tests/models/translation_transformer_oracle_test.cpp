@@ -17,9 +17,9 @@ using models::SentencePairs;
 using models::Sequences;
 using models::TranslationTransformer;
 using models::TranslationTransformerOptions;
-using testing::Comparison;
-using testing::ModelUnderTest;
-using testing::Oracle;
+using test::Comparison;
+using test::ModelUnderTest;
+using test::Oracle;
 
 TranslationTransformerOptions translation_options_of(const Oracle& oracle) {
   TranslationTransformerOptions o;
@@ -55,14 +55,14 @@ TranslationUnderTest translation_under_test(const Oracle& oracle) {
       for (const std::string& theirs : fairseq_names_of(oracle, name)) renamed.emplace(theirs, tensor);
     tensors = std::move(renamed);
   };
-  testing::load_model(made.test, oracle);
+  test::load_model(made.test, oracle);
   return made;
 }
 
 Sequences padded_sentences(const at::Tensor& ids, int64_t padding) { return {ids, ids.eq(padding)}; }
 
 TEST(TranslationOracle, EncoderScoresLossesAndGradientsAreReproduced) {
-  const Oracle oracle = testing::load_oracle("model_translation");
+  const Oracle oracle = test::load_oracle("model_translation");
   Comparison compare(oracle.name);
   const auto [model, test] = translation_under_test(oracle);
   const int64_t padding = oracle.metadata.at("special").at("pad");
@@ -90,10 +90,10 @@ TEST(TranslationOracle, EncoderScoresLossesAndGradientsAreReproduced) {
     losses.loss.sum().backward();
     io::TensorMap gradients;
     for (const auto& parameter : model->named_parameters())
-      gradients.emplace(parameter.key(), testing::gradient_of(parameter.value()));
+      gradients.emplace(parameter.key(), test::gradient_of(parameter.value()));
     const io::TensorMap theirs = test.names[0].inverted().apply(gradients).tensors;
     std::vector<at::Tensor> norms;
-    for (const std::string& name : testing::parameter_order(oracle))
+    for (const std::string& name : test::parameter_order(oracle))
       norms.push_back(theirs.at(fairseq_names_of(oracle, name)[0]).norm());
     compare.close(at::stack(norms), oracle.step(i, "gradnorm"), label + "gradnorm");
     for (const auto& [name, gradient] : oracle.below(label + "grad."))
@@ -102,7 +102,7 @@ TEST(TranslationOracle, EncoderScoresLossesAndGradientsAreReproduced) {
 }
 
 TEST(TranslationOracle, NamesOfFairseqGoBothWays) {
-  const Oracle oracle = testing::load_oracle("model_translation");
+  const Oracle oracle = test::load_oracle("model_translation");
   const auto [model, test] = translation_under_test(oracle);
   io::TensorMap theirs = oracle.below("param.");
   test.complete(theirs);
@@ -147,7 +147,7 @@ struct HypothesesAsTensors {
 };
 
 TEST(TranslationOracle, BeamSearchFindsTheSameTokensAndScores) {
-  const Oracle oracle = testing::load_oracle("beam_search");
+  const Oracle oracle = test::load_oracle("beam_search");
   Comparison compare(oracle.name);
   const auto [model, test] = translation_under_test(oracle);
   model->eval();

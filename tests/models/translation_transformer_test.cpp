@@ -12,7 +12,7 @@
 #include "tests/support/all_norms.h"
 #include "tests/support/attention_functions.h"
 #include "tests/support/clone_check.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -21,18 +21,18 @@ using models::SentencePairs;
 using models::Sequences;
 using models::TranslationTransformer;
 using models::TranslationTransformerOptions;
-using testing::drawn_pairs;
-using testing::expect_refused;
-using testing::made_translation_model;
-using testing::small_translation_options;
+using test::drawn_pairs;
+using test::expect_refused;
+using test::made_translation_model;
+using test::small_translation_options;
 
 // Every attention function in every place where it may stand.
 std::vector<std::pair<std::string, TranslationTransformerOptions>> translation_attentions() {
   std::vector<std::pair<std::string, TranslationTransformerOptions>> all;
-  for (const auto& [name, function] : testing::attention_functions()) {
+  for (const auto& [name, function] : test::attention_functions()) {
     TranslationTransformerOptions o = small_translation_options();
     o.plug_ins.attention.function = function;
-    if (models::why_not_causal(function).empty()) o.decoder_attention.function = function;
+    if (nn::why_not_causal(function).empty()) o.decoder_attention.function = function;
     if (models::why_not_across(function).empty()) o.cross_attention.function = function;
     all.emplace_back(name, o);
   }
@@ -51,7 +51,7 @@ std::vector<std::pair<std::string, TranslationTransformerOptions>> translation_a
 template <class Check>
 void for_all_attentions_and_norms(const Check& check) {
   for (const auto& [attention, options] : translation_attentions())
-    for (const auto& [norm, norm_options] : testing::all_norms())
+    for (const auto& [norm, norm_options] : test::all_norms())
       for (const auto place : {nn::NormPlace::before, nn::NormPlace::after}) {
         TranslationTransformerOptions o = options;
         o.norm_place = place;

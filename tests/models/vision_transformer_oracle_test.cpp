@@ -6,7 +6,7 @@
 namespace cachet {
 namespace {
 
-using testing::Oracle;
+using test::Oracle;
 
 std::shared_ptr<models::VisionTransformer> make_model(const Oracle& oracle) {
   const auto& arguments = oracle.metadata.at("arguments");
@@ -28,18 +28,18 @@ std::shared_ptr<models::VisionTransformer> make_model(const Oracle& oracle) {
 class VisionTransformerOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(VisionTransformerOracle, NamesOutputsAndGradientsAreReproduced) {
-  const Oracle oracle = testing::load_oracle(GetParam());
+  const Oracle oracle = test::load_oracle(GetParam());
   const auto model = make_model(oracle);
-  testing::ModelUnderTest test;
+  test::ModelUnderTest test;
   test.model = model;
   test.outputs = [&](const at::Tensor& images) { return std::vector<at::Tensor>{model->forward(images)}; };
   test.features = [&](const at::Tensor& images) {
     return std::map<std::string, at::Tensor>{{"norm", model->tokens(images)}};
   };
-  testing::expect_model_reproduced(test, oracle);
+  test::expect_model_reproduced(test, oracle);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, VisionTransformerOracle, ::testing::ValuesIn(testing::oracles({"model_vit"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, VisionTransformerOracle, ::testing::ValuesIn(test::oracles({"model_vit"})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

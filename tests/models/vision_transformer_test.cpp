@@ -8,7 +8,7 @@
 #include "tests/models/finite_state.h"
 #include "tests/models/recipe_problems.h"
 #include "tests/support/attention_functions.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -39,11 +39,11 @@ TEST(VisionTransformer, TakesImagesOfOtherSizesAndShapes) {
   for (const auto& [h, w] : {std::pair{16, 16}, {32, 16}, {8, 24}, {4, 4}})
     EXPECT_EQ(model.forward(at::randn({2, 3, h, w})).sizes(), at::IntArrayRef({2, 5}));
   EXPECT_EQ(model.forward(at::randn({0, 3, 16, 16})).sizes(), at::IntArrayRef({0, 5})) << "an empty batch";
-  EXPECT_TRUE(testing::has_finite_state(model)) << "an empty batch has no mean";
+  EXPECT_TRUE(test::has_finite_state(model)) << "an empty batch has no mean";
 }
 
 TEST(VisionTransformer, ATrainingStepWithEveryAttentionFunctionACacheAndUnifiedNorm) {
-  for (const auto& function : testing::attention_functions()) {
+  for (const auto& function : test::attention_functions()) {
     VisionTransformerOptions o = small_options();
     o.image = {3, 24, 24};
     o.plug_ins.attention.function = function.options;
@@ -105,7 +105,7 @@ TEST(VisionTransformer, NamesWhatItRefuses) {
   models::VisionTransformer model(small_options());
   for (const at::Tensor& images :
        {at::randn({3, 16, 16}), at::randn({1, 1, 16, 16}), at::randn({1, 3, 18, 16}), at::randn({1, 3, 0, 16})})
-    testing::expect_refused([&] { model.forward(images); }, "images must be (B, 3, H, W) with H and W multiples of 4");
+    test::expect_refused([&] { model.forward(images); }, "images must be (B, 3, H, W) with H and W multiples of 4");
 }
 
 TEST(PositionTable, KeepsItsClassRowsAndAConstantGrid) {
@@ -116,7 +116,7 @@ TEST(PositionTable, KeepsItsClassRowsAndAConstantGrid) {
   EXPECT_TRUE(at::allclose(resized.slice(1, 1), at::full({1, 10, 2}, 3.0), 1e-5, 1e-5))
       << "weights of a resize sum to 1";
   EXPECT_TRUE(models::resize_position_table(table, 1, {3, 3}, {3, 3}, models::Resampling::bilinear).is_same(table));
-  testing::expect_refused(
+  test::expect_refused(
       [&] {
         models::resize_position_table(table, 2, {3, 3}, {5, 2}, models::Resampling::bilinear);
       },
@@ -146,7 +146,7 @@ TEST(ModelRegistry, ImpossibleModelsAreProblemsThatNameTheKey) {
        "must divide embed_dim 192"},
       {"name = \"vit_tiny_patch16_224\"\npath_size = 4", "patch_size"},
   };
-  testing::expect_model_problems(cases);
+  test::expect_model_problems(cases);
 }
 
 }  // namespace

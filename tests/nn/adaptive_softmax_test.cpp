@@ -8,6 +8,7 @@
 #include "tests/support/clone_check.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/oracle.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -15,9 +16,9 @@ namespace {
 using nn::AdaptiveEmbedding;
 using nn::AdaptiveSoftmax;
 using nn::AdaptiveVocabulary;
-using testing::Comparison;
-using testing::expect_refused;
-using testing::Oracle;
+using test::Comparison;
+using test::expect_refused;
+using test::Oracle;
 
 AdaptiveVocabulary small_vocabulary() { return {.tokens = 30, .dim = 8, .cutoffs = {8, 15, 22}}; }
 
@@ -65,13 +66,13 @@ void expect_softmax_reproduced(const Oracle& oracle, at::ScalarType dtype) {
 }
 
 TEST_P(AdaptiveSoftmaxOracle, LossesDistributionAndGradientsAreReproduced) {
-  expect_softmax_reproduced(testing::load_oracle(GetParam()), at::kDouble);
+  expect_softmax_reproduced(test::load_oracle(GetParam()), at::kDouble);
 }
 TEST_P(AdaptiveSoftmaxOracle, TheFusedFormReproducesThemInFloat32) {
-  expect_softmax_reproduced(testing::load_oracle(GetParam()), at::kFloat);
+  expect_softmax_reproduced(test::load_oracle(GetParam()), at::kFloat);
 }
 
-INSTANTIATE_TEST_SUITE_P(Published, AdaptiveSoftmaxOracle, ::testing::ValuesIn(testing::oracles({"adaptive_softmax"})),
+INSTANTIATE_TEST_SUITE_P(Published, AdaptiveSoftmaxOracle, ::testing::ValuesIn(test::oracles({"adaptive_softmax"})),
                          [](const auto& info) { return info.param; });
 
 // --- what holds besides ----------------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ TEST(AdaptiveSoftmax, GradientsEqualFiniteDifferences) {
         parameters.push_back(own);
     std::vector<at::Tensor> start;
     for (const at::Tensor& parameter : parameters) start.push_back(parameter.detach().clone());
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& in) {
           for (size_t i = 0; i < parameters.size(); ++i) parameters[i].set_data(in[i].detach());
           const at::Tensor nll =

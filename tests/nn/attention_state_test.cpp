@@ -7,12 +7,12 @@
 #include "cachet/nn/attention/cached_attention.h"
 #include "cachet/nn/attention/kernel_attention.h"
 #include "cachet/nn/attention/multi_head_attention.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 at::Tensor rows_of(std::vector<int64_t> rows) { return at::tensor(rows, at::kLong); }
 

@@ -7,6 +7,7 @@
 
 #include "cachet/nn/attention/softmax_attention.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -100,8 +101,8 @@ TEST(BlockSparseAttention, GradientsEqualFiniteDifferences) {
   nn::AttentionLayout layout;
   layout.context.padding = at::zeros({2, 9}, at::kBool);
   layout.context.padding[1].slice(0, 6).fill_(true);
-  testing::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[1], in[2], layout).pow(2).sum(); },
-                            {at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 2})});
+  test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[1], in[2], layout).pow(2).sum(); },
+                         {at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 2})});
 }
 
 TEST(BlockSparseAttention, HasOnePatternInTrainingEvaluationAndAfterLoading) {
@@ -127,11 +128,11 @@ TEST(BlockSparseAttention, NamesWhatItRefuses) {
   nn::AttentionLayout causal, biased;
   causal.causal = true;
   biased.bias = at::zeros({1, 1, 31, 31});
-  testing::expect_refused([&] { attention.forward(x, x, x, causal); }, "block_sparse_attention: has no causal form");
-  testing::expect_refused([&] { attention.forward(x, x, x, biased); }, "block_sparse_attention: an attention bias");
-  testing::expect_refused([] { nn::BlockSparseAttention({2, 4, 2}, 2); }, "window must be odd");
-  testing::expect_refused([] { nn::BlockSparseAttention({0, 3, 2}, 2); }, "block_size must be at least 1");
-  testing::expect_refused([] { nn::BlockSparseAttention({2, 3, -1}, 2); }, "random_blocks must be at least 0");
+  test::expect_refused([&] { attention.forward(x, x, x, causal); }, "block_sparse_attention: has no causal form");
+  test::expect_refused([&] { attention.forward(x, x, x, biased); }, "block_sparse_attention: an attention bias");
+  test::expect_refused([] { nn::BlockSparseAttention({2, 4, 2}, 2); }, "window must be odd");
+  test::expect_refused([] { nn::BlockSparseAttention({0, 3, 2}, 2); }, "block_size must be at least 1");
+  test::expect_refused([] { nn::BlockSparseAttention({2, 3, -1}, 2); }, "random_blocks must be at least 0");
 }
 
 }  // namespace

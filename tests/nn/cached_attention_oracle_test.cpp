@@ -12,8 +12,8 @@
 namespace cachet {
 namespace {
 
-using testing::Comparison;
-using testing::Oracle;
+using test::Comparison;
+using test::Oracle;
 
 bool is_official(const Oracle& oracle) { return oracle.name.starts_with("grc_official"); }
 bool is_fifo(const Oracle& oracle) { return oracle.name.starts_with("grc_fifo"); }
@@ -145,21 +145,21 @@ void expect_steps_reproduced(const Oracle& oracle, at::ScalarType dtype) {
 }
 
 TEST_P(CachedAttentionOracle, EveryStepIsReproduced) {
-  expect_steps_reproduced(testing::load_oracle(GetParam()), at::kDouble);
+  expect_steps_reproduced(test::load_oracle(GetParam()), at::kDouble);
 }
 
 TEST_P(CachedAttentionOracle, FusedOperatorsReproduceThemToo) {
-  expect_steps_reproduced(testing::load_oracle(GetParam()), at::kFloat);
+  expect_steps_reproduced(test::load_oracle(GetParam()), at::kFloat);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, CachedAttentionOracle, ::testing::ValuesIn(testing::oracles({"grc_"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, CachedAttentionOracle, ::testing::ValuesIn(test::oracles({"grc_"})),
                          [](const auto& info) { return info.param; });
 
 // The training segments as one graph: what gates learn when the cache carries its graph from segment to segment.
 class CausalCacheOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(CausalCacheOracle, GradientsAreCarriedThroughSegments) {
-  const Oracle oracle = testing::load_oracle(GetParam());
+  const Oracle oracle = test::load_oracle(GetParam());
   Comparison compare(oracle.name + " bptt");
   auto options = std::get<nn::GatedRecurrentCacheOptions>(cache_options_of(oracle));
   options.gradient = nn::CacheGradient::carry;
@@ -184,7 +184,7 @@ TEST_P(CausalCacheOracle, GradientsAreCarriedThroughSegments) {
 }
 
 TEST_P(CausalCacheOracle, TheFutureDoesNotLeak) {
-  const Oracle oracle = testing::load_oracle(GetParam());
+  const Oracle oracle = test::load_oracle(GetParam());
   Comparison compare(oracle.name + " noleak");
   const int64_t position = oracle.integer("noleak_position");
   at::Tensor outputs[2];
@@ -206,7 +206,7 @@ TEST_P(CausalCacheOracle, TheFutureDoesNotLeak) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, CausalCacheOracle,
-                         ::testing::ValuesIn(testing::oracles_where(
+                         ::testing::ValuesIn(test::oracles_where(
                              {"grc_"}, [](const Oracle& o) { return o.metadata.contains("noleak_position"); })),
                          [](const auto& info) { return info.param; });
 

@@ -7,11 +7,12 @@
 
 #include "cachet/nn/linear.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 using Grc = nn::GatedRecurrentCacheOptions;
 
 // The numbers themselves are held by the fixtures, in cached_attention_oracle_test.cpp.
@@ -207,7 +208,7 @@ TEST(CachedAttention, GradientEqualsFiniteDifferences) {
     const auto layer = make_cached(Grc::of(variant), 4, 2, 5, layout);
     run(*layer, at::randn({2, 5, 4}, at::kDouble), nn::AttentionLayout::self(layout));
     const at::Tensor start = stored_tokens(*layer);
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& in) {
           {
             at::NoGradGuard no_grad;  // each evaluation of the function begins from the same cache

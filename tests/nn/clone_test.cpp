@@ -17,7 +17,7 @@
 #include "cachet/nn/transformer_block.h"
 #include "tests/support/attention_functions.h"
 #include "tests/support/clone_check.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet::nn {
 namespace {
@@ -33,7 +33,7 @@ void expect_attention_clones(const std::shared_ptr<Attention>& layer) {
   const auto forward = [x](Attention& each) { return each.forward(x, x, AttentionLayout::self(kMap)); };
   if (layer->is_training())
     for (int64_t step = 0; step < 2; ++step) forward(*layer);
-  testing::expect_clones<Attention>(layer, forward);
+  test::expect_clones<Attention>(layer, forward);
 }
 
 std::vector<std::pair<std::string, CacheOptions>> all_caches() {
@@ -59,15 +59,15 @@ TEST(LayerClone, OfEveryNorm) {
     SCOPED_TRACE(name);
     const auto norm = make_norm(options, kDim);
     for (int64_t step = 0; step < 3; ++step) norm->forward(x + at::randn_like(x));
-    testing::expect_clones<Norm>(norm, [&](Norm& each) { return each.forward(x) * 2; });
+    test::expect_clones<Norm>(norm, [&](Norm& each) { return each.forward(x) * 2; });
   }
   const auto folded = std::make_shared<ScaleShiftNorm>(Affine{at::randn({kDim}), at::randn({kDim})});
-  testing::expect_clones<Norm>(folded, [&](Norm& each) { return each.forward(x); });
+  test::expect_clones<Norm>(folded, [&](Norm& each) { return each.forward(x); });
 }
 
 TEST(LayerClone, OfEveryCacheAndAttentionFunction) {
   for (const auto& [cache_name, cache] : all_caches())
-    for (const auto& [name, function] : testing::attention_functions()) {
+    for (const auto& [name, function] : test::attention_functions()) {
       SCOPED_TRACE(cache_name + ", " + name);
       expect_attention_clones(make_self_attention(
           {.dim = kDim, .num_heads = 2, .tokens = 16, .layout = kMap, .cache = cache}, {.function = function}));
@@ -128,14 +128,14 @@ TEST(LayerClone, OfBlocksAndTheirHalves) {
                                 .norm_place = place,
                                 .cross_attention = CrossAttentionOptions{.context_dim = 6}},
         PlugIns{.cache = GatedRecurrentCacheOptions{}, .norm = UnifiedNormOptions{}});
-    testing::expect_clones<TransformerBlock>(block, [&](TransformerBlock& each) {
+    test::expect_clones<TransformerBlock>(block, [&](TransformerBlock& each) {
       return each.forward(x, AttentionLayout::self(kMap), {.tokens = context, .layout = {}});
     });
   }
   const FeedForwardOptions half{.dim = kDim, .hidden_dim = 12, .dropout = 0.1, .activation = Activation::silu};
   const auto forward = [&](FeedForward& each) { return each.forward(x, kMap); };
-  testing::expect_clones<FeedForward>(std::make_shared<FeedForward>(half), forward);
-  testing::expect_clones<FeedForward>(std::make_shared<DepthwiseFeedForward>(half, BeforeDepthwise::relu), forward);
+  test::expect_clones<FeedForward>(std::make_shared<FeedForward>(half), forward);
+  test::expect_clones<FeedForward>(std::make_shared<DepthwiseFeedForward>(half, BeforeDepthwise::relu), forward);
 }
 
 TEST(LayerClone, OfABlockWhoseNormsWereFolded) {
@@ -146,7 +146,7 @@ TEST(LayerClone, OfABlockWhoseNormsWereFolded) {
   block->forward(x, AttentionLayout::self(kMap));
   block->eval();
   block->fold_norms();
-  testing::expect_clones<TransformerBlock>(
+  test::expect_clones<TransformerBlock>(
       block, [&](TransformerBlock& each) { return each.forward(x, AttentionLayout::self(kMap)); });
 }
 
@@ -172,7 +172,7 @@ TEST(LayerClone, KeepsWhatIsShared) {
   const auto twice = std::make_shared<Pair>(linear, linear);
   const auto copy_twice = std::dynamic_pointer_cast<Pair>(twice->clone());
   EXPECT_EQ(&copy_twice->first(), &copy_twice->second());
-  testing::expect_clones<Pair>(twice, [](Pair& each) { return each.forward(at::ones({2, kDim})); });
+  test::expect_clones<Pair>(twice, [](Pair& each) { return each.forward(at::ones({2, kDim})); });
 }
 
 // A part of LibTorch's own beside one that shares its weight.
@@ -201,11 +201,11 @@ TEST(LayerClone, HoldsPartsOfLibTorchsOwn) {
   const auto mixed = std::make_shared<Mixed>();
   mixed->parameters().front().set_requires_grad(false);
   mixed->children().back()->eval();
-  testing::expect_clones<Mixed>(mixed, [](Mixed& each) { return each.forward(at::ones({2, kDim})); });
+  test::expect_clones<Mixed>(mixed, [](Mixed& each) { return each.forward(at::ones({2, kDim})); });
   const auto copy = std::dynamic_pointer_cast<Mixed>(mixed->clone());
   EXPECT_TRUE(copy->own().is_same(copy->other()));
   mixed->share_with_the_list();
-  testing::expect_refused([&] { mixed->clone(); }, "shares a tensor with another module");
+  test::expect_refused([&] { mixed->clone(); }, "shares a tensor with another module");
 }
 
 // A module of a user's, as LibTorch's documentation has them.
@@ -226,7 +226,7 @@ TEST(LayerClone, IsPartOfAModuleThatClonesItself) {
   const at::Tensor x = map_tokens();
   theirs->forward(x);
   const auto copy = std::dynamic_pointer_cast<Theirs>(theirs->clone());
-  testing::expect_same_form(*copy->attention, *theirs->attention);
+  test::expect_same_form(*copy->attention, *theirs->attention);
   theirs->eval();
   copy->eval();
   EXPECT_TRUE(at::equal(copy->forward(x), theirs->forward(x)));
@@ -255,8 +255,8 @@ TEST(LayerClone, NamesAClassThatCannot) {
   struct Derived : Linear {
     Derived() : Linear(2, 2) {}
   };
-  testing::expect_refused([] { std::make_shared<Own>()->clone(); }, "Own cannot be cloned: derive it from");
-  testing::expect_refused([] { std::make_shared<Derived>()->clone(); }, "cannot be cloned: derive it from");
+  test::expect_refused([] { std::make_shared<Own>()->clone(); }, "Own cannot be cloned: derive it from");
+  test::expect_refused([] { std::make_shared<Derived>()->clone(); }, "cannot be cloned: derive it from");
 }
 
 }  // namespace

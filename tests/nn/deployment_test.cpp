@@ -12,13 +12,13 @@
 #include "cachet/nn/depthwise_feed_forward.h"
 #include "cachet/nn/transformer_block.h"
 #include "tests/support/all_norms.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::all_norms;
-using testing::expect_refused;
+using test::all_norms;
+using test::expect_refused;
 
 // Folding is another order of the same sums in float64.
 constexpr double kFolded = 1e-12;

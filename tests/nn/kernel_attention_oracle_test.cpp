@@ -7,8 +7,8 @@
 namespace cachet {
 namespace {
 
-using testing::Comparison;
-using testing::Oracle;
+using test::Comparison;
+using test::Oracle;
 
 nn::KernelOptions kernel_options_of(const Oracle& oracle) {
   nn::KernelOptions options;
@@ -57,19 +57,19 @@ void expect_reproduced(const Oracle& oracle, at::ScalarType dtype) {
 }
 
 TEST_P(KernelAttentionOracle, OutputsAndGradientsAreReproduced) {
-  expect_reproduced(testing::load_oracle(GetParam()), at::kDouble);
+  expect_reproduced(test::load_oracle(GetParam()), at::kDouble);
 }
 
 TEST_P(KernelAttentionOracle, TheFusedFormReproducesThemToo) {
-  expect_reproduced(testing::load_oracle(GetParam()), at::kFloat);
+  expect_reproduced(test::load_oracle(GetParam()), at::kFloat);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, KernelAttentionOracle, ::testing::ValuesIn(testing::oracles({"kernel_"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, KernelAttentionOracle, ::testing::ValuesIn(test::oracles({"kernel_"})),
                          [](const auto& info) { return info.param; });
 
 TEST(EluAttentionOracle, OutputsAndGradientsAreReproduced) {
-  for (const std::string& name : testing::oracles({"attn_linear_elu"})) {
-    const Oracle oracle = testing::load_oracle(name);
+  for (const std::string& name : test::oracles({"attn_linear_elu"})) {
+    const Oracle oracle = test::load_oracle(name);
     Comparison compare(oracle.name);
     nn::KernelAttention attention(nn::EluOptions{1e-6}, oracle["q"].size(1), oracle["q"].size(3));
     for (const std::string form : {"full", "padded", "causal"}) {

@@ -7,6 +7,7 @@
 #include "tests/support/autocast.h"
 #include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -81,9 +82,8 @@ TEST(KernelAttention, GradientsEqualFiniteDifferences) {
       nn::AttentionLayout layout;
       layout.causal = causal;
       if (!causal) layout.context.padding = padding;
-      testing::expect_gradients(
-          [&](const auto& in) { return kernel->forward(in[0], in[1], in[2], layout).pow(2).sum(); },
-          {at::randn({2, 2, 4, 4}), at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 3})});
+      test::expect_gradients([&](const auto& in) { return kernel->forward(in[0], in[1], in[2], layout).pow(2).sum(); },
+                             {at::randn({2, 2, 4, 4}), at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 3})});
     }
 }
 
@@ -110,7 +110,7 @@ TEST(KernelAttention, DecodingKeepsSumsAndEqualsTheCausalWhole) {
     attention_options.function = options;
     nn::MultiHeadAttention attention({8, 2, attention_options});
     SCOPED_TRACE(name);
-    const auto state = testing::expect_decoding_equals_whole(attention, 3);
+    const auto state = test::expect_decoding_equals_whole(attention, 3);
     const auto tensors = state->named_tensors();
     ASSERT_EQ(tensors.size(), 2u) << name << " keeps the sums and the number of lanes";
     EXPECT_EQ(tensors.at("sums").sizes(), at::IntArrayRef({3, 2, 4, 5})) << "does not grow with the length";
@@ -154,12 +154,8 @@ TEST(KernelAttention, NamesWhatItRefuses) {
   layout.bias = at::zeros({1, 1, 3, 3}, at::kDouble);
   const at::Tensor x = at::randn({1, 2, 3, 4}, at::kDouble);
   const auto kernel = make_kernel(nn::KernelOptions{});
-  testing::expect_refused([&] { kernel->forward(x, x, x, layout); }, "an attention bias needs scores");
-  testing::expect_refused(
-      [] {
-        make_kernel(nn::KernelOptions{Form::low_rank_glu, 1, 9});
-      },
-      "gate_rank must be at most");
+  test::expect_refused([&] { kernel->forward(x, x, x, layout); }, "an attention bias needs scores");
+  test::expect_refused([] { make_kernel(nn::KernelOptions{Form::low_rank_glu, 1, 9}); }, "gate_rank must be at most");
 }
 
 TEST(KernelAttention, ThePenaltyIsTakenInFloat32UnderAutocast) {
@@ -168,7 +164,7 @@ TEST(KernelAttention, ThePenaltyIsTakenInFloat32UnderAutocast) {
   const auto kernel = std::make_shared<nn::KernelAttention>(options, 2, 16);
   const at::Tensor weight = kernel->named_parameters()["features.0.weight"];
   const auto under_autocast = [&] {
-    const testing::BFloat16Autocast autocast;
+    const test::BFloat16Autocast autocast;
     return nn::total_penalty(*kernel);
   };
   const auto gradient_of = [&](const at::Tensor& penalty) {

@@ -6,6 +6,7 @@
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/nn/attention/softmax_attention.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -64,9 +65,8 @@ TEST(LocalAttention, GradientsEqualFiniteDifferences) {
   for (const bool causal : {false, true}) {
     nn::LocalAttention attention({1});
     layout.causal = causal;
-    testing::expect_gradients(
-        [&](const auto& in) { return attention.forward(in[0], in[1], in[2], layout).pow(2).sum(); },
-        {at::randn({2, 2, 4, 4}), at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 3})});
+    test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[1], in[2], layout).pow(2).sum(); },
+                           {at::randn({2, 2, 4, 4}), at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 3})});
   }
 }
 
@@ -92,9 +92,8 @@ TEST(LocalAttention, RefusesABias) {
   nn::AttentionLayout layout;
   layout.bias = at::zeros({1, 1, 3, 3});
   const at::Tensor x = at::randn({1, 2, 3, 4});
-  testing::expect_refused([&] { nn::LocalAttention({1}).forward(x, x, x, layout); },
-                          "local_attention: an attention bias");
-  testing::expect_refused([] { nn::LocalAttention({-1}); }, "window must be at least 0");
+  test::expect_refused([&] { nn::LocalAttention({1}).forward(x, x, x, layout); }, "local_attention: an attention bias");
+  test::expect_refused([] { nn::LocalAttention({-1}); }, "window must be at least 0");
 }
 
 }  // namespace

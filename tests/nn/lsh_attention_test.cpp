@@ -6,11 +6,12 @@
 #include "cachet/nn/attention/multi_head_attention.h"
 #include "cachet/nn/attention/softmax_attention.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 TEST(LshBuckets, AreTheNearestOfAllDirectionsAndTheirOpposites) {
   const at::Tensor x = at::randn({2, 3, 7, 4}, at::kDouble), rotations = at::randn({3, 2, 4, 5}, at::kDouble);
@@ -103,13 +104,13 @@ TEST(LshAttention, GradientsEqualFiniteDifferences) {
       options.score = score;
       options.rounds = rounds;
       const at::Tensor order = nn::lsh_order(at::randint(0, 4, {2, 2, rounds, 8}, at::kLong), {});
-      testing::expect_gradients(
+      test::expect_gradients(
           [&](const auto& in) {
             return nn::lsh_attention(in[0], in[0], in[1], order, order, options, {}).pow(2).sum();
           },
           {at::randn({2, 2, 8, 4}), at::randn({2, 2, 8, 3})});
       const at::Tensor context = nn::lsh_order(at::randint(0, 4, {1, 2, rounds, 5}, at::kLong), {});
-      testing::expect_gradients(
+      test::expect_gradients(
           [&](const auto& in) {
             return nn::lsh_attention(in[0], in[1], in[2], order, context, options, {}).pow(2).sum();
           },

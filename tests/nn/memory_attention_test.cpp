@@ -11,7 +11,7 @@ namespace {
 // What every attention function has to serve, whatever it computes: a context of its own, padding, narrow types,
 // caches.
 
-std::shared_ptr<nn::AttentionFunction> make_function(const testing::NamedFunction& function) {
+std::shared_ptr<nn::AttentionFunction> make_function(const test::NamedFunction& function) {
   return nn::make_attention_function(function.options, 2, 4);
 }
 
@@ -22,7 +22,7 @@ nn::AttentionLayout padded_from(const std::vector<int64_t>& lengths, int64_t mos
 }
 
 TEST(EveryAttentionFunction, OneContextServesAllSamples) {
-  for (const auto& function : testing::attention_functions())
+  for (const auto& function : test::attention_functions())
     for (const bool padded : {false, true}) {
       const auto attention = make_function(function);
       attention->to(at::kDouble);
@@ -40,7 +40,7 @@ TEST(EveryAttentionFunction, OneContextServesAllSamples) {
 }
 
 TEST(EveryAttentionFunction, PaddedKeysNeverMatter) {
-  for (const auto& function : testing::attention_functions()) {
+  for (const auto& function : test::attention_functions()) {
     const auto attention = make_function(function);
     attention->eval();
     const auto layout = padded_from({20, 1}, 23);
@@ -54,7 +54,7 @@ TEST(EveryAttentionFunction, PaddedKeysNeverMatter) {
 }
 
 TEST(EveryAttentionFunction, NarrowTypesEqualDoubleUpToTheirRounding) {
-  for (const auto& function : testing::attention_functions()) {
+  for (const auto& function : test::attention_functions()) {
     const auto attention = make_function(function);
     attention->eval();
     // Buckets of a hash hang on roundings: of numbers that every type holds, all find the same.
@@ -88,7 +88,7 @@ TEST(EveryAttentionFunction, NarrowTypesEqualDoubleUpToTheirRounding) {
 }
 
 TEST(EveryAttentionFunction, AttendsToACache) {
-  for (const auto& function : testing::attention_functions())
+  for (const auto& function : test::attention_functions())
     for (const int64_t length : {5, 18, 40}) {
       nn::GatedRecurrentCacheOptions grc;
       grc.length = length;
@@ -110,7 +110,7 @@ TEST(EveryAttentionFunction, AttendsToACache) {
 }
 
 TEST(EveryAttentionFunction, EvaluationWritesNoModelStateAndRepeats) {
-  for (const auto& function : testing::attention_functions()) {
+  for (const auto& function : test::attention_functions()) {
     nn::AttentionOptions attention;
     attention.function = function.options;
     const auto layer = nn::make_self_attention({16, 2, 18, {}, nn::GatedRecurrentCacheOptions{}}, attention);
@@ -128,7 +128,7 @@ TEST(EveryAttentionFunction, EvaluationWritesNoModelStateAndRepeats) {
 }
 
 TEST(EveryAttentionFunction, TakesEmptyBatchesAndSingleTokens) {
-  for (const auto& function : testing::attention_functions()) {
+  for (const auto& function : test::attention_functions()) {
     nn::AttentionOptions options;
     options.function = function.options;
     for (const auto projection : {nn::Projection::fused, nn::Projection::separate}) {

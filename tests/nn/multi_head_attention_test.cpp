@@ -8,11 +8,12 @@
 
 #include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 TEST(MultiHeadAttention, PaddingOnEitherSideNeverMatters) {
   nn::MultiHeadAttention attention({8, 2});
@@ -59,7 +60,7 @@ TEST(MultiHeadAttention, HeadsMayBeNarrowerOrWiderThanTheirShareOfTheTokens) {
 
 TEST(MultiHeadAttention, DecodingTokenByTokenEqualsTheCausalWhole) {
   nn::MultiHeadAttention attention({8, 2});
-  testing::expect_decoding_equals_whole(attention, 3);
+  test::expect_decoding_equals_whole(attention, 3);
 }
 
 TEST(MultiHeadAttention, ReorderedLanesDecodeAsIfTheyHadBeenThereBefore) {
@@ -215,7 +216,7 @@ TEST(MultiHeadAttention, GradientEqualsFiniteDifferences) {
   nn::MultiHeadAttention attention({4, 2});
   attention.to(at::kDouble);
   std::vector<at::Tensor> inputs{at::randn({1, 3, 4})};
-  testing::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[0], {}).pow(2).sum(); }, inputs);
+  test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[0], {}).pow(2).sum(); }, inputs);
 }
 
 TEST(MultiHeadAttention, NamesWhatItRefuses) {

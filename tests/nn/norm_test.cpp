@@ -7,11 +7,12 @@
 #include "cachet/nn/norm/unified_norm.h"
 #include "tests/support/all_norms.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::all_norms;
+using test::all_norms;
 
 TEST(Norms, KeepShapeAndTypeAndNeverReadThePadding) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 1, 1}).view({2, 3}).to(at::kBool);
@@ -67,8 +68,8 @@ TEST(Norms, GradientsEqualFiniteDifferences) {
       norm->to(at::kDouble);
       const at::Tensor kept = mask.defined() ? weight.masked_fill(mask.unsqueeze(2), 0) : weight;
       SCOPED_TRACE(name);
-      testing::expect_gradients([&](const auto& in) { return (norm->forward(in[0], mask) * kept).sum(); },
-                                {at::randn({2, 3, 4})});
+      test::expect_gradients([&](const auto& in) { return (norm->forward(in[0], mask) * kept).sum(); },
+                             {at::randn({2, 3, 4})});
     }
   }
 }
@@ -87,7 +88,7 @@ TEST(BatchNorm, MaskedStatisticsEqualThoseOfTheValidTokensAlone) {
 
 TEST(BatchNorm, RefusesToTrainOnOneToken) {
   nn::BatchNorm norm(4, {});
-  testing::expect_refused([&] { norm.forward(at::randn({1, 4})); }, "training needs at least two tokens");
+  test::expect_refused([&] { norm.forward(at::randn({1, 4})); }, "training needs at least two tokens");
   norm.eval();
   EXPECT_EQ(norm.forward(at::randn({1, 4})).size(0), 1);
 }
@@ -122,6 +123,87 @@ TEST(UnifiedNorm, IsObservedForwardAndBackward) {
 
 TEST(PowerNorm, IsObservedForwardAndBackward) {
   expect_statistics_told(std::make_shared<nn::PowerNorm>(4, nn::PowerNormOptions{{}, /*group_scaling=*/false}));
+}
+
+// What the step's own statistics are, by their definitions: mean x² and, for a loss Σ y³ over y = z, mean 3·z³.
+void expect_own_statistics(nn::Norm& norm, const at::Tensor& values, const std::string& when) {
+  std::map<nn::Signal, at::Tensor> seen;
+  const at::Tensor x = values.clone().requires_grad_();
+  const nn::Observation observation(norm, [&](const std::string&, nn::Signal s, const at::Tensor& v) { seen[s] = v; });
+  norm.forward(x).pow(3).sum().backward();
+  const at::Tensor z = values * at::rsqrt(seen.at(nn::Signal::used_statistic) + 1e-5);
+  EXPECT_TRUE(at::allclose(seen.at(nn::Signal::statistic), values.square().mean(0), 1e-6, 1e-8)) << when;
+  EXPECT_TRUE(at::allclose(seen.at(nn::Signal::gradient_statistic), (3 * z.pow(3)).mean(0), 1e-6, 1e-8)) << when;
+}
+
+TEST(UnifiedNorm, TellsTheOwnStatisticsOfFilteredStepsToo) {
+  for (const bool official : {false, true})
+    for (const int64_t window : {1, 4}) {
+      ops::UnifiedNormSettings settings;
+      settings.warmup = 0;
+      settings.official = official;
+      settings.forward_window = settings.backward_window = window;
+      const auto norm = std::make_shared<nn::UnifiedNorm>(4, settings);
+      norm->to(at::kDouble);
+      for (int step = 0; step < 12; ++step) {
+        const double size = step == 8 ? 1e3 : 1;
+        expect_own_statistics(*norm, at::randn({6, 4}, at::kDouble) * size,
+                              (official ? "official, window " : "paper's, window ") + std::to_string(window) +
+                                  ", step " + std::to_string(step));
+      }
+      EXPECT_EQ(norm->steps_filtered() > 0, window > 1);
+    }
+}
+
+TEST(PowerNorm, TellsTheOwnStatisticsOfEachStep) {
+  nn::PowerNormOptions options{{}, /*group_scaling=*/false};
+  options.settings.warmup = 2;
+  const auto norm = std::make_shared<nn::PowerNorm>(4, options);
+  norm->to(at::kDouble);
+  for (int step = 0; step < 6; ++step)
+    expect_own_statistics(*norm, at::randn({6, 4}, at::kDouble), "step " + std::to_string(step));
+}
+
+TEST(Norms, KeepTheirStateWhereAllIsPadding) {
+  for (const auto& [name, options] : all_norms()) {
+    const auto norm = nn::make_norm(options, 4);
+    const at::Tensor none = at::zeros({2, 3}, at::kBool), all = at::ones({2, 3}, at::kBool);
+    for (int step = 0; step < 3; ++step) norm->forward(at::randn({2, 3, 4}).requires_grad_(), none).sum().backward();
+    std::map<std::string, at::Tensor> before;
+    for (const auto& buffer : norm->named_buffers()) before[buffer.key()] = buffer.value().clone();
+    const at::Tensor x = at::randn({2, 3, 4}).requires_grad_();
+    (norm->forward(x, all) * 0).sum().backward();
+    for (const auto& buffer : norm->named_buffers())
+      if (buffer.key() != "num_batches_tracked") {
+        EXPECT_TRUE(at::equal(buffer.value(), before.at(buffer.key()))) << name << ' ' << buffer.key();
+      }
+  }
+}
+
+TEST(BatchNorm, KeepsItsAveragesWhereOneTokenIsLeft) {
+  nn::BatchNorm norm(4, {});
+  at::Tensor padding = at::ones({2, 3}, at::kBool);
+  padding[1][2].fill_(false);
+  norm.forward(at::randn({2, 3, 4}), padding);
+  EXPECT_TRUE(at::equal(norm.running_mean, at::zeros({4})));
+  EXPECT_TRUE(at::equal(norm.running_var, at::ones({4})));
+}
+
+TEST(Observation, GivesBackWhoListenedBefore) {
+  const auto norm = std::make_shared<nn::UnifiedNorm>(4, ops::UnifiedNormSettings{});
+  int outer = 0, inner = 0;
+  const auto counting = [](int& count) {
+    return nn::Listener([&count](const std::string&, nn::Signal, const at::Tensor&) { ++count; },
+                        {nn::Signal::used_statistic});
+  };
+  const nn::Observation first(*norm, counting(outer));
+  {
+    const nn::Observation second(*norm, counting(inner));
+    norm->forward(at::randn({6, 4}));
+  }
+  EXPECT_EQ(std::pair(outer, inner), std::pair(0, 1));
+  norm->forward(at::randn({6, 4}));
+  EXPECT_EQ(std::pair(outer, inner), std::pair(1, 1));
 }
 
 TEST(UnifiedNorm, WarmsUpAgainForFineTuning) {

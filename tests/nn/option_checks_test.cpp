@@ -16,12 +16,12 @@
 #include "cachet/nn/attention/window_attention.h"
 #include "cachet/nn/feed_forward.h"
 #include "cachet/nn/norm/norm_options.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(OptionChecks, NameTheOptionOfAnAttention) {

@@ -6,6 +6,7 @@
 #include "cachet/nn/stochastic_depth.h"
 #include "cachet/nn/transformer_block.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -53,8 +54,7 @@ TEST(TruncatedNormal, ADrawAtTheEdgeIsADrawLikeAnother) {
 TEST(FeedForward, GradientEqualsFiniteDifferences) {
   nn::FeedForward mlp(nn::FeedForwardOptions{3, 5});
   mlp.to(at::kDouble);
-  testing::expect_gradients([&](const auto& in) { return mlp.forward(in[0], {}).pow(2).sum(); },
-                            {at::randn({2, 1, 3})});
+  test::expect_gradients([&](const auto& in) { return mlp.forward(in[0], {}).pow(2).sum(); }, {at::randn({2, 1, 3})});
 }
 
 TEST(DepthwiseFeedForward, GradientEqualsFiniteDifferencesAndNeighboursMix) {
@@ -62,13 +62,13 @@ TEST(DepthwiseFeedForward, GradientEqualsFiniteDifferencesAndNeighboursMix) {
     nn::DepthwiseFeedForward mlp({2, 4}, before);
     mlp.to(at::kDouble);
     const nn::TokenLayout layout{nn::Grid{2, 3}, 0, {}};
-    testing::expect_gradients([&](const auto& in) { return mlp.forward(in[0], layout).pow(2).sum(); },
-                              {at::randn({1, 6, 2})});
+    test::expect_gradients([&](const auto& in) { return mlp.forward(in[0], layout).pow(2).sum(); },
+                           {at::randn({1, 6, 2})});
     at::Tensor x = at::randn({1, 6, 2}, at::kDouble);
     const at::Tensor y = mlp.forward(x, layout);
     x.select(1, 1).add_(1);
     EXPECT_FALSE(at::allclose(mlp.forward(x, layout).select(1, 0), y.select(1, 0))) << "the token to the left";
-    testing::expect_refused([&] { mlp.forward(x, {}); }, "needs tokens on a grid");
+    test::expect_refused([&] { mlp.forward(x, {}); }, "needs tokens on a grid");
   }
 }
 

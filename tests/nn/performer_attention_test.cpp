@@ -8,6 +8,7 @@
 #include "tests/support/autocast.h"
 #include "tests/support/decoding.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -36,7 +37,7 @@ TEST(PerformerAttention, FeaturesAreFloat32UnderAutocast) {
     nn::PerformerAttention attention(performer_options(form), 2, 16);
     const at::Tensor x = at::randn({1, 2, 6, 16}) * 3;
     const at::Tensor queries = attention.query_features(x), keys = attention.key_features(x, {});
-    const testing::BFloat16Autocast autocast;
+    const test::BFloat16Autocast autocast;
     EXPECT_TRUE(at::equal(attention.query_features(x), queries));
     EXPECT_TRUE(at::equal(attention.key_features(x, {}), keys));
   }
@@ -97,7 +98,7 @@ TEST(PerformerAttention, GradientsEqualFiniteDifferences) {
     if (!causal) layout.context.padding = at::tensor({0, 0, 0, 0, 0, 0, 1, 0, 0, 1}).view({2, 5}).to(at::kBool);
     for (nn::PerformerAttention* attention : {&softmax, &relu}) {
       attention->to(at::kDouble);
-      testing::expect_gradients(
+      test::expect_gradients(
           [&](const auto& in) { return attention->forward(in[0], in[1], in[2], layout).pow(2).sum(); },
           {at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 4}), at::randn({2, 2, 5, 3})});
     }
@@ -157,7 +158,7 @@ TEST(PerformerAttention, DecodingEqualsTheCausalWhole) {
     nn::AttentionOptions attention_options;
     attention_options.function = options;
     nn::MultiHeadAttention attention({8, 2, attention_options});
-    testing::expect_decoding_equals_whole(attention, 2);
+    test::expect_decoding_equals_whole(attention, 2);
   }
 }
 
@@ -165,10 +166,10 @@ TEST(PerformerAttention, NamesWhatItRefuses) {
   nn::AttentionLayout layout;
   layout.bias = at::zeros({1, 1, 3, 3});
   const at::Tensor x = at::randn({1, 2, 3, 4});
-  testing::expect_refused([&] { nn::PerformerAttention({}, 2, 4).forward(x, x, x, layout); },
-                          "performer_attention: an attention bias");
-  testing::expect_refused([&] { nn::PerformerAttention(performer_options(kForms[0], -1), 2, 4); },
-                          "count of features must be at least 0");
+  test::expect_refused([&] { nn::PerformerAttention({}, 2, 4).forward(x, x, x, layout); },
+                       "performer_attention: an attention bias");
+  test::expect_refused([&] { nn::PerformerAttention(performer_options(kForms[0], -1), 2, 4); },
+                       "count of features must be at least 0");
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 namespace cachet {
 namespace {
 
-using testing::Comparison;
-using testing::Oracle;
+using test::Comparison;
+using test::Oracle;
 
 nn::PowerNormOptions power_norm_options_of(const Oracle& oracle) {
   nn::PowerNormOptions options;
@@ -20,7 +20,7 @@ nn::PowerNormOptions power_norm_options_of(const Oracle& oracle) {
 class PowerNormOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PowerNormOracle, EveryStepIsReproduced) {
-  const Oracle oracle = testing::load_oracle(GetParam());
+  const Oracle oracle = test::load_oracle(GetParam());
   Comparison compare(oracle.name);
   const auto options = power_norm_options_of(oracle);
   nn::PowerNorm norm(oracle.integer("channels"), options);
@@ -58,7 +58,7 @@ TEST_P(PowerNormOracle, EveryStepIsReproduced) {
     compare.close(oracle["eval.x"] * affine->scale + affine->shift, oracle["eval.y"], "affine form");
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, PowerNormOracle, ::testing::ValuesIn(testing::oracles({"pn_"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, PowerNormOracle, ::testing::ValuesIn(test::oracles({"pn_"})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

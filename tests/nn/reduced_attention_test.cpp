@@ -8,12 +8,13 @@
 #include "cachet/nn/attention/token_transformer.h"
 #include "tests/support/autocast.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
 using nn::Grid;
-using testing::expect_refused;
+using test::expect_refused;
 
 nn::SpatialReductionAttention reducing(nn::ReductionForm form, int64_t ratio) {
   nn::SpatialReductionOptions reduction;
@@ -27,8 +28,8 @@ TEST(SpatialReductionAttention, GradientEqualsFiniteDifferencesBesideAClassToken
     auto attention = reducing(form, 2);
     attention.to(at::kDouble);
     const auto layout = nn::AttentionLayout::self({Grid{4, 2}, 1, {}});
-    testing::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[0], layout).pow(2).sum(); },
-                              {at::randn({1, 9, 4})});
+    test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[0], layout).pow(2).sum(); },
+                           {at::randn({1, 9, 4})});
   }
 }
 
@@ -77,7 +78,7 @@ TEST(TokenAttention, FeaturesOfThePerformerAreFloat32UnderAutocast) {
   attention.named_parameters()["proj.weight"].copy_(identity);
   const at::Tensor x = at::randint(-2, 3, {4, 12, 8}).to(at::kFloat);
   const at::Tensor exact = attention.forward(x, x, {}) - x;
-  const testing::BFloat16Autocast autocast;
+  const test::BFloat16Autocast autocast;
   const at::Tensor narrow = attention.forward(x, x, {}).to(at::kFloat) - x;
   // Values to 2, and five roundings of 2^-9 behind the features: their sums, the divisor, the projection.
   EXPECT_LT((narrow - exact).abs().max().item<double>(), 0.02);
@@ -86,10 +87,10 @@ TEST(TokenAttention, FeaturesOfThePerformerAreFloat32UnderAutocast) {
 TEST(TokenAttention, GradientEqualsFiniteDifferencesToItselfAndToAContext) {
   for (const auto& attention : token_attentions()) {
     attention->to(at::kDouble);
-    testing::expect_gradients([&](const auto& in) { return attention->forward(in[0], in[0], {}).pow(2).sum(); },
-                              {at::randn({2, 5, 3})});
-    testing::expect_gradients([&](const auto& in) { return attention->forward(in[0], in[1], {}).pow(2).sum(); },
-                              {at::randn({2, 5, 3}), at::randn({1, 2, 3})});
+    test::expect_gradients([&](const auto& in) { return attention->forward(in[0], in[0], {}).pow(2).sum(); },
+                           {at::randn({2, 5, 3})});
+    test::expect_gradients([&](const auto& in) { return attention->forward(in[0], in[1], {}).pow(2).sum(); },
+                           {at::randn({2, 5, 3}), at::randn({1, 2, 3})});
   }
 }
 

@@ -7,15 +7,16 @@
 #include "cachet/nn/transformer_block.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/oracle.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
 using nn::RelativeAttention;
 using nn::RelativeAttentionOptions;
-using testing::Comparison;
-using testing::expect_refused;
-using testing::Oracle;
+using test::Comparison;
+using test::expect_refused;
+using test::Oracle;
 
 // --- the published layer ---------------------------------------------------------------------------------------------
 
@@ -52,7 +53,7 @@ std::string name_in_transformer_xl(const std::string& ours) {
 }
 
 TEST(TransformerXLOracle, TheLayerIsReproducedWithItsMemory) {
-  const Oracle oracle = testing::load_oracle("attn_transformer_xl");
+  const Oracle oracle = test::load_oracle("attn_transformer_xl");
   Comparison compare(oracle.name);
   const int64_t keys = oracle.integer("mlen") + oracle.integer("qlen"), dim = oracle.integer("d_model");
   const auto distances = [&](int64_t farthest) { return nn::distance_sinusoids(keys, dim, farthest, at::kDouble); };
@@ -150,7 +151,7 @@ TEST(RelativeAttention, GradientsEqualFiniteDifferences) {
   RelativeAttention attention({6, 2}, nn::RelativeBiases::make(2, 3));
   attention.to(at::kDouble);
   const at::Tensor weight = at::randn({2, 3, 6}, at::kDouble);
-  testing::expect_gradients(
+  test::expect_gradients(
       [&](const auto& in) {
         nn::AttentionLayout layout;
         layout.relative = causal_places(3, 5, in[0]);

@@ -85,8 +85,8 @@ Outcome train(torch::nn::Module& module, const RunLayer& run, const at::Tensor& 
 
 void expect_halves_equal_the_whole(const std::string& name,
                                    const std::function<std::shared_ptr<torch::nn::Module>()>& make, const RunLayer& run,
-                                   bool padded) {
-  constexpr int64_t kSteps = 5, kBatch = 6, kFirst = 2;  // the halves are not equal
+                                   bool padded, int64_t first_part = 2) {
+  constexpr int64_t kSteps = 5, kBatch = 6;  // the halves are not equal
   const auto same = [&] {
     at::manual_seed(11);
     auto module = make();
@@ -106,7 +106,7 @@ void expect_halves_equal_the_whole(const std::string& name,
   for (size_t rank = 0; rank < 2; ++rank) {
     nn::use_replicas(*modules[rank], both.replica(rank));
     threads.emplace_back([&, rank] {
-      const int64_t first = rank == 0 ? 0 : kFirst, count = rank == 0 ? kFirst : kBatch - kFirst;
+      const int64_t first = rank == 0 ? 0 : first_part, count = rank == 0 ? first_part : kBatch - first_part;
       parts[rank] = train(*modules[rank], run, x.narrow(1, first, count),
                           padded ? padding.narrow(0, first, count) : padding, weight.narrow(0, first, count));
     });
@@ -171,12 +171,13 @@ TEST(Replicas, CachesOfTwoHalvesAreThatOfTheWholeBatch) {
       {"fifo", nn::FifoCacheOptions{}}};
   for (const auto& [name, cache] : caches)
     for (const bool padded : {false, true})
-      expect_halves_equal_the_whole(
-          name + (padded ? ", padded" : ""),
-          [&, cache = cache] {
-            return nn::make_self_attention({8, 2, 4, {}, cache});
-          },
-          run, padded);
+      for (const int64_t first_part : {2, 0})  // a process that has no sample takes part in the sums
+        expect_halves_equal_the_whole(
+            name + (padded ? ", padded" : "") + ", first " + std::to_string(first_part),
+            [&, cache = cache] {
+              return nn::make_self_attention({8, 2, 4, {}, cache});
+            },
+            run, padded, first_part);
 }
 
 TEST(Replicas, OneProcessAmongOneIsOneAlone) {

@@ -73,10 +73,8 @@ TEST(SoftmaxAttention, FastWaysEqualTheComposedOneForEveryLayout) {
           layout.context.padding = at::rand({2, c.keys}).lt(0.3);
           layout.context.padding[1].fill_(true);  // a sample without any key
         }
-        testing::expect_fused_equals_composite(
-            [&](const testing::Tensors& x) {
-              return testing::Tensors{nn::softmax_attention(x[0], x[1], x[2], layout)};
-            },
+        test::expect_fused_equals_composite(
+            [&](const test::Tensors& x) { return test::Tensors{nn::softmax_attention(x[0], x[1], x[2], layout)}; },
             {at::randn({2, c.queries, 3, c.width}).transpose(1, 2), at::randn({c.shared, 3, c.keys, c.width}),
              at::randn({c.shared, 3, c.keys, c.width})},
             std::to_string(c.queries) + " of " + std::to_string(c.keys) + (causal ? ", causal" : "") +

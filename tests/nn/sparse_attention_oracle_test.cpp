@@ -9,11 +9,11 @@
 namespace cachet {
 namespace {
 
-using testing::Comparison;
-using testing::Oracle;
+using test::Comparison;
+using test::Oracle;
 
 struct AttentionFixture : ::testing::TestWithParam<std::string> {
-  const Oracle oracle = testing::load_oracle(GetParam());
+  const Oracle oracle = test::load_oracle(GetParam());
 
   // Both types: float64 is the composition, float32 the fused form.
   static constexpr std::array<at::ScalarType, 2> kTypes{at::kDouble, at::kFloat};
@@ -63,7 +63,7 @@ TEST_P(BigBirdFixture, TheBlocksMetMakeItsMask) {
       << "each block once, or a key would count twice";
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, BigBirdFixture, ::testing::ValuesIn(testing::oracles({"attn_bigbird"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, BigBirdFixture, ::testing::ValuesIn(test::oracles({"attn_bigbird"})),
                          [](const auto& info) { return info.param; });
 
 struct LshFixture : AttentionFixture {
@@ -100,7 +100,7 @@ TEST_P(LshFixture, OrdersOutputsAndGradientsAreReproduced) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, LshFixture, ::testing::ValuesIn(testing::oracles({"attn_reformer_lsh"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, LshFixture, ::testing::ValuesIn(test::oracles({"attn_reformer_lsh"})),
                          [](const auto& info) { return info.param; });
 
 struct PerformerFixture : AttentionFixture {
@@ -137,7 +137,7 @@ TEST_P(PerformerFixture, FeaturesOutputsAndGradientsAreReproduced) {
       }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, PerformerFixture, ::testing::ValuesIn(testing::oracles({"attn_performer"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, PerformerFixture, ::testing::ValuesIn(test::oracles({"attn_performer"})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

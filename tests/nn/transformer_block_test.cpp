@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 nn::TransformerBlockOptions small_block() {
   nn::TransformerBlockOptions options;
@@ -104,7 +105,7 @@ TEST(TransformerBlock, CrossAttentionReadsTheEncoderAndNotItsPadding) {
     const at::Tensor noisy = at::where(padding.unsqueeze(2), at::randn({2, 5, 6}, at::kDouble), tokens);
     EXPECT_TRUE(at::equal(y, block->forward(x, {}, {noisy, padded})));
     EXPECT_FALSE(at::allclose(y, block->forward(x, {}, {tokens + 1, padded})));
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& in) {
           return block->forward(in[0], {}, {in[1], padded}).pow(2).sum();
         },

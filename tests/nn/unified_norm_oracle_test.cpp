@@ -9,8 +9,8 @@ namespace cachet {
 namespace {
 
 using State = ops::UnifiedNormState;
-using testing::Comparison;
-using testing::Oracle;
+using test::Comparison;
+using test::Oracle;
 
 ops::UnifiedNormSettings unified_norm_settings_of(const Oracle& oracle) {
   if (oracle.metadata.value("norm", "") == "mabn")
@@ -80,7 +80,7 @@ void expect_filtered(const nn::UnifiedNorm& norm, const Oracle& oracle, int64_t 
 class UnifiedNormOracle : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(UnifiedNormOracle, EveryStepIsReproduced) {
-  const Oracle oracle = testing::load_oracle(GetParam());
+  const Oracle oracle = test::load_oracle(GetParam());
   Comparison compare(oracle.name);
   const auto settings = unified_norm_settings_of(oracle);
   nn::UnifiedNorm norm(oracle.integer("channels"), settings);
@@ -90,9 +90,9 @@ TEST_P(UnifiedNormOracle, EveryStepIsReproduced) {
   for (int64_t i = 0; i < oracle.integer("iters"); ++i) {
     const std::string step = "step " + std::to_string(i) + " ";
     at::Tensor used;
-    norm.listen("", [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
-      if (signal == nn::Signal::used_statistic) used = value;
-    });
+    norm.listen({"", nn::Listener([&](const std::string&, nn::Signal signal, const at::Tensor& value) {
+                   if (signal == nn::Signal::used_statistic) used = value;
+                 })});
     norm.zero_grad();
     const at::Tensor x = oracle.step(i, "x").requires_grad_();
     const at::Tensor padding = oracle.has_step(i, "pad") ? oracle.step(i, "pad").to(at::kBool) : at::Tensor();
@@ -114,7 +114,7 @@ TEST_P(UnifiedNormOracle, EveryStepIsReproduced) {
   compare.close(oracle["eval.x"] * affine.scale + affine.shift, oracle["eval.y"], "affine form");
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, UnifiedNormOracle, ::testing::ValuesIn(testing::oracles({"un_", "mabn_"})),
+INSTANTIATE_TEST_SUITE_P(Fixtures, UnifiedNormOracle, ::testing::ValuesIn(test::oracles({"un_", "mabn_"})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -8,13 +8,14 @@
 #include "cachet/nn/attention/relative_position_bias.h"
 #include "cachet/nn/attention/window_attention.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
 using nn::Grid;
 using nn::WindowOrder;
-using testing::expect_refused;
+using test::expect_refused;
 
 constexpr WindowOrder kOrders[] = {WindowOrder::shift_then_pad, WindowOrder::pad_then_shift};
 
@@ -111,8 +112,8 @@ TEST(WindowAttention, GradientEqualsFiniteDifferencesWithAndWithoutACache) {
     attention->to(at::kDouble);
     const auto layout = nn::AttentionLayout::self({Grid{3, 5}, 0, {}});
     attention->eval();  // each call with the same cache
-    testing::expect_gradients([&](const auto& in) { return attention->forward(in[0], in[0], layout).pow(2).sum(); },
-                              {at::randn({1, 15, 4})});
+    test::expect_gradients([&](const auto& in) { return attention->forward(in[0], in[0], layout).pow(2).sum(); },
+                           {at::randn({1, 15, 4})});
   }
 }
 

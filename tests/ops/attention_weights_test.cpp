@@ -7,12 +7,13 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
-using testing::Tensors;
+using test::expect_refused;
+using test::Tensors;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -38,18 +39,17 @@ TEST(AttentionWeights, AQueryThatSeesNoKeyGetsZeros) {
 TEST(AttentionWeights, GradientEqualsFiniteDifferences) {
   const at::Tensor weight = at::randn({4, 2, 2, 3}, at::kDouble);
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{2, 2, 2, 3}, {1, 1, 1, 3}})
-    testing::expect_gradients(
-        [&](const auto& in) { return (ops::attention_weights(in[0], in[1], 0.5) * weight).sum(); },
-        {at::randn({4, 2, 2, 3}), at::randn(shape)});
-  testing::expect_gradients([&](const auto& in) { return (ops::attention_weights(in[0], {}, 0.5) * weight).sum(); },
-                            {at::randn({4, 2, 2, 3})});
+    test::expect_gradients([&](const auto& in) { return (ops::attention_weights(in[0], in[1], 0.5) * weight).sum(); },
+                           {at::randn({4, 2, 2, 3}), at::randn(shape)});
+  test::expect_gradients([&](const auto& in) { return (ops::attention_weights(in[0], {}, 0.5) * weight).sum(); },
+                         {at::randn({4, 2, 2, 3})});
 }
 
 TEST(AttentionWeights, FusedEqualsComposite) {
   for (const int64_t keys : {0, 1, 49, 197})
     for (const std::vector<int64_t>& shape :
          {std::vector<int64_t>{}, {1, 3, 5, keys}, {2, 3, 5, keys}, {2, 1, 1, keys}, {4, 3, 1, 1}})
-      testing::expect_fused_equals_composite(
+      test::expect_fused_equals_composite(
           [&](const Tensors& in) -> Tensors {
             return {ops::attention_weights(in[0], in.size() > 1 ? std::optional(in[1]) : std::nullopt, 0.3)};
           },

@@ -7,12 +7,13 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
-using testing::Tensors;
+using test::expect_refused;
+using test::Tensors;
 
 constexpr int64_t kHeads = 2, kWidth = 4;
 
@@ -92,7 +93,7 @@ TEST(BlockAttention, GradientsEqualFiniteDifferences) {
   seen.most = 2;
   const at::Tensor weight = at::randn({2, kHeads, 5}, at::kDouble);
   for (const bool shared : {false, true})
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& in) {
           const auto [y, sums] = ops::block_attention(in[0], in[1], in[2], blocks, 2, 0.7, seen);
           return y.pow(2).sum() + (sums.clamp_min(-100) * weight).sum();
@@ -119,7 +120,7 @@ TEST(BlockAttention, FusedEqualsComposite) {
         return at::randn({batch, length, 3, width}).transpose(1, 2);
       };
       const int64_t context = form == 1 ? 1 : 2;
-      testing::expect_fused_equals_composite(
+      test::expect_fused_equals_composite(
           [&](const Tensors& in) -> Tensors {
             const auto [y, sums] = ops::block_attention(in[0], in[1], in[2], blocks, size, 0.2, seen);
             return {y, sums.clamp_min(-100)};

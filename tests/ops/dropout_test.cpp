@@ -7,6 +7,7 @@
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -66,12 +67,12 @@ TEST(Dropout, ItsGradientsAreItself) {
   const auto first = torch::autograd::grad({y}, {x}, {weight}, true, /*create_graph=*/true)[0];
   EXPECT_TRUE(at::equal(first, with_seed(weight, 0.5, 9)));
   EXPECT_TRUE(at::equal(torch::autograd::grad({first.sum()}, {weight})[0], with_seed(at::ones({30, 5}), 0.5, 9)));
-  testing::expect_gradients([](const auto& in) { return (with_seed(in[0], 0.5, 9) * in[1]).sum(); },
-                            {at::randn({4, 5}), at::randn({4, 5})});
+  test::expect_gradients([](const auto& in) { return (with_seed(in[0], 0.5, 9) * in[1]).sum(); },
+                         {at::randn({4, 5}), at::randn({4, 5})});
 }
 
 TEST(Dropout, NamesWhatItRefuses) {
-  using testing::expect_refused;
+  using test::expect_refused;
   expect_refused([] { ops::dropout(at::ones({2}), 1.5, true); }, "dropout: p must be in [0, 1], got 1.5");
   expect_refused([] { ops::dropout(at::ones({2}), std::nan(""), false); }, "dropout: p must be in [0, 1], got nan");
   expect_refused([] { ops::dropout(at::ones({2}, at::kLong), 0.5, true); }, "dropout: x must be floating, got Long");

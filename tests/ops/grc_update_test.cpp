@@ -5,11 +5,12 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 struct GrcInputs {
   at::Tensor cache, tokens;
@@ -58,7 +59,7 @@ TEST(GrcUpdate, GradientEqualsFiniteDifferences) {
     std::vector<at::Tensor> tensors{in.cache,         in.tokens,       in.reset.weight,     *in.reset.bias,
                                     in.update.weight, *in.update.bias, in.candidate.weight, *in.candidate.bias};
     if (with_norm) tensors.insert(tensors.end(), {in.norm->weight, in.norm->bias});
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& t) {
           GrcInputs x{t[0], t[1], {t[2], t[3]}, {t[4], t[5]}, {t[6], t[7]}, {}};
           if (with_norm) x.norm = ops::CandidateNorm{t[8], t[9]};
@@ -91,16 +92,16 @@ TEST(GrcUpdate, KeepsTheCachesPrecisionBesideNarrowWeights) {
 }
 
 TEST(GrcUpdate, FusedEqualsComposite) {
-  using testing::Tensors;
+  using test::Tensors;
   for (const bool with_norm : {false, true})
     for (const bool with_bias : {false, true})
-      for (const int64_t cache_batch : {1, 3})
+      for (const int64_t cache_batch : {1, 3})  // a cache each has a fused form in float32 alone
         for (const auto& [length, width] : {std::pair<int64_t, int64_t>{0, 4}, {1, 1}, {5, 16}, {17, 31}}) {
           const auto weight = [w = width] { return at::randn({w, 2 * w}) * 0.5; };
           const at::Tensor strided = at::randn({3, length, 2 * width}).narrow(2, 0, width);
           Tensors inputs{at::randn({cache_batch, length, width}), strided, weight(), weight(), weight()};
           for (int i = 0; i < 5; ++i) inputs.push_back(at::randn({width}));
-          testing::expect_fused_equals_composite(
+          test::expect_fused_equals_composite(
               [&](const Tensors& in) -> Tensors {
                 const auto bias = [&](size_t i) { return with_bias ? std::optional(in[i]) : std::nullopt; };
                 std::optional<ops::CandidateNorm> norm;

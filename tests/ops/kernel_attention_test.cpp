@@ -7,7 +7,7 @@
 
 #include "tests/support/autocast.h"
 #include "tests/support/fused.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -66,7 +66,7 @@ TEST(KernelAttentionOperator, AStreamUnderAutocastIsThatOfNarrowOperandsAndWideS
   for (int piece = 0; piece < 2; ++piece) {
     const at::Tensor x = at::rand({1, 2, 512, 4}), n = narrow(x);
     const at::Tensor expected = ops::kernel_attention_stream(n, n, n, narrow_map, {}, true, 0, expected_sums);
-    const testing::BFloat16Autocast autocast;
+    const test::BFloat16Autocast autocast;
     EXPECT_TRUE(at::equal(ops::kernel_attention_stream(x, x, x, map, {}, true, 0, sums), expected)) << piece;
     EXPECT_EQ(sums.scalar_type(), at::kFloat);
     EXPECT_TRUE(at::equal(sums, expected_sums)) << piece;
@@ -110,7 +110,7 @@ const std::vector<KernelCase>& kernel_cases() {
 }
 
 TEST(KernelAttentionOperator, FusedEqualsComposite) {
-  using testing::Tensors;
+  using test::Tensors;
   struct Shape {
     int64_t queries, keys, width, value_width;
   };
@@ -135,7 +135,7 @@ TEST(KernelAttentionOperator, FusedEqualsComposite) {
             at::Tensor padding = at::zeros({2, lk}, at::kBool);
             padding[0][lk - 1].fill_(masked);
             padding[1].slice(0, lk / 2).fill_(masked);
-            testing::expect_fused_equals_composite(
+            test::expect_fused_equals_composite(
                 [&](const Tensors& in) -> Tensors {
                   const ops::FeatureMap own{{in.begin() + 3, in.end()}, units};
                   return {ops::kernel_attention(in[0], in[1], in[2], own,
@@ -144,6 +144,20 @@ TEST(KernelAttentionOperator, FusedEqualsComposite) {
                 inputs, name + (causal ? ", causal " : ", ") + std::to_string(lq) + " x " + std::to_string(lk), 5e-5,
                 0.1);
           }
+}
+
+TEST(KernelAttentionOperator, SamplesMayShareKeysThatAreNotAllValid) {
+  const auto map = random_map({FeatureUnit::glu, FeatureUnit::softplus_glu}, 2, 16);
+  test::Tensors inputs{at::randn({2, 2, 5, 16}), at::randn({1, 2, 7, 16}), at::randn({1, 2, 7, 8})};
+  inputs.insert(inputs.end(), map.weights.begin(), map.weights.end());
+  at::Tensor padding = at::zeros({2, 7}, at::kBool);
+  padding[1].slice(0, 3).fill_(true);
+  test::expect_fused_equals_composite(
+      [&](const test::Tensors& in) -> test::Tensors {
+        const ops::FeatureMap own{{in.begin() + 3, in.end()}, map.units};
+        return {ops::kernel_attention(in[0], in[1], in[2], own, padding, /*causal=*/false, 1e-3)};
+      },
+      inputs, "shared keys", 5e-5, 0.1);
 }
 
 TEST(KernelAttentionOperator, FusedNeverReadsThePaddingNotEvenNaN) {
@@ -155,8 +169,8 @@ TEST(KernelAttentionOperator, FusedNeverReadsThePaddingNotEvenNaN) {
     for (const bool noisy : {false, true}) {
       const at::Tensor keys =
           k.masked_fill(padding.view({2, 1, 3, 1}), noisy ? std::numeric_limits<double>::quiet_NaN() : 0.0);
-      results[noisy] = testing::outputs_and_gradients(
-          [&](const testing::Tensors& in) -> testing::Tensors {
+      results[noisy] = test::outputs_and_gradients(
+          [&](const test::Tensors& in) -> test::Tensors {
             return {ops::kernel_attention(q, in[0], in[0], {{in[1], in[2]}, map.units}, padding, causal, 1e-3)};
           },
           {keys, map.weights[0], map.weights[1]});
@@ -172,7 +186,7 @@ TEST(KernelAttentionOperator, NamesWhatItRefuses) {
                        const std::optional<at::Tensor>& padding = {}) {
     return [=] { ops::kernel_attention(q, k, v, m, padding); };
   };
-  using testing::expect_refused;
+  using test::expect_refused;
   expect_refused(run(q[0], q, map), "k must be (B or 1, H, Lk, n)");
   expect_refused(run(q, at::randn({1, 2, 4, 4}), map), "v must be (B, H, Lk, e) with the B, H, Lk of k");
   expect_refused(run(q.to(at::kDouble), q, map), "q is Float, k Double");

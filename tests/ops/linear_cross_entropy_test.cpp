@@ -5,12 +5,13 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
-using testing::Tensors;
+using test::expect_refused;
+using test::Tensors;
 
 at::Tensor targets(std::vector<int64_t> ids) { return at::tensor(ids, at::kLong); }
 
@@ -49,12 +50,12 @@ TEST(LinearCrossEntropy, ARowWithoutATargetCostsNothing) {
 TEST(LinearCrossEntropy, GradientEqualsFiniteDifferences) {
   const at::Tensor weight_of_row = at::randn({4}, at::kDouble), target = targets({1, -1, 4, 0});
   for (const double smoothing : {0.0, 0.2}) {
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& in) {
           return (ops::linear_cross_entropy(in[0], in[1], in[2], target, smoothing).loss * weight_of_row).sum();
         },
         {at::randn({4, 3}), at::randn({5, 3}), at::randn({5})});
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& in) {
           return (ops::linear_cross_entropy(in[0], in[1], {}, target, smoothing).loss * weight_of_row).sum();
         },
@@ -71,7 +72,7 @@ TEST(LinearCrossEntropy, FusedEqualsComposite) {
         for (const bool biased : {false, true}) {
           Tensors in{at::randn({rows, 24}), at::randn({classes, 24}) * 0.3};
           if (biased) in.push_back(at::randn({classes}));
-          testing::expect_fused_equals_composite(
+          test::expect_fused_equals_composite(
               [&](const Tensors& in) -> Tensors {
                 return {ops::linear_cross_entropy(in[0], in[1], in.size() > 2 ? std::optional(in[2]) : std::nullopt,
                                                   target, smoothing)

@@ -1,6 +1,7 @@
 #include "cachet/ops/linear.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,18 +9,19 @@
 #include "cachet/ops/product.h"
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::Tensors;
+using test::Tensors;
 
 TEST(Linear, EqualsATensOwn) {
   for (const auto& [k, n] : {std::pair<int64_t, int64_t>{1, 1}, {16, 5}, {33, 64}})
     for (const int64_t rows : {0, 1, 70}) {
       // Rows as a slice of wider ones leaves them.
       const Tensors inputs{at::randn({2, rows, 2 * k}).narrow(2, 0, k), at::randn({n, k}) * 0.3, at::randn({n})};
-      testing::expect_fused_equals_composite(
+      test::expect_fused_equals_composite(
           [](const Tensors& in) -> Tensors {
             return {ops::linear(in[0], in[1], in[2].to(in[1].scalar_type())), ops::linear(in[0], in[1])};
           },
@@ -31,7 +33,7 @@ TEST(LinearGelu, FusedEqualsComposite) {
   for (const auto& [k, n] : {std::pair<int64_t, int64_t>{1, 1}, {16, 5}, {33, 64}})
     for (const int64_t rows : {0, 1, 70}) {
       const Tensors inputs{at::randn({2, rows, 2 * k}).narrow(2, 0, k), at::randn({n, k}) * 0.3, at::randn({n})};
-      testing::expect_fused_equals_composite(
+      test::expect_fused_equals_composite(
           [](const Tensors& in) -> Tensors { return {ops::linear_gelu(in[0], in[1], in[2])}; }, inputs,
           "K " + std::to_string(k) + ", rows " + std::to_string(rows));
     }
@@ -39,6 +41,12 @@ TEST(LinearGelu, FusedEqualsComposite) {
 
 TEST(LinearGelu, WithoutGradientIsTheSame) {
   const at::Tensor x = at::randn({3, 5, 16}), weight = at::randn({8, 16}).requires_grad_(), bias = at::randn({8});
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("cachet::linear_gelu", "");
+  for (const bool keep : {false, true}) {
+    torch::jit::Stack stack{x, weight, bias, keep};
+    op.callBoxed(&stack);
+    EXPECT_EQ(stack.at(1).toTensor().numel() > 0, keep) << "with a gradient to come as without";
+  }
   const at::Tensor with = ops::linear_gelu(x, weight, bias);
   EXPECT_TRUE(with.requires_grad());
   const at::NoGradGuard no_grad;
@@ -47,14 +55,14 @@ TEST(LinearGelu, WithoutGradientIsTheSame) {
 
 TEST(LinearGelu, GradientEqualsFiniteDifferences) {
   const at::Tensor kept = at::randn({2, 3, 5}, at::kDouble);
-  testing::expect_gradients([&](const auto& in) { return (ops::linear_gelu(in[0], in[1], in[2]) * kept).sum(); },
-                            {at::randn({2, 3, 4}), at::randn({5, 4}), at::randn({5})});
-  testing::expect_gradients([&](const auto& in) { return (ops::linear(in[0], in[1], in[2]) * kept).sum(); },
-                            {at::randn({2, 3, 4}), at::randn({5, 4}), at::randn({5})});
+  test::expect_gradients([&](const auto& in) { return (ops::linear_gelu(in[0], in[1], in[2]) * kept).sum(); },
+                         {at::randn({2, 3, 4}), at::randn({5, 4}), at::randn({5})});
+  test::expect_gradients([&](const auto& in) { return (ops::linear(in[0], in[1], in[2]) * kept).sum(); },
+                         {at::randn({2, 3, 4}), at::randn({5, 4}), at::randn({5})});
 }
 
 TEST(LinearGelu, NamesWhatItRefuses) {
-  using testing::expect_refused;
+  using test::expect_refused;
   const at::Tensor x = at::randn({2, 4}), weight = at::randn({5, 4}), bias = at::randn({5});
   expect_refused(
       [&] {

@@ -6,11 +6,12 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 TEST(MixHeads, IsTheEquationHeadByHead) {
   const at::Tensor self = at::randn({2, 3, 4, 6}, at::kDouble), memory = at::randn({2, 3, 4, 2}, at::kDouble);
@@ -26,8 +27,8 @@ TEST(MixHeads, IsTheEquationHeadByHead) {
 TEST(MixHeads, GradientEqualsFiniteDifferences) {
   const at::Tensor weight = at::randn({1, 3, 2, 6}, at::kDouble);
   for (const int64_t m : {0, 4, 6})
-    testing::expect_gradients([&](const auto& in) { return (ops::mix_heads(in[0], in[1], in[2]) * weight).sum(); },
-                              {at::randn({1, 3, 2, 6}), at::randn({1, 3, 2, m}), at::randn({2})});
+    test::expect_gradients([&](const auto& in) { return (ops::mix_heads(in[0], in[1], in[2]) * weight).sum(); },
+                           {at::randn({1, 3, 2, 6}), at::randn({1, 3, 2, m}), at::randn({2})});
 }
 
 TEST(MixHeads, TakesStridedAndEmptyTensors) {
@@ -62,10 +63,10 @@ TEST(MixHeads, NamesWhatItRefuses) {
 }
 
 TEST(MixHeads, FusedEqualsComposite) {
-  using testing::Tensors;
+  using test::Tensors;
   for (const int64_t tokens : {0, 1, 70})
     for (const auto& [d, m] : {std::pair<int64_t, int64_t>{1, 1}, {64, 32}, {33, 7}, {16, 0}})
-      testing::expect_fused_equals_composite(
+      test::expect_fused_equals_composite(
           [](const Tensors& in) -> Tensors { return {ops::mix_heads(in[0], in[1], in[2])}; },
           {at::randn({2, tokens, d, 3}).transpose(2, 3), at::randn({2, tokens, 3, 2 * m}).narrow(3, 0, m),
            at::randn({3})},

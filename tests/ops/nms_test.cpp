@@ -7,12 +7,12 @@
 #include <limits>
 
 #include "cachet/ops/fused.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 std::vector<int64_t> kept_of(const at::Tensor& boxes, const at::Tensor& scores, double threshold,
                              const std::optional<at::Tensor>& groups = {}) {

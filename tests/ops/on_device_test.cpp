@@ -13,14 +13,14 @@ namespace cachet {
 namespace {
 
 using Inputs = std::vector<at::Tensor>;
-using testing::expect_same_on_device;
+using test::expect_same_on_device;
 
 // Each operator on another device is its composition; what it gives is what it gives on the CPU.
 class OperatorsOnDevice : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!testing::test_device()) GTEST_SKIP() << "CACHET_TEST_DEVICE names no device";
-    device_ = *testing::test_device();
+    if (!test::test_device()) GTEST_SKIP() << "CACHET_TEST_DEVICE names no device";
+    device_ = *test::test_device();
   }
   c10::Device device_{c10::kCPU};
 };

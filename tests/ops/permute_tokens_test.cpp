@@ -5,11 +5,12 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 at::Tensor tokens_numbers(const std::vector<int64_t>& numbers) { return at::tensor(numbers, at::kLong); }
 
@@ -34,21 +35,21 @@ TEST(PermuteTokens, PutsEveryTokenInItsPlaceWhateverTheTypeAndTheStrides) {
 
 TEST(PermuteTokens, FusedEqualsComposite) {
   const at::Tensor index = tokens_numbers(kPlaces), inverse = tokens_numbers(kTokens);
-  testing::expect_fused_equals_composite(
-      [&](const testing::Tensors& in) { return testing::Tensors{ops::permute_tokens(in[0], index, inverse)}; },
+  test::expect_fused_equals_composite(
+      [&](const test::Tensors& in) { return test::Tensors{ops::permute_tokens(in[0], index, inverse)}; },
       {at::randn({7, 4, 33})}, "permute_tokens", 0, 0);
 }
 
 TEST(PermuteTokens, GradientEqualsFiniteDifferencesTwice) {
   const at::Tensor index = tokens_numbers(kPlaces), inverse = tokens_numbers(kTokens);
   const auto cubes = [&](const auto& in) { return ops::permute_tokens(in[0], index, inverse).pow(3).sum(); };
-  testing::expect_gradients(cubes, {at::randn({2, 4, 2})});
-  testing::expect_gradients(
+  test::expect_gradients(cubes, {at::randn({2, 4, 2})});
+  test::expect_gradients(
       [&](const auto& in) {
         // Finite differences are taken without a graph, and the first derivative needs one.
         const at::AutoGradMode with_graph(true);
         const at::Tensor x = in[0].requires_grad() ? in[0] : in[0].detach().requires_grad_();
-        const testing::Tensors outputs{cubes(testing::Tensors{x})};
+        const test::Tensors outputs{cubes(test::Tensors{x})};
         return torch::autograd::grad(outputs, {x}, {}, /*retain_graph=*/true, /*create_graph=*/true)[0].pow(2).sum();
       },
       {at::randn({2, 4, 2})});

@@ -5,11 +5,12 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 constexpr int64_t kPowerChannels = 3;
 
@@ -21,7 +22,7 @@ TEST(PowerNormOperator, OnRunningStatisticsTheScaleIsConstant) {
   settings.warmup = 0;
   const at::Tensor x = at::randn({2, 4, kPowerChannels}, at::kDouble),
                    kept = at::randn({2, 4, kPowerChannels}, at::kDouble);
-  testing::expect_gradients(
+  test::expect_gradients(
       [&](const auto& in) {
         const auto state = ops::initial_power_norm_state(kPowerChannels, at::kDouble);
         return (ops::power_norm(x, in[0], in[1], {}, state, settings).output * kept).sum();
@@ -55,10 +56,10 @@ TEST(PowerNormOperator, AnswersShapesOnTheMetaDevice) {
 }
 
 TEST(PowerNormOperator, FusedEqualsComposite) {
-  using testing::Tensors;
+  using test::Tensors;
   for (const int64_t tokens : {1, 300})
     for (const int64_t channels : {1, 67})
-      testing::expect_fused_equals_composite(
+      test::expect_fused_equals_composite(
           [&](const Tensors& in) -> Tensors {
             ops::PowerNormSettings settings;
             settings.warmup = 1;

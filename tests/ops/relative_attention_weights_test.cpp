@@ -7,12 +7,13 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
-using testing::Tensors;
+using test::expect_refused;
+using test::Tensors;
 
 at::Tensor causal_mask(int64_t queries, int64_t keys) {
   return at::ones({queries, keys}, at::kBool).triu(keys - queries + 1);
@@ -51,7 +52,7 @@ TEST(RelativeAttentionWeights, GradientEqualsFiniteDifferences) {
   for (const bool causal : {true, false}) {
     std::optional<at::Tensor> hidden;
     if (causal) hidden = causal_mask(3, 4);
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& in) { return (ops::relative_attention_weights(in[0], in[1], hidden, 0.5) * weight).sum(); },
         {at::randn({2, 2, 3, 4}), at::randn({2, 2, 3, 4})});
   }
@@ -63,7 +64,7 @@ TEST(RelativeAttentionWeights, FusedEqualsComposite) {
     for (const bool causal : {true, false}) {
       std::optional<at::Tensor> hidden;
       if (causal) hidden = causal_mask(queries, keys);
-      testing::expect_fused_equals_composite(
+      test::expect_fused_equals_composite(
           [&](const Tensors& in) -> Tensors { return {ops::relative_attention_weights(in[0], in[1], hidden, 0.3)}; },
           {at::randn({4, 3, keys, queries}).transpose(2, 3), at::randn({4, 3, queries, keys})},
           std::to_string(queries) + " queries, " + std::to_string(keys) + " keys" + (causal ? ", causal" : ""));

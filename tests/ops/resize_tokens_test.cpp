@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 
 TEST(ResizeTokens, TakesTheTokenBelowEachFraction) {
   for (int64_t from = 1; from <= 9; ++from)
@@ -33,10 +34,10 @@ TEST(ResizeTokens, PaddingNeverEntersWhereverItLies) {
 TEST(ResizeTokens, GradientEqualsFiniteDifferences) {
   const at::Tensor weight = at::randn({2, 7, 3}, at::kDouble);
   const at::Tensor padding = at::tensor({0, 0, 0, 1, 0, 0, 1, 1}).view({2, 4}).to(at::kBool);
-  testing::expect_gradients([&](const auto& in) { return (ops::resize_tokens(in[0], 7) * weight).sum(); },
-                            {at::randn({2, 4, 3})});
-  testing::expect_gradients([&](const auto& in) { return (ops::resize_tokens(in[0], 7, padding) * weight).sum(); },
-                            {at::randn({2, 4, 3})});
+  test::expect_gradients([&](const auto& in) { return (ops::resize_tokens(in[0], 7) * weight).sum(); },
+                         {at::randn({2, 4, 3})});
+  test::expect_gradients([&](const auto& in) { return (ops::resize_tokens(in[0], 7, padding) * weight).sum(); },
+                         {at::randn({2, 4, 3})});
 }
 
 TEST(ResizeTokens, AnswersShapesOnTheMetaDevice) {

@@ -7,13 +7,14 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
 using ops::RoiAlignOptions;
-using testing::expect_refused;
-using testing::Tensors;
+using test::expect_refused;
+using test::Tensors;
 
 /// Boxes on `images` images, of sizes and places on and around a map of 12 × 16 cells of 4 pixels.
 at::Tensor drawn_boxes(int64_t images, int64_t count) {
@@ -71,7 +72,7 @@ TEST(RoiAlign, IsItsDefinitionSampleBySample) {
 TEST(RoiAlign, GradientEqualsFiniteDifferences) {
   const at::Tensor boxes = drawn_boxes(2, 5), weight = at::randn({5, 2, 2, 3}, at::kDouble);
   for (const int64_t sampling : {0, 2})
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& in) {
           return (ops::roi_align(in[0], boxes, {2, 3, 0.125, sampling}) * weight).sum();
         },
@@ -80,7 +81,7 @@ TEST(RoiAlign, GradientEqualsFiniteDifferences) {
 
 TEST(RoiAlign, HasAsManyDerivativesAsOneAsksFor) {
   const at::Tensor boxes = drawn_boxes(1, 3);
-  testing::expect_gradients(
+  test::expect_gradients(
       [&](const auto& in) {
         const at::AutoGradMode differentiable(true);
         const at::Tensor cubes = ops::roi_align(in[0], boxes, {2, 2, 0.125, 0}).pow(3).sum();
@@ -94,7 +95,7 @@ TEST(RoiAlign, FusedEqualsComposite) {
     for (const int64_t sampling : {0, 2})
       for (const int64_t count : {0, 20}) {
         const at::Tensor boxes = drawn_boxes(2, count);
-        testing::expect_fused_equals_composite(
+        test::expect_fused_equals_composite(
             [&](const Tensors& in) -> Tensors {
               return {ops::roi_align(in[0], boxes, {7, 5, 0.25, sampling})};
             },
@@ -108,7 +109,7 @@ TEST(RoiAlign, GivesTheSameBitsForAnyNumberOfThreads) {
   const auto run = [&](int threads) {
     const int before = at::get_num_threads();
     at::set_num_threads(threads);
-    Tensors all = testing::outputs_and_gradients(
+    Tensors all = test::outputs_and_gradients(
         [&](const Tensors& in) -> Tensors {
           return {ops::roi_align(in[0], boxes, {7, 7, 0.25, 0})};
         },

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
@@ -24,21 +25,21 @@ TEST(ScaleShift, IsTheAffineMapInTheInputsType) {
 
 TEST(ScaleShift, GradientEqualsFiniteDifferences) {
   const at::Tensor weight = at::randn({2, 3, 4}, at::kDouble);
-  testing::expect_gradients([&](const auto& in) { return (ops::scale_shift(in[0], in[1], in[2]) * weight).sum(); },
-                            {at::randn({2, 3, 4}), at::randn({4}), at::randn({4})});
-  testing::expect_gradients([&](const auto& in) { return (ops::scale_shift(in[0], in[1], {}) * weight).sum(); },
-                            {at::randn({2, 3, 4}), at::randn({4})});
+  test::expect_gradients([&](const auto& in) { return (ops::scale_shift(in[0], in[1], in[2]) * weight).sum(); },
+                         {at::randn({2, 3, 4}), at::randn({4}), at::randn({4})});
+  test::expect_gradients([&](const auto& in) { return (ops::scale_shift(in[0], in[1], {}) * weight).sum(); },
+                         {at::randn({2, 3, 4}), at::randn({4})});
 }
 
 TEST(ScaleShift, NamesWhatItRefuses) {
   const at::Tensor x = at::randn({2, 3});
-  testing::expect_refused([&] { ops::scale_shift(x, at::ones({4}), {}); }, "scale_shift: scale must be (C) = (3)");
-  testing::expect_refused([&] { ops::scale_shift(x, at::ones({3}), at::ones({2})); }, "shift must be (C) = (3)");
-  testing::expect_refused([&] { ops::scale_shift(x, at::ones({3}, at::kBFloat16), {}); }, "float32 or float64");
-  testing::expect_refused([&] { ops::scale_shift(x.to(at::kLong), at::ones({3}), {}); }, "input must be floating");
-  testing::expect_refused([&] { ops::scale_shift(x, at::ones({3}), at::ones({3}, at::kDouble)); }, "shift Double");
-  testing::expect_refused([&] { ops::scale_shift(x, at::ones({3}, at::kMeta), {}); },
-                          "scale is on meta, other operands on cpu");
+  test::expect_refused([&] { ops::scale_shift(x, at::ones({4}), {}); }, "scale_shift: scale must be (C) = (3)");
+  test::expect_refused([&] { ops::scale_shift(x, at::ones({3}), at::ones({2})); }, "shift must be (C) = (3)");
+  test::expect_refused([&] { ops::scale_shift(x, at::ones({3}, at::kBFloat16), {}); }, "float32 or float64");
+  test::expect_refused([&] { ops::scale_shift(x.to(at::kLong), at::ones({3}), {}); }, "input must be floating");
+  test::expect_refused([&] { ops::scale_shift(x, at::ones({3}), at::ones({3}, at::kDouble)); }, "shift Double");
+  test::expect_refused([&] { ops::scale_shift(x, at::ones({3}, at::kMeta), {}); },
+                       "scale is on meta, other operands on cpu");
 }
 
 }  // namespace

@@ -5,14 +5,15 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::Tensors;
+using test::Tensors;
 
 TEST(TokenConvolution, FusedEqualsComposite) {
-  for (const int64_t group : {1, 2, 3, 4, 8})
+  for (const int64_t group : {1, 2, 4, 8})  // those that have a kernel
     for (const int64_t class_tokens : {0, 2})
       for (const auto& [height, width] : {std::pair<int64_t, int64_t>{1, 1}, {3, 5}, {7, 14}})
         for (const int64_t dim : {24, 72}) {
@@ -20,14 +21,14 @@ TEST(TokenConvolution, FusedEqualsComposite) {
           const ops::TokenGrid grid{height, width, class_tokens};
           const Tensors inputs{at::randn({2, tokens, dim}), at::randn({dim, group, 3, 3}) * 0.3, at::randn({dim}),
                                at::randn({dim, 2, tokens}).permute({1, 2, 0})};
-          testing::expect_fused_equals_composite(
+          test::expect_fused_equals_composite(
               [&](const Tensors& in) -> Tensors { return {ops::token_convolution(in[0], in[1], in[2], grid, in[3])}; },
               inputs, "group " + std::to_string(group) + ", grid " + std::to_string(height));
           const auto with_gelu = [&](const Tensors& in) -> Tensors {
             return {ops::token_convolution(in[0], in[1], in[2], grid, in[3], ops::AfterConvolution::gelu)};
           };
-          testing::expect_fused_equals_composite(with_gelu, inputs, "gelu");
-          testing::expect_fused_equals_composite(
+          test::expect_fused_equals_composite(with_gelu, inputs, "gelu");
+          test::expect_fused_equals_composite(
               [&](const Tensors& in) -> Tensors { return {ops::token_convolution(in[0], in[1], {}, grid)}; },
               {inputs[0].transpose(0, 1).contiguous().transpose(0, 1), inputs[1]}, "no bias, strided");
         }
@@ -44,12 +45,12 @@ TEST(TokenConvolution, IsATensConvolutionOfTheGridAlone) {
 
 TEST(TokenConvolution, GradientEqualsFiniteDifferences) {
   const at::Tensor kept = at::randn({2, 7, 4}, at::kDouble);
-  testing::expect_gradients(
+  test::expect_gradients(
       [&](const auto& in) {
         return (ops::token_convolution(in[0], in[1], in[2], {2, 3, 1}, in[3]) * kept).sum();
       },
       {at::randn({2, 7, 4}), at::randn({4, 2, 3, 3}), at::randn({4}), at::randn({2, 7, 4})});
-  testing::expect_gradients(
+  test::expect_gradients(
       [&](const auto& in) {
         return (ops::token_convolution(in[0], in[1], in[2], {2, 3, 1}, {}, ops::AfterConvolution::gelu) * kept).sum();
       },
@@ -57,7 +58,7 @@ TEST(TokenConvolution, GradientEqualsFiniteDifferences) {
 }
 
 TEST(TokenConvolution, NamesWhatItRefuses) {
-  using testing::expect_refused;
+  using test::expect_refused;
   const at::Tensor x = at::randn({2, 7, 4}), weight = at::randn({4, 2, 3, 3});
   expect_refused(
       [&] {

@@ -5,11 +5,12 @@
 
 #include "tests/support/fused.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 
 namespace cachet {
 namespace {
 
-using testing::expect_refused;
+using test::expect_refused;
 using State = ops::UnifiedNormState;
 
 constexpr int64_t kChannels = 3;
@@ -25,7 +26,7 @@ TEST(UnifiedNormOperator, OnBatchStatisticsTheGradientIsExact) {
   const at::Tensor padding = at::tensor({0, 0, 1, 0, 0, 0, 0, 1}).view({2, 4}).to(at::kBool);
   for (const auto& mask : {std::optional<at::Tensor>(), std::optional<at::Tensor>(padding)}) {
     const at::Tensor kept = mask ? weight.masked_fill(mask->unsqueeze(2), 0) : weight;
-    testing::expect_gradients(
+    test::expect_gradients(
         [&](const auto& in) {
           const auto state = ops::initial_unified_norm_state(kChannels, settings, at::kDouble);
           const at::Tensor x = mask ? in[0].masked_fill(mask->unsqueeze(2), 0) : in[0];
@@ -125,7 +126,7 @@ TEST(UnifiedNormOperator, RefusesASecondDerivative) {
 }
 
 TEST(UnifiedNormOperator, FusedEqualsComposite) {
-  using testing::Tensors;
+  using test::Tensors;
   for (const bool official : {false, true})
     for (const bool masked : {false, true})
       for (const int64_t tokens : {1, 5, 300})
@@ -135,7 +136,7 @@ TEST(UnifiedNormOperator, FusedEqualsComposite) {
           settings.official = settings.rescale = official;
           at::Tensor padding = at::zeros({2, tokens}, at::kBool);
           padding[1].fill_(masked);
-          testing::expect_fused_equals_composite(
+          test::expect_fused_equals_composite(
               [&](const Tensors& in) -> Tensors {
                 const auto state = ops::initial_unified_norm_state(channels, settings);
                 Tensors out;

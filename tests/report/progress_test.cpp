@@ -29,7 +29,7 @@ struct Pipe : test::Channel {
   }
 };
 
-class ProgressTest : public testing::Test {
+class ProgressTest : public ::testing::Test {
  private:
   test::Variable term_{"TERM", "xterm"}, locale_{"LC_ALL", "C.UTF-8"}, colour_{"NO_COLOR", nullptr},
       columns_{"COLUMNS", nullptr};

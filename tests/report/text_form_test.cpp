@@ -7,7 +7,7 @@
 namespace cachet::report {
 namespace {
 
-class TextFormTest : public testing::Test {
+class TextFormTest : public ::testing::Test {
  protected:
   void SetUp() override {
     test::Channel channel;

@@ -76,7 +76,9 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"classes: is empty", [](Json& json) { json["classes"] = Json::array(); }},
       {"classes[1]: is no text", [](Json& json) { json["classes"][1] = 5; }},
       {"image: is not what the model takes", [](Json& json) { json["image"]["width"] = 25; }},
-      {"image.crop_fraction: is not in (0, 1]", [](Json& json) { json["image"]["crop_fraction"] = 0; }},
+      {"image.channels: is 4, out of range", [](Json& json) { json["image"]["channels"] = 4; }},
+      {"image.channels: is neither 1, grey, nor 3", [](Json& json) { json["image"]["channels"] = 2; }},
+      {"image.crop_fraction: is not from 0.1 to 1", [](Json& json) { json["image"]["crop_fraction"] = 1e-300; }},
       {"image.std: is not above 0", [](Json& json) { json["image"]["std"][2] = 0; }},
       {"image: has a mean and a deviation for other channels", [](Json& json) { json["image"]["mean"] = {0.5}; }},
       {"image: says half", [](Json& json) { json["image"]["first_height"] = 8; }},
@@ -105,6 +107,10 @@ TEST(Export, IsHeldToItsDigests) {
   EXPECT_FALSE(is_export(folder.path()));
   std::ofstream(folder.path() / kExportManifest) << to_json(manifest);
   EXPECT_TRUE(is_export(folder.path()));
+  EXPECT_TRUE(is_export_alone(folder.path()));
+  std::ofstream(folder.path() / "notes.txt") << "somebody's";
+  EXPECT_FALSE(is_export_alone(folder.path()));
+  std::filesystem::remove(folder.path() / "notes.txt");
   EXPECT_EQ(to_json(read_export(folder.path())), to_json(manifest));
   std::ofstream(folder.path() / "model.safetensors") << "weighty";
   try {

@@ -6,7 +6,7 @@
 
 #include "cachet/nn/norm/norm_options.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Every norm with its defaults, under the name of a recipe.
 inline const std::vector<std::pair<std::string, nn::NormOptions>>& all_norms() {
@@ -21,4 +21,4 @@ inline const std::vector<std::pair<std::string, nn::NormOptions>>& all_norms() {
   return norms;
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -6,7 +6,7 @@
 
 #include "cachet/nn/attention/attention_options.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 struct NamedFunction {
   std::string name;
@@ -25,4 +25,4 @@ inline std::vector<NamedFunction> attention_functions() {
       {"reformer", nn::LshOptions{4, 8}},    {"reformer, two rounds", rounds}, {"local", nn::LocalOptions{3}}};
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

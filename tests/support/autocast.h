@@ -2,7 +2,7 @@
 
 #include <ATen/autocast_mode.h>
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// While it lives, operators on the CPU run in bfloat16 where autocast has them do so.
 class BFloat16Autocast {
@@ -19,4 +19,4 @@ class BFloat16Autocast {
   BFloat16Autocast& operator=(const BFloat16Autocast&) = delete;
 };
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Parameters and buffers by name, as values.
 inline std::map<std::string, at::Tensor> values_of(const torch::nn::Module& module) {
@@ -106,4 +106,4 @@ void expect_clones(const std::shared_ptr<Module>& original, const std::function<
   expect_values(*original, before);
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -12,7 +12,7 @@
 #include "cachet/geometry/run_lengths.h"
 #include "tests/support/oracle_folder.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 inline nlohmann::json json_oracle(const std::string& name) {
   std::ifstream file(oracle_folder() / name);
@@ -41,4 +41,4 @@ inline geometry::SizedBox sized_box_of(const nlohmann::json& box) {
   return {box.at(0), box.at(1), box.at(2), box.at(3)};
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

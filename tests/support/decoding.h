@@ -8,7 +8,7 @@
 
 #include "cachet/nn/attention/attention.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Expects a causal layer, made float64 here, to give for 7 tokens of 8 channels what it gives for their pieces one
 /// after the other. Returns the state behind them.
@@ -31,4 +31,4 @@ inline std::shared_ptr<nn::AttentionState> expect_decoding_equals_whole(nn::Atte
   return state;
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Holds the gradients of a scalar function of float64 tensors to central differences, element by element. Step and
 /// tolerances are those of torch.autograd.gradcheck: a difference of step 1e-6 has an error of about 1e-10/1e-6.
@@ -36,16 +36,4 @@ inline void expect_gradients(const std::function<at::Tensor(const std::vector<at
   }
 }
 
-/// Runs something that must be refused, and holds the first line of its message to a text.
-template <class Action>
-void expect_refused(const Action& action, const std::string& text) {
-  try {
-    action();
-    FAIL() << "accepted, though it should say: " << text;
-  } catch (const c10::Error& error) {
-    EXPECT_NE(std::string(error.what_without_backtrace()).find(text), std::string::npos)
-        << error.what_without_backtrace();
-  }
-}
-
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -13,7 +13,7 @@
 #include "cachet/io/state_dict.h"
 #include "tests/support/oracle.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// A whole model beside its fixture: what the published names become, and what it computes.
 struct ModelUnderTest {
@@ -116,4 +116,4 @@ inline void expect_model_reproduced(const ModelUnderTest& test, const Oracle& or
   }
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// The device that CACHET_TEST_DEVICE names ("cuda"), for the tests called *OnDevice*, which skip without it. They pass
 /// on "cpu" too. Convolutions, which take TF32 unless told otherwise (1e-3 a rounding), take float32 from then on.
@@ -49,4 +49,4 @@ inline void expect_same_on_device(const std::function<at::Tensor(const std::vect
   }
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

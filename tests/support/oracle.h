@@ -13,7 +13,7 @@
 #include "cachet/io/safetensors.h"
 #include "tests/support/oracle_folder.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// A fixture of numbers to reproduce: tensors by name, and its configuration as metadata
 /// (tests/data/oracles/README.md).
@@ -103,4 +103,4 @@ class Comparison {
   int64_t compared_ = 0;
 };
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

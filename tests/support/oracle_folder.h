@@ -5,7 +5,7 @@
 
 #include "tests/support/test_data.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Where the numbers to reproduce lie: $CACHET_ORACLES, else those of the repository.
 inline std::filesystem::path oracle_folder() {
@@ -13,4 +13,4 @@ inline std::filesystem::path oracle_folder() {
   return chosen ? chosen : test_data() + "/oracles";
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

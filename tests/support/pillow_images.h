@@ -17,7 +17,7 @@ namespace cachet::test {
 /// tests/data/pillow_images.json, which tools/make_image_fixtures.py wrote.
 inline const nlohmann::json& pillow_images() {
   static const nlohmann::json fixtures = [] {
-    std::ifstream file(testing::test_data() + "/pillow_images.json");
+    std::ifstream file(test::test_data() + "/pillow_images.json");
     return nlohmann::json::parse(file);
   }();
   return fixtures;

@@ -5,13 +5,13 @@
 
 namespace {
 
-class SeedEveryTest : public testing::EmptyTestEventListener {
-  void OnTestStart(const testing::TestInfo&) override { at::manual_seed(0); }
+class SeedEveryTest : public ::testing::EmptyTestEventListener {
+  void OnTestStart(const ::testing::TestInfo&) override { at::manual_seed(0); }
 };
 
 // The list of listeners owns what is appended to it.
 const bool appended = [] {
-  testing::UnitTest::GetInstance()->listeners().Append(new SeedEveryTest);
+  ::testing::UnitTest::GetInstance()->listeners().Append(new SeedEveryTest);
   return true;
 }();
 

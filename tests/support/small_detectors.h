@@ -11,7 +11,7 @@
 #include "cachet/models/detection/sampling.h"
 #include "tests/support/small_models.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Registered detectors of three classes, made small: one of each kind and backbone.
 inline const std::vector<SmallModel>& small_detectors() {
@@ -65,4 +65,4 @@ inline models::DetectionBatch made_up_batch(at::ScalarType type = at::kFloat) {
   return batch;
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -9,7 +9,7 @@
 #include "cachet/models/model.h"
 #include "cachet/models/registry.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 using Settings = std::vector<std::string>;
 
@@ -109,4 +109,4 @@ inline std::string text_of(const Settings& settings) {
   return text;
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

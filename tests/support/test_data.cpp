@@ -1,7 +1,7 @@
 #include "tests/support/test_data.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 std::string test_data() { return CACHET_TEST_DATA; }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -2,9 +2,9 @@
 
 #include <string>
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// The folder tests/data of the checkout.
 std::string test_data();
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

@@ -83,7 +83,7 @@ std::vector<MetaFamily> meta_families() {
   };
 }
 
-class MetaDevice : public testing::TestWithParam<MetaFamily> {
+class MetaDevice : public ::testing::TestWithParam<MetaFamily> {
  protected:
   static void SetUpTestSuite() { analysis::register_meta_kernels(); }
 
@@ -143,7 +143,7 @@ TEST_P(MetaDevice, HasAllOfEachAttentionFunction) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, MetaDevice, testing::ValuesIn(meta_families()),
+INSTANTIATE_TEST_SUITE_P(Families, MetaDevice, ::testing::ValuesIn(meta_families()),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

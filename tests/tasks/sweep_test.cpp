@@ -96,7 +96,7 @@ TEST(Sweep, SaysWhatIsWrongWithIt) {
 // Each is dry-run by tests/app/dry_runs_test.py; here it is read by itself, which takes no process.
 TEST(Recipe, ThoseThatComeWithCachetCanBeRead) {
   int64_t recipes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(testing::test_data()) / "../../recipes")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::test_data()) / "../../recipes")) {
     if (entry.path().extension() != ".toml") continue;
     config::Document document = config::Document::from_file(entry.path());
     EXPECT_NO_THROW(read_recipe(document)) << entry.path();
@@ -108,7 +108,7 @@ TEST(Recipe, ThoseThatComeWithCachetCanBeRead) {
 // Every point of every sweep that comes with Cachet is a recipe that can be trained.
 TEST(Sweep, ThoseThatComeWithCachetAreRecipes) {
   int64_t sweeps = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(testing::test_data()) / "../../recipes/sweeps")) {
+  for (const auto& entry : fs::directory_iterator(fs::path(test::test_data()) / "../../recipes/sweeps")) {
     for (const SweepPoint& point : read_sweep(entry.path()).points) {
       config::Document document = config::Document::from_file(entry.path());
       for (const std::string& setting : point.settings) document.set(setting);

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "cachet/train/checkpoint_store.h"
+#include "tests/support/bytes.h"
 #include "tests/support/robustness.h"
 #include "tests/support/temporary_directory.h"
 
@@ -26,15 +27,6 @@ Checkpoint damage_checkpoint(int64_t step) {
   checkpoint.state.step = step;
   checkpoint.state.best = 0.5;
   return checkpoint;
-}
-
-std::string damage_read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void damage_write(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
 void damage_flip_bit(std::string& bytes, std::mt19937& chance) {
@@ -56,14 +48,14 @@ struct Damage {
   int times;  // at full size
 };
 
-class CheckpointDamageRobustness : public testing::TestWithParam<Damage> {};
+class CheckpointDamageRobustness : public ::testing::TestWithParam<Damage> {};
 
 TEST_P(CheckpointDamageRobustness, IsRefusedByNameAndTheOlderCheckpointLoads) {
   const Damage damage = GetParam();
   const test::TemporaryDirectory folder;
   CheckpointStore writer(folder.path(), "run", 2);
   writer.save(damage_checkpoint(1), /*best=*/true);
-  const fs::path newest = writer.save(damage_checkpoint(2), /*best=*/false);
+  const fs::path newest = writer.save(damage_checkpoint(2), /*best=*/false).folder;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(newest)) files.push_back(entry.path());
   std::ranges::sort(files);
@@ -73,11 +65,11 @@ TEST_P(CheckpointDamageRobustness, IsRefusedByNameAndTheOlderCheckpointLoads) {
   const int cases = test::robustness_cases(damage.times, /*share=*/0.1, /*least=*/20);
   for (int i = 0; i < cases; ++i) {
     const fs::path path = files[static_cast<size_t>(i) % files.size()];
-    const std::string good = damage_read(path);
+    const std::string good = test::read_bytes(path);
     std::string bad = good;
     do damage.apply(bad, chance);
     while (bad == good);
-    damage_write(path, bad);
+    test::write_bytes(path, bad);
 
     CheckpointStore store(folder.path(), "run", 2);
     const auto found = store.resume();
@@ -85,24 +77,25 @@ TEST_P(CheckpointDamageRobustness, IsRefusedByNameAndTheOlderCheckpointLoads) {
     EXPECT_EQ(found->checkpoint.state.step, 1) << damage.name << " in " << path << " was not noticed";
     ASSERT_EQ(store.refused().size(), 1U);
     EXPECT_NE(store.refused().front().find(path.string()), std::string::npos) << store.refused().front();
-    damage_write(path, good);
+    test::write_bytes(path, good);
   }
   CheckpointStore store(folder.path(), "run", 2);
   EXPECT_EQ(store.resume()->checkpoint.state.step, 2) << "what was put right again is whole";
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, CheckpointDamageRobustness,
-                         testing::Values(Damage{"BitFlip", damage_flip_bit, 1000},
-                                         Damage{"Truncation", damage_truncate, 200},
-                                         Damage{"ZeroedPage", damage_zero_page, 200}),
+                         ::testing::Values(Damage{"BitFlip", damage_flip_bit, 1000},
+                                           Damage{"Truncation", damage_truncate, 200},
+                                           Damage{"ZeroedPage", damage_zero_page, 200}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(CheckpointDamageRobustness, WithoutAWholeCheckpointAllAreNamed) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 2);
-  const fs::path first = store.save(damage_checkpoint(1), false), second = store.save(damage_checkpoint(2), false);
+  const fs::path first = store.save(damage_checkpoint(1), false).folder,
+                 second = store.save(damage_checkpoint(2), false).folder;
   fs::remove(first / "state.json");
-  damage_write(second / "manifest.json", "{}");
+  test::write_bytes(second / "manifest.json", "{}");
   try {
     store.resume();
     FAIL() << "nothing was thrown";

@@ -37,11 +37,15 @@ void prepare_saves(const fs::path& folder) {
   store.save(fault_checkpoint(kFaultOld), /*best=*/true);
 }
 
-/// Saves into the folder; true if that went well.
+/// Saves into the folder; true if that went well, in all its parts.
 bool save_new(const fs::path& folder, RecordingFileSystem& file_system, std::string* message = nullptr) {
   try {
-    CheckpointStore(folder, "run", 1, file_system).save(fault_checkpoint(kFaultNew), /*best=*/true);
-    return true;
+    const auto saved = CheckpointStore(folder, "run", 1, file_system).save(fault_checkpoint(kFaultNew), /*best=*/true);
+    for (const std::string& reason : saved.not_removed) {
+      EXPECT_TRUE(fs::exists(saved.folder)) << "it is there, and what is old could not be removed";
+      if (message != nullptr) *message += reason;
+    }
+    return saved.not_removed.empty();
   } catch (const io::Error& error) {
     if (message != nullptr) *message = error.what();
   } catch (const RecordingFileSystem::Died&) {
@@ -76,6 +80,7 @@ size_t calls_of_a_save() {
 TEST(CheckpointFaults, EveryCallThatFailsIsReportedAndLeavesAWholeCheckpoint) {
   const size_t calls = calls_of_a_save();
   ASSERT_GT(calls, 40U);
+  bool not_removed = false;
   for (const int error : {EIO, ENOSPC, EDQUOT}) {
     for (size_t index = 0; index < calls; ++index) {
       const TemporaryDirectory folder;
@@ -85,13 +90,16 @@ TEST(CheckpointFaults, EveryCallThatFailsIsReportedAndLeavesAWholeCheckpoint) {
       std::string message;
       EXPECT_FALSE(save_new(folder.path(), file_system, &message)) << "call " << index << " failed unnoticed";
       SCOPED_TRACE("call " + std::to_string(index) + ": " + message);
-      EXPECT_NE(message.find((folder / "step-00000020").string()), std::string::npos);
-      EXPECT_NE(message.find(" bytes"), std::string::npos);
+      const bool not_saved = message.find("could not be saved") != std::string::npos;
+      not_removed |= !not_saved;
+      EXPECT_NE(message.find(not_saved ? (folder / "step-00000020").string() : "step-0000"), std::string::npos);
+      EXPECT_EQ(message.find(" bytes") != std::string::npos, not_saved);
       EXPECT_NE(message.find(std::strerror(error)), std::string::npos);
       const int64_t step = resumed_step(folder.path());
       EXPECT_TRUE(step == kFaultOld || step == kFaultNew) << step;
     }
   }
+  EXPECT_TRUE(not_removed) << "an older checkpoint";
 }
 
 TEST(CheckpointFaults, AProcessThatDiesAtAnyCallLeavesAWholeCheckpoint) {

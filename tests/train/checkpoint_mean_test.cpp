@@ -79,7 +79,7 @@ TEST(CheckpointMean, IsACheckpointThatIsReadAndNotGoneOnWith) {
 TEST(CheckpointMean, RefusesWhatDoesNotMatch) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 9);
-  const fs::path first = store.save(counted(1), false), last = store.save(counted(2), false);
+  const fs::path first = store.save(counted(1), false).folder, last = store.save(counted(2), false).folder;
   const auto refusal = [&](const fs::path& other) {
     return test::thrown_message<io::Error>([&] { mean_of_checkpoints({other, last}, kParameters); });
   };

@@ -63,7 +63,7 @@ TEST(CheckpointStore, AStepThatIsReachedAgainGetsANameOfItsOwn) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 9);
   store.save(stored(7), false);
-  EXPECT_EQ(store.save(stored(7), false).filename(), "step-00000007-r1");
+  EXPECT_EQ(store.save(stored(7), false).folder.filename(), "step-00000007-r1");
   EXPECT_EQ(store.resume()->folder.filename(), "step-00000007-r1");
 }
 

@@ -1,3 +1,4 @@
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -62,7 +63,7 @@ std::vector<ResumeCase> resume_cases() {
           {"told_to_quit", {interrupt_at(1, 1, SIGQUIT)}}};
 }
 
-class ResumeMatrix : public testing::TestWithParam<int> {};
+class ResumeMatrix : public ::testing::TestWithParam<int> {};
 
 TEST_P(ResumeMatrix, IsBitExact) {
   const std::vector<std::string> workers{"data.workers=" + std::to_string(GetParam())};
@@ -88,7 +89,7 @@ TEST_P(ResumeMatrix, IsBitExact) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Workers, ResumeMatrix, testing::Values(0, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Workers, ResumeMatrix, ::testing::Values(0, 2, 4));
 
 // As nohup starts a program.
 TEST(Resume, ASignalThatIsIgnoredStaysIgnored) {
@@ -97,6 +98,31 @@ TEST(Resume, ASignalThatIsIgnoredStaysIgnored) {
   const Outcome outcome = train_toy(folder / "run", interrupt_at(1, 2, SIGHUP));
   EXPECT_EQ(signal(SIGHUP, before), SIG_IGN);
   EXPECT_EQ(outcome.ending, Ending::finished);
+}
+
+TEST(Resume, TakesTheThreadsThatTheRunHad) {
+  const TemporaryDirectory folder;
+  const std::vector<std::string> any{"train.threads=0"};
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  EXPECT_EQ(train_toy(folder / "run", interrupt_at(1, 2), any).ending, Ending::interrupted);
+  at::set_num_threads(1);
+  EXPECT_EQ(train_toy(folder / "run", {}, any).ending, Ending::finished);
+  EXPECT_EQ(at::get_num_threads(), 2);
+  EXPECT_EQ(test::last_checkpoint(folder / "run").state.threads, 2);
+  at::set_num_threads(before);
+}
+
+TEST(Resume, ACheckpointComesByTheClock) {
+  const TemporaryDirectory folder;
+  const std::vector<std::string> seldom{"train.checkpoint_every=\"100 epochs\"", "train.evaluate_every=\"100 epochs\"",
+                                        "train.keep=100"};
+  train_toy(folder / "seldom", {}, seldom);
+  std::vector<std::string> by_the_clock = seldom;
+  by_the_clock.push_back("train.save_minutes=1e-9");
+  train_toy(folder / "clock", {}, by_the_clock);
+  EXPECT_EQ(newest_checkpoints(folder / "seldom/checkpoints").size(), 1u) << "the last";
+  EXPECT_EQ(newest_checkpoints(folder / "clock/checkpoints").size(), 12u);
 }
 
 TEST(Resume, StartsAnewWhereNothingWasSaved) {

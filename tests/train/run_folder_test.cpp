@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachet/train/resume_rules.h"
+#include "tests/support/bytes.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 #include "tests/train/toy_run.h"
@@ -22,29 +23,24 @@ config::Document read_document(const std::vector<std::string>& settings = {}) {
   return document;
 }
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 TEST(RunFolder, RefusesWhatExists) {
   const test::TemporaryDirectory folder;
   const config::Document document = read_document();
   RunFolder::create(folder / "run", {"toy", "text"}, document, {"cachet", "train", "it's"});
-  EXPECT_EQ(text_of(folder / "run" / "recipe.toml"), "text");
-  EXPECT_EQ(text_of(folder / "run" / "command.txt"), "cachet train 'it'\\''s'\n");
-  EXPECT_NE(text_of(folder / "run" / "resolved.toml").find("toy.toml:"), std::string::npos);
+  EXPECT_EQ(test::read_bytes(folder / "run" / "recipe.toml"), "text");
+  EXPECT_EQ(test::read_bytes(folder / "run" / "command.txt"), "cachet train 'it'\\''s'\n");
+  EXPECT_NE(test::read_bytes(folder / "run" / "resolved.toml").find("toy.toml:"), std::string::npos);
   EXPECT_EQ(fs::read_symlink(folder / "latest"), "run");
   EXPECT_EQ(RunFolder::open(folder / "latest").path(), folder / "run");
   const std::string message = test::thrown_message<std::runtime_error>([&] {
     RunFolder::create(folder / "run", {"toy", "other"}, document, {});
   });
   EXPECT_NE(message.find("--resume"), std::string::npos) << message;
-  EXPECT_EQ(text_of(folder / "run" / "recipe.toml"), "text");
+  EXPECT_EQ(test::read_bytes(folder / "run" / "recipe.toml"), "text");
   std::ofstream(folder / "file") << "mine";
   EXPECT_THROW(RunFolder::create(folder / "file", {}, document, {}), std::runtime_error);
   EXPECT_THROW(RunFolder::create(folder / "file" / "run", {}, document, {}), std::runtime_error);
-  EXPECT_EQ(text_of(folder / "file"), "mine");
+  EXPECT_EQ(test::read_bytes(folder / "file"), "mine");
 }
 
 TEST(RunFolder, RefusesWhatIsNoRun) {
@@ -71,9 +67,9 @@ TEST(RunFolder, TakesChangesThatLeaveTheTrainingAsItWas) {
   const RunFolder folder_now = RunFolder::resume(
       folder / "run", read_document({"train.epochs=9", "data.workers=3", "schedule.kind=linear"}), {"second"});
   EXPECT_EQ(folder_now.changes().size(), 3U);
-  EXPECT_NE(text_of(folder / "run" / "changes.txt").find("train.epochs: 3 -> 9"), std::string::npos);
-  EXPECT_EQ(text_of(folder / "run" / "command.txt"), "first\nsecond\n");
-  EXPECT_NE(text_of(folder / "run" / "resolved.toml").find("epochs = 9"), std::string::npos);
+  EXPECT_NE(test::read_bytes(folder / "run" / "changes.txt").find("train.epochs: 3 -> 9"), std::string::npos);
+  EXPECT_EQ(test::read_bytes(folder / "run" / "command.txt"), "first\nsecond\n");
+  EXPECT_NE(test::read_bytes(folder / "run" / "resolved.toml").find("epochs = 9"), std::string::npos);
 }
 
 TEST(RunFolder, RefusesOtherChangesWithADiff) {
@@ -85,14 +81,14 @@ TEST(RunFolder, RefusesOtherChangesWithADiff) {
   EXPECT_NE(message.find("train.seed: 7 -> 8"), std::string::npos) << message;
   EXPECT_NE(message.find("optimizer.lr: 0.01 -> 0.5"), std::string::npos) << message;
   EXPECT_EQ(message.find("train.epochs"), std::string::npos) << message;
-  EXPECT_EQ(text_of(folder / "run" / "command.txt"), "first\n");
+  EXPECT_EQ(test::read_bytes(folder / "run" / "command.txt"), "first\n");
 }
 
 TEST(RunFolder, KeepsTheHashOfARunThatIsOlderThanAnOption) {
   const test::TemporaryDirectory folder;
   RunFolder::create(folder / "run", {}, read_document(), {"first"});
   // The run was made before there was train.deterministic.
-  auto json = nlohmann::ordered_json::parse(text_of(folder / "run" / "run.json"));
+  auto json = nlohmann::ordered_json::parse(test::read_bytes(folder / "run" / "run.json"));
   ASSERT_EQ(json.at("values").erase("train.deterministic"), 1U);
   std::ofstream(folder / "run" / "run.json") << json.dump(2) << "\n";
   const std::string hash = RunFolder::open(folder / "run").config_hash();

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "cachet/train/checkpoint_store.h"
 #include "cachet/train/event_log.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
 #include "cachet/train/trainer.h"
+#include "tests/support/checkpoints.h"
 #include "tests/train/toy_task.h"
 
 namespace cachet::test {
@@ -58,10 +58,6 @@ inline train::Outcome train_toy(const std::filesystem::path& run, ToyHooks hooks
   return train::Trainer(task, options, folder, nullptr).run();
 }
 
-inline train::Checkpoint last_checkpoint(const std::filesystem::path& run) {
-  return train::read_checkpoint(*train::CheckpointStore(run / "checkpoints", "", 1).last());
-}
-
 /// The events without what differs from run to run.
 inline std::string events_text(const std::filesystem::path& run) {
   std::string text;
@@ -70,14 +66,6 @@ inline std::string events_text(const std::filesystem::path& run) {
     text += train::to_json_line(event);
   }
   return text;
-}
-
-inline void expect_same_tensors(const io::TensorMap& left, const io::TensorMap& right) {
-  ASSERT_EQ(left.size(), right.size());
-  for (const auto& [name, tensor] : left) {
-    ASSERT_TRUE(right.contains(name)) << name;
-    EXPECT_TRUE(tensor.equal(right.at(name))) << name;
-  }
 }
 
 /// Equality to the last bit of all that two runs left, but for their clocks.

@@ -20,7 +20,8 @@ OnnxModel convert_to_onnx(const PortableModel& portable) {
   for (jit::Node* node : portable.graph->nodes()) {
     if (kNoSteps.contains(node->kind())) continue;
     const std::string operation = node->kind().toQualString();
-    const OnnxRule rule = find_onnx_rule(operation);
+    const OnnxRule rule =
+        find_onnx_rule(operation, node->maybeSchema() != nullptr ? node->schema().overload_name() : "");
     if (rule == nullptr) unknown.insert(operation);
     if (!unknown.empty()) continue;  // what follows may read it
     OnnxStep step(model, values, *node);

@@ -371,13 +371,14 @@ void fill_in_place(Step& s) {
 
 void arange(Step& s) { s.give(s.cast(positions(s, s.tensor(0)), at::kLong, s.result_dtype())); }
 
+/// By the operator's name where a rule holds for all its overloads, else with that of the overload.
 const std::map<std::string_view, OnnxRule> kRules{
     {"aten::_convolution", convolution},
     {"aten::adaptive_avg_pool2d", adaptive_average},
     {"aten::add", add},
     {"aten::alias", same},
-    {"aten::any", any},
-    {"aten::arange", arange},
+    {"aten::any.dim", any},
+    {"aten::arange.default", arange},
     {"aten::bitwise_not", unary<kNot>},
     {"aten::cat", cat},
     {"aten::chunk", chunk},
@@ -406,7 +407,7 @@ const std::map<std::string_view, OnnxRule> kRules{
     {"aten::masked_fill", masked_fill},
     {"aten::masked_fill_", masked_fill_in_place},
     {"aten::matmul", matmul},
-    {"aten::mean", mean},
+    {"aten::mean.dim", mean},
     {"aten::mul", mul},
     {"aten::narrow", narrow},
     {"aten::permute", permute},
@@ -421,10 +422,10 @@ const std::map<std::string_view, OnnxRule> kRules{
     {"aten::size", size},
     {"aten::slice", slice},
     {"aten::sort", sort},
-    {"aten::squeeze", squeeze},
+    {"aten::squeeze.dim", squeeze},
     {"aten::sub", sub},
     {"aten::sub_", sub_in_place},
-    {"aten::sum", sum_over},
+    {"aten::sum.dim_IntList", sum_over},
     {"aten::t", t},
     {"aten::to", to},
     {"aten::transpose", transpose},
@@ -438,8 +439,9 @@ const std::map<std::string_view, OnnxRule> kRules{
 
 }  // namespace
 
-OnnxRule find_onnx_rule(std::string_view operation) {
-  const auto found = kRules.find(operation);
+OnnxRule find_onnx_rule(const std::string& operation, const std::string& overload) {
+  auto found = kRules.find(operation);
+  if (found == kRules.end()) found = kRules.find(operation + "." + (overload.empty() ? "default" : overload));
   return found == kRules.end() ? nullptr : found->second;
 }
 

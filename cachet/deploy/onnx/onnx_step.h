@@ -85,6 +85,6 @@ class OnnxStep {
 
 /// Writes a step in operators of the standard; null for an operator of ATen without a rule.
 using OnnxRule = void (*)(OnnxStep& step);
-OnnxRule find_onnx_rule(std::string_view operation);  // "aten::linear"
+OnnxRule find_onnx_rule(const std::string& operation, const std::string& overload);  // "aten::sum", "dim_IntList"
 
 }  // namespace cachet::deploy

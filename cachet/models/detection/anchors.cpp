@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "cachet/models/detection/level_strides.h"
+
 namespace cachet::models {
 
 std::vector<double> AnchorOptions::octave(double base, int64_t count) {
@@ -26,11 +28,10 @@ AnchorOptions AnchorOptions::read(const config::View& parent, AnchorOptions o) {
   } else {
     o.scales = table.reals("scales", o.scales, kPositive);
   }
-  const size_t levels = o.strides.size();
+  const std::vector<int64_t> of_levels = o.strides;
   o.strides = table.integers("strides", o.strides, {1, 1 << 12});
-  if (o.strides.size() != levels)
-    table.problem("strides", "takes " + std::to_string(levels) + " numbers, one a level of the neck, not " +
-                                 std::to_string(o.strides.size()));
+  if (o.strides != of_levels)
+    table.problem("strides", "must be those of the neck's levels: " + strides_text(of_levels));
   if (o.ratios.empty() || o.scales.empty()) table.problem("ratios", "and scales need one number each at least");
   return o;
 }

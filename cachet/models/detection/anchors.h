@@ -20,7 +20,8 @@ struct AnchorOptions {
   /// Scales base · 2^(i/count), i < count, of an octave (RetinaNet, arXiv 1708.02002, Sec. 4).
   static std::vector<double> octave(double base, int64_t count);
 
-  /// Keys of the table `anchors`: ratios, strides and scales, or octave_base_scale and scales_per_octave for these.
+  /// Keys of the table `anchors`: ratios, scales, or octave_base_scale and scales_per_octave for these, and strides,
+  /// which may be said and must be those of `defaults`, the neck's.
   static AnchorOptions read(const config::View& table, AnchorOptions defaults);
 };
 

@@ -43,15 +43,12 @@ Assignment assign(const at::Tensor& boxes, const at::Tensor& objects, const at::
   const int64_t count = boxes.size(0), number = objects.size(0);
   Assignment all{at::full({count}, Assignment::kLeftOut, boxes.options().dtype(at::kLong)),
                  at::zeros({count}, boxes.options())};
-  if (count == 0 || number == 0) {
-    if (number == 0) all.objects.fill_(Assignment::kBackground);
-  }
-  const bool looks_at_ignored = o.ignored_share >= 0 && ignored.defined() && ignored.size(0) > 0 && count > 0;
-  const at::Tensor out = looks_at_ignored ? on_ignored(boxes, ignored, o) : at::Tensor();
+  if (number == 0) all.objects.fill_(Assignment::kBackground);
   if (count == 0 || number == 0) return all;
 
   at::Tensor overlaps = box_iou(objects, boxes);  // (objects, boxes)
-  if (out.defined()) overlaps.masked_fill_(out.unsqueeze(0), -1);
+  if (o.ignored_share >= 0 && ignored.defined() && ignored.size(0) > 0)
+    overlaps.masked_fill_(on_ignored(boxes, ignored, o).unsqueeze(0), -1);
   const auto [largest, nearest] = overlaps.max(0);
   all.overlaps = largest;
   all.objects.masked_fill_((largest >= 0) & (largest < o.negative_iou), Assignment::kBackground);

@@ -29,7 +29,8 @@ struct Assignment {
 };
 
 /// boxes (n, 4); objects (m, 4); ignored (k, 4) or undefined. Where two objects are equally near, the first is taken;
-/// an object's best boxes become its own even where another is nearer, the last object's at the end.
+/// an object's best boxes become its own even where another is nearer, the last object's at the end. Where there is no
+/// object all boxes are background, those on ignored ones too, as mmdetection has it.
 Assignment assign(const at::Tensor& boxes, const at::Tensor& objects, const at::Tensor& ignored,
                   const AssignmentOptions& options);
 

@@ -44,6 +44,13 @@ std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::ve
   return samples;
 }
 
+LevelOfImage LevelOfImage::surest(const at::Tensor& sureness, int64_t most) const {
+  if (most < 1 || sureness.size(0) <= most) return *this;
+  const at::Tensor best =
+      std::get<1>(at::sort(sureness, /*stable=*/std::optional<bool>(true), 0, /*descending=*/true)).narrow(0, 0, most);
+  return {scores.index_select(0, best), deltas.index_select(0, best), anchors.index_select(0, best)};
+}
+
 InLevel in_level(const at::Tensor& places, const std::vector<int64_t>& counts, size_t level) {
   int64_t first = 0;
   for (size_t i = 0; i < level; ++i) first += counts[i];

@@ -20,6 +20,11 @@ struct DenseOutputs {
   std::vector<ImageSize> maps;  // of each level
 };
 
+/// Losses of each level; what a level has no sample of is 0.
+struct DenseLosses {
+  std::vector<at::Tensor> scores, boxes;
+};
+
 /// A head's map (B, A·k, H, W) -> (B, H·W·A, k), in float32 at least.
 at::Tensor by_anchor(const at::Tensor& map, int64_t per_cell);
 
@@ -44,6 +49,14 @@ struct DenseSample {
 /// For each image of a batch. Boxes of targets are brought to the anchors' dtype.
 std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::vector<ImageSize>& maps,
                                        const DetectionBatch& batch, const DenseTargetOptions& options);
+
+/// What a head says of an image's anchors of one level.
+struct LevelOfImage {
+  at::Tensor scores, deltas, anchors;  // (n, classes) or (n), (n, 4), (n, 4)
+
+  /// Those of the `most` surest, equally sure ones in their order; all below 1. `sureness` (n).
+  LevelOfImage surest(const at::Tensor& sureness, int64_t most) const;
+};
 
 /// Places of an image that lie in one level, as places of that level, and which of them these are.
 struct InLevel {

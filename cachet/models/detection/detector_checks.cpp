@@ -6,6 +6,10 @@
 
 namespace cachet::models {
 
+void check_evaluates(const torch::nn::Module& detector) {
+  TORCH_CHECK(!detector.is_training(), "detector: it detects in evaluation; call eval() first");
+}
+
 void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& places) {
   TORCH_CHECK(images.dim() == 4 && images.size(0) >= 1 && images.size(0) == static_cast<int64_t>(places.size()),
               "detector: images must be (B, C, H, W) with a place for each, got ", images.sizes(), " and ",

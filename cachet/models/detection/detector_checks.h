@@ -1,5 +1,7 @@
 #pragma once
 
+#include <torch/nn/module.h>
+
 #include <cstdint>
 
 #include "cachet/models/detection/detection_sample.h"
@@ -12,5 +14,8 @@ void check_detection_batch(const DetectionBatch& batch, int64_t classes, bool dr
 
 /// The same of images and places alone.
 void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& places);
+
+/// Throws c10::Error for a detector in training mode.
+void check_evaluates(const torch::nn::Module& detector);
 
 }  // namespace cachet::models

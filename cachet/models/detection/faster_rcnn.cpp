@@ -79,6 +79,7 @@ DetectionLosses FasterRcnn::losses(const DetectionBatch& batch) {
 
 std::vector<Detections> FasterRcnn::detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
                                            DetectionFrame frame) {
+  check_evaluates(*this);
   check_detection_images(images, places);
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> maps = levels(images);
@@ -89,6 +90,7 @@ std::vector<Detections> FasterRcnn::detect(const at::Tensor& images, const std::
 }
 
 at::Tensor FasterRcnn::box_scores(const at::Tensor& images) {
+  check_evaluates(*this);
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> maps = levels(images);
   const at::Tensor anchors = lay_anchors(options_.rpn.targets.anchors, sizes_of(maps), images).boxes;

@@ -17,7 +17,8 @@ class ObjectDetector : public virtual ImageModel {
   /// shapes, number or classes than the images and the model ask for.
   virtual DetectionLosses losses(const DetectionBatch& batch) = 0;
 
-  /// What is on images (B, C, H, W): one Detections an image.
+  /// What is on images (B, C, H, W): one Detections an image. In evaluation mode, as box_scores(): throws c10::Error in
+  /// training, whose passes draw and change norms and caches.
   virtual std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
                                          DetectionFrame frame = DetectionFrame::original) = 0;
 

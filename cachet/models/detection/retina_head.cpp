@@ -106,15 +106,11 @@ std::vector<Detections> RetinaHead::detections(const DenseOutputs& out, const st
     std::vector<at::Tensor> boxes, scores;
     for (size_t level = 0; level < anchors.size(); ++level) {
       const auto at = static_cast<int64_t>(image);
-      at::Tensor score = out.scores[level][at].sigmoid(), delta = out.deltas[level][at], box = anchors[level];
-      if (options_.per_level > 0 && score.size(0) > options_.per_level) {
-        const at::Tensor best =
-            std::get<1>(at::sort(score.amax(1), /*stable=*/std::optional<bool>(true), 0, /*descending=*/true))
-                .narrow(0, 0, options_.per_level);
-        score = score.index_select(0, best), delta = delta.index_select(0, best), box = box.index_select(0, best);
-      }
-      boxes.push_back(coder.decode(box, delta, places[image].resized));
-      scores.push_back(score);
+      const at::Tensor score = out.scores[level][at].sigmoid();
+      const LevelOfImage best =
+          LevelOfImage{score, out.deltas[level][at], anchors[level]}.surest(score.amax(1), options_.per_level);
+      boxes.push_back(coder.decode(best.anchors, best.deltas, places[image].resized));
+      scores.push_back(best.scores);
     }
     at::Tensor box = at::cat(boxes);
     if (frame == DetectionFrame::original) box = in_original(box, places[image]);

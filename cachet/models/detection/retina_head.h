@@ -6,7 +6,6 @@
 #include "cachet/models/detection/convolution.h"
 #include "cachet/models/detection/dense_targets.h"
 #include "cachet/models/detection/multiclass_nms.h"
-#include "cachet/models/detection/rpn_head.h"
 
 namespace cachet::models {
 

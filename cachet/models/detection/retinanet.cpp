@@ -44,12 +44,14 @@ DetectionLosses RetinaNet::losses(const DetectionBatch& batch) {
 
 std::vector<Detections> RetinaNet::detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
                                           DetectionFrame frame) {
+  check_evaluates(*this);
   check_detection_images(images, places);
   const at::NoGradGuard no_grad;
   return head_->detections(outputs(images), places, frame);
 }
 
 at::Tensor RetinaNet::box_scores(const at::Tensor& images) {
+  check_evaluates(*this);
   const at::NoGradGuard no_grad;
   return at::cat(outputs(images).scores, 1).flatten(0, 1);
 }

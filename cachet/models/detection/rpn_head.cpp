@@ -109,16 +109,11 @@ std::vector<Proposals> RpnHead::proposals(const DenseOutputs& out, const std::ve
     std::vector<at::Tensor> boxes, deltas, scores, groups;
     for (size_t level = 0; level < anchors.size(); ++level) {
       const auto at = static_cast<int64_t>(image);
-      at::Tensor score = out.scores[level][at].squeeze(1).sigmoid(), delta = out.deltas[level][at],
-                 box = anchors[level];
-      if (limits.per_level > 0 && score.size(0) > limits.per_level) {
-        const at::Tensor best =
-            std::get<1>(at::sort(score, /*stable=*/std::optional<bool>(true), 0, /*descending=*/true))
-                .narrow(0, 0, limits.per_level);
-        score = score.index_select(0, best), delta = delta.index_select(0, best), box = box.index_select(0, best);
-      }
-      groups.push_back(at::full({score.size(0)}, static_cast<int64_t>(level), score.options().dtype(at::kLong)));
-      boxes.push_back(box), deltas.push_back(delta), scores.push_back(score);
+      const at::Tensor score = out.scores[level][at].squeeze(1).sigmoid();
+      const LevelOfImage best =
+          LevelOfImage{score, out.deltas[level][at], anchors[level]}.surest(score, limits.per_level);
+      groups.push_back(at::full({best.scores.size(0)}, static_cast<int64_t>(level), score.options().dtype(at::kLong)));
+      boxes.push_back(best.anchors), deltas.push_back(best.deltas), scores.push_back(best.scores);
     }
     at::Tensor box = coder.decode(at::cat(boxes), at::cat(deltas), places[image].resized), score = at::cat(scores),
                group = at::cat(groups);

@@ -34,11 +34,6 @@ struct Proposals {
   at::Tensor boxes, scores;  // (n, 4), (n)
 };
 
-/// Losses of each level; what a level has no sample of is 0.
-struct DenseLosses {
-  std::vector<at::Tensor> scores, boxes;
-};
-
 /// Region proposal network (Ren et al., arXiv 1506.01497, Sec. 3.1): whether there is an object at an anchor, and how
 /// its box lies. Parts: rpn_conv, rpn_cls, rpn_reg.
 class RpnHead : public nn::Cloneable<RpnHead> {

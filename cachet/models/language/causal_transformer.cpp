@@ -17,14 +17,6 @@ bool keeps_sums(const nn::AttentionFunctionOptions& function) {
   return std::holds_alternative<nn::EluOptions>(function) || std::holds_alternative<nn::KernelOptions>(function);
 }
 
-// Performer's features of the softmax are scaled by the largest of all keys, those to come too: a token would see a
-// little of its future.
-bool may_be_causal(const nn::AttentionFunctionOptions& function) {
-  if (const auto* performer = std::get_if<nn::PerformerOptions>(&function))
-    return performer->form == nn::RandomFeatures::relu;
-  return !std::holds_alternative<nn::BigBirdOptions>(function) && !std::holds_alternative<nn::LshOptions>(function);
-}
-
 bool may_keep_whole_past(const nn::PlugIns& plug_ins) {
   return keeps_sums(plug_ins.attention.function) && !nn::cached_layer_options(plug_ins.cache);
 }
@@ -40,11 +32,7 @@ CausalTransformerOptions read_causal_transformer_options(const config::View& tab
   o = read_language_keys(table, o);
   o.whole_past = table.boolean("whole_past", o.whole_past);
   const auto& function = o.plug_ins.attention.function;
-  if (!may_be_causal(function))
-    table.table("attention")
-        .problem("kind",
-                 "cannot be causal; choose softmax, local, elu, kernel, or performer with "
-                 "features = \"relu\"");
+  if (const std::string why = nn::why_not_causal(function); !why.empty()) table.table("attention").problem("kind", why);
   if (o.whole_past && !keeps_sums(function))
     table.problem("whole_past", "needs attention that sums up the past: attention.kind = \"kernel\" or \"elu\"");
   if (o.whole_past && nn::cached_layer_options(o.plug_ins.cache))
@@ -64,10 +52,8 @@ CausalTransformer::CausalTransformer(const CausalTransformerOptions& options)
                                      .dropout = options.dropout}),
       options_(options) {
   auto& o = options_;
-  TORCH_CHECK(
-      may_be_causal(o.plug_ins.attention.function),
-      "causal_transformer: the attention of BigBird and Reformer, and Performer's with features of the softmax, "
-      "cannot be causal");
+  const std::string not_causal = nn::why_not_causal(o.plug_ins.attention.function);
+  TORCH_CHECK(not_causal.empty(), "causal_transformer: attention ", not_causal);
   check_whole_past(segments(), o.plug_ins);
   o.plug_ins.attention.projection_dropout = o.dropout;
   const int64_t dim = o.vocabulary.dim;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,6 @@
 #include "cachet/nn/transformer_block.h"
 
 namespace cachet::models {
-
-inline constexpr std::array<config::Choice<nn::NormPlace>, 2> kNormPlaces{
-    {{"before", nn::NormPlace::before}, {"after", nn::NormPlace::after}}};
 
 /// Reads vocabulary, embed_dim, token_dim, cutoffs and division: the clusters of an adaptive softmax. Cutoffs of a
 /// vocabulary that has fewer tokens than the model was made for are left out, if nobody asked for them.

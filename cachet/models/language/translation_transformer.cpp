@@ -44,7 +44,7 @@ const TranslationTransformerOptions& checked_options(const TranslationTransforme
   TORCH_CHECK(o.shared != SharedEmbeddings::all || o.text.source_vocabulary == o.text.target_vocabulary,
               "translation_transformer: embeddings that all share need one vocabulary, and there are ",
               o.text.source_vocabulary, " and ", o.text.target_vocabulary, " tokens");
-  const std::string not_causal = why_not_causal(o.decoder_attention.function);
+  const std::string not_causal = nn::why_not_causal(o.decoder_attention.function);
   TORCH_CHECK(not_causal.empty(), "translation_transformer: decoder_attention ", not_causal);
   const std::string not_across = why_not_across(o.cross_attention.function);
   TORCH_CHECK(not_across.empty(), "translation_transformer: cross_attention ", not_across);

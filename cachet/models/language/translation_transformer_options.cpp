@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::array<config::Choice<SharedEmbeddings>, 3> kSharedEmbeddings{
     {{"none", SharedEmbeddings::none}, {"target", SharedEmbeddings::target}, {"all", SharedEmbeddings::all}}};
-constexpr std::array<config::Choice<nn::NormPlace>, 2> kTranslationNormPlaces{
-    {{"before", nn::NormPlace::before}, {"after", nn::NormPlace::after}}};
 constexpr std::array<config::Choice<nn::Activation>, 3> kTranslationActivations{
     {{"relu", nn::Activation::relu}, {"gelu", nn::Activation::gelu}, {"silu", nn::Activation::silu}}};
 constexpr config::Range<int64_t> kVocabulary{2, 1 << 24}, kSentenceLength{1, 1 << 20};
@@ -45,17 +43,6 @@ void set_cache_length(nn::CacheOptions& cache) {
 
 }  // namespace
 
-std::string why_not_causal(const nn::AttentionFunctionOptions& function) {
-  const char* use = "use softmax, local, elu, kernel, or performer with features = \"relu\"";
-  if (std::holds_alternative<nn::BigBirdOptions>(function) || std::holds_alternative<nn::LshOptions>(function))
-    return std::string("has no causal form, which a decoder needs; ") + use;
-  const auto* performer = std::get_if<nn::PerformerOptions>(&function);
-  if (performer && performer->form == nn::RandomFeatures::softmax)
-    return std::string("performer with features = \"softmax\" scales by the largest of all keys, later ones too; ") +
-           use;
-  return "";
-}
-
 std::string why_not_across(const nn::AttentionFunctionOptions& function) {
   if (std::holds_alternative<nn::BigBirdOptions>(function) || std::holds_alternative<nn::LshOptions>(function) ||
       std::holds_alternative<nn::LocalOptions>(function))
@@ -75,7 +62,7 @@ TranslationTransformerOptions read_translation_transformer_options(const config:
   read_half(table, "encoder", o.encoder);
   read_half(table, "decoder", o.decoder);
   o.shared = table.choice("share_embeddings", o.shared, kSharedEmbeddings);
-  o.norm_place = table.choice("norm_place", o.norm_place, kTranslationNormPlaces);
+  o.norm_place = table.choice("norm_place", o.norm_place, kNormPlaces);
   o.activation = table.choice("activation", o.activation, kTranslationActivations);
   o.dropout = table.real("dropout", o.dropout, {0.0, 0.99});
   o.activation_dropout = table.real("activation_dropout", o.activation_dropout, {0.0, 0.99});
@@ -100,7 +87,7 @@ TranslationTransformerOptions read_translation_transformer_options(const config:
                   "must be even: positions are as many sines as cosines, got " + std::to_string(o.embed_dim));
   check_heads(table, "encoder", o.encoder.num_heads, o.embed_dim, {&o.plug_ins.attention});
   check_heads(table, "decoder", o.decoder.num_heads, o.embed_dim, {&o.decoder_attention, &o.cross_attention});
-  if (const std::string why = why_not_causal(o.decoder_attention.function); !why.empty())
+  if (const std::string why = nn::why_not_causal(o.decoder_attention.function); !why.empty())
     table.table("decoder_attention").problem("kind", why);
   if (const std::string why = why_not_across(o.cross_attention.function); !why.empty())
     table.table("cross_attention").problem("kind", why);

@@ -40,9 +40,7 @@ struct TranslationTransformerOptions {
 TranslationTransformerOptions read_translation_transformer_options(const config::View& table,
                                                                    TranslationTransformerOptions defaults);
 
-/// Why a decoder cannot attend to what it has written with this function, or to an encoder; empty where it can. Each
-/// token's result may depend on no later token, and not on how many there are.
-std::string why_not_causal(const nn::AttentionFunctionOptions& function);
+/// Why a decoder cannot attend to an encoder with this function; empty where it can.
 std::string why_not_across(const nn::AttentionFunctionOptions& function);
 
 }  // namespace cachet::models

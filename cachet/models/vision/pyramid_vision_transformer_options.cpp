@@ -54,6 +54,27 @@ void check_memory(const config::View& table, const PyramidVisionTransformerOptio
                                                std::string("memory_reduction = \"none\", or cache_pools"));
 }
 
+// What is pooled is reduced once more where memory attention reduces as the tokens' own does.
+void check_pools(const config::View& table, const PyramidVisionTransformerOptions& o) {
+  const auto* cache = std::get_if<nn::GatedRecurrentCacheOptions>(&o.plug_ins.cache);
+  if (!cache || cache->length || o.memory_reduction == MemoryReduction::none || o.form == PyramidForm::v2_linear)
+    return;
+  const auto shared = [](int64_t of, int64_t among) { return (of + among - 1) / among; };
+  const std::vector<int64_t> strides = halving_strides(o.patch_size, o.stages.size());
+  const int64_t side = std::min(o.image.height, o.image.width);
+  for (size_t i = 0; i < o.stages.size(); ++i) {
+    const auto& stage = o.stages[i];
+    const int64_t grid = shared(side, strides[i]), pooled = shared(grid, std::max(stage.cache_pool, cache->pool));
+    if (grid < stage.spatial_reduction || pooled >= stage.spatial_reduction) continue;
+    table.problem("cache_pools",
+                  "of stage " + std::to_string(i + 1) + " leave a cache of " + std::to_string(pooled) +
+                      " places a side, fewer than the " + std::to_string(stage.spatial_reduction) +
+                      " that its memory attention reduces to one; take smaller pools, larger images, or " +
+                      "memory_reduction = \"none\"");
+    return;
+  }
+}
+
 }  // namespace
 
 PyramidVisionTransformerOptions read_pyramid_vision_transformer_options(const config::View& table,
@@ -73,6 +94,7 @@ PyramidVisionTransformerOptions read_pyramid_vision_transformer_options(const co
   o.plug_ins = nn::read_plug_ins(table);
   check_stages(table, o);
   check_memory(table, o);
+  check_pools(table, o);
   check_size(table, o);
   return o;
 }

@@ -46,9 +46,7 @@ void AttentionFunction::refuse_bias(const char* name, const AttentionLayout& lay
 }
 
 void AttentionFunction::refuse_causal(const char* name, const AttentionLayout& layout) {
-  TORCH_CHECK(
-      !layout.causal, name,
-      ": has no causal form; use attention.kind = \"softmax\", \"local\", \"performer\", \"elu\" or \"kernel\"");
+  TORCH_CHECK(!layout.causal, name, ": has no causal form (why_not_causal() names those that have)");
 }
 
 }  // namespace cachet::nn

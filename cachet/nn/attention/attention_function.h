@@ -26,11 +26,11 @@ class AttentionFunction : public StateModule, public Observable {
   virtual bool keeps_stream() const { return false; }
   virtual void begin_stream(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
 
- protected:
   /// Throw c10::Error, opening with the function's name, where the layout has a bias, or is causal.
   static void refuse_bias(const char* name, const AttentionLayout& layout);
   static void refuse_causal(const char* name, const AttentionLayout& layout);
 
+ protected:
   virtual torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                const AttentionLayout& layout) = 0;
 

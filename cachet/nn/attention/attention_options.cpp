@@ -92,6 +92,16 @@ LshOptions read_lsh(const config::View& table) {
 
 }  // namespace
 
+std::string why_not_causal(const AttentionFunctionOptions& options) {
+  const std::string use = "use softmax, local, elu, kernel, or performer with features = \"relu\"";
+  if (std::holds_alternative<BigBirdOptions>(options) || std::holds_alternative<LshOptions>(options))
+    return "has no causal form; " + use;
+  const auto* performer = std::get_if<PerformerOptions>(&options);
+  if (performer && performer->form == RandomFeatures::softmax)
+    return "performer with features = \"softmax\" scales by the largest of all keys, later ones too; " + use;
+  return "";
+}
+
 bool shares_query_and_key(const AttentionFunctionOptions& options) {
   return std::holds_alternative<LshOptions>(options);
 }

@@ -87,6 +87,10 @@ struct LocalOptions {
 using AttentionFunctionOptions =
     std::variant<SoftmaxOptions, EluOptions, KernelOptions, PerformerOptions, BigBirdOptions, LshOptions, LocalOptions>;
 
+/// Why no token can attend to those before it alone with this function; empty where each can. A token's result may
+/// depend on no later token, and not on how many there are.
+std::string why_not_causal(const AttentionFunctionOptions& options);
+
 /// Whether queries and keys are to be one projection of the tokens.
 bool shares_query_and_key(const AttentionFunctionOptions& options);
 

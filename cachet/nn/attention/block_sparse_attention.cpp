@@ -64,6 +64,8 @@ torch::Tensor big_bird_blocks(const torch::Tensor& random, int64_t context_block
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
                                      const AttentionLayout& layout) {
+  AttentionFunction::refuse_bias("block_sparse_attention", layout);
+  AttentionFunction::refuse_causal("block_sparse_attention", layout);
   const int64_t size = options.block_size, length = q.size(2), query_blocks = blocks_of(length, size);
   AttentionLayout dense;
   dense.context = layout.context;
@@ -99,8 +101,6 @@ BlockSparseAttention::BlockSparseAttention(const BigBirdOptions& options, int64_
 
 torch::Tensor BlockSparseAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                            const AttentionLayout& layout) {
-  refuse_bias("block_sparse_attention", layout);
-  refuse_causal("block_sparse_attention", layout);
   const int64_t query_blocks = blocks_of(q.size(2), options_.block_size);
   const int64_t context_blocks = blocks_of(k.size(2), options_.block_size);
   const torch::Tensor random =

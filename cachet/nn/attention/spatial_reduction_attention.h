@@ -24,10 +24,10 @@ struct SpatialReductionOptions {
 /// Parameters: q, kv, proj, and where there is a reduction sr (convolution), norm.
 class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, MultiHeadAttention>, public Foldable {
  public:
-  /// options.projection must be separate. Throws c10::Error for a context without a grid, with padding, or smaller than
-  /// the ratio.
+  /// Throws c10::Error for a ratio below 1, and for options.projection other than separate.
   SpatialReductionAttention(const MultiHeadOptions& options, const SpatialReductionOptions& reduction);
 
+  /// Throws c10::Error for a context without a grid, with padding, or smaller than the ratio.
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
   /// Not for contexts with class tokens: these pass the convolution by.

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/zeros_like.h>
 
 namespace cachet::nn {
 
@@ -15,7 +14,10 @@ Memory Cache::constant_memory() const {
 
 torch::Tensor Cache::mean_over_replicas(const torch::Tensor& mean, int64_t samples) const {
   if (!replicas()) return mean;
-  const torch::Tensor sum = samples > 0 ? mean * samples : at::zeros_like(mean);
+  // The mean of none is no number; the graph stays, for the other processes wait for this one's part in the backward
+  // pass too.
+  const torch::Tensor none = at::full({}, samples == 0, mean.options().dtype(at::kBool).requires_grad(false));
+  const torch::Tensor sum = mean.masked_fill(none, 0) * samples;
   const torch::Tensor count = at::full({}, samples, mean.options().requires_grad(false));
   return ops::sum_over(sum, replicas()) / ops::sum_over(count, replicas());
 }

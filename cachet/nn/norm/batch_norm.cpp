@@ -47,15 +47,19 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
                                                 : at::ones({flat.size(0), 1}, flat.options().dtype(at::kBool));
   const auto over_all = [&](const torch::Tensor& sums) { return ops::sum_over(sums, replicas()); };
   const torch::Tensor tokens = valid.sum();
-  const torch::Tensor count = (replicas() ? over_all(tokens.to(wide.scalar_type())) : tokens).clamp_min(2);
+  const torch::Tensor of_all = replicas() ? over_all(tokens.to(wide.scalar_type())) : tokens;
+  const torch::Tensor enough = of_all >= 2, count = of_all.clamp_min(2);
   const auto mean_of = [&](const torch::Tensor& t) {
     return over_all(at::where(valid, t, at::Scalar(0)).sum(0)) / count;
   };
   const torch::Tensor mean = mean_of(wide), variance = mean_of((wide - mean).square());
   {
     at::NoGradGuard no_grad;
-    running_mean.lerp_(mean, options_.momentum);
-    running_var.lerp_(variance * count / (count - 1), options_.momentum);
+    const auto move = [&](const torch::Tensor& running, const torch::Tensor& to) {
+      running.copy_(at::where(enough, running.lerp(to, options_.momentum), running));
+    };
+    move(running_mean, mean);
+    move(running_var, variance * count / (count - 1));
   }
   tell(Signal::statistic, variance);
   tell(Signal::used_statistic, variance);

@@ -6,7 +6,8 @@
 namespace cachet::nn {
 
 /// Batch normalisation over tokens: mean and variance of each channel over all valid tokens of the batch in training,
-/// running averages at inference. Training throws c10::Error when the batch has fewer than two tokens.
+/// running averages at inference. Training throws c10::Error when the batch has fewer than two tokens,
+/// padding counted: with fewer valid ones, which no value is looked at for, the running averages stay as they are.
 class BatchNorm : public Cloneable<BatchNorm, Norm> {
  public:
   BatchNorm(int64_t channels, const BatchNormOptions& options);

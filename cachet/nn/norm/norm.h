@@ -19,7 +19,8 @@ class Norm : public StateModule, public Observable, public Replicated {
  public:
   using StateModule::StateModule;
   /// x (…, C), token_mask (…) bool, true = padding, undefined = none. Returns the shape and dtype of x; what stands at
-  /// padded places is not defined. State stays as it is where there are no tokens; BatchNorm needs two to train.
+  /// padded places is not defined. State stays as it is where there are no tokens; BatchNorm needs two to train,
+  /// and leaves its state as it is where padding leaves fewer.
   virtual torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) = 0;
   /// The affine map that evaluation applies; none for norms that look at their input.
   virtual std::optional<Affine> inference_affine() const { return std::nullopt; }

@@ -29,13 +29,21 @@ torch::Tensor PowerNorm::forward(const torch::Tensor& x, const torch::Tensor& to
   if (observed({Signal::statistic, Signal::used_statistic, Signal::gradient_statistic})) {
     tell(Signal::statistic, own);
     tell(Signal::used_statistic, used);
-    if (scaled.requires_grad())
-      scaled.register_hook([this](const torch::Tensor& grad) {
-        tell(Signal::gradient_statistic, statistics.select(0, ops::PowerNormState::kGradientMean).clone());
-        return grad;
-      });
+    if (scaled.requires_grad()) tell_gradient_statistic(scaled, used, own);
   }
   return y;
+}
+
+void PowerNorm::tell_gradient_statistic(const torch::Tensor& input, const torch::Tensor& used,
+                                        const torch::Tensor& own) {
+  // Γ' = Γ + mean(g·z) − (1 − α)·Γ·mean z², of which the first mean is the step's own.
+  const torch::Tensor before = statistics.select(0, ops::PowerNormState::kGradientMean).clone();
+  const torch::Tensor share = (1 - options_.settings.backward_momentum) * own / (used + options_.settings.eps);
+  input.register_hook([this, before, share](const torch::Tensor& grad) {
+    const torch::Tensor after = statistics.select(0, ops::PowerNormState::kGradientMean);
+    tell(Signal::gradient_statistic, after - before + share * before);
+    return grad;
+  });
 }
 
 Affine PowerNorm::running_affine() const {

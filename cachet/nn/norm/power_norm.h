@@ -19,6 +19,7 @@ class PowerNorm : public Cloneable<PowerNorm, Norm> {
 
  private:
   Affine running_affine() const;
+  void tell_gradient_statistic(const torch::Tensor& input, const torch::Tensor& used, const torch::Tensor& own);
 
   PowerNormOptions options_;
 };

@@ -2,7 +2,9 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/rsqrt.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
 namespace cachet::nn {
@@ -28,15 +30,26 @@ torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& 
 }
 
 void UnifiedNorm::tell_statistics(const torch::Tensor& input, const torch::Tensor& used) {
-  // The ring's slot of this step holds the step's own statistic, or the running one where it was filtered.
+  // A ring's slot of this step holds the step's own statistic, unless it was filtered: then the average that the step
+  // left alone is there, and the step was normalised with its own.
   const int64_t step = steps(), gradient_ring = State::kForwardRing + settings_.forward_window;
-  tell(Signal::statistic, statistics.select(0, State::kForwardRing + step % settings_.forward_window).clone());
+  const torch::Tensor filtered = counters.select(0, State::kLastFiltered).to(at::kBool);
+  tell(Signal::statistic,
+       at::where(filtered, used, statistics.select(0, State::kForwardRing + step % settings_.forward_window)));
   tell(Signal::used_statistic, used);
   if (!input.requires_grad()) return;
-  input.register_hook([this, row = gradient_ring + step % settings_.backward_window](const torch::Tensor& grad) {
-    tell(Signal::gradient_statistic, statistics.select(0, row).clone());
-    return grad;
-  });
+  const bool has_no_window = settings_.official && settings_.forward_window == 1;  // each step is as a filtered one
+  const torch::Tensor on_own = has_no_window ? at::ones_like(filtered) : filtered;
+  input.register_hook(
+      [this, row = gradient_ring + step % settings_.backward_window, on_own](const torch::Tensor& grad) {
+        const torch::Tensor slot = statistics.select(0, row);
+        const double momentum = settings_.backward_momentum;
+        // ψ' = α·ψ + (1 − α)·own, and the slot holds ψ.
+        const torch::Tensor own =
+            momentum < 1 ? (statistics.select(0, State::kGradientMean) - momentum * slot) / (1 - momentum) : slot;
+        tell(Signal::gradient_statistic, at::where(on_own, own, slot));
+        return grad;
+      });
 }
 
 std::optional<Affine> UnifiedNorm::inference_affine() const {

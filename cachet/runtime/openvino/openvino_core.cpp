@@ -49,6 +49,10 @@ std::string reason(const ov::Exception& error) {
 }
 
 void set_inputs(ov::InferRequest& request, std::span<const Input> inputs) {
+  const size_t taken = request.get_compiled_model().inputs().size();
+  if (inputs.size() != taken)
+    throw std::runtime_error("the model takes " + std::to_string(taken) +
+                             (taken == 1 ? " input, not " : " inputs, not ") + std::to_string(inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     // Read alone: OpenVINO's tensors know no constant memory.

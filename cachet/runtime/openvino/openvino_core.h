@@ -14,7 +14,8 @@ ov::Core& openvino_core();
 /// What an error of OpenVINO says, without where in OpenVINO.
 std::string reason(const ov::Exception& error);
 
-/// Hands the caller's memory to a request, which reads it when it runs.
+/// Hands the caller's memory to a request, which reads it when it runs. Throws std::runtime_error for another number of
+/// inputs than the model's, ov::Exception for inputs of other types or shapes.
 void set_inputs(ov::InferRequest& request, std::span<const Input> inputs);
 
 /// Of a tensor (N, classes).

@@ -25,7 +25,8 @@ class NotMeasurable : public std::runtime_error {
 };
 
 /// The measurements in a folder: parts/<analysis>-<digest>.json, each written when it is whole, and pictures/. The
-/// digest is of models, data, options and the form of the analysis: those of anything else are never taken for it.
+/// digest is of weights, recipes, options and the form of the analysis: those of anything else are never taken for it.
+/// Of data it has the recipe's word for them, not their contents.
 class KeptResults {
  public:
   /// An empty path keeps nothing on the disk.

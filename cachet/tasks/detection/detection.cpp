@@ -256,7 +256,8 @@ train::Metrics Detection::evaluate(const train::EvaluationProgress& progress) {
   Evaluation evaluation(*this);
   const auto add = [&](const Record& record) {
     evaluation.add(record);
-    progress(evaluation.images(), validation_->size());
+    const int64_t images = evaluation.images(), all = validation_->size();
+    if (images % training_options_.batch_size == 0 || images == all) progress(images, all);
   };
   if (kept_evaluation_.empty()) {
     answer_evaluation(0, {}, add);

@@ -49,7 +49,7 @@ std::vector<report::Section> language_learning_sections(const std::vector<train:
     section.blocks.push_back(std::move(chart));
   };
   add("Perplexity over tokens", "million tokens read", curve.steps, static_cast<double>(tokens_per_step) / 1e6);
-  add("Perplexity over time", "minutes of training", curve.seconds, 1.0 / 60);
+  add("Perplexity over time", "minutes", curve.seconds, 1.0 / 60);
   return {section};
 }
 

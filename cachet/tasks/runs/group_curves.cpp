@@ -108,8 +108,8 @@ std::vector<std::vector<report::Curve>> group_curves(const std::vector<RunGroup>
           series.x = std::move(curve.mean.seconds);
           for (double& x : series.x) x /= unit.seconds;
         }
-        all[i].push_back({chart.title, over_time ? std::string(unit.name) + " of training" : "step", chart.unit,
-                          std::move(series), over_time ? kOverTime : kOverSteps});
+        all[i].push_back({chart.title, over_time ? std::string(unit.name) : "step", chart.unit, std::move(series),
+                          over_time ? kOverTime : kOverSteps});
       }
     }
   }

@@ -116,9 +116,8 @@ io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
 }
 
 io::NameSource usual_names(const models::ModelPlan& plan) {
-  const bool text = plan.input.kind == models::input_of(models::LanguageShape()).kind ||
-                    plan.input.kind == models::input_of(models::TranslationShape()).kind;
-  return text ? io::NameSource::cachet : io::NameSource::timm;
+  const bool looks_at_images = plan.input.kind == models::input_of(models::ImageShape()).kind;
+  return looks_at_images ? io::NameSource::timm : io::NameSource::cachet;
 }
 
 }  // namespace cachet::tasks

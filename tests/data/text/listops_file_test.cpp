@@ -29,7 +29,7 @@ std::string content_of(const std::filesystem::path& path) {
 }
 
 TEST(ListOpsFile, IsReadAsTheArenaWritesIt) {
-  const auto expressions = read_listops(io::FileSource(testing::oracle_folder() / "listops.tsv"), "listops.tsv", {});
+  const auto expressions = read_listops(io::FileSource(test::oracle_folder() / "listops.tsv"), "listops.tsv", {});
   EXPECT_GT(expressions->size(), 0);
   EXPECT_EQ(expressions->classes(), 10);
   EXPECT_EQ(expressions->vocabulary().size, 17);

@@ -120,7 +120,7 @@ std::vector<int64_t> counts_of(const Counts& counts) {
 // The file holds what benchmarks/listops_generation.py --histograms counts over 20,000 expressions of its own
 // generator.
 TEST(ListOpsGenerator, DrawsFromTheDistributionOfAnIndependentOne) {
-  std::ifstream file(testing::test_data() + "/text/listops_histograms.json");
+  std::ifstream file(test::test_data() + "/text/listops_histograms.json");
   const auto theirs = nlohmann::json::parse(file);
   const ListOpsOptions options{.train = 10'000, .validation = 0, .test = 0};
   const ListOpsStatistics ours = generate_listops(options, [](int64_t, const ListOpsExpression&) {});

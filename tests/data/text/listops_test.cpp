@@ -19,7 +19,7 @@ std::string complaint_about(const std::string& text) {
 }
 
 TEST(ListOps, ExpressionsHaveTheValuesAndTheFormOfTheArena) {
-  std::ifstream file(testing::oracle_folder() / "listops.tsv");
+  std::ifstream file(test::oracle_folder() / "listops.tsv");
   std::string line;
   ASSERT_TRUE(std::getline(file, line));
   EXPECT_EQ(line, "Source\tTarget");

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "cachet/io/error.h"
+#include "tests/support/bytes.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 
@@ -31,16 +32,6 @@ fs::path write_tokens(const fs::path& path, const std::vector<Token>& tokens, in
   writer.add_text(1000, 900);
   writer.finish();
   return path;
-}
-
-std::string file_bytes(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void write_bytes(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 TEST(TokenFile, GivesAnyPieceOfWhatWasWritten) {
@@ -76,9 +67,9 @@ TEST(TokenFile, OneThatIsNotFinishedLeavesNothing) {
 TEST(TokenFile, RefusesADamagedOne) {
   const test::TemporaryDirectory folder;
   const fs::path path = write_tokens(folder.path() / "t.tokens", some_tokens(10, 300), 300);
-  const std::string whole = file_bytes(path);
+  const std::string whole = test::read_bytes(path);
   const auto opens = [&](const std::string& bytes) {
-    write_bytes(path, bytes);
+    test::write_bytes(path, bytes);
     return test::thrown_message<io::Error>([&] { TokenFile::open(path); });
   };
   const std::string name = path.string() + ": ";
@@ -100,7 +91,7 @@ TEST(TokenFile, RefusesADamagedOne) {
   }
   std::string beyond = whole;
   beyond[128 + 6] = beyond[128 + 7] = '\xff';
-  write_bytes(path, beyond);
+  test::write_bytes(path, beyond);
   std::vector<int64_t> ids(10);
   EXPECT_EQ(test::thrown_message<io::Error>([&] { TokenFile::open(path).read(0, 10, ids.data()); }),
             name + "token 3 is 65535, and its vocabulary has 300: the file is damaged");

@@ -21,7 +21,7 @@ std::filesystem::path path_of(const LabelledImages& samples, int64_t index) {
   return dynamic_cast<const ImageFiles&>(samples.images()).path(index);
 }
 
-class ClassFoldersTest : public testing::Test {
+class ClassFoldersTest : public ::testing::Test {
  protected:
   ClassFoldersTest() { test::write_class_folders(root(), {"dog", "ant", "cat"}, 4, 2); }
   std::filesystem::path root() const { return folder_ / "images"; }

@@ -57,7 +57,7 @@ TEST(CocoInstances, HoldWhatAFileSays) {
 }
 
 TEST(CocoInstances, HoldTheAnnotationsOfTheEvaluationFixture) {
-  const json oracle = testing::json_oracle("coco_eval.json");
+  const json oracle = test::json_oracle("coco_eval.json");
   const CocoInstances instances = parsed_instances(oracle["ground_truth"]);
   std::map<int64_t, json> by_id;
   for (const json& annotation : oracle["ground_truth"]["annotations"]) by_id[annotation["id"]] = annotation;
@@ -66,8 +66,8 @@ TEST(CocoInstances, HoldTheAnnotationsOfTheEvaluationFixture) {
     for (const CocoAnnotation& annotation : instances.annotations(static_cast<int64_t>(i))) {
       const json& expected = by_id.at(annotation.id);
       EXPECT_EQ(instances.images()[i].id, expected["image_id"]);
-      EXPECT_EQ(annotation.box, testing::sized_box_of(expected["bbox"]));
-      EXPECT_EQ(*instances.mask(annotation), testing::mask_of(expected["segmentation"], instances.images()[i].size));
+      EXPECT_EQ(annotation.box, test::sized_box_of(expected["bbox"]));
+      EXPECT_EQ(*instances.mask(annotation), test::mask_of(expected["segmentation"], instances.images()[i].size));
       ++seen;
     }
   }

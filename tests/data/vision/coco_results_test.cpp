@@ -18,16 +18,16 @@ std::vector<CocoDetection> parsed_results(const std::string& text) {
 }
 
 TEST(CocoResults, AreThoseOfMmdetection) {
-  const json oracle = testing::json_oracle("det_pipeline.json")["annotations"];
+  const json oracle = test::json_oracle("det_pipeline.json")["annotations"];
   for (const bool masks : {false, true}) {
     CocoResultsText text;
     for (const json& image : oracle["results"]) {
       for (size_t label = 0; label < image["detections"].size(); ++label) {
         for (size_t rank = 0; rank < image["detections"][label].size(); ++rank) {
           const json& numbers = image["detections"][label][rank];
-          CocoDetection detection{image["image_id"], oracle["category_ids"][label], sized(testing::box_of(numbers)),
+          CocoDetection detection{image["image_id"], oracle["category_ids"][label], sized(test::box_of(numbers)),
                                   numbers[4], std::nullopt};
-          if (masks) detection.mask = testing::mask_of(image["masks"][label][rank]);
+          if (masks) detection.mask = test::mask_of(image["masks"][label][rank]);
           text.add(detection);
         }
       }
@@ -41,7 +41,7 @@ TEST(CocoResults, AreThoseOfMmdetection) {
 }
 
 TEST(CocoResults, ReadWhatWasWritten) {
-  const json oracle = testing::json_oracle("coco_eval.json");
+  const json oracle = test::json_oracle("coco_eval.json");
   for (const char* key : {"bbox_detections", "segm_detections"}) {
     const auto detections = parsed_results(oracle[key].dump());
     ASSERT_EQ(detections.size(), oracle[key].size());

@@ -236,7 +236,7 @@ TEST(OpenDataset, KindsKnowTheirClasses) {
 // The images that the repository carries.
 TEST(OpenDataset, ReadsTheFashionMnistSubset) {
   const DatasetOptions options{.kind = &kFashionMnist,
-                               .root = std::filesystem::path(testing::test_data()) / "../../data/fashion-mnist"};
+                               .root = std::filesystem::path(test::test_data()) / "../../data/fashion-mnist"};
   const auto train_images = open_dataset(options, Split::train);
   const auto test_images = open_dataset(options, Split::test);
   EXPECT_EQ(train_images->images().shape(), (ImageShape{1, 28, 28}));

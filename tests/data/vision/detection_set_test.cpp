@@ -22,11 +22,11 @@ std::shared_ptr<const CocoInstances> instances_of(const json& file) {
 
 void expect_set_boxes(const std::vector<geometry::Box>& boxes, const json& expected) {
   ASSERT_EQ(boxes.size(), expected.size());
-  for (size_t i = 0; i < boxes.size(); ++i) EXPECT_EQ(boxes[i], testing::box_of(expected[i]));
+  for (size_t i = 0; i < boxes.size(); ++i) EXPECT_EQ(boxes[i], test::box_of(expected[i]));
 }
 
 TEST(DetectionSet, TakesTheObjectsThatMmdetectionTakes) {
-  const json oracle = testing::json_oracle("det_pipeline.json")["annotations"];
+  const json oracle = test::json_oracle("det_pipeline.json")["annotations"];
   const auto instances = instances_of(oracle["data"]);
   const DetectionSet all(instances, "", {.class_names = oracle["classes"], .empty_images = EmptyImages::keep});
   EXPECT_EQ(all.category_ids(), oracle["category_ids"].get<std::vector<int64_t>>());
@@ -51,7 +51,7 @@ TEST(DetectionSet, TakesTheObjectsThatMmdetectionTakes) {
 }
 
 TEST(DetectionSet, KnowsClassesInTheModelsOrder) {
-  const json oracle = testing::json_oracle("det_pipeline.json")["annotations"];
+  const json oracle = test::json_oracle("det_pipeline.json")["annotations"];
   const auto instances = instances_of(oracle["data"]);
   const DetectionSet set(instances, "", {.class_names = {"c", "a"}});
   EXPECT_EQ(set.category_ids(), (std::vector<int64_t>{7, 1}));
@@ -66,7 +66,7 @@ TEST(DetectionSet, KnowsClassesInTheModelsOrder) {
 }
 
 TEST(DetectionSet, LeavesOutObjectsWithoutAMaskWhereMasksAreAskedFor) {
-  json file = testing::json_oracle("det_pipeline.json")["annotations"]["data"];
+  json file = test::json_oracle("det_pipeline.json")["annotations"]["data"];
   file["annotations"][0].erase("segmentation");
   const auto instances = instances_of(file);
   EXPECT_EQ(DetectionSet(instances, "", {.class_names = {"b"}}).objects(0).size(), 1u);
@@ -91,7 +91,7 @@ TEST(DetectionSet, ReadsImagesOfTheStatedSize) {
 
 TEST(DetectionSet, WantsItsImages) {
   const test::TemporaryDirectory folder;
-  std::ofstream(folder / "x.json") << testing::json_oracle("det_pipeline.json")["annotations"]["data"].dump();
+  std::ofstream(folder / "x.json") << test::json_oracle("det_pipeline.json")["annotations"]["data"].dump();
   EXPECT_EQ(thrown_message<io::Error>([&] { open_detection_set(folder / "x.json", folder / "images", {}); }),
             (folder / "images" / "0.jpg").string() + ": does not exist, but " + (folder / "x.json").string() +
                 " lists it; data.images must name the folder of its images");

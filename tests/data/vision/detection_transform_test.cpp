@@ -27,7 +27,7 @@ const Normalization kImageNet{{123.675 / 255, 116.28 / 255, 103.53 / 255}, {58.3
 void expect_boxes(const std::vector<Box>& boxes, const json& expected) {
   ASSERT_EQ(boxes.size(), expected.size());
   for (size_t i = 0; i < boxes.size(); ++i) {
-    const Box box = testing::box_of(expected[i]);
+    const Box box = test::box_of(expected[i]);
     for (double Box::*side : {&Box::left, &Box::top, &Box::right, &Box::bottom})
       EXPECT_NEAR(boxes[i].*side, box.*side, 1e-9 * std::max(1.0, std::abs(box.*side)));
   }
@@ -45,7 +45,7 @@ at::Tensor image_of(const json& rows) {
 }
 
 TEST(DetectionTransform, ResizesWithinALimitAsMmdetection) {
-  const json oracle = testing::json_oracle("det_pipeline.json");
+  const json oracle = test::json_oracle("det_pipeline.json");
   size_t cases = 0;
   for (const json& entry : oracle["resize"]) {
     const int64_t a = entry["scale"][0], b = entry["scale"][1];
@@ -62,15 +62,15 @@ TEST(DetectionTransform, ResizesWithinALimitAsMmdetection) {
 }
 
 TEST(DetectionTransform, MovesObjectsAsMmdetection) {
-  const json oracle = testing::json_oracle("det_pipeline.json");
+  const json oracle = test::json_oracle("det_pipeline.json");
   for (const json& entry : oracle["images"]) {
     const Size image{entry["h"], entry["w"]};
     DetectionObjects objects;
     for (size_t i = 0; i < entry["boxes"].size(); ++i) {
-      objects.boxes.push_back(testing::box_of(entry["boxes"][i]));
+      objects.boxes.push_back(test::box_of(entry["boxes"][i]));
       objects.crowds.push_back(objects.boxes.back());
       objects.labels.push_back(static_cast<int64_t>(i));
-      objects.masks.push_back(testing::mask_of(entry["masks"][i]));
+      objects.masks.push_back(test::mask_of(entry["masks"][i]));
     }
     const int64_t a = entry["scale"][0], b = entry["scale"][1];
     const Size size = size_within(image, {std::max(a, b), std::min(a, b)});
@@ -79,23 +79,23 @@ TEST(DetectionTransform, MovesObjectsAsMmdetection) {
     expect_boxes(in_size.boxes, entry["boxes_resized"]);
     expect_boxes(in_size.crowds, entry["boxes_resized"]);
     for (size_t i = 0; i < in_size.masks.size(); ++i)
-      EXPECT_EQ(in_size.masks[i], testing::mask_of(entry["masks_resized"][i]));
+      EXPECT_EQ(in_size.masks[i], test::mask_of(entry["masks_resized"][i]));
     if (entry["flip"] == "horizontal") {
       const DetectionObjects across = mirrored(in_size, size);
       expect_boxes(across.boxes, entry["boxes_flipped"]);
       const Size padded{entry["pad_shape"][0], entry["pad_shape"][1]};
       for (size_t i = 0; i < across.masks.size(); ++i)
-        EXPECT_EQ(windowed(across.masks[i], 0, 0, padded), testing::mask_of(entry["masks_padded"][i]));
+        EXPECT_EQ(windowed(across.masks[i], 0, 0, padded), test::mask_of(entry["masks_padded"][i]));
     }
   }
 }
 
 TEST(DetectionTransform, CropsObjectsAsMmdetection) {
-  const json oracle = testing::json_oracle("det_pipeline.json");
+  const json oracle = test::json_oracle("det_pipeline.json");
   for (const json& entry : oracle["crops"]) {
     DetectionObjects objects;
     for (size_t i = 0; i < entry["boxes"].size(); ++i) {
-      objects.boxes.push_back(testing::box_of(entry["boxes"][i]));
+      objects.boxes.push_back(test::box_of(entry["boxes"][i]));
       objects.labels.push_back(static_cast<int64_t>(i));
       const geometry::Polygon polygon = entry["polygons"][i];
       objects.masks.push_back(geometry::rasterized(std::span<const double>(polygon), Size{entry["h"], entry["w"]}));
@@ -106,12 +106,12 @@ TEST(DetectionTransform, CropsObjectsAsMmdetection) {
     expect_boxes(inside.boxes, entry["boxes_cropped"]);
     EXPECT_EQ(inside.labels, entry["kept"].get<std::vector<int64_t>>());
     for (size_t i = 0; i < inside.masks.size(); ++i)
-      EXPECT_EQ(inside.masks[i], testing::mask_of(entry["masks_cropped"][i]));
+      EXPECT_EQ(inside.masks[i], test::mask_of(entry["masks_cropped"][i]));
   }
 }
 
 TEST(DetectionTransform, ShowsPixelsAsMmdetection) {
-  const json pixels = testing::json_oracle("det_pipeline.json")["pixels"];
+  const json pixels = test::json_oracle("det_pipeline.json")["pixels"];
   const json& bilinear = pixels["bilinear"];
   const at::Tensor resized = resized_bilinear(image_of(bilinear["image"]), {bilinear["new_h"], bilinear["new_w"]});
   const at::Tensor difference = (resized.to(at::kInt) - image_of(bilinear["resized"]).to(at::kInt)).abs();
@@ -135,7 +135,7 @@ TEST(DetectionTransform, ShowsPixelsAsMmdetection) {
 }
 
 TEST(DetectionTransform, HasSwinsScales) {
-  const json oracle = testing::json_oracle("det_pipeline.json");
+  const json oracle = test::json_oracle("det_pipeline.json");
   const auto expect = [](const std::vector<ScaleLimit>& limits, const json& expected) {
     ASSERT_EQ(limits.size(), expected.size());
     for (size_t i = 0; i < limits.size(); ++i) EXPECT_EQ(limits[i], (ScaleLimit{expected[i][1], expected[i][0]}));

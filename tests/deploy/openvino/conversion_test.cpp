@@ -11,17 +11,19 @@
 #include "cachet/deploy/onnx/onnx_conversion.h"
 #include "cachet/deploy/openvino/quantization.h"
 #include "cachet/deploy/rewrite.h"
+#include "cachet/runtime/openvino/openvino_core.h"
 #include "tests/deploy/made_up_inputs.h"
 #include "tests/deploy/trained_model.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
+#include "tests/support/thrown_message.h"
 
 namespace cachet::deploy {
 namespace {
 
-using testing::Settings;
-using testing::small_models;
-using testing::SmallModel;
-using testing::text_of;
+using test::Settings;
+using test::small_models;
+using test::SmallModel;
+using test::text_of;
 
 /// Norms that stay and that fold, caches that freeze and that do not.
 std::vector<Settings> plug_ins_of(const SmallModel& model) {
@@ -93,8 +95,8 @@ TEST_P(Conversion, MultipliesInEightBitsWithinReach) {
   const auto model = trained(GetParam(), {"norm.kind=un", "cache.kind=grc"}, at::kFloat);
   rewrite(*model);
   Quantization quantization(convert_to_openvino(make_portable(model)));
-  testing::expect_refused([&] { Quantization(convert_to_openvino(make_portable(model))).quantized(); },
-                          "once a calibration has run");
+  test::expect_refused([&] { Quantization(convert_to_openvino(make_portable(model))).quantized(); },
+                       "once a calibration has run");
   const std::vector<at::Tensor> inputs = made_up_inputs(*model, 16);
   const at::Tensor expected = classify(*model, inputs);
   {
@@ -106,6 +108,9 @@ TEST_P(Conversion, MultipliesInEightBitsWithinReach) {
   EXPECT_GE(quantization.layers(), 5);
   auto request =
       ov::Core().compile_model(narrow, "CPU", ov::hint::inference_precision(ov::element::f32)).create_infer_request();
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] { runtime::set_inputs(request, {}); }).find(", not 0"),
+            std::string::npos)
+      << "inputs of an earlier call are none of this one's";
   const Equality equality = equality_of(expected, run(request, inputs), {1});
   EXPECT_LT(equality.difference, 0.3) << to_text(equality);  // weights of these tests are far larger than trained ones
   EXPECT_GT(equality.difference, 1e-4) << "nothing was rounded";

@@ -9,7 +9,7 @@
 #include "cachet/models/detection/sampling.h"
 #include "tests/support/oracle.h"
 
-namespace cachet::testing {
+namespace cachet::test {
 
 /// Indices and flags: the same, whatever their type.
 inline void expect_exact(const at::Tensor& actual, const at::Tensor& expected, const std::string& what) {
@@ -95,4 +95,4 @@ inline at::Tensor with_scores(const at::Tensor& boxes, const at::Tensor& scores)
   return at::cat({boxes, scores.unsqueeze(1)}, 1);
 }
 
-}  // namespace cachet::testing
+}  // namespace cachet::test

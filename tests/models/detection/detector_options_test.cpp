@@ -186,13 +186,16 @@ TEST(DetectorOptions, NamesWhatIsWrong) {
   refused("name = \"mask_rcnn_pvt_tini_fpn\"", "mask_rcnn_pvt_tiny_fpn");
   refused(mask + "neck = {num_outs = 3}", "is below the 4 stages from start_level on");
   refused(mask + "neck = {add_extra_convs = \"on_inputs\"}", "on_input");
-  refused(mask + "rpn_head = {anchors = {strides = [4, 8]}}", "takes 5 numbers, one a level of the neck, not 2");
+  refused(mask + "rpn_head = {anchors = {strides = [4, 8]}}", "must be those of the neck's levels");
   refused(mask + "rpn_head = {coder = {target_stds = [1, 1]}}", "takes 4 numbers");
   refused(mask + "rpn_head = {assigner = {pos_iou_thr = 0.2}}", "neg_iou_thr");
   refused(mask + "roi_head = {mask_head = {mask_size = 27}}",
           "must be twice the output_size of mask_roi_extractor, 28");
   refused(mask + "roi_head = {bbox_roi_extractor = {featmap_strides = [8, 16]}}",
           "must be those of the neck's levels, from the finest on: 4, 8, 16, 32, 64");
+  refused(mask + "rpn_head = {anchors = {strides = [8, 16, 32, 64, 128]}}",
+          "must be those of the neck's levels: 4, 8, 16, 32, 64");
+  refused(retina + "bbox_head = {anchors = {strides = [8]}}", "must be those of the neck's levels: 8, 16");
   refused(mask + "roi_head = {bbox_head = {fc_out_chanels = 3}}", "fc_out_channels");
   refused(retina + "bbox_head = {anchors = {octave_base_scale = 4, scales = [1]}}", "octave_base_scale");
   refused(retina + "test = {score_thr = 2}", "score_thr");

@@ -13,8 +13,8 @@ namespace cachet {
 namespace {
 
 using models::DetectionFrame;
-using testing::expect_exact;
-using testing::Oracle;
+using test::expect_exact;
+using test::Oracle;
 
 std::shared_ptr<models::FeaturePyramid> backbone_of(const Oracle& oracle) {
   const auto& arguments = oracle.metadata["backbone"];
@@ -34,17 +34,17 @@ models::RegionDetectorOptions region_options_of(const Oracle& oracle, bool masks
   auto o = masks ? models::RegionDetectorOptions::mask_rcnn(kDetectionStrides, classes)
                  : models::RegionDetectorOptions::faster_rcnn(kDetectionStrides, classes);
   o.neck.channels = o.rpn.channels = rpn["channels"];
-  o.rpn.targets.anchors = testing::anchor_options_of(rpn["anchors"]);
-  o.rpn.targets.assigner = testing::assignment_options_of(rpn);
-  o.rpn.targets.sampler = testing::sample_options_of(rpn, false);
-  o.rpn.train = testing::proposal_limits_of(oracle.metadata["proposals"]["train"]);
-  o.rpn.test = testing::proposal_limits_of(oracle.metadata["proposals"]["test"]);
+  o.rpn.targets.anchors = test::anchor_options_of(rpn["anchors"]);
+  o.rpn.targets.assigner = test::assignment_options_of(rpn);
+  o.rpn.targets.sampler = test::sample_options_of(rpn, false);
+  o.rpn.train = test::proposal_limits_of(oracle.metadata["proposals"]["train"]);
+  o.rpn.test = test::proposal_limits_of(oracle.metadata["proposals"]["test"]);
   // What tells the two published configurations apart is the defaults' to know.
   EXPECT_EQ(o.roi.assigner.match_low_quality, rcnn["match_low_quality"].get<bool>());
   EXPECT_EQ(o.roi.assigner.positive_iou, rcnn["pos_iou_thr"].get<double>());
-  o.roi.sampler = testing::sample_options_of(rcnn["sampling"], true);
+  o.roi.sampler = test::sample_options_of(rcnn["sampling"], true);
   o.roi.box.channels = rcnn["fc"];
-  o.roi.limits = testing::detection_limits_of(test);
+  o.roi.limits = test::detection_limits_of(test);
   if (masks) o.roi.mask->head.channels = rcnn["channels"];
   return o;
 }
@@ -56,7 +56,7 @@ void load_detector(models::ObjectDetector& model, const Oracle& oracle) {
 
 /// Sums of the fixture's losses by name, gradients, and their norms in the fixture's order.
 void expect_training(models::ObjectDetector& model, const models::DetectionBatch& batch, const Oracle& oracle,
-                     testing::Comparison& compare) {
+                     test::Comparison& compare) {
   model.train();
   const models::DetectionLosses losses = model.losses(batch);
   for (const auto& [name, value] : losses.losses)
@@ -65,9 +65,9 @@ void expect_training(models::ObjectDetector& model, const models::DetectionBatch
   losses.sum().backward();
   const auto parameters = model.named_parameters();
   for (const auto& [name, gradient] : io::to_our_names(io::NameSource::mmdetection, oracle.below("step0.grad.")))
-    compare.close(testing::gradient_of(parameters[name]), gradient, name);
+    compare.close(test::gradient_of(parameters[name]), gradient, name);
   io::TensorMap ours;
-  for (const auto& item : parameters) ours.emplace(item.key(), testing::gradient_of(item.value()));
+  for (const auto& item : parameters) ours.emplace(item.key(), test::gradient_of(item.value()));
   const io::TensorMap theirs = io::to_their_names(io::NameSource::mmdetection, ours, {});
   const auto order = oracle.metadata["parameters"].get<std::vector<std::string>>();
   EXPECT_EQ(theirs.size(), order.size());
@@ -77,16 +77,16 @@ void expect_training(models::ObjectDetector& model, const models::DetectionBatch
 }
 
 /// Detections of both frames; masks where there are any.
-void expect_detections(models::ObjectDetector& model, const Oracle& oracle, testing::Comparison& compare) {
+void expect_detections(models::ObjectDetector& model, const Oracle& oracle, test::Comparison& compare) {
   model.eval();
-  const auto places = testing::places_of(oracle);
+  const auto places = test::places_of(oracle);
   for (const auto frame : {DetectionFrame::batch, DetectionFrame::original}) {
     const std::string rescale = frame == DetectionFrame::original ? "rescale1." : "rescale0.";
     const auto found = model.detect(oracle.step(0, "x"), places, frame);
     for (size_t i = 0; i < found.size(); ++i) {
       const std::string image = "image" + std::to_string(i);
       expect_exact(found[i].labels, oracle["eval0." + rescale + image + ".labels"], rescale + image);
-      compare.close(testing::with_scores(found[i].boxes, found[i].scores), oracle["eval0." + rescale + image + ".dets"],
+      compare.close(test::with_scores(found[i].boxes, found[i].scores), oracle["eval0." + rescale + image + ".dets"],
                     rescale + image);
       EXPECT_EQ(found[i].mask_scores.defined(), model.outlines_objects());
       if (!model.outlines_objects()) continue;
@@ -96,22 +96,22 @@ void expect_detections(models::ObjectDetector& model, const Oracle& oracle, test
           models::paste_masks(found[i].mask_scores, found[i].boxes, size, oracle.real("mask_thr_binary"));
       ASSERT_EQ(static_cast<int64_t>(expected.size()), masks.size(0));
       for (size_t k = 0; k < expected.size(); ++k)
-        expect_exact(masks[static_cast<int64_t>(k)], testing::decoded_mask(expected[k]), rescale + image);
+        expect_exact(masks[static_cast<int64_t>(k)], test::decoded_mask(expected[k]), rescale + image);
     }
   }
 }
 
 void expect_region_detector(models::FasterRcnn& model, const models::RegionDetectorOptions& o, const Oracle& oracle) {
-  testing::Comparison compare(oracle.name);
+  test::Comparison compare(oracle.name);
   load_detector(model, oracle);
-  const auto batch = testing::batch_of(oracle, oracle.step(0, "x"), "step0.");
+  const auto batch = test::batch_of(oracle, oracle.step(0, "x"), "step0.");
   expect_training(model, batch, oracle, compare);
   const auto maps = model.levels(batch.images);
   const auto first = model.first_stage(maps);
   const auto proposals = model.rpn().proposals(first, batch.places, o.rpn.train);
   std::vector<at::Tensor> boxes;
   for (size_t i = 0; i < proposals.size(); ++i) {
-    compare.close(testing::with_scores(proposals[i].boxes, proposals[i].scores),
+    compare.close(test::with_scores(proposals[i].boxes, proposals[i].scores),
                   oracle["step0.image" + std::to_string(i) + ".proposals"], "proposals");
     boxes.push_back(proposals[i].boxes);
   }
@@ -133,40 +133,40 @@ void expect_region_detector(models::FasterRcnn& model, const models::RegionDetec
     compare.close(in_evaluation[i].norm().view({1}), oracle["eval0.featurenorm" + std::to_string(i)], "featurenorm");
   const auto found = model.rpn().proposals(model.first_stage(in_evaluation), batch.places, o.rpn.test);
   for (size_t i = 0; i < found.size(); ++i)
-    compare.close(testing::with_scores(found[i].boxes, found[i].scores),
+    compare.close(test::with_scores(found[i].boxes, found[i].scores),
                   oracle["eval0.image" + std::to_string(i) + ".proposals"], "eval0.proposals");
   expect_detections(model, oracle, compare);
 }
 
 TEST(DetectorOracle, FasterRcnn) {
-  const Oracle oracle = testing::load_oracle("model_faster_rcnn");
+  const Oracle oracle = test::load_oracle("model_faster_rcnn");
   const auto o = region_options_of(oracle, false);
   models::FasterRcnn model(backbone_of(oracle), o);
   expect_region_detector(model, o, oracle);
 }
 
 TEST(DetectorOracle, MaskRcnn) {
-  const Oracle oracle = testing::load_oracle("model_mask_rcnn");
+  const Oracle oracle = test::load_oracle("model_mask_rcnn");
   const auto o = region_options_of(oracle, true);
   models::MaskRcnn model(backbone_of(oracle), o);
   expect_region_detector(model, o, oracle);
 }
 
 TEST(DetectorOracle, RetinaNet) {
-  const Oracle oracle = testing::load_oracle("model_retinanet");
+  const Oracle oracle = test::load_oracle("model_retinanet");
   const auto &retina = oracle.metadata["retina"], &test = oracle.metadata["test"];
   auto o = models::RetinaNetOptions::published(kDetectionStrides, oracle.integer("classes"));
   o.neck.channels = o.head.channels = retina["channels"];
-  const auto anchors = testing::anchor_options_of(retina["anchors"]);
+  const auto anchors = test::anchor_options_of(retina["anchors"]);
   EXPECT_EQ(o.head.targets.anchors.strides, anchors.strides);
   EXPECT_EQ(o.head.targets.anchors.scales, anchors.scales);
-  o.head.targets.assigner = testing::assignment_options_of(retina);
+  o.head.targets.assigner = test::assignment_options_of(retina);
   o.head.per_level = test["nms_pre"];
-  o.head.limits = testing::detection_limits_of(test);
+  o.head.limits = test::detection_limits_of(test);
   models::RetinaNet model(backbone_of(oracle), o);
-  testing::Comparison compare(oracle.name);
+  test::Comparison compare(oracle.name);
   load_detector(model, oracle);
-  const auto batch = testing::batch_of(oracle, oracle.step(0, "x"), "step0.");
+  const auto batch = test::batch_of(oracle, oracle.step(0, "x"), "step0.");
   expect_training(model, batch, oracle, compare);
   const auto out = model.outputs(batch.images);
   const auto laid = models::lay_anchors(anchors, out.maps, at::zeros({}, at::kDouble));

@@ -8,16 +8,16 @@
 #include "cachet/models/detection/retinanet.h"
 #include "cachet/nn/cache/reset_caches.h"
 #include "tests/support/clone_check.h"
-#include "tests/support/gradient_check.h"
+#include "tests/support/refused.h"
 #include "tests/support/small_detectors.h"
 
 namespace cachet {
 namespace {
 
-using testing::built_detector;
-using testing::made_up_batch;
-using testing::Settings;
-using testing::SmallModel;
+using test::built_detector;
+using test::made_up_batch;
+using test::Settings;
+using test::SmallModel;
 
 class Detectors : public ::testing::TestWithParam<SmallModel> {};
 
@@ -32,10 +32,10 @@ void expect_same_detections(const std::vector<models::Detections>& actual,
 }
 
 TEST_P(Detectors, LearnWithAnyNormAndCache) {
-  for (const std::string& norm : testing::norm_kinds())
-    for (Settings plug_ins : testing::cache_settings(true)) {
+  for (const std::string& norm : test::norm_kinds())
+    for (Settings plug_ins : test::cache_settings(true)) {
       plug_ins.push_back("norm.kind=" + norm);
-      SCOPED_TRACE(testing::text_of(plug_ins));
+      SCOPED_TRACE(test::text_of(plug_ins));
       const auto model = built_detector(GetParam(), plug_ins);
       model->train();
       const models::DetectionLosses losses = model->losses(made_up_batch());
@@ -86,6 +86,14 @@ TEST_P(Detectors, FindBoxesWithinTheImageTheSurestFirst) {
       }
     }
   }
+}
+
+TEST_P(Detectors, DetectInEvaluationAlone) {
+  const auto model = built_detector(GetParam(), {});
+  model->train();
+  const auto batch = made_up_batch();
+  test::expect_refused([&] { model->detect(batch.images, batch.places); }, "call eval() first");
+  test::expect_refused([&] { model->box_scores(batch.images); }, "call eval() first");
 }
 
 TEST_P(Detectors, FindNothingWhereNothingIsSureEnough) {
@@ -140,7 +148,7 @@ TEST_P(Detectors, CachesStartOverWhileWhatWasLearntStays) {
       const at::NoGradGuard no_grad;
       model->losses(made_up_batch());
     }
-    const auto before = testing::values_of(*model);
+    const auto before = test::values_of(*model);
     int64_t caches = 0;
     for (const auto& [name, value] : before)
       if (name.ends_with("cache.tokens")) {
@@ -148,7 +156,7 @@ TEST_P(Detectors, CachesStartOverWhileWhatWasLearntStays) {
         EXPECT_GT(value.abs().sum().item<double>(), 0) << name;
       }
     EXPECT_EQ(nn::reset_caches(model->backbone()), caches);
-    for (const auto& [name, value] : testing::values_of(*model)) {
+    for (const auto& [name, value] : test::values_of(*model)) {
       const bool cache = name.ends_with("cache.tokens");
       EXPECT_TRUE(at::equal(value, cache ? at::zeros_like(value) : before.at(name))) << name;
     }
@@ -162,7 +170,7 @@ TEST_P(Detectors, AreCopiedWithAllThatTheyHold) {
     const auto model = built_detector(GetParam(), plug_ins);
     model->train();
     const at::Tensor images = at::randn({2, 3, 64, 64});
-    testing::expect_clones<models::ObjectDetector>(model, [&](models::ObjectDetector& each) {
+    test::expect_clones<models::ObjectDetector>(model, [&](models::ObjectDetector& each) {
       at::Generator random = at::detail::getDefaultCPUGenerator();
       const at::Tensor kept = random.get_state();
       random.set_current_seed(1);
@@ -207,7 +215,7 @@ TEST_P(Detectors, NameWhatIsWrongWithABatch) {
   const auto refused = [&](const auto& change, const std::string& text) {
     models::DetectionBatch batch = made_up_batch();
     change(batch);
-    testing::expect_refused([&] { model->losses(batch); }, text);
+    test::expect_refused([&] { model->losses(batch); }, text);
   };
   refused([](auto& b) { b.places.pop_back(); }, "images must be (B, C, H, W) with a place for each");
   refused([](auto& b) { b.targets.pop_back(); }, "2 images and 1 targets");
@@ -224,12 +232,12 @@ TEST_P(Detectors, NameWhatIsWrongWithABatch) {
   if (model->outlines_objects()) refused([](auto& b) { b.targets[0].masks = {}; }, "image 0 of the batch has no masks");
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Detectors, ::testing::ValuesIn(testing::small_detectors()),
+INSTANTIATE_TEST_SUITE_P(Models, Detectors, ::testing::ValuesIn(test::small_detectors()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(DetectorTraining, ADetectorLearnsABatchByHeart) {
   at::manual_seed(3);
-  const auto model = built_detector(testing::small_detectors()[0], {});
+  const auto model = built_detector(test::small_detectors()[0], {});
   model->train();
   models::DetectionBatch batch = made_up_batch();
   double first = 0, last = 0;

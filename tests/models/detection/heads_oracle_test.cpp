@@ -13,8 +13,8 @@
 namespace cachet {
 namespace {
 
-using testing::expect_exact;
-using testing::Oracle;
+using test::expect_exact;
+using test::Oracle;
 
 void load_part(torch::nn::Module& part, const Oracle& oracle, const std::string& prefix) {
   part.to(at::kDouble);
@@ -22,7 +22,7 @@ void load_part(torch::nn::Module& part, const Oracle& oracle, const std::string&
 }
 
 void expect_part_gradients(const torch::nn::Module& part, const Oracle& oracle, const std::string& prefix,
-                           testing::Comparison& compare) {
+                           test::Comparison& compare) {
   for (const auto& item : part.named_parameters())
     compare.close(item.value().grad().defined() ? item.value().grad() : at::zeros_like(item.value()),
                   oracle[prefix + item.key()], prefix + item.key());
@@ -35,9 +35,9 @@ std::vector<at::Tensor> leaves_of(const Oracle& oracle, const std::string& prefi
 }
 
 TEST(DetectionOracle, FeaturePyramidNetwork) {
-  const Oracle oracle = testing::load_oracle("det_fpn");
+  const Oracle oracle = test::load_oracle("det_fpn");
   for (const auto& [name, of_case] : oracle.metadata["cases"].items()) {
-    testing::Comparison compare(oracle.name + " " + name);
+    test::Comparison compare(oracle.name + " " + name);
     models::FpnOptions o{.channels = of_case["out_channels"],
                          .outputs = of_case["num_outs"],
                          .start_level = of_case.value("start_level", int64_t{0})};
@@ -63,15 +63,15 @@ TEST(DetectionOracle, FeaturePyramidNetwork) {
 }
 
 models::DenseTargetOptions dense_options_of(const nlohmann::json& o) {
-  models::DenseTargetOptions targets{.anchors = testing::anchor_options_of(o.at("anchors")),
-                                     .assigner = testing::assignment_options_of(o)};
-  if (o.contains("num")) targets.sampler = testing::sample_options_of(o, /*add_objects=*/false);
+  models::DenseTargetOptions targets{.anchors = test::anchor_options_of(o.at("anchors")),
+                                     .assigner = test::assignment_options_of(o)};
+  if (o.contains("num")) targets.sampler = test::sample_options_of(o, /*add_objects=*/false);
   targets.allowed_border = o.value("allowed_border", int64_t{-1});
   return targets;
 }
 
 /// Outputs as the heads' maps (B, A·k, H, W).
-void expect_dense_outputs(const models::DenseOutputs& out, const Oracle& oracle, testing::Comparison& compare) {
+void expect_dense_outputs(const models::DenseOutputs& out, const Oracle& oracle, test::Comparison& compare) {
   for (size_t level = 0; level < out.maps.size(); ++level) {
     const std::string number = std::to_string(level);
     const auto [height, width] = out.maps[level];
@@ -85,7 +85,7 @@ void expect_dense_outputs(const models::DenseOutputs& out, const Oracle& oracle,
 
 void expect_dense_samples(const models::DenseTargetOptions& o, const models::DenseOutputs& out,
                           const models::DetectionBatch& batch, const Oracle& oracle, const std::string& prefix,
-                          testing::Comparison& compare) {
+                          test::Comparison& compare) {
   const auto laid = models::lay_anchors(o.anchors, out.maps, at::zeros({}, at::kDouble));
   const auto samples = models::dense_samples(laid, out.maps, batch, o);
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -98,15 +98,15 @@ void expect_dense_samples(const models::DenseTargetOptions& o, const models::Den
 }
 
 TEST(DetectionOracle, RpnHead) {
-  const Oracle oracle = testing::load_oracle("det_rpn");
-  testing::Comparison compare(oracle.name);
+  const Oracle oracle = test::load_oracle("det_rpn");
+  test::Comparison compare(oracle.name);
   const auto& o = oracle.metadata["rpn"];
   models::RpnHead head({.channels = o["channels"], .targets = dense_options_of(o)}, o["channels"]);
   load_part(head, oracle, "param.");
   const auto levels = leaves_of(oracle, "x", 5);
   const models::DenseOutputs out = head.forward(levels);
   expect_dense_outputs(out, oracle, compare);
-  const auto batch = testing::batch_of(oracle, {}, "");
+  const auto batch = test::batch_of(oracle, {}, "");
   expect_dense_samples(head.options().targets, out, batch, oracle, "", compare);
   const models::DenseLosses losses = head.losses(out, batch);
   compare.close(at::stack(losses.scores), oracle["loss_rpn_cls"], "loss_rpn_cls");
@@ -116,16 +116,16 @@ TEST(DetectionOracle, RpnHead) {
     compare.close(levels[i].grad(), oracle["dx" + std::to_string(i)], "dx" + std::to_string(i));
   expect_part_gradients(head, oracle, "grad.", compare);
   for (const auto& [name, limits] : oracle.metadata["proposals"].items()) {
-    const auto proposals = head.proposals(out, batch.places, testing::proposal_limits_of(limits));
+    const auto proposals = head.proposals(out, batch.places, test::proposal_limits_of(limits));
     for (size_t i = 0; i < proposals.size(); ++i)
-      compare.close(testing::with_scores(proposals[i].boxes, proposals[i].scores),
+      compare.close(test::with_scores(proposals[i].boxes, proposals[i].scores),
                     oracle["image" + std::to_string(i) + ".proposals." + name], name);
   }
 }
 
 TEST(DetectionOracle, RetinaHead) {
-  const Oracle oracle = testing::load_oracle("det_retina");
-  testing::Comparison compare(oracle.name);
+  const Oracle oracle = test::load_oracle("det_retina");
+  test::Comparison compare(oracle.name);
   const auto &o = oracle.metadata["retina"], &test = oracle.metadata["test"];
   models::RetinaHead head({.classes = oracle.integer("classes"),
                            .channels = o["channels"],
@@ -133,13 +133,13 @@ TEST(DetectionOracle, RetinaHead) {
                            .targets = dense_options_of(o),
                            .class_loss = {o["gamma"], o["alpha"]},
                            .per_level = test["nms_pre"],
-                           .limits = testing::detection_limits_of(test)},
+                           .limits = test::detection_limits_of(test)},
                           o["channels"]);
   load_part(head, oracle, "param.");
   const auto levels = leaves_of(oracle, "x", 5);
   const models::DenseOutputs out = head.forward(levels);
   expect_dense_outputs(out, oracle, compare);
-  const auto batch = testing::batch_of(oracle, {}, "");
+  const auto batch = test::batch_of(oracle, {}, "");
   expect_dense_samples(dense_options_of(o), out, batch, oracle, "", compare);
   const models::DenseLosses losses = head.losses(out, batch);
   compare.close(at::stack(losses.scores), oracle["loss_cls"], "loss_cls");
@@ -154,7 +154,7 @@ TEST(DetectionOracle, RetinaHead) {
       const std::string at =
           "image" + std::to_string(i) + ".rescale" + (frame == models::DetectionFrame::original ? "1." : "0.");
       expect_exact(found[i].labels, oracle[at + "labels"], at);
-      compare.close(testing::with_scores(found[i].boxes, found[i].scores), oracle[at + "dets"], at);
+      compare.close(test::with_scores(found[i].boxes, found[i].scores), oracle[at + "dets"], at);
     }
   }
 }
@@ -166,8 +166,8 @@ models::BoxHeadOptions box_head_options_of(const Oracle& oracle) {
 }
 
 TEST(DetectionOracle, BoxHead) {
-  const Oracle oracle = testing::load_oracle("det_bbox_head");
-  testing::Comparison compare(oracle.name);
+  const Oracle oracle = test::load_oracle("det_bbox_head");
+  test::Comparison compare(oracle.name);
   const models::BoxHeadOptions o = box_head_options_of(oracle);
   models::BoxHead head(o, oracle["x"][0].numel());
   load_part(head, oracle, "param.");
@@ -208,7 +208,7 @@ TEST(DetectionOracle, BoxHead) {
     expect_part_gradients(head, oracle, prefix + "grad.", compare);
   }
   models::DetectionImage place;
-  place.resized = testing::size_of(oracle.metadata["image"]);
+  place.resized = test::size_of(oracle.metadata["image"]);
   for (size_t i = 0; i < 4; ++i) place.scale[i] = oracle.metadata["scale_factor"][i];
   const models::BoxOutputs out = head.forward(oracle["test.x"]);
   compare.close(out.scores, oracle["test.cls_score"], "test.cls_score");
@@ -216,15 +216,15 @@ TEST(DetectionOracle, BoxHead) {
     const std::string at = std::string("test.rescale") + (frame == models::DetectionFrame::original ? "1." : "0.");
     const auto [boxes, scores] = head.decode(oracle["test.rois"].narrow(1, 1, 4), out, place, frame);
     compare.close(boxes, oracle[at + "boxes"], at + "boxes");
-    const auto found = models::multiclass_nms(boxes, scores, testing::detection_limits_of(oracle.metadata["test"]));
+    const auto found = models::multiclass_nms(boxes, scores, test::detection_limits_of(oracle.metadata["test"]));
     expect_exact(found.labels, oracle[at + "labels"], at);
-    compare.close(testing::with_scores(found.boxes, found.scores), oracle[at + "dets"], at);
+    compare.close(test::with_scores(found.boxes, found.scores), oracle[at + "dets"], at);
   }
 }
 
 TEST(DetectionOracle, MaskHead) {
-  const Oracle oracle = testing::load_oracle("det_mask_head");
-  testing::Comparison compare(oracle.name);
+  const Oracle oracle = test::load_oracle("det_mask_head");
+  test::Comparison compare(oracle.name);
   models::MaskHead head({.classes = oracle.integer("classes"),
                          .convolutions = oracle.metadata["mask"]["convs"],
                          .channels = oracle.metadata["rcnn"]["channels"]},
@@ -248,7 +248,7 @@ TEST(DetectionOracle, MaskHead) {
 }
 
 TEST(DetectionOracle, PastedMasks) {
-  const Oracle oracle = testing::load_oracle("det_mask_head");
+  const Oracle oracle = test::load_oracle("det_mask_head");
   const auto& paste = oracle.metadata["paste"];
   const at::Tensor scores = models::MaskHead::scores(oracle["paste.mask_pred"], oracle["paste.labels"]);
   const at::Tensor scale = at::tensor(paste["scale_factor"].get<std::vector<double>>(), at::kDouble);
@@ -256,9 +256,9 @@ TEST(DetectionOracle, PastedMasks) {
     const auto& expected = oracle.metadata[rescale ? "rle.rescale1" : "rle.rescale0"];
     const at::Tensor boxes = rescale ? oracle["paste.boxes"] / scale : oracle["paste.boxes"];
     const at::Tensor masks =
-        models::paste_masks(scores, boxes, testing::size_of(expected[0]["size"]), oracle.real("mask_thr_binary"));
+        models::paste_masks(scores, boxes, test::size_of(expected[0]["size"]), oracle.real("mask_thr_binary"));
     for (size_t i = 0; i < expected.size(); ++i)
-      expect_exact(masks[static_cast<int64_t>(i)], testing::decoded_mask(expected[i]), "mask " + std::to_string(i));
+      expect_exact(masks[static_cast<int64_t>(i)], test::decoded_mask(expected[i]), "mask " + std::to_string(i));
   }
 }
 

@@ -13,12 +13,12 @@
 namespace cachet {
 namespace {
 
-using testing::expect_exact;
-using testing::Oracle;
+using test::expect_exact;
+using test::Oracle;
 
 TEST(DetectionOracle, RoiAlign) {
-  const Oracle oracle = testing::load_oracle("det_roi_align");
-  testing::Comparison compare(oracle.name);
+  const Oracle oracle = test::load_oracle("det_roi_align");
+  test::Comparison compare(oracle.name);
   for (const int64_t side : oracle.metadata["outputs"])
     for (const int64_t sampling : oracle.metadata["sampling_ratios"]) {
       const std::string name = "out" + std::to_string(side) + ".ratio" + std::to_string(sampling) + ".";
@@ -31,8 +31,8 @@ TEST(DetectionOracle, RoiAlign) {
 }
 
 TEST(DetectionOracle, RegionsOfThePyramid) {
-  const Oracle oracle = testing::load_oracle("det_roi_align");
-  testing::Comparison compare(oracle.name + " levels");
+  const Oracle oracle = test::load_oracle("det_roi_align");
+  test::Comparison compare(oracle.name + " levels");
   models::RoiExtractorOptions o;
   o.strides = oracle.metadata["strides"].get<std::vector<int64_t>>();
   o.finest_scale = oracle.real("finest_scale");
@@ -49,16 +49,16 @@ TEST(DetectionOracle, RegionsOfThePyramid) {
 }
 
 TEST(DetectionOracle, Nms) {
-  const Oracle oracle = testing::load_oracle("det_nms");
+  const Oracle oracle = test::load_oracle("det_nms");
   const auto& thresholds = oracle.metadata["iou_threshold"];
-  testing::Comparison compare(oracle.name);
+  test::Comparison compare(oracle.name);
   const auto check = [&](const std::string& boxes_of, const std::string& name,
                          const std::optional<at::Tensor>& groups) {
     const at::Tensor boxes = oracle[boxes_of + ".boxes"], scores = oracle[boxes_of + ".scores"];
     const at::Tensor kept = ops::nms_indices(boxes, scores, groups, thresholds[name]);
     expect_exact(kept, oracle[name + ".keep"], name);
-    compare.close(testing::with_scores(boxes.index_select(0, kept), scores.index_select(0, kept)),
-                  oracle[name + ".dets"], name);
+    compare.close(test::with_scores(boxes.index_select(0, kept), scores.index_select(0, kept)), oracle[name + ".dets"],
+                  name);
   };
   check("nms", "nms", {});
   check("nms", "nms_strict", {});
@@ -68,8 +68,8 @@ TEST(DetectionOracle, Nms) {
 }
 
 TEST(DetectionOracle, MulticlassNms) {
-  const Oracle oracle = testing::load_oracle("det_nms");
-  testing::Comparison compare(oracle.name + " multiclass");
+  const Oracle oracle = test::load_oracle("det_nms");
+  test::Comparison compare(oracle.name + " multiclass");
   for (const std::string name : {"multi", "multi_shared"})
     for (const bool all : {false, true}) {
       const std::string suffix = all ? "_all" : "";
@@ -78,33 +78,33 @@ TEST(DetectionOracle, MulticlassNms) {
                                  {oracle.real("score_thr"), oracle.metadata["iou_threshold"]["multi"],
                                   all ? -1 : oracle.integer("max_per_img")});
       expect_exact(found.labels, oracle[name + ".labels" + suffix], name);
-      compare.close(testing::with_scores(found.boxes, found.scores), oracle[name + ".dets" + suffix], name);
+      compare.close(test::with_scores(found.boxes, found.scores), oracle[name + ".dets" + suffix], name);
     }
   const models::Detections none = models::multiclass_nms(at::rand({3, 4}), at::zeros({3, 4}), {});
   EXPECT_EQ(none.labels.numel(), 0);
 }
 
 TEST(DetectionOracle, Anchors) {
-  const Oracle oracle = testing::load_oracle("det_anchors");
-  testing::Comparison compare(oracle.name);
+  const Oracle oracle = test::load_oracle("det_anchors");
+  test::Comparison compare(oracle.name);
   for (const std::string kind : {"rpn", "retina"}) {
-    const models::AnchorOptions o = testing::anchor_options_of(oracle.metadata["generators"][kind]);
+    const models::AnchorOptions o = test::anchor_options_of(oracle.metadata["generators"][kind]);
     for (size_t level = 0; level < o.strides.size(); ++level)
       compare.close(models::cell_anchors(o, level), oracle[kind + ".base" + std::to_string(level)], "base");
     for (size_t set = 0; set < oracle.metadata["sets"].size(); ++set) {
       const auto& of_set = oracle.metadata["sets"][set];
       const std::string name = kind + ".set" + std::to_string(set);
       std::vector<models::ImageSize> maps;
-      for (const auto& sides : of_set["sizes"][kind]) maps.push_back(testing::size_of(sides));
+      for (const auto& sides : of_set["sizes"][kind]) maps.push_back(test::size_of(sides));
       const models::LaidAnchors laid = models::lay_anchors(o, maps, at::zeros({}, at::kDouble));
       compare.close(laid.boxes, oracle[name + ".anchors"], name);
       for (size_t image = 0; image < of_set["images"].size(); ++image) {
         const auto& of_image = of_set["images"][image];
         const std::string at = name + ".image" + std::to_string(image) + ".";
-        const at::Tensor valid = models::anchors_of_image(o, maps, testing::size_of(of_image["pad_shape"]), at::kCPU);
+        const at::Tensor valid = models::anchors_of_image(o, maps, test::size_of(of_image["pad_shape"]), at::kCPU);
         expect_exact(valid, oracle[at + "valid"], at);
         for (const int64_t border : oracle.metadata["allowed_borders"])
-          expect_exact(valid & models::anchors_inside(laid.boxes, testing::size_of(of_image["img_shape"]), border),
+          expect_exact(valid & models::anchors_inside(laid.boxes, test::size_of(of_image["img_shape"]), border),
                        oracle[at + "inside.border" + std::to_string(border)], at + std::to_string(border));
       }
     }
@@ -112,9 +112,9 @@ TEST(DetectionOracle, Anchors) {
 }
 
 TEST(DetectionOracle, BoxCoder) {
-  const Oracle oracle = testing::load_oracle("det_box_coder");
-  testing::Comparison compare(oracle.name);
-  const models::ImageSize image = testing::size_of(oracle.metadata["max_shape"]);
+  const Oracle oracle = test::load_oracle("det_box_coder");
+  test::Comparison compare(oracle.name);
+  const models::ImageSize image = test::size_of(oracle.metadata["max_shape"]);
   for (const auto& [name, options] : oracle.metadata["coders"].items()) {
     models::BoxCoderOptions o;
     for (size_t i = 0; i < 4; ++i) o.means[i] = options["target_means"][i], o.deviations[i] = options["target_stds"][i];
@@ -137,29 +137,29 @@ TEST(DetectionOracle, BoxCoder) {
 }
 
 TEST(DetectionOracle, Assignment) {
-  const Oracle oracle = testing::load_oracle("det_assign");
-  testing::Comparison compare(oracle.name);
+  const Oracle oracle = test::load_oracle("det_assign");
+  test::Comparison compare(oracle.name);
   for (const auto& [name, of_case] : oracle.metadata["cases"].items()) {
     const std::string boxes = of_case["boxes"], objects = of_case["objects"];
     const int64_t ignored = of_case["ignored"];
     const models::Assignment assigned =
         models::assign(oracle["boxes." + boxes], oracle["objects." + objects], oracle["ignored"].narrow(0, 0, ignored),
-                       testing::assignment_options_of(of_case["options"]));
+                       test::assignment_options_of(of_case["options"]));
     expect_exact(assigned.objects, oracle[name + ".gt_inds"], name);
     compare.close(assigned.overlaps, oracle[name + ".max_overlaps"], name);
   }
 }
 
 TEST(DetectionOracle, Sampling) {
-  const Oracle oracle = testing::load_oracle("det_assign");
-  testing::Comparison compare(oracle.name + " samples");
+  const Oracle oracle = test::load_oracle("det_assign");
+  test::Comparison compare(oracle.name + " samples");
   for (const auto& [name, of_sampler] : oracle.metadata["samplers"].items()) {
     const auto& of_case = oracle.metadata["cases"][of_sampler["case"].get<std::string>()];
     const at::Tensor boxes = oracle["boxes." + of_case["boxes"].get<std::string>()];
     const at::Tensor objects = oracle["objects." + of_case["objects"].get<std::string>()];
-    const auto options = testing::sample_options_of(of_sampler, of_sampler["add_gt_as_proposals"] == 1);
+    const auto options = test::sample_options_of(of_sampler, of_sampler["add_gt_as_proposals"] == 1);
     const models::Assignment assigned =
-        models::assign(boxes, objects, {}, testing::assignment_options_of(of_case["options"]));
+        models::assign(boxes, objects, {}, test::assignment_options_of(of_case["options"]));
     const std::string at = "sampler." + name + ".";
     const models::BoxSample taken = models::sample(boxes, assigned, objects, oracle[at + "priority"], options);
     expect_exact(taken.positives, oracle[at + "pos_inds"], at + "positives");

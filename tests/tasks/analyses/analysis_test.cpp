@@ -20,7 +20,7 @@ using nlohmann::json;
 
 const train::EvaluationProgress kUnseen = [](int64_t, int64_t) {};
 
-class AnalysesTest : public testing::Test {
+class AnalysesTest : public ::testing::Test {
  protected:
   void SetUp() override { test::write_tiny_images(folder_.path() / "images"); }
 

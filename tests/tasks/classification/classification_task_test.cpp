@@ -16,7 +16,7 @@ namespace cachet::tasks {
 namespace {
 
 /// A run of two epochs that is finished.
-class RestoredEvaluation : public testing::Test {
+class RestoredEvaluation : public ::testing::Test {
  protected:
   RestoredEvaluation() {
     test::write_tiny_images(images());

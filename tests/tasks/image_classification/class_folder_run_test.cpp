@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kSmallVit = "patch_size = 8\nembed_dim = 16\ndepth = 1\nnum_heads = 2\n";
 
-class ClassFolderRun : public testing::Test {
+class ClassFolderRun : public ::testing::Test {
  protected:
   ClassFolderRun() { test::write_class_folders(folder_ / "images", {"a", "b", "c", "d", "e", "f", "g"}, 3, 2); }
 

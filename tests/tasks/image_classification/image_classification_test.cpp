@@ -10,9 +10,8 @@
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/image_classification/made_up_images.h"
 #include "cachet/tasks/saved_run.h"
-#include "cachet/train/checkpoint.h"
-#include "cachet/train/checkpoint_store.h"
 #include "cachet/train/event_log.h"
+#include "tests/support/checkpoints.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/tiny_images.h"
@@ -24,7 +23,7 @@ using test::TemporaryDirectory;
 using test::train_tiny;
 using Names = std::vector<std::string>;
 
-class ImageClassificationTest : public testing::Test {
+class ImageClassificationTest : public ::testing::Test {
  protected:
   ImageClassificationTest() { test::write_tiny_images(images()); }
   std::filesystem::path images() const { return folder_ / "images"; }
@@ -40,15 +39,6 @@ class ImageClassificationTest : public testing::Test {
   TemporaryDirectory folder_;
 };
 
-train::Checkpoint newest(const std::filesystem::path& run) {
-  return train::read_checkpoint(*train::CheckpointStore(run / "checkpoints", "", 1).last());
-}
-
-void expect_same(const io::TensorMap& left, const io::TensorMap& right) {
-  ASSERT_EQ(left.size(), right.size());
-  for (const auto& [name, tensor] : left) EXPECT_TRUE(tensor.equal(right.at(name))) << name;
-}
-
 TEST_F(ImageClassificationTest, Learns) {
   const train::Outcome outcome = train_tiny(images(), run());
   EXPECT_EQ(outcome.ending, train::Ending::finished);
@@ -61,13 +51,13 @@ TEST_F(ImageClassificationTest, Learns) {
 TEST_F(ImageClassificationTest, ResumesBitByBitWhateverTheWorkers) {
   train_tiny(images(), run("whole"));
   train_tiny(images(), run(), {"train.limit=17 steps", "data.workers=2"});
-  EXPECT_EQ(newest(run()).state.step, 17);
+  EXPECT_EQ(test::last_checkpoint(run()).state.step, 17);
   train_tiny(images(), run());
-  const train::Checkpoint whole = newest(run("whole")), resumed = newest(run());
+  const train::Checkpoint whole = test::last_checkpoint(run("whole")), resumed = test::last_checkpoint(run());
   EXPECT_EQ(resumed.state.step, 72);
-  expect_same(whole.model, resumed.model);
-  expect_same(whole.optimizer, resumed.optimizer);
-  expect_same(whole.random, resumed.random);
+  test::expect_same_tensors(whole.model, resumed.model);
+  test::expect_same_tensors(whole.optimizer, resumed.optimizer);
+  test::expect_same_tensors(whole.random, resumed.random);
 }
 
 // Which rows are outliers is drawn by torch's generator, whose state a checkpoint has.
@@ -82,9 +72,10 @@ TEST_F(ImageClassificationTest, MeetsOutliersAndResumesBitByBit) {
   train_tiny(images(), run("whole"), with({"train.limit=24 steps"}));
   train_tiny(images(), run(), with({"train.limit=17 steps"}));
   train_tiny(images(), run(), with({"train.limit=24 steps"}));
-  const train::Checkpoint plain = newest(run("plain")), whole = newest(run("whole")), resumed = newest(run());
+  const train::Checkpoint plain = test::last_checkpoint(run("plain")), whole = test::last_checkpoint(run("whole")),
+                          resumed = test::last_checkpoint(run());
   EXPECT_EQ(resumed.state.step, 24);
-  expect_same(whole.model, resumed.model);
+  test::expect_same_tensors(whole.model, resumed.model);
   EXPECT_FALSE(whole.model.at("norm.statistics").equal(plain.model.at("norm.statistics")));
 }
 

@@ -76,7 +76,7 @@ TEST(Preprocessing, IsToldInALineAndInJson) {
 }
 
 // A folder with weights and what timm writes beside them.
-class TimmConfig : public testing::Test {
+class TimmConfig : public ::testing::Test {
  protected:
   Preprocessing read(const std::string& config) const {
     test::write_bytes(folder_ / "config.json", config);
@@ -142,7 +142,7 @@ TEST(Preprocessing, IsReadOverItsDefaultsAndWrittenWhole) {
 }
 
 // A model folder of seven classes, as import writes it.
-class ModelFolderUse : public testing::Test {
+class ModelFolderUse : public ::testing::Test {
  protected:
   ModelFolderUse() {
     test::write_class_folders(folder_ / "images", {"a", "b", "c", "d", "e", "f", "g"}, 2, 3);

@@ -31,7 +31,7 @@ TEST(GroupCurves, HaveBandsOfSeedsOverStepsAndTime) {
   EXPECT_TRUE(curves[1].at(0).series.deviation.empty()) << "a run alone has no band";
   const auto time = std::ranges::find(curves[0], "Over time", &report::Curve::section);
   ASSERT_NE(time, curves[0].end());
-  EXPECT_EQ(time->x_label, "seconds of training");
+  EXPECT_EQ(time->x_label, "seconds");
   EXPECT_EQ(time->series.x, (std::vector<double>{11, 21}));
 }
 
@@ -56,7 +56,7 @@ TEST(GroupCurves, ReadTheTimeOfOlderRunsFromTheirStepLines) {
   }
   const auto curves = group_curves(grouped({run}));
   const auto time = std::ranges::find(curves[0], "Over time", &report::Curve::section);
-  EXPECT_EQ(time->x_label, "hours of training");
+  EXPECT_EQ(time->x_label, "hours");
   EXPECT_EQ(time->series.x, (std::vector<double>{10, 20}));
 }
 

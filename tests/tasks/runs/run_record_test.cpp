@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class RunRecordTest : public testing::Test {
+class RunRecordTest : public ::testing::Test {
  protected:
   RunRecordTest() {
     test::write_tiny_images(images());

@@ -213,7 +213,11 @@ TEST(TextWeights, AModelFolderSaysWhatItIs) {
     for (const auto& [name, tensor] : io::state_dict(*target.model))
       EXPECT_TRUE(at::equal(tensor, saved.weights.at(name))) << name;
   }
-  EXPECT_EQ(usual_names(text_model("transformer_xl_small", small_language_model()).plan), io::NameSource::cachet);
+  for (const models::ModelInput& input :
+       {models::input_of(models::LanguageShape()), models::input_of(models::TranslationShape()),
+        models::input_of(models::SequenceShape())})
+    EXPECT_EQ(usual_names({"a model", input, {}}), io::NameSource::cachet) << input.kind;
+  EXPECT_EQ(usual_names({"a model", models::input_of(models::ImageShape()), {}}), io::NameSource::timm);
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cachet/train/checkpoint_store.h"
+
+namespace cachet::test {
+
+/// The checkpoint that a run would go on from.
+inline train::Checkpoint last_checkpoint(const std::filesystem::path& run) {
+  return train::read_checkpoint(*train::CheckpointStore(run / "checkpoints", "", 1).last());
+}
+
+inline void expect_same_tensors(const io::TensorMap& left, const io::TensorMap& right) {
+  ASSERT_EQ(left.size(), right.size());
+  for (const auto& [name, tensor] : left) {
+    ASSERT_TRUE(right.contains(name)) << name;
+    EXPECT_TRUE(tensor.equal(right.at(name))) << name;
+  }
+}
+
+}  // namespace cachet::test

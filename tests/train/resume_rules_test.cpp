@@ -1,0 +1,34 @@
+#include "cachet/train/resume_rules.h"
+
+#include <gtest/gtest.h>
+
+namespace cachet::train {
+namespace {
+
+TEST(ResumeRules, SayWhichKeysMayChange) {
+  for (const char* key :
+       {"train.epochs", "train.limit", "train.max_hours", "train.patience", "train.log_every", "train.tensorboard",
+        "train.evaluate_every", "train.checkpoint_every", "train.save_minutes", "train.keep", "train.device",
+        "schedule.kind", "schedule.warmup", "data.workers", "data.prefetch", "report.anything", "progress.anything"})
+    EXPECT_TRUE(may_change_on_resume(key)) << key;
+  for (const char* key :
+       {"train.seed", "train.batch_size", "train.accumulate", "train.precision", "train.threads", "train.deterministic",
+        "train.init", "train.clip_norm", "train.ema_decay", "optimizer.lr", "model.depth", "model.workers", "data.root",
+        "data.workers_of_another_name", "task.evaluation.beam", "trainer.epochs"})
+    EXPECT_FALSE(may_change_on_resume(key)) << key;
+}
+
+TEST(ResumeRules, AnOptionThatIsNewerThanTheRunIsAtItsDefault) {
+  auto document = config::Document::from_text("[train]\nepochs = 3\n", "recipe");
+  document.root().table("train").integer("epochs", 1, {1, 10});
+  document.root().table("train").integer("newer", 5, {1, 10});
+  EXPECT_TRUE(recipe_changes({{"train.epochs", "3"}}, document).refused.empty());
+  auto set = config::Document::from_text("[train]\nepochs = 3\nnewer = 6\n", "recipe");
+  set.root().table("train").integer("epochs", 1, {1, 10});
+  set.root().table("train").integer("newer", 5, {1, 10});
+  EXPECT_EQ(recipe_changes({{"train.epochs", "3"}}, set).refused,
+            std::vector<std::string>{"train.newer: (absent) -> 6"});
+}
+
+}  // namespace
+}  // namespace cachet::train
