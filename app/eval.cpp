@@ -72,8 +72,8 @@ int eval_text(const EvalArguments& arguments) {
   };
   scores.score_text(next_line, seen, [&](int64_t scored) { progress.show(scored, "tokens"); });
   progress.finish();
-  if (tokens == 0) throw io::Error(arguments.text + ": holds no text");
   if (arguments.json) return kDone;
+  if (tokens == 0) throw io::Error(arguments.text + ": holds no text");
   const double mean = loss / static_cast<double>(tokens);
   print_metrics(arguments.text, {{"perplexity", std::exp(mean)}, {"loss", mean}},
                 std::to_string(tokens) + " tokens by " + saved.checkpoint.string());

@@ -195,7 +195,8 @@ class Detection(command.CommandTest):
             self.assertIn(result["category_id"], (10, 20, 30, 40, 50, 60))
 
         held = {path: path.read_bytes() for path in (self.folder / "seen").rglob("*.*") if path.is_file()}
-        again = command.run("predict", "run", "photographs", "-o", "seen", cwd=self.folder)
+        self.assertIn("other data or options", self.refused("predict", "run", "photographs", "-o", "seen", cwd=self.folder, code=1))
+        again = command.run("predict", "run", "photographs", "-o", "seen", "--least-score", "0.05", cwd=self.folder)
         self.assertIn("holds 4 of 4 predictions", again.stderr)
         self.assertEqual(held, {path: path.read_bytes() for path in (self.folder / "seen").rglob("*.*") if path.is_file()})
         single = self.cachet("predict", "run", "photographs/000003.png").stdout
