@@ -46,6 +46,7 @@ Tensor permute_tokens_cpu(const Tensor& x, const Tensor& index, const Tensor& in
 
   const Tensor source = x.contiguous();
   const Tensor out = at::empty({batch, places, x.size(2)}, x.options());
+  if (out.numel() == 0) return out;  // which has no memory to copy to
   const auto bytes = static_cast<size_t>(x.size(2)) * x.element_size();
   const auto* in = static_cast<const char*>(source.const_data_ptr());
   auto* to = static_cast<char*>(out.mutable_data_ptr());

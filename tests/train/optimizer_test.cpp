@@ -26,7 +26,7 @@ class GroupedModel : public torch::nn::Module {
     register_parameter("frozen", at::full({2, 2}, 1.0), /*requires_grad=*/false);
     register_buffer("count", at::full({}, 3.0));
   }
-  at::Tensor& at_name(const std::string& name) { return named_parameters()[name]; }
+  at::Tensor at_name(const std::string& name) { return named_parameters()[name]; }
 };
 
 void set_gradients(GroupedModel& model, double value) {
