@@ -223,11 +223,10 @@ int run_analyze(const AnalyzeArguments& arguments) {
     std::cerr << "of " << arguments.options.steps << " steps the test of normality is inaccurate; it wants "
               << analysis::kEnoughForNormality << '\n';
   const auto runs = opened_runs(arguments);
-  if (arguments.output.overwrite) tasks::empty_analysis_folder(arguments.output.path);
+  if (arguments.output.overwrite && !arguments.output.path.empty()) tasks::empty_analysis_folder(arguments.output.path);
   const std::vector<MeasuredAnalysis> all = measured(arguments, chosen, runs);
   const std::vector<std::string> missing = left_out(arguments, all, runs);
-  const std::string json =
-      to_json(all, runs, missing).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string json = json_text(to_json(all, runs, missing));
   std::vector<report::Section> sections = sections_of(all, runs);
   if (arguments.json)
     std::cout << json;

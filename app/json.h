@@ -18,10 +18,12 @@ inline std::string json_line(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// The same over several lines, to standard output.
-inline void print_json(const nlohmann::ordered_json& json) {
-  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+/// The same over several lines.
+inline std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
+
+inline void print_json(const nlohmann::ordered_json& json) { std::cout << json_text(json); }
 
 inline nlohmann::ordered_json macs_json(const analysis::Products& macs) {
   return {{"linear_convolution", macs.linear_convolution}, {"attention", macs.attention}};

@@ -15,11 +15,9 @@
 #include "app/shared_series.h"
 #include "app/text_output.h"
 #include "app/training.h"
-#include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/folder_lock.h"
-#include "cachet/io/new_folder.h"
-#include "cachet/io/read_file.h"
+#include "cachet/io/folder_path.h"
 #include "cachet/report/comparison.h"
 #include "cachet/report/html.h"
 #include "cachet/report/program_name.h"
@@ -61,6 +59,14 @@ TrainArguments training_of(const SweepArguments& arguments, const tasks::Sweep& 
   return training;
 }
 
+/// Whether there are runs in the folder of a sweep, and of a recipe of another name. What may change in a recipe of the
+/// same one, each point is held to when it is gone on with.
+bool is_of_another_recipe(const fs::path& sweep, const std::string& name) {
+  return std::ranges::any_of(fs::directory_iterator(sweep), [&](const fs::directory_entry& entry) {
+    return train::SeedFolder::is_at(entry.path()) && train::RunFolder::open(entry.path()).recipe_name() != name;
+  });
+}
+
 /// The folder to work in: a new one, or with --resume one that has this recipe's sweep.
 fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
   if (arguments.run.empty()) {
@@ -69,9 +75,8 @@ fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
   }
   const fs::path folder = io::without_last_separator(arguments.run);
   const bool is_sweep = fs::exists(folder / kSweepFile), holds = fs::exists(folder) && !fs::is_empty(folder);
-  if (is_sweep && io::read_text_file(folder / kSweepFile, config::kMostRecipeBytes) != written_recipe(recipe).text)
-    throw UsageError(folder.string() + " holds the sweep of another recipe, or of this one before it was changed (" +
-                     kSweepFile + "); choose another --run");
+  if (is_sweep && is_of_another_recipe(folder, recipe.stem().string()))
+    throw UsageError(folder.string() + " holds the sweep of another recipe; choose another --run");
   if (is_sweep && !arguments.resume && !arguments.print && !arguments.dry_run)
     throw UsageError(folder.string() + " holds a sweep; go on with it by --resume, or choose another --run");
   if (!is_sweep && holds)

@@ -9,7 +9,7 @@
 #include "app/precision_note.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
-#include "cachet/io/new_folder.h"
+#include "cachet/io/folder_path.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
@@ -120,6 +120,7 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
 }
 
 NewRunPath::NewRunPath(const TrainArguments& arguments, const TrainingJob& job) : path(job.run) {
+  if (job.is_named && !arguments.resume) return;
   const fs::path beside = fs::absolute(job.run).parent_path();
   fs::create_directories(beside);
   lock_ = io::FolderLock::wait_for(beside);

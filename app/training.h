@@ -36,9 +36,11 @@ struct TrainingJob {
 /// `several`: a folder of seeds is meant, not a single run. Throws UsageError for a run without --resume.
 TrainingJob training_job(const TrainArguments& arguments, bool several);
 
-/// Where a job that does not resume makes its folder. While this lives no other process that asks makes one beside it;
-/// one that did so since the job's name was chosen has that name, and this another.
-struct NewRunPath {
+/// Where a job that does not resume makes its folder. Where the name is not the user's, or several processes may share
+/// the folder (--resume), no other one that asks makes a folder beside it while this lives; one that did so since the
+/// job's name was chosen has that name, and this another.
+class NewRunPath {
+ public:
   NewRunPath(const TrainArguments& arguments, const TrainingJob& job);
 
   std::filesystem::path path;

@@ -71,7 +71,7 @@ for line in sys.stdin:
 """
 
 
-class Worker(ServedProgram):
+class TimedProcess(ServedProgram):
     def __init__(self, python, library, seconds):
         super().__init__([python, "-c", WORKER, library, str(seconds)])
 
@@ -86,8 +86,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=0.5)
     arguments = parser.parse_args()
-    ours = Worker(sys.executable, arguments.library, arguments.seconds)
-    theirs = Worker(arguments.python, "", arguments.seconds)
+    ours = TimedProcess(sys.executable, arguments.library, arguments.seconds)
+    theirs = TimedProcess(arguments.python, "", arguments.seconds)
     differing = []
     for operator, what, size in [("roi_align", kind, side) for kind in ("forward", "forward + backward") for side in (7, 14)] + [
             ("nms", "nms", count) for count in (2000, 20000)]:

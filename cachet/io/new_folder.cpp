@@ -10,6 +10,7 @@
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
+#include "cachet/io/folder_path.h"
 
 namespace cachet::io {
 namespace {
@@ -26,10 +27,6 @@ bool exchange_names(const fs::path& a, const fs::path& b) {
 }
 
 }  // namespace
-
-fs::path without_last_separator(fs::path path) {
-  return path.has_filename() || path == path.root_path() ? path : path.parent_path();
-}
 
 NewFolder::NewFolder(fs::path path, Taken taken) : path_(without_last_separator(std::move(path))) {
   std::error_code error;

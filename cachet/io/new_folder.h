@@ -4,10 +4,6 @@
 
 namespace cachet::io {
 
-/// The path, without the separator that the completion of a shell leaves behind a folder's name: its filename() is that
-/// of the folder.
-std::filesystem::path without_last_separator(std::filesystem::path path);
-
 /// A folder that appears with all its files or not at all: they are written to a temporary one beside it.
 class NewFolder {
  public:

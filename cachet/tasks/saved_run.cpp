@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cachet/io/error.h"
-#include "cachet/io/new_folder.h"
+#include "cachet/io/folder_path.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/weights/model_folder.h"

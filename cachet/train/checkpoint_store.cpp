@@ -8,7 +8,7 @@
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
-#include "cachet/io/new_folder.h"
+#include "cachet/io/folder_path.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/shell_word.h"
 #include "cachet/train/manifest.h"

@@ -13,7 +13,7 @@
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
-#include "cachet/io/new_folder.h"
+#include "cachet/io/folder_path.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/report/shell_word.h"

@@ -66,13 +66,17 @@ class Sweep(RunTest):
         kept = (self.folder / "many/wide-ratio_0.25/seed-0/metrics.jsonl").read_bytes()
         self.assertIn("--resume", self.refused(*words, cwd=self.folder))
         self.assertIn("# wide-ratio_0.5", self.cachet("sweep", "sweep.toml", "--run", "many", "--print").stdout)
-        (self.folder / "other.toml").write_text(SWEEP.replace("0.25", "0.125"))
+        (self.folder / "other.toml").write_text(SWEEP)
         kept_recipe = (self.folder / "many/sweep.toml").read_text()
         self.assertIn("holds the sweep of another recipe", self.refused("sweep", "other.toml", "--run", "many", *self.SHORT,
                                                                         "--resume", cwd=self.folder))
         self.assertEqual((self.folder / "many/sweep.toml").read_text(), kept_recipe)
         self.cachet(*words, "--resume")
         self.assertEqual(len(self.rows("many")), 8)
+        self.assertEqual((self.folder / "many/wide-ratio_0.25/seed-0/metrics.jsonl").read_bytes(), kept)
+        (self.folder / "sweep.toml").write_text(SWEEP.replace("[0.25, 0.5]", "[0.25, 0.5, 1]"))
+        self.cachet(*words, "--resume")  # points that were added to the file
+        self.assertEqual(len(self.rows("many")), 12)
         self.assertEqual((self.folder / "many/wide-ratio_0.25/seed-0/metrics.jsonl").read_bytes(), kept)
 
     def test_processes_share_the_seeds_of_all_points(self):

@@ -51,13 +51,6 @@ TEST(NewFolder, TakesThePlaceOfAnother) {
   EXPECT_EQ(entries_in(root.path()), 1);
 }
 
-TEST(NewFolder, NamesAFolderWithoutItsLastSeparator) {
-  EXPECT_EQ(without_last_separator("a/b/"), "a/b");
-  EXPECT_EQ(without_last_separator("a/b"), "a/b");
-  EXPECT_EQ(without_last_separator("/"), "/");
-  EXPECT_EQ(without_last_separator(""), "");
-}
-
 TEST(NewFolder, ReplacesOnlyAnEmptyFolder) {
   const test::TemporaryDirectory root;
   std::filesystem::create_directory(root / "empty");

@@ -25,6 +25,9 @@ void check_stages(const config::View& table, const PyramidVisionTransformerOptio
   }
 }
 
+/// Parts of `size` that cover a length.
+int64_t parts(int64_t length, int64_t size) { return (length + size - 1) / size; }
+
 // Multiples are for the first generation only: the second's overlapping patches reach beyond the border.
 void check_size(const config::View& table, const PyramidVisionTransformerOptions& o) {
   const int64_t step = o.patch_size << (o.stages.size() - 1);
@@ -38,7 +41,7 @@ void check_size(const config::View& table, const PyramidVisionTransformerOptions
   const std::vector<int64_t> strides = halving_strides(o.patch_size, o.stages.size());
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const int64_t least = o.stages[i].spatial_reduction, side = std::min(o.image.height, o.image.width);
-    if ((side + strides[i] - 1) / strides[i] >= least) continue;
+    if (parts(side, strides[i]) >= least) continue;
     table.problem("image_size", size + " is too small: stage " + std::to_string(i + 1) + " reduces " +
                                     std::to_string(least) + " tokens a side to one, which takes " +
                                     std::to_string((least - 1) * strides[i] + 1) + " pixels");
@@ -59,12 +62,11 @@ void check_pools(const config::View& table, const PyramidVisionTransformerOption
   const auto* cache = std::get_if<nn::GatedRecurrentCacheOptions>(&o.plug_ins.cache);
   if (!cache || cache->length || o.memory_reduction == MemoryReduction::none || o.form == PyramidForm::v2_linear)
     return;
-  const auto shared = [](int64_t of, int64_t among) { return (of + among - 1) / among; };
   const std::vector<int64_t> strides = halving_strides(o.patch_size, o.stages.size());
   const int64_t side = std::min(o.image.height, o.image.width);
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const auto& stage = o.stages[i];
-    const int64_t grid = shared(side, strides[i]), pooled = shared(grid, std::max(stage.cache_pool, cache->pool));
+    const int64_t grid = parts(side, strides[i]), pooled = parts(grid, std::max(stage.cache_pool, cache->pool));
     if (grid < stage.spatial_reduction || pooled >= stage.spatial_reduction) continue;
     table.problem("cache_pools",
                   "of stage " + std::to_string(i + 1) + " leave a cache of " + std::to_string(pooled) +

@@ -46,7 +46,7 @@ void AttentionFunction::refuse_bias(const char* name, const AttentionLayout& lay
 }
 
 void AttentionFunction::refuse_causal(const char* name, const AttentionLayout& layout) {
-  TORCH_CHECK(!layout.causal, name, ": has no causal form (why_not_causal() names those that have)");
+  TORCH_CHECK(!layout.causal, name, ": has no causal form; ", kCausalForms);
 }
 
 }  // namespace cachet::nn

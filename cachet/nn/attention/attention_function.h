@@ -26,6 +26,8 @@ class AttentionFunction : public StateModule, public Observable {
   virtual bool keeps_stream() const { return false; }
   virtual void begin_stream(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
 
+  /// What to use where attention has to be causal.
+  static constexpr const char* kCausalForms = "use softmax, local, elu, kernel, or performer with features = \"relu\"";
   /// Throw c10::Error, opening with the function's name, where the layout has a bias, or is causal.
   static void refuse_bias(const char* name, const AttentionLayout& layout);
   static void refuse_causal(const char* name, const AttentionLayout& layout);

@@ -93,7 +93,7 @@ LshOptions read_lsh(const config::View& table) {
 }  // namespace
 
 std::string why_not_causal(const AttentionFunctionOptions& options) {
-  const std::string use = "use softmax, local, elu, kernel, or performer with features = \"relu\"";
+  const std::string use = AttentionFunction::kCausalForms;
   if (std::holds_alternative<BigBirdOptions>(options) || std::holds_alternative<LshOptions>(options))
     return "has no causal form; " + use;
   const auto* performer = std::get_if<PerformerOptions>(&options);
