@@ -29,15 +29,17 @@ void DotRows(const float* matrix, const float* vector, bool add, float* sums, Va
   for (int64_t row = 0; row < s.rows; ++row, matrix += s.stride) {
     // Two chains of additions: one alone waits for itself.
     auto even = hn::Zero(d), odd = hn::Zero(d);
-    const auto term = [&](int64_t i, auto sum) {
-      const auto numbers = hn::LoadU(d, matrix + i);
-      return vector ? hn::MulAdd(numbers, hn::LoadU(d, vector + i), sum) : hn::Add(numbers, sum);
+    const auto term = [&](auto tag, int64_t i, auto sum) {
+      const auto numbers = hn::LoadU(tag, matrix + i);
+      return vector ? hn::MulAdd(numbers, hn::LoadU(tag, vector + i), sum) : hn::Add(numbers, sum);
     };
     int64_t i = 0;
-    for (; i + 2 * lanes <= s.width; i += 2 * lanes) even = term(i, even), odd = term(i + lanes, odd);
-    for (; i + lanes <= s.width; i += lanes) even = term(i, even);
+    for (; i + 2 * lanes <= s.width; i += 2 * lanes) even = term(d, i, even), odd = term(d, i + lanes, odd);
+    i = Steps(d, i, s.width, [&](auto, int64_t at) { even = term(d, at, even); });
     float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
-    for (; i < s.width; ++i) sum += vector ? matrix[i] * vector[i] : matrix[i];
+    ForEachPart(i, s.width, [&](auto part, int64_t at) {
+      sum += hn::GetLane(hn::SumOfLanes(part, term(part, at, hn::Zero(part))));
+    });
     sums[row] = add ? sums[row] + sum : sum;
   }
 }
@@ -56,23 +58,13 @@ void DivideTotals(const float* numerators, const float* denominators, float eps,
 template <class T>
 void DivideTotalsBackward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
                           ValueRows s) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t row = 0; row < s.rows; ++row, out += s.stride, grad += grad_stride, d_totals += s.width + 1) {
     const float inverse = divisors[row] > 0 ? 1.0f / divisors[row] : 0.0f;
-    auto sums = hn::Zero(d);
-    int64_t i = 0;
-    for (; i + lanes <= s.width; i += lanes) {
+    d_totals[s.width] = -SumOfRow(s.width, [&](auto d, int64_t i, auto sum) {
       const auto scaled = hn::Mul(LoadFloat(d, grad + i), hn::Set(d, inverse));
       hn::StoreU(scaled, d, d_totals + i);
-      sums = hn::MulAdd(scaled, LoadFloat(d, out + i), sums);
-    }
-    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-    for (; i < s.width; ++i) {
-      d_totals[i] = to_float(grad[i]) * inverse;
-      sum += d_totals[i] * to_float(out[i]);
-    }
-    d_totals[s.width] = -sum;
+      return hn::MulAdd(scaled, LoadFloat(d, out + i), sum);
+    });
   }
 }
 

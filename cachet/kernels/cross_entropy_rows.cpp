@@ -23,14 +23,9 @@ HWY_INLINE void FillRow(float value, float* loss, float* likelihood, T* residual
 
 /// Σ (largest − x)
 HWY_INLINE float SumBelow(const float* x, float largest, int64_t columns) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto sums = hn::Zero(d);
-  int64_t i = 0;
-  for (; i + lanes <= columns; i += lanes) sums = hn::Add(sums, hn::Sub(hn::Set(d, largest), hn::LoadU(d, x + i)));
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (; i < columns; ++i) sum += largest - x[i];
-  return sum;
+  return SumOfRow(columns, [&](auto d, int64_t i, auto sum) {
+    return hn::Add(sum, hn::Sub(hn::Set(d, largest), hn::LoadU(d, x + i)));
+  });
 }
 
 template <class T>

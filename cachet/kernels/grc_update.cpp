@@ -56,29 +56,14 @@ HWY_INLINE hn::Vec<D> CandidateProduct(D d, const GrcInputs<T>& in, const GrcRow
   return in.candidate_bias ? hn::Add(sum, hn::LoadU(d, in.candidate_bias + i)) : sum;
 }
 
-/// Sum over a row of what term(tag, i) gives.
-template <class Term>
-HWY_INLINE float RowSum(int64_t width, const Term& term) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto sum = hn::Zero(d);
-  int64_t i = 0;
-  for (; i + lanes <= width; i += lanes) sum = hn::Add(sum, term(d, i));
-  float total = hn::GetLane(hn::SumOfLanes(d, sum));
-  const One one;
-  for (; i < width; ++i) total += hn::GetLane(term(one, i));
-  return total;
-}
-
 HWY_INLINE Moments RowMoments(const float* row, int64_t width, float eps) {
+  const float share = 1.0f / static_cast<float>(width);
   const float mean =
-      RowSum(width, [&](auto d, int64_t i) { return hn::LoadU(d, row + i); }) / static_cast<float>(width);
-  const float variance = RowSum(width,
-                                [&](auto d, int64_t i) {
-                                  const auto off = hn::Sub(hn::LoadU(d, row + i), hn::Set(d, mean));
-                                  return hn::Mul(off, off);
-                                }) /
-                         static_cast<float>(width);
+      share * SumOfRow(width, [&](auto d, int64_t i, auto sum) { return hn::Add(sum, hn::LoadU(d, row + i)); });
+  const float variance = share * SumOfRow(width, [&](auto d, int64_t i, auto sum) {
+                           const auto off = hn::Sub(hn::LoadU(d, row + i), hn::Set(d, mean));
+                           return hn::MulAdd(off, off, sum);
+                         });
   return {mean, 1.0f / std::sqrt(variance + eps)};
 }
 
@@ -172,13 +157,13 @@ void GrcBlendBackward(const GrcInputs<T>& in, const T* d_next, const float* d_me
         hn::StoreU(hn::Mul(g, w), d, d_candidate + i);
       });
       // LayerNorm: (g − mean g − z·mean(g·z)) / deviation, then GELU.
-      const auto n = static_cast<float>(width);
-      const float mean_g = RowSum(width, [&](auto d, int64_t i) { return hn::LoadU(d, d_candidate + i); }) / n;
-      const float mean_gz = RowSum(width,
-                                   [&](auto d, int64_t i) {
-                                     return hn::Mul(hn::LoadU(d, d_candidate + i), Normalized(d, activated, m, i));
-                                   }) /
-                            n;
+      const float share = 1.0f / static_cast<float>(width);
+      const float mean_g = share * SumOfRow(width, [&](auto d, int64_t i, auto sum) {
+                             return hn::Add(sum, hn::LoadU(d, d_candidate + i));
+                           });
+      const float mean_gz = share * SumOfRow(width, [&](auto d, int64_t i, auto sum) {
+                              return hn::MulAdd(hn::LoadU(d, d_candidate + i), Normalized(d, activated, m, i), sum);
+                            });
       ForEachVector(width, [&](auto d, int64_t i) {
         const auto z = Normalized(d, activated, m, i);
         const auto centred = hn::Sub(hn::LoadU(d, d_candidate + i), hn::Set(d, mean_g));

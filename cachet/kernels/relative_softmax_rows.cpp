@@ -56,22 +56,16 @@ void RelativeSoftmaxRows(const T* content, const T* position, const uint8_t* hid
 template <class T>
 void RelativeSoftmaxRowsBackward(const T* weights, const T* grad, float scale, T* d_content, T* d_position,
                                  RelativeSoftmaxShape s) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   if (s.rows == 0) return;
   // No query of the first row is that far from a key.
   std::fill_n(d_position, s.rows - 1, from_float<T>(0.0f));
   for (int64_t row = 0; row < s.rows; ++row) {
     const T *p = weights + row * s.columns, *g = grad + row * s.columns;
-    auto sums = hn::Zero(d);
-    int64_t j = 0;
-    for (; j + lanes <= s.columns; j += lanes) sums = hn::MulAdd(LoadFloat(d, p + j), LoadFloat(d, g + j), sums);
-    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-    for (; j < s.columns; ++j) sum += to_float(p[j]) * to_float(g[j]);
+    const float mean = RowProduct(p, g, s.columns);
     T* pulled = d_content + row * s.columns;
-    ForEachVector(s.columns, [&](auto tag, int64_t i) {
-      const auto centred = hn::Sub(LoadFloat(tag, g + i), hn::Set(tag, sum));
-      StoreFloat(hn::Mul(hn::Mul(LoadFloat(tag, p + i), centred), hn::Set(tag, scale)), tag, pulled + i);
+    ForEachVector(s.columns, [&](auto d, int64_t i) {
+      const auto centred = hn::Sub(LoadFloat(d, g + i), hn::Set(d, mean));
+      StoreFloat(hn::Mul(hn::Mul(LoadFloat(d, p + i), centred), hn::Set(d, scale)), d, pulled + i);
     });
     const int64_t behind = s.rows - 1 - row, seen = s.columns - behind;
     T* own = d_position + row * s.columns;

@@ -18,17 +18,40 @@ namespace cachet::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<float>;
-using One = hn::CappedTag<float, 1>;
 
-/// Calls step(tag, i) for whole vectors of float32, then for single elements, until all `count` are seen.
+/// Calls step(d, i) as long as a vector of D fits behind i. Returns the i behind the last.
+template <class D, class Step>
+HWY_INLINE int64_t Steps(D d, int64_t i, int64_t count, const Step& step) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (; i + lanes <= count; i += lanes) step(d, i);
+  return i;
+}
+
+/// Calls step(tag, i) for what whole vectors leave: by eights, fours, twos and ones, as far as they are less than a
+/// vector. One by one, rows of 24 would take longer than rows of 128.
+template <class Step>
+HWY_INLINE void ForEachPart(int64_t i, int64_t count, const Step& step) {
+  constexpr size_t kWhole = hn::MaxLanes(Wide());
+  if constexpr (kWhole > 8) i = Steps(hn::CappedTag<float, 8>(), i, count, step);
+  if constexpr (kWhole > 4) i = Steps(hn::CappedTag<float, 4>(), i, count, step);
+  if constexpr (kWhole > 2) i = Steps(hn::CappedTag<float, 2>(), i, count, step);
+  if constexpr (kWhole > 1) Steps(hn::CappedTag<float, 1>(), i, count, step);
+}
+
+/// Calls step(tag, i) for whole vectors of float32, then for parts of one, until all `count` are seen.
 template <class Step>
 HWY_INLINE void ForEachVector(int64_t count, const Step& step) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) step(d, i);
-  const One one;
-  for (; i < count; ++i) step(one, i);
+  ForEachPart(Steps(Wide(), 0, count, step), count, step);
+}
+
+/// Sum over a row: add(tag, i, sum) returns `sum` with what stands at i added.
+template <class Add>
+HWY_INLINE float SumOfRow(int64_t count, const Add& add) {
+  auto sums = hn::Zero(Wide());
+  const int64_t rest = Steps(Wide(), 0, count, [&](auto d, int64_t i) { sums = add(d, i, sums); });
+  float sum = hn::GetLane(hn::SumOfLanes(Wide(), sums));
+  ForEachPart(rest, count, [&](auto d, int64_t i) { sum += hn::GetLane(hn::SumOfLanes(d, add(d, i, hn::Zero(d)))); });
+  return sum;
 }
 
 template <class D>

@@ -15,41 +15,38 @@
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
 
-/// x[i] = score(tag, i) for whole vectors, then for single elements. Returns the largest; +∞ where one is NaN, which
-/// Max would lose.
+/// x[i] = score(tag, i). Returns the largest; +∞ where one is NaN, which Max would lose.
 template <class Score>
 HWY_INLINE float ScoreRow(float* x, int64_t columns, const Score& score) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const float infinity = std::numeric_limits<float>::infinity();
   const auto step = [&](auto tag, int64_t i) {
     const auto s = score(tag, i);
     hn::StoreU(s, tag, x + i);
     return hn::IfThenElse(hn::Eq(s, s), s, hn::Set(tag, infinity));
   };
-  auto most = hn::Set(d, -infinity);
-  int64_t i = 0;
-  for (; i + lanes <= columns; i += lanes) most = hn::Max(most, step(d, i));
-  float largest = hn::GetLane(hn::MaxOfLanes(d, most));
-  for (; i < columns; ++i) largest = std::max(largest, hn::GetLane(step(One(), i)));
+  auto most = hn::Set(Wide(), -infinity);
+  const int64_t rest = Steps(Wide(), 0, columns, [&](auto d, int64_t i) { most = hn::Max(most, step(d, i)); });
+  float largest = hn::GetLane(hn::MaxOfLanes(Wide(), most));
+  ForEachPart(rest, columns,
+              [&](auto d, int64_t i) { largest = std::max(largest, hn::GetLane(hn::MaxOfLanes(d, step(d, i)))); });
   return largest;
 }
 
 /// e^(x − largest) in place. Returns the sum.
 HWY_INLINE float ExpOfRow(float* x, float largest, int64_t columns) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto step = [&](auto tag, int64_t i) {
-    const auto e = ExpOfNegative(tag, hn::Sub(hn::LoadU(tag, x + i), hn::Set(tag, largest)));
-    hn::StoreU(e, tag, x + i);
-    return e;
-  };
-  auto sums = hn::Zero(d);
-  int64_t i = 0;
-  for (; i + lanes <= columns; i += lanes) sums = hn::Add(sums, step(d, i));
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (; i < columns; ++i) sum += hn::GetLane(step(One(), i));
-  return sum;
+  return SumOfRow(columns, [&](auto d, int64_t i, auto sum) {
+    const auto e = ExpOfNegative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, largest)));
+    hn::StoreU(e, d, x + i);
+    return hn::Add(sum, e);
+  });
+}
+
+/// Σ weights·grad, the mean of the gradient under the weights.
+template <class T>
+HWY_INLINE float RowProduct(const T* weights, const T* grad, int64_t columns) {
+  return SumOfRow(columns, [&](auto d, int64_t i, auto sum) {
+    return hn::MulAdd(LoadFloat(d, weights + i), LoadFloat(d, grad + i), sum);
+  });
 }
 
 }  // namespace cachet::kernels::HWY_NAMESPACE

@@ -42,20 +42,13 @@ void SoftmaxRows(const T* scores, const float* bias, float scale, T* out, float*
 
 template <class T>
 void SoftmaxRowsBackward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias, SoftmaxShape s) {
-  const Wide d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t row = 0; row < s.rows; ++row, weights += s.columns, grad += s.columns, d_scores += s.columns) {
-    auto sums = hn::Zero(d);
-    int64_t j = 0;
-    for (; j + lanes <= s.columns; j += lanes)
-      sums = hn::MulAdd(LoadFloat(d, weights + j), LoadFloat(d, grad + j), sums);
-    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-    for (; j < s.columns; ++j) sum += to_float(weights[j]) * to_float(grad[j]);
+    const float mean = RowProduct(weights, grad, s.columns);
     float* bias = d_bias ? d_bias + row * s.columns : nullptr;
-    ForEachVector(s.columns, [&](auto tag, int64_t i) {
-      const auto pulled = hn::Mul(LoadFloat(tag, weights + i), hn::Sub(LoadFloat(tag, grad + i), hn::Set(tag, sum)));
-      if (bias) hn::StoreU(hn::Add(hn::LoadU(tag, bias + i), pulled), tag, bias + i);
-      StoreFloat(hn::Mul(pulled, hn::Set(tag, scale)), tag, d_scores + i);
+    ForEachVector(s.columns, [&](auto d, int64_t i) {
+      const auto pulled = hn::Mul(LoadFloat(d, weights + i), hn::Sub(LoadFloat(d, grad + i), hn::Set(d, mean)));
+      if (bias) hn::StoreU(hn::Add(hn::LoadU(d, bias + i), pulled), d, bias + i);
+      StoreFloat(hn::Mul(pulled, hn::Set(d, scale)), d, d_scores + i);
     });
   }
 }
