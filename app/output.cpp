@@ -40,8 +40,10 @@ void require_suffix(const fs::path& path, const std::vector<std::string_view>& s
 }  // namespace
 
 CLI::Option* add_output(CLI::App& app, OutputArgument& output, const std::string& help, const char* what) {
-  app.add_flag("--overwrite", output.overwrite, "Replace what lies there, whatever wrote it");
-  return app.add_option("-o,--output", output.path, help)->type_name(what);
+  CLI::Option* overwrite = app.add_flag("--overwrite", output.overwrite, "Replace what lies there, whatever wrote it");
+  CLI::Option* path = app.add_option("-o,--output", output.path, help)->type_name(what);
+  overwrite->needs(path);
+  return path;
 }
 
 void require_file_output(const OutputArgument& output, const OutputRules& rules) {

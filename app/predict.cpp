@@ -16,6 +16,7 @@
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
+#include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/report/shell_word.h"
 #include "cachet/report/terminal.h"
@@ -33,27 +34,44 @@ struct PredictArguments {
   OutputArgument output;
   std::vector<std::string> samples;  // names of image files, or texts
   std::string lines;                 // a file of such
-  tasks::AnswerOptions answers;
+  std::optional<int64_t> top;
+  bool logits = false;
   std::optional<double> least_score;  // of what is drawn
   std::string progress = "auto";
 
   bool gives_samples() const { return !samples.empty() || !lines.empty(); }
   bool asks_line_by_line() const { return !lines.empty() && comes_line_by_line(lines); }
+  std::vector<std::filesystem::path> inputs() const {
+    std::vector<std::filesystem::path> read(samples.begin(), samples.end());
+    if (!lines.empty()) read.emplace_back(lines);
+    return read;
+  }
+  tasks::AnswerOptions answers() const {
+    tasks::AnswerOptions options{.logits = logits};
+    if (top) options.top = *top;
+    return options;
+  }
 };
 
 /// Where records go: a file that grows, or standard output.
 class RecordOutput {
  public:
-  RecordOutput(const OutputArgument& output, tasks::RecordSource source)
-      : path_(output.path), source_(std::move(source)) {
+  RecordOutput(const OutputArgument& output, const std::vector<std::filesystem::path>& inputs,
+               tasks::RecordSource source)
+      : path_(output.path), replaces_(output.overwrite), source_(std::move(source)) {
     if (path_.empty()) return;
-    require_file_output(output, {{".jsonl"}, {}, [](const auto&) { return true; }});  // its records say whose they are
-    earlier_ = output.overwrite ? tasks::EarlierRecords::replaced : tasks::EarlierRecords::gone_on_with;
+    // Its records say whose they are.
+    require_file_output(output, {{".jsonl"}, inputs, [](const auto&) { return true; }});
   }
 
-  /// Before the first record, and behind all that may fail: what is replaced goes now.
+  /// Before the first record: reads those that are gone on with. A file that is replaced stays until there is a record
+  /// to write.
   void open() {
-    if (!path_.empty()) file_.emplace(path_, earlier_);
+    if (!path_.empty() && !replaces_) file_.emplace(path_, tasks::EarlierRecords::gone_on_with);
+  }
+  /// Behind the last record.
+  void finish() {
+    if (!path_.empty()) file();
   }
 
   int64_t done() const { return file_ ? file_->done() : 0; }
@@ -70,8 +88,8 @@ class RecordOutput {
   }
 
   void write(const tasks::Record& record, const std::string& source) {
-    if (file_) {
-      file_->append(record, source);
+    if (!path_.empty()) {
+      file().append(record, source);
     } else if (!(std::cout << record << std::flush)) {
       throw std::runtime_error("standard output: cannot be written");
     }
@@ -85,9 +103,14 @@ class RecordOutput {
   }
 
  private:
+  tasks::RecordFile& file() {
+    if (!file_) file_.emplace(path_, tasks::EarlierRecords::replaced);
+    return *file_;
+  }
+
   std::string path_;
+  bool replaces_;
   tasks::RecordSource source_;
-  tasks::EarlierRecords earlier_ = tasks::EarlierRecords::gone_on_with;
   std::optional<tasks::RecordFile> file_;
 };
 
@@ -112,8 +135,9 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
   const auto source_of = [&](const std::string& sample) {
     return output.source().of_given(sample, answers.sample_form());
   };
-  tasks::GivenOptions options{arguments.answers};
+  tasks::GivenOptions options{arguments.answers()};
   if (arguments.asks_line_by_line()) options.batch = 1;
+  output.open();
   const int64_t done = output.done();
   const int64_t count = tasks::answer_all_given(
       answers, given_samples(arguments, answers.sample_form()), options,
@@ -124,15 +148,10 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
         progress.show(sample.index + 1, "samples");
       });
   progress.finish();
+  output.finish();
   output.require_at_most(count);
   if (count == output.done()) output.say_done(" of " + std::to_string(count));
   for (const std::string& note : answers.notes_on_given()) std::cerr << note << '\n';
-}
-
-std::vector<std::filesystem::path> inputs_of(const PredictArguments& arguments) {
-  std::vector<std::filesystem::path> inputs(arguments.samples.begin(), arguments.samples.end());
-  if (!arguments.lines.empty()) inputs.emplace_back(arguments.lines);
-  return inputs;
 }
 
 /// How many records say that their sample could not be read.
@@ -149,13 +168,14 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, co
   auto& draws = ability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
   const auto source_of = [&](const std::string& sample) { return source.of_given(sample, answers.sample_form()); };
   const double least_score = arguments.least_score.value_or(kUsualLeastScore);
-  tasks::RecordFile records = folder.open_records();
+  const tasks::NextSample next = given_samples(arguments, answers.sample_form());
+  tasks::RecordFile records = folder.open_records();  // behind all that may fail: what is replaced goes now
   const int64_t done = records.done();
-  tasks::GivenOptions options{arguments.answers};
+  tasks::GivenOptions options{arguments.answers()};
   options.unreadable = tasks::UnreadableSamples::record;
   PictureNames names;
   const int64_t count = tasks::answer_all_given(
-      answers, given_samples(arguments, answers.sample_form()), options,
+      answers, next, options,
       [&](int64_t index, const std::string& sample) {
         names.add(sample);
         if (index >= done) return false;
@@ -194,16 +214,26 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
   auto& answers = ability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
   const int64_t size = task.evaluation_size();
   const std::string source = output.source().of_evaluation(task);
+  output.open();
   int64_t done = output.done();
   for (int64_t i = 0; i < output.done(); ++i) output.has(i, source);
   output.require_at_most(size);
   output.say_done(" of " + std::to_string(size));
   if (done < size)
-    answers.answer_evaluation(done, arguments.answers, [&](const tasks::Record& record) {
+    answers.answer_evaluation(done, arguments.answers(), [&](const tasks::Record& record) {
       output.write(record, source);
       progress.show(++done, size);
     });
   progress.finish();
+  output.finish();
+}
+
+/// Options that say nothing to a task.
+void refuse_options_for(const tasks::Task& task, const PredictArguments& arguments) {
+  const auto* answers = dynamic_cast<const tasks::AnswersGivenSamples*>(&task);
+  if ((arguments.top || arguments.logits) && answers && !answers->ranks_classes())
+    throw UsageError("--top and --logits are of models that give each sample a class; leave them out for " +
+                     arguments.model.path);
 }
 
 int run_predict(const PredictArguments& arguments) {
@@ -215,27 +245,28 @@ int run_predict(const PredictArguments& arguments) {
   std::optional<RecordOutput> records;
   const bool draws = PredictionFolder::is_meant(arguments.output.path);
   if (arguments.least_score && !draws) throw UsageError("--least-score is of pictures, which -o FOLDER writes");
+  const double least_score = arguments.least_score.value_or(kUsualLeastScore);
   const tasks::RecordSource source(
-      saved, arguments.answers,
-      arguments.least_score ? "drawn from " + std::to_string(*arguments.least_score) : std::string());
+      saved, arguments.answers(),
+      least_score == kUsualLeastScore ? std::string() : "drawn from " + report::format_number(least_score, 17));
   if (draws) {
     if (!arguments.gives_samples())
       throw UsageError(arguments.output.path + ": a folder is for images that are given; `" + report::program_name() +
                        " eval " + report::shell_word(arguments.model.path) + " -o " +
                        report::shell_word(arguments.output.path) + "` writes what is found in the evaluation data");
-    folder.emplace(arguments.output, inputs_of(arguments));
+    folder.emplace(arguments.output, arguments.inputs());
   } else {
-    records.emplace(arguments.output, source);
+    records.emplace(arguments.output, arguments.inputs(), source);
   }
   const auto task =
       load(saved, arguments.model, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
+  refuse_options_for(*task, arguments);
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
   CountedProgress progress("predict", arguments.progress,
                            {.results_on_terminal = arguments.output.path.empty() && report::is_terminal(STDOUT_FILENO),
                             .asked_line_by_line = arguments.asks_line_by_line()});
   if (folder) return predict_into_folder(*task, arguments, *folder, source, progress);
   RecordOutput& output = *records;
-  output.open();
   if (arguments.gives_samples()) {
     predict_given(*task, arguments, output, progress);
   } else {
@@ -255,11 +286,10 @@ Action declare_predict(CLI::App& app) {
                  "instead of the test split")
       ->type_name("");
   app.add_option("--lines", arguments->lines, "A file with a sample a line; - is standard input")->type_name("FILE");
-  app.add_option("--top", arguments->answers.top, "Classes to name for each sample (5)")
+  app.add_option("--top", arguments->top, "Classes to name for each sample (5)")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->type_name("K");
-  app.add_flag("--logits", arguments->answers.logits,
-               "Add what the model gives for every class, by label, before softmax");
+  app.add_flag("--logits", arguments->logits, "Add what the model gives for every class, by label, before softmax");
   app.add_option("--least-score", arguments->least_score, "Of pictures: draw what is at least so sure (0.3)")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("X");

@@ -63,7 +63,13 @@ TrainArguments training_of(const SweepArguments& arguments, const tasks::Sweep& 
 /// same one, each point is held to when it is gone on with.
 bool is_of_another_recipe(const fs::path& sweep, const std::string& name) {
   return std::ranges::any_of(fs::directory_iterator(sweep), [&](const fs::directory_entry& entry) {
-    return train::SeedFolder::is_at(entry.path()) && train::RunFolder::open(entry.path()).recipe_name() != name;
+    const bool is_in_the_making = entry.path().filename().string().starts_with('.');
+    if (is_in_the_making || !train::SeedFolder::is_at(entry.path())) return false;
+    try {
+      return train::RunFolder::open(entry.path()).recipe_name() != name;
+    } catch (const std::exception&) {
+      return false;  // a damaged point is a failure of its own when its turn comes
+    }
   });
 }
 
@@ -81,6 +87,15 @@ fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
     throw UsageError(folder.string() + " holds a sweep; go on with it by --resume, or choose another --run");
   if (!is_sweep && holds)
     throw UsageError(folder.string() + " holds something else than a sweep; choose another --run");
+  return folder;
+}
+
+/// Makes the folder, or another one where the name was not the user's and is taken meanwhile.
+fs::path make_sweep_folder(const SweepArguments& arguments, const fs::path& recipe, const fs::path& chosen) {
+  const io::FolderLock lock = lock_beside(chosen);
+  fs::path folder = sweep_folder(arguments, recipe);
+  fs::create_directories(folder);
+  io::write_file_atomically(folder / kSweepFile, written_recipe(recipe).text);
   return folder;
 }
 
@@ -200,9 +215,7 @@ int run_sweep(const SweepArguments& arguments) {
     }
     return kDone;
   }
-  fs::create_directories(folder);
-  io::write_file_atomically(folder / kSweepFile, written_recipe(recipe).text);
-  return SweepSeries(arguments, std::move(sweep), folder).run();
+  return SweepSeries(arguments, std::move(sweep), make_sweep_folder(arguments, recipe, folder)).run();
 }
 
 Action declare_sweep(CLI::App& app) {

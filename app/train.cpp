@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "app/command.h"
 #include "app/data_place.h"
@@ -18,6 +19,8 @@ namespace {
 train::RunFolder make_run_folder(const TrainArguments& arguments, const TrainingJob& job, const ReadRecipe& recipe) {
   if (job.resumes) return train::RunFolder::resume(job.run, recipe.document, command_words());
   const NewRunPath run(arguments, job);
+  if (arguments.resume && train::is_run_folder(run.path))  // of another process, since this one looked
+    return train::RunFolder::resume(run.path, recipe.document, command_words());
   return train::RunFolder::create(run.path, written_recipe(job.recipe), recipe.document, command_words(), recipe.files);
 }
 
@@ -48,8 +51,9 @@ int train_one(const TrainArguments& arguments) {
     const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed);
     return look_at_training(arguments, recipe.document, recipe.plan, /*runs=*/1);
   }
-  const ReadRecipe recipe = read_recipe_for_run(job, arguments, arguments.seed, job.run);
-  const auto task = task_to_train(arguments, recipe.plan, job.run);
+  const std::optional<std::filesystem::path> gone_on_with = job.resumes ? std::optional(job.run) : std::nullopt;
+  const ReadRecipe recipe = read_recipe_for_run(job, arguments, arguments.seed, gone_on_with);
+  const auto task = task_to_train(arguments, recipe.plan, gone_on_with);
   train::RunFolder folder = make_run_folder(arguments, job, recipe);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));

@@ -73,13 +73,14 @@ class SeedSeries {
   Came run_one(uint64_t seed, std::unique_ptr<train::Task> built) {
     const std::string who = "seed " + std::to_string(seed);
     try {
-      const ReadRecipe recipe = read_recipe_for_run(job_, arguments_, seed, folder_.run(seed));
+      const auto begun = folder_.has_begun(seed) ? std::optional(folder_.run(seed)) : std::nullopt;
+      const ReadRecipe recipe = read_recipe_for_run(job_, arguments_, seed, begun);
       if (is_done(folder_, seed, recipe.document)) {
         log(who + " is done");
         return Came::to_an_end;
       }
-      if (folder_.has_begun(seed) && train::is_being_trained(folder_.run(seed))) return Came::elsewhere;
-      if (!built) built = task_to_train(arguments_, recipe.plan, folder_.run(seed));
+      if (begun && train::is_being_trained(*begun)) return Came::elsewhere;
+      if (!built) built = task_to_train(arguments_, recipe.plan, begun);
       const train::Outcome outcome = train_in_folder(seed, *built, recipe);
       if (outcome.exit_code() == kInterrupted) return Came::interrupted;
       if (!outcome.message.empty())
@@ -189,10 +190,11 @@ SeedsOutcome train_seeds(const TrainArguments& arguments) {
     const std::set<uint64_t> distinct(seeds.begin(), seeds.end());
     return {look_at_training(arguments, first.document, first.plan, distinct.size()), {}};
   }
-  const auto first_run = train::SeedFolder::run_of(job.run, seeds.front());
-  const ReadRecipe first = read_recipe_for_run(job, arguments, seeds.front(), first_run);
+  std::optional<std::filesystem::path> begun;
+  if (job.resumes) begun = train::SeedFolder::run_of(job.run, seeds.front());
+  const ReadRecipe first = read_recipe_for_run(job, arguments, seeds.front(), begun);
   std::unique_ptr<train::Task> built;
-  if (!job.resumes) built = task_to_train(arguments, first.plan, first_run);  // what cannot begin leaves no folder
+  if (!job.resumes) built = task_to_train(arguments, first.plan, begun);  // what cannot begin leaves no folder
   train::SeedFolder folder = seed_folder(arguments, job, first.document, seeds);
   if (folder.seeds().front() != seeds.front()) built.reset();  // another process made the folder, for seeds of its own
   return SeedSeries(arguments, job, std::move(folder)).run(std::move(built));

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 #include <regex>
+#include <stdexcept>
 
 #include "app/command.h"
 #include "app/model_argument.h"
@@ -18,6 +19,7 @@
 #include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/seed_folder.h"
+#include "cachet/train/stripped_run.h"
 
 namespace cachet::app {
 namespace {
@@ -119,12 +121,20 @@ TrainingJob training_job(const TrainArguments& arguments, bool several) {
   return {recipe, train::new_run_path(arguments.runs, name), false, /*is_named=*/false};
 }
 
+io::FolderLock lock_beside(const fs::path& path) {
+  const fs::path beside = fs::absolute(path).parent_path();
+  std::error_code failed;
+  fs::create_directories(beside, failed);
+  if (failed) throw std::runtime_error(path.string() + ": cannot be made: " + failed.message());
+  if (auto lock = io::FolderLock::take_if_free(beside)) return std::move(*lock);
+  std::cerr << "waiting for another process, which has " << beside.string() << " for itself\n";
+  return io::FolderLock::wait_for(beside);
+}
+
 NewRunPath::NewRunPath(const TrainArguments& arguments, const TrainingJob& job) : path(job.run) {
   if (job.is_named && !arguments.resume) return;
-  const fs::path beside = fs::absolute(job.run).parent_path();
-  fs::create_directories(beside);
-  lock_ = io::FolderLock::wait_for(beside);
-  if (!job.is_named && fs::exists(job.run)) path = train::new_run_path(arguments.runs, job.recipe.stem().string());
+  lock_ = lock_beside(job.run);
+  if (!arguments.resume && fs::exists(job.run)) path = train::new_run_path(arguments.runs, job.recipe.stem().string());
 }
 
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed) {
@@ -150,15 +160,18 @@ tasks::RecipePlan plan_with_kept_files(const TrainingJob& job, const TrainArgume
 }  // namespace
 
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
-                               const fs::path& run) {
+                               const std::optional<fs::path>& gone_on_with) {
   TrainArguments held = arguments;
   ReadRecipe recipe = read_recipe(job, held, seed);
-  tasks::RecipePlan plan = plan_with_kept_files(job, held, seed, recipe, run);
+  const auto plan_of = [&] {
+    return gone_on_with ? plan_with_kept_files(job, held, seed, recipe, *gone_on_with) : recipe.plan;
+  };
+  tasks::RecipePlan plan = plan_of();
   tasks::KeptFiles keep = plan.task->files_to_keep();
   if (!keep.settings.empty()) {
     held.settings.insert(held.settings.end(), keep.settings.begin(), keep.settings.end());
     recipe = read_recipe(job, held, seed);
-    plan = plan_with_kept_files(job, held, seed, recipe, run);
+    plan = plan_of();
   }
   recipe.plan = std::move(plan);
   recipe.files = std::move(keep.files);
@@ -197,10 +210,14 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
 }
 
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
-                                           const fs::path& run) {
+                                           const std::optional<fs::path>& gone_on_with) {
   train::find_device(plan.training.train.device);  // before data are opened and a folder is made
+  if (gone_on_with && train::is_stripped_run(*gone_on_with))
+    throw std::runtime_error(gone_on_with->string() +
+                             ": holds weights alone, from which no run goes on; a recipe begins from them by train.init");
   auto task = plan.build();
-  if (fs::exists(run) && !train::newest_checkpoints(train::RunFolder::open(run).checkpoints()).empty()) return task;
+  if (gone_on_with && !train::newest_checkpoints(train::RunFolder::open(*gone_on_with).checkpoints()).empty())
+    return task;
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   for (const std::string& line : plan.initialize(*task)) progress.log(line);
   return task;

@@ -36,9 +36,13 @@ struct TrainingJob {
 /// `several`: a folder of seeds is meant, not a single run. Throws UsageError for a run without --resume.
 TrainingJob training_job(const TrainArguments& arguments, bool several);
 
+/// The folder that `path` lies in, made where it is not there, so that no other process that asks makes one of its name
+/// while this lives. Says so where another one has it, and waits. Throws std::runtime_error where it cannot be made.
+io::FolderLock lock_beside(const std::filesystem::path& path);
+
 /// Where a job that does not resume makes its folder. Where the name is not the user's, or several processes may share
-/// the folder (--resume), no other one that asks makes a folder beside it while this lives; one that did so since the
-/// job's name was chosen has that name, and this another.
+/// the folder (--resume), no other one makes a folder beside it while this lives. One that did so since the job's name
+/// was chosen has that name: this has another, unless it may go on with what is there (--resume).
 class NewRunPath {
  public:
   NewRunPath(const TrainArguments& arguments, const TrainingJob& job);
@@ -59,10 +63,10 @@ struct ReadRecipe {
 /// Reads a job's recipe, with a seed of its own if one is given.
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed);
 
-/// The same for training in `run`: the recipe is held to the files that it names (a subword model), or to their copies
-/// in a run that is gone on with. Throws io::Error where one cannot be read.
+/// The same for training: the recipe is held to the files that it names (a subword model), or to their copies in the
+/// run that is gone on with. Throws io::Error where one cannot be read.
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
-                               const std::filesystem::path& run);
+                               const std::optional<std::filesystem::path>& gone_on_with);
 
 /// A line where the recipe asks for bfloat16 and this processor is slower with it; measures for less than half a
 /// second.
@@ -87,9 +91,9 @@ struct SeedsOutcome {
 /// `cachet train` with several seeds, one after the other. Those that another process trains are passed by.
 SeedsOutcome train_seeds(const TrainArguments& arguments);
 
-/// The task that is about to be trained in `run`. Where there is no checkpoint to go on from, it takes its weights from
+/// The task that is about to be trained. Where no run with a checkpoint is gone on with, it takes its weights from
 /// where the recipe says, and says what became of them.
 std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, const tasks::RecipePlan& plan,
-                                           const std::filesystem::path& run);
+                                           const std::optional<std::filesystem::path>& gone_on_with);
 
 }  // namespace cachet::app

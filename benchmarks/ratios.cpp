@@ -200,17 +200,20 @@ void operator_table(bool quick) {
 int main(int count, char** arguments) {
   using namespace cachet::benchmarks;
   const std::string_view what = count > 1 ? arguments[1] : "";
-  const bool quick = count > 2 && std::string_view(arguments[2]) == "--quick";
-  if (what != "layer" && what != "operators" && (what != "published" || count != 4)) {
+  const std::string_view mode = count > 2 ? arguments[2] : "", type = count > 3 ? arguments[3] : "";
+  const bool quick = mode == "--quick";
+  const bool is_published = what == "published" && (mode == "training" || mode == "inference") &&
+                            (type == "fp32" || type == "bf16") && count == 4;
+  const bool is_table = (what == "layer" || what == "operators") && (count == 2 || (quick && count == 3));
+  if (!is_published && !is_table) {
     std::cerr << "usage: ratios_benchmark layer|operators [--quick]\n"
                  "       ratios_benchmark published training|inference fp32|bf16\n";
     return 2;
   }
   at::set_num_threads(kThreads);
-  if (what == "published") {
+  if (is_published) {
     turns = 11;
-    published_layer(std::string_view(arguments[2]) == "training",
-                    std::string_view(arguments[3]) == "bf16" ? at::kBFloat16 : at::kFloat);
+    published_layer(mode == "training", type == "bf16" ? at::kBFloat16 : at::kFloat);
     return 0;
   }
   if (quick) turns = 5;

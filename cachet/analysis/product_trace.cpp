@@ -1,6 +1,7 @@
 #include "cachet/analysis/product_trace.h"
 
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -42,7 +43,9 @@ ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
 
 ProductTrace::Recorder::~Recorder() {
   calls.reset();
-  for (auto& [module, heard] : heard_before) dynamic_cast<nn::Observable&>(*module).listen(std::move(heard));
+  // From the last to the first: of a module that is there twice, the first has what was heard before.
+  for (auto& [module, heard] : std::views::reverse(heard_before))
+    dynamic_cast<nn::Observable&>(*module).listen(std::move(heard));
 }
 
 const std::string* ProductTrace::Recorder::owner(const at::Tensor& tensor) const {

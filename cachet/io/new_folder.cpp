@@ -32,6 +32,7 @@ NewFolder::NewFolder(fs::path path, Taken taken) : path_(without_last_separator(
   std::error_code error;
   const bool is_folder = fs::is_directory(fs::symlink_status(path_, error));
   const bool is_taken = fs::exists(fs::symlink_status(path_, error)) && !(is_folder && fs::is_empty(path_, error));
+  replaces_ = is_taken;
   if (is_taken && !(is_folder && taken == Taken::replaced))
     throw Error(path_.string() + ": exists already; choose another name, or remove it");
   temporary_ = beside(path_, ".tmp-");
@@ -47,23 +48,30 @@ NewFolder::~NewFolder() {
 void NewFolder::finish() {
   sync_directory(temporary_);
   std::error_code ignored;
-  const bool replaces = fs::exists(fs::symlink_status(path_, ignored)) && !fs::is_empty(path_, ignored);
-  if (!replaces) {
-    rename_durably(temporary_, path_);
+  if (!replaces_ || !fs::exists(fs::symlink_status(path_, ignored))) {
+    rename_durably(temporary_, path_);  // which takes the name of an empty folder, and of nothing else
     return temporary_.clear();
   }
-  fs::path old = beside(path_, ".old-");
   if (exchange_names(temporary_, path_)) {
-    old = temporary_;
-    sync_directory(path_.has_parent_path() ? path_.parent_path() : ".");
-  } else {
-    rename_durably(path_, old);
     try {
-      rename_durably(temporary_, path_);
+      sync_directory(path_.has_parent_path() ? path_.parent_path() : ".");
     } catch (...) {
-      fs::rename(old, path_, ignored);
+      exchange_names(temporary_, path_);
       throw;
     }
+    fs::remove_all(std::exchange(temporary_, {}), ignored);
+    return;
+  }
+  const fs::path old = beside(path_, ".old-");
+  std::error_code failed;
+  fs::rename(path_, old, failed);
+  if (failed) throw Error(path_.string() + ": cannot be replaced: " + failed.message());
+  try {
+    rename_durably(temporary_, path_);
+  } catch (...) {
+    fs::rename(path_, temporary_, ignored);  // it may have its name already
+    fs::rename(old, path_, ignored);
+    throw;
   }
   temporary_.clear();
   fs::remove_all(old, ignored);

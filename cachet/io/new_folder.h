@@ -17,13 +17,15 @@ class NewFolder {
   ~NewFolder();  // without finish(): removes what was written
 
   const std::filesystem::path& path() const { return temporary_; }  // where to write
-  /// Gives it its name, in one step also where it replaces another folder, which is removed then; on a file system that
-  /// cannot exchange names, a process killed in between leaves the other one as `.NAME.old-PID`. The files' bytes are
-  /// on the disk already: whoever wrote them saw to that. Throws Error, and the other one is there as before.
+  /// Gives it its name, in one step also where it replaces the folder that was there from the beginning, which is
+  /// removed then; on a file system that cannot exchange names, a process killed in between leaves the other one as
+  /// `.NAME.old-PID`. The files' bytes are on the disk already: whoever wrote them saw to that. Throws Error, also
+  /// where something has taken the name meanwhile, and what is there is as before.
   void finish();
 
  private:
   std::filesystem::path path_, temporary_;
+  bool replaces_;
 };
 
 }  // namespace cachet::io

@@ -1,5 +1,7 @@
 #include "cachet/nn/observer.h"
 
+#include <ranges>
+
 namespace cachet::nn {
 
 void Observable::tell(Signal signal, const at::Tensor& value) const {
@@ -13,7 +15,9 @@ Observation::Observation(torch::nn::Module& root, const Listener& listener) {
 }
 
 Observation::~Observation() {
-  for (auto& [module, heard] : before_) dynamic_cast<Observable&>(*module).listen(std::move(heard));
+  // From the last to the first: of a module that is there twice, the first has what was heard before.
+  for (auto& [module, heard] : std::views::reverse(before_))
+    dynamic_cast<Observable&>(*module).listen(std::move(heard));
 }
 
 }  // namespace cachet::nn

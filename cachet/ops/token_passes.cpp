@@ -45,7 +45,10 @@ Tensor chunk_sums(const Tensor& x, int64_t rows, const OptionalTensor& padding, 
 
 TokenMean mean_over_tokens(const Tensor& sum, const Tensor& x, const OptionalTensor& padding, Replicas* replicas) {
   const int64_t tokens = tokens_of(x), channels = sum.size(0);
-  if (!padding && !replicas) return {sum / static_cast<double>(std::max<int64_t>(tokens, 1)), {}};
+  if (!padding && !replicas) {
+    const Tensor none = tokens == 0 ? at::ones({}, sum.options().dtype(at::kBool)) : Tensor();
+    return {sum / static_cast<double>(std::max<int64_t>(tokens, 1)), none};
+  }
   const Tensor count = padding ? padding->bitwise_not().sum().to(sum.scalar_type())
                                : at::scalar_tensor(static_cast<double>(tokens), sum.options());
   Tensor all = at::cat({sum, count.view(1)});

@@ -78,7 +78,7 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
 /// Whether a folder holds a manifest, be it a damaged one.
 bool is_export(const std::filesystem::path& folder);
 
-/// Whether a folder holds an export, be it a damaged one, and nothing else.
+/// Whether a folder holds an export whose manifest can be read, and nothing else.
 bool is_export_alone(const std::filesystem::path& folder);
 
 /// Reads the folder's manifest alone. Throws io::Error.

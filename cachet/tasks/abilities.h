@@ -15,7 +15,8 @@
 /// (dynamic_cast), and says in a line where the task has none.
 namespace cachet::tasks {
 
-/// A line of JSON, its end included, with the sample's number under "index".
+/// A line of JSON, its end included. It begins with the sample's number, without spaces: `{"index":7,`; by that a line
+/// that was cut short is known.
 using Record = std::string;
 using SeenRecord = std::function<void(const Record& record)>;
 /// Gives the next of records that were kept; nothing behind the last.
@@ -49,6 +50,8 @@ class AnswersGivenSamples {
  public:
   virtual ~AnswersGivenSamples() = default;
   virtual SampleForm sample_form() const = 0;
+  /// Whether answers name classes; AnswerOptions say nothing to others.
+  virtual bool ranks_classes() const { return true; }
   /// Reads a sample; one at a time, but beside answer_given() of others. Throws io::Error that says what is wrong with
   /// it; where it is a text, not with which.
   virtual std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) = 0;

@@ -13,7 +13,7 @@ namespace cachet::tasks {
 struct DryRun {
   double step_seconds = 0;
   int64_t step_samples = 0;
-  double evaluation_seconds = 0;  // of a whole evaluation, from its first batch
+  double evaluation_seconds = 0;  // of a whole evaluation, from the part that was tried
   double checkpoint_seconds = 0;
   uint64_t checkpoint_bytes = 0;
   int64_t memory_bytes = 0;  // resident, after all of that
@@ -22,8 +22,8 @@ struct DryRun {
   double total_seconds() const;
 };
 
-/// Takes two optimizer steps (the first to warm up), evaluates one batch and writes a checkpoint to a temporary folder.
-/// The task's model is changed by it. Throws what training would throw.
+/// Takes two optimizer steps (the first to warm up), evaluates for a few seconds or whole, and writes a checkpoint to a
+/// temporary folder. The task's model is changed by it. Throws what training would throw.
 DryRun dry_run(train::Task& task, const train::Options& options);
 
 /// The recipe for a few made-up samples: a batch of at most 4, nothing accumulated, no workers. Its model and all that

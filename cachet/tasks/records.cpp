@@ -95,6 +95,8 @@ void RecordFile::require_at_most(int64_t samples) const {
 }
 
 void RecordFile::append(const Record& record, const std::string& source) {
+  if (!record.starts_with("{\"index\":"))
+    throw std::logic_error("a record begins with its index, not with " + record.substr(0, 20));
   // Behind the last field, so that the numbers before it stay as the task wrote them.
   const size_t end = record.rfind('}');
   file_ << record.substr(0, end) << ",\"" << kSourceKey << "\":\"" << source << '"' << record.substr(end);

@@ -50,7 +50,8 @@ class RecordFile {
   /// Throws std::runtime_error unless no more than `samples` records are there.
   void require_at_most(int64_t samples) const;
 
-  /// Adds a record, with its source. Throws std::runtime_error where it cannot be written.
+  /// Adds a record, with its source. Throws std::runtime_error where it cannot be written, std::logic_error for one
+  /// that does not begin as records do.
   void append(const Record& record, const std::string& source);
 
  private:

@@ -10,7 +10,7 @@ namespace cachet::train {
 
 /// A metric, of the model's or of the machine's, over the steps of a run.
 struct StepCurve {
-  std::vector<double> steps, seconds, values;  // seconds of training until then
+  std::vector<double> steps, seconds, values;  // seconds of the run until then, evaluations included
 };
 
 /// That of the events of a kind; empty where none has the metric.

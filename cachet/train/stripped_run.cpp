@@ -55,7 +55,7 @@ void write_stripped_run(const fs::path& run, const fs::path& checkpoint, const f
 bool is_stripped_run(const fs::path& folder) {
   if (!is_run_folder(folder) || SeedFolder::is_at(folder)) return false;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    if (!run_of_file(entry.path())) return false;
+    if (!run_of_file(entry.path()) || tells_of_training(entry.path().filename().string())) return false;
   std::optional<fs::path> only;
   std::error_code absent;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder / "checkpoints", absent)) {

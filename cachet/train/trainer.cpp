@@ -222,6 +222,7 @@ class Trainer::Loop {
     try {
       evaluation_ = live_.evaluate([&](int64_t done, int64_t total) { show_evaluation(done, total); });
     } catch (const EvaluationLeft&) {
+      live_.state.seconds = seconds_so_far();
       return;  // still to be done, as the checkpoint will say
     }
     std::error_code absent;

@@ -199,6 +199,7 @@ class Detection(command.CommandTest):
         again = command.run("predict", "run", "photographs", "-o", "seen", "--least-score", "0.05", cwd=self.folder)
         self.assertIn("holds 4 of 4 predictions", again.stderr)
         self.assertEqual(held, {path: path.read_bytes() for path in (self.folder / "seen").rglob("*.*") if path.is_file()})
+        self.assertIn("give each sample a class", self.refused("predict", "run", "photographs", "--logits", cwd=self.folder))
         single = self.cachet("predict", "run", "photographs/000003.png").stdout
         self.assertEqual(json.loads(single)["detections"], records[2]["detections"])
         self.cachet("predict", "run", "photographs/000003.png", "-o", "seen", "--overwrite")

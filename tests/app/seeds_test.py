@@ -61,6 +61,18 @@ class Seeds(RunTest):
         self.assertTrue(begun[0] and begun[1], said)
         self.assertEqual(self.states("many"), {seed: "finished" for seed in "0123"})
 
+    def test_processes_share_them_where_no_folder_is_named(self):
+        for words in (["--seeds", "2"], []):
+            with self.subTest(words):
+                runs = f"runs{len(words)}"
+                both = [subprocess.Popen([command.COMMAND, "train", "tiny.toml", "--runs", runs, *words, *self.SHORT, "--resume"],
+                                         cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                        for _ in range(2)]
+                said = [process.communicate(timeout=200)[1] for process in both]
+                self.assertEqual(len([run for run in (self.folder / runs).iterdir() if not run.is_symlink()]), 1, said)
+                # Who comes late to a run of one seed is told that it is taken, or finds it done.
+                self.assertIn(0, [process.returncode for process in both], said)
+
     def test_one_that_another_process_trains_is_passed_by(self):
         words = ["train", "tiny.toml", "--seeds", "3", "--run", "many", *self.SHORT]
         self.cachet(*words)

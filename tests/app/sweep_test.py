@@ -126,6 +126,23 @@ class Sweep(RunTest):
         self.assertIn("there is no folder", (self.folder / "many/report.html").read_text())
         self.assertEqual([row["state"] for row in self.rows("many")], ["finished"])
 
+    def test_a_damaged_point_ends_only_itself(self):
+        words = ["sweep", "sweep.toml", "--run", "many", *self.SHORT]
+        self.cachet(*words)
+        (self.folder / "many/wide-ratio_0.5/run.json").write_text("{")
+        shutil.rmtree(self.folder / "many/wide-ratio_0.25/seed-1")
+        done = command.run(*words, "--resume", cwd=self.folder)
+        self.assertIn("1 of 4 points failed", done.stderr)
+        self.assertTrue((self.folder / "many/wide-ratio_0.25/seed-1/checkpoints/last").exists())
+
+    def test_processes_that_begin_at_once_share_it(self):
+        words = ["sweep", "sweep.toml", "--run", "many", *self.SHORT, "--resume"]
+        both = [subprocess.Popen([command.COMMAND, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True) for _ in range(2)]
+        said = [process.communicate(timeout=200)[1] for process in both]
+        self.assertEqual([process.returncode for process in both], [0, 0], said)
+        self.assertEqual({row["state"] for row in self.rows("many")}, {"finished"})
+
     def test_mistakes_begin_nothing(self):
         (self.folder / "sweep.toml").write_text('base = "tiny.toml"\n[sweep]\nmodel.cache.ration = [0.5]\n')
         self.assertIn("did you mean", self.refused("sweep", "sweep.toml", "--run", "many", cwd=self.folder))

@@ -99,18 +99,29 @@ class Use(RunTest):
                 torn = b'{"index":0,'.startswith(foreign)  # as a process that was stopped may leave it
                 if torn:
                     self.cachet("predict", "run", "0.png", "-o", "notes.jsonl")
+                    line, = (self.folder / "notes.jsonl").read_text().splitlines()
+                    self.assertEqual(json.loads(line)["file"], "0.png")
                 else:
                     said = self.refused("predict", "run", "0.png", "-o", "notes.jsonl", cwd=self.folder, code=1)
                     self.assertIn("line 1 is no prediction that could be gone on with", said)
                     self.assertEqual((self.folder / "notes.jsonl").read_bytes(), foreign)
+        self.assertIn("-o", self.refused("predict", "run", "0.png", "--overwrite", cwd=self.folder))
         self.assertIn("of pictures", self.refused("predict", "run", "0.png", "--least-score", "0.1", cwd=self.folder))
         (self.folder / "run/checkpoints/best").rename(self.folder / "best")
         damaged = self.folder / last / "model.safetensors"
         whole = damaged.read_bytes()
         damaged.write_bytes(b"damaged")
         self.refused("predict", last, "0.png", "-o", "q.jsonl", "--overwrite", cwd=self.folder, code=1)
-        self.assertEqual((self.folder / "q.jsonl").read_bytes(), held, "what cannot be done replaces nothing")
         damaged.write_bytes(whole)
+        (self.folder / "empty").mkdir()
+        (self.folder / "no-image.png").write_text("text")
+        for words in (["empty"], ["--lines", "nowhere.txt"], ["no-image.png"]):
+            self.refused("predict", "run", *words, "-o", "q.jsonl", "--overwrite", cwd=self.folder, code=1)
+        self.assertEqual((self.folder / "q.jsonl").read_bytes(), held, "what cannot be done replaces nothing")
+        (self.folder / "names.jsonl").write_text("0.png\n")
+        self.assertIn("what this command reads", self.refused("predict", "run", "--lines", "names.jsonl", "-o", "names.jsonl",
+                                                              "--overwrite", cwd=self.folder))
+        self.assertEqual((self.folder / "names.jsonl").read_text(), "0.png\n")
         (self.folder / "best").rename(self.folder / "run/checkpoints/best")
         self.cachet("predict", "run", "2.png", "-o", "q.jsonl", "--overwrite")
         self.assertEqual([json.loads(line)["file"] for line in (self.folder / "q.jsonl").read_text().splitlines()], ["2.png"])

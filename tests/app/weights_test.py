@@ -48,18 +48,28 @@ class Weights(RunTest):
         self.assertEqual(self.cachet("predict", "run").stdout, self.cachet("predict", "clean").stdout)
         size = lambda folder: sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         self.assertLess(size(self.folder / "clean"), size(self.folder / said["checkpoint"]))
-        refusal = self.refused("train", "clean", "--resume", cwd=self.folder, code=1, lines=3)
+        refusal = self.refused("train", "clean", "--resume", cwd=self.folder, code=1)
         self.assertIn("holds weights alone, from which no run goes on", refusal)
         self.cachet("clean", "run", "-o", "clean")  # the same run again
         self.assertIn("another", self.refused("clean", "run", "-o", "images", cwd=self.folder))
         self.assertIn("--last 1", self.cachet("average", "--help").stdout)
         (self.folder / "clean/notes.txt").write_text("mine")
         self.train("seeds", "--seeds", "2", "--set", "train.limit=4 steps")
-        for folder in ("clean", "seeds", "run"):  # the first has a file of somebody's
-            said = self.refused("clean", "run", "-o", folder, "--overwrite", cwd=self.folder)
-            self.assertTrue("holds something else" in said or "what this command reads" in said, said)
+        for folder, why in (("clean", "holds something else"), ("seeds", "holds something else"),
+                            ("run", "what this command reads")):  # the first has a file of somebody's
+            self.assertIn(why, self.refused("clean", "run", "-o", folder, "--overwrite", cwd=self.folder))
         self.assertTrue((self.folder / "seeds/seed-1/checkpoints").exists())
         self.assertEqual((self.folder / "clean/notes.txt").read_text(), "mine")
+
+    def test_a_run_is_not_taken_for_a_cleaned_one(self):
+        self.cachet("average", "run", "--last", "3")
+        shutil.copytree(self.folder / "run", self.folder / "copy", symlinks=True)
+        for checkpoint in (self.folder / "copy/checkpoints").iterdir():  # weights alone are left, and its logs
+            if checkpoint.name.startswith("step-"):
+                shutil.rmtree(checkpoint)
+        for words in ([], ["--overwrite"]):
+            self.assertIn("holds something else", self.refused("clean", "run", "-o", "copy", *words, cwd=self.folder))
+        self.assertTrue((self.folder / "copy/metrics.jsonl").exists())
 
     def test_a_cleaned_mean_is_a_run(self):
         self.cachet("average", "run", "--last", "3")

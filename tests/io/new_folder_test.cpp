@@ -51,6 +51,32 @@ TEST(NewFolder, TakesThePlaceOfAnother) {
   EXPECT_EQ(entries_in(root.path()), 1);
 }
 
+TEST(NewFolder, ReplacesNothingThatCameMeanwhile) {
+  for (const auto taken : {NewFolder::Taken::refused, NewFolder::Taken::replaced}) {
+    const test::TemporaryDirectory root;
+    {
+      NewFolder folder(root / "made", taken);
+      std::ofstream(folder.path() / "new") << "text";
+      std::filesystem::create_directory(root / "made");
+      std::ofstream(root / "made/of_somebody") << "text";
+      EXPECT_NE(test::thrown_message<Error>([&] { folder.finish(); }).find("not empty"), std::string::npos);
+    }
+    EXPECT_TRUE(std::filesystem::exists(root / "made/of_somebody"));
+    EXPECT_EQ(entries_in(root.path()), 1);
+  }
+}
+
+TEST(NewFolder, MayFindNothingToReplaceAnyMore) {
+  const test::TemporaryDirectory root;
+  std::filesystem::create_directory(root / "made");
+  std::ofstream(root / "made/old") << "text";
+  NewFolder folder(root / "made", NewFolder::Taken::replaced);
+  std::ofstream(folder.path() / "new") << "text";
+  std::filesystem::remove_all(root / "made");
+  folder.finish();
+  EXPECT_TRUE(std::filesystem::exists(root / "made/new"));
+}
+
 TEST(NewFolder, ReplacesOnlyAnEmptyFolder) {
   const test::TemporaryDirectory root;
   std::filesystem::create_directory(root / "empty");

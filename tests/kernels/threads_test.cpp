@@ -1,6 +1,6 @@
 // Kernels are serial over a range, and operators give each thread a range of its own. These tests do the same with
 // plain threads, so that the thread sanitizer sees a kernel that touches more than its range; without it they hold the
-// parts to the whole, bit by bit. tools/check-kernel-tests asks for each kernel here.
+// parts to the whole, bit by bit. .ci/run asks for each kernel here.
 #include <algorithm>
 #include <functional>
 #include <thread>
@@ -48,13 +48,22 @@ std::vector<T> random_numbers(int64_t count, float spread = 1.0f) {
   return numbers;
 }
 
-// Both results of run(out, split), where split says how a range is walked, are the same bits.
+// What run(out, beside, from, to) writes of [0, count) is the same bits in one call and in several threads. `beside`
+// has what a kernel writes besides: sums, losses.
+template <class T, class Run>
+void expect_parts_make_the_whole(int64_t numbers, int64_t numbers_beside, int64_t count, int64_t step, const Run& run) {
+  std::vector<T> whole(static_cast<size_t>(numbers)), parts(whole);
+  std::vector<float> whole_beside(static_cast<size_t>(numbers_beside)), parts_beside(whole_beside);
+  run(whole.data(), whole_beside.data(), 0, count);
+  in_threads(count, step, [&](int64_t from, int64_t to) { run(parts.data(), parts_beside.data(), from, to); });
+  EXPECT_EQ(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(T)), 0);
+  EXPECT_EQ(std::memcmp(whole_beside.data(), parts_beside.data(), whole_beside.size() * sizeof(float)), 0);
+}
+
 template <class T, class Run>
 void expect_parts_make_the_whole(int64_t numbers, int64_t count, int64_t step, const Run& run) {
-  std::vector<T> whole(static_cast<size_t>(numbers)), parts(static_cast<size_t>(numbers));
-  run(whole.data(), 0, count);
-  in_threads(count, step, [&](int64_t from, int64_t to) { run(parts.data(), from, to); });
-  EXPECT_EQ(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(T)), 0);
+  expect_parts_make_the_whole<T>(numbers, 0, count, step,
+                                 [&](T* out, float*, int64_t from, int64_t to) { run(out, from, to); });
 }
 
 template <class T>
@@ -82,6 +91,39 @@ TYPED_TEST(KernelThreads, PassesOverTokens) {
   });
 }
 
+// Sums over tokens are kept apart for each thread's range; here each token has its own.
+TYPED_TEST(KernelThreads, PassesThatSumOverTokens) {
+  using T = TypeParam;
+  const auto x = random_numbers<T>(kTokens * kWidth), dy = random_numbers<T>(kTokens * kWidth);
+  const auto memory = random_numbers<T>(kTokens * 7);
+  const auto scale = random_numbers<float>(kWidth);
+  const auto each = [&](int64_t width, int64_t sums, const auto& run) {
+    expect_parts_make_the_whole<T>(
+        kTokens * width, kTokens * sums, kTokens, 1, [&](T* out, float* beside, int64_t from, int64_t to) {
+          for (int64_t i = from; i < to; ++i)
+            run(i, x.data() + i * kWidth, dy.data() + i * kWidth, out + i * width, beside + i * sums);
+        });
+  };
+  const bool* no_padding = nullptr;
+  each(kWidth, kWidth, [&](int64_t, const T* row, const T* grad, T*, float* sums) {
+    kernels::sum_of_squares(row, no_padding, sums, {1, kWidth});
+    kernels::sum_of_squares(grad, no_padding, sums, {1, kWidth});
+  });
+  each(kWidth, 2 * kWidth, [&](int64_t, const T* row, const T* grad, T*, float* sums) {
+    kernels::gradient_sums(grad, row, no_padding, sums, sums + kWidth, {1, kWidth});
+  });
+  each(kWidth, 0, [&](int64_t, const T* row, const T* grad, T* out, float*) {
+    kernels::scale_subtract(grad, scale.data(), row, scale.data(), out, {1, kWidth});
+  });
+  each(kWidth, kWidth, [&](int64_t, const T* row, const T* grad, T* out, float* d_bias) {
+    kernels::bias_gelu_backward(row, scale.data(), grad, out, d_bias, {1, kWidth});
+  });
+  const float share[7] = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f};
+  each(kWidth + 7, 7, [&](int64_t i, const T* row, const T* grad, T* out, float* d_share) {
+    kernels::mix_heads_backward(grad, row, memory.data() + i * 7, share, out, out + kWidth, d_share, {1, 7, 3, 1});
+  });
+}
+
 TYPED_TEST(KernelThreads, RowsOfAttention) {
   using T = TypeParam;
   const auto scores = random_numbers<T>(kTokens * kWidth, 3.0f);
@@ -91,6 +133,12 @@ TYPED_TEST(KernelThreads, RowsOfAttention) {
     kernels::softmax_rows(scores.data() + from * kWidth, bias.data() + from * kWidth, 0.5f, out + from * kWidth,
                           scratch.data(), {to - from, kWidth});
   });
+  const auto grad = random_numbers<T>(kTokens * kWidth);
+  expect_parts_make_the_whole<T>(
+      kTokens * kWidth, kTokens * kWidth, kTokens, 1, [&](T* out, float* d_bias, int64_t from, int64_t to) {
+        kernels::softmax_rows_backward(scores.data() + from * kWidth, grad.data() + from * kWidth, 0.5f,
+                                       out + from * kWidth, d_bias + from * kWidth, {to - from, kWidth});
+      });
 }
 
 TYPED_TEST(KernelThreads, RowsOfTheCache) {
@@ -106,11 +154,23 @@ TYPED_TEST(KernelThreads, RowsOfTheCache) {
   expect_parts_make_the_whole<T>(kBatch * kTokens * kWidth, kTokens, 8, [&](T* out, int64_t from, int64_t to) {
     kernels::grc_reset(in, out, shape, {from, to});
   });
-  std::vector<float> mean(kTokens * kWidth);
-  expect_parts_make_the_whole<T>(kBatch * kTokens * kWidth, kTokens, 8, [&](T* out, int64_t from, int64_t to) {
-    std::vector<float> scratch(kWidth);
-    kernels::grc_blend(in, out, mean.data(), scratch.data(), shape, {from, to});
-  });
+  expect_parts_make_the_whole<T>(kBatch * kTokens * kWidth, kTokens * kWidth, kTokens, 8,
+                                 [&](T* out, float* mean, int64_t from, int64_t to) {
+                                   std::vector<float> scratch(kWidth);
+                                   kernels::grc_blend(in, out, mean, scratch.data(), shape, {from, to});
+                                 });
+  // The gradients of the norm's weights are a thread's own, and added up behind.
+  const auto grad = random_numbers<T>(kBatch * kTokens * kWidth),
+             to_mean = random_numbers<T>(kBatch * kTokens * kWidth);
+  const int64_t of_gates = kTokens * 2 * kWidth;
+  const auto backward = [&](T* out, float* beside, int64_t from, int64_t to) {
+    std::vector<float> scratch(2 * kWidth), of_norm(2 * kWidth);
+    const kernels::GrcGradients<T> gradients{out, beside, beside + of_gates, of_norm.data(), of_norm.data() + kWidth};
+    std::vector<T> product(kBatch * kTokens * kWidth);
+    kernels::grc_blend_backward(in, grad.data(), nullptr, gradients, scratch.data(), shape, {from, to});
+    kernels::grc_reset_backward(in, to_mean.data(), product.data(), gradients, shape, {from, to});
+  };
+  expect_parts_make_the_whole<T>(kBatch * kTokens * 3 * kWidth, of_gates + kTokens * kWidth, kTokens, 8, backward);
 }
 
 TYPED_TEST(KernelThreads, RowsOfAGridAndChannelsOfItsWeights) {
@@ -141,13 +201,13 @@ TYPED_TEST(KernelThreads, RowsOfKernelAttention) {
     kernels::dot_rows(numerators.data() + from * kWidth, denominators.data(), false, out + from,
                       {to - from, kWidth, kWidth});
   });
-  std::vector<float> divisors(kTokens);
-  expect_parts_make_the_whole<T>(kTokens * kWidth, kTokens, 1, [&](T* out, int64_t from, int64_t to) {
-    kernels::divide_totals(numerators.data() + from * kWidth, denominators.data() + from, 1e-3f, out + from * kWidth,
-                           divisors.data() + from, {to - from, kWidth, kWidth});
-  });
+  expect_parts_make_the_whole<T>(
+      kTokens * kWidth, kTokens, kTokens, 1, [&](T* out, float* divisors, int64_t from, int64_t to) {
+        kernels::divide_totals(numerators.data() + from * kWidth, denominators.data() + from, 1e-3f,
+                               out + from * kWidth, divisors + from, {to - from, kWidth, kWidth});
+      });
   expect_parts_make_the_whole<float>(kTokens * (kWidth + 1), kTokens, 1, [&](float* out, int64_t from, int64_t to) {
-    kernels::divide_totals_backward(values.data() + from * kWidth, divisors.data() + from,
+    kernels::divide_totals_backward(values.data() + from * kWidth, denominators.data() + from,
                                     values.data() + from * kWidth, kWidth, out + from * (kWidth + 1),
                                     {to - from, kWidth, kWidth});
   });
@@ -176,13 +236,13 @@ TYPED_TEST(KernelThreads, RowsOfScoresOfClasses) {
   using T = TypeParam;
   const auto scores = random_numbers<T>(kTokens * kWidth, 3.0f);
   const std::vector<int64_t> classes(kTokens, 2);
-  std::vector<float> losses(kTokens), likelihoods(kTokens);
-  expect_parts_make_the_whole<T>(kTokens * kWidth, kTokens, 1, [&](T* residual, int64_t from, int64_t to) {
+  const auto run = [&](T* residual, float* losses, int64_t from, int64_t to) {
     std::vector<float> scratch(kWidth);
     kernels::cross_entropy_rows(scores.data() + from * kWidth, static_cast<const float*>(nullptr),
-                                {classes.data() + from, 0.1f, 0.005f}, losses.data() + from, likelihoods.data() + from,
+                                {classes.data() + from, 0.1f, 0.005f}, losses + from, losses + kTokens + from,
                                 residual + from * kWidth, scratch.data(), {to - from, kWidth});
-  });
+  };
+  expect_parts_make_the_whole<T>(kTokens * kWidth, 2 * kTokens, kTokens, 1, run);
 }
 
 TYPED_TEST(KernelThreads, PiecesOfWhatDropoutLeaves) {
@@ -192,6 +252,15 @@ TYPED_TEST(KernelThreads, PiecesOfWhatDropoutLeaves) {
                                  [&](T* out, int64_t from, int64_t to) {
                                    kernels::dropout(x.data() + from, out + from, {7, 1u << 31}, 2.0f, from, to - from);
                                  });
+  const auto kept = [](uint8_t* out, int64_t from, int64_t to) {
+    bool flags[kernels::kDropoutGroup];
+    for (int64_t i = from; i < to; i += kernels::kDropoutGroup) {
+      const int64_t count = std::min(kernels::kDropoutGroup, to - i);
+      kernels::kept_by_dropout({7, 1u << 31}, i, count, flags);
+      std::copy_n(flags, count, out + i);
+    }
+  };
+  expect_parts_make_the_whole<uint8_t>(kTokens * kWidth, kTokens * kWidth, kernels::kDropoutGroup, kept);
 }
 
 TYPED_TEST(KernelThreads, BoxesOverOneMap) {
@@ -216,22 +285,33 @@ TYPED_TEST(KernelThreads, BoxesOverOneMap) {
 
 TEST(KernelThreads, BlocksOfSoftmax) {
   const auto scores = random_numbers<float>(kTokens * kWidth, 3.0f), weights = random_numbers<float>(kTokens * kWidth);
-  std::vector<float> sums(kTokens);
+  const auto sums = random_numbers<float>(kTokens);
   const auto of = [&](const auto& run) {
-    expect_parts_make_the_whole<float>(kTokens * kWidth, kTokens, 1, [&](float* out, int64_t from, int64_t to) {
-      std::memcpy(out + from * kWidth, scores.data() + from * kWidth,
-                  static_cast<size_t>((to - from) * kWidth) * sizeof(float));
-      run(out + from * kWidth, from, kernels::ScoreRows{to - from, kWidth, kWidth});
-    });
+    expect_parts_make_the_whole<float>(
+        kTokens * kWidth, kTokens, kTokens, 1, [&](float* out, float* beside, int64_t from, int64_t to) {
+          std::memcpy(out + from * kWidth, scores.data() + from * kWidth,
+                      static_cast<size_t>((to - from) * kWidth) * sizeof(float));
+          run(out + from * kWidth, beside + from, from, kernels::ScoreRows{to - from, kWidth, kWidth});
+        });
   };
-  of([&](float* rows, int64_t from, kernels::ScoreRows shape) {
-    kernels::block_softmax(rows, 0.5f, nullptr, sums.data() + from, shape);
+  of([&](float* rows, float* logsumexp, int64_t, kernels::ScoreRows shape) {
+    kernels::block_softmax(rows, 0.5f, nullptr, logsumexp, shape);
   });
-  of([&](float* rows, int64_t from, kernels::ScoreRows shape) {
+  of([&](float* rows, float*, int64_t from, kernels::ScoreRows shape) {
     kernels::block_weights(rows, 0.5f, nullptr, sums.data() + from, shape);
   });
-  of([&](float* rows, int64_t from, kernels::ScoreRows shape) {
+  of([&](float* rows, float*, int64_t from, kernels::ScoreRows shape) {
     kernels::block_softmax_backward(weights.data() + from * kWidth, sums.data() + from, 0.5f, rows, shape);
+  });
+}
+
+TEST(KernelThreads, SquaresOfHeads) {
+  constexpr int64_t kHeads = 9, kSquare = kWidth * kWidth;
+  expect_parts_make_the_whole<float>(kHeads * kSquare, kHeads, 1, [&](float* out, int64_t from, int64_t to) {
+    for (int64_t head = from; head < to; ++head) {
+      std::fill_n(out + head * kSquare, kSquare, 1.0f);
+      kernels::clear_above_diagonal(out + head * kSquare, kWidth);
+    }
   });
 }
 

@@ -103,6 +103,13 @@ TEST(PyramidVisionTransformer, NamesWhatItRefuses) {
       "a grid of 6 x 16 is too small to be reduced by 8");
 }
 
+TEST(PyramidVisionTransformer, APoolOfAStageCountsInsteadOfThatOfAllCaches) {
+  auto document = config::Document::from_text(
+      "[model]\nname = \"pvt_tiny\"\ncache_pools = [2, 2, 2, 2]\ncache = {kind = \"grc\", pool = 8}\n", "r.toml");
+  models::read_image_classifier(document.root().table("model"));
+  EXPECT_NO_THROW(document.finish());
+}
+
 TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
   test::expect_model_problems({
       {"name = \"pvt_tiny\"\ndepths = [2, 2, 2]", "model.depths: takes 4 numbers, one a stage, not 3"},
@@ -118,7 +125,9 @@ TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
       {"name = \"pvt_tiny\"\ncache = {kind = \"grc\", length = 64}",
        "model.cache.length: gives a cache without a grid, which spatial reduction needs"},
       {"name = \"pvt_tiny\"\nimage_size = 64\ncache_pools = [4, 2, 1, 1]\ncache = {kind = \"grc\"}",
-       "model.cache_pools: of stage 1 leave a cache of 4 places a side, fewer than the 8"},
+       "model.cache_pools: leaves the cache of stage 1 with 4 places a side, fewer than the 8"},
+      {"name = \"pvt_tiny\"\nimage_size = 64\ncache = {kind = \"grc\", pool = 4}",
+       "model.cache.pool: leaves the cache of stage 1 with 4 places a side, fewer than the 8"},
       {"name = \"pvt_smal\"", "did you mean 'pvt_small'"},
   });
 }

@@ -174,9 +174,7 @@ TEST(Norms, KeepTheirStateWhereAllIsPadding) {
     const at::Tensor x = at::randn({2, 3, 4}).requires_grad_();
     (norm->forward(x, all) * 0).sum().backward();
     for (const auto& buffer : norm->named_buffers())
-      if (buffer.key() != "num_batches_tracked") {
-        EXPECT_TRUE(at::equal(buffer.value(), before.at(buffer.key()))) << name << ' ' << buffer.key();
-      }
+      EXPECT_TRUE(at::equal(buffer.value(), before.at(buffer.key()))) << name << ' ' << buffer.key();
   }
 }
 
@@ -187,6 +185,21 @@ TEST(BatchNorm, KeepsItsAveragesWhereOneTokenIsLeft) {
   norm.forward(at::randn({2, 3, 4}), padding);
   EXPECT_TRUE(at::equal(norm.running_mean, at::zeros({4})));
   EXPECT_TRUE(at::equal(norm.running_var, at::ones({4})));
+  EXPECT_EQ(norm.num_batches_tracked.item<int64_t>(), 0);
+}
+
+TEST(Norms, KeepTheirStateWhereThereAreNoTokens) {
+  for (const auto& [name, options] : all_norms()) {
+    if (name == "batch") continue;  // which needs two to train
+    const auto norm = nn::make_norm(options, 4);
+    for (int step = 0; step < 3; ++step) norm->forward(at::randn({2, 3, 4}).requires_grad_()).sum().backward();
+    std::map<std::string, at::Tensor> before;
+    for (const auto& buffer : norm->named_buffers()) before[buffer.key()] = buffer.value().clone();
+    const at::Tensor x = at::zeros({2, 0, 4}).requires_grad_();
+    norm->forward(x).sum().backward();
+    for (const auto& buffer : norm->named_buffers())
+      EXPECT_TRUE(at::equal(buffer.value(), before.at(buffer.key()))) << name << ' ' << buffer.key();
+  }
 }
 
 TEST(Observation, GivesBackWhoListenedBefore) {
@@ -204,6 +217,26 @@ TEST(Observation, GivesBackWhoListenedBefore) {
   EXPECT_EQ(std::pair(outer, inner), std::pair(0, 1));
   norm->forward(at::randn({6, 4}));
   EXPECT_EQ(std::pair(outer, inner), std::pair(1, 1));
+}
+
+TEST(Observation, EndsWhereAModuleIsThereTwice) {
+  struct Twice : torch::nn::Module {
+    Twice() {
+      register_module("one", norm);
+      register_module("other", norm);
+    }
+    std::shared_ptr<nn::UnifiedNorm> norm = std::make_shared<nn::UnifiedNorm>(4, ops::UnifiedNormSettings{});
+  };
+  const auto model = std::make_shared<Twice>();
+  int count = 0;
+  {
+    const nn::Observation all(*model, {[&count](const std::string&, nn::Signal, const at::Tensor&) { ++count; },
+                                      {nn::Signal::used_statistic}});
+    model->norm->forward(at::randn({6, 4}));
+  }
+  EXPECT_EQ(count, 1);
+  model->norm->forward(at::randn({6, 4}));
+  EXPECT_EQ(count, 1);
 }
 
 TEST(UnifiedNorm, WarmsUpAgainForFineTuning) {

@@ -3,7 +3,10 @@
 #include <ATen/ops/matmul.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <fstream>
+#include <thread>
 
 #include "cachet/io/read_file.h"
 #include "cachet/train/run_status.h"
@@ -98,6 +101,17 @@ TEST(Trainer, StopsAtItsBounds) {
   const Outcome late = train_toy(folder / "time", {}, {"train.max_hours=1e-9", "train.epochs=1000"});
   EXPECT_EQ(late.ending, Ending::out_of_time);
   EXPECT_TRUE(fs::exists(folder / "time" / "run.json"));
+}
+
+TEST(Trainer, CountsTheTimeOfAnEvaluationThatIsLeft) {
+  const TemporaryDirectory folder;
+  ToyHooks hooks;
+  hooks.before_evaluation = [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    raise(SIGINT);
+  };
+  EXPECT_EQ(train_toy(folder / "run", hooks).ending, Ending::interrupted);
+  EXPECT_GE(test::last_checkpoint(folder / "run").state.seconds, 0.3);
 }
 
 TEST(Trainer, TellsOfAnErrorOfLibTorchInALine) {

@@ -20,9 +20,9 @@ OnnxModel convert_to_onnx(const PortableModel& portable) {
   for (jit::Node* node : portable.graph->nodes()) {
     if (kNoSteps.contains(node->kind())) continue;
     const std::string operation = node->kind().toQualString();
-    const OnnxRule rule =
-        find_onnx_rule(operation, node->maybeSchema() != nullptr ? node->schema().overload_name() : "");
-    if (rule == nullptr) unknown.insert(operation);
+    const std::string overload = node->maybeSchema() != nullptr ? node->schema().overload_name() : "";
+    const OnnxRule rule = find_onnx_rule(operation, overload);
+    if (rule == nullptr) unknown.insert(overload.empty() ? operation : operation + "." + overload);
     if (!unknown.empty()) continue;  // what follows may read it
     OnnxStep step(model, values, *node);
     rule(step);

@@ -66,10 +66,12 @@ void check_pools(const config::View& table, const PyramidVisionTransformerOption
   const int64_t side = std::min(o.image.height, o.image.width);
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const auto& stage = o.stages[i];
-    const int64_t grid = parts(side, strides[i]), pooled = parts(grid, std::max(stage.cache_pool, cache->pool));
+    const bool has_own = stage.cache_pool > 1;  // which counts instead of that of all caches
+    const int64_t grid = parts(side, strides[i]), pooled = parts(grid, has_own ? stage.cache_pool : cache->pool);
     if (grid < stage.spatial_reduction || pooled >= stage.spatial_reduction) continue;
-    table.problem("cache_pools",
-                  "of stage " + std::to_string(i + 1) + " leave a cache of " + std::to_string(pooled) +
+    const config::View where = has_own ? table : table.table("cache");
+    where.problem(has_own ? "cache_pools" : "pool",
+                  "leaves the cache of stage " + std::to_string(i + 1) + " with " + std::to_string(pooled) +
                       " places a side, fewer than the " + std::to_string(stage.spatial_reduction) +
                       " that its memory attention reduces to one; take smaller pools, larger images, or " +
                       "memory_reduction = \"none\"");

@@ -36,11 +36,12 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
   const torch::Tensor flat = x.reshape({-1, channels});
   TORCH_CHECK(flat.size(0) > 1 || replicas(), "batch_norm: training needs at least two tokens, got an input of ",
               x.sizes(), "; take a larger batch or image, or another norm");
-  num_batches_tracked.add_(1);
-  if (!padding.defined() && !observed({Signal::statistic, Signal::used_statistic}) && !replicas())
+  if (!padding.defined() && !observed({Signal::statistic, Signal::used_statistic}) && !replicas()) {
+    num_batches_tracked.add_(1);
     return at::batch_norm(flat, weight, bias, running_mean, running_var, /*training=*/true, options_.momentum,
                           options_.eps, /*cudnn_enabled=*/false)
         .view(x.sizes());
+  }
 
   const torch::Tensor wide = flat.to(running_var.scalar_type());
   const torch::Tensor valid = padding.defined() ? padding.reshape({-1, 1}).bitwise_not()
@@ -58,6 +59,7 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
     const auto move = [&](const torch::Tensor& running, const torch::Tensor& to) {
       running.copy_(at::where(enough, running.lerp(to, options_.momentum), running));
     };
+    num_batches_tracked.add_(enough);
     move(running_mean, mean);
     move(running_var, variance * count / (count - 1));
   }

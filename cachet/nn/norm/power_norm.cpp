@@ -22,7 +22,7 @@ torch::Tensor PowerNorm::forward(const torch::Tensor& x, const torch::Tensor& to
   check_channels("power_norm", x, weight.size(0));
   const torch::Tensor scaled =
       options_.group_scaling ? at::rms_norm(x, {x.size(-1)}, std::nullopt, options_.settings.eps) : x;
-  if (!is_training() || (x.numel() == 0 && !replicas())) return running_affine().apply(scaled);
+  if (!is_training()) return running_affine().apply(scaled);
   const auto [y, used, own] =
       ops::power_norm(scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                       {statistics, counters}, options_.settings, replicas());

@@ -21,7 +21,7 @@ UnifiedNorm::UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& setti
 
 torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
   check_channels("unified_norm", x, weight.size(0));
-  if (!is_training() || (x.numel() == 0 && !replicas())) return inference_affine()->apply(x);
+  if (!is_training()) return inference_affine()->apply(x);
   const auto [y, used] =
       ops::unified_norm(x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                         {statistics, counters}, settings_, replicas());

@@ -49,6 +49,7 @@ class Detection : public Task,
 
   SampleForm sample_form() const override { return SampleForm::image_file; }
   std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
+  bool ranks_classes() const override { return false; }
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
