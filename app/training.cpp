@@ -213,8 +213,9 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
                                            const std::optional<fs::path>& gone_on_with) {
   train::find_device(plan.training.train.device);  // before data are opened and a folder is made
   if (gone_on_with && train::is_stripped_run(*gone_on_with))
-    throw std::runtime_error(gone_on_with->string() +
-                             ": holds weights alone, from which no run goes on; a recipe begins from them by train.init");
+    throw std::runtime_error(
+        gone_on_with->string() +
+        ": holds weights alone, from which no run goes on; a recipe begins from them by train.init");
   auto task = plan.build();
   if (gone_on_with && !train::newest_checkpoints(train::RunFolder::open(*gone_on_with).checkpoints()).empty())
     return task;

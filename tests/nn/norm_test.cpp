@@ -231,7 +231,7 @@ TEST(Observation, EndsWhereAModuleIsThereTwice) {
   int count = 0;
   {
     const nn::Observation all(*model, {[&count](const std::string&, nn::Signal, const at::Tensor&) { ++count; },
-                                      {nn::Signal::used_statistic}});
+                                       {nn::Signal::used_statistic}});
     model->norm->forward(at::randn({6, 4}));
   }
   EXPECT_EQ(count, 1);
