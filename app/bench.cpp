@@ -5,15 +5,19 @@
 #include "app/bench_case.h"
 #include "app/command.h"
 #include "app/cost_table.h"
+#include "app/counted_progress.h"
 #include "app/described_model.h"
 #include "app/device_argument.h"
 #include "app/json.h"
 #include "app/precision_note.h"
+#include "app/progress_argument.h"
 #include "app/text_output.h"
+#include "cachet/config/problem.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/report/text_table.h"
 #include "cachet/runtime/export_manifest.h"
+#include "cachet/train/error_message.h"
 
 namespace cachet::app {
 namespace {
@@ -28,7 +32,7 @@ struct BenchArguments {
   std::vector<int64_t> batches{1};
   std::vector<int> threads{0};
   double seconds = 2;
-  std::string device = "auto";
+  std::string device = "auto", progress = "auto";
   bool table = false, json = false, wide = false;
 };
 
@@ -74,21 +78,30 @@ std::vector<std::string> names_of(const BenchArguments& arguments) {
   return names;
 }
 
-// All settings are read before anything is measured, so that a mistake costs no time.
+// All settings are read before anything is measured, so that a mistake costs no time. A model of several that does not
+// take them has its rows all the same, which say why.
 std::vector<BenchCase> cases_of(const BenchArguments& given) {
   std::vector<BenchCase> cases;
-  for (const std::string& name : names_of(given)) {
+  const std::vector<std::string> names = names_of(given);
+  size_t refused = 0;
+  for (const std::string& name : names) {
     const bool is_export = runtime::is_export(name);
     BenchArguments arguments = is_export ? for_export(name, given) : given;
     if (arguments.precisions.empty()) arguments.precisions = {"fp32"};
     const ModelArgument model{name, arguments.settings};
-    if (!is_export) read_described_model(model);
+    std::string problem;
+    try {
+      if (!is_export) read_described_model(model);
+    } catch (const config::Error& error) {
+      if (++refused == names.size()) throw;
+      problem = train::first_line(error.what());
+    }
     for (const BenchmarkMode mode : modes_of(arguments))
       for (const std::string& precision : arguments.precisions)
         for (const int64_t batch : arguments.batches)
           for (const int threads : arguments.threads)
             cases.push_back(
-                {model, {mode, precision_of(precision), batch, threads, arguments.seconds}, arguments.device});
+                {model, {mode, precision_of(precision), batch, threads, arguments.seconds}, arguments.device, problem});
   }
   return cases;
 }
@@ -127,6 +140,17 @@ void print_table(const std::vector<BenchRow>& rows, bool wide) {
   std::cout << report::text_table(table, printed_form(wide));
 }
 
+// "vit_tiny_patch16_224, infer, fp32, batch 1, 2 threads: 12.3 ms"
+std::string row_text(const BenchRow& row) {
+  const auto threads = row["threads"].get<int>();
+  const std::string what = row["model"].get<std::string>() + ", " + row["mode"].get<std::string>() + ", " +
+                           row["precision"].get<std::string>() + ", batch " +
+                           std::to_string(row["batch"].get<int64_t>()) + ", " + std::to_string(threads) +
+                           (threads == 1 ? " thread: " : " threads: ");
+  if (row.contains("error")) return what + "failed";
+  return what + report::format_number(row["median_ms"].get<double>()) + " ms";
+}
+
 // One measurement is an object of its own; several are the list `results`.
 nlohmann::ordered_json to_json(const std::vector<BenchRow>& rows) {
   nlohmann::ordered_json json{{"schema", kSchema}};
@@ -153,7 +177,18 @@ int run_bench(const BenchArguments& arguments) {
   if (narrow && device_named(arguments.device).is_cpu())
     if (const auto note = slow_bfloat16_note()) std::cerr << *note << '\n';
   std::vector<BenchRow> rows;
-  for (const BenchCase& bench : cases) rows.push_back(apart ? measure_apart(bench) : measure_here(bench));
+  CountedProgress progress("bench", arguments.progress, {.from_the_start = true});
+  for (const BenchCase& bench : cases) {
+    if (!bench.problem.empty())
+      rows.push_back(error_row(bench, bench.problem));
+    else
+      rows.push_back(apart ? measure_apart(bench) : measure_here(bench));
+    if (cases.size() == 1) break;
+    if (arguments.progress != "none")
+      progress.log(row_text(rows.back()));  // what is measured is said, whatever ends the others
+    progress.show(static_cast<int64_t>(rows.size()), static_cast<int64_t>(cases.size()));
+  }
+  progress.finish();
   if (arguments.table)
     show_cost_table(cost_rows(cases, rows), {arguments.json, arguments.wide});
   else if (arguments.json)
@@ -194,6 +229,7 @@ Action declare_bench(CLI::App& app) {
       ->check(CLI::Range(0.001, 86400.0))
       ->type_name("S");
   add_device_option(app, arguments->device);
+  add_progress_option(app, arguments->progress);
   app.add_flag(
       "--table", arguments->table,
       "One row a model, as papers have it: parameters, multiply-accumulates, samples/s and memory of inference "

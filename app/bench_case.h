@@ -16,6 +16,7 @@ struct BenchCase {
   ModelArgument model;
   analysis::BenchmarkOptions options;
   std::string device = "auto";
+  std::string problem{};  // why it cannot be measured, of a model that does not take the settings
 };
 
 std::string_view word(analysis::BenchmarkMode mode);            // "infer", "train"

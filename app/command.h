@@ -11,6 +11,7 @@
 namespace cachet::app {
 
 /// What the process ends with, whatever the subcommand.
+/// Of a process that a signal stopped it is 128 and the signal's number: train::Interruption::exit_code().
 enum ExitCode : int { kDone = 0, kFailed = 1, kWrongUsage = 2, kInterrupted = 130 };
 
 /// Arguments that parse but make no sense. what() is a line or two that says what to do; the process ends with 2.

@@ -17,6 +17,7 @@
 #include "app/usage.h"
 #include "cachet/cachet.h"
 #include "cachet/report/program_name.h"
+#include "cachet/train/interruption.h"
 
 namespace cachet {
 namespace app {
@@ -73,7 +74,7 @@ int run_action(const std::string& name, const Action& action) {
   try {
     const int code = action();
     if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output; is the disk full?");
-    return code;
+    return code == kInterrupted ? train::Interruption::exit_code() : code;
   } catch (...) {
     return report_failure(report::program_name() + " " + name);
   }

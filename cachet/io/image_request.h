@@ -5,6 +5,8 @@
 
 namespace cachet::io {
 
+inline constexpr uint64_t kMostImagePixels = 89'478'485;  // as Pillow has it
+
 /// In pixels.
 struct ImageSize {
   int64_t height = 0, width = 0;
@@ -38,9 +40,9 @@ enum class ImageChannels { as_stored, grey, rgb };
 
 struct ImageReadOptions {
   ImageChannels channels = ImageChannels::as_stored;
-  uint64_t max_pixels = 89'478'485;  // more are refused before memory for them is taken
-  bool strict = false;               // what a decoder only warns of is an error
-  ImageChooser choose{};             // without one, the whole image at its full size
+  uint64_t max_pixels = kMostImagePixels;  // more are refused before memory for them is taken
+  bool strict = false;                     // what a decoder only warns of is an error
+  ImageChooser choose{};                   // without one, the whole image at its full size
 };
 
 }  // namespace cachet::io

@@ -31,7 +31,7 @@ namespace metadata_field {
 constexpr uint32_t kPlugin = 1, kPluginName = 1, kDisplayName = 2, kDescription = 3;
 }
 
-std::string little_endian(uint64_t value, int count) {
+std::string in_little_endian(uint64_t value, int count) {
   std::string bytes;
   for (; count > 0; --count, value >>= 8) bytes += static_cast<char>(value);
   return bytes;
@@ -40,12 +40,12 @@ std::string little_endian(uint64_t value, int count) {
 // A checksum of bytes that hold checksums themselves would be weak, so the format turns and shifts it.
 std::string masked_checksum(std::string_view bytes) {
   const uint32_t checksum = crc32c(bytes);
-  return little_endian((checksum >> 15 | checksum << 17) + 0xA282EAD8U, 4);
+  return in_little_endian((checksum >> 15 | checksum << 17) + 0xA282EAD8U, 4);
 }
 
 std::string framed(const ProtobufMessage& event) {
   const std::string& content = event.str();
-  const std::string length = little_endian(content.size(), 8);
+  const std::string length = in_little_endian(content.size(), 8);
   return length + masked_checksum(length) + content + masked_checksum(content);
 }
 

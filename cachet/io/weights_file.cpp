@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "cachet/config/utf8.h"
 #include "cachet/io/error.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/safetensors_header.h"
+#include "cachet/io/sharded_safetensors.h"
 #include "cachet/io/torch_file.h"
 
 namespace cachet::io {
@@ -26,6 +28,7 @@ class Checkpoint {
   Checkpoint(const std::filesystem::path& path, std::string_view key) : path_(path), file_(path) {
     dict_ = contents().as<Dict>(contents().root);
     if (dict_ == nullptr) refuse_root();
+    refuse_repeated_keys(*dict_);
     if (!key.empty()) {
       dict_ = dict_under(key);
       if (dict_ == nullptr || !has_tensors(*dict_)) fail("has no weights under " + in_quotes(key) + "; " + keys_text());
@@ -47,6 +50,7 @@ class Checkpoint {
     WeightsFile weights;
     weights.format = WeightsFile::Format::pytorch;
     weights.key = key_;
+    refuse_repeated_keys(*dict_);
     std::map<std::string, PickleTree::Tensor> tensors;
     for (const auto& [key, value] : dict_->items) {
       const auto* name = contents().as<std::string_view>(key);
@@ -58,7 +62,7 @@ class Checkpoint {
       }
       check_tensor_name(text, path_.string());
       if (config::first_invalid_utf8(text) != std::string::npos) fail("has a tensor whose name is no UTF-8");
-      if (!tensors.emplace(text, *tensor).second) fail("has the tensor " + in_quotes(text) + " twice");
+      tensors.emplace(text, *tensor);
     }
     weights.tensors = file_.tensors(tensors);
     return weights;
@@ -73,6 +77,14 @@ class Checkpoint {
       fail("holds a whole object of Python, " + in_quotes(contents().globals[object->index].name) +
            ", and no state dict; in Python, save model.state_dict() instead");
     fail("holds no dictionary of tensors; in Python, save model.state_dict()");
+  }
+
+  // Python keeps the last of them, and other readers the first.
+  void refuse_repeated_keys(const Dict& dict) const {
+    std::set<std::string_view> keys;
+    for (const auto& [name, value] : dict.items)
+      if (const auto* text = contents().as<std::string_view>(name); text != nullptr && !keys.insert(*text).second)
+        fail("has the key " + in_quotes(*text) + " twice");
   }
 
   const Dict* dict_under(std::string_view key) const {
@@ -124,6 +136,10 @@ WeightsFile read_as_saved(const std::filesystem::path& path, std::string_view ke
   if (looks_like_torch_file(path)) return Checkpoint(path, key).read();
   if (!key.empty()) throw Error(path.string() + ": is a safetensors file, which has no keys to choose from");
   WeightsFile weights;
+  if (is_safetensors_index(path)) {
+    weights.tensors = read_sharded_safetensors(path);
+    return weights;
+  }
   try {
     weights.tensors = read_safetensors(path).tensors;
   } catch (const Error&) {

@@ -20,9 +20,10 @@ struct WeightsFile {
   std::vector<std::string> not_tensors;  // names of what lay beside them and is left out
 };
 
-/// Reads a safetensors file, or one that torch.save wrote, whatever it is called. A checkpoint's weights are those
-/// under `key`, or else under the first of the usual keys that it has: averaged ones (state_dict_ema, model_ema)
-/// before the last ones (state_dict, model, model_state_dict, net, module). Wrappers' prefixes that all names share
+/// Reads a safetensors file, the index of several (`….safetensors.index.json`), or a file that torch.save wrote,
+/// whatever it is called. A checkpoint's weights are those under `key`, or else under the first of the usual keys that
+/// it has: averaged ones (state_dict_ema, model_ema) before the last ones (state_dict, model, model_state_dict, net,
+/// module). Wrappers' prefixes that all names share
 /// ("module.", "_orig_mod.", "model.", "backbone.") are removed.
 /// Throws io::Error: what the readers refuse, a file without a state dict (naming the keys it has), names twice.
 WeightsFile read_weights_file(const std::filesystem::path& path, std::string_view key = {});

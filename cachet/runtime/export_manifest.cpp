@@ -1,6 +1,8 @@
 #include "cachet/runtime/export_manifest.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -8,6 +10,8 @@
 #include <utility>
 
 #include "cachet/io/error.h"
+#include "cachet/io/image_request.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 
@@ -64,7 +68,8 @@ class Reader {
   }
   int64_t integer(int64_t least, int64_t most) const {
     if (!json_.is_number_integer()) fail("is no whole number");
-    const auto value = json_.get<int64_t>();
+    const bool is_too_large = json_.is_number_unsigned() && json_.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
+    const auto value = is_too_large ? INT64_MAX : json_.get<int64_t>();
     if (value < least || value > most) fail("is " + json_.dump() + ", out of range");
     return value;
   }
@@ -121,6 +126,14 @@ ImagePreparation read_image(const Reader& json) {
     json.fail("says half of how images become one size");
   image.crop_fraction = json["crop_fraction"].number();
   if (image.crop_fraction < 0.1 || image.crop_fraction > 1) json["crop_fraction"].fail("is not from 0.1 to 1");
+  // Cropping the middle, an image is first made so much larger.
+  const double side = image.middle ? 1 / image.crop_fraction : 1;
+  const auto pixels = [](int64_t height, int64_t width) {
+    return static_cast<double>(height) * static_cast<double>(width);
+  };
+  if (std::max(pixels(image.height, image.width) * side * side, pixels(image.first_height, image.first_width)) >
+      static_cast<double>(io::kMostImagePixels))
+    json.fail("makes images of more pixels than there can be");
   image.filter = json["interpolation"].word(kFilters);
   for (const Reader& value : json["mean"].list(3)) image.mean.push_back(value.number());
   for (const Reader& value : json["std"].list(3)) image.deviation.push_back(value.number());
@@ -199,7 +212,7 @@ std::string to_json(const ExportManifest& manifest) {
 }
 
 ExportManifest parse_export_manifest(const std::string& text, const std::string& name) {
-  const Json parsed = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json parsed = io::parse_json<Json>(text, /*throws=*/false);
   const Reader json(parsed, name);
   if (parsed.is_discarded()) json.fail("is no JSON");
   if (!json.has("format") || json["format"].text() != kFormat)
@@ -235,6 +248,8 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
     if (!is_plain_name(file)) json["files"].fail("names " + io::in_quotes(file) + ", which is no file of the folder");
   const std::string model(model_file(manifest.engine));
   if (!manifest.files.contains(model)) json["files"].fail("has no " + model);
+  if (manifest.engine == EngineKind::openvino && !manifest.files.contains("model.bin"))
+    json["files"].fail("has no model.bin, which has the weights");
   return manifest;
 }
 

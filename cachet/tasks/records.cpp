@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "cachet/io/parse_json.h"
 #include "cachet/io/sha256.h"
 
 namespace cachet::tasks {
@@ -22,7 +23,7 @@ std::string short_digest(const std::string& text) { return io::sha256_hex(text).
 
 /// The source of a line that is record `index`; nothing of any other line.
 std::optional<std::string> source_in(const std::string& line, int64_t index) {
-  const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const auto json = io::parse_json<nlohmann::json>(line, /*throws=*/false);
   if (!json.is_object()) return std::nullopt;
   const auto number = json.find("index"), source = json.find(kSourceKey);
   if (number == json.end() || !number->is_number_integer() || number->get<int64_t>() != index) return std::nullopt;

@@ -203,6 +203,9 @@ fs::path find_checkpoint(const fs::path& given) {
   if (!fs::is_directory(folder)) folder = run_or_checkpoint;
   for (const char* pointer : {"best", "last"}) {
     if (auto path = read_pointer(folder, pointer)) return *path;
+    if (fs::exists(folder / pointer))
+      throw std::runtime_error((folder / pointer).string() +
+                               ": names no checkpoint that is here; name a checkpoint, or remove this file");
   }
   const std::vector<fs::path> all = newest_first(folder);
   if (all.empty()) {

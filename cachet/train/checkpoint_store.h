@@ -69,7 +69,7 @@ std::string checkpoint_name(int64_t step);
 int64_t step_of_checkpoint(const std::filesystem::path& folder);
 
 /// The checkpoint folder meant by a run folder (its best, else its last, else its newest checkpoint) or by itself.
-/// Throws std::runtime_error that says where it looked.
+/// Throws std::runtime_error that says where it looked, or which pointer names no checkpoint.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_or_checkpoint);
 
 }  // namespace cachet::train

@@ -4,6 +4,7 @@
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 
 namespace cachet::train {
@@ -24,7 +25,7 @@ std::optional<std::string> read_evaluation_details(const std::filesystem::path& 
   std::error_code unreadable;
   if (!std::filesystem::exists(file, unreadable)) return std::nullopt;
   try {
-    const auto json = DetailsJson::parse(io::read_text_file(file, kMostDetailsBytes));
+    const auto json = io::parse_json<DetailsJson>(io::read_text_file(file, kMostDetailsBytes));
     if (json.at("schema") != 1 || json.at("step").get<int64_t>() > step) return std::nullopt;
     return json.at("details").dump();
   } catch (const DetailsJson::exception&) {

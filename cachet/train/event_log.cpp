@@ -2,16 +2,21 @@
 
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <system_error>
+
+#include "cachet/io/parse_json.h"
+#include "cachet/io/read_file.h"
 
 namespace cachet::train {
 namespace {
 
 using EventJson = nlohmann::ordered_json;
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 34, kMostSteps = uint64_t{1} << 53;
 
 EventJson metrics_to_json(const Metrics& metrics) {
   EventJson json = EventJson::object();
@@ -29,14 +34,21 @@ Metrics metrics_from(const EventJson& json) {
   return metrics;
 }
 
-std::optional<Event> parse_event(const std::string& line) {
+/// Throws where it is none: what is too large for its type would be something else.
+int64_t natural(const EventJson& json) {
+  if (!json.is_number_unsigned() || json.get<uint64_t>() > kMostSteps)
+    throw EventJson::other_error::create(501, "no number of steps", &json);
+  return json.get<int64_t>();
+}
+
+std::optional<Event> parse_event(std::string_view line) {
   try {
-    const EventJson json = EventJson::parse(line);
+    const EventJson json = io::parse_json<EventJson>(line);
     if (json.at("schema") != 1) return std::nullopt;
     Event event;
     event.kind = json.at("kind") == "evaluation" ? Event::Kind::evaluation : Event::Kind::step;
-    json.at("step").get_to(event.step);
-    json.at("epoch").get_to(event.epoch);
+    event.step = natural(json.at("step"));
+    event.epoch = natural(json.at("epoch"));
     event.metrics = metrics_from(json.at("metrics"));
     for (const auto& [name, values] : json.at("series").items()) {
       Series series{name, {}};
@@ -50,16 +62,18 @@ std::optional<Event> parse_event(const std::string& line) {
   }
 }
 
-/// Calls `visit(event, end)` for each whole line until one is torn or damaged or `visit` says no more.
+/// Calls `visit(event, end)` for each whole line, of a damaged one with nothing, until `visit` says no more. What
+/// stands behind the last line's end is torn.
 template <class Visit>
 void visit_events(const std::filesystem::path& path, Visit visit) {
-  std::ifstream file(path, std::ios::binary);
-  std::string line;
-  uint64_t end = 0;
-  while (std::getline(file, line) && !file.eof()) {
-    end += line.size() + 1;
-    const std::optional<Event> event = parse_event(line);
-    if (!event || !visit(*event, end)) return;
+  std::error_code absent;
+  if (!std::filesystem::exists(path, absent)) return;
+  const std::string text = io::read_text_file(path, kMostBytes);
+  size_t begin = 0;
+  for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    const std::optional<Event> event = parse_event(std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+    if (!visit(event, begin)) return;
   }
 }
 
@@ -80,8 +94,8 @@ std::string to_json_line(const Event& event) {
 
 std::vector<Event> read_events(const std::filesystem::path& path) {
   std::vector<Event> events;
-  visit_events(path, [&](const Event& event, uint64_t) {
-    events.push_back(event);
+  visit_events(path, [&](const std::optional<Event>& event, uint64_t) {
+    if (event) events.push_back(*event);
     return true;
   });
   return events;
@@ -91,20 +105,28 @@ double unix_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-uint64_t rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated) {
+RewoundEvents rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated) {
   std::error_code error;
   const uint64_t size = std::filesystem::file_size(path, error);
-  if (error) return 0;
+  if (error) return {};
   uint64_t kept = 0;
-  visit_events(path, [&](const Event& event, uint64_t end) {
-    const bool later = event.step > step;
-    const bool undone = event.step == step && event.kind == Event::Kind::evaluation && !evaluated;
+  RewoundEvents rewound;
+  int64_t damaged = 0;
+  visit_events(path, [&](const std::optional<Event>& event, uint64_t end) {
+    if (!event) {
+      ++damaged;
+      return true;
+    }
+    const bool later = event->step > step;
+    const bool undone = event->step == step && event->kind == Event::Kind::evaluation && !evaluated;
     if (later || undone) return false;
     kept = end;
+    rewound.damaged_lines = damaged;
     return true;
   });
   if (kept < size) std::filesystem::resize_file(path, kept);
-  return size - kept;
+  rewound.bytes = size - kept;
+  return rewound;
 }
 
 }  // namespace cachet::train

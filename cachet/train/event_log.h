@@ -27,7 +27,8 @@ double unix_time();                                    // now
 
 std::string to_json_line(const Event& event);
 
-/// The events of a file, those behind a torn or damaged line left out. A missing file has none.
+/// The events of a file, torn and damaged lines left out. A missing file has none. Throws io::Error where it cannot be
+/// read, or is no regular file.
 std::vector<Event> read_events(const std::filesystem::path& path);
 
 /// A file of events that only grows. Each event is one write. Throws io::Error.
@@ -43,9 +44,14 @@ class EventLog {
   io::GrowingFile file_;
 };
 
+struct RewoundEvents {
+  uint64_t bytes = 0;         // that were cut off
+  int64_t damaged_lines = 0;  // before them, which stay
+};
+
 /// Cuts the file behind what a checkpoint at `step` knows of: events of later steps, its own evaluation unless that was
-/// done, a torn line. Returns the number of bytes cut off.
-uint64_t rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated);
+/// done, a torn line. A damaged line costs itself, not those behind it. Throws io::Error.
+RewoundEvents rewind_events(const std::filesystem::path& path, int64_t step, bool evaluated);
 
 /// Writes the evaluations as a table, a line each: step, epoch, the metrics, and what was measured of training since
 /// the evaluation before.

@@ -5,17 +5,19 @@
 namespace cachet::train {
 namespace {
 
-volatile sig_atomic_t stop_requested = 0;
+constexpr int kBySignal = 128;  // as shells have it
 
-void on_stop_signal(int) {
-  if (stop_requested != 0) _exit(130);
-  stop_requested = 1;
+volatile sig_atomic_t stop_signal = 0;
+
+void on_stop_signal(int signal) {
+  if (stop_signal != 0) _exit(kBySignal + signal);
+  stop_signal = signal;
 }
 
 }  // namespace
 
 Interruption::Interruption() {
-  stop_requested = 0;
+  stop_signal = 0;
   struct sigaction action {};
   action.sa_handler = on_stop_signal;
   action.sa_flags = SA_RESTART;  // a save under way is not to fail with EINTR
@@ -30,6 +32,8 @@ Interruption::~Interruption() {
   for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
 }
 
-bool Interruption::requested() const { return stop_requested != 0; }
+bool Interruption::requested() const { return stop_signal != 0; }
+
+int Interruption::exit_code() { return kBySignal + (stop_signal != 0 ? static_cast<int>(stop_signal) : SIGINT); }
 
 }  // namespace cachet::train

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "cachet/io/error.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/train/checkpoint.h"
@@ -49,7 +50,7 @@ std::string to_json(const Manifest& manifest) {
 Manifest manifest_from_json(const std::string& text) {
   Manifest manifest;
   try {
-    manifest = parse_manifest(ManifestJson::parse(text));
+    manifest = parse_manifest(io::parse_json<ManifestJson>(text));
   } catch (const ManifestJson::exception&) {
     throw std::runtime_error("it is damaged");
   }

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachet/io/parse_json.h"
+
 namespace cachet::train {
 namespace {
 
@@ -49,7 +51,7 @@ std::string to_json(const RunDescription& description) {
 
 std::optional<RunDescription> run_description_from_json(const std::string& text) {
   try {
-    const auto json = DescriptionJson::parse(text);
+    const auto json = io::parse_json<DescriptionJson>(text);
     RunDescription description;
     description.task = json.at("task");
     const auto part = [&](const char* name, DescriptionJson missing) { return json.value(name, std::move(missing)); };

@@ -14,6 +14,7 @@
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/folder_path.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/report/shell_word.h"
@@ -97,7 +98,7 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
     throw std::runtime_error(path.string() + ": is no run folder (it has no " + std::string(kRunName) + ")");
   }
   try {
-    const RunJson json = RunJson::parse(io::read_text_file(file, 16 << 20));
+    const RunJson json = io::parse_json<RunJson>(io::read_text_file(file, 16 << 20));
     Identity run{json.at("id"),
                  json.value("recipe", ""),
                  json.at("created"),

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "cachet/io/error.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 
 namespace cachet::train {
@@ -57,7 +58,7 @@ std::optional<Status> read_status(const std::filesystem::path& file) {
   std::error_code unreadable;
   if (!std::filesystem::exists(file, unreadable)) return std::nullopt;
   try {
-    const StatusJson json = StatusJson::parse(io::read_text_file(file, 1 << 20));
+    const StatusJson json = io::parse_json<StatusJson>(io::read_text_file(file, 1 << 20));
     Status status;
     const std::string state = json.at("state");
     status.running = state == kRunning;

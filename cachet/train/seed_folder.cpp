@@ -10,6 +10,7 @@
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 
 namespace cachet::train {
@@ -27,7 +28,7 @@ std::string seeds_to_json(const std::vector<uint64_t>& seeds) {
 
 std::vector<uint64_t> read_seeds(const std::filesystem::path& file) {
   try {
-    const SeedsJson json = SeedsJson::parse(io::read_text_file(file, 1 << 20));
+    const SeedsJson json = io::parse_json<SeedsJson>(io::read_text_file(file, 1 << 20));
     const auto seeds = json.at("seeds").get<std::vector<uint64_t>>();
     if (seeds.empty()) throw std::runtime_error(file.string() + ": damaged: it names no seed");
     return seeds;

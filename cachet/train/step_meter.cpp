@@ -85,6 +85,8 @@ std::string event_text(const Event& event, int64_t total_steps, const RunDescrip
   if (const auto memory = event.machine.find("memory_bytes")) {
     text += "  " + report::format_bytes(static_cast<int64_t>(*memory));
   }
+  if (const auto memory = event.machine.find("device_memory_bytes"))
+    text += "  " + report::format_bytes(static_cast<int64_t>(*memory)) + " on the device";
   if (const auto left = event.machine.find("seconds_left")) text += "  left " + report::format_duration(*left);
   return text;
 }

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "cachet/io/parse_json.h"
+
 namespace cachet::train {
 namespace {
 
@@ -75,7 +77,7 @@ std::string to_json(const TrainState& state) {
 
 TrainState train_state_from_json(const std::string& text) {
   try {
-    return parse_train_state(Json::parse(text));
+    return parse_train_state(io::parse_json<Json>(text));
   } catch (const Json::exception&) {
     throw std::runtime_error("it is not the JSON that a training state has");
   }

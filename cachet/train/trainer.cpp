@@ -115,8 +115,13 @@ class Trainer::Loop {
     const std::optional<CheckpointStore::Found> found = store_.resume();
     for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
     if (found) restore(*found);
-    const uint64_t cut = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
-    if (cut > 0) log_.note("cut " + std::to_string(cut) + " bytes of metrics behind the checkpoint");
+    const RewoundEvents rewound = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
+    if (rewound.bytes > 0)
+      log_.note("cut " + std::to_string(rewound.bytes) + " bytes of metrics behind the checkpoint");
+    if (rewound.damaged_lines > 0)
+      log_.say(folder_.metrics().string() + ": " + std::to_string(rewound.damaged_lines) +
+               (rewound.damaged_lines == 1 ? " line is damaged and is" : " lines are damaged and are") +
+               " passed over");
     events_.emplace(folder_.metrics());
     history_ = read_events(folder_.metrics());
     for (const Event& event : history_) {

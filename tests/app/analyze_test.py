@@ -47,6 +47,10 @@ class Analyze(RunTest):
         self.assertEqual(set(again), set(whole))
         self.assertEqual([name for name in whole if again[name] != whole[name]], [gone])
         self.assertEqual((self.folder / "seen/analysis.html").read_text(), page)
+        for foreign in ('{"left_out":"","values":{}}', '{"left_out":"","values":{"layers":[],"gates":{"a":[]}}}', "[" * 100000):
+            (self.folder / "seen/parts" / gone).write_text(foreign)
+            self.analyze("run", "-o", "seen")
+            self.assertEqual((self.folder / "seen/analysis.html").read_text(), page)
         # Other options are other measurements, of those that depend on them.
         self.cachet("analyze", "run", "-o", "seen", "--samples", "16", "--steps", "9")
         more = set(self.parts("seen")) - set(whole)

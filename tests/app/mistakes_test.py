@@ -1,4 +1,6 @@
 """Wrong usage: exit code 2, a line or two that say what to do, the nearest names."""
+import json
+
 import command
 
 TINY = "vit_tiny_patch16_224"
@@ -78,6 +80,18 @@ class Models(command.CommandTest):
     def test_a_sweep_is_checked_before_anything_is_measured(self):
         self.assertIn("model.patch_size", self.refused("bench", "vit*", "--set", "model.patch_size=15", "--seconds",
                                                        "1000", timeout=60))
+
+
+    def test_a_model_that_does_not_take_the_settings_is_a_row(self):
+        done = command.run("bench", TINY, "lra_small", "--set", "model.patch_size=16", "--mode", "infer", "--seconds", "0.001",
+                           "--json")
+        self.assertEqual(done.returncode, 1)
+        vit, encoder = json.loads(done.stdout)["results"]
+        self.assertGreater(vit["median_ms"], 0)
+        self.assertIn("patch_size", encoder["error"])
+        said = done.stderr.splitlines()
+        self.assertTrue(any(line.startswith(f"{TINY}, infer, fp32, batch 1, ") for line in said), done.stderr)
+        self.assertIn("lra_small", said[-1])
 
 
 class Failures(command.CommandTest):

@@ -133,7 +133,11 @@ TEST(WeightsFile, RefusesWhatHasNone) {
   EXPECT_NE(refusal(kWeight).find("no dictionary of tensors"), std::string::npos);
   EXPECT_NE(refusal(p::dict({{"epoch", "K\1"}})).find("it has 'epoch'"), std::string::npos);
   EXPECT_NE(refusal("}").find("it is empty"), std::string::npos);
+  // Python would take the last of them.
+  const std::string dict = p::dict({{"w", kWeight}});
   EXPECT_NE(refusal(p::dict({{"w", kWeight}, {"w", kWeight}})).find("'w' twice"), std::string::npos);
+  EXPECT_NE(refusal(p::dict({{"w", kWeight}, {"w", "K\1"}})).find("'w' twice"), std::string::npos);
+  EXPECT_NE(refusal(p::dict({{"model", dict}, {"model", dict}})).find("'model' twice"), std::string::npos);
   EXPECT_NE(refusal(p::dict({{"\xff", kWeight}})).find("no UTF-8"), std::string::npos);
   EXPECT_NE(refusal(p::dict({{"a\nb", kWeight}})).find("control character"), std::string::npos);
 }

@@ -72,6 +72,15 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
          json["inputs"][0]["shape"] = {4, 3, 16, 24};
        }},
       {"inputs[0].shape[3]: is -7, out of range", [](Json& json) { json["inputs"][0]["shape"][3] = -7; }},
+      {"inputs[0].shape[0]: is 18446744073709551615, out of range",
+       [](Json& json) { json["inputs"][0]["shape"][0] = 18446744073709551615ULL; }},
+      {"image: makes images of more pixels",
+       [](Json& json) { json["image"]["first_height"] = json["image"]["first_width"] = 65536; }},
+      {"files: has no model.bin",
+       [](Json& json) {
+         json["engine"] = "openvino";
+         json["files"]["model.xml"] = "00";
+       }},
       {"inputs: is no list", [](Json& json) { json["inputs"] = 3; }},
       {"classes: is empty", [](Json& json) { json["classes"] = Json::array(); }},
       {"classes[1]: is no text", [](Json& json) { json["classes"][1] = 5; }},

@@ -87,6 +87,20 @@ TEST(CheckpointStore, ReadsTheStepOfAName) {
     EXPECT_THROW(step_of_checkpoint(name), std::invalid_argument) << name;
 }
 
+TEST(CheckpointStore, TakesNoOtherCheckpointForTheBest) {
+  const test::TemporaryDirectory folder;
+  CheckpointStore store(folder.path(), "run", 2);
+  for (int64_t step = 1; step <= 2; ++step) store.save(stored(step), /*best=*/step == 1);
+  for (const char* text : {"", "step-", "step-00000007\n", "../step-00000001\n"}) {
+    std::ofstream(folder / "best", std::ios::trunc) << text;
+    EXPECT_NE(test::thrown_message<std::runtime_error>([&] { find_checkpoint(folder.path()); }).find("best: names no"),
+              std::string::npos)
+        << text;
+  }
+  fs::remove(folder / "best");
+  EXPECT_EQ(find_checkpoint(folder.path()), store.last());
+}
+
 TEST(CheckpointStore, SaysWhereItLookedForACheckpoint) {
   const test::TemporaryDirectory folder;
   const auto said = [](const std::filesystem::path& path) {

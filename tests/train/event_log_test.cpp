@@ -1,11 +1,14 @@
 #include "cachet/train/event_log.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <fstream>
 #include <limits>
 
+#include "cachet/io/error.h"
+#include "cachet/io/read_file.h"
 #include "cachet/train/manifest.h"
 #include "cachet/train/train_state.h"
 #include "tests/support/temporary_directory.h"
@@ -53,12 +56,36 @@ TEST(EventLog, IsCutBehindACheckpoint) {
     write_events(folder / "m");
     std::ofstream(folder / "m", std::ios::app) << "{\"schema\":1,\"kind\":\"st";  // torn by a crash
     EXPECT_EQ(read_events(folder / "m").size(), 4U);
-    EXPECT_GT(rewind_events(folder / "m", step, evaluated), 0U);
+    EXPECT_GT(rewind_events(folder / "m", step, evaluated).bytes, 0U);
     EXPECT_EQ(read_events(folder / "m").size(), static_cast<size_t>(left));
-    EXPECT_EQ(rewind_events(folder / "m", step, evaluated), 0U);
+    EXPECT_EQ(rewind_events(folder / "m", step, evaluated).bytes, 0U);
     EventLog(folder / "m").append(logged(Event::Kind::step, step + 1));
     EXPECT_EQ(read_events(folder / "m").size(), static_cast<size_t>(left) + 1);
   }
+}
+
+TEST(EventLog, ADamagedLineCostsItselfAlone) {
+  for (const auto& damage :
+       std::vector<std::string>{"\x01", "1e300", "-1", "9007199254740993", std::string(200'000, '[')}) {
+    const test::TemporaryDirectory folder;
+    write_events(folder / "m");
+    std::string text = io::read_text_file(folder / "m", 1 << 20);
+    const size_t second = text.find('\n') + 1, step = text.find("\"step\":", second) + 7;
+    text.replace(step, 1, damage);
+    std::ofstream(folder / "m", std::ios::binary | std::ios::trunc) << text;
+    EXPECT_EQ(read_events(folder / "m").size(), 3U) << damage.substr(0, 20);
+    const RewoundEvents rewound = rewind_events(folder / "m", 9, true);
+    EXPECT_EQ(rewound.bytes, 0U);
+    EXPECT_EQ(rewound.damaged_lines, 1);
+    EXPECT_EQ(io::read_text_file(folder / "m", 1 << 20), text);
+  }
+}
+
+TEST(EventLog, IsARegularFile) {
+  const test::TemporaryDirectory folder;
+  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", folder / "endless");
+  for (const char* name : {"fifo", "endless"}) EXPECT_THROW(read_events(folder / name), io::Error) << name;
 }
 
 TEST(EventLog, TheSummaryHasALineForEachEvaluation) {

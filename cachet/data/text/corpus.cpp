@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -110,6 +111,7 @@ CorpusOptions read_corpus_options(const config::View& data, DataRoot root) {
   options.root = root == DataRoot::required ? data.required_text("root") : data.text("root", "");
   options.tokens = data.choice("tokens", options.tokens, kCorpusTokens);
   options.normalization = read_normalization(data);
+  options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});
   options.limit = data.integer("limit", options.limit, {.least = 0});
   if (options.tokens == CorpusTokens::bytes) {
     for (const char* key : {"vocabulary_file", "vocabulary", "vocabulary_hash"})
@@ -252,9 +254,12 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
   if (const fs::path path = root / token_file_name(split); fs::exists(path, unreadable))
     corpus = from_token_file(path, encoder.vocabulary());
   if (!corpus) corpus = from_text(find_corpus_text(root, split), encoder, options.tokens);
-  if (options.limit > 0 && options.limit < corpus->facts.tokens) {
-    corpus->tokens = std::make_shared<const FirstTokens>(corpus->tokens, options.limit);
-    corpus->facts.tokens = options.limit;
+  int64_t kept = corpus->facts.tokens;
+  if (split == SequenceSplit::train) kept = std::llround(options.fraction * static_cast<double>(kept));
+  if (options.limit > 0) kept = std::min(kept, options.limit);
+  if (kept < corpus->facts.tokens) {
+    corpus->tokens = std::make_shared<const FirstTokens>(corpus->tokens, kept);
+    corpus->facts.tokens = kept;
     corpus->facts.text_bytes = corpus->facts.text_characters = corpus->unknown = 0;
   }
   if (corpus->facts.tokens < 2)

@@ -28,10 +28,11 @@ struct CorpusOptions {
   int64_t vocabulary = 0;                               // how many tokens it must have; 0: any
   std::string vocabulary_hash{};                        // where given, the file must have it
   TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
+  double fraction = 1;                                        // the first share of the training tokens, in (0, 1]
   int64_t limit = 0;                                          // at most so many tokens of each split; 0 = all
 };
 
-/// Reads root, tokens, vocabulary_file, vocabulary, vocabulary_hash, normalize and limit.
+/// Reads root, tokens, vocabulary_file, vocabulary, vocabulary_hash, normalize, fraction and limit.
 CorpusOptions read_corpus_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// What should lie in the folder, in words.
@@ -55,10 +56,10 @@ std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& opti
 /// subword model has), in their order.
 struct Corpus {
   std::shared_ptr<const TokenSequence> tokens;
-  TokenFileFacts facts;               // text_bytes and text_characters are 0 where `limit` cuts the text
+  TokenFileFacts facts;               // text_bytes and text_characters are 0 where the text is cut
   std::filesystem::path path;         // the file
   int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens,
-                                      // the former also where `limit` cuts the text
+                                      // the former also where the text is cut
   bool begins_with_mark = false;      // a byte-order mark, which is text as any other; unknown of a file of tokens
   std::string fingerprint() const;    // of its tokens and their meaning
   std::vector<std::string> notes(const char* split) const;  // what it holds, lines for the log

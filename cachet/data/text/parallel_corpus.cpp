@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cachet/data/fingerprint.h"
+#include "cachet/data/random.h"
 #include "cachet/data/text/text_lines.h"
 #include "cachet/io/error.h"
 
@@ -22,6 +23,14 @@ Reason reason_against(const PairRules& rules, int64_t source, int64_t target) {
 
 std::string counted(int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// Whether the pair that is read as that of its number is kept: each is drawn by itself, so that no other has to be read
+// first, and a smaller share is part of a larger one.
+bool is_kept(const ParallelOptions& options, int64_t pair) {
+  return options.fraction >= 1 ||
+         CounterRandom(options.subset_seed, RandomStream::subset, 0, static_cast<uint64_t>(pair))
+             .chance(options.fraction);
 }
 
 // Leaves reading where a split has as many pairs as it may.
@@ -45,7 +54,9 @@ void ParallelCorpus::read_texts(const ParallelOptions& options, const ParallelEn
   std::array<std::shared_ptr<SentencesInMemory>, 2> kept;
   for (size_t side = 0; side < 2; ++side)
     kept[side] = std::make_shared<SentencesInMemory>(sides_[side].vocabulary.size);
+  int64_t number = 0;
   const auto take = [&](std::string_view source, std::string_view target) {
+    if (trains && !is_kept(options, number++)) return;
     if (options.limit > 0 && kept[0]->size() >= options.limit) throw EnoughPairs();
     const std::array<std::string_view, 2> texts{source, target};
     if (counts_.read == 0)
@@ -81,6 +92,7 @@ void ParallelCorpus::read_texts(const ParallelOptions& options, const ParallelEn
 void ParallelCorpus::read_token_files(const ParallelOptions& options, const std::vector<ParallelFiles>& files) {
   std::array<std::shared_ptr<ChosenSentences>, 2> kept{std::make_shared<ChosenSentences>(),
                                                        std::make_shared<ChosenSentences>()};
+  int64_t number = 0;
   for (const ParallelFiles& each : files) {
     std::array<std::shared_ptr<const Sentences>, 2> all;
     for (size_t side = 0; side < 2; ++side) {
@@ -92,6 +104,7 @@ void ParallelCorpus::read_token_files(const ParallelOptions& options, const std:
       throw io::Error(each.source.string() + ": has " + counted(all[0]->size(), "sentence") + ", and " +
                       each.target.string() + " " + std::to_string(all[1]->size()) + ": they are not of the same text");
     for (int64_t i = 0; i < all[0]->size(); ++i) {
+      if (!is_kept(options, number++)) continue;
       if (options.limit > 0 && kept[0]->size() >= options.limit) break;
       ++counts_.read;
       const std::array<int64_t, 2> lengths{all[0]->length(i), all[1]->length(i)};
@@ -135,7 +148,8 @@ std::shared_ptr<const ParallelCorpus> ParallelCorpus::open(const ParallelOptions
   if (corpus->size() == 0)
     throw io::Error(corpus->files_ + ": none of " + counted(corpus->counts_.read, "pair") +
                     " is left: the others have an empty side, more than data.max_length tokens, or lengths beyond "
-                    "data.max_ratio");
+                    "data.max_ratio" +
+                    (options.fraction < 1 ? "; data.fraction keeps few" : ""));
   return corpus;
 }
 

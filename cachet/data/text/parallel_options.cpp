@@ -84,7 +84,9 @@ ParallelOptions read_parallel_options(const config::View& data, DataRoot root) {
   if (options.rules.max_ratio > 0 && options.rules.max_ratio < 1)
     data.problem("max_ratio", "is of the longer side to the shorter one: 1 or more, or 0 for any");
   options.normalization = read_normalization(data);
+  options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});
   options.limit = data.integer("limit", options.limit, {.least = 0});
+  options.subset_seed = static_cast<uint64_t>(data.integer("subset_seed", 0, {.least = 0}));
   return options;
 }
 

@@ -47,7 +47,9 @@ struct ParallelOptions {
   ParallelVocabulary source_vocabulary{}, target_vocabulary{};  // the same where it is shared
   PairRules rules{};
   TextNormalization normalization = TextNormalization::none;  // the form that all texts are brought into
+  double fraction = 1;                                        // share of the training pairs to keep, in (0, 1]
   int64_t limit = 0;                                          // at most so many pairs of each split; 0 = all
+  uint64_t subset_seed = 0;                                   // draws what fraction keeps
 
   const ParallelVocabulary& vocabulary(ParallelSide side) const {
     return side == ParallelSide::source ? source_vocabulary : target_vocabulary;
@@ -56,8 +58,8 @@ struct ParallelOptions {
 };
 
 /// Reads root, source, target, train, validation, test, columns, tokens, shared_vocabulary, max_length, max_ratio,
-/// normalize, limit; vocabulary_file, vocabulary and vocabulary_hash where the vocabulary is shared, else these with
-/// source_ and target_ before them. Where the root is optional, so are the languages.
+/// normalize, fraction, limit, subset_seed; vocabulary_file, vocabulary and vocabulary_hash where the vocabulary is
+/// shared, else these with source_ and target_ before them. Where the root is optional, so are the languages.
 ParallelOptions read_parallel_options(const config::View& data, DataRoot root = DataRoot::required);
 
 /// What should lie in the folder, in words.

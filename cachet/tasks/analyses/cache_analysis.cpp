@@ -51,10 +51,10 @@ report::SmallMultiples share_curves(const std::string& run, const ordered_json& 
   report::SmallMultiples curves{"σ(λ) over steps: " + run, {}, true, ""};
   for (const auto& [layer, logged] : layers.items()) {
     report::LineChart chart{layer, "step", "σ(λ)"};
-    const std::vector<double> steps = numbers_in(logged["steps"]);
-    for (size_t head = 0; head < logged["shares"].front().size(); ++head) {
+    const std::vector<double> steps = numbers_in(logged.at("steps"));
+    for (size_t head = 0; head < logged.at("shares").at(0).size(); ++head) {
       report::Series series{"head " + std::to_string(head), steps, {}};
-      for (const ordered_json& shares : logged["shares"])
+      for (const ordered_json& shares : logged.at("shares"))
         series.y.push_back(head < shares.size() ? number_in(shares[head]) : std::nan(""));
       chart.series.push_back(std::move(series));
     }
@@ -66,11 +66,11 @@ report::SmallMultiples share_curves(const std::string& run, const ordered_json& 
 report::HeatMap head_map(const std::string& title, const ordered_json& layers, const char* what, const char* note) {
   report::HeatMap map{title, "head", "layer", {}, {}, {}, 0.0, std::nullopt, note};
   size_t heads = 0;
-  for (const ordered_json& layer : layers) heads = std::max(heads, layer[what].size());
+  for (const ordered_json& layer : layers) heads = std::max(heads, layer.at(what).size());
   map.columns = counted_names(heads);
   for (const ordered_json& layer : layers) {
-    map.rows.push_back(layer["layer"]);
-    std::vector<double> row = numbers_in(layer[what]);
+    map.rows.push_back(layer.at("layer"));
+    std::vector<double> row = numbers_in(layer.at(what));
     row.resize(heads, std::nan(""));
     map.values.insert(map.values.end(), row.begin(), row.end());
   }
@@ -89,7 +89,7 @@ report::Table activation_table(const std::string& run, const ordered_json& layer
                       "Means of absolute values over tokens and channels; the memory's part is ‖σ(λ)·o_mem‖ ÷ ‖o‖ of "
                       "all heads together."};
   for (const ordered_json& layer : layers) {
-    std::vector<report::Cell> row{layer["layer"].get<std::string>()};
+    std::vector<report::Cell> row{layer.at("layer").get<std::string>()};
     for (const char* name : {"self_activation", "memory_activation", "mixture_activation", "contribution"})
       row.emplace_back(report::format_number(number_in(layer[name]), 3), number_in(layer[name]));
     table.rows.push_back(std::move(row));
@@ -129,21 +129,21 @@ class CacheAnalysis final : public Analysis {
         std::string(title()), {}, "What memory attention adds to self-attention, and what is in the caches."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
-      const ordered_json& layers = values["layers"];
+      const ordered_json& layers = values.at("layers");
       section.blocks.push_back(head_map("σ(λ): " + result.run, layers, "shares",
                                         "The share of memory attention in a head: 0 is self-attention alone."));
       section.blocks.push_back(head_map("‖σ(λ)·o_mem‖ ÷ ‖o‖: " + result.run, layers, "contributions",
                                         "How much of a head's output comes from its memory."));
       section.blocks.push_back(activation_table(result.run, layers));
-      if (!values["shares_over_steps"].empty())
-        section.blocks.push_back(share_curves(result.run, values["shares_over_steps"]));
-      for (const ordered_json& cache : values["caches"]) {
-        const auto shown = static_cast<size_t>(cache["similarity"].size());
+      if (!values.at("shares_over_steps").empty())
+        section.blocks.push_back(share_curves(result.run, values.at("shares_over_steps")));
+      for (const ordered_json& cache : values.at("caches")) {
+        const auto shown = static_cast<size_t>(cache.at("similarity").size());
         section.blocks.push_back(
-            report::HeatMap{"Places of " + cache["layer"].get<std::string>() + ": " + result.run, "place", "place",
-                            counted_names(shown), counted_names(shown), matrix_in(cache["similarity"]), -1.0, 1.0,
+            report::HeatMap{"Places of " + cache.at("layer").get<std::string>() + ": " + result.run, "place", "place",
+                            counted_names(shown), counted_names(shown), matrix_in(cache.at("similarity")), -1.0, 1.0,
                             "Cosine of each place with each; mean of different ones " +
-                                report::format_fixed(number_in(cache["mean_similarity"]), 3) + "."});
+                                report::format_fixed(number_in(cache.at("mean_similarity")), 3) + "."});
       }
     }
     return section;

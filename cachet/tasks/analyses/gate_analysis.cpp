@@ -26,11 +26,11 @@ report::Table gate_table(const std::string& run, const ordered_json& gates) {
     for (const char* what : {"mean", "shut", "open"})
       table.columns.push_back({std::string(gate) + " " + what, Alignment::right});
   for (const ordered_json& layer : gates) {
-    std::vector<report::Cell> row{layer["layer"].get<std::string>()};
+    std::vector<report::Cell> row{layer.at("layer").get<std::string>()};
     for (const char* gate : {"reset", "update"}) {
-      row.emplace_back(report::format_fixed(number_in(layer[gate]["mean"]), 3));
-      row.emplace_back(report::format_percent(number_in(layer[gate]["shut"])));
-      row.emplace_back(report::format_percent(number_in(layer[gate]["open"])));
+      row.emplace_back(report::format_fixed(number_in(layer.at(gate).at("mean")), 3));
+      row.emplace_back(report::format_percent(number_in(layer.at(gate).at("shut"))));
+      row.emplace_back(report::format_percent(number_in(layer.at(gate).at("open"))));
     }
     table.rows.push_back(std::move(row));
   }
@@ -70,12 +70,13 @@ class GateAnalysis final : public Analysis {
                             "an update of the weights."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
-      if (!values["gates"].empty()) section.blocks.push_back(gate_table(result.run, values["gates"]));
+      if (!values.at("gates").empty()) section.blocks.push_back(gate_table(result.run, values.at("gates")));
       report::LineChart drift{"‖C_t − C_{t−1}‖ ÷ ‖C_t‖: " + result.run, "replayed step", "drift"};
       drift.y_from_zero = true;
       drift.note = "0: the cache stands still; a cache of each stream (scope = lane) is not stored, and does.";
-      for (const ordered_json& layer : values["drift"])
-        drift.series.push_back({layer["layer"], counted_steps(layer["drift"].size()), numbers_in(layer["drift"])});
+      for (const ordered_json& layer : values.at("drift"))
+        drift.series.push_back(
+            {layer.at("layer"), counted_steps(layer.at("drift").size()), numbers_in(layer.at("drift"))});
       section.blocks.push_back(std::move(drift));
     }
     return section;

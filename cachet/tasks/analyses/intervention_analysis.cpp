@@ -96,21 +96,21 @@ class InterventionAnalysis final : public Analysis {
       const auto [found, added] = tables.try_emplace(result.run);
       report::Table& table = found->second;
       std::vector<report::MetricDescription> metrics;
-      for (const auto& [name, metric] : values["described"].items())
-        metrics.push_back({name, metric["title"], report::form_from(metric["form"].get<std::string>())});
+      for (const auto& [name, metric] : values.at("described").items())
+        metrics.push_back({name, metric.at("title"), report::form_from(metric.at("form").get<std::string>())});
       if (added) {
         order.push_back(result.run);
         table.title = result.run;
         table.columns = {{"caches"}};
       }
-      for (const ordered_json& row : values["rows"]) {
-        std::vector<report::Cell> cells{row["what"].get<std::string>()};
+      for (const ordered_json& row : values.at("rows")) {
+        std::vector<report::Cell> cells{row.at("what").get<std::string>()};
         if (row.contains("impossible")) {
-          table.note += (table.note.empty() ? "" : " ") + row["what"].get<std::string>() + ": not done, " +
-                        row["impossible"].get<std::string>() + ".";
+          table.note += (table.note.empty() ? "" : " ") + row.at("what").get<std::string>() + ": not done, " +
+                        row.at("impossible").get<std::string>() + ".";
           continue;
         }
-        const ordered_json& values_of = row["metrics"];
+        const ordered_json& values_of = row.at("metrics");
         for (const auto& [name, value] : values_of.items()) {
           if (name.ends_with(report::kErrorSuffix)) continue;
           const report::MetricDescription metric = report::description_of(metrics, name);

@@ -6,6 +6,7 @@
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/tasks/analyses/result_values.h"
@@ -36,11 +37,11 @@ std::string part_name(const Analysis& analysis, const AnalysedRun& run, const An
 std::optional<KeptResult> KeptResults::find(const std::string& part) const {
   std::error_code absent;
   if (folder_.empty() || !fs::is_regular_file(part_file(part), absent)) return std::nullopt;
-  const auto json = ordered_json::parse(io::read_text_file(part_file(part), kMostPartBytes), nullptr, false);
+  const auto json = io::parse_json<ordered_json>(io::read_text_file(part_file(part), kMostPartBytes), /*throws=*/false);
   if (!json.is_object() || !json.contains("values") || !json.contains("left_out")) return std::nullopt;
   KeptResult result;
-  result.values = json["values"].dump();
-  result.left_out = json["left_out"].is_string() ? json["left_out"].get<std::string>() : "";
+  result.values = json.at("values").dump();
+  result.left_out = json.at("left_out").is_string() ? json.at("left_out").get<std::string>() : "";
   result.file = [pictures = folder_ / "pictures", part](const std::string& name) {
     std::error_code gone;
     const fs::path file = pictures / (part + "-" + name);
@@ -69,10 +70,25 @@ KeptResult KeptResults::keep_lack(const std::string& part, const std::string& wh
   return {"{}", why};
 }
 
+namespace {
+
+/// Whether the page can be drawn of what a file holds, which somebody may have changed.
+bool can_be_shown(const Analysis& analysis, const KeptResult& result) {
+  if (!result.left_out.empty()) return true;
+  try {
+    analysis.section({{"", "", result.values, result.file}});
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 KeptResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const KeptResults& kept,
                             const train::EvaluationProgress& progress) {
   const std::string part = part_name(analysis, run, beside);
-  if (auto result = kept.find(part)) return *result;
+  if (auto result = kept.find(part); result && can_be_shown(analysis, *result)) return *result;
   progress(0, 1);
   if (const auto why = analysis.lacks(run.model())) return kept.keep_lack(part, *why);
   if (beside)

@@ -27,14 +27,14 @@ report::Table attention_table(const std::string& run, const ordered_json& layers
         " of their head's mean; ‖WWᵀ − I‖ ÷ √n of weights that are to stay orthogonal, the largest of a layer.";
   }
   for (const ordered_json& layer : layers) {
-    const bool kernel = layer["attention"] == "kernel";
-    std::vector<report::Cell> row{layer["layer"].get<std::string>(), layer["attention"].get<std::string>(),
-                                  report::format_fixed(number_in(layer["entropy"]), 3)};
+    const bool kernel = layer.at("attention") == "kernel";
+    std::vector<report::Cell> row{layer.at("layer").get<std::string>(), layer.at("attention").get<std::string>(),
+                                  report::format_fixed(number_in(layer.at("entropy")), 3)};
     if (kernel) {
-      row.emplace_back(report::format_fixed(number_in(layer["softmax_entropy"]), 3));
-      row.emplace_back(report::format_fixed(number_in(layer["distance"]), 3));
-      row.emplace_back(report::format_percent(number_in(layer["dead"])));
-      const std::vector<double> residuals = numbers_in(layer["orthogonality"]);
+      row.emplace_back(report::format_fixed(number_in(layer.at("softmax_entropy")), 3));
+      row.emplace_back(report::format_fixed(number_in(layer.at("distance")), 3));
+      row.emplace_back(report::format_percent(number_in(layer.at("dead"))));
+      const std::vector<double> residuals = numbers_in(layer.at("orthogonality"));
       row.emplace_back(residuals.empty() ? "-" : report::format_number(*std::ranges::max_element(residuals), 3));
     }
     table.rows.push_back(std::move(row));
@@ -60,8 +60,9 @@ report::SmallMultiples feature_charts(const std::string& run, const ordered_json
   std::vector<double> places;
   for (int64_t bin = 0; bin < analysis::kFeatureBins; ++bin) places.push_back(-4 + static_cast<double>(bin) / 4);
   for (const ordered_json& layer : layers)
-    if (layer["attention"] == "kernel")
-      charts.charts.push_back({layer["layer"], "log₁₀ φ", "share", {{"share", places, numbers_in(layer["features"])}}});
+    if (layer.at("attention") == "kernel")
+      charts.charts.push_back(
+          {layer.at("layer"), "log₁₀ φ", "share", {{"share", places, numbers_in(layer.at("features"))}}});
   return charts;
 }
 
@@ -101,9 +102,9 @@ class KernelAnalysis final : public Analysis {
     report::Section section{std::string(title()), {}, ""};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
-      const ordered_json& layers = values["layers"];
+      const ordered_json& layers = values.at("layers");
       const bool kernels =
-          std::ranges::any_of(layers, [](const auto& layer) { return layer["attention"] == "kernel"; });
+          std::ranges::any_of(layers, [](const auto& layer) { return layer.at("attention") == "kernel"; });
       section.blocks.push_back(attention_table(result.run, layers, kernels));
       if (!kernels) {
         section.note = "A model with softmax attention alone has no kernel to look at.";
@@ -111,11 +112,11 @@ class KernelAnalysis final : public Analysis {
       }
       section.blocks.push_back(feature_charts(result.run, layers));
       for (const ordered_json& layer : layers) {
-        if (layer["attention"] != "kernel") continue;
-        const std::string name = layer["layer"].get<std::string>() + ": " + result.run;
-        section.blocks.push_back(attention_map("Attention that the kernel implies, " + name, layer["weights"]));
+        if (layer.at("attention") != "kernel") continue;
+        const std::string name = layer.at("layer").get<std::string>() + ": " + result.run;
+        section.blocks.push_back(attention_map("Attention that the kernel implies, " + name, layer.at("weights")));
         section.blocks.push_back(
-            attention_map("Softmax of the same queries and keys, " + name, layer["softmax_weights"]));
+            attention_map("Softmax of the same queries and keys, " + name, layer.at("softmax_weights")));
       }
     }
     return section;

@@ -111,20 +111,20 @@ class MapAnalysis final : public Analysis {
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       if (values.contains("nothing")) {
-        section.note += " " + result.run + " is left out: " + values["nothing"].get<std::string>() + ".";
+        section.note += " " + result.run + " is left out: " + values.at("nothing").get<std::string>() + ".";
         continue;
       }
-      for (const ordered_json& sample : values["samples"]) {
-        const std::string name = sample["name"].get<std::string>();
-        const std::string title = result.run + ", sample " + std::to_string(sample["index"].get<int64_t>()) +
+      for (const ordered_json& sample : values.at("samples")) {
+        const std::string name = sample.at("name").get<std::string>();
+        const std::string title = result.run + ", sample " + std::to_string(sample.at("index").get<int64_t>()) +
                                   (name.empty() ? "" : ": " + name);
         if (sample.contains("picture")) {
           report::ImageGrid grid{title, {}, ""};
-          grid.pictures.push_back({result.file(sample["picture"]), "sample", "sample"});
-          for (const ordered_json& map : sample["maps"]) {
+          grid.pictures.push_back({result.file(sample.at("picture")), "sample", "sample"});
+          for (const ordered_json& map : sample.at("maps")) {
             if (!map.contains("picture")) continue;
-            const std::string caption = map["layer"].get<std::string>() + " " + map["branch"].get<std::string>();
-            grid.pictures.push_back({result.file(map["picture"]), caption, caption});
+            const std::string caption = map.at("layer").get<std::string>() + " " + map.at("branch").get<std::string>();
+            grid.pictures.push_back({result.file(map.at("picture")), caption, caption});
           }
           section.blocks.push_back(std::move(grid));
         } else {
@@ -173,10 +173,10 @@ class MapAnalysis final : public Analysis {
 
   static report::HeatMap strip(const std::string& title, const ordered_json& sample) {
     report::HeatMap map{title, "token", "layer", {}, {}, {}, 0.0, std::nullopt, ""};
-    map.columns = sample["tokens"].get<std::vector<std::string>>();
-    for (const ordered_json& row : sample["maps"]) {
-      map.rows.push_back(row["layer"].get<std::string>() + " " + row["branch"].get<std::string>());
-      std::vector<double> values = numbers_in(row["activations"]);
+    map.columns = sample.at("tokens").get<std::vector<std::string>>();
+    for (const ordered_json& row : sample.at("maps")) {
+      map.rows.push_back(row.at("layer").get<std::string>() + " " + row.at("branch").get<std::string>());
+      std::vector<double> values = numbers_in(row.at("activations"));
       values.resize(map.columns.size(), std::nan(""));
       const double most = *std::ranges::max_element(values);
       for (const double value : values) map.values.push_back(value / std::max(most, 1e-12));

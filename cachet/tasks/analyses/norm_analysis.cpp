@@ -34,25 +34,26 @@ report::Table norm_table(const std::string& run, const ordered_json& values) {
        {"of the gradient", Alignment::right},
        {"σ̂² from σ²", Alignment::right}},
       {},
-      "Normal channels (PNAC): those whose last " + std::to_string(values["steps"].get<int64_t>()) +
+      "Normal channels (PNAC): those whose last " + std::to_string(values.at("steps").get<int64_t>()) +
           " statistics pass D'Agostino and Pearson's test at 0.05; constant ones do not. σ̂² from σ²: how "
           "far what was normalised with lies from the running average at the last step, relative to it."};
-  if (values["steps"].get<int64_t>() < analysis::kEnoughForNormality)
+  if (values.at("steps").get<int64_t>() < analysis::kEnoughForNormality)
     table.note += " Of fewer than " + std::to_string(analysis::kEnoughForNormality) +
                   " values the test's kurtosis part is inaccurate.";
-  for (const ordered_json& layer : values["layers"]) {
+  for (const ordered_json& layer : values.at("layers")) {
     const auto percent = [](const ordered_json& value) {
       return value.is_number() ? report::Cell(report::format_percent(value.get<double>()), value.get<double>())
                                : report::Cell("-");
     };
     const auto overall = [](const ordered_json& value) {
-      return value.is_null()
-                 ? report::Cell("-")
-                 : report::Cell(report::format_fixed(number_in(value["overall"]), 3), number_in(value["overall"]));
+      return value.is_null() ? report::Cell("-")
+                             : report::Cell(report::format_fixed(number_in(value.at("overall")), 3),
+                                            number_in(value.at("overall")));
     };
-    table.rows.push_back({layer["layer"].get<std::string>(), percent(layer["normal"]),
-                          percent(layer["gradient_normal"]), overall(layer["fluctuation"]),
-                          overall(layer["gradient_fluctuation"]), percent(layer["apart"].back())});
+    table.rows.push_back({layer.at("layer").get<std::string>(), percent(layer.at("normal")),
+                          percent(layer.at("gradient_normal")), overall(layer.at("fluctuation")),
+                          overall(layer.at("gradient_fluctuation")),
+                          percent(layer.at("apart").at(layer.at("apart").size() - 1))});
   }
   return table;
 }
@@ -60,12 +61,12 @@ report::Table norm_table(const std::string& run, const ordered_json& values) {
 report::SmallMultiples running_charts(const std::string& run, const ordered_json& layers) {
   report::SmallMultiples charts{"σ̂² beside running σ²: " + run, {}, false, "Means over channels."};
   for (const ordered_json& layer : layers) {
-    const std::vector<double> steps = counted_steps(layer["used"].size());
+    const std::vector<double> steps = counted_steps(layer.at("used").size());
     charts.charts.push_back(
-        {layer["layer"],
+        {layer.at("layer"),
          "replayed step",
          "",
-         {{"used", steps, numbers_in(layer["used"])}, {"running", steps, numbers_in(layer["running"])}}});
+         {{"used", steps, numbers_in(layer.at("used"))}, {"running", steps, numbers_in(layer.at("running"))}}});
   }
   return charts;
 }
@@ -74,17 +75,18 @@ report::LineChart fluctuation_chart(const std::string& title, const ordered_json
   report::LineChart chart{title, "replayed step", "‖s_t − s̄‖ ÷ rms ‖s‖"};
   chart.y_from_zero = true;
   for (const ordered_json& layer : layers)
-    if (!layer[which].is_null())
-      chart.series.push_back(
-          {layer["layer"], counted_steps(layer[which]["steps"].size()), numbers_in(layer[which]["steps"])});
+    if (!layer.at(which).is_null())
+      chart.series.push_back({layer.at("layer"), counted_steps(layer.at(which).at("steps").size()),
+                              numbers_in(layer.at(which).at("steps"))});
   return chart;
 }
 
 report::LineChart filtered_chart(const std::string& run, const ordered_json& layers) {
   report::LineChart chart{"Filtered steps, cumulative: " + run, "replayed step", "steps"};
   for (const ordered_json& layer : layers)
-    if (!layer["filtered"].empty())
-      chart.series.push_back({layer["layer"], counted_steps(layer["filtered"].size()), numbers_in(layer["filtered"])});
+    if (!layer.at("filtered").empty())
+      chart.series.push_back(
+          {layer.at("layer"), counted_steps(layer.at("filtered").size()), numbers_in(layer.at("filtered"))});
   chart.series = report::equal_series_joined(chart.series, "layers");
   return chart;
 }
@@ -94,12 +96,12 @@ report::LineChart normality_chart(const std::string& title, const ordered_json& 
   report::LineChart chart{title, "step", "normal channels"};
   chart.note = "At each checkpoint that the run keeps, over the same replayed steps.";
   chart.y_from_zero = true;
-  for (size_t layer = 0; layer < values["layers"].size(); ++layer) {
-    report::Series series{values["layers"][layer]["layer"], {}, {}};
-    for (const ordered_json& checkpoint : values["checkpoints"]) {
-      const ordered_json& share = checkpoint[which][layer];
+  for (size_t layer = 0; layer < values.at("layers").size(); ++layer) {
+    report::Series series{values.at("layers").at(layer).at("layer"), {}, {}};
+    for (const ordered_json& checkpoint : values.at("checkpoints")) {
+      const ordered_json& share = checkpoint.at(which).at(layer);
       if (!share.is_number()) continue;
-      series.x.push_back(number_in(checkpoint["step"]));
+      series.x.push_back(number_in(checkpoint.at("step")));
       series.y.push_back(share.get<double>());
     }
     if (!series.x.empty()) chart.series.push_back(std::move(series));
@@ -166,7 +168,7 @@ class NormAnalysis final : public Analysis {
         "Statistics of the batches of training steps that were replayed without an update of the weights."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
-      const ordered_json& layers = values["layers"];
+      const ordered_json& layers = values.at("layers");
       section.blocks.push_back(norm_table(result.run, values));
       const auto add = [&](report::LineChart chart) {
         if (!chart.series.empty()) section.blocks.push_back(std::move(chart));

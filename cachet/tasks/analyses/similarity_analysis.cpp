@@ -96,18 +96,18 @@ class SimilarityAnalysis final : public Analysis {
       const std::string title = result.beside.empty() ? result.run : result.run + " and " + result.beside;
       section.blocks.push_back(
           report::HeatMap{title, result.beside.empty() ? "layer" : result.beside, result.run,
-                          values["columns"].get<std::vector<std::string>>(),
-                          values["rows"].get<std::vector<std::string>>(), matrix_in(values["cka"]), 0.0, 1.0,
-                          "Unbiased, over " + std::to_string(values["batches"].get<int64_t>()) + " batches of " +
-                              std::to_string(values["examples"].get<int64_t>()) + " samples."});
-      if (!values.contains("checkpoints") || values["checkpoints"].empty()) continue;
+                          values.at("columns").get<std::vector<std::string>>(),
+                          values.at("rows").get<std::vector<std::string>>(), matrix_in(values.at("cka")), 0.0, 1.0,
+                          "Unbiased, over " + std::to_string(values.at("batches").get<int64_t>()) + " batches of " +
+                              std::to_string(values.at("examples").get<int64_t>()) + " samples."});
+      if (!values.contains("checkpoints") || values.at("checkpoints").empty()) continue;
       report::LineChart change{"CKA with itself over checkpoints: " + result.run, "step", "CKA"};
       change.note = "Each layer at the checkpoints that the run keeps, with itself at the one that is analysed.";
-      for (size_t layer = 0; layer < values["rows"].size(); ++layer) {
-        report::Series series{values["rows"][layer], {}, {}};
-        for (const ordered_json& checkpoint : values["checkpoints"]) {
-          series.x.push_back(number_in(checkpoint["step"]));
-          series.y.push_back(number_in(checkpoint["cka"][layer]));
+      for (size_t layer = 0; layer < values.at("rows").size(); ++layer) {
+        report::Series series{values.at("rows").at(layer), {}, {}};
+        for (const ordered_json& checkpoint : values.at("checkpoints")) {
+          series.x.push_back(number_in(checkpoint.at("step")));
+          series.y.push_back(number_in(checkpoint.at("cka").at(layer)));
         }
         change.series.push_back(std::move(series));
       }

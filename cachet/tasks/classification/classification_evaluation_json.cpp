@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cachet/io/parse_json.h"
 #include "cachet/tasks/classification/classification_evaluation.h"
 
 namespace cachet::tasks {
@@ -65,7 +66,7 @@ std::string to_json(const ClassificationEvaluation& evaluation) {
 
 std::optional<ClassificationEvaluation> evaluation_from_json(const std::string& text) {
   try {
-    const auto json = EvaluationJson::parse(text);
+    const auto json = io::parse_json<EvaluationJson>(text);
     ClassificationEvaluation evaluation;
     evaluation.classes = integer(json.at("classes"));
     evaluation.samples = integer(json.at("samples"));

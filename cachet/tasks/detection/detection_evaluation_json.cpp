@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "cachet/io/parse_json.h"
 #include "cachet/tasks/detection/detection_evaluation.h"
 
 namespace cachet::tasks {
@@ -67,7 +68,7 @@ std::string to_json(const DetectionEvaluation& evaluation, const std::vector<std
 }
 
 std::optional<DetectionEvaluation> detection_evaluation_from_json(const std::string& text, int64_t classes) try {
-  const auto json = ordered_json::parse(text);
+  const auto json = io::parse_json<ordered_json>(text);
   DetectionEvaluation evaluation;
   evaluation.images = json.at("images");
   evaluation.boxes = overlap_numbers_from(json.at("boxes"));

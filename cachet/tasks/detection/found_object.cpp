@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "cachet/io/parse_json.h"
+
 namespace cachet::tasks {
 namespace {
 
@@ -54,7 +56,7 @@ std::string to_json_line(const FoundObjects& found, const std::vector<std::strin
 }
 
 std::optional<FoundObjects> found_objects_from_json(const std::string& line) try {
-  const auto json = ordered_json::parse(line);
+  const auto json = io::parse_json<ordered_json>(line);
   FoundObjects found;
   found.index = whole_number(json.at("index"));
   if (json.contains("image_id")) found.image_id = whole_number(json["image_id"]);

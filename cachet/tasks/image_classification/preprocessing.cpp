@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cachet/io/error.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/normalization_text.h"
@@ -82,7 +83,7 @@ std::optional<Preprocessing> beside(const fs::path& weights, const Preprocessing
   const fs::path file = weights.parent_path() / "config.json";
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return std::nullopt;
-  const auto json = CfgJson::parse(io::read_text_file(file, kMostCfgBytes), nullptr, /*allow_exceptions=*/false);
+  const auto json = io::parse_json<CfgJson>(io::read_text_file(file, kMostCfgBytes), /*throws=*/false);
   const auto found = json.is_object() ? json.find(kCfg) : json.end();
   if (!json.is_object() || found == json.end() || !found->is_object()) return std::nullopt;  // another program's
   return TimmCfg(*found, file.string()).read(defaults, channels);

@@ -7,6 +7,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "cachet/io/parse_json.h"
+
 namespace cachet::tasks {
 
 train::Metrics LanguageEvaluation::metrics() const {
@@ -57,7 +59,7 @@ std::string to_json(const LanguageEvaluation& e) {
 
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text) {
   try {
-    const auto json = nlohmann::ordered_json::parse(text);
+    const auto json = io::parse_json<nlohmann::ordered_json>(text);
     LanguageEvaluation evaluation{json.at("tokens"),           json.at("loss"),
                                   json.at("loss_by_position"), json.at("text_bytes"),
                                   json.at("text_characters"),  json.at("baseline")};

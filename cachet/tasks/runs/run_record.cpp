@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachet/io/error.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 #include "cachet/tasks/recipe.h"
 #include "cachet/train/environment.h"
@@ -16,7 +17,7 @@ using EnvironmentJson = nlohmann::json;
 /// Where and by what a run was trained is told where it can be; a comparison does not depend on it.
 void read_machine(const std::filesystem::path& file, RunRecord& run) {
   try {
-    const EnvironmentJson json = EnvironmentJson::parse(io::read_text_file(file, 1 << 20));
+    const EnvironmentJson json = io::parse_json<EnvironmentJson>(io::read_text_file(file, 1 << 20));
     run.commit = json.value("commit", "");
     train::Environment machine;
     machine.processor = json.value("processor", json.value("cpu_capability", ""));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cachet/io/parse_json.h"
 #include "cachet/metrics/chrf.h"
 #include "cachet/report/format.h"
 
@@ -160,7 +161,7 @@ std::string to_json(const TranslationEvaluation& e) {
 
 std::optional<TranslationEvaluation> translation_evaluation_from_json(const std::string& text) {
   try {
-    const auto json = nlohmann::ordered_json::parse(text);
+    const auto json = io::parse_json<nlohmann::ordered_json>(text);
     TranslationEvaluation e{json.at("pairs"),      json.at("tokens"),   json.at("loss"), json.at("nll"),
                             json.at("translated"), json.at("bleu"),     json.at("chrf"), json.at("length_ratio"),
                             json.at("bleu_text"),  json.at("signature")};

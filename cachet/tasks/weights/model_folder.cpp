@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "cachet/io/atomic_file.h"
+#include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/sha256.h"
@@ -21,7 +22,7 @@ constexpr const char* kConfig = "config.json";
 constexpr uint64_t kMostConfigBytes = 1 << 20;
 
 ConfigJson read_config(const fs::path& config) {
-  return ConfigJson::parse(io::read_text_file(config, kMostConfigBytes), nullptr, /*allow_exceptions=*/false);
+  return io::parse_json<ConfigJson>(io::read_text_file(config, kMostConfigBytes), /*throws=*/false);
 }
 
 std::string digest_in(const fs::path& config) {

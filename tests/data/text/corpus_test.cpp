@@ -48,6 +48,17 @@ TEST(Corpus, HasAnEndForEachLine) {
   }
 }
 
+TEST(Corpus, KeepsTheFirstShareOfTheTrainingText) {
+  CorpusFolder texts;
+  for (const char* name : {"train.txt", "valid.txt"}) texts.write(name, "a b\nc d a\nb\n");
+  texts.options.fraction = 0.5;
+  using namespace test;
+  EXPECT_EQ(ids_of(texts.open()), (std::vector<int64_t>{kA, kB, kEos, kC, kD}));
+  EXPECT_EQ(texts.open(SequenceSplit::validation).tokens->size(), 9);
+  texts.options.limit = 3;
+  EXPECT_EQ(texts.open().tokens->size(), 3);
+}
+
 TEST(Corpus, ReadsALineOfTenMegabytes) {
   CorpusFolder texts;
   std::string line;

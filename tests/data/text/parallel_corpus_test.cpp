@@ -114,6 +114,33 @@ TEST(ParallelCorpus, ReadsSeveralFilesOneBehindTheOther) {
   EXPECT_EQ(texts.open()->fingerprint(), whole);
 }
 
+TEST(ParallelCorpus, KeepsAShareOfTheTrainingPairs) {
+  test::ParallelFolder texts;
+  std::string lines;
+  for (int i = 0; i < 400; ++i) lines += i % 3 == 0 ? "a\n" : i % 3 == 1 ? "b\n" : "a b\n";
+  for (const char* name : {"train.de", "train.en", "valid.de", "valid.en"}) texts.write(name, lines);
+  const auto kept = [&](double fraction, uint64_t seed) {
+    texts.options.fraction = fraction;
+    texts.options.subset_seed = seed;
+    return texts.open();
+  };
+  const auto some = kept(0.25, 0), more = kept(0.5, 0);
+  EXPECT_NEAR(static_cast<double>(some->size()), 100, 30);
+  EXPECT_NEAR(static_cast<double>(more->size()), 200, 30);
+  EXPECT_EQ(kept(0.25, 0)->fingerprint(), some->fingerprint());
+  EXPECT_NE(kept(0.25, 1)->fingerprint(), some->fingerprint());
+  EXPECT_EQ(kept(1, 0)->size(), 400);
+  // The smaller share is part of the larger one, in its order.
+  int64_t place = 0;
+  for (int64_t pair = 0; pair < some->size(); ++pair, ++place)
+    while (place < more->size() &&
+           more->tokens(ParallelSide::source, place) != some->tokens(ParallelSide::source, pair))
+      ++place;
+  EXPECT_LE(place, more->size());
+  texts.options.fraction = 0.25;
+  EXPECT_EQ(texts.open(SequenceSplit::validation)->size(), 400);
+}
+
 TEST(ParallelCorpus, SaysWhatIsWrongWithFiles) {
   test::ParallelFolder texts;
   EXPECT_EQ(complaint(texts), texts.folder.path().string() +

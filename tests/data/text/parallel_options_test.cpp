@@ -29,7 +29,7 @@ TEST(ParallelOptions, AreThoseOfARecipe) {
   const ParallelOptions options = parsed_parallel_options(
       "[data]\nroot = \"m\"\nsource = \"de\"\ntarget = \"en\"\ntrain = [\"a\", \"b\"]\ntest = \"t\"\n"
       "columns = [\"en\", \"-\", \"de\"]\nvocabulary = 10000\nvocabulary_hash = \"ab\"\nmax_length = 80\n"
-      "max_ratio = 1.5\nlimit = 9\n");
+      "max_ratio = 1.5\nlimit = 9\nfraction = 0.5\nsubset_seed = 3\n");
   EXPECT_EQ(options.root, "m");
   EXPECT_EQ(options.source + options.target, "deen");
   EXPECT_EQ(options.train, (std::vector<std::string>{"a", "b"}));
@@ -41,6 +41,8 @@ TEST(ParallelOptions, AreThoseOfARecipe) {
   EXPECT_EQ(options.rules.max_length, 80);
   EXPECT_EQ(options.rules.max_ratio, 1.5);
   EXPECT_EQ(options.limit, 9);
+  EXPECT_EQ(options.fraction, 0.5);
+  EXPECT_EQ(options.subset_seed, 3U);
 }
 
 TEST(ParallelOptions, SidesHaveVocabulariesOfTheirOwnIfTheySaySo) {
