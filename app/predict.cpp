@@ -201,6 +201,7 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, co
     folder.write(files);
     for (const tasks::NamedFile& file : files) written += ", " + file.name;
   }
+  for (const std::string& note : answers.notes_on_given()) std::cerr << note << '\n';
   std::cout << folder.path().string() << ": " << count - unreadable
             << (count - unreadable == 1 ? " picture" : " pictures") << written << '\n';
   if (unreadable == 0) return kDone;

@@ -16,14 +16,12 @@ namespace {
 constexpr std::array<config::Choice<OnBadImage>, 2> kOnBadImage{
     {{"stop", OnBadImage::stop}, {"skip", OnBadImage::skip}}};
 
-constexpr size_t kMostNamed = 100;
-
 // What makes samples, shared by the threads of a loader.
 struct SampleMaker {
   std::shared_ptr<const DetectionSet> set;
   DetectionTransform transform;
   OnBadImage on_bad_image;
-  std::shared_ptr<BadImages> bad_images;
+  std::shared_ptr<ImageNotes> bad_images;
   uint64_t seed;
 
   std::optional<DetectionSample> sample(const PlacedSample& placed, const BatchPlace& place) const {
@@ -61,24 +59,7 @@ OnBadImage read_on_bad_image(const config::View& view) {
   return view.choice("on_bad_image", OnBadImage::stop, kOnBadImage);
 }
 
-void BadImages::add(const std::string& message) {
-  const std::lock_guard lock(mutex_);
-  if (messages_.insert(message).second && first_.size() < kMostNamed) first_.push_back(message);
-}
-
-int64_t BadImages::count() const {
-  const std::lock_guard lock(mutex_);
-  return static_cast<int64_t>(messages_.size());
-}
-
-std::vector<std::string> BadImages::notes() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::string> lines;
-  for (const std::string& message : first_) lines.push_back("image skipped: " + message);
-  if (messages_.size() > first_.size())
-    lines.push_back("images skipped: " + std::to_string(messages_.size()) + " in all");
-  return lines;
-}
+std::shared_ptr<ImageNotes> skipped_images() { return std::make_shared<ImageNotes>("image skipped", "images skipped"); }
 
 DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple) {
   int64_t height = 0, width = 0;
@@ -105,7 +86,7 @@ std::vector<int64_t> orientations(const DetectionSet& set) {
 
 DetectionLoader::DetectionLoader(std::shared_ptr<const DetectionSet> set, DetectionTransform transform,
                                  std::shared_ptr<const BatchOrder> order, OnBadImage on_bad_image,
-                                 std::shared_ptr<BadImages> bad_images, LoaderOptions options)
+                                 std::shared_ptr<ImageNotes> bad_images, LoaderOptions options)
     : set_(std::move(set)),
       transform_(std::move(transform)),
       bad_images_(std::move(bad_images)),

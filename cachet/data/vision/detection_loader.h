@@ -4,15 +4,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "cachet/config/view.h"
 #include "cachet/data/loader.h"
 #include "cachet/data/vision/detection_set.h"
 #include "cachet/data/vision/detection_transform.h"
+#include "cachet/data/vision/image_notes.h"
 
 namespace cachet::data {
 
@@ -23,20 +21,8 @@ enum class OnBadImage {
 };
 /// Reads on_bad_image: "stop" or "skip".
 OnBadImage read_on_bad_image(const config::View& view);
-
-/// Images that could not be decoded, each once, by any thread.
-class BadImages {
- public:
-  void add(const std::string& message);
-  int64_t count() const;
-  /// For a run's notes, in the order in which they were met: a line for each of the first 100, then how many there are.
-  std::vector<std::string> notes() const;
-
- private:
-  mutable std::mutex mutex_;
-  std::set<std::string> messages_;
-  std::vector<std::string> first_;  // in the order in which they were met
-};
+/// None yet.
+std::shared_ptr<ImageNotes> skipped_images();
 
 struct DetectionBatch {
   /// (B, 3, H, W) float32: samples side by side, each in the upper left corner, zeros beyond it. B is smaller than the
@@ -58,12 +44,12 @@ class DetectionLoader {
   /// What is drawn for a sample is a function of (order->seed(), epoch, sample). `bad_images` may be shared.
   DetectionLoader(std::shared_ptr<const DetectionSet> set, DetectionTransform transform,
                   std::shared_ptr<const BatchOrder> order, OnBadImage on_bad_image = OnBadImage::stop,
-                  std::shared_ptr<BadImages> bad_images = std::make_shared<BadImages>(), LoaderOptions options = {});
+                  std::shared_ptr<ImageNotes> bad_images = skipped_images(), LoaderOptions options = {});
 
   int64_t batches() const { return loader_.batches(); }  // of one epoch
   const DetectionSet& set() const { return *set_; }
   const DetectionTransform& transform() const { return transform_; }
-  const BadImages& bad_images() const { return *bad_images_; }
+  const ImageNotes& bad_images() const { return *bad_images_; }
 
   /// As BatchLoader::stream.
   BatchStream<DetectionBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
@@ -73,7 +59,7 @@ class DetectionLoader {
  private:
   std::shared_ptr<const DetectionSet> set_;
   DetectionTransform transform_;
-  std::shared_ptr<BadImages> bad_images_;
+  std::shared_ptr<ImageNotes> bad_images_;
   BatchLoader<DetectionBatch> loader_;
 };
 

@@ -76,6 +76,8 @@ class DetectionSet {
 
   /// Lines for a run's notes: faults of the file, images and objects that are left out.
   std::vector<std::string> notes() const;
+  /// Those of images that were read so far: ImageSource::notes().
+  std::vector<std::string> image_notes() const { return files_.notes(); }
 
  private:
   bool has_class(const CocoAnnotation& annotation) const {

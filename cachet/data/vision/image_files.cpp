@@ -3,9 +3,15 @@
 #include <system_error>
 #include <utility>
 
-#include "cachet/io/image.h"
-
 namespace cachet::data {
+
+std::shared_ptr<ImageNotes> damaged_images() {
+  return std::make_shared<ImageNotes>("damaged image, decoded all the same", "damaged images, decoded all the same");
+}
+
+void note_damage(const std::filesystem::path& file, const io::DecodedImage& image, ImageNotes& notes) {
+  if (image.warnings > 0) notes.add(file.string() + ": " + image.first_warning);
+}
 
 ImageFiles::ImageFiles(std::filesystem::path folder, std::vector<std::string> names, const ImageFileOptions& options)
     : folder_(std::move(folder)), names_(std::move(names)), options_(options) {}
@@ -15,7 +21,9 @@ at::Tensor ImageFiles::region(int64_t index, const io::ImageChooser& choose) con
   options.channels = options_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
   options.strict = options_.strict_images;
   options.choose = choose;
-  return io::read_image(path(index), options).pixels;
+  const io::DecodedImage image = io::read_image(path(index), options);
+  note_damage(path(index), image, *notes_);
+  return image.pixels;
 }
 
 at::Tensor ImageFiles::image(int64_t index) const { return region(index, {}).permute({2, 0, 1}).contiguous(); }

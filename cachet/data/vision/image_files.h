@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/vision/image_notes.h"
 #include "cachet/data/vision/image_source.h"
+#include "cachet/io/image.h"
 
 namespace cachet::data {
 
@@ -13,6 +15,11 @@ struct ImageFileOptions {
   int64_t channels = 3;        // 1: all is made grey; 3: grey is made RGB
   bool strict_images = false;  // what the decoder only warns of is an error
 };
+
+/// Images that the decoder gave with a warning, none yet.
+std::shared_ptr<ImageNotes> damaged_images();
+/// Adds what the decoder warned of, if it did.
+void note_damage(const std::filesystem::path& file, const io::DecodedImage& image, ImageNotes& notes);
 
 /// JPEG and PNG files of a folder, decoded when they are asked for. Each has a size of its own.
 class ImageFiles final : public ImageSource {
@@ -26,6 +33,7 @@ class ImageFiles final : public ImageSource {
   at::Tensor region(int64_t index, const io::ImageChooser& choose) const override;
   void add_to(Fingerprint& fingerprint) const override;
   std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const override;
+  std::vector<std::string> notes() const override { return notes_->lines(); }
 
   std::filesystem::path path(int64_t index) const { return folder_ / names_.at(static_cast<size_t>(index)); }
 
@@ -33,6 +41,7 @@ class ImageFiles final : public ImageSource {
   std::filesystem::path folder_;
   std::vector<std::string> names_;
   ImageFileOptions options_;
+  std::shared_ptr<ImageNotes> notes_ = damaged_images();
 };
 
 }  // namespace cachet::data

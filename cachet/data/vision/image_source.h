@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cachet/data/fingerprint.h"
@@ -35,6 +36,8 @@ class ImageSource {
   virtual void add_to(Fingerprint& fingerprint) const = 0;
   /// The images of these indices, in this order.
   virtual std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const = 0;
+  /// Lines for a run's notes: what was found wrong with images that were given all the same.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 /// Images that lie in memory, all of one size.

@@ -12,6 +12,7 @@
 
 #include "cachet/data/vision/color_jitter.h"
 #include "cachet/data/vision/crops.h"
+#include "cachet/data/vision/image_files.h"
 #include "cachet/data/vision/pixel_operations.h"
 #include "cachet/data/vision/random_erasing.h"
 #include "cachet/io/image.h"
@@ -196,13 +197,15 @@ ImageGeometry ImageTransform::apply(const ImageSource& images, int64_t index, co
   return geometry;
 }
 
-at::Tensor ImageTransform::of_file(const std::filesystem::path& file) const {
+at::Tensor ImageTransform::of_file(const std::filesystem::path& file, ImageNotes* damaged) const {
   if (input_.channels != 1 && input_.channels != 3)
     throw std::invalid_argument("a file cannot be shown as images of " + std::to_string(input_.channels) +
                                 " channels are");
   io::ImageReadOptions options;
   options.channels = input_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
-  at::Tensor pixels = io::read_image(file, options).pixels;
+  const io::DecodedImage image = io::read_image(file, options);
+  if (damaged != nullptr) note_damage(file, image, *damaged);
+  at::Tensor pixels = image.pixels;
   if (input_.height > 0) pixels = resize_pixels(pixels, {input_.height, input_.width}, resize_.interpolation);
   const ImageShape shape = sample_shape();
   at::Tensor input = at::empty({1, shape.channels, shape.height, shape.width}, at::kFloat);

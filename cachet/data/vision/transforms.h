@@ -7,6 +7,7 @@
 #include "cachet/data/random.h"
 #include "cachet/data/vision/augmentation_options.h"
 #include "cachet/data/vision/image_geometry.h"
+#include "cachet/data/vision/image_notes.h"
 #include "cachet/data/vision/image_source.h"
 #include "cachet/data/vision/normalization.h"
 #include "cachet/data/vision/rand_augment.h"
@@ -44,7 +45,7 @@ class ImageTransform {
   /// transform, since what the model has learned to see are images of that size; the same image in the data set and in
   /// a file gives the same bits. Meant for transforms of evaluation, which draw nothing. Throws io::Error that names
   /// the file, std::invalid_argument for data of neither 1 nor 3 channels.
-  at::Tensor of_file(const std::filesystem::path& file) const;
+  at::Tensor of_file(const std::filesystem::path& file, ImageNotes* damaged = nullptr) const;
 
  private:
   // Pixels (h, w, C) uint8, and how they came about.

@@ -106,10 +106,7 @@ std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& 
 }
 
 Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& training, Splits splits)
-    : Task(plan.profile()),
-      options_(plan.options()),
-      training_options_(training),
-      bad_images_(std::make_shared<data::BadImages>()) {
+    : Task(plan.profile()), options_(plan.options()), training_options_(training), bad_images_(data::skipped_images()) {
   plain_.emplace(options_.transform.for_evaluation(), options_.normalization);
   const bool made_up = splits == Splits::made_up;
   // Given images need of the data what a run keeps of its classes, and parsing all of COCO takes seconds.
@@ -142,7 +139,7 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
     validation_loader_.emplace(validation_, *plain_,
                                std::make_shared<data::EqualBatches>(
                                    validation_->size(), data::EqualBatchOptions{training.batch_size, false, false, 0}),
-                               options_.on_bad_image, std::make_shared<data::BadImages>(), options_.loader);
+                               options_.on_bad_image, data::skipped_images(), options_.loader);
   if (training_) {
     training_loader_.emplace(
         training_, data::DetectionTransform(options_.transform, options_.normalization),
@@ -163,7 +160,9 @@ std::map<std::string, std::string> Detection::data_fingerprints() const {
 
 std::vector<std::string> Detection::data_notes() const {
   std::vector<std::string> notes = Task::data_notes();
-  std::ranges::copy(bad_images_->notes(), std::back_inserter(notes));
+  std::ranges::copy(bad_images_->lines(), std::back_inserter(notes));
+  for (const auto& set : {training_, validation_})
+    if (set) std::ranges::copy(set->image_notes(), std::back_inserter(notes));
   return notes;
 }
 
@@ -288,7 +287,9 @@ std::unique_ptr<PreparedSample> Detection::prepare_given(const std::string& file
   io::ImageReadOptions read;
   read.channels = io::ImageChannels::rgb;
   auto prepared = std::make_unique<PreparedPicture>();
-  prepared->pixels = io::read_image(file, read).pixels;
+  const io::DecodedImage image = io::read_image(file, read);
+  data::note_damage(file, image, *given_damaged_);
+  prepared->pixels = image.pixels;
   prepared->image = plain_->apply(prepared->pixels, {}, plain_->draw({}));
   return prepared;
 }

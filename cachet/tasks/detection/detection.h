@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cachet/data/vision/detection_loader.h"
+#include "cachet/data/vision/image_files.h"
 #include "cachet/models/detection/object_detector.h"
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/analyses/shows_samples.h"
@@ -50,6 +51,7 @@ class Detection : public Task,
   SampleForm sample_form() const override { return SampleForm::image_file; }
   std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
   bool ranks_classes() const override { return false; }
+  std::vector<std::string> notes_on_given() const override { return given_damaged_->lines(); }
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
@@ -88,7 +90,7 @@ class Detection : public Task,
   std::vector<std::string> class_names_;
   std::unique_ptr<MadeUpScenes> made_up_scenes_;
   std::shared_ptr<const data::DetectionSet> training_, validation_;
-  std::shared_ptr<data::BadImages> bad_images_;
+  std::shared_ptr<data::ImageNotes> bad_images_, given_damaged_ = data::damaged_images();
   std::optional<data::DetectionTransform> plain_;
   std::optional<data::DetectionLoader> training_loader_, validation_loader_;
   std::shared_ptr<models::ObjectDetector> model_;

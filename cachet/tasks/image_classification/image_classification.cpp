@@ -158,9 +158,16 @@ void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) 
   }
 }
 
+std::vector<std::string> ImageClassification::data_notes() const {
+  std::vector<std::string> notes = ClassificationTask::data_notes();
+  for (const auto& images : {training_, test_})
+    if (images) std::ranges::copy(images->images().notes(), std::back_inserter(notes));
+  return notes;
+}
+
 std::unique_ptr<PreparedSample> ImageClassification::prepare_given(const std::string& file) {
   auto prepared = std::make_unique<PreparedImage>();
-  prepared->image = test_loader_->transform().of_file(file);
+  prepared->image = test_loader_->transform().of_file(file, given_damaged_.get());
   return prepared;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "cachet/data/vision/image_files.h"
 #include "cachet/data/vision/image_loader.h"
 #include "cachet/data/vision/normalization.h"
 #include "cachet/models/vision/image_classifier.h"
@@ -24,6 +25,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
                       Splits splits = Splits::both);
 
   std::map<std::string, std::string> data_fingerprints() const override;
+  std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return test_->size(); }
@@ -32,6 +34,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   void classify_in_order(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override { return SampleForm::image_file; }
   std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
+  std::vector<std::string> notes_on_given() const override { return given_damaged_->lines(); }
   at::Tensor classify_given(const PreparedSamples& samples) override;
   ShownSample run_over(int64_t index) override;
 
@@ -53,6 +56,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   data::Normalization normalization_;
   std::optional<data::ImageLoader> training_loader_, test_loader_;
   std::shared_ptr<models::ImageClassifier> model_;
+  std::shared_ptr<data::ImageNotes> given_damaged_ = data::damaged_images();
 };
 
 }  // namespace cachet::tasks

@@ -188,7 +188,12 @@ TEST_F(ClassFoldersTest, ABadImageIsNamedByTheLoader) {
 TEST_F(ClassFoldersTest, WarningsAreErrorsWhereStrict) {
   test::write_bytes(root() / "train/ant/0.jpg", test::jpeg_file(30, 30) + "more");
   DatasetOptions strict = options();
-  EXPECT_NO_THROW(open(Split::train, strict)->images().image(0));
+  const auto lenient = open(Split::train, strict);
+  EXPECT_TRUE(lenient->images().notes().empty());
+  for (int i = 0; i < 3; ++i) lenient->images().image(0);
+  ASSERT_EQ(lenient->images().notes().size(), 1U);
+  EXPECT_TRUE(lenient->images().notes()[0].starts_with(
+      "damaged image, decoded all the same: " + (root() / "train/ant/0.jpg").string() + ": "));
   strict.folders.strict_images = true;
   EXPECT_THROW(open(Split::train, strict)->images().image(0), io::Error);
 }

@@ -56,10 +56,8 @@ TEST(DetectionLoader, DependsNeitherOnWorkersNorOnTheStart) {
   const auto set = test::small_detection_set(folder.path(), 8);
   const auto order =
       std::make_shared<GroupedBatches>(orientations(*set), GroupedBatchOptions{.batch_size = 2, .seed = 1});
-  const DetectionLoader none(set, small_transform(), order, OnBadImage::stop, std::make_shared<BadImages>(),
-                             {.workers = 0});
-  const DetectionLoader three(set, small_transform(), order, OnBadImage::stop, std::make_shared<BadImages>(),
-                              {.workers = 3});
+  const DetectionLoader none(set, small_transform(), order, OnBadImage::stop, skipped_images(), {.workers = 0});
+  const DetectionLoader three(set, small_transform(), order, OnBadImage::stop, skipped_images(), {.workers = 3});
   const auto whole = epoch_of(none, 4), threaded = epoch_of(three, 4), rest = epoch_of(three, 4, 2);
   ASSERT_EQ(whole.size(), threaded.size());
   ASSERT_EQ(rest.size(), 2u);
@@ -88,7 +86,7 @@ TEST(DetectionLoader, StopsAtABadImageOrGoesOnWithoutIt) {
   EXPECT_TRUE(message.starts_with("epoch 1, batch 2: " + file.string() + ": ")) << message;
   EXPECT_TRUE(message.ends_with("data.on_bad_image = \"skip\" goes on without such images")) << message;
 
-  const auto bad = std::make_shared<BadImages>();
+  const auto bad = skipped_images();
   const DetectionLoader skips(set, small_transform(), order, OnBadImage::skip, bad);
   for (int epoch = 0; epoch < 2; ++epoch) {
     const auto batches = epoch_of(skips, epoch);
@@ -98,16 +96,16 @@ TEST(DetectionLoader, StopsAtABadImageOrGoesOnWithoutIt) {
     EXPECT_TRUE(batches[1].samples.empty());
   }
   EXPECT_EQ(bad->count(), 2);
-  ASSERT_EQ(bad->notes().size(), 2u);
-  EXPECT_TRUE(bad->notes()[0].starts_with("image skipped: " + file.string() + ": "));
-  EXPECT_TRUE(bad->notes()[1].starts_with("image skipped: " + (folder / "3.png").string() + ": "));
+  ASSERT_EQ(bad->lines().size(), 2u);
+  EXPECT_TRUE(bad->lines()[0].starts_with("image skipped: " + file.string() + ": "));
+  EXPECT_TRUE(bad->lines()[1].starts_with("image skipped: " + (folder / "3.png").string() + ": "));
 }
 
 TEST(DetectionLoader, NamesAHundredBadImagesAndCountsTheRest) {
-  BadImages bad;
-  EXPECT_TRUE(bad.notes().empty());
+  ImageNotes bad("image skipped", "images skipped");
+  EXPECT_TRUE(bad.lines().empty());
   for (int i = 0; i < 250; ++i) bad.add(std::to_string(i % 125) + ".png: truncated");
-  const std::vector<std::string> notes = bad.notes();
+  const std::vector<std::string> notes = bad.lines();
   ASSERT_EQ(notes.size(), 101u);
   EXPECT_EQ(notes[99], "image skipped: 99.png: truncated");
   EXPECT_EQ(notes[100], "images skipped: 125 in all");
