@@ -57,7 +57,7 @@ class Terminal(RunTest):
         self.assertTrue(wrapped.endswith("LN, 81.3 %"), wrapped)
 
     def test_what_is_left_out_is_named_and_can_be_seen(self):
-        text = self.shown("bench", "vit_tiny_patch16_224", "--mode", "infer", "--seconds", "0.001", "--set",
+        text = self.shown("bench", "vit_tiny_patch16_224", "--mode", "infer", "--seconds", "0.001", "--progress", "none", "--set",
                           "model.depth=1", "--batch", "1,2,3,4,5,6,7,8,9,10", columns=60, **UTF8)
         self.assert_fits(text, 60)
         self.assertRegex(text.replace("\n", " "), r"There is no room here for: .*quartiles.*; --wide shows all")
