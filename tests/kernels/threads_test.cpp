@@ -3,6 +3,7 @@
 // parts to the whole, bit by bit. .ci/run asks for each kernel here.
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <thread>
 
 #include "cachet/kernels/attention_rows.h"
@@ -56,8 +57,9 @@ void expect_parts_make_the_whole(int64_t numbers, int64_t numbers_beside, int64_
   std::vector<float> whole_beside(static_cast<size_t>(numbers_beside)), parts_beside(whole_beside);
   run(whole.data(), whole_beside.data(), 0, count);
   in_threads(count, step, [&](int64_t from, int64_t to) { run(parts.data(), parts_beside.data(), from, to); });
-  EXPECT_EQ(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(T)), 0);
-  EXPECT_EQ(std::memcmp(whole_beside.data(), parts_beside.data(), whole_beside.size() * sizeof(float)), 0);
+  const auto bytes = [](const auto& vector) { return std::as_bytes(std::span(vector)); };
+  EXPECT_TRUE(std::ranges::equal(bytes(whole), bytes(parts)));
+  EXPECT_TRUE(std::ranges::equal(bytes(whole_beside), bytes(parts_beside)));
 }
 
 template <class T, class Run>
