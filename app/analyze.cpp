@@ -223,7 +223,7 @@ int run_analyze(const AnalyzeArguments& arguments) {
     std::cerr << "of " << arguments.options.steps << " steps the test of normality is inaccurate; it wants "
               << analysis::kEnoughForNormality << '\n';
   const auto runs = opened_runs(arguments);
-  if (arguments.output.overwrite && !arguments.output.path.empty()) tasks::empty_analysis_folder(arguments.output.path);
+  if (arguments.output.overwrite) tasks::empty_analysis_folder(arguments.output.path);  // which comes with -o alone
   const std::vector<MeasuredAnalysis> all = measured(arguments, chosen, runs);
   const std::vector<std::string> missing = left_out(arguments, all, runs);
   const std::string json = json_text(to_json(all, runs, missing));
