@@ -9,6 +9,7 @@
 #include "app/described_model.h"
 #include "app/device_argument.h"
 #include "app/json.h"
+#include "app/one_of.h"
 #include "app/precision_note.h"
 #include "app/progress_argument.h"
 #include "app/text_output.h"
@@ -213,14 +214,14 @@ Action declare_bench(CLI::App& app) {
       ->type_name("...");
   add_settings_option(app, arguments->settings);
   app.add_option("--mode", arguments->mode, "infer, train or both (both)")
-      ->check(CLI::IsMember({"infer", "train", "both"}))
+      ->check(one_of({"infer", "train", "both"}))
       ->type_name("MODE");
   const auto list = [](CLI::Option* option, const char* type) {
     option->delimiter(',')->allow_extra_args(false)->type_name(type);
     return option;
   };
   list(app.add_option("--precision", arguments->precisions, "fp32, bf16 or both: fp32,bf16 (fp32)"), "LIST")
-      ->check(CLI::IsMember({"fp32", "bf16"}));
+      ->check(one_of({"fp32", "bf16"}));
   list(app.add_option("--batch", arguments->batches, "Samples in a batch, such as 1,8,32 (1)"), "LIST")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
   list(app.add_option("--threads", arguments->threads, "Threads, such as 1,2,4 (all)"), "LIST")

@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/json.h"
+#include "app/one_of.h"
 #include "app/output.h"
 #include "app/text_output.h"
 #include "cachet/io/atomic_file.h"
@@ -156,7 +157,7 @@ Action declare_compare(CLI::App& app) {
       ->required()
       ->type_name("...");
   app.add_option("--format", arguments->format, "text, md, html, or csv: a line a run, to publish (text)")
-      ->check(CLI::IsMember({"text", "md", "csv", "html"}))
+      ->check(one_of({"text", "md", "csv", "html"}))
       ->type_name("FORM");
   add_output(app, arguments->output, "Write it to a file too, in the form of its suffix: .html, .md, .csv, .txt");
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -7,6 +7,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/normalize_argument.h"
+#include "app/one_of.h"
 #include "app/output.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/subword_encoder.h"
@@ -72,7 +73,7 @@ Action declare_data_subwords(CLI::App& app) {
       ->check(CLI::Range(3, 65'536))
       ->type_name("N");
   app.add_option("--type", arguments->type, "bpe or unigram (bpe)")
-      ->check(CLI::IsMember({"bpe", "unigram"}))
+      ->check(one_of({"bpe", "unigram"}))
       ->type_name("TYPE");
   app.add_option("--most", arguments->most, "At most so many texts, an even draw (all)")
       ->check(CLI::PositiveNumber)

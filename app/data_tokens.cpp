@@ -6,6 +6,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/normalize_argument.h"
+#include "app/one_of.h"
 #include "app/output.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/corpus.h"
@@ -148,7 +149,7 @@ Action declare_data_tokens(CLI::App& app) {
       ->required();
   add_output(app, arguments->output, "The folder to write the files of tokens to", "FOLDER")->required();
   app.add_option("--tokens", arguments->tokens, "words, subwords or bytes (words; subwords of translation)")
-      ->check(CLI::IsMember({"words", "subwords", "bytes"}))
+      ->check(one_of({"words", "subwords", "bytes"}))
       ->type_name("KIND");
   app.add_option("--vocabulary-file", arguments->vocabulary,
                  "What `cachet data words` or `cachet data subwords` made (words.txt, subwords.model)")

@@ -1,6 +1,10 @@
 #include "app/device_argument.h"
 
+#include <array>
+#include <string>
+
 #include "app/command.h"
+#include "cachet/config/near_names.h"
 #include "cachet/train/device.h"
 
 namespace cachet::app {
@@ -12,7 +16,9 @@ void add_device_option(CLI::App& app, std::string& word) {
 
 c10::Device device_named(const std::string& word) {
   const auto choice = train::parse_device(word);
-  if (!choice) throw UsageError("--device " + word + ": write auto, cpu, cuda or cuda:1");
+  const std::array<std::string, 3> words{"auto", "cpu", "cuda"};
+  if (!choice)
+    throw UsageError("--device " + word + ": write auto, cpu, cuda or cuda:1" + config::suggestion(word, words));
   return train::find_device(*choice);
 }
 

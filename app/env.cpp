@@ -36,9 +36,9 @@ std::filesystem::path cmake_dir() {
   return folder;
 }
 
-nlohmann::ordered_json environment_json() {
+nlohmann::ordered_json environment_json(const train::Environment& environment) {
   nlohmann::ordered_json json{{"schema", 1}};
-  for (const train::EnvironmentEntry& entry : train::entries(train::environment()))
+  for (const train::EnvironmentEntry& entry : train::entries(environment))
     std::visit([&](const auto& value) { json[entry.key] = value; }, entry.value);
   json["allocator"] = allocator();
   json["openmp_waiting"] = openmp_waiting();
@@ -62,12 +62,16 @@ void print_text(const nlohmann::ordered_json& json) {
 }
 
 int run_env(const EnvArguments& arguments) {
-  if (arguments.cmake_dir)
+  if (arguments.cmake_dir) {
     std::cout << cmake_dir().string() << '\n';
-  else if (arguments.json)
-    print_json(environment_json());
+    return kDone;
+  }
+  const train::Environment environment = train::environment();
+  if (arguments.json)
+    print_json(environment_json(environment));
   else
-    print_text(environment_json());
+    print_text(environment_json(environment));
+  if (const auto mismatch = train::torch_mismatch(environment)) std::cerr << *mismatch << '\n';
   return kDone;
 }
 

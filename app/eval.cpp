@@ -1,6 +1,7 @@
 #include <ATen/core/grad_mode.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "app/recipe_argument.h"
 #include "cachet/io/error.h"
 #include "cachet/report/format.h"
+#include "cachet/report/metric_description.h"
 #include "cachet/report/terminal.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
@@ -33,11 +35,24 @@ struct EvalArguments {
   bool json = false;
 };
 
+/// A row a metric, its standard error behind it: "  top1          0.8623 ± 0.0083".
 void print_metrics(const std::string& checkpoint, const train::Metrics& metrics, const std::string& samples) {
-  std::cout << checkpoint << ", " << samples << '\n';
+  constexpr size_t kLeastWidth = 13;
+  const auto error_of = [&](const std::string& name) { return metrics.find(name + std::string(report::kErrorSuffix)); };
+  const auto is_error = [&](const std::string& name) {
+    return name.ends_with(report::kErrorSuffix) &&
+           metrics.find(std::string_view(name).substr(0, name.size() - report::kErrorSuffix.size()));
+  };
+  size_t width = kLeastWidth;
   for (const auto& [name, value] : metrics)
-    std::cout << "  " << name << std::string(14 - std::min<size_t>(13, name.size()), ' ')
-              << report::format_number(value, 5) << '\n';
+    if (!is_error(name)) width = std::max(width, name.size());
+  std::cout << checkpoint << ", " << samples << '\n';
+  for (const auto& [name, value] : metrics) {
+    if (is_error(name)) continue;
+    std::cout << "  " << name << std::string(width + 1 - name.size(), ' ') << report::format_number(value, 5);
+    if (const auto error = error_of(name)) std::cout << " ± " << report::format_number(*error, 2);
+    std::cout << '\n';
+  }
 }
 
 /// How likely a model finds the lines of a file: a line of JSON each, or the whole.
@@ -80,24 +95,31 @@ int eval_text(const EvalArguments& arguments) {
   return kDone;
 }
 
-/// Evaluates by records that a folder keeps, so that what is there is not done again, and writes files of results.
+/// Evaluates by records that a folder keeps, so that what is there is not done again, and writes files of results where
+/// the task has such.
 train::Metrics eval_into_folder(tasks::Task& task, const PredictionFolder& folder, const tasks::RecordSource& records,
                                 CountedProgress& progress, std::vector<std::string>& written) {
-  auto& evaluates = ability_of<tasks::EvaluatesRecords>(task, "write files of results");
-  auto& results = ability_of<tasks::WritesResults>(task, "write files of results");
-  const int64_t size = task.evaluation_size();
+  auto& evaluates = ability_of<tasks::EvaluatesRecords>(task, "keep records of its evaluation");
+  const int64_t all = evaluates.evaluation_records();
   const std::string source = records.of_evaluation(task);
   tasks::RecordFile file = folder.open_records();
   for (int64_t i = 0; i < file.done(); ++i) file.require(i, source);
-  file.require_at_most(size);
-  say_gone_on_with(folder, file.done(), " of " + std::to_string(size));
-  evaluates.answer_evaluation(file.done(), {}, [&](const tasks::Record& record) {
-    file.append(record, source);
-    progress.show(file.done(), size);
-  });
+  file.require_at_most(all);
+  say_gone_on_with(folder, file.done(), " of " + std::to_string(all));
+  int64_t done = file.done();
+  if (done < all)
+    evaluates.record_evaluation(done, [&](const tasks::Record& record) {
+      file.append(record, source);
+      progress.show(++done, all);
+    });
   progress.finish();
-  const train::Metrics metrics = evaluates.evaluate_records(tasks::records_in(folder.records(), size));
-  const auto files = results.results_of_evaluation(tasks::records_in(folder.records(), size));
+  const train::Metrics metrics = evaluates.evaluate_records(tasks::records_in(folder.records(), all));
+  auto* results = dynamic_cast<tasks::WritesResults*>(&task);
+  if (results == nullptr) {
+    written.push_back(folder.records().string());
+    return metrics;
+  }
+  const auto files = results->results_of_evaluation(tasks::records_in(folder.records(), all));
   folder.write(files);
   for (const tasks::NamedFile& each : files) written.push_back((folder.path() / each.name).string());
   return metrics;
@@ -117,8 +139,9 @@ int run_eval(const EvalArguments& arguments) {
   CountedProgress progress("eval", arguments.progress);
   const auto show = [&](int64_t done, int64_t total) { progress.show(done, total); };
   std::vector<std::string> written;
+  // Predictions are other records: what an evaluation sums up is not all in them.
   const train::Metrics metrics =
-      folder ? eval_into_folder(*task, *folder, {saved, {}}, progress, written) : task->evaluate(show);
+      folder ? eval_into_folder(*task, *folder, {saved, {}, "evaluation"}, progress, written) : task->evaluate(show);
   progress.finish();
   if (!arguments.json) {
     const std::string samples = std::to_string(task->evaluation_size()) + " " + task->sample_words().held_out + " " +
@@ -148,8 +171,8 @@ Action declare_eval(CLI::App& app) {
                  "How likely a language model finds a text of yours, in place of the test split; - is standard input")
       ->type_name("FILE");
   add_output(app, arguments->output,
-             "A folder for predictions and, of detection, results in COCO's form; what it holds of the same is not "
-             "done again",
+             "A folder for what is found of each sample, with which an evaluation that was cut goes on, and, of "
+             "detection, results in COCO's form",
              "FOLDER");
   app.add_flag("--json", arguments->json, "Print one JSON object; of --text, one a line");
   add_progress_option(app, arguments->progress);

@@ -9,6 +9,7 @@
 #include "app/counted_progress.h"
 #include "app/import_json.h"
 #include "app/json.h"
+#include "app/one_of.h"
 #include "app/output.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
@@ -115,7 +116,15 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
                                  {"why", place.reason},
                                  {"operations_removed", place.removed.operations},
                                  {"bytes_removed", place.removed.bytes}});
+  const tasks::ExportSpeed& speed = report.speed;
+  const analysis::Quartiles& ratio = speed.times_as_fast;
+  json["speed"] = {{"batch", speed.batch},
+                   {"pairs", speed.pairs},
+                   {"median_ms", {speed.model_milliseconds, speed.export_milliseconds}},
+                   {"times_as_fast", ratio.median},
+                   {"quartiles_times_as_fast", {ratio.lower, ratio.upper}}};
   json["bytes"] = report.bytes;
+  json["model_bytes"] = report.model_bytes;
   json["output"] = output;
   return json;
 }
@@ -186,10 +195,10 @@ Action declare_export(CLI::App& app) {
   add_output(app, arguments->output, "The folder to write, or of the weights alone a safetensors file", "PATH")
       ->required();
   app.add_option("--engine", arguments->engine, std::string("What is to run the folder (") + usual_engine() + ")")
-      ->check(CLI::IsMember(kEngines))
+      ->check(one_of(kEngines))
       ->type_name("ENGINE");
   app.add_option("--precision", arguments->precision, "In which numbers (f32)")
-      ->check(CLI::IsMember(kPrecisions))
+      ->check(one_of(kPrecisions))
       ->type_name("PRECISION");
   app.add_flag("--check", arguments->check_all,
                "Compare the folder with the model on all evaluation data, accuracy too, and not on 64 samples");

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "app/one_of.h"
 #include "cachet/data/text/normalizing_encoder.h"
 
 namespace cachet::app {
@@ -10,7 +11,7 @@ void add_normalize(CLI::App& app, data::TextNormalization& form) {
   app.add_option_function<std::string>(
          "--normalize", [&form](const std::string& name) { form = data::normalization_named(name); },
          "The form that texts are brought into, none, nfc or nfkc: what the recipe says in data.normalize (none)")
-      ->check(CLI::IsMember({"none", "nfc", "nfkc"}))
+      ->check(one_of({"none", "nfc", "nfkc"}))
       ->type_name("FORM");
 }
 

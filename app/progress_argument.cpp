@@ -1,10 +1,12 @@
 #include "app/progress_argument.h"
 
+#include "app/one_of.h"
+
 namespace cachet::app {
 
 void add_progress_option(CLI::App& app, std::string& word) {
   app.add_option("--progress", word, "auto, bar, plain or none (auto)")
-      ->check(CLI::IsMember({"auto", "bar", "plain", "none"}))
+      ->check(one_of({"auto", "bar", "plain", "none"}))
       ->type_name("HOW");
 }
 

@@ -66,13 +66,29 @@ std::vector<NamedRecipe> matching_recipes(const std::string& glob) {
   return recipes;
 }
 
+/// What a recipe trains, and of which kind of task: null of a user's own that is half written, which is listed all the
+/// same.
+nlohmann::ordered_json recipe_json(const NamedRecipe& recipe) {
+  nlohmann::ordered_json json{{"name", recipe.name},
+                              {"path", recipe.path.string()},
+                              {"summary", opening_comment(recipe.path)},
+                              {"task", nullptr},
+                              {"model", nullptr}};
+  try {
+    config::Document document = config::Document::from_file(recipe.path);
+    const tasks::TaskProfile profile = tasks::read_recipe(document).task->profile();
+    json["task"] = profile.kind;
+    json["model"] = profile.model.name;
+  } catch (const config::Error&) {
+  }
+  return json;
+}
+
 int list_recipes(const RecipesArguments& arguments) {
   const std::vector<NamedRecipe> recipes = matching_recipes(arguments.glob);
   if (arguments.json) {
     nlohmann::ordered_json json{{"schema", kSchema}, {"recipes", nlohmann::ordered_json::array()}};
-    for (const NamedRecipe& recipe : recipes)
-      json["recipes"].push_back(
-          {{"name", recipe.name}, {"path", recipe.path.string()}, {"summary", opening_comment(recipe.path)}});
+    for (const NamedRecipe& recipe : recipes) json["recipes"].push_back(recipe_json(recipe));
     print_json(json);
     return kDone;
   }

@@ -59,24 +59,58 @@ void drain(const Pipe& output, const Pipe& errors, Finished& finished) {
   }
 }
 
+/// What is done to the files of a process that is started.
+class FileActions {
+ public:
+  FileActions() { posix_spawn_file_actions_init(&actions_); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  posix_spawn_file_actions_t* get() { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+pid_t spawn(const std::vector<std::string>& arguments, FileActions& actions, char** environment) {
+  std::vector<std::string> words{report::program_name()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  pid_t child = 0;
+  const int error =
+      posix_spawn(&child, "/proc/self/exe", actions.get(), nullptr, pointers_to(words).data(), environment);
+  if (error != 0) fail("posix_spawn", error);
+  return child;
+}
+
 }  // namespace
+
+pid_t start_again(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment) {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text(*variable);
+    if (!environment.contains(text.substr(0, text.find('=')))) variables.push_back(text);
+  }
+  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  FileActions actions;
+  posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(actions.get(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(actions.get(), STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  return spawn(arguments, actions, pointers_to(variables).data());
+}
 
 Finished run_again(const std::vector<std::string>& arguments) {
   Pipe output, errors;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, output.writing(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors.writing(), STDERR_FILENO);
-
-  std::vector<std::string> words{report::program_name()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) fail("posix_spawn", error);
+  FileActions actions;
+  posix_spawn_file_actions_adddup2(actions.get(), output.writing(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(actions.get(), errors.writing(), STDERR_FILENO);
+  const pid_t child = spawn(arguments, actions, environ);
 
   output.close_writing();
   errors.close_writing();

@@ -9,6 +9,7 @@
 #include "app/described_model.h"
 #include "app/json.h"
 #include "app/model_argument.h"
+#include "app/one_of.h"
 #include "app/published_table.h"
 #include "app/text_output.h"
 #include "cachet/analysis/model_summary.h"
@@ -114,7 +115,7 @@ Action declare_summary(CLI::App& app) {
            model->required(false);
          },
          "Count the models of a published table beside what was printed: paper")
-      ->check(CLI::IsMember({"paper"}))
+      ->check(one_of({"paper"}))
       ->type_name("TABLE");
   app.add_option("--depth", arguments->depth, "Levels of modules to show; 0 shows the model alone")
       ->check(CLI::NonNegativeNumber)

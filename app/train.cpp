@@ -8,7 +8,12 @@
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "app/training.h"
+#include "app/training_processes.h"
+#include "cachet/nn/replicas.h"
 #include "cachet/report/format.h"
+#include "cachet/train/error_message.h"
+#include "cachet/train/interruption.h"
+#include "cachet/train/joint_training.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/seed_folder.h"
 #include "cachet/train/trainer.h"
@@ -45,20 +50,60 @@ int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {
   return code;
 }
 
-int train_one(const TrainArguments& arguments) {
-  const TrainingJob job = training_job(arguments, /*several=*/false);
-  if (arguments.only_looks()) {
-    const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed);
-    return look_at_training(arguments, recipe.document, recipe.plan, /*runs=*/1);
-  }
+struct Prepared {
+  ReadRecipe recipe;
+  std::unique_ptr<tasks::Task> task;
+};
+
+/// A job's recipe and its task, as this process has a part of them.
+Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const TrainingProcesses& processes) {
   const std::optional<std::filesystem::path> gone_on_with = job.resumes ? std::optional(job.run) : std::nullopt;
-  const ReadRecipe recipe = read_recipe_for_run(job, arguments, arguments.seed, gone_on_with);
-  const auto task = task_to_train(arguments, recipe.plan, gone_on_with);
+  Prepared prepared{read_recipe_for_run(job, arguments, arguments.seed, gone_on_with), nullptr};
+  processes.share_out(prepared.recipe.plan.training);
+  prepared.task = task_to_train(arguments, prepared.recipe.plan, gone_on_with);
+  if (processes.all()) nn::use_replicas(prepared.task->model(), processes.all());
+  return prepared;
+}
+
+/// Trains with others, of whom another one leads, keeps the run's folder and says what there is to say.
+int follow(const TrainArguments& arguments, const TrainingProcesses& processes) {
+  TrainingJob job = training_job(arguments, /*several=*/false);
+  const std::string run = processes.all()->from_leader(std::string());
+  job.resumes = !run.empty();
+  if (job.resumes) job.run = run;
+  const Prepared prepared = prepare(arguments, job, processes);
+  const std::string hash = job.resumes ? train::RunFolder::open(job.run).config_hash()
+                                       : train::config_hash(train::recipe_values(prepared.recipe.document));
+  return train::follow(*prepared.task, prepared.recipe.plan.training, hash, processes.all())
+             ? train::Interruption::exit_code()
+             : kDone;
+}
+
+int lead(const TrainArguments& arguments, const TrainingProcesses& processes) {
+  const TrainingJob job = training_job(arguments, /*several=*/false);
+  if (processes.all()) processes.all()->from_leader(job.resumes ? std::filesystem::absolute(job.run).string() : "");
+  const Prepared prepared = prepare(arguments, job, processes);
+  const ReadRecipe& recipe = prepared.recipe;
   train::RunFolder folder = make_run_folder(arguments, job, recipe);
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));
   if (const auto note = precision_note(recipe.plan)) progress.log(*note);
-  return say_outcome(train::Trainer(*task, recipe.plan.training, folder, &progress).run(), folder);
+  train::Trainer trainer(*prepared.task, recipe.plan.training, folder, &progress, processes.all());
+  return say_outcome(trainer.run(), folder);
+}
+
+int train_one(const TrainArguments& arguments) {
+  if (arguments.only_looks()) {
+    const ReadRecipe recipe = read_recipe(training_job(arguments, /*several=*/false), arguments, arguments.seed);
+    return look_at_training(arguments, recipe.document, recipe.plan, /*runs=*/1);
+  }
+  TrainingProcesses processes(arguments.processes);
+  try {
+    return processes.follows() ? follow(arguments, processes) : lead(arguments, processes);
+  } catch (const std::exception& error) {
+    processes.tell_failure(train::error_message(error));
+    throw;
+  }
 }
 
 /// What is resumed may hold several seeds without the command line saying so.
@@ -68,6 +113,8 @@ bool means_seeds(const TrainArguments& arguments) {
 }
 
 int run_train(const TrainArguments& arguments) {
+  if (arguments.processes > 1 && (means_seeds(arguments) || arguments.only_looks()))
+    throw UsageError("--processes trains one run; leave it out with --seeds, --print and --dry-run");
   return means_seeds(arguments) ? train_seeds(arguments).code : train_one(arguments);
 }
 
@@ -83,6 +130,11 @@ Action declare_train(CLI::App& app) {
   app.add_option("--seed", arguments->seed, "The same as --set train.seed=N")->type_name("N");
   app.add_option("--seeds", arguments->seeds, "Train once for each of N seeds, or of these, in one folder")
       ->type_name("N|A,B,...");
+  app.add_option(
+         "--processes", arguments->processes,
+         "Train in N processes of this machine, each with its part of every batch (train.batch_size is all of it)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
   app.add_flag("--print", arguments->print, "Print the recipe that would run, with each value's origin, and leave");
   app.add_flag("--dry-run", arguments->dry_run,
                "Try a step, an evaluation and a checkpoint, estimate the run, and leave; needs no data");
@@ -94,7 +146,7 @@ const Registration registered_train({Topic::runs,
                                      "train",
                                      "Train what a recipe describes, or go on with a run",
                                      {"cachet train demo_plain --set train.limit='20 steps' --run my-run",
-                                      "cachet train my-run --resume --set train.limit='30 steps'",
+                                      "cachet train my-run --resume --set train.limit='30 steps' --processes 2",
                                       "cachet train demo_cached --set train.limit='4 steps' --seeds 3 --run my-seeds"},
                                      declare_train});
 

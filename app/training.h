@@ -20,6 +20,7 @@ struct TrainArguments {
   std::vector<std::string> settings;
   std::string run, runs = "runs", progress = "auto", seeds;
   std::optional<uint64_t> seed;
+  int64_t processes = 0;  // that train together; 0: as the environment says, else one
   bool resume = false, print = false, dry_run = false;
   bool of_sweep = false;  // which shows the results of all its points itself
 

@@ -11,8 +11,10 @@ import pathlib
 import random
 import unicodedata
 
+import numpy
 import sacrebleu
 from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import _bootstrap_resample
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 PIECES = ([chr(code) for code in range(33, 127)] + list("0123456789.,-'") * 3 + [" "] * 40 +
@@ -40,6 +42,14 @@ def near(draw, sentence):
 def bleu_of(score):
     return {"score": score.score, "precisions": score.precisions, "counts": score.counts, "totals": score.totals,
             "bp": score.bp, "sys_len": score.sys_len, "ref_len": score.ref_len, "text": str(score)}
+
+
+def deviation(metric, hypotheses, streams):
+    """The deviation of the scores of its own resamples: ten times as many as it takes for an interval, so that nearly all
+    of what ours differ by is chance in ours."""
+    statistics = metric._extract_corpus_statistics(hypotheses, streams)
+    _, scores = _bootstrap_resample(statistics, metric, 10000)
+    return float(numpy.std([score.score for score in scores], ddof=1))
 
 
 VIETNAMESE = ["\u0110\u01b0\u1eddng n\u00e0y r\u1ea5t \u0111\u1eb9p, ph\u1ea3i kh\u00f4ng?", "T\u00f4i \u0111\u00e3 \u0111\u1ecdc 1.250 quy\u1ec3n s\u00e1ch v\u1ec1 ng\u1eef ph\u00e1p.",
@@ -92,7 +102,8 @@ def main():
                           "signature": str(metric.get_signature()),
                           "sentences": [metric.sentence_score(one, [stream[i] for stream in streams]).score
                                         for i, one in enumerate(hypotheses)]})
-        corpora.append({"references": streams, "bleu": kinds, "chrf": chrfs})
+        deviations = {"bleu": deviation(BLEU(), hypotheses, streams), "chrf": deviation(CHRF(), hypotheses, streams)}
+        corpora.append({"references": streams, "bleu": kinds, "chrf": chrfs, "deviations": deviations})
     tokenize = Tokenizer13a()
     written = {"sacrebleu": sacrebleu.__version__,
                "tokens": [[text, tokenize(text.rstrip())] for text in tokens],

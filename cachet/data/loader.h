@@ -54,6 +54,12 @@ class BatchLoader {
   int64_t batches() const { return order_->batches(); }  // of one epoch
   const BatchOrder& order() const { return *order_; }
 
+  /// Which samples batch `number` of an epoch holds. Throws std::out_of_range unless 0 <= number < batches().
+  BatchPlace place(int64_t epoch, int64_t number) const { return order_->epoch(epoch).place(number); }
+
+  /// Makes a batch in the caller. Of a place with some of its samples taken out, the others are as stream() has them.
+  Batch make(const BatchPlace& place) const { return make_(place); }
+
   /// The batches of an epoch from `first_batch` on, without work for those before it. Throws
   /// std::out_of_range unless 0 <= first_batch <= batches().
   BatchStream<Batch> stream(int64_t epoch, int64_t first_batch = 0) const {

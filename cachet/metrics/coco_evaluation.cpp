@@ -2,25 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
-#include <string>
 
+#include "cachet/metrics/coco_ranking.h"
 #include "cachet/metrics/parallel_indices.h"
 
 namespace cachet::metrics {
 namespace {
-
-// A detection among those of its category in all images.
-struct Ranked {
-  const DetectionVerdict* verdict = nullptr;
-  int64_t place = 0;  // among the detections of its image
-};
-
-// The detections of one category and its truths in each range.
-struct CategoryDetections {
-  std::vector<Ranked> ranked;  // highest scores first
-  std::array<int64_t, kAreaRanges> truths{};
-};
 
 // Precision and recall of one category, in one range of areas, with so many detections an image.
 struct Curves {
@@ -28,8 +15,6 @@ struct Curves {
   std::array<double, kOverlapThresholds> recall{};
   std::array<std::array<double, kRecallSteps>, kOverlapThresholds> precision{};
 };
-
-double recall_step(int number) { return number == kRecallSteps - 1 ? 1.0 : number * 0.01; }
 
 // The precisions at which true detections stand, as a precision for each recall.
 void fill_precision(std::vector<double>& at_hits, int64_t truths, std::array<double, kRecallSteps>& precision) {
@@ -42,14 +27,14 @@ void fill_precision(std::vector<double>& at_hits, int64_t truths, std::array<dou
   }
 }
 
-Curves curves_of(const CategoryDetections& category, AreaRange range, int64_t most) {
+Curves curves_of(const RankedCategory& category, AreaRange range, int64_t most) {
   const auto a = static_cast<size_t>(range);
   Curves curves;
-  curves.truths = category.truths[a];
+  curves.truths = category.truths_in(range);
   if (curves.truths == 0) return curves;
   std::array<std::vector<double>, kOverlapThresholds> at_hits;
   std::array<int64_t, kOverlapThresholds> misses{};
-  for (const Ranked& detection : category.ranked) {
+  for (const RankedDetection& detection : category.detections) {
     if (detection.place >= most) continue;
     const unsigned counts = ~unsigned{detection.verdict->ignored[a]}, matched = detection.verdict->matched[a];
     for (size_t t = 0; t < kOverlapThresholds; ++t) {
@@ -99,14 +84,14 @@ struct CategorySummary {
   CategoryResult result;
 };
 
-CategorySummary summarize_category(const CategoryDetections& category) {
+CategorySummary summarize_category(const RankedCategory& category) {
   CategorySummary summary;
   CocoNumbers& numbers = summary.numbers;
   Curves all = curves_of(category, AreaRange::all, kMostDetections);
-  summary.result.truths = category.truths[0];
+  summary.result.truths = all.truths;
   summary.result.detections =
-      std::count_if(category.ranked.begin(), category.ranked.end(),
-                    [](const Ranked& detection) { return (detection.verdict->ignored[0] & 1) == 0; });
+      std::count_if(category.detections.begin(), category.detections.end(),
+                    [](const RankedDetection& detection) { return (detection.verdict->ignored[0] & 1) == 0; });
   if (all.truths > 0) {
     numbers.ap = mean_precision(all);
     numbers.ap50 = mean_precision(all, kThreshold50);
@@ -132,34 +117,6 @@ CategorySummary summarize_category(const CategoryDetections& category) {
   return summary;
 }
 
-std::vector<const ImageVerdicts*> by_id(std::span<const ImageVerdicts> images) {
-  std::vector<const ImageVerdicts*> sorted;
-  sorted.reserve(images.size());
-  for (const ImageVerdicts& image : images) sorted.push_back(&image);
-  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->image < b->image; });
-  for (size_t i = 1; i < sorted.size(); ++i) {
-    if (sorted[i]->image == sorted[i - 1]->image)
-      throw std::invalid_argument("image " + std::to_string(sorted[i]->image) + " was evaluated twice");
-  }
-  return sorted;
-}
-
-std::vector<CategoryDetections> by_category(std::span<const ImageVerdicts> images, int32_t categories) {
-  std::vector<CategoryDetections> result(static_cast<size_t>(std::max(categories, 0)));
-  for (const ImageVerdicts* image : by_id(images)) {
-    const DetectionVerdict* next = image->detections.data();
-    for (const CategoryVerdicts& verdicts : image->categories) {
-      if (verdicts.category < 0 || verdicts.category >= categories)
-        throw std::invalid_argument("image " + std::to_string(image->image) + " has an object of category " +
-                                    std::to_string(verdicts.category) + "; there are " + std::to_string(categories));
-      CategoryDetections& category = result[static_cast<size_t>(verdicts.category)];
-      for (size_t a = 0; a < kAreaRanges; ++a) category.truths[a] += verdicts.truths[a];
-      for (int64_t place = 0; place < verdicts.detections; ++place) category.ranked.push_back({next++, place});
-    }
-  }
-  return result;
-}
-
 // The mean of what the categories have, −1 left out.
 double mean_of(const std::vector<CategorySummary>& categories, double CocoNumbers::*number) {
   double sum = 0;
@@ -173,6 +130,8 @@ double mean_of(const std::vector<CategorySummary>& categories, double CocoNumber
 }
 
 }  // namespace
+
+double recall_step(int number) { return number == kRecallSteps - 1 ? 1.0 : number * 0.01; }
 
 std::vector<double> CocoResult::precision_curve(int threshold) const {
   std::vector<double> curve;
@@ -189,13 +148,10 @@ std::vector<double> CocoResult::precision_curve(int threshold) const {
 }
 
 CocoResult summarize(std::span<const ImageVerdicts> images, int32_t categories, int threads) {
-  std::vector<CategoryDetections> detections = by_category(images, categories);
-  std::vector<CategorySummary> summaries(detections.size());
-  parallel_indices(static_cast<int64_t>(detections.size()), threads, [&](int64_t i) {
-    CategoryDetections& category = detections[static_cast<size_t>(i)];
-    std::stable_sort(category.ranked.begin(), category.ranked.end(),
-                     [](const Ranked& a, const Ranked& b) { return a.verdict->score > b.verdict->score; });
-    summaries[static_cast<size_t>(i)] = summarize_category(category);
+  const std::vector<RankedCategory> ranked = ranked_by_category(images, categories, threads);
+  std::vector<CategorySummary> summaries(ranked.size());
+  parallel_indices(static_cast<int64_t>(ranked.size()), threads, [&](int64_t i) {
+    summaries[static_cast<size_t>(i)] = summarize_category(ranked[static_cast<size_t>(i)]);
   });
   CocoResult result;
   for (double CocoNumbers::*number :

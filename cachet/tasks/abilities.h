@@ -93,11 +93,19 @@ class WritesResults {
   virtual std::vector<NamedFile> results_of_evaluation(const NextRecord& next) = 0;
 };
 
-/// Measures by its records, so that an evaluation that was cut short goes on from those that it left.
-class EvaluatesRecords : public AnswersEvaluationSamples {
+/// Evaluates in two steps, of which only the first runs the model: it keeps what its numbers are made of as records,
+/// and makes the numbers of these. So an evaluation that was cut short goes on from the records that it left, and one
+/// that is through is scored again in no time. The model is in evaluation mode.
+class EvaluatesRecords {
  public:
-  /// As evaluate(), of a record of each evaluation sample, in their order: the same numbers, bit for bit. Throws
-  /// std::runtime_error for what is no record of these samples.
+  virtual ~EvaluatesRecords() = default;
+  /// How many records a whole evaluation has: as a rule one a sample.
+  virtual int64_t evaluation_records() const = 0;
+  /// Gives the records from number `first` on, in the order in which evaluate() looks at the samples, as soon as they
+  /// are there.
+  virtual void record_evaluation(int64_t first, const SeenRecord& seen) = 0;
+  /// As evaluate(), of all these records in their order: the same numbers, bit for bit. Throws std::runtime_error for
+  /// what is no record of these samples, and where records are missing.
   virtual train::Metrics evaluate_records(const NextRecord& next) = 0;
 };
 

@@ -1,8 +1,11 @@
 #include "cachet/tasks/task.h"
 
+#include <exception>
+
 #include "cachet/analysis/observations.h"
 #include "cachet/report/progress.h"
 #include "cachet/tasks/plug_in_series.h"
+#include "cachet/train/error_message.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
@@ -25,8 +28,21 @@ std::vector<train::Series> Task::observe() {
 std::vector<report::Section> Task::report_sections(const std::vector<train::Event>& events, const train::Status&) {
   std::vector<report::Section> sections = plug_in_sections(events);
   for (report::Section& section : training_sections(events)) sections.push_back(std::move(section));
+  if (const report::Section& samples = trained_on(); !samples.blocks.empty()) sections.push_back(samples);
   for (report::Section& section : evaluation_sections()) sections.push_back(std::move(section));
   return sections;
+}
+
+// A run that failed for what it could not read has its page all the same.
+const report::Section& Task::trained_on() {
+  if (trained_on_) return *trained_on_;
+  trained_on_ = report::Section{"What the model is trained on", {}, ""};
+  try {
+    trained_on_->blocks = training_samples();
+  } catch (const std::exception& error) {
+    trained_on_->blocks = {report::CodeBlock{"The first samples cannot be shown", train::error_message(error)}};
+  }
+  return *trained_on_;
 }
 
 void Task::note_doubts() {

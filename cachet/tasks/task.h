@@ -30,7 +30,7 @@ class Task : public train::Task {
   /// `share/<layer>`: σ(λ) of each head; `un/<layer>`: training steps, those on window statistics, those filtered.
   std::vector<train::Series> observe() override;
 
-  /// Sections on these series, then the task's own.
+  /// Sections on these series, then the task's own; what it is trained on is shown as it was at the first call.
   std::vector<report::Section> report_sections(const std::vector<train::Event>& events,
                                                const train::Status& status) final;
 
@@ -48,6 +48,9 @@ class Task : public train::Task {
   /// Why a cache is hardly meant to be as it is, a line for the user.
   virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;
 
+  /// What training feeds the model, for people: the first samples of the first step as the model gets them, a function
+  /// of the seed that draws nothing from torch's generators. Asked for once, and what it throws is told on the page.
+  virtual std::vector<report::Block> training_samples() const { return {}; }
   /// What the last evaluation has to show.
   virtual std::vector<report::Section> evaluation_sections() const { return {}; }
   /// What the log of training has to show besides curves over steps.
@@ -56,8 +59,11 @@ class Task : public train::Task {
   }
 
  private:
+  const report::Section& trained_on();
+
   TaskProfile profile_;
   std::vector<std::string> data_notes_;
+  std::optional<report::Section> trained_on_;  // once it was asked for
 };
 
 }  // namespace cachet::tasks

@@ -12,8 +12,17 @@
 #include "cachet/train/device.h"
 #include "cachet/train/processor_models.h"
 
+// TORCH_ABI_VERSION of the LibTorch that is loaded. Declared here as one that may be missing, in releases before they
+// had it, so that Cachet starts with any.
+extern "C" [[gnu::weak]] uint64_t aoti_torch_abi_version();
+
 namespace cachet::train {
 namespace {
+
+std::string version_text(uint64_t abi) {
+  const auto byte = [abi](int place) { return std::to_string(abi >> (8 * place) & 0xFF); };
+  return byte(7) + "." + byte(6) + "." + byte(5);
+}
 
 int64_t memory_bytes() {
   const int64_t pages = sysconf(_SC_PHYS_PAGES), bytes_a_page = sysconf(_SC_PAGESIZE);
@@ -25,7 +34,11 @@ constexpr const char* kMemoryKey = "memory_bytes";
 }  // namespace
 
 std::string cachet_version() { return CACHET_VERSION; }
-std::string torch_version() { return TORCH_VERSION; }
+std::string torch_version() {
+  const uint64_t built = TORCH_ABI_VERSION;
+  const uint64_t loaded = aoti_torch_abi_version == nullptr ? built : aoti_torch_abi_version();
+  return version_text(loaded) == version_text(built) ? TORCH_VERSION : version_text(loaded);
+}
 
 Environment environment() {
   Environment environment;
@@ -34,6 +47,7 @@ Environment environment() {
   environment.compiler = CACHET_COMPILER;
   environment.build_flags = CACHET_BUILD_FLAGS;
   environment.torch_version = torch_version();
+  environment.torch_built = TORCH_VERSION;
   environment.processor = processor_model();
   if (available_devices().size() > 1) environment.gpus = gpu_models();
   environment.cpu_capability = at::get_cpu_capability();
@@ -50,18 +64,23 @@ std::string EnvironmentEntry::text() const {
 }
 
 std::vector<EnvironmentEntry> entries(const Environment& environment) {
-  std::vector<EnvironmentEntry> all{{"cachet", environment.cachet_version},
-                                    {"commit", environment.commit},
-                                    {"compiler", environment.compiler},
-                                    {"build_flags", environment.build_flags},
-                                    {"torch", environment.torch_version},
-                                    {"processor", environment.processor},
-                                    {"cpu_capability", environment.cpu_capability},
-                                    {"threads", environment.threads},
-                                    {"hardware_threads", environment.hardware_threads},
-                                    {kMemoryKey, environment.memory_bytes}};
+  std::vector<EnvironmentEntry> all{
+      {"cachet", environment.cachet_version}, {"commit", environment.commit},
+      {"compiler", environment.compiler},     {"build_flags", environment.build_flags},
+      {"torch", environment.torch_version},   {"torch_built", environment.torch_built},
+      {"processor", environment.processor},   {"cpu_capability", environment.cpu_capability},
+      {"threads", environment.threads},       {"hardware_threads", environment.hardware_threads},
+      {kMemoryKey, environment.memory_bytes}};
   if (!environment.gpus.empty()) all.push_back({"gpus", environment.gpus});
   return all;
+}
+
+std::optional<std::string> torch_mismatch(const Environment& environment) {
+  if (environment.torch_version == environment.torch_built) return std::nullopt;
+  return "LibTorch " + environment.torch_version + " is loaded, but Cachet was built against " +
+         environment.torch_built +
+         ", and may crash or compute something else; build it against the one that is loaded, " +
+         "or have the other one loaded (LD_LIBRARY_PATH)";
 }
 
 bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,7 +15,8 @@ struct Environment {
   std::string cachet_version;
   std::string commit;  // of the source this was built from; "unknown" outside a checkout
   std::string compiler, build_flags;
-  std::string torch_version;
+  std::string torch_version;   // of the LibTorch that is loaded
+  std::string torch_built;     // of the one that Cachet was built against
   std::string processor;       // its model: "AMD EPYC 9B14"; "unknown" where the system does not tell
   std::string gpus;            // models of those that LibTorch can use: "2 x NVIDIA H200"; empty where there is none
   std::string cpu_capability;  // instruction set that LibTorch's kernels use: "AVX512"
@@ -43,7 +45,10 @@ std::string device_text(const Environment& environment, const DeviceChoice& choi
 
 std::string to_json(const Environment& environment);  // one object, with a schema number
 std::string to_text(const Environment& environment);  // one line
+/// A line for the user where another LibTorch is loaded than Cachet was built against.
+std::optional<std::string> torch_mismatch(const Environment& environment);
+
 std::string cachet_version();
-std::string torch_version();
+std::string torch_version();  // of the LibTorch that is loaded: "2.13.0"
 
 }  // namespace cachet::train

@@ -3,9 +3,12 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
@@ -41,6 +44,33 @@ void scale_gradients(const std::vector<NamedParameter>& parameters, double facto
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> gradients = gradients_of(parameters);
   if (!gradients.empty()) at::_foreach_mul_(gradients, factor);
+}
+
+void add_gradients(const std::vector<NamedParameter>& parameters, ops::Replicas& replicas) {
+  const at::NoGradGuard no_grad;
+  if (parameters.empty()) return;
+  // One sum for all of them; how many processes have a gradient of each goes before them.
+  std::vector<float> there;
+  std::vector<at::Tensor> gradients;
+  std::vector<int64_t> sizes{static_cast<int64_t>(parameters.size())};
+  for (const NamedParameter& parameter : parameters) {
+    const at::Tensor& gradient = parameter.tensor.grad();
+    there.push_back(gradient.defined() ? 1 : 0);
+    sizes.push_back(parameter.tensor.numel());
+    gradients.push_back(gradient.defined() ? gradient.reshape(-1)
+                                           : at::zeros({sizes.back()}, parameter.tensor.options()));
+  }
+  gradients.insert(gradients.begin(), at::tensor(there).to(parameters.front().tensor.device()));
+  at::Tensor all = at::cat(gradients);
+  replicas.add(all);
+  const std::vector<at::Tensor> sums = all.split_with_sizes(sizes);
+  const at::Tensor counts = sums.front().to(at::kFloat).cpu();
+  const float* count = counts.const_data_ptr<float>();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const at::Tensor& tensor = parameters[i].tensor;
+    at::Tensor& gradient = tensor.mutable_grad();
+    if (count[i] > 0) gradient = sums[i + 1].to(tensor.scalar_type()).view(tensor.sizes());
+  }
 }
 
 void clip_gradients(const std::vector<NamedParameter>& parameters, double norm, double most) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/ops/replicas.h"
 #include "cachet/train/parameter_groups.h"
 
 namespace cachet::train {
@@ -17,6 +18,9 @@ double norm_of_norms(std::span<const double> norms);
 
 /// Multiplies all gradients by `factor`.
 void scale_gradients(const std::vector<NamedParameter>& parameters, double factor);
+
+/// Adds up the gradients of all processes. A parameter that has none in any of them stays without.
+void add_gradients(const std::vector<NamedParameter>& parameters, ops::Replicas& replicas);
 
 /// Scales all gradients by most / norm where `norm` exceeds `most`.
 void clip_gradients(const std::vector<NamedParameter>& parameters, double norm, double most);

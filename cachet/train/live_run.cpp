@@ -2,9 +2,16 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <array>
+#include <random>
+#include <span>
+#include <string_view>
 
+#include "cachet/io/safetensors.h"
+#include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/gradients.h"
@@ -56,6 +63,67 @@ std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
   return sums;
 }
 
+std::string count_of_processes(int64_t processes) {
+  return processes == 1 ? "1 process" : std::to_string(processes) + " processes";
+}
+
+/// Processes of a run draw other numbers than each other: for dropout, each for its own samples.
+void seed_draws(uint64_t seed, int64_t rank) {
+  std::seed_seq mixed{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(rank)};
+  std::array<uint32_t, 2> words{};
+  mixed.generate(words.begin(), words.end());
+  at::manual_seed((static_cast<uint64_t>(words[1]) << 32) | words[0]);
+}
+
+// In a checkpoint the leader's part of a stream has its own names, that of process 1 "process.1/" before them.
+constexpr std::string_view kProcessPrefix = "process.";
+
+std::string stream_name(const std::string& name, int64_t rank) {
+  return std::string(kProcessPrefix) + std::to_string(rank) + "/" + name;
+}
+
+/// The part of a checkpoint's stream that is one process's.
+io::TensorMap part_of(const io::TensorMap& stream, int64_t rank) {
+  const std::string prefix = rank == 0 ? "" : stream_name("", rank);
+  io::TensorMap part;
+  for (const auto& [name, tensor] : stream) {
+    if (rank == 0 ? !name.starts_with(kProcessPrefix) : name.starts_with(prefix))
+      part.emplace(name.substr(prefix.size()), tensor);
+  }
+  return part;
+}
+
+constexpr const char* kWeightsDigest = "weights";
+
+/// What tells whether two processes have the same weights, to the last bit.
+at::Tensor digest_tensor(const io::TensorMap& weights) {
+  const io::Sha256::Digest digest = io::sha256(io::serialize_safetensors(weights));
+  at::Tensor tensor = at::empty({static_cast<int64_t>(digest.size())}, at::kByte);
+  std::ranges::copy(digest, tensor.mutable_data_ptr<uint8_t>());
+  return tensor;
+}
+
+/// What each process gave of a checkpoint that only it has, by rank.
+void add_states_of_others(Checkpoint& checkpoint, const std::vector<std::string>& states) {
+  at::Tensor first;
+  for (size_t rank = 0; rank < states.size(); ++rank) {
+    io::TensorMap own =
+        io::parse_safetensors(std::as_bytes(std::span(states[rank])), "process " + std::to_string(rank)).tensors;
+    const at::Tensor digest = own.at(kWeightsDigest);
+    own.erase(kWeightsDigest);
+    if (rank == 0) {
+      first = digest;
+      continue;
+    }
+    if (!digest.equal(first))
+      throw std::logic_error(
+          "process " + std::to_string(rank) +
+          " has other weights than process 0: something of the model is not summed over all of them");
+    for (auto& [name, tensor] : own)
+      (name.starts_with(kProcessPrefix) ? checkpoint.stream : checkpoint.random).insert_or_assign(name, tensor);
+  }
+}
+
 /// Evaluation mode until the end of the scope.
 class EvaluationMode {
  public:
@@ -70,24 +138,26 @@ class EvaluationMode {
 
 }  // namespace
 
-LiveRun::LiveRun(Task& task, const Options& options)
+LiveRun::LiveRun(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes)
     : task_(task),
       options_(options),
+      processes_(std::move(processes)),
       device_(placed(task.model(), find_device(options.train.device))),
-      training_step_(task, options),
+      training_step_(task, options, processes_),
       batches_per_epoch_(checked_batches(task)),
       steps_per_epoch_((batches_per_epoch_ + options.train.accumulate - 1) / options.train.accumulate),
       total_steps_(bounded_steps(options.train, steps_per_epoch_)),
       schedule_(options.schedule, options.optimizer.learning_rate, total_steps_, steps_per_epoch_) {
-  if (options.train.ema_decay > 0) average_.emplace(task.model(), options.train.ema_decay);
+  if (options.train.ema_decay > 0 && rank() == 0) average_.emplace(task.model(), options.train.ema_decay);
   task.model().train();
+  if (rank() > 0) seed_draws(options.train.seed, rank());
 }
 
-TrainingStep::Result LiveRun::advance() {
+TrainingStep::Result LiveRun::advance(bool leave) {
   if (!stream_) open_stream({});
   // The last accumulation of an epoch takes what is left of it.
   const int64_t micro_batches = std::min(options_.train.accumulate, batches_per_epoch_ - state.batch);
-  TrainingStep::Result result = training_step_.run(*stream_, micro_batches, learning_rate());
+  TrainingStep::Result result = training_step_.run(*stream_, micro_batches, learning_rate(), leave);
   if (average_) average_->update();
   move_cursor(micro_batches);
   state.step += 1;
@@ -114,18 +184,21 @@ void LiveRun::open_stream(const io::TensorMap& stream_state) {
 
 Checkpoint LiveRun::capture() const {
   Checkpoint checkpoint;
+  if (stream_) checkpoint.stream = stream_->state();
+  checkpoint.random = random_state(task_.model());
+  // First of all: the others wait for it, whatever is found to be wrong.
+  if (processes_) add_states_of_others(checkpoint, processes_->to_leader(own_state()));
   checkpoint.model = io::state_dict(task_.model());
   checkpoint.optimizer = training_step_.optimizer().state();
   if (average_) checkpoint.ema = average_->state();
-  if (stream_) checkpoint.stream = stream_->state();
   require_finite({{"the weight or state", &checkpoint.model},
                   {"the optimizer's", &checkpoint.optimizer},
                   {"the averaged weight or state", &checkpoint.ema},
                   {"the stream's", &checkpoint.stream}});
-  checkpoint.random = random_state(task_.model());
   checkpoint.state = state;
   checkpoint.state.seed = options_.train.seed;
   checkpoint.state.threads = at::get_num_threads();
+  checkpoint.state.world_size = world_size();
   checkpoint.state.cachet_version = cachet_version();
   checkpoint.state.torch_version = torch_version();
   return checkpoint;
@@ -142,14 +215,37 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   training_step_.optimizer().load_state(checkpoint.optimizer);
   if (average_) average_->load_state(checkpoint.ema);
   state = saved;
-  at::set_num_threads(static_cast<int>(std::max<int64_t>(1, saved.threads)));  // other counts add in another order
   stream_.reset();
-  if (state.batch > 0) open_stream(checkpoint.stream);
+  const bool as_many = saved.world_size == world_size();
+  if (as_many)
+    at::set_num_threads(static_cast<int>(std::max<int64_t>(1, saved.threads)));  // others add in another order
+  if (state.batch > 0) open_stream(as_many ? part_of(checkpoint.stream, rank()) : io::TensorMap());
   // Last: nothing before it may draw from it.
-  if (set_random_state(task_.model(), checkpoint.random)) return {};
-  return {"the checkpoint was made on another kind of device than " + device_.str() +
-          ": the run goes on, but not bit by bit as it would have"};
+  std::vector<std::string> notes;
+  if (!as_many) {
+    notes.push_back("the checkpoint is one of " + count_of_processes(saved.world_size) + ", and now there " +
+                    (world_size() == 1 ? "is " : "are ") + std::to_string(world_size()) +
+                    ": the run goes on, but draws other random numbers" +
+                    (checkpoint.stream.empty() ? "" : ", and what it carries from batch to batch begins anew"));
+    if (rank() > 0) seed_draws(options_.train.seed, rank());
+    if (rank() == 0) set_random_state(task_.model(), checkpoint.random);
+  } else if (!set_random_state(task_.model(), checkpoint.random, rank())) {
+    notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
+                    ": the run goes on, but not bit by bit as it would have");
+  }
+  return notes;
 }
+
+std::string LiveRun::own_state() const {
+  io::TensorMap own = random_state(task_.model(), rank());
+  if (stream_ && rank() > 0)
+    for (auto& [name, tensor] : stream_->state()) own.emplace(stream_name(name, rank()), tensor);
+  own.emplace(kWeightsDigest, digest_tensor(io::state_dict(task_.model())));
+  const std::vector<std::byte> bytes = io::serialize_safetensors(own);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void LiveRun::give_own_state() const { processes_->to_leader(own_state()); }
 
 Metrics LiveRun::evaluate(const EvaluationProgress& progress) {
   const io::TensorMap weights = io::state_dict(task_.model());

@@ -18,13 +18,20 @@ namespace cachet::train {
 class LiveRun {
  public:
   /// Moves the task's model to the device of the options. Throws std::runtime_error where there is no such device.
-  LiveRun(Task& task, const Options& options);
+  /// `processes`: those that train the model together, of whom this is one, each with a part of the options' batches;
+  /// null where this one trains alone. What is drawn in training is drawn by each for itself.
+  LiveRun(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes = nullptr);
 
-  /// Takes the next step. Throws what TrainingStep::run() throws; the run is then of no further use.
-  TrainingStep::Result advance();
+  /// Takes the next step; `leave` tells other processes that this one was asked to stop. Throws what
+  /// TrainingStep::run() throws; the run is then of no further use.
+  TrainingStep::Result advance(bool leave = false);
 
-  /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved.
+  /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved. Of several
+  /// processes the leader captures, and waits for give_own_state() of the others. Throws std::logic_error where their
+  /// weights differ from its own.
   Checkpoint capture() const;
+  /// Gives the leader what of a checkpoint only this process has: its generators, its part of the stream.
+  void give_own_state() const;
   /// The checkpoint may have been made on another device. Returns why the run does not go on bit by bit as it would
   /// have, lines for its log. Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe
   /// or other data.
@@ -44,10 +51,14 @@ class LiveRun {
 
  private:
   void open_stream(const io::TensorMap& stream_state);
+  int64_t rank() const { return processes_ ? processes_->rank() : 0; }
+  int64_t world_size() const { return processes_ ? processes_->size() : 1; }
+  std::string own_state() const;
   void move_cursor(int64_t micro_batches);
 
   Task& task_;
   Options options_;
+  std::shared_ptr<processes::Processes> processes_;
   c10::Device device_;
   TrainingStep training_step_;
   int64_t batches_per_epoch_, steps_per_epoch_, total_steps_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cachet/config/view.h"
+#include "cachet/data/order/batch_order.h"
 #include "cachet/train/device_choice.h"
 #include "cachet/train/optimizer_options.h"
 #include "cachet/train/span.h"
@@ -21,7 +22,7 @@ inline constexpr int64_t kMostThreads = 4096;
 /// The table [train] of a recipe.
 struct TrainOptions {
   int64_t epochs = 10;
-  int64_t batch_size = 128;  // samples in a micro-batch
+  int64_t batch_size = 128;  // samples in a micro-batch, of all processes together
   int64_t accumulate = 1;    // micro-batches in a step
   uint64_t seed = 0;
   Precision precision = Precision::float32;
@@ -44,6 +45,8 @@ struct TrainOptions {
   double max_hours = 0;             // of this and all earlier parts of the run together; 0 = no bound
   std::optional<Span> limit;        // stop here, with the schedule laid out for it
   std::optional<int64_t> patience;  // evaluations without a better objective
+
+  data::Shard shard;  // no key of a recipe: which part of each batch this process has of those that train together
 };
 
 TrainOptions read_train_options(const config::View& view);

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
 namespace cachet::train {
 
 /// What a user types to go on with a run, or with a folder of seeds: "cachet train 'my runs/first' --resume".
-std::string resume_command(const std::filesystem::path& run);
+/// `processes` of several train it together.
+std::string resume_command(const std::filesystem::path& run, int64_t processes = 1);
 
 }  // namespace cachet::train

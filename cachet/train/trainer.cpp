@@ -18,6 +18,7 @@
 #include "cachet/train/evaluation_details.h"
 #include "cachet/train/event_log.h"
 #include "cachet/train/interruption.h"
+#include "cachet/train/joint_training.h"
 #include "cachet/train/live_run.h"
 #include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
@@ -64,13 +65,15 @@ int Outcome::exit_code() const {
 
 class Trainer::Loop {
  public:
-  Loop(Task& task, const Options& options, RunFolder& folder, report::Progress* progress)
+  Loop(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
+       std::shared_ptr<processes::Processes> processes)
       : task_(task),
         options_(options),
         run_(described(task)),
         folder_(folder),
         progress_(progress),
-        live_(task, options),
+        live_(task, options, processes),
+        leader_(std::move(processes)),
         store_(folder.checkpoints(), folder.id(), options.train.keep),
         log_(folder.log(), progress) {}
 
@@ -114,6 +117,10 @@ class Trainer::Loop {
     task_.keep_evaluations_in(folder_.unfinished_evaluation());
     const std::optional<CheckpointStore::Found> found = store_.resume();
     for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
+    leader_.begin({folder_.config_hash(), task_.data_fingerprints()},
+                  found ? std::optional(found->folder) : std::nullopt);
+    if (leader_.processes() > 1)
+      log_.say(std::to_string(leader_.processes()) + " processes train together, each with its part of every batch");
     if (found) restore(*found);
     const RewoundEvents rewound = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
     if (rewound.bytes > 0)
@@ -180,7 +187,8 @@ class Trainer::Loop {
     const double rate = live_.learning_rate();
     TrainingStep::Result result;
     try {
-      result = live_.advance();
+      result = leader_.lead(Act::step, [&] { return live_.advance(); });
+      others_leave_ = result.leave;
     } catch (const NotFinite& error) {
       const TrainState& state = live_.state;
       throw NotFinite("step " + std::to_string(state.step + 1) + " (epoch " + std::to_string(state.epoch + 1) +
@@ -283,7 +291,7 @@ class Trainer::Loop {
 
   std::optional<Ending> due_ending() const {
     const TrainState& state = live_.state;
-    if (interruption_.requested()) return Ending::interrupted;
+    if (interruption_.requested() || others_leave_) return Ending::interrupted;
     if (state.step >= total_steps()) return Ending::finished;
     if (options_.train.patience && state.evaluations_since_best >= *options_.train.patience) return Ending::early_stop;
     const double most = options_.train.max_hours * 3600;
@@ -306,7 +314,7 @@ class Trainer::Loop {
   void save() {
     if (live_.state.step == saved_step_ && live_.state.evaluated == saved_evaluated_) return;
     events_->sync();
-    Checkpoint checkpoint = live_.capture();
+    Checkpoint checkpoint = leader_.lead(Act::give_state, [&] { return live_.capture(); });
     checkpoint.state.config_hash = folder_.config_hash();
     const CheckpointStore::Saved saved = store_.save(checkpoint, is_best());
     saved_step_ = live_.state.step;
@@ -348,12 +356,13 @@ class Trainer::Loop {
     const std::string at = "at step " + std::to_string(live_.state.step) + " of " + std::to_string(total_steps());
     switch (ending) {
       case Ending::interrupted:
-        return "interrupted " + at + "; go on with: " + resume_command(folder_.path());
+        return "interrupted " + at + "; go on with: " + resume_command(folder_.path(), leader_.processes());
       case Ending::early_stop:
         return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
                " evaluations without a better " + deciding_metric().title;
       case Ending::out_of_time:
-        return "out of time " + at + " (train.max_hours); go on with: " + resume_command(folder_.path()) +
+        return "out of time " + at +
+               " (train.max_hours); go on with: " + resume_command(folder_.path(), leader_.processes()) +
                " --set train.max_hours=…";
       default:
         return "";
@@ -369,6 +378,7 @@ class Trainer::Loop {
 
   /// At every kind of ending. Nothing here may hide why the run ends.
   void end(Ending ending, const std::string& message) noexcept {
+    leader_.leave();
     try {
       tell_new_data_notes();
       if (progress_ != nullptr) progress_->finish();
@@ -407,6 +417,7 @@ class Trainer::Loop {
   RunFolder& folder_;
   report::Progress* progress_;
   LiveRun live_;
+  Leader leader_;
   CheckpointStore store_;
   RunLog log_;
   std::optional<EventLog> events_;
@@ -418,13 +429,15 @@ class Trainer::Loop {
   Metrics evaluation_;
   int64_t saved_step_ = 0;
   bool saved_evaluated_ = false;
+  bool others_leave_ = false;   // another process was asked to stop
   bool did_something_ = false;  // a finished run that is gone on with keeps its page
   double seconds_before_ = 0;
   WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();
 };
 
-Trainer::Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress)
-    : loop_(std::make_unique<Loop>(task, options, folder, progress)) {}
+Trainer::Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
+                 std::shared_ptr<processes::Processes> processes)
+    : loop_(std::make_unique<Loop>(task, options, folder, progress, std::move(processes))) {}
 
 Trainer::~Trainer() = default;
 

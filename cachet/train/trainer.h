@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "cachet/processes/processes.h"
 #include "cachet/train/options.h"
 #include "cachet/train/task.h"
 
@@ -31,8 +32,11 @@ struct Outcome {
 /// ending. SIGINT and SIGTERM end the run after the step under way (see interruption.h).
 class Trainer {
  public:
-  /// The folder's newest whole checkpoint, if it has one, is where training goes on. `progress` may be null.
-  Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress);
+  /// The folder's newest whole checkpoint, if it has one, is where training goes on. `progress` may be null. Of several
+  /// processes that train together this is the leader's, which evaluates, saves and writes the folder; the others
+  /// follow() (joint_training.h).
+  Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
+          std::shared_ptr<processes::Processes> processes = nullptr);
   ~Trainer();
 
   /// Throws what the task throws and std::system_error for a disk that fails, after the report is rewritten.

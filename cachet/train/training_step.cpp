@@ -1,5 +1,8 @@
 #include "cachet/train/training_step.h"
 
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,20 +19,24 @@ double seconds_since(StepClock::time_point start) {
   return std::chrono::duration<double>(StepClock::now() - start).count();
 }
 
-void require_finite_number(double value, const char* what, size_t micro_batch, size_t micro_batches) {
+constexpr const char* kLoss = "loss";
+constexpr const char* kPenalty = "penalty";
+
+void require_finite_number(double value, const std::string& what, size_t micro_batch, size_t micro_batches) {
   if (std::isfinite(value)) return;
   const std::string which = micro_batches == 1 ? ""
                                                : " of micro-batch " + std::to_string(micro_batch + 1) + " of " +
                                                      std::to_string(micro_batches);
-  throw NotFinite("the " + std::string(what) + which + " is " + (std::isnan(value) ? "NaN" : "infinite"));
+  throw NotFinite("the " + what + which + " is " + (std::isnan(value) ? "NaN" : "infinite"));
 }
 
 }  // namespace
 
-TrainingStep::TrainingStep(Task& task, const Options& options)
+TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes)
     : precision_(options.train.precision),
       clip_norm_(options.train.clip_norm),
-      device_(device_of(task.model()).type()) {
+      device_(device_of(task.model()).type()),
+      processes_(std::move(processes)) {
   ParameterGroups groups = parameter_groups(task.model(), task.without_decay());
   if (options.optimizer.backbone_rate != 1) groups.slow_backbone(options.optimizer.backbone_rate, task.heads());
   group_summary_ = groups.summary();
@@ -38,17 +45,23 @@ TrainingStep::TrainingStep(Task& task, const Options& options)
   optimizer_ = make_optimizer(options.optimizer, std::move(groups));
 }
 
-TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_batches, double learning_rate) {
+TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_batches, double learning_rate,
+                                       bool leave) {
   for (NamedParameter& parameter : parameters_) parameter.tensor.mutable_grad().reset();
   Result result;
+  result.leave = leave;
   std::vector<MicroBatch> done;
   double unit = 0, weight = 0;
   for (int64_t i = 0; i < micro_batches; ++i) {
     done.push_back(accumulate(stream, unit, result));
     weight += done.back().weight;
   }
-  if (weight != unit) scale_gradients(parameters_, unit / weight);
-  read(done, result);
+  if (processes_) {
+    read_and_add_up(done, unit, result);
+  } else {
+    if (weight != unit) scale_gradients(parameters_, unit / weight);
+    read(done, result);
+  }
   if (clip_norm_ > 0) clip_gradients(parameters_, result.gradient_norm, clip_norm_);
   optimizer_->step(learning_rate);
   return result;
@@ -67,10 +80,12 @@ TrainingStep::MicroBatch TrainingStep::accumulate(TrainingStream& stream, double
   if (!(step.weight >= 0) || std::isinf(step.weight)) {
     throw std::logic_error("the task gave a micro-batch the weight " + std::to_string(step.weight));
   }
-  if (unit == 0) unit = step.weight;
-  if (step.weight > 0) {
-    at::Tensor objective = step.loss / unit;
-    if (step.penalty.defined()) objective = objective + step.penalty * (step.weight / unit);
+  if (unit == 0) unit = weight_of_all(step.weight);
+  // A process whose part is empty goes backward, too: others wait there for its part of what is summed over a batch.
+  if (step.weight > 0 || processes_) {
+    const double divisor = unit > 0 ? unit : 1;
+    at::Tensor objective = step.loss / divisor;
+    if (step.penalty.defined()) objective = objective + step.penalty * (step.weight / divisor);
     objective.backward();
   }
   result.samples += step.samples;
@@ -80,32 +95,84 @@ TrainingStep::MicroBatch TrainingStep::accumulate(TrainingStream& stream, double
           step.weight, std::move(step.metrics)};
 }
 
-void TrainingStep::read(const std::vector<MicroBatch>& micro_batches, Result& result) const {
+double TrainingStep::weight_of_all(double weight) const {
+  if (!processes_) return weight;
+  at::Tensor sum = at::full({1}, weight, at::kDouble);
+  processes_->add(sum);
+  return *sum.const_data_ptr<double>();
+}
+
+std::vector<at::Tensor> TrainingStep::numbers_of(const std::vector<MicroBatch>& micro_batches) {
   std::vector<at::Tensor> tensors;
   for (const MicroBatch& batch : micro_batches) {
     tensors.push_back(batch.loss);
     if (batch.penalty.defined()) tensors.push_back(batch.penalty);
     for (const StepMetric& metric : batch.metrics) tensors.push_back(metric.total);
   }
+  return tensors;
+}
+
+void TrainingStep::read(const std::vector<MicroBatch>& micro_batches, Result& result) const {
+  std::vector<at::Tensor> tensors = numbers_of(micro_batches);
+  const auto sums = static_cast<std::ptrdiff_t>(tensors.size());
   tensors.push_back(gradient_norms(parameters_));
   const std::vector<double> numbers = read_numbers(tensors);
+  take_sums(micro_batches, numbers, result);
+  take_norm({numbers.begin() + sums, numbers.end()}, result);
+}
 
+void TrainingStep::read_and_add_up(const std::vector<MicroBatch>& micro_batches, double unit, Result& result) const {
+  take_sums(micro_batches, read_numbers(numbers_of(micro_batches)), result);
+  double weight = 0;
+  for (const MicroBatch& batch : micro_batches) weight += batch.weight;
+  std::vector<double> parts{weight, static_cast<double>(result.samples), static_cast<double>(result.tokens),
+                            result.leave ? 1.0 : 0.0};
+  for (const MetricSum& sum : result.sums) {
+    parts.push_back(sum.total);
+    parts.push_back(sum.count);
+  }
+  at::Tensor whole = at::tensor(parts, at::kDouble);
+  processes_->add(whole);
+  const double* next = whole.const_data_ptr<double>();
+  weight = *next++;
+  result.samples = static_cast<int64_t>(*next++);
+  result.tokens = static_cast<int64_t>(*next++);
+  result.leave = *next++ > 0;
+  for (MetricSum& sum : result.sums) {
+    sum.total = *next++;
+    sum.count = *next++;
+    if (sum.name == kLoss || sum.name == kPenalty) require_finite_number(sum.total, sum.name, 0, 1);
+  }
+  if (weight == 0) {
+    for (const NamedParameter& parameter : parameters_) parameter.tensor.mutable_grad().reset();
+    return;
+  }
+  scale_gradients(parameters_, unit / weight);
+  add_gradients(parameters_, *processes_);
+  take_norm(read_numbers({gradient_norms(parameters_)}), result);
+}
+
+void TrainingStep::take_sums(const std::vector<MicroBatch>& micro_batches, const std::vector<double>& numbers,
+                             Result& result) const {
   auto next = numbers.begin();
   for (size_t i = 0; i < micro_batches.size(); ++i) {
     const MicroBatch& batch = micro_batches[i];
     const auto take = [&](const char* name) {
-      require_finite_number(*next, name, i, micro_batches.size());
+      // Of several processes all are to find it, in the sum.
+      if (!processes_) require_finite_number(*next, name, i, micro_batches.size());
       add_sums(result.sums, {{name, *next++ * batch.weight, batch.weight}});
     };
-    take("loss");
-    if (batch.penalty.defined()) take("penalty");
+    take(kLoss);
+    if (batch.penalty.defined()) take(kPenalty);
     for (const StepMetric& metric : batch.metrics) add_sums(result.sums, {{metric.name, *next++, metric.count}});
   }
-  result.gradient_norm = norm_of_norms({next, numbers.end()});
-  if (!std::isfinite(result.gradient_norm)) {
-    const std::optional<std::string> name = first_non_finite_gradient(parameters_);
-    throw NotFinite(name ? "the gradient of " + *name + " is not finite" : "the norm of the gradients overflows");
-  }
+}
+
+void TrainingStep::take_norm(std::span<const double> norms, Result& result) const {
+  result.gradient_norm = norm_of_norms(norms);
+  if (std::isfinite(result.gradient_norm)) return;
+  const std::optional<std::string> name = first_non_finite_gradient(parameters_);
+  throw NotFinite(name ? "the gradient of " + *name + " is not finite" : "the norm of the gradients overflows");
 }
 
 int64_t TrainingStep::parameter_bytes() const {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
+#include "cachet/processes/processes.h"
 #include "cachet/train/gradients.h"
 #include "cachet/train/optimizer.h"
 #include "cachet/train/options.h"
@@ -20,7 +22,8 @@ class NotFinite : public std::runtime_error {
 /// One optimizer step: micro-batches, backward passes, clipping, update.
 class TrainingStep {
  public:
-  TrainingStep(Task& task, const Options& options);
+  /// `processes`: those that have a part of each micro-batch, of whom this is one; null where this one has the whole.
+  TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes = nullptr);
 
   struct Result {
     std::vector<MetricSum> sums;  // the loss and the penalty, where there is one, by weight; then the task's metrics
@@ -28,13 +31,16 @@ class TrainingStep {
     int64_t tokens = 0;
     double gradient_norm = 0;  // before clipping
     double waited_seconds = 0;
+    bool leave = false;  // whether a process asks all to stop behind this step
   };
   /// Takes `micro_batches` of the stream: the gradient is that of StepResult, one large batch's. Each forward pass is
   /// one update of the model's state (batch statistics, caches), in order. Where the whole step has no weight no
   /// parameter is updated. Nothing is read from the device before the last backward pass, and then all numbers at once.
-  /// Throws NotFinite before the update, std::runtime_error for a stream that ends early, std::logic_error for a weight
-  /// that is negative or not finite.
-  Result run(TrainingStream& stream, int64_t micro_batches, double learning_rate);
+  /// Of several processes each gets the sums of all, and updates its parameters alike; `leave` tells them that this one
+  /// was asked to stop.
+  /// Throws NotFinite before the update, in all processes, std::runtime_error for a stream that ends early,
+  /// std::logic_error for a weight that is negative or not finite.
+  Result run(TrainingStream& stream, int64_t micro_batches, double learning_rate, bool leave = false);
 
   Optimizer& optimizer() { return *optimizer_; }
   const Optimizer& optimizer() const { return *optimizer_; }
@@ -49,10 +55,19 @@ class TrainingStep {
     double weight = 0;
     std::vector<StepMetric> metrics;
   };
-  /// `unit` is the weight in whose mean gradients are under way: that of the first micro-batch that has one.
+  /// `unit` is the weight in whose mean gradients are under way: that of the first micro-batch that has one, in all
+  /// processes. What norms keep of gradients is of that size, whoever has which part.
   MicroBatch accumulate(TrainingStream& stream, double& unit, Result& result);
+  double weight_of_all(double weight) const;
+  /// What is to be read of micro-batches, in their order.
+  static std::vector<at::Tensor> numbers_of(const std::vector<MicroBatch>& micro_batches);
   /// Reads what is to be known of a step, checks and sums it.
   void read(const std::vector<MicroBatch>& micro_batches, Result& result) const;
+  /// The same over all processes, and their gradients, which are sums over `unit` here: means of all behind it.
+  void read_and_add_up(const std::vector<MicroBatch>& micro_batches, double unit, Result& result) const;
+  void take_sums(const std::vector<MicroBatch>& micro_batches, const std::vector<double>& numbers,
+                 Result& result) const;
+  void take_norm(std::span<const double> norms, Result& result) const;
 
   Precision precision_;
   double clip_norm_;
@@ -60,6 +75,7 @@ class TrainingStep {
   std::string group_summary_;
   std::vector<NamedParameter> parameters_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::shared_ptr<processes::Processes> processes_;
 };
 
 /// Adds sums to those of the same names.

@@ -86,6 +86,23 @@ class FolderTest(CommandTest):
     def cachet(self, *words, **options):
         return self.succeed(*words, cwd=self.folder, **options)
 
+    def assert_evaluation_goes_on(self, run):
+        """Holds `eval -o` to what it promises: the numbers of `eval`, and, cut anywhere, the same bytes. Returns the records."""
+        printed = self.cachet("eval", run).stdout
+        kept = self.folder / "kept/predictions.jsonl"
+        said = self.json_of("eval", run, "-o", "kept", "--json", cwd=self.folder)
+        self.assertEqual(said["metrics"], self.json_of("eval", run, "--json", cwd=self.folder)["metrics"])
+        self.assertEqual(said["files"], ["kept/predictions.jsonl"])
+        whole = kept.read_bytes()
+        lines = whole.splitlines(keepends=True)
+        for held in (len(lines) // 3, len(lines) - 1, len(lines)):
+            kept.write_bytes(b"".join(lines[:held]) + b"".join(lines[held:])[:9])
+            done = self.cachet("eval", run, "-o", "kept")
+            self.assertIn(f"holds {held} of {len(lines)} prediction", done.stderr)
+            self.assertEqual(kept.read_bytes(), whole, held)
+            self.assertEqual(done.stdout, printed + "kept/predictions.jsonl\n")
+        return [json.loads(line) for line in lines]
+
 
 def main():
     global COMMAND

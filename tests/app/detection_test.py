@@ -145,11 +145,13 @@ class Detection(command.CommandTest):
         lines = self.cachet("eval", "run").stdout.splitlines()
         self.assertIn(f"{VALIDATION} validation images", lines[0])
         self.assertEqual([lines[1], lines[14]], ["IoU metric: bbox", "IoU metric: segm"])
-        self.assertEqual(len(lines), 27)
+        self.assertEqual(len(lines), 28)
         metrics = self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]
         self.assertEqual(lines[2], " Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = "
                          f"{metrics['box_ap']:.3f}")
         self.assertTrue(lines[26].startswith(" Average Recall     (AR) @[ IoU=0.50:0.95 | area= large | maxDets=100 ] ="))
+        self.assertEqual(lines[27], "AP and its standard error over the images: " + ", ".join(
+            f"{kind} {metrics[name]:.3f} ± {metrics[name + '_stderr']:.3f}" for kind, name in (("bbox", "box_ap"), ("segm", "mask_ap"))))
 
     def test_results_are_written_only_where_they_belong(self):
         self.cachet("eval", "run", "-o", "mine")

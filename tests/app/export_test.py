@@ -40,6 +40,10 @@ class Export(RunTest):
                 self.assertEqual((report["samples"], report["compared_on"]), (33, "33 test images"))
                 self.assertEqual(report["top1"][0], report["top1"][1])
                 self.assertLess(report["parameters"][1], report["parameters"][0])
+                speed = report["speed"]
+                for number in (speed["batch"], speed["pairs"], *speed["median_ms"], speed["times_as_fast"],
+                               *speed["quartiles_times_as_fast"], report["bytes"], report["model_bytes"]):
+                    self.assertGreater(number, 0)
                 kinds = {(place["kind"], place["left"]) for place in report["rewritten"]}
                 self.assertIn(("cache", ""), kinds)
                 self.assertIn(("norm", ""), kinds)
@@ -62,6 +66,7 @@ class Export(RunTest):
                     self.assertIsNone(row["peak_memory_bytes"], "LibTorch does not see what this engine takes")
                 page = (self.folder / engine / "report.html").read_text()
                 self.assertIn("blocks.0.attn.cache", page)
+                self.assertIn("Speed and files", page)
 
     def test_bfloat16_is_near(self):
         for engine in engines():
@@ -103,7 +108,9 @@ class Export(RunTest):
                 self.assertEqual(line["predicted"], own["predicted"])
 
     def test_it_is_written_as_a_whole_or_not_at_all(self):
-        self.cachet("export", "run", "-o", "deployed", "--engine", "torch")
+        said = self.cachet("export", "run", "-o", "deployed", "--engine", "torch").stdout
+        self.assertRegex(said, r"(?m)^\S+ times as fast as the model \(quartiles \S+ to \S+\): \S+ ms instead of \S+ ms for a batch of [18]$")
+        self.assertRegex(said, r"(?m)^files of [\d.]+ \w+; the model's weights have [\d.]+ \w+$")
         before = (self.folder / "deployed/export.json").read_bytes()
         self.cachet("export", "run/checkpoints/step-00000036", "-o", "deployed", "--engine", "torch")  # of the same run
         (self.folder / "mine").mkdir()

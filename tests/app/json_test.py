@@ -125,10 +125,12 @@ class Bench(command.CommandTest):
 class Env(command.CommandTest):
     def test_keys(self):
         env = self.json_of("env", "--json")
-        for key in ("schema", "cachet", "commit", "compiler", "build_flags", "torch", "cpu_capability", "threads",
+        for key in ("schema", "cachet", "commit", "compiler", "build_flags", "torch", "torch_built", "cpu_capability", "threads",
                     "hardware_threads", "processor", "os", "torch_parallel"):
             self.assertIn(key, env)
         self.assertRegex(env["allocator"], "^jemalloc ")
+        self.assertEqual(env["torch"], env["torch_built"])
+        self.assertEqual(command.run("env").stderr, "")
 
 
 if __name__ == "__main__":

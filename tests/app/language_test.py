@@ -63,7 +63,8 @@ class Language(command.FolderTest):
         self.assertIn("perplexity", compared)
         page = (self.folder / "wikitext2_grc-whole/report.html").read_text()
         for part in ("Loss by place in the segment", "Perplexity over tokens", "Perplexity over time",
-                     "What the model writes behind passages of the text", "tokens foretold"):
+                     "What the model writes behind passages of the text", "tokens foretold", "What the model is trained on",
+                     "Text of the first step"):
             self.assertIn(part, page)
         self.assertNotIn("5-gram's perplexity", page)
 
@@ -91,6 +92,12 @@ class Language(command.FolderTest):
             self.assertGreater(metrics["bits_per_byte"], 0)
             losses.append(metrics["loss"])
         self.assertNotEqual(losses[0], losses[1], "lanes begin without a memory")
+        self.assertIn("perplexity_stderr", metrics)
+        self.assertLess(abs(metrics["perplexity_stderr"] / metrics["perplexity"] - metrics["loss_stderr"]), 1e-6)
+        rows = self.cachet("eval", "run").stdout.splitlines()[1:]
+        self.assertIn("bits_per_character", [row.split()[0] for row in rows])
+        self.assertEqual(len({len(row) - len(row.lstrip().partition(" ")[2].lstrip()) for row in rows}), 1, rows)
+        self.assert_evaluation_goes_on("run")
         shutil.move(self.folder / "words.txt", self.folder / "gone.txt")
         again = self.json_of("eval", "run", "--json", "--set", "task.evaluation.lanes=3", cwd=self.folder)
         self.assertEqual(again["metrics"]["loss"], losses[1], "a run has a copy of its vocabulary")

@@ -40,6 +40,23 @@ class Words(command.CommandTest):
         self.assertIn("one batch", self.refused("bench", TINY, "--table", "--batch", "1,2"))
         self.refused("env", "--json", "--cmake-dir")
 
+    def test_words_of_options(self):
+        self.assertIn("--precision: must be fp32 or bf16, not 'bf17' (did you mean 'bf16'?)",
+                      self.refused("bench", TINY, "--precision", "bf17"))
+        self.assertIn("not 'bf17' (did you mean 'bf16'?)", self.refused("bench", TINY, "--precision", "fp32,bf17"))
+        self.assertIn("must be onnx, openvino or torch, not 'onyx' (did you mean 'onnx'?)",
+                      self.refused("export", "nowhere", "-o", "nothing", "--engine", "onyx"))
+        for mistyped, word, words in (("brief", None, ("bench", TINY, "--progress")), ("plian", "plain", ("bench", TINY, "--progress")),
+                                      ("cvs", "csv", ("compare", "nowhere", "--format")), ("Paper", "paper", ("summary", "--table")),
+                                      ("cdua", "cuda", ("bench", TINY, "--device")),
+                                      ("tim", "timm", ("export", "nowhere", "-o", "x.safetensors", "--names"))):
+            with self.subTest(mistyped):
+                said = self.refused(*words, mistyped)
+                if word:
+                    self.assertIn(f"did you mean '{word}'", said)
+                else:
+                    self.assertNotIn("did you mean", said)
+
     def test_help_and_version_succeed(self):
         for words in (["--help"], ["-h"], ["summary", "--help"], ["--version"]):
             done = self.succeed(*words)

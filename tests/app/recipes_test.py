@@ -13,6 +13,11 @@ class Recipes(RunTest):
         for recipe in listed:
             with self.subTest(recipe["name"]):
                 self.assertGreater(len(recipe["summary"]), 20, "a recipe opens with a comment on what it is")
+                self.assertRegex(recipe["model"], r"^\w+$")
+        self.assertEqual({recipe["task"] for recipe in listed},
+                         {"detection", "image_classification", "language_modelling", "sequence_classification", "translation"})
+        detector = next(recipe for recipe in listed if recipe["name"] == "detection/coco_faster_rcnn_swin_tiny")
+        self.assertEqual((detector["task"], detector["model"]), ("detection", "faster_rcnn_swin_t_fpn"))
         self.succeed("train", "vision/demo_plain", "--print")
 
     def test_a_description_is_a_whole_sentence(self):
@@ -42,7 +47,10 @@ class Recipes(RunTest):
     def test_folder_of_ones_own(self):
         os.environ["CACHET_RECIPES"] = str(self.folder)
         self.addCleanup(os.environ.pop, "CACHET_RECIPES")
-        self.assertIn("tiny", [recipe["name"] for recipe in self.json_of("recipes", "--json")["recipes"]])
+        (self.folder / "half.toml").write_text("# Half written.\n[modle]\n")
+        listed = {recipe["name"]: recipe for recipe in self.json_of("recipes", "--json")["recipes"]}
+        self.assertEqual([(listed[name]["task"], listed[name]["model"]) for name in ("tiny", "half")],
+                         [("image_classification", "vit_tiny_patch16_224"), (None, None)])
         self.succeed("train", "tiny", "--print")
 
 

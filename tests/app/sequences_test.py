@@ -83,6 +83,10 @@ class Texts(SequenceTest):
         (self.folder / "mine.txt").rename(self.folder / "my own.txt")
         self.assertIn("--lines 'my own.txt'\n", self.cachet("predict", "run", "my own.txt").stderr)
 
+    def test_an_evaluation_goes_on_from_its_records(self):
+        records = self.assert_evaluation_goes_on("run")
+        self.assertEqual(sorted(record["sample"] for record in records), list(range(10)))
+
     def test_evaluation_on_other_reviews(self):
         write_reviews(self.folder / "others", train=1, test=3)
         said = self.json_of("eval", "run", "--data", "others", "--json", cwd=self.folder)

@@ -69,6 +69,11 @@ class Translate(command.FolderTest):
         self.assertGreater(metrics["bleu"], 60)
         test = "".join(pair(n)[0] + "\n" for n in range(180, 200))
         translated = self.cachet("translate", "run", "pairs/test.de").stdout
+        for name in ("bleu_stderr", "chrf_stderr"):
+            self.assertIn(name, metrics)
+        records = self.assert_evaluation_goes_on("run")
+        texts = {record["sample"]: record["text"] for record in records if "text" in record}
+        self.assertEqual((len(records), [texts[line] for line in range(20)]), (40, translated.splitlines()))
         self.assertEqual(translated, self.cachet("translate", "run", stdin=test).stdout)
         right = sum(line == pair(n)[1] for line, n in zip(translated.splitlines(), range(180, 200)))
         self.assertGreater(right, 10, translated)

@@ -28,6 +28,37 @@ class Use(RunTest):
         self.assertEqual(last["images"], 10)
         self.assertIn("top1", self.cachet("eval", "run").stdout)
 
+    def test_a_metric_and_its_error_are_one_row(self):
+        rows = self.cachet("eval", "run").stdout.splitlines()[1:]
+        self.assertEqual([row.split()[0] for row in rows], ["loss", "top1"])
+        metrics = self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]
+        self.assertEqual(list(metrics), ["loss", "top1", "top1_stderr"])
+        name, value, sign, error = rows[1].split()
+        self.assertEqual((name, sign), ("top1", "±"))
+        self.assertAlmostEqual(float(value), metrics["top1"], places=4)
+        self.assertAlmostEqual(float(error), metrics["top1_stderr"], places=2)
+        self.assertTrue(rows[0].startswith("  loss          ") and rows[1].startswith("  top1          "), rows)
+
+    def test_an_evaluation_goes_on_and_is_scored_without_the_model(self):
+        records = self.assert_evaluation_goes_on("run")
+        self.assertEqual([record["sample"] for record in records], list(range(33)))
+        predictions = [json.loads(line) for line in self.cachet("predict", "run").stdout.splitlines()]
+        self.assertEqual([record["label"] for record in records], [prediction["label"] for prediction in predictions])
+        kept = self.folder / "kept/predictions.jsonl"
+        held = kept.read_bytes()
+        self.assertIn("--overwrite", self.refused("predict", "run", "-o", "kept/predictions.jsonl", cwd=self.folder, code=1))
+        for other in (["--set", "data.limit=10"],
+                      ["--set", "data.normalization.mean=0.4", "--set", "data.normalization.std=0.5"]):
+            self.assertIn("--overwrite", self.refused("eval", "run", "-o", "kept", *other, cwd=self.folder, code=1))
+        self.assertEqual(kept.read_bytes(), held)
+        # The numbers are the records': of those that say that all is right, all is right.
+        kept.write_text("".join(json.dumps({**record, "predicted": record["label"]}, separators=(",", ":")) + "\n" for record in records))
+        self.assertEqual(self.json_of("eval", "run", "-o", "kept", "--json", cwd=self.folder)["metrics"]["top1"], 1)
+        kept.write_text("".join(json.dumps({**record, "sample": 0}, separators=(",", ":")) + "\n" for record in records))
+        self.assertIn("an earlier one is of", self.refused("eval", "run", "-o", "kept", cwd=self.folder, code=1))
+        self.cachet("eval", "run", "-o", "kept", "--overwrite")
+        self.assertEqual(kept.read_bytes(), held)
+
     def test_eval_of_nothing(self):
         self.refused("eval", "nowhere", cwd=self.folder, code=1)
         self.refused("eval", "images", cwd=self.folder, code=1)

@@ -4,65 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <stdexcept>
 
-#include "tests/support/coco_json.h"
+#include "tests/metrics/coco_fixture.h"
 #include "tests/support/thrown_message.h"
 
 namespace cachet::metrics {
 namespace {
 
 using geometry::RunLengths;
-using geometry::SizedBox;
+using test::coco_fixture;
+using test::CocoFixture;
 using test::thrown_message;
-
-// COCO ground truth and detections, categories numbered in the order of their ids.
-struct Fixture {
-  std::vector<int64_t> categories;
-  std::vector<std::pair<int64_t, ImageObjects>> images;
-};
-
-Fixture fixture(const nlohmann::json& oracle, OverlapKind kind) {
-  Fixture fixture;
-  std::map<int64_t, size_t> image_of;
-  std::map<int64_t, geometry::Size> size_of;
-  std::map<int64_t, int32_t> category_of;
-  for (const auto& category : oracle["ground_truth"]["categories"]) {
-    category_of[category["id"]] = static_cast<int32_t>(fixture.categories.size());
-    fixture.categories.push_back(category["id"]);
-  }
-  for (const auto& image : oracle["ground_truth"]["images"]) {
-    image_of[image["id"]] = fixture.images.size();
-    size_of[image["id"]] = {image["height"], image["width"]};
-    fixture.images.push_back({image["id"], {}});
-  }
-  const bool masks = kind == OverlapKind::masks;
-  for (const auto& annotation : oracle["ground_truth"]["annotations"]) {
-    TrueObject truth{.category = category_of.at(annotation["category_id"]),
-                     .box = test::sized_box_of(annotation["bbox"]),
-                     .area = annotation["area"],
-                     .crowd = annotation["iscrowd"] == 1};
-    if (masks) truth.mask = test::mask_of(annotation["segmentation"], size_of.at(annotation["image_id"]));
-    fixture.images[image_of.at(annotation["image_id"])].second.truths.push_back(truth);
-  }
-  for (const auto& entry : oracle[masks ? "segm_detections" : "bbox_detections"]) {
-    DetectedObject detection{.category = category_of.at(entry["category_id"]), .box = {}, .score = entry["score"]};
-    if (masks) {
-      detection.mask = test::mask_of(entry["segmentation"]);
-    } else {
-      detection.box = test::sized_box_of(entry["bbox"]);
-    }
-    fixture.images[image_of.at(entry["image_id"])].second.detections.push_back(detection);
-  }
-  return fixture;
-}
-
-std::vector<ImageVerdicts> verdicts_of(const Fixture& fixture, OverlapKind kind, int threads = 1) {
-  return match_images(
-      static_cast<int64_t>(fixture.images.size()), [&](int64_t i) { return fixture.images[static_cast<size_t>(i)]; },
-      kind, threads);
-}
+using test::verdicts_of;
 
 void expect_equal(const CocoResult& a, const CocoResult& b) {
   EXPECT_EQ(a.numbers.values(), b.numbers.values());
@@ -77,7 +31,7 @@ class CocoEvaluation : public ::testing::TestWithParam<OverlapKind> {};
 
 TEST_P(CocoEvaluation, HasTheNumbersOfPycocotools) {
   const auto oracle = test::json_oracle("coco_eval.json");
-  const Fixture data = fixture(oracle, GetParam());
+  const CocoFixture data = coco_fixture(oracle, GetParam());
   const auto& expected = oracle["expected"][GetParam() == OverlapKind::masks ? "segm" : "bbox"];
   const CocoResult result = summarize(verdicts_of(data, GetParam()), static_cast<int32_t>(data.categories.size()));
   const auto numbers = result.numbers.values();
@@ -101,7 +55,7 @@ TEST_P(CocoEvaluation, HasTheNumbersOfPycocotools) {
 }
 
 TEST_P(CocoEvaluation, DependsNeitherOnThreadsNorOnTheOrderOfImages) {
-  const Fixture data = fixture(test::json_oracle("coco_eval.json"), GetParam());
+  const CocoFixture data = coco_fixture(test::json_oracle("coco_eval.json"), GetParam());
   const auto categories = static_cast<int32_t>(data.categories.size());
   std::vector<ImageVerdicts> one = verdicts_of(data, GetParam(), 1);
   const std::vector<ImageVerdicts> many = verdicts_of(data, GetParam(), 5);
@@ -113,7 +67,7 @@ TEST_P(CocoEvaluation, DependsNeitherOnThreadsNorOnTheOrderOfImages) {
 }
 
 TEST_P(CocoEvaluation, GoesOnFromWrittenLines) {
-  const Fixture data = fixture(test::json_oracle("coco_eval.json"), GetParam());
+  const CocoFixture data = coco_fixture(test::json_oracle("coco_eval.json"), GetParam());
   const std::vector<ImageVerdicts> verdicts = verdicts_of(data, GetParam());
   std::vector<ImageVerdicts> read;
   for (const ImageVerdicts& image : verdicts) read.push_back(image_verdicts(to_line(image)));

@@ -38,6 +38,19 @@ TEST(Environment, NamesGpusWhereThereAreSome) {
   EXPECT_EQ(nlohmann::json::parse(to_json(machine))["gpus"], "NVIDIA H200");
 }
 
+TEST(Environment, SaysWhereAnotherLibTorchIsLoaded) {
+  Environment machine = environment();
+  EXPECT_EQ(machine.torch_version, machine.torch_built) << "of a build that runs where it was made";
+  EXPECT_FALSE(torch_mismatch(machine));
+  machine.torch_version = "2.14.1";
+  machine.torch_built = "2.13.0";
+  const std::string said = torch_mismatch(machine).value_or("");
+  EXPECT_TRUE(said.starts_with("LibTorch 2.14.1 is loaded, but Cachet was built against 2.13.0")) << said;
+  const auto json = nlohmann::json::parse(to_json(machine));
+  EXPECT_EQ(json["torch"], "2.14.1");
+  EXPECT_EQ(json["torch_built"], "2.13.0");
+}
+
 TEST(Environment, TellsWhatARunRanOn) {
   Environment machine;
   machine.processor = "AMD EPYC";

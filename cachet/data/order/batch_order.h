@@ -9,6 +9,9 @@ namespace cachet::data {
 /// One of the processes that share each batch of a run: number `rank` of `world_size`.
 struct Shard {
   int64_t rank = 0, world_size = 1;
+
+  /// How many of a batch's places 0, 1, … are its own: every world_size-th, from its rank on.
+  int64_t part_of(int64_t places) const { return (places - rank + world_size - 1) / world_size; }
 };
 
 /// A sample of a batch.

@@ -29,6 +29,9 @@ class SegmentLoader {
   BatchStream<SegmentBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.stream(epoch, first_batch);
   }
+  /// As BatchLoader's.
+  BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
+  SegmentBatch make(const BatchPlace& place) const { return loader_.make(place); }
 
  private:
   BatchLoader<SegmentBatch> loader_;

@@ -39,6 +39,10 @@ int64_t SequenceDataset::length(int64_t index) const {
   return static_cast<int64_t>(std::max(tokens(index).size(), second(index).size()));
 }
 
+bool SequenceDataset::is_cut(int64_t index) const {
+  return store_->is_cut(sample(index).tokens) || (has_pairs() && store_->is_cut(sample(index).second));
+}
+
 std::string SequenceDataset::fingerprint() const {
   Fingerprint fingerprint;
   fingerprint.add(size()).add(vocabulary_.size).add(vocabulary_.fingerprint);

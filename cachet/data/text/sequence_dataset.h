@@ -46,6 +46,8 @@ class SequenceDataset {
   int64_t label(int64_t index) const { return sample(index).label; }
   /// How many tokens the sample has; a pair counts as its longer sequence.
   int64_t length(int64_t index) const;
+  /// Whether what was read of the sample, or of a side of it, was longer than max_length.
+  bool is_cut(int64_t index) const;
 
   std::string fingerprint() const;
 

@@ -70,6 +70,8 @@ class SequenceLoader {
   BatchStream<SequenceBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.stream(epoch, first_batch);
   }
+  /// As BatchLoader's.
+  BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
 
  private:
   std::shared_ptr<const SequenceDataset> dataset_;

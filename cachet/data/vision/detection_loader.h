@@ -55,6 +55,9 @@ class DetectionLoader {
   BatchStream<DetectionBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.stream(epoch, first_batch);
   }
+  /// As BatchLoader's.
+  BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
+  DetectionBatch make(const BatchPlace& place) const { return loader_.make(place); }
 
  private:
   std::shared_ptr<const DetectionSet> set_;

@@ -35,6 +35,9 @@ class ImageLoader {
   BatchStream<ImageBatch> stream(int64_t epoch, int64_t first_batch = 0) const {
     return loader_.stream(epoch, first_batch);
   }
+  /// As BatchLoader's.
+  BatchPlace place(int64_t epoch, int64_t number) const { return loader_.place(epoch, number); }
+  ImageBatch make(const BatchPlace& place) const { return loader_.make(place); }
 
  private:
   std::shared_ptr<const LabelledImages> dataset_;

@@ -14,26 +14,23 @@
 namespace cachet::data {
 namespace {
 
-// Pastes a box of the partners' images, of the area (1 − share) before it is clipped at the border; returns the share
-// of the own image that is left.
-double paste_box(at::Tensor& images, const at::Tensor& partners, double share, CounterRandom& random) {
-  struct Side {
-    int64_t first, length;
-  };
-  const double scale = std::sqrt(1 - share);
-  const auto draw_side = [&](int64_t length) -> Side {
+// A box of the area (1 − share) before it is clipped at the border; `share` becomes what of the own image is left.
+void draw_box(int64_t height, int64_t width, Mixing& mixing, CounterRandom& random) {
+  const double scale = std::sqrt(1 - mixing.share);
+  const auto draw_side = [&](int64_t length) -> Mixing::Side {
     const auto box = static_cast<int64_t>(static_cast<double>(length) * scale);
     const auto centre = static_cast<int64_t>(random.below(static_cast<uint64_t>(length)));
     const int64_t first = std::clamp<int64_t>(centre - box / 2, 0, length);
     return {first, std::clamp<int64_t>(centre - box / 2 + box, 0, length) - first};
   };
-  const int64_t height = images.size(2), width = images.size(3);
-  const Side y = draw_side(height);
-  const Side x = draw_side(width);
-  images.narrow(2, y.first, y.length)
-      .narrow(3, x.first, x.length)
-      .copy_(partners.narrow(2, y.first, y.length).narrow(3, x.first, x.length));
-  return 1 - static_cast<double>(y.length * x.length) / static_cast<double>(height * width);
+  mixing.rows = draw_side(height);
+  mixing.columns = draw_side(width);
+  mixing.share =
+      1 - static_cast<double>(mixing.rows.length * mixing.columns.length) / static_cast<double>(height * width);
+}
+
+at::Tensor box_of(const at::Tensor& images, const Mixing& mixing) {
+  return images.narrow(2, mixing.rows.first, mixing.rows.length).narrow(3, mixing.columns.first, mixing.columns.length);
 }
 
 }  // namespace
@@ -55,30 +52,43 @@ at::Tensor soft_targets(const at::Tensor& labels, int64_t classes, double label_
   return targets.scatter_(1, labels.unsqueeze(1), on);
 }
 
-MixedBatch mix_batch(const at::Tensor& images, const at::Tensor& labels, int64_t classes, const MixingOptions& options,
-                     uint64_t seed, int64_t epoch, int64_t number) {
-  const at::Tensor targets = soft_targets(labels, classes, options.label_smoothing);
+std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, const MixingOptions& options,
+                                  uint64_t seed, int64_t epoch, int64_t number) {
   const auto stream = [&](RandomStream name) {
     return CounterRandom(seed, name, static_cast<uint64_t>(epoch), static_cast<uint64_t>(number));
   };
   CounterRandom random = stream(RandomStream::mixing);
-  if (!options.mixes() || !random.chance(options.probability)) return {images, targets};
+  if (!options.mixes() || !random.chance(options.probability)) return std::nullopt;
 
+  Mixing mixing;
   const bool both = options.mixup > 0 && options.cutmix > 0;
-  const bool cut = both ? random.chance(options.switch_probability) : options.cutmix > 0;
-  const double alpha = cut ? options.cutmix : options.mixup;
-  double share = random.beta(alpha, alpha);  // of the own image
-  const at::Tensor order =
-      at::tensor(permutation(images.size(0), stream(RandomStream::partners)), at::kLong).to(images.device());
-  const at::Tensor partners = images.index_select(0, order);
-  at::Tensor mixed;
-  if (cut) {
-    mixed = images.clone();
-    share = paste_box(mixed, partners, share, random);
+  mixing.cut = both ? random.chance(options.switch_probability) : options.cutmix > 0;
+  const double alpha = mixing.cut ? options.cutmix : options.mixup;
+  mixing.share = random.beta(alpha, alpha);
+  if (mixing.cut) draw_box(height, width, mixing, random);
+  mixing.partners = permutation(count, stream(RandomStream::partners));
+  return mixing;
+}
+
+MixedBatch mix(const MixedBatch& own, const MixedBatch& partners, const Mixing& mixing) {
+  MixedBatch mixed;
+  mixed.targets = at::lerp(partners.targets, own.targets, mixing.share);
+  if (mixing.cut) {
+    mixed.images = own.images.clone();
+    box_of(mixed.images, mixing).copy_(box_of(partners.images, mixing));
   } else {
-    mixed = at::lerp(partners, images, share);
+    mixed.images = at::lerp(partners.images, own.images, mixing.share);
   }
-  return {mixed, at::lerp(targets.index_select(0, order), targets, share)};
+  return mixed;
+}
+
+MixedBatch mix_batch(const at::Tensor& images, const at::Tensor& labels, int64_t classes, const MixingOptions& options,
+                     uint64_t seed, int64_t epoch, int64_t number) {
+  const MixedBatch own{images, soft_targets(labels, classes, options.label_smoothing)};
+  const auto mixing = draw_mixing(images.size(0), images.size(2), images.size(3), options, seed, epoch, number);
+  if (!mixing) return own;
+  const at::Tensor partners = at::tensor(mixing->partners, at::kLong).to(images.device());
+  return mix(own, {images.index_select(0, partners), own.targets.index_select(0, partners)}, *mixing);
 }
 
 }  // namespace cachet::data

@@ -3,6 +3,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "cachet/config/view.h"
 
@@ -30,8 +32,26 @@ struct MixedBatch {
 /// Smoothed one-hot targets (B, classes) float32 of labels (B) int64.
 at::Tensor soft_targets(const at::Tensor& labels, int64_t classes, double label_smoothing);
 
-/// Mixes each image with a partner of the same batch. A batch has one λ and one mode, which are functions of (seed,
-/// epoch, number). `images` (B, C, H, W) are not changed.
+/// How the images of a batch are mixed: one share and one mode for all of them.
+struct Mixing {
+  struct Side {
+    int64_t first = 0, length = 0;
+  };
+  std::vector<int64_t> partners{};  // of each image, its partner's place in the batch
+  double share = 1;                 // of the own target, 0 … 1
+  bool cut = false;                 // a box of the partner lies over the image; else both are blended
+  Side rows{}, columns{};           // of that box, in pixels
+};
+
+/// What is drawn for a batch of `count` images of so many pixels: a function of (seed, epoch, number). Nothing where
+/// the batch is not mixed.
+std::optional<Mixing> draw_mixing(int64_t count, int64_t height, int64_t width, const MixingOptions& options,
+                                  uint64_t seed, int64_t epoch, int64_t number);
+
+/// Images and targets, each mixed with that of `partners` in the same place. Neither batch is changed.
+MixedBatch mix(const MixedBatch& own, const MixedBatch& partners, const Mixing& mixing);
+
+/// Mixes each image with a partner of the same batch, as draw_mixing() says. `images` (B, C, H, W) are not changed.
 MixedBatch mix_batch(const at::Tensor& images, const at::Tensor& labels, int64_t classes, const MixingOptions& options,
                      uint64_t seed, int64_t epoch, int64_t number);
 

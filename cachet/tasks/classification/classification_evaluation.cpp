@@ -10,13 +10,12 @@ namespace cachet::tasks {
 namespace {
 
 constexpr size_t kShown = 18;
-constexpr int64_t kTop = 5;
 
 }  // namespace
 
 train::Metrics ClassificationEvaluation::metrics() const {
   train::Metrics metrics{{"loss", loss}, {"top1", top1}, {"top1_stderr", top1_stderr}};
-  if (classes > kTop) metrics.set("top5", top5);
+  if (classes > kLikeliest) metrics.set("top5", top5);
   return metrics;
 }
 
@@ -26,10 +25,8 @@ ClassificationTally::ClassificationTally(int64_t classes) : right_per_class_(sta
 }
 
 // Of the right ones, some of each class are kept; of the wrong ones, the surest.
-void ClassificationTally::add_sample(const ClassifiedSample& sample) {
-  if (!sums_.confusion.empty()) sums_.confusion[static_cast<size_t>(sample.label * sums_.classes + sample.predicted)]++;
+void ClassificationTally::keep(const ClassifiedSample& sample) {
   if (sample.label == sample.predicted) {
-    ++right_;
     const auto most = (kShown + right_per_class_.size() - 1) / right_per_class_.size();
     auto& seen = right_per_class_[static_cast<size_t>(sample.label)];
     if (seen < most && sums_.right.size() < kShown) {
@@ -44,20 +41,32 @@ void ClassificationTally::add_sample(const ClassifiedSample& sample) {
   if (wrong.size() > kShown) wrong.pop_back();
 }
 
-at::Tensor ClassifiedBatch::log_probabilities() const { return logits.log_softmax(1); }
-
-void ClassificationTally::add(const ClassifiedBatch& batch) {
+std::vector<MeasuredSample> measured(const ClassifiedBatch& batch) {
   const at::Tensor label_column = batch.labels.unsqueeze(1);
-  const at::Tensor log_probabilities = batch.log_probabilities(), probabilities = log_probabilities.exp();
-  loss_ -= log_probabilities.gather(1, label_column).sum().item<double>();
+  const at::Tensor log_probabilities = batch.logits.log_softmax(1), probabilities = log_probabilities.exp();
+  const at::Tensor of_label = log_probabilities.gather(1, label_column).squeeze(1);
   const auto [best, predicted] = probabilities.max(1);
-  if (sums_.classes > kTop)
-    among_five_ += (std::get<1>(at::topk(probabilities, kTop, 1)) == label_column).any(1).sum().item<int64_t>();
+  at::Tensor is_among_five;
+  if (probabilities.size(1) > kLikeliest)
+    is_among_five = (std::get<1>(at::topk(probabilities, kLikeliest, 1)) == label_column).any(1);
   const auto labels = batch.labels.accessor<int64_t, 1>(), guesses = predicted.accessor<int64_t, 1>();
-  const auto sure = best.accessor<float, 1>();
+  const auto sure = best.accessor<float, 1>(), log_p = of_label.accessor<float, 1>();
+  std::vector<MeasuredSample> samples;
   for (int64_t i = 0; i < labels.size(0); ++i)
-    add_sample({batch.indices[static_cast<size_t>(i)], labels[i], guesses[i], sure[i]});
-  sums_.samples += labels.size(0);
+    samples.push_back({{batch.indices[static_cast<size_t>(i)], labels[i], guesses[i], sure[i]},
+                       -static_cast<double>(log_p[i]),
+                       is_among_five.defined() && is_among_five.const_data_ptr<bool>()[i]});
+  return samples;
+}
+
+void ClassificationTally::add(const MeasuredSample& measured) {
+  const ClassifiedSample& sample = measured.sample;
+  loss_ += measured.loss;
+  right_ += sample.label == sample.predicted ? 1 : 0;
+  among_five_ += measured.among_five ? 1 : 0;
+  if (!sums_.confusion.empty()) sums_.confusion[static_cast<size_t>(sample.label * sums_.classes + sample.predicted)]++;
+  keep(sample);
+  ++sums_.samples;
 }
 
 ClassificationEvaluation ClassificationTally::finish() const {

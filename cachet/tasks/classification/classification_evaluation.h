@@ -11,6 +11,9 @@
 
 namespace cachet::tasks {
 
+/// A class counts in top5 where it is among so many that are the likeliest.
+inline constexpr int64_t kLikeliest = 5;
+
 /// A sample, what it is and what the model took it for.
 struct ClassifiedSample {
   int64_t index = 0;  // in the data set
@@ -46,19 +49,28 @@ struct ClassifiedBatch {
   std::vector<int64_t> indices;  // of the data set
   at::Tensor labels;             // (B) int64
   at::Tensor logits;             // (B, classes) float32, on the CPU
-
-  at::Tensor log_probabilities() const;  // (B, classes)
+  int64_t place = 0;             // of its first sample, in the order in which the batches come
 };
 
-/// Sums up batches into an evaluation.
+/// A sample, and all that an evaluation sums up of it.
+struct MeasuredSample {
+  ClassifiedSample sample{};
+  double loss = 0;          // −log p of its class, in nats
+  bool among_five = false;  // whether its class is one of the five likeliest; false where there are no more than five
+};
+
+/// In the order of the batch.
+std::vector<MeasuredSample> measured(const ClassifiedBatch& batch);
+
+/// Sums up samples into an evaluation: the same for the same samples in the same order, to the last bit.
 class ClassificationTally {
  public:
   explicit ClassificationTally(int64_t classes);
-  void add(const ClassifiedBatch& batch);
+  void add(const MeasuredSample& measured);
   ClassificationEvaluation finish() const;
 
  private:
-  void add_sample(const ClassifiedSample& sample);
+  void keep(const ClassifiedSample& sample);
 
   ClassificationEvaluation sums_;
   std::vector<size_t> right_per_class_;

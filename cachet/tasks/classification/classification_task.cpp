@@ -5,6 +5,7 @@
 #include <ATen/ops/log_softmax.h>
 
 #include "cachet/nn/regularizer.h"
+#include "cachet/tasks/classification/measured_records.h"
 
 namespace cachet::tasks {
 
@@ -30,10 +31,33 @@ train::Metrics ClassificationTask::evaluate(const train::EvaluationProgress& pro
   const at::NoGradGuard no_grad;
   ClassificationTally tally(static_cast<int64_t>(class_names().size()));
   int64_t done = 0;
-  classify_all([&](const ClassifiedBatch& batch) {
-    tally.add(batch);
+  classify_all(0, [&](const ClassifiedBatch& batch) {
+    for (const MeasuredSample& sample : measured(batch)) tally.add(sample);
     progress(++done, evaluation_batches());
   });
+  evaluation_ = tally.finish();
+  return evaluation_.metrics();
+}
+
+void ClassificationTask::record_evaluation(int64_t first, const SeenRecord& seen) {
+  if (first >= evaluation_size()) return;
+  const at::NoGradGuard no_grad;
+  const auto classes = static_cast<int64_t>(class_names().size());
+  classify_all(first, [&](const ClassifiedBatch& batch) {
+    int64_t place = batch.place;
+    for (const MeasuredSample& sample : measured(batch)) {
+      if (place >= first) seen(measured_record(sample, place, classes));
+      ++place;
+    }
+  });
+}
+
+train::Metrics ClassificationTask::evaluate_records(const NextRecord& next) {
+  const auto classes = static_cast<int64_t>(class_names().size());
+  ClassificationTally tally(classes);
+  MeasuredRecords records(classes, evaluation_size());
+  while (const auto record = next()) tally.add(records.read(*record));
+  records.require_all(sample_words().many);
   evaluation_ = tally.finish();
   return evaluation_.metrics();
 }

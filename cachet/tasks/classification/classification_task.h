@@ -19,15 +19,19 @@ namespace cachet::tasks {
 using UseBatch = std::function<void(const ClassifiedBatch& batch)>;
 
 /// Samples of some kind and their classes: cross-entropy, top-1 and top-5 over the evaluation split.
-class ClassificationTask : public Task, public AnswersGivenSamples, public AnswersEvaluationSamples {
+class ClassificationTask : public Task,
+                           public AnswersGivenSamples,
+                           public AnswersEvaluationSamples,
+                           public EvaluatesRecords {
  public:
   virtual const std::vector<std::string>& class_names() const = 0;
 
   /// Runs the model over batches of evaluation samples, in order, from the one that holds sample `first` on. The caller
   /// has set evaluation mode.
   virtual void classify_in_order(int64_t first, const UseBatch& use) = 0;
-  /// The same for all of them, in the order that takes the least time.
-  virtual void classify_all(const UseBatch& use) { classify_in_order(0, use); }
+  /// The same in the order that takes the least time, which evaluate() has: from the batch on that holds the sample at
+  /// place `first` of that order.
+  virtual void classify_all(int64_t first, const UseBatch& use) { classify_in_order(first, use); }
   virtual int64_t evaluation_batches() const = 0;
 
   /// Logits (N, classes) float32, on the CPU, of samples that prepare_given() made as evaluation samples are made. The
@@ -50,6 +54,9 @@ class ClassificationTask : public Task, public AnswersGivenSamples, public Answe
 
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
+  int64_t evaluation_records() const override { return evaluation_size(); }
+  void record_evaluation(int64_t first, const SeenRecord& seen) override;
+  train::Metrics evaluate_records(const NextRecord& next) override;
 
  protected:
   using Task::Task;

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "cachet/report/format.h"
+
 namespace cachet::tasks {
 namespace {
 
@@ -40,11 +42,20 @@ std::string table_of(const char* metric, const std::array<double, 12>& numbers) 
   return table;
 }
 
+std::string with_error(const OverlapNumbers& numbers) {
+  return report::format_fixed(numbers.numbers[0], 3) + " ± " + report::format_fixed(*numbers.ap_error, 3);
+}
+
 }  // namespace
 
 std::string coco_table(const DetectionEvaluation& evaluation) {
   std::string table = table_of("bbox", evaluation.boxes.numbers);
   if (evaluation.masks) table += table_of("segm", evaluation.masks->numbers);
+  if (evaluation.boxes.ap_error) {
+    table += "AP and its standard error over the images: bbox " + with_error(evaluation.boxes);
+    if (evaluation.masks && evaluation.masks->ap_error) table += ", segm " + with_error(*evaluation.masks);
+    table += "\n";
+  }
   return table;
 }
 

@@ -22,6 +22,7 @@
 #include "cachet/tasks/detection/annotated_picture.h"
 #include "cachet/tasks/detection/detection_stream.h"
 #include "cachet/tasks/detection/made_up_scenes.h"
+#include "cachet/tasks/detection/training_scenes.h"
 #include "cachet/tasks/records.h"
 #include "cachet/train/device.h"
 
@@ -145,7 +146,8 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
         training_, data::DetectionTransform(options_.transform, options_.normalization),
         std::make_shared<data::GroupedBatches>(
             data::orientations(*training_),
-            data::GroupedBatchOptions{training.batch_size, /*shuffle=*/true, /*drop_last=*/true, training.seed}),
+            data::GroupedBatchOptions{training.batch_size, /*shuffle=*/true, /*drop_last=*/true, training.seed},
+            training.shard),
         options_.on_bad_image, bad_images_, options_.loader);
   }
   model_ = options_.model.build();
@@ -391,6 +393,13 @@ std::vector<report::Picture> Detection::pictures(const std::vector<ShownImage>& 
     }
   }
   return all;
+}
+
+std::vector<report::Block> Detection::training_samples() const {
+  if (!training_loader_) return {};
+  report::ImageGrid grid = training_scenes(*training_loader_, options_.normalization, class_names_);
+  if (grid.pictures.empty()) return {};
+  return {std::move(grid)};
 }
 
 std::vector<report::Section> Detection::evaluation_sections() const {

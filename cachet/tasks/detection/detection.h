@@ -25,6 +25,7 @@ namespace cachet::tasks {
 /// Objects in images, their boxes and, of models that outline, their masks: COCO's numbers over the validation set.
 class Detection : public Task,
                   public AnswersGivenSamples,
+                  public AnswersEvaluationSamples,
                   public EvaluatesRecords,
                   public DrawsAnswers,
                   public WritesResults,
@@ -54,6 +55,9 @@ class Detection : public Task,
   std::vector<std::string> notes_on_given() const override { return given_damaged_->lines(); }
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
+  int64_t evaluation_records() const override { return evaluation_size(); }
+  /// What it answers to them.
+  void record_evaluation(int64_t first, const SeenRecord& seen) override { answer_evaluation(first, {}, seen); }
   train::Metrics evaluate_records(const NextRecord& next) override;
   std::string picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) override;
   /// results.json: boxes and masks; an image's id is its number among those that were given.
@@ -71,6 +75,7 @@ class Detection : public Task,
   const std::vector<std::string>& class_names() const { return class_names_; }
 
  protected:
+  std::vector<report::Block> training_samples() const override;
   std::vector<report::Section> evaluation_sections() const override;
 
  private:

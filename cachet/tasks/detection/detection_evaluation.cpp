@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cachet/metrics/coco_error.h"
 #include "cachet/report/format.h"
 
 namespace cachet::tasks {
@@ -31,9 +32,12 @@ constexpr std::array<NumberWords, 12> kNumbers{{
     {"ar_large", "AR large", "AR, overlap 0.50 to 0.95, large, 100 detections"},
 }};
 
-OverlapNumbers overlap_numbers(const metrics::CocoResult& result) {
+OverlapNumbers overlap_numbers(const std::vector<metrics::ImageVerdicts>& images, int64_t classes, int threads) {
+  const auto categories = static_cast<int32_t>(classes);
+  const metrics::CocoResult result = metrics::summarize(images, categories, threads);
   OverlapNumbers numbers;
   numbers.numbers = result.numbers.values();
+  numbers.ap_error = metrics::average_precision_error(images, categories, threads);
   for (const metrics::CategoryResult& category : result.categories)
     numbers.classes.push_back(
         {category.truths, category.detections, category.ap, category.ap50, category.ap75, category.ar});
@@ -43,7 +47,10 @@ OverlapNumbers overlap_numbers(const metrics::CocoResult& result) {
 
 void add_metrics(const OverlapNumbers& numbers, const std::string& prefix, train::Metrics& metrics) {
   for (size_t i = 0; i < kNumbers.size(); ++i) {
-    if (numbers.numbers[i] >= 0) metrics.set(prefix + kNumbers[i].name, numbers.numbers[i]);
+    if (numbers.numbers[i] < 0) continue;
+    metrics.set(prefix + kNumbers[i].name, numbers.numbers[i]);
+    if (i == 0 && numbers.ap_error)
+      metrics.set(prefix + kNumbers[i].name + std::string(report::kErrorSuffix), *numbers.ap_error);
   }
 }
 
@@ -57,6 +64,12 @@ void keep_shown(std::vector<ShownImage>& kept, const ShownImage& image, Before b
 }
 
 std::string number_text(double number) { return number < 0 ? "–" : report::format_fixed(number, 3); }
+
+/// The first of the numbers has its error behind it.
+std::string number_text(const OverlapNumbers& numbers, size_t i) {
+  const bool has_error = i == 0 && numbers.ap_error && numbers.numbers[i] >= 0;
+  return number_text(numbers.numbers[i]) + (has_error ? " ± " + report::format_fixed(*numbers.ap_error, 3) : "");
+}
 
 report::Cell number_cell(double number) {
   return number < 0 ? report::Cell("–") : report::Cell(number_text(number), number);
@@ -150,9 +163,8 @@ double DetectionTally::compare(const std::vector<metrics::TrueObject>& truths, c
 DetectionEvaluation DetectionTally::finish(int threads) const {
   DetectionEvaluation evaluation;
   evaluation.images = static_cast<int64_t>(boxes_.size());
-  evaluation.boxes = overlap_numbers(metrics::summarize(boxes_, static_cast<int32_t>(classes_), threads));
-  if (masks_)
-    evaluation.masks = overlap_numbers(metrics::summarize(outlines_, static_cast<int32_t>(classes_), threads));
+  evaluation.boxes = overlap_numbers(boxes_, classes_, threads);
+  if (masks_) evaluation.masks = overlap_numbers(outlines_, classes_, threads);
   evaluation.confusion = confusion_;
   evaluation.best = best_;
   evaluation.worst = worst_;
@@ -169,11 +181,12 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
   report::Table numbers{"COCO's numbers", {{"number"}, {"boxes", Alignment::right}}, {}, ""};
   if (masks != nullptr) numbers.columns.push_back({"masks", Alignment::right});
   for (size_t i = 0; i < kNumbers.size(); ++i) {
-    numbers.rows.push_back({kNumbers[i].words, number_text(boxes.numbers[i])});
-    if (masks != nullptr) numbers.rows.back().push_back(number_text(masks->numbers[i]));
+    numbers.rows.push_back({kNumbers[i].words, number_text(boxes, i)});
+    if (masks != nullptr) numbers.rows.back().push_back(number_text(*masks, i));
   }
   numbers.note = "The last evaluation, " + std::to_string(evaluation.images) +
-                 " images. Small is up to 32², medium up to 96² pixels. –: no object of that size.";
+                 " images. Small is up to 32², medium up to 96² pixels. –: no object of that size. ±: how much AP "
+                 "moves from one such set of images to the next, by bootstrap.";
   blocks.push_back(numbers);
 
   report::Table classes{"Classes",

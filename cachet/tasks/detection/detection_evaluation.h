@@ -25,6 +25,7 @@ struct OverlapNumbers {
     bool operator==(const ClassRow&) const = default;
   };
   std::array<double, 12> numbers{};  // in COCO's order, −1 where there is none
+  std::optional<double> ap_error{};  // the standard error of the first of them, where it is known
   std::vector<ClassRow> classes{};
   std::vector<std::vector<double>> curves{};  // precision at 101 recalls, for overlaps of 0.5, 0.6, 0.7, 0.8, 0.9
   bool operator==(const OverlapNumbers&) const = default;
@@ -47,7 +48,7 @@ struct DetectionEvaluation {
   std::vector<int64_t> confusion{};
   std::vector<ShownImage> best{}, worst{};
 
-  /// "box_ap", "box_ap50", …, "mask_ap", …; what no object bears on is left out.
+  /// "box_ap", "box_ap_stderr", "box_ap50", …, "mask_ap", …; what no object bears on is left out.
   train::Metrics metrics() const;
 };
 

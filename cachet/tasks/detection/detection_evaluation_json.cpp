@@ -12,7 +12,9 @@ ordered_json to_json(const OverlapNumbers& numbers) {
   ordered_json classes = ordered_json::array();
   for (const OverlapNumbers::ClassRow& row : numbers.classes)
     classes.push_back({row.truths, row.detections, row.ap, row.ap50, row.ap75, row.ar});
-  return {{"numbers", numbers.numbers}, {"classes", classes}, {"curves", numbers.curves}};
+  ordered_json json{{"numbers", numbers.numbers}, {"classes", classes}, {"curves", numbers.curves}};
+  if (numbers.ap_error) json["ap_error"] = *numbers.ap_error;
+  return json;
 }
 
 OverlapNumbers overlap_numbers_from(const ordered_json& json) {
@@ -21,6 +23,7 @@ OverlapNumbers overlap_numbers_from(const ordered_json& json) {
   for (const auto& row : json.at("classes"))
     numbers.classes.push_back({row.at(0), row.at(1), row.at(2), row.at(3), row.at(4), row.at(5)});
   numbers.curves = json.at("curves");
+  if (json.contains("ap_error")) numbers.ap_error = json["ap_error"].get<double>();
   return numbers;
 }
 

@@ -45,6 +45,26 @@ report::Table sizes(const ExportReport& report) {
   return table;
 }
 
+report::Table speed_and_files(const ExportReport& report) {
+  const ExportSpeed& speed = report.speed;
+  report::Table table;
+  table.title = "Speed and files";
+  table.columns = {{"form"},
+                   {"ms for a batch of " + std::to_string(speed.batch), report::Alignment::right},
+                   {"samples/s", report::Alignment::right},
+                   {"bytes", report::Alignment::right}};
+  const auto add = [&](const char* form, double milliseconds, int64_t bytes) {
+    const double rate = 1e3 * static_cast<double>(speed.batch) / milliseconds;
+    table.rows.push_back(
+        {form, report::format_number(milliseconds, 3), report::format_number(rate, 3), report::format_bytes(bytes)});
+  };
+  add("the model in float32", speed.model_milliseconds, report.model_bytes);
+  add("the export", speed.export_milliseconds, report.bytes);
+  table.note = to_text(speed) + ". Made-up samples on the CPU that wrote this page, both in turns, " +
+               std::to_string(speed.pairs) + (speed.pairs == 1 ? " time." : " times.");
+  return table;
+}
+
 /// Every layer that has or multiplies something, before and after.
 report::Table layers(const ExportReport& report) {
   struct Row {
@@ -90,11 +110,13 @@ report::Page export_page(const ExportReport& report) {
                 {"Largest difference", report::format_number(equality.difference, 2), "of the largest score"},
                 {"Best class as before", std::to_string(equality.samples - equality.other),
                  "of " + std::to_string(equality.samples)},
-                {"Files", report::format_bytes(report.bytes), ""}};
+                {"Times as fast", report::format_fixed(report.speed.times_as_fast.median, 2), "as the model"},
+                {"Files", report::format_bytes(report.bytes),
+                 "the model's weights have " + report::format_bytes(report.model_bytes)}};
   report::Section rewritten{"What was rewritten", {sizes(report), places(report.rewrite), layers(report)}, ""};
   for (const std::string& line : deploy::report_lines(report.rewrite))
     rewritten.note += (rewritten.note.empty() ? "" : "; ") + line;
-  report::Section compared{"Compared with the model", {}, to_text(report.check)};
+  report::Section compared{"Compared with the model", {speed_and_files(report)}, to_text(report.check)};
   for (const std::string& note : report.notes) compared.note += "; " + note;
   page.sections = {compared, rewritten};
   page.footer = manifest.made_by;

@@ -89,7 +89,9 @@ void calibrate(const ExportSource& source, const runtime::ExportManifest& manife
 void write_model(const SavedRun& saved, Task& task, const ExportSource& source, const fs::path& folder,
                  ExportReport& report, const ExportProgress& progress) {
   const auto model = saved.plan.model().build();
-  io::load_state_dict(*model, io::state_dict(task.model()));
+  const io::TensorMap weights = io::state_dict(task.model());
+  for (const auto& [name, tensor] : weights) report.model_bytes += static_cast<int64_t>(tensor.nbytes());
+  io::load_state_dict(*model, weights);
   model->eval();
   report.layers_before = analysis::summarize(*model).layers;
   report.rewrite = deploy::rewrite(*model, {.count_work = true});
@@ -184,6 +186,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   if (!report.check.holds())
     throw std::runtime_error("the export differs from its model by more than it may, and was not kept: " +
                              to_text(report.check));
+  report.speed = compare_speed(saved, open_saved_run(folder.path(), source.settings));
   const std::string page = report::render_html(export_page(report));
   io::write_new_file(folder.path() / runtime::kExportReport, page);
   folder.finish();
@@ -205,6 +208,9 @@ std::vector<std::string> report_lines(const ExportReport& report) {
   lines.push_back("a sample takes " + operations_of(after) + " instead of " + operations_of(before));
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   lines.push_back(to_text(report.check));
+  lines.push_back(to_text(report.speed));
+  lines.push_back("files of " + report::format_bytes(report.bytes) + "; the model's weights have " +
+                  report::format_bytes(report.model_bytes));
   return lines;
 }
 

@@ -10,6 +10,7 @@
 #include "cachet/deploy/equality.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/runtime/export_manifest.h"
+#include "cachet/tasks/exports/export_speed.h"
 #include "cachet/tasks/saved_run.h"
 
 namespace cachet::tasks {
@@ -53,7 +54,9 @@ struct ExportReport {
   std::vector<analysis::LayerSummary> layers_before, layers_after;
   std::vector<std::string> notes;
   ExportCheck check;
-  int64_t bytes = 0;  // of all files
+  ExportSpeed speed;
+  int64_t bytes = 0;        // of all files of the folder but export.json and the report
+  int64_t model_bytes = 0;  // of the weights and state that the model was loaded with
 };
 
 /// What an export is made of.
@@ -68,9 +71,10 @@ void check_export_options(const ExportOptions& options);
 
 /// Rewrites a model (deploy/rewrite.h) and writes it for an engine into a folder, which appears, or replaces what was
 /// there, as a whole or not at all. Before it does, what the folder computes is held to what the model does in float32:
-/// on evaluation data where they can be read, else on noise. Throws as check_export_options() does, std::runtime_error
-/// that says by how much where it differs by more than the tolerance, or that the engine cannot run such a model,
-/// io::Error where a file cannot be read or written, c10::Error for a model that cannot be converted.
+/// on evaluation data where they can be read, else on noise. Then both are timed. Throws as check_export_options()
+/// does, std::runtime_error that says by how much where it differs by more than the tolerance, or that the engine
+/// cannot run such a model, io::Error where a file cannot be read or written, c10::Error for a model that cannot be
+/// converted.
 ExportReport export_model(const ExportSource& source, const ExportOptions& options, const std::filesystem::path& folder,
                           const ExportProgress& progress);
 

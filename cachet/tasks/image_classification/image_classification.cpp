@@ -14,6 +14,7 @@
 #include "cachet/io/png.h"
 #include "cachet/report/progress.h"
 #include "cachet/tasks/image_classification/made_up_images.h"
+#include "cachet/tasks/image_classification/training_pictures.h"
 #include "cachet/train/device.h"
 
 namespace cachet::tasks {
@@ -134,7 +135,8 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
         training_, augmented,
         std::make_shared<data::EqualBatches>(
             training_->size(),
-            data::EqualBatchOptions{training.batch_size, true, true, training.seed, options.repeated_augmentation}),
+            data::EqualBatchOptions{training.batch_size, true, true, training.seed, options.repeated_augmentation},
+            training.shard),
         options.loader);
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
@@ -151,10 +153,11 @@ std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int6
 
 void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) {
   const at::NoGradGuard no_grad;
-  auto stream = test_loader_->stream(/*epoch=*/0, first / training_options_.batch_size);
+  const int64_t size = training_options_.batch_size;
+  auto stream = test_loader_->stream(/*epoch=*/0, first / size);
   while (auto batch = stream.next()) {
     train::move_to(train::device_of(*model_), {&batch->images});
-    use({batch->indices, batch->labels, model_->forward(batch->images).to(at::kFloat).cpu()});
+    use({batch->indices, batch->labels, model_->forward(batch->images).to(at::kFloat).cpu(), batch->number * size});
   }
 }
 
@@ -217,6 +220,15 @@ std::optional<runtime::ImagePreparation> ImageClassification::image_preparation(
                                    bilinear ? runtime::PixelFilter::bilinear : runtime::PixelFilter::bicubic,
                                    normalization_.mean,
                                    normalization_.std};
+}
+
+std::vector<report::Block> ImageClassification::training_samples() const {
+  if (!training_loader_) return {};
+  report::ImageGrid grid =
+      training_pictures(*training_loader_, normalization_, options_.mixing, training_options_.seed);
+  if (grid.pictures.empty()) return {};
+  if (options_.outliers.probability > 0) grid.note += " Outliers (data.outliers) come on top, drawn anew in each step.";
+  return {std::move(grid)};
 }
 
 std::vector<report::Block> ImageClassification::evaluation_samples(const ClassificationEvaluation& evaluation) const {

@@ -47,6 +47,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   const data::ImageTransform& evaluation_transform() const { return test_loader_->transform(); }
 
  protected:
+  std::vector<report::Block> training_samples() const override;
   std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const override;
 
  private:

@@ -1,36 +1,70 @@
 #include "cachet/tasks/language_modelling/language_evaluation.h"
 
-#include <ATen/TensorOperators.h>
-
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
 
 #include "cachet/io/parse_json.h"
+#include "cachet/report/metric_description.h"
 
 namespace cachet::tasks {
 
 train::Metrics LanguageEvaluation::metrics() const {
-  train::Metrics metrics{{"perplexity", std::exp(loss)}, {"loss", loss}};
-  const double bits = loss * static_cast<double>(tokens) / std::numbers::ln2;
-  if (text_bytes > 0) metrics.set("bits_per_byte", bits / static_cast<double>(text_bytes));
-  if (text_characters > 0) metrics.set("bits_per_character", bits / static_cast<double>(text_characters));
+  train::Metrics metrics;
+  const auto set = [&](const std::string& name, double value, double derivative) {
+    metrics.set(name, value);
+    if (loss_error) metrics.set(name + std::string(report::kErrorSuffix), *loss_error * derivative);
+  };
+  set("perplexity", std::exp(loss), std::exp(loss));
+  set("loss", loss, 1);
+  const double bits_of_loss = static_cast<double>(tokens) / std::numbers::ln2;
+  const auto set_bits = [&](const char* name, int64_t among) {
+    if (among > 0)
+      set(name, loss * bits_of_loss / static_cast<double>(among), bits_of_loss / static_cast<double>(among));
+  };
+  set_bits("bits_per_byte", text_bytes);
+  set_bits("bits_per_character", text_characters);
   if (baseline > 0) metrics.set("baseline_perplexity", baseline);
   return metrics;
 }
 
-void LanguageTally::add(const at::Tensor& losses, const at::Tensor& targets) {
-  const at::Tensor sums = losses.to(at::kDouble).sum(0).cpu(), counts = targets.ne(-1).sum(0).cpu();
-  const auto length = static_cast<size_t>(sums.size(0));
+void LanguageTally::add(const SegmentLosses& losses) {
+  const size_t length = losses.by_place.size();
   if (sums_.size() < length) {
     sums_.resize(length, 0.0);
     counts_.resize(length, 0);
   }
   for (size_t i = 0; i < length; ++i) {
-    sums_[i] += sums.const_data_ptr<double>()[i];
-    counts_[i] += counts.const_data_ptr<int64_t>()[i];
+    sums_[i] += losses.by_place[i];
+    counts_[i] += losses.tokens_by_place[i];
   }
+  open_.resize(std::max(open_.size(), losses.by_lane.size()));
+  for (size_t lane = 0; lane < losses.by_lane.size(); ++lane) {
+    Block& block = open_[lane];
+    block.loss += losses.by_lane[lane];
+    block.tokens += losses.tokens_by_lane[lane];
+    if (block.tokens < kBlockTokens) continue;
+    blocks_.push_back(block);
+    block = {};
+  }
+}
+
+std::optional<double> LanguageTally::loss_error(double loss) const {
+  double squares = 0;
+  int64_t count = 0, tokens = 0;
+  for (const std::vector<Block>* some : {&blocks_, &open_}) {
+    for (const Block& block : *some) {
+      if (block.tokens == 0) continue;
+      const double beyond = block.loss - loss * static_cast<double>(block.tokens);
+      squares += beyond * beyond;
+      tokens += block.tokens;
+      ++count;
+    }
+  }
+  if (count < 2) return std::nullopt;
+  return std::sqrt(squares * static_cast<double>(count) / static_cast<double>(count - 1)) / static_cast<double>(tokens);
 }
 
 LanguageEvaluation LanguageTally::finish(const data::TokenFileFacts& text) const {
@@ -39,6 +73,7 @@ LanguageEvaluation LanguageTally::finish(const data::TokenFileFacts& text) const
   evaluation.loss = std::accumulate(sums_.begin(), sums_.end(), 0.0) / static_cast<double>(evaluation.tokens);
   for (size_t i = 0; i < sums_.size(); ++i)
     evaluation.loss_by_position.push_back(sums_[i] / static_cast<double>(counts_[i]));
+  evaluation.loss_error = loss_error(evaluation.loss);
   evaluation.text_bytes = text.text_bytes;
   evaluation.text_characters = text.text_characters;
   return evaluation;
@@ -47,14 +82,15 @@ LanguageEvaluation LanguageTally::finish(const data::TokenFileFacts& text) const
 std::string to_json(const LanguageEvaluation& e) {
   nlohmann::ordered_json samples = nlohmann::ordered_json::array();
   for (const WrittenSample& sample : e.samples) samples.push_back({sample.given, sample.written});
-  return nlohmann::ordered_json{{"tokens", e.tokens},
-                                {"loss", e.loss},
-                                {"loss_by_position", e.loss_by_position},
-                                {"text_bytes", e.text_bytes},
-                                {"text_characters", e.text_characters},
-                                {"baseline", e.baseline},
-                                {"samples", samples}}
-      .dump();
+  nlohmann::ordered_json json{{"tokens", e.tokens},
+                              {"loss", e.loss},
+                              {"loss_by_position", e.loss_by_position},
+                              {"text_bytes", e.text_bytes},
+                              {"text_characters", e.text_characters},
+                              {"baseline", e.baseline},
+                              {"samples", samples}};
+  if (e.loss_error) json["loss_error"] = *e.loss_error;
+  return json.dump();
 }
 
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text) {
@@ -64,6 +100,7 @@ std::optional<LanguageEvaluation> language_evaluation_from_json(const std::strin
                                   json.at("loss_by_position"), json.at("text_bytes"),
                                   json.at("text_characters"),  json.at("baseline")};
     for (const auto& sample : json.at("samples")) evaluation.samples.push_back({sample.at(0), sample.at(1)});
+    if (json.contains("loss_error")) evaluation.loss_error = json["loss_error"].get<double>();
     return evaluation;
   } catch (const nlohmann::ordered_json::exception&) {
     return std::nullopt;

@@ -20,6 +20,7 @@
 #include "cachet/nn/regularizer.h"
 #include "cachet/tasks/language_modelling/language_samples.h"
 #include "cachet/tasks/language_modelling/language_sections.h"
+#include "cachet/tasks/shown_text.h"
 #include "cachet/train/device.h"
 
 namespace cachet::tasks {
@@ -131,7 +132,7 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   }
   if (held_out_) data::evaluation_segments(*held_out_->tokens, evaluation_lanes());  // throws where it is too short
   if (training_) {
-    training_loader_.emplace(training_->tokens, lanes, options_.loader);
+    training_loader_.emplace(training_->tokens, lanes, options_.loader, training.shard);
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) +
                                   " is more lanes than a text of " + std::to_string(training_->tokens->size()) +
@@ -154,7 +155,7 @@ int64_t LanguageModelling::batches_per_epoch() const {
 std::unique_ptr<train::TrainingStream> LanguageModelling::training_stream(int64_t epoch, int64_t first_batch) {
   return std::make_unique<LanguageTrainingStream>(
       *model_, training_loader_->stream(epoch, first_batch * options_.segments_per_step), options_,
-      training_options_.batch_size);
+      training_options_.shard.part_of(training_options_.batch_size));
 }
 
 int64_t LanguageModelling::evaluation_size() const {
@@ -182,18 +183,58 @@ double LanguageModelling::baseline() {
   return *baseline_;
 }
 
-train::Metrics LanguageModelling::evaluate(const train::EvaluationProgress& progress) {
+int64_t LanguageModelling::evaluation_records() const {
+  return data::evaluation_segments(*held_out_->tokens, evaluation_lanes());
+}
+
+bool LanguageModelling::remembers_earlier_segments() const {
+  const models::SegmentOptions& how = options_.evaluation.segments;
+  return how.memory_length > 0 || how.whole_past || model_->remembers_segments();
+}
+
+void LanguageModelling::foretell(int64_t first,
+                                 const std::function<void(int64_t segment, const SegmentLosses& losses)>& use) {
   const at::NoGradGuard no_grad;
   const data::LaneOptions lanes = evaluation_lanes();
-  const int64_t segments = data::evaluation_segments(*held_out_->tokens, lanes);
+  const int64_t segments = evaluation_records();
   models::TextStream stream = model_->make_stream(lanes.lanes, options_.evaluation.segments);
-  LanguageTally tally;
-  for (int64_t i = 0; i < segments; ++i) {
+  for (int64_t i = first < segments && remembers_earlier_segments() ? 0 : first; i < segments; ++i) {
     data::SegmentBatch segment = data::evaluation_segment(*held_out_->tokens, lanes, i * lanes.segment_length);
     train::move_to(train::device_of(*model_), {&segment.ids, &segment.targets});
-    tally.add(model_->negative_log_likelihood(segment.ids, segment.targets, stream), segment.targets);
-    progress(i + 1, segments);
+    if (i < first)
+      model_->read(segment.ids, stream);
+    else
+      use(i, segment_losses(model_->negative_log_likelihood(segment.ids, segment.targets, stream), segment.targets));
   }
+}
+
+void LanguageModelling::record_evaluation(int64_t first, const SeenRecord& seen) {
+  foretell(first, [&](int64_t segment, const SegmentLosses& losses) { seen(segment_record(losses, segment)); });
+}
+
+// Without what the model writes, for which it would have to be asked.
+train::Metrics LanguageModelling::evaluate_records(const NextRecord& next) {
+  LanguageTally tally;
+  const int64_t segments = evaluation_records();
+  for (int64_t i = 0; i < segments; ++i) {
+    const auto record = next();
+    if (!record)
+      throw std::runtime_error("records of " + std::to_string(i) + " of " + std::to_string(segments) +
+                               " segments of each lane are no whole evaluation");
+    tally.add(segment_from_record(*record, i, evaluation_lanes().lanes));
+  }
+  evaluation_ = tally.finish(held_out_->facts);
+  evaluation_.baseline = baseline();
+  return evaluation_.metrics();
+}
+
+train::Metrics LanguageModelling::evaluate(const train::EvaluationProgress& progress) {
+  const at::NoGradGuard no_grad;
+  LanguageTally tally;
+  foretell(0, [&](int64_t segment, const SegmentLosses& losses) {
+    tally.add(losses);
+    progress(segment + 1, evaluation_records());
+  });
   evaluation_ = tally.finish(held_out_->facts);
   evaluation_.baseline = baseline();
   if (encoder_)
@@ -357,6 +398,25 @@ ShownSample LanguageModelling::run_over(int64_t index) {
     shown.tokens.push_back(encoder_->decode(token));
   }
   return shown;
+}
+
+std::vector<report::Block> LanguageModelling::training_samples() const {
+  constexpr int64_t kMostLanes = 8;
+  if (!training_loader_ || !encoder_) return {};
+  const at::Tensor ids = training_loader_->make(training_loader_->place(/*epoch=*/0, /*number=*/0)).ids;
+  const int64_t lanes = ids.size(0), length = ids.size(1);
+  report::Table table{"Text of the first step",
+                      {{"lane", report::Alignment::right}, {"text"}},
+                      {},
+                      "Each lane of the batch, of " + std::to_string(lanes) + ", reads " + std::to_string(length) +
+                          " tokens at a time, and then those behind them. What it is to foretell is the same text one "
+                          "token later."};
+  for (int64_t lane = 0; lane < std::min(lanes, kMostLanes); ++lane) {
+    const auto* tokens = ids.const_data_ptr<int64_t>() + lane * length;
+    table.rows.push_back(
+        {std::to_string(lane + 1), shown_text(std::vector<data::Token>(tokens, tokens + length), *encoder_)});
+  }
+  return {std::move(table)};
 }
 
 std::vector<report::Section> LanguageModelling::evaluation_sections() const {

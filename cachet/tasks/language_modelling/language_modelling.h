@@ -21,6 +21,7 @@ namespace cachet::tasks {
 class LanguageModelling : public Task,
                           public GeneratesText,
                           public ScoresText,
+                          public EvaluatesRecords,
                           public ExportsRewrittenModel,
                           public ShowsSamples {
  public:
@@ -38,6 +39,12 @@ class LanguageModelling : public Task,
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
+  /// A record is a segment of all lanes.
+  int64_t evaluation_records() const override;
+  /// A model that remembers what it read reads the segments before `first` again, without foretelling them; of one
+  /// whose segments stand alone they are passed over.
+  void record_evaluation(int64_t first, const SeenRecord& seen) override;
+  train::Metrics evaluate_records(const NextRecord& next) override;
   void generate(const std::string& prompt, const GenerationOptions& options,
                 const std::function<void(const std::string& piece)>& seen) override;
   void score_text(const std::function<std::optional<std::string>()>& next_line,
@@ -50,12 +57,16 @@ class LanguageModelling : public Task,
   ShownSample run_over(int64_t index) override;
 
  protected:
+  std::vector<report::Block> training_samples() const override;
   std::vector<report::Section> evaluation_sections() const override;
   std::vector<report::Section> training_sections(const std::vector<train::Event>& events) const override;
 
  private:
   data::Corpus open(data::SequenceSplit split);
   data::LaneOptions evaluation_lanes() const;
+  bool remembers_earlier_segments() const;
+  /// Foretells segments of the held-out text from number `first` on.
+  void foretell(int64_t first, const std::function<void(int64_t segment, const SegmentLosses& losses)>& use);
   double baseline();
 
   LanguageModellingOptions options_;

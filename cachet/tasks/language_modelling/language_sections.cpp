@@ -19,7 +19,10 @@ std::vector<report::Section> language_evaluation_sections(const LanguageEvaluati
   fact("vocabulary", report::format_count(static_cast<double>(options.corpus.vocabulary)));
   fact("tokens at a time", std::to_string(how.target_length));
   fact("memory", std::to_string(how.segments.memory_length) + " tokens");
-  fact("perplexity", report::format_fixed(std::exp(evaluation.loss), 2));
+  const double perplexity = std::exp(evaluation.loss);
+  fact("perplexity",
+       report::format_fixed(perplexity, 2) +
+           (evaluation.loss_error ? " ± " + report::format_fixed(perplexity * *evaluation.loss_error, 2) : ""));
   if (evaluation.baseline > 0) fact("perplexity of a Kneser–Ney 5-gram", report::format_fixed(evaluation.baseline, 2));
   section.blocks.push_back(facts);
   report::LineChart chart{"Loss by place in the segment", "place", "loss, nats", {}, false, false, ""};

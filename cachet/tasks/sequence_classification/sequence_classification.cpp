@@ -13,10 +13,13 @@
 #include "cachet/data/text/text_encoder.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/sequence_classification/made_up_sequences.h"
+#include "cachet/tasks/shown_text.h"
 #include "cachet/train/device.h"
 
 namespace cachet::tasks {
 namespace {
+
+constexpr size_t kMostShownSequences = 8;  // of the first step
 
 at::Tensor logits_of(models::SequenceClassifier& model, data::SequenceBatch batch) {
   train::move_to(train::device_of(model),
@@ -101,9 +104,10 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
                                 "; leave model.max_length out");
   held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out);
   const data::EqualBatchOptions once{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0};
-  const auto loader = [&](const auto& samples, const data::EqualBatchOptions& batches, int64_t bucket_batches) {
-    return data::SequenceLoader(samples, data::sequence_order(*samples, batches, bucket_batches), options.loader.loader,
-                                options.loader.padding);
+  const auto loader = [&](const auto& samples, const data::EqualBatchOptions& batches, int64_t bucket_batches,
+                          data::Shard shard = {}) {
+    return data::SequenceLoader(samples, data::sequence_order(*samples, batches, bucket_batches, shard),
+                                options.loader.loader, options.loader.padding);
   };
   // Predictions are written, and gone on with, in the order of the data.
   held_out_loader_.emplace(loader(held_out_, once, /*bucket_batches=*/0));
@@ -111,7 +115,7 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
   if (splits == Splits::both || splits == Splits::made_up) {
     training_ = open(data::SequenceSplit::train);
     training_loader_.emplace(loader(training_, data::EqualBatchOptions{training.batch_size, true, true, training.seed},
-                                    options.loader.bucket_batches));
+                                    options.loader.bucket_batches, training.shard));
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
                                   std::to_string(training_->size()) + " training sequences");
@@ -128,15 +132,16 @@ std::unique_ptr<train::TrainingStream> SequenceClassification::training_stream(i
 void SequenceClassification::classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use) {
   const at::NoGradGuard no_grad;
   while (const auto batch = batches.next())
-    use({batch->indices, batch->labels, logits_of(*model_, *batch).to(at::kFloat).cpu()});
+    use({batch->indices, batch->labels, logits_of(*model_, *batch).to(at::kFloat).cpu(),
+         batch->number * training_options_.batch_size});
 }
 
 void SequenceClassification::classify_in_order(int64_t first, const UseBatch& use) {
   classify(held_out_loader_->stream(/*epoch=*/0, first / training_options_.batch_size), use);
 }
 
-void SequenceClassification::classify_all(const UseBatch& use) {
-  classify(by_length_loader_->stream(/*epoch=*/0, /*first_batch=*/0), use);
+void SequenceClassification::classify_all(int64_t first, const UseBatch& use) {
+  classify(by_length_loader_->stream(/*epoch=*/0, first / training_options_.batch_size), use);
 }
 
 SampleForm SequenceClassification::sample_form() const {
@@ -198,6 +203,40 @@ ShownSample SequenceClassification::run_over(int64_t index) {
 
 std::vector<std::string> SequenceClassification::notes_on_given() const {
   return given_reader_ ? data::describe(given_reader_->counts()) : std::vector<std::string>();
+}
+
+std::vector<report::Block> SequenceClassification::training_samples() const {
+  if (!training_loader_) return {};
+  const data::SequenceKind& kind = *options_.dataset.kind;
+  std::unique_ptr<const data::TextEncoder> encoder;
+  if (kind.has_texts) encoder = data::make_text_encoder(options_.dataset.text, std::filesystem::current_path());
+  const auto text_of = [&](data::TokenView tokens) {
+    if (encoder) return shown_text(tokens, *encoder);
+    std::string text;
+    for (const data::Token token : tokens)
+      text += (text.empty() ? "" : " ") + (kind.word ? kind.word(token) : std::to_string(token));
+    return shown_text(text);
+  };
+  const std::vector<int64_t> indices = training_loader_->place(/*epoch=*/0, /*number=*/0).indices();
+  report::Table table{"Sequences of the first step",
+                      {{"class"}, {"tokens", report::Alignment::right}, {"text"}},
+                      {},
+                      "The first of " + std::to_string(indices.size()) + " in the first batch."};
+  if (training_->has_pairs()) table.columns.push_back({"second text"});
+  bool any_is_cut = false;
+  for (size_t i = 0; i < std::min(indices.size(), kMostShownSequences); ++i) {
+    const int64_t index = indices[i];
+    const bool is_cut = training_->is_cut(index);
+    any_is_cut |= is_cut;
+    table.rows.push_back({class_names().at(static_cast<size_t>(training_->label(index))),
+                          std::to_string(training_->length(index)) + (is_cut ? ", cut" : ""),
+                          text_of(training_->tokens(index))});
+    if (training_->has_pairs()) table.rows.back().push_back(text_of(training_->second(index)));
+  }
+  if (any_is_cut)
+    table.note += " A sequence that was longer than data.max_length (" + std::to_string(options_.dataset.max_length) +
+                  ") is cut.";
+  return {std::move(table)};
 }
 
 std::vector<report::Block> SequenceClassification::evaluation_samples(

@@ -28,7 +28,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   int64_t evaluation_batches() const override { return held_out_loader_->batches(); }
   const std::vector<std::string>& class_names() const override { return held_out_->class_names(); }
   void classify_in_order(int64_t first, const UseBatch& use) override;
-  void classify_all(const UseBatch& use) override;
+  void classify_all(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override;
   std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) override;
   /// One by one: what an attention makes of a sequence may depend on how far it is filled up.
@@ -38,6 +38,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   ShownSample run_over(int64_t index) override;
 
  protected:
+  std::vector<report::Block> training_samples() const override;
   std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const override;
 
  private:

@@ -52,6 +52,17 @@ std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTr
   return batches;
 }
 
+std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
+                                                             std::span<const SentenceToTranslate> sentences,
+                                                             const std::vector<int64_t>& batch,
+                                                             const SentenceTranslationOptions& options) {
+  const models::Sequences source = padded_batch(model, sentences, batch);
+  if (!options.sampling) return models::beam_search(model, source, options.beam);
+  std::vector<int64_t> numbers;
+  for (const int64_t i : batch) numbers.push_back(sentences[static_cast<size_t>(i)].number);
+  return draws(model, source, numbers, options);
+}
+
 std::vector<std::vector<models::Hypothesis>> translate_sentences(models::TranslationModel& model,
                                                                  std::span<const SentenceToTranslate> sentences,
                                                                  const SentenceTranslationOptions& options,
@@ -59,11 +70,7 @@ std::vector<std::vector<models::Hypothesis>> translate_sentences(models::Transla
   std::vector<std::vector<models::Hypothesis>> all(sentences.size());
   int64_t done = 0;
   for (const std::vector<int64_t>& batch : batches_by_length(sentences, options.max_tokens)) {
-    const models::Sequences source = padded_batch(model, sentences, batch);
-    std::vector<int64_t> numbers;
-    for (const int64_t i : batch) numbers.push_back(sentences[static_cast<size_t>(i)].number);
-    auto found =
-        options.sampling ? draws(model, source, numbers, options) : models::beam_search(model, source, options.beam);
+    auto found = translate_batch(model, sentences, batch, options);
     for (size_t i = 0; i < batch.size(); ++i) all[static_cast<size_t>(batch[i])] = std::move(found[i]);
     if (progress) progress(++done);
   }

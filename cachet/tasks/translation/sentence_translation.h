@@ -31,8 +31,14 @@ struct SentenceToTranslate {
 /// when they are padded to the longest of them; a longer one alone.
 std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTranslate> sentences, int64_t max_tokens);
 
-/// The hypotheses of each sentence, the best first. The model is in evaluation mode. `progress` is called with the
-/// number of batches that are done, and may throw to leave.
+/// The hypotheses of the sentences of a batch, in its order, the best first. The model is in evaluation mode.
+std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
+                                                             std::span<const SentenceToTranslate> sentences,
+                                                             const std::vector<int64_t>& batch,
+                                                             const SentenceTranslationOptions& options);
+
+/// The same of all sentences, in their order, batch by batch. `progress` is called with the number of batches that are
+/// done, and may throw to leave.
 std::vector<std::vector<models::Hypothesis>> translate_sentences(
     models::TranslationModel& model, std::span<const SentenceToTranslate> sentences,
     const SentenceTranslationOptions& options, const std::function<void(int64_t done)>& progress = {});

@@ -1,7 +1,5 @@
 #include "cachet/tasks/translation/translation_evaluation.h"
 
-#include <ATen/TensorOperators.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,7 +8,9 @@
 
 #include "cachet/io/parse_json.h"
 #include "cachet/metrics/chrf.h"
+#include "cachet/metrics/text_errors.h"
 #include "cachet/report/format.h"
+#include "cachet/report/metric_description.h"
 
 namespace cachet::tasks {
 namespace {
@@ -68,9 +68,13 @@ report::Table table_of(const char* title, const std::vector<TranslatedSentence>&
 
 train::Metrics TranslationEvaluation::metrics(bool translates) const {
   train::Metrics all;
+  const auto set = [&](const std::string& name, double value, const std::optional<double>& error) {
+    all.set(name, value);
+    if (error) all.set(name + std::string(report::kErrorSuffix), *error);
+  };
   if (translates) {
-    all.set("bleu", bleu);
-    all.set("chrf", chrf);
+    set("bleu", bleu, bleu_error);
+    set("chrf", chrf, chrf_error);
     all.set("length_ratio", length_ratio);
   }
   all.set("nll", nll);
@@ -79,11 +83,11 @@ train::Metrics TranslationEvaluation::metrics(bool translates) const {
   return all;
 }
 
-void TranslationTally::add(const at::Tensor& loss, const at::Tensor& nll, const at::Tensor& targets) {
-  pairs_ += targets.size(0);
-  tokens_ += targets.ne(-1).sum().item<int64_t>();
-  loss_ += loss.sum(at::kDouble).item<double>();
-  nll_ += nll.sum(at::kDouble).item<double>();
+void TranslationTally::add(const PairLosses& losses) {
+  ++pairs_;
+  tokens_ += losses.tokens;
+  loss_ += losses.loss;
+  nll_ += losses.nll;
 }
 
 void TranslationTally::finish(TranslationEvaluation& evaluation) const {
@@ -103,6 +107,8 @@ void score_translations(std::vector<TranslatedSentence> sentences, const metrics
   alone.effective_order = true;
   metrics::BleuCounts whole;
   metrics::ChrfCounts whole_characters;
+  std::vector<metrics::BleuCounts> of_sentences;
+  std::vector<metrics::ChrfCounts> characters_of_sentences;
   std::array<metrics::BleuCounts, kLengths.size()> by_length{};
   std::array<int64_t, kLengths.size()> sentences_of_length{};
   for (TranslatedSentence& s : sentences) {
@@ -110,7 +116,9 @@ void score_translations(std::vector<TranslatedSentence> sentences, const metrics
     const metrics::BleuCounts counts = words.count(s.hypothesis, references);
     s.bleu = metrics::bleu(counts, alone).score;
     whole += counts;
-    whole_characters += characters.count(s.hypothesis, references);
+    of_sentences.push_back(counts);
+    characters_of_sentences.push_back(characters.count(s.hypothesis, references));
+    whole_characters += characters_of_sentences.back();
     const int64_t length = words_in(s.source);
     for (size_t i = 0; i < kLengths.size(); ++i) {
       const auto [least, most] = kLengths[i];
@@ -125,6 +133,8 @@ void score_translations(std::vector<TranslatedSentence> sentences, const metrics
   evaluation.signature = metrics::bleu_signature(options, 1);
   evaluation.length_ratio = score.length_ratio();
   evaluation.chrf = metrics::chrf(whole_characters);
+  evaluation.bleu_error = metrics::bleu_error(of_sentences, options);
+  evaluation.chrf_error = metrics::chrf_error(characters_of_sentences);
   for (size_t i = 0; i < kLengths.size(); ++i)
     if (sentences_of_length[i] > 0)
       evaluation.by_length.push_back(
@@ -142,21 +152,23 @@ std::string to_json(const TranslationEvaluation& e) {
         {{"least", each.least}, {"most", each.most}, {"sentences", each.sentences}, {"bleu", each.bleu}});
   for (const AttentionMap& map : e.attention)
     attention.push_back({{"source", map.source}, {"target", map.target}, {"values", map.values}});
-  return nlohmann::ordered_json{{"pairs", e.pairs},
-                                {"tokens", e.tokens},
-                                {"loss", e.loss},
-                                {"nll", e.nll},
-                                {"translated", e.translated},
-                                {"bleu", e.bleu},
-                                {"chrf", e.chrf},
-                                {"length_ratio", e.length_ratio},
-                                {"bleu_text", e.bleu_text},
-                                {"signature", e.signature},
-                                {"by_length", by_length},
-                                {"best", json_of(e.best)},
-                                {"worst", json_of(e.worst)},
-                                {"attention", attention}}
-      .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  nlohmann::ordered_json json{{"pairs", e.pairs},
+                              {"tokens", e.tokens},
+                              {"loss", e.loss},
+                              {"nll", e.nll},
+                              {"translated", e.translated},
+                              {"bleu", e.bleu},
+                              {"chrf", e.chrf},
+                              {"length_ratio", e.length_ratio},
+                              {"bleu_text", e.bleu_text},
+                              {"signature", e.signature},
+                              {"by_length", by_length},
+                              {"best", json_of(e.best)},
+                              {"worst", json_of(e.worst)},
+                              {"attention", attention}};
+  if (e.bleu_error) json["bleu_error"] = *e.bleu_error;
+  if (e.chrf_error) json["chrf_error"] = *e.chrf_error;
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::optional<TranslationEvaluation> translation_evaluation_from_json(const std::string& text) {
@@ -173,6 +185,8 @@ std::optional<TranslationEvaluation> translation_evaluation_from_json(const std:
       e.attention.push_back({map.at("source").get<std::vector<std::string>>(),
                              map.at("target").get<std::vector<std::string>>(),
                              map.at("values").get<std::vector<double>>()});
+    if (json.contains("bleu_error")) e.bleu_error = json["bleu_error"].get<double>();
+    if (json.contains("chrf_error")) e.chrf_error = json["chrf_error"].get<double>();
     return e;
   } catch (const nlohmann::ordered_json::exception&) {
     return std::nullopt;
@@ -190,8 +204,10 @@ std::vector<report::Section> translation_sections(const TranslationEvaluation& e
   if (e.translated > 0) {
     fact("sentences translated", std::to_string(e.translated));
     fact("BLEU", e.bleu_text);
+    if (e.bleu_error) fact("standard error of BLEU", report::format_fixed(*e.bleu_error, 2));
     fact("signature", e.signature);
-    fact("chrF", report::format_fixed(e.chrf, 2));
+    fact("chrF", report::format_fixed(e.chrf, 2) +
+                     (e.chrf_error ? " ± " + report::format_fixed(*e.chrf_error, 2) : std::string()));
     fact("words for one of the reference", report::format_fixed(e.length_ratio, 3));
   }
   section.blocks.push_back(facts);

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "cachet/metrics/bleu.h"
 #include "cachet/report/content.h"
+#include "cachet/tasks/translation/translation_records.h"
 #include "cachet/train/metrics.h"
 
 namespace cachet::tasks {
@@ -47,17 +45,17 @@ struct TranslationEvaluation {
   std::vector<BleuByLength> by_length{};
   std::vector<TranslatedSentence> best{}, worst{};
   std::vector<AttentionMap> attention{};
+  std::optional<double> bleu_error{}, chrf_error{};  // standard errors over the sentences, of two or more
   bool operator==(const TranslationEvaluation&) const = default;
 
-  /// `translates`: whether there are to be BLEU, chrF and the ratio of lengths.
+  /// `translates`: whether there are to be BLEU, chrF, their standard errors and the ratio of lengths.
   train::Metrics metrics(bool translates) const;
 };
 
 /// Adds up losses of pairs.
 class TranslationTally {
  public:
-  /// loss, nll and targets (B, T); target −1 does not count.
-  void add(const at::Tensor& loss, const at::Tensor& nll, const at::Tensor& targets);
+  void add(const PairLosses& losses);
   void finish(TranslationEvaluation& evaluation) const;
 
  private:

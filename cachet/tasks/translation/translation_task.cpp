@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "cachet/nn/regularizer.h"
+#include "cachet/tasks/shown_text.h"
 #include "cachet/train/device.h"
 
 namespace cachet::tasks {
@@ -109,7 +110,8 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
   if (training_) {
     data::ParallelLoaderOptions loader = options_.loader;
     loader.budget.seed = training.seed;
-    training_loader_.emplace(training_, data::training_order(*training_, loader), loader.loader, loader.padding);
+    training_loader_.emplace(training_, data::training_order(*training_, loader, training.shard), loader.loader,
+                             loader.padding);
   }
   build_model();
 }
@@ -204,13 +206,10 @@ train::Metrics TranslationTask::evaluate(const train::EvaluationProgress& progre
       losses_of + static_cast<int64_t>(batches_by_length(sources, options_.evaluation.max_tokens).size());
   TranslationTally tally;
   int64_t done = 0;
-  const NextPairs next = held_out_loader_ ? next_of(held_out_loader_->stream(/*epoch=*/0)) : next_of(made_up_, 0, 1);
-  while (auto batch = next()) {
-    const models::SentencePairs pairs = pairs_of(*model_, std::move(*batch));
-    const models::TranslationLosses losses = model_->losses(pairs, options_.smoothing);
-    tally.add(losses.loss, losses.negative_log_likelihood, pairs.targets);
+  measure_pairs(0, [&](int64_t, const std::vector<PairLosses>& losses) {
+    for (const PairLosses& each : losses) tally.add(each);
     progress(++done, batches);
-  }
+  });
   evaluation_ = {};
   tally.finish(evaluation_);
   if (!sources.empty())
@@ -219,26 +218,57 @@ train::Metrics TranslationTask::evaluate(const train::EvaluationProgress& progre
   return evaluation_.metrics(options_.evaluation.translate);
 }
 
+void TranslationTask::measure_pairs(int64_t first, const UseLosses& use) {
+  int64_t place = 0, batch = 0;
+  if (held_out_loader_ && first > 0) {
+    const data::EpochOrder order = held_out_loader_->order().epoch(0);
+    for (; batch < order.batches(); ++batch) {
+      const auto pairs = static_cast<int64_t>(order.place(batch).samples.size());
+      if (place + pairs > first) break;
+      place += pairs;
+    }
+  }
+  const NextPairs next =
+      held_out_loader_ ? next_of(held_out_loader_->stream(/*epoch=*/0, batch)) : next_of(made_up_, 0, 1);
+  while (auto read = next()) {
+    const std::vector<int64_t> indices = read->indices;
+    const models::SentencePairs pairs = pairs_of(*model_, std::move(*read));
+    const models::TranslationLosses losses = model_->losses(pairs, options_.smoothing);
+    const auto sums = losses_of_pairs(indices, losses.loss, losses.negative_log_likelihood, pairs.targets);
+    use(place, sums);
+    place += static_cast<int64_t>(sums.size());
+  }
+}
+
+SentenceTranslationOptions TranslationTask::evaluation_search() const {
+  SentenceTranslationOptions how{options_.evaluation.beam, std::nullopt, 0, options_.evaluation.max_tokens};
+  how.beam.n_best = 1;
+  return how;
+}
+
+TranslatedSentence TranslationTask::sentence_of(const SentenceToTranslate& source,
+                                                const models::Hypothesis* written) const {
+  TranslatedSentence sentence{source.number, "", "", "", 0};
+  const auto line = static_cast<size_t>(source.number);
+  if (!held_out_->texts(Side::target).empty()) {
+    sentence.source = held_out_->texts(Side::source).at(line);
+    sentence.reference = held_out_->texts(Side::target).at(line);
+  } else {  // of the training text none are kept
+    sentence.source = encoders_->source.texts->decode(held_out_->tokens(Side::source, sentence.index));
+    sentence.reference = encoders_->target.texts->decode(held_out_->tokens(Side::target, sentence.index));
+  }
+  // A line without a word has a translation without one, as `cachet translate` gives it.
+  if (written != nullptr && source.tokens.size() > 1) sentence.hypothesis = text_of(*written, encoders_->target);
+  return sentence;
+}
+
 // Also shows where the first translations look.
 std::vector<TranslatedSentence> TranslationTask::translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                                     const std::function<void(int64_t done)>& progress) {
-  SentenceTranslationOptions how{options_.evaluation.beam, std::nullopt, 0, options_.evaluation.max_tokens};
-  how.beam.n_best = 1;
-  const auto found = translate_sentences(*model_, sources, how, progress);
+  const auto found = translate_sentences(*model_, sources, evaluation_search(), progress);
   std::vector<TranslatedSentence> sentences;
   for (size_t i = 0; i < sources.size(); ++i) {
-    TranslatedSentence sentence{static_cast<int64_t>(i), "", "", "", 0};
-    if (!held_out_->texts(Side::target).empty()) {
-      sentence.source = held_out_->texts(Side::source).at(i);
-      sentence.reference = held_out_->texts(Side::target).at(i);
-    } else {  // of the training text none are kept
-      sentence.source = encoders_->source.texts->decode(held_out_->tokens(Side::source, sentence.index));
-      sentence.reference = encoders_->target.texts->decode(held_out_->tokens(Side::target, sentence.index));
-    }
-    // A line without a word has a translation without one, as `cachet translate` gives it.
-    if (!found[i].empty() && sources[i].tokens.size() > 1)
-      sentence.hypothesis = text_of(found[i].front(), encoders_->target);
-    sentences.push_back(std::move(sentence));
+    sentences.push_back(sentence_of(sources[i], found[i].empty() ? nullptr : &found[i].front()));
     if (evaluation_.attention.size() < kAttentionMaps && !found[i].empty() && sources[i].tokens.size() > 2 &&
         std::max(sources[i].tokens.size(), found[i].front().tokens.size()) <= kMostShownTokens)
       evaluation_.attention.push_back(attention_of(sentences.back().index, found[i].front()));
@@ -265,6 +295,27 @@ AttentionMap TranslationTask::attention_of(int64_t pair, const models::Hypothesi
   map.source = pieces(source, encoders_->source);
   map.target = pieces(hypothesis.tokens, encoders_->target);
   return map;
+}
+
+std::vector<report::Block> TranslationTask::training_samples() const {
+  constexpr size_t kMostPairs = 8;
+  if (!training_loader_) return {};
+  const std::vector<int64_t> indices = training_loader_->place(/*epoch=*/0, /*number=*/0).indices();
+  report::Table table{
+      "Pairs of the first step",
+      {{"tokens", report::Alignment::right}, {"source"}, {"tokens", report::Alignment::right}, {"translation"}},
+      {},
+      "The first of " + std::to_string(indices.size()) +
+          " pairs of like lengths in the first batch, their ends not counted."};
+  for (size_t i = 0; i < std::min(indices.size(), kMostPairs); ++i) {
+    auto& row = table.rows.emplace_back();
+    for (const Side side : {Side::source, Side::target}) {
+      const std::vector<data::Token> tokens = training_->tokens(side, indices[i]);
+      row.push_back(std::to_string(tokens.size()));
+      row.push_back(shown_text(tokens, *encoders_->of(side).texts));
+    }
+  }
+  return {std::move(table)};
 }
 
 ShownSample TranslationTask::run_over(int64_t index) {

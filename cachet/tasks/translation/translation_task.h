@@ -18,7 +18,11 @@ namespace cachet::tasks {
 /// Sentences and their translations: an encoder-decoder is trained on smoothed targets (Szegedy et al., arXiv
 /// 1512.00567) and evaluated by the BLEU of what it translates. Micro-batches have a number of tokens
 /// (data.max_tokens); train.accumulate of them make a step, whose gradient is divided by all of its target tokens.
-class TranslationTask : public Task, public TranslatesText, public ExportsRewrittenModel, public ShowsSamples {
+class TranslationTask : public Task,
+                        public TranslatesText,
+                        public EvaluatesRecords,
+                        public ExportsRewrittenModel,
+                        public ShowsSamples {
  public:
   /// Opens the data and builds the model. Splits::given opens nothing but the vocabularies. Throws io::Error for data
   /// that cannot be read, std::invalid_argument where they do not fit the model.
@@ -33,6 +37,10 @@ class TranslationTask : public Task, public TranslatesText, public ExportsRewrit
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
+  /// The losses of each pair, then the translations that are to be scored.
+  int64_t evaluation_records() const override;
+  void record_evaluation(int64_t first, const SeenRecord& seen) override;
+  train::Metrics evaluate_records(const NextRecord& next) override;
   void translate(const std::function<std::optional<std::string>()>& next_line, const LineTranslationOptions& options,
                  const std::function<void(const TranslatedLine& line)>& seen) override;
   models::BeamOptions translation_beam() const override { return options_.evaluation.beam; }
@@ -44,6 +52,7 @@ class TranslationTask : public Task, public TranslatesText, public ExportsRewrit
   ShownSample run_over(int64_t index) override;
 
  protected:
+  std::vector<report::Block> training_samples() const override;
   std::optional<std::string> doubt_about(const nn::Cache& cache) const override;
   std::vector<report::Section> evaluation_sections() const override { return translation_sections(evaluation_); }
 
@@ -51,9 +60,16 @@ class TranslationTask : public Task, public TranslatesText, public ExportsRewrit
   std::shared_ptr<const data::ParallelCorpus> open(data::SequenceSplit split);
   void make_up_data();
   void build_model();
+  /// Called with the losses of a batch's pairs and the place of the first of them in the order of the evaluation.
+  using UseLosses = std::function<void(int64_t place, const std::vector<PairLosses>& losses)>;
+  /// Batches of held-out pairs, from the one on that has the pair at place `first`.
+  void measure_pairs(int64_t first, const UseLosses& use);
   std::vector<SentenceToTranslate> sources_to_translate() const;
+  SentenceTranslationOptions evaluation_search() const;
   std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                      const std::function<void(int64_t done)>& progress);
+  /// `written` nothing: a sentence that was not translated.
+  TranslatedSentence sentence_of(const SentenceToTranslate& source, const models::Hypothesis* written) const;
   at::Tensor one(const std::vector<int64_t>& tokens) const;
   AttentionMap attention_of(int64_t pair, const models::Hypothesis& hypothesis);
 

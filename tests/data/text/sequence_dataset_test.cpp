@@ -40,6 +40,19 @@ TEST(SequenceDataset, SamplesMayShareSequences) {
   EXPECT_THROW(pairs.label(-1), std::out_of_range);
 }
 
+TEST(SequenceDataset, KnowsWhichSamplesWereCut) {
+  auto store = std::make_shared<TokenStore>(10);
+  store->add(std::vector<Token>{5, 6});
+  store->add(std::vector<Token>{7, 8}, /*is_cut=*/true);
+  const SequenceDataset single(store, {{0, -1, 0}, {1, -1, 0}}, {10, ""}, {"one"});
+  EXPECT_FALSE(single.is_cut(0));
+  EXPECT_TRUE(single.is_cut(1));
+  const SequenceDataset pairs(store, {{0, 0, 0}, {0, 1, 0}}, {10, ""}, {"one"});
+  EXPECT_FALSE(pairs.is_cut(0));
+  EXPECT_TRUE(pairs.is_cut(1));
+  EXPECT_TRUE(pairs.subset({1})->is_cut(0));
+}
+
 TEST(SequenceDataset, RefusesSamplesThatCannotBe) {
   EXPECT_EQ(dataset_complaint({{0, -1, 0}, {1, -1, 2}}), "sample 1: label 2 is not below 2");
   EXPECT_EQ(dataset_complaint({{0, -1, -1}}), "sample 0: label -1 is not below 2");

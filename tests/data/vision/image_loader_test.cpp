@@ -72,6 +72,22 @@ TEST(ImageLoader, StartsAtAnyBatch) {
   EXPECT_THROW(loader.stream(0, -1), std::out_of_range);
 }
 
+TEST(ImageLoader, MakesSomeSamplesOfABatchAlone) {
+  const ImageLoader loader(loader_images(), all_augmentations({.image_size = 12}),
+                           equal({.batch_size = 6, .seed = 1, .repeats = 2}));
+  const ImageBatch whole = all_batches(loader, 7)[3];
+  BatchPlace place = loader.place(7, 3);
+  EXPECT_EQ(place.indices(), whole.indices);
+  place.samples = {place.samples[4], place.samples[1]};
+  const ImageBatch some = loader.make(place);
+  EXPECT_EQ(some.number, 3);
+  EXPECT_EQ(some.indices, (std::vector<int64_t>{whole.indices[4], whole.indices[1]}));
+  EXPECT_TRUE(some.images[0].equal(whole.images[4]));
+  EXPECT_TRUE(some.images[1].equal(whole.images[1]));
+  EXPECT_EQ(some.labels[1].item<int64_t>(), whole.labels[1].item<int64_t>());
+  EXPECT_THROW(loader.place(0, loader.batches()), std::out_of_range);
+}
+
 TEST(ImageLoader, EpochsDifferInOrderAndAugmentation) {
   const ImageLoader loader(loader_images(), all_augmentations(), equal({.batch_size = 50, .seed = 1}));
   const ImageBatch first = all_batches(loader, 0).front();

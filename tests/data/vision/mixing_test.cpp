@@ -74,6 +74,25 @@ TEST(Mixing, IsAFunctionOfSeedEpochAndNumber) {
   EXPECT_FALSE(mixed(options, 7, 2).images.equal(mixed(options, 7, 3).images));
 }
 
+// What a page shows of a batch without making all of it.
+TEST(Mixing, ImagesAreMixedAloneAsInTheirBatch) {
+  const at::Tensor targets = soft_targets(own_labels(), kClasses, 0.1);
+  for (const MixingOptions& options :
+       {MixingOptions{.mixup = 0.8, .label_smoothing = 0.1}, MixingOptions{.cutmix = 1, .label_smoothing = 0.1}}) {
+    const auto mixing = draw_mixing(kClasses, 16, 16, options, 3, 0, 4);
+    ASSERT_TRUE(mixing);
+    EXPECT_EQ(mixing->cut, options.cutmix > 0);
+    const int64_t place = 5, partner = mixing->partners.at(5);
+    const MixedBatch alone = mix({plain_images().narrow(0, place, 1), targets.narrow(0, place, 1)},
+                                 {plain_images().narrow(0, partner, 1), targets.narrow(0, partner, 1)}, *mixing);
+    const MixedBatch whole = mixed(options, 4);
+    EXPECT_TRUE(alone.images[0].equal(whole.images[place]));
+    EXPECT_TRUE(alone.targets[0].equal(whole.targets[place]));
+  }
+  EXPECT_FALSE(draw_mixing(kClasses, 16, 16, {}, 3, 0, 4));
+  EXPECT_FALSE(draw_mixing(kClasses, 16, 16, {.mixup = 1, .probability = 0}, 3, 0, 4));
+}
+
 TEST(Mixing, SwitchesAndSkipsAsOftenAsAsked) {
   const auto count = [](const MixingOptions& options) {
     struct {

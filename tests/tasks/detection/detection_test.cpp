@@ -26,6 +26,8 @@
 #include "tests/data/vision/detection_files.h"
 #include "tests/support/bytes.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/evaluation_records.h"
+#include "tests/tasks/joint_steps.h"
 #include "tests/tasks/measured_analyses.h"
 #include "tests/tasks/tiny_run.h"
 
@@ -102,13 +104,16 @@ TEST_F(DetectionTest, TrainsEvaluatesAndReports) {
   EXPECT_EQ(outcome.step, 9);
   EXPECT_TRUE(outcome.metrics.find("box_ap"));
   EXPECT_TRUE(outcome.metrics.find("mask_ap50"));
+  for (const char* name : {"box_ap_stderr", "mask_ap_stderr"}) EXPECT_TRUE(outcome.metrics.find(name)) << name;
+  EXPECT_FALSE(outcome.metrics.find("box_ap50_stderr"));
   const std::string log = io::read_text_file(train::RunFolder::open(run).metrics(), 1 << 20);
   for (const char* name :
        {"loss_rpn_cls", "loss_rpn_bbox", "loss_cls", "loss_bbox", "loss_mask", "box_ap", "mask_ar100"})
     EXPECT_NE(log.find(name), std::string::npos) << name;
   const std::string page = io::read_text_file(train::RunFolder::open(run).report(), 1 << 26);
   for (const char* text : {"AP, overlap 0.50 to 0.95, all sizes, 100 detections", "Confusion of classes",
-                           "Worst images", "validation images", "triangle"})
+                           "Worst images", "validation images", "triangle", "What the model is trained on",
+                           "4 of the 4 images of the first batch", "data:image/jpeg;base64,"})
     EXPECT_NE(page.find(text), std::string::npos) << text;
 }
 
@@ -208,6 +213,12 @@ TEST_F(DetectionTest, AnEvaluationThatWasCutGoesOn) {
   }
 }
 
+TEST_F(DetectionTest, EvaluatesByWhatItAnswers) {
+  const auto task = plan({"train.batch_size=2"}).build(Splits::test);
+  task->model().eval();
+  test::expect_records_are_the_evaluation(*task);
+}
+
 TEST_F(DetectionTest, MeasuresByItsRecords) {
   const auto task = plan().build(Splits::test);
   auto& detection = dynamic_cast<Detection&>(*task);
@@ -227,6 +238,11 @@ TEST_F(DetectionTest, MeasuresByItsRecords) {
       table.find("IoU metric: segm\n Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0."),
       std::string::npos)
       << table;
+  EXPECT_NE(table.find("\nAP and its standard error over the images: bbox 0."), std::string::npos) << table;
+  const auto read = detection_evaluation_from_json(details, 6);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->metrics(), metrics);
+  EXPECT_EQ(coco_table(*read), table);
   const auto said = [](const auto& act) { return test::thrown_message<std::runtime_error>(act); };
   EXPECT_NE(said([&] { measured(0, 4); }).find("records of 4 of 5 images are no whole evaluation"), std::string::npos);
   EXPECT_NE(said([&] { measured(1, 5); }).find("record 0 is of another image"), std::string::npos);
@@ -394,6 +410,13 @@ TEST_F(DetectionTest, IsTriedWithMadeUpScenes) {
   const auto task = small.build(Splits::made_up);
   const DryRun tried = dry_run(*task, small.training);
   EXPECT_GT(tried.step_seconds, 0);
+}
+
+// Images are as large as the largest of a process's part, so the whole batch's are not.
+TEST_F(DetectionTest, IsTrainedByTwoProcesses) {
+  const test::JointSteps left = test::train_joint_steps(plan({"optimizer.kind=\"sgd\""}), 4, Splits::both);
+  test::expect_alike(left);
+  EXPECT_TRUE(std::isfinite(left.losses[1]));
 }
 
 }  // namespace

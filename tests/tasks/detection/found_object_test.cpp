@@ -99,6 +99,17 @@ TEST(CocoTable, IsThatOfPycocotools) {
   EXPECT_NE(coco_table(evaluation).find("IoU metric: segm\n"), std::string::npos);
 }
 
+TEST(CocoTable, TellsTheErrorOfApBehindItsRows) {
+  DetectionEvaluation evaluation;
+  evaluation.boxes.numbers = {0.4, 1, -1, 0, 0.12345, 0.9996, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7};
+  const std::string rows = coco_table(evaluation);
+  evaluation.boxes.ap_error = 0.01234;
+  EXPECT_EQ(coco_table(evaluation), rows + "AP and its standard error over the images: bbox 0.400 ± 0.012\n");
+  evaluation.masks = evaluation.boxes;
+  evaluation.masks->ap_error = 0.02;
+  EXPECT_TRUE(coco_table(evaluation).ends_with(": bbox 0.400 ± 0.012, segm 0.400 ± 0.020\n"));
+}
+
 std::vector<metrics::TrueObject> two_truths() {
   return {{.category = 0, .box = {0, 0, 10, 10}, .area = 100}, {.category = 1, .box = {40, 0, 10, 10}, .area = 100}};
 }
@@ -131,7 +142,14 @@ TEST(DetectionTally, CountsWhatWasFoundAsWhat) {
   EXPECT_EQ(to_json(*again, kNames), to_json(evaluation, kNames));
   EXPECT_FALSE(detection_evaluation_from_json(to_json(evaluation, kNames), 3).has_value());
   EXPECT_FALSE(detection_evaluation_from_json("{", 2).has_value());
-  EXPECT_EQ(detection_blocks(evaluation, kNames).size(), 4u);
+  const auto blocks = detection_blocks(evaluation, kNames);
+  EXPECT_EQ(blocks.size(), 4u);
+  // Of two images.
+  EXPECT_GT(metrics.find("box_ap_stderr").value(), 0);
+  EXPECT_EQ(again->metrics(), metrics);
+  const auto& numbers = std::get<report::Table>(blocks[0]);
+  EXPECT_NE(numbers.rows[0][1].text.find(" ± "), std::string::npos);
+  EXPECT_EQ(numbers.rows[1][1].text.find(" ± "), std::string::npos);
 }
 
 TEST(DetectionTally, HasANumberThatDecidesWithoutObjects) {

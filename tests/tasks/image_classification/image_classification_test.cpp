@@ -1,7 +1,9 @@
 #include "cachet/tasks/image_classification/image_classification.h"
 
+#include <ATen/ops/rand.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <stdexcept>
@@ -14,6 +16,7 @@
 #include "tests/support/checkpoints.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/evaluation_records.h"
 #include "tests/tasks/tiny_images.h"
 
 namespace cachet::tasks {
@@ -118,12 +121,70 @@ TEST_F(ImageClassificationTest, EvaluatesEveryTestImageOnce) {
   EXPECT_GT(metrics.find("loss").value(), 0);
 }
 
+TEST_F(ImageClassificationTest, EvaluatesByRecordsOfItsSamples) {
+  for (const Names& settings : {Names{}, {"data.classes=6", "model.classes=6"}}) {
+    const auto images = task(settings);
+    images->model().eval();
+    images->evaluate([](int64_t, int64_t) {});
+    const std::string details = images->evaluation_details();
+    std::vector<Record> records = test::expect_records_are_the_evaluation(*images);
+    EXPECT_EQ(images->evaluation_details(), details) << "the matrix and the samples that a page shows, too";
+    EXPECT_EQ(records[5].find("among_five") != std::string::npos, !settings.empty());
+    records.pop_back();
+    EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
+                test::metrics_of_records(*images, records);
+              }).find("records of 32 of 33 images are no whole evaluation"),
+              std::string::npos);
+  }
+}
+
 TEST_F(ImageClassificationTest, ReportsAFinishedRun) {
   train_tiny(images(), run(), {"train.limit=2 epochs"});
   const std::string page = report();
-  for (const char* part :
-       {"finished", "Top-1", "blocks.1.attn", "blocks.0.norm2", "data:image/png;base64,", "<svg", "num_heads"})
+  for (const char* part : {"finished", "Top-1", "blocks.1.attn", "blocks.0.norm2", "data:image/png;base64,", "<svg",
+                           "num_heads", "What the model is trained on", "8 of the 8 images of the first batch"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+const report::Section& trained_on(const std::vector<report::Section>& sections) {
+  return *std::ranges::find(sections, "What the model is trained on", &report::Section::title);
+}
+
+std::vector<std::string> first_pictures(ImageClassification& task) {
+  const std::vector<report::Section> sections = task.report_sections({}, {});
+  std::vector<std::string> files;
+  for (const report::Picture& picture : std::get<report::ImageGrid>(trained_on(sections).blocks.at(0)).pictures)
+    files.push_back(picture.png);
+  return files;
+}
+
+TEST_F(ImageClassificationTest, ShowsWhatItIsTrainedOnAndDrawsNothingForIt) {
+  const auto shown = task();
+  at::manual_seed(3);
+  const at::Tensor undisturbed = at::rand({4});
+  at::manual_seed(3);
+  const Names files = first_pictures(*shown);
+  EXPECT_TRUE(at::rand({4}).equal(undisturbed));
+  EXPECT_EQ(files.size(), 8u);
+  EXPECT_EQ(first_pictures(*shown), files);
+  EXPECT_EQ(first_pictures(*task()), files) << "a run that goes on shows the same";
+  EXPECT_NE(first_pictures(*task({"train.seed=4"})), files);
+}
+
+class TaskWithoutSamples : public ImageClassification {
+ public:
+  using ImageClassification::ImageClassification;
+
+ protected:
+  std::vector<report::Block> training_samples() const override { throw std::runtime_error("the disk is on fire"); }
+};
+
+TEST_F(ImageClassificationTest, APageWithoutItsFirstSamplesSaysWhy) {
+  config::Document document = test::tiny_document(images());
+  const RecipePlan plan = read_recipe(document);
+  TaskWithoutSamples without(test::image_plan(plan), plan.training.train);
+  const std::vector<report::Section> sections = without.report_sections({}, {});
+  EXPECT_EQ(std::get<report::CodeBlock>(trained_on(sections).blocks.at(0)).text, "the disk is on fire");
 }
 
 class InterruptedTask : public ImageClassification {

@@ -61,7 +61,7 @@ TEST(LanguageSamples, AShortTextHasFewerAndNoneIsNone) {
 
 TEST(LanguageEvaluation, IsKeptWhole) {
   LanguageTally tally;
-  tally.add(at::zeros({2, 3}) + 0.5, at::randint(4, {2, 3}, at::kLong));
+  tally.add(segment_losses(at::zeros({2, 3}) + 0.5, at::randint(4, {2, 3}, at::kLong)));
   LanguageEvaluation evaluation = tally.finish({});
   evaluation.samples = {{"given \"this\"", "it wrote ünd"}};
   EXPECT_EQ(language_evaluation_from_json(to_json(evaluation)), evaluation);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
@@ -19,6 +20,7 @@
 #include "cachet/train/run_folder.h"
 #include "cachet/train/trainer.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/evaluation_records.h"
 #include "tests/tasks/given_predictions.h"
 #include "tests/tasks/measured_analyses.h"
 #include "tests/tasks/tiny_run.h"
@@ -92,7 +94,8 @@ TEST_F(SequenceClassificationTest, TrainsEvaluatesAndReports) {
   const std::string log = io::read_text_file(train::RunFolder::open(run).log(), 1 << 20);
   EXPECT_NE(log.find("train: 64 sequences, "), std::string::npos) << log;
   const std::string page = io::read_text_file(train::RunFolder::open(run).report(), 1 << 24);
-  for (const char* text : {"tokens/s", "validation sequences", "for one sequence", "The surest mistakes"})
+  for (const char* text : {"tokens/s", "validation sequences", "for one sequence", "The surest mistakes",
+                           "What the model is trained on", "The first of 8 in the first batch", "[MIN"})
     EXPECT_NE(page.find(text), std::string::npos) << text;
 }
 
@@ -139,7 +142,7 @@ TEST_F(SequenceClassificationTest, EvaluatesByLengthWhatItPredictsInOrder) {
       scores[batch.indices[i]] = batch.logits[static_cast<int64_t>(i)];
     }
   });
-  sequences.classify_all([&](const ClassifiedBatch& batch) {
+  sequences.classify_all(0, [&](const ClassifiedBatch& batch) {
     for (size_t i = 0; i < batch.indices.size(); ++i) {
       by_length.push_back(batch.indices[i]);
       EXPECT_TRUE(at::allclose(batch.logits[static_cast<int64_t>(i)], scores.at(batch.indices[i]), 1e-4, 1e-5))
@@ -151,6 +154,21 @@ TEST_F(SequenceClassificationTest, EvaluatesByLengthWhatItPredictsInOrder) {
   EXPECT_TRUE(std::ranges::is_partitioned(by_length, [](int64_t index) { return index % 3 != 0; }));
   std::ranges::sort(by_length);
   EXPECT_EQ(by_length, in_order);
+}
+
+// In the order of the lengths, in whose batches it evaluates: other batches would differ by roundings.
+TEST_F(SequenceClassificationTest, EvaluatesByRecordsOfItsSamples) {
+  const auto task = plan({"train.batch_size=4"}).build(Splits::test);
+  task->model().eval();
+  task->evaluate([](int64_t, int64_t) {});
+  const std::string details = task->evaluation_details();
+  const std::vector<Record> records = test::expect_records_are_the_evaluation(*task);
+  EXPECT_EQ(task->evaluation_details(), details);
+  std::vector<int64_t> samples;
+  for (const Record& record : records) samples.push_back(nlohmann::json::parse(record).at("sample"));
+  EXPECT_FALSE(std::ranges::is_sorted(samples));
+  std::ranges::sort(samples);
+  for (size_t i = 0; i < samples.size(); ++i) EXPECT_EQ(samples[i], static_cast<int64_t>(i));
 }
 
 TEST_F(SequenceClassificationTest, TrainingHoldsOutValidationAndEvaluationTheTest) {

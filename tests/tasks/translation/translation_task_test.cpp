@@ -14,6 +14,8 @@
 #include "cachet/train/trainer.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
+#include "tests/tasks/evaluation_records.h"
+#include "tests/tasks/joint_steps.h"
 #include "tests/tasks/measured_analyses.h"
 #include "tests/tasks/tiny_run.h"
 
@@ -101,7 +103,7 @@ warmup = "4 steps"
 TEST_F(TranslationTaskTest, TrainsEvaluatesAndReports) {
   const auto run = folder_ / "run";
   const train::Outcome outcome = trained(run, {"train.epochs=10", "model.dropout=0.0"});
-  for (const char* metric : {"bleu", "chrf", "length_ratio", "nll", "perplexity", "loss"})
+  for (const char* metric : {"bleu", "bleu_stderr", "chrf", "chrf_stderr", "length_ratio", "nll", "perplexity", "loss"})
     EXPECT_TRUE(outcome.metrics.find(metric)) << metric;
   const auto events = train::read_events(train::RunFolder::open(run).metrics());
   std::vector<double> losses;
@@ -113,8 +115,37 @@ TEST_F(TranslationTaskTest, TrainsEvaluatesAndReports) {
   EXPECT_NE(log.find("90 pairs"), std::string::npos) << log;
   const std::string page = io::read_text_file(train::RunFolder::open(run).report(), 1 << 24);
   for (const char* text : {"The worst translations", "The best translations", "BLEU by the words of the source",
-                           "Where a translation looks", "nrefs:1|case:mixed", "target tokens/s"})
+                           "Where a translation looks", "nrefs:1|case:mixed", "target tokens/s",
+                           "What the model is trained on", "Pairs of the first step", "standard error of BLEU", " ± "})
     EXPECT_NE(page.find(text), std::string::npos) << text;
+  EXPECT_EQ(page.find("bleu_stderr"), std::string::npos) << "a standard error is no curve";
+}
+
+TEST_F(TranslationTaskTest, EvaluatesByRecordsOfItsSentences) {
+  for (const std::vector<std::string>& settings :
+       {std::vector<std::string>{"data.max_tokens=20", "task.evaluation.max_tokens=20"},
+        {"data.max_tokens=20", "task.evaluation.limit=5"},
+        {"task.evaluation.translate=false"}}) {
+    torch::manual_seed(5);
+    const auto task = plan(settings).build(Splits::test);
+    task->model().eval();
+    std::vector<Record> records = test::expect_records_are_the_evaluation(*task);
+    const size_t translated = settings.size() == 1 ? 0 : settings[1] == "task.evaluation.limit=5" ? 5 : 13;
+    EXPECT_EQ(records.size(), 13 + translated);
+    const auto said = [&] {
+      return test::thrown_message<std::runtime_error>([&] { test::metrics_of_records(*task, records); });
+    };
+    if (translated > 0) {
+      const Record whole = records.back();
+      records.back() = R"({"index":)" + std::to_string(records.size() - 1) + R"(,"sample":0,"translation":[26]})";
+      EXPECT_NE(said().find("is none of this evaluation"), std::string::npos) << "no such token";
+      records.back() = whole;
+    }
+    records.pop_back();
+    EXPECT_NE(said().find("records are no whole evaluation"), std::string::npos);
+    std::swap(records[0], records[1]);
+    EXPECT_NE(said().find("record 0 is none of this evaluation"), std::string::npos);
+  }
 }
 
 TEST_F(TranslationTaskTest, ANoteWarnsOfMemoryThatTellsLengths) {
@@ -350,6 +381,15 @@ TEST_F(TranslationTaskTest, WhatDoesNotFitIsSaid) {
   };
   for (const auto& [settings, text] : cases)
     EXPECT_NE(refused(settings).find(text), std::string::npos) << settings[0] << ": " << refused(settings);
+}
+
+// A batch of few sentences leaves the second process without any.
+TEST_F(TranslationTaskTest, IsTrainedByTwoProcesses) {
+  for (const char* tokens : {"data.max_tokens=60", "data.max_tokens=9"}) {
+    const RecipePlan made = plan({"model.dropout=0.0", "optimizer.kind=\"sgd\"", "optimizer.lr=0.1", tokens,
+                                  "model.cache.attend=\"per_sample\""});
+    test::expect_as_alone(test::train_joint_steps(made, 5, Splits::both), tokens);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,142 @@
+#include "app/training_processes.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "app/command.h"
+#include "app/subprocess.h"
+#include "app/training.h"
+
+namespace cachet::app {
+namespace {
+
+using processes::LocalSocket;
+using processes::ProcessPlace;
+
+// Whose process this one is, where --processes started it.
+constexpr const char* kStartedBy = "CACHET_STARTED_BY";
+
+/// The threads of the machine, shared among as many processes; a number that the user chose stays.
+void share_threads(int64_t processes) {
+  const int64_t threads = std::max<int64_t>(1, std::thread::hardware_concurrency() / processes);
+  setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), /*overwrite=*/0);
+}
+
+/// Ends this process when the one that started it does.
+void end_with_parent() {
+  const char* parent = getenv(kStartedBy);
+  if (parent == nullptr) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (std::to_string(getppid()) != parent) throw std::runtime_error("the process that started this one is gone");
+}
+
+}  // namespace
+
+TrainingProcesses::TrainingProcesses(int64_t asked) {
+  const std::optional<ProcessPlace> given = processes::place_from_environment();
+  if (given && asked > 0 && given->size != asked)
+    throw UsageError("--processes is " + std::to_string(asked) + ", WORLD_SIZE " + std::to_string(given->size) +
+                     "; leave one of them out");
+  if (given) {
+    place_ = *given;
+    if (place_.size == 1) return;
+    end_with_parent();
+    all_ = processes::meet(place_);
+    return;
+  }
+  if (asked <= 1) return;
+  place_.size = asked;
+  LocalSocket socket;
+  place_.port = socket.port();
+  share_threads(asked);
+  try {
+    start_others(place_);
+    all_ = processes::meet(place_, &socket, {.join = std::chrono::seconds(120)});
+  } catch (...) {
+    failed_ = true;
+    if (const auto fate = fate_of_others()) {
+      wait_for_others(/*kill_late=*/true);
+      throw std::runtime_error(*fate);
+    }
+    wait_for_others(/*kill_late=*/true);
+    throw;
+  }
+  all_->ask_about_lost([this] { return fate_of_others(); });
+}
+
+TrainingProcesses::~TrainingProcesses() {
+  if (!failed_) wait_for_others(/*kill_late=*/false);
+  all_.reset();  // the others that still wait find this one gone
+  wait_for_others(/*kill_late=*/true);
+}
+
+void TrainingProcesses::share_out(train::Options& options) const {
+  if (!all_) return;
+  options.train.shard = {all_->rank(), all_->size()};
+  using Kind = train::DeviceChoice::Kind;
+  if (options.train.device.kind != Kind::cpu && options.train.device.index == 0)
+    options.train.device.index = static_cast<int8_t>(place_.local_rank);
+}
+
+void TrainingProcesses::tell_failure(const std::string& why) noexcept {
+  failed_ = true;
+  if (all_) all_->tell_failure(why);
+}
+
+void TrainingProcesses::start_others(const ProcessPlace& place) {
+  std::vector<std::string> words = command_words();
+  words.erase(words.begin());
+  for (int64_t rank = 1; rank < place.size; ++rank) {
+    const std::string number = std::to_string(rank);
+    started_.push_back({start_again(words, {{"RANK", number},
+                                            {"LOCAL_RANK", number},
+                                            {"WORLD_SIZE", std::to_string(place.size)},
+                                            {"MASTER_ADDR", place.host},
+                                            {"MASTER_PORT", std::to_string(place.port)},
+                                            {kStartedBy, std::to_string(getpid())}}),
+                        rank});
+  }
+}
+
+void TrainingProcesses::wait_for_others(bool kill_late) noexcept {
+  constexpr auto kPatience = std::chrono::seconds(5);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (Started& other : started_) {
+    while (!other.ended) {
+      other.ended = waitpid(other.process, nullptr, WNOHANG) != 0;
+      if (other.ended) break;
+      if (std::chrono::steady_clock::now() > until) {
+        if (!kill_late) return;
+        kill(other.process, SIGKILL);
+        waitpid(other.process, nullptr, 0);
+        other.ended = true;
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+}
+
+std::optional<std::string> TrainingProcesses::fate_of_others() {
+  for (Started& other : started_) {
+    int status = 0;
+    if (other.ended || waitpid(other.process, &status, WNOHANG) <= 0) continue;
+    other.ended = true;
+    const std::string who = "process " + std::to_string(other.rank);
+    if (WIFSIGNALED(status))
+      return who + " was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) +
+             ")";
+    if (WEXITSTATUS(status) != 0) return who + " ended with code " + std::to_string(WEXITSTATUS(status));
+  }
+  return std::nullopt;
+}
+
+}  // namespace cachet::app

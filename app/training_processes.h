@@ -1,0 +1,54 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachet/processes/rendezvous.h"
+#include "cachet/train/options.h"
+
+namespace cachet::app {
+
+/// The processes that train one model together with this one.
+///
+/// `--processes N` starts N − 1 more of this command, which say nothing and end when this one does; it leads. torchrun,
+/// or whoever else sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, starts all of them itself.
+class TrainingProcesses {
+ public:
+  /// `asked`: what --processes says, 0 where it is not there. Waits until all are there. Throws UsageError where the
+  /// environment says otherwise, processes::ProcessLost, std::runtime_error.
+  explicit TrainingProcesses(int64_t asked);
+  ~TrainingProcesses();
+  TrainingProcesses(const TrainingProcesses&) = delete;
+  TrainingProcesses& operator=(const TrainingProcesses&) = delete;
+
+  /// Null where this one trains alone.
+  const std::shared_ptr<processes::Processes>& all() const { return all_; }
+  bool follows() const { return all_ && !all_->leads(); }
+
+  /// What of a run's options is this process's: its part of each batch, its GPU.
+  void share_out(train::Options& options) const;
+  /// For the others to find when this one ends for that reason.
+  void tell_failure(const std::string& why) noexcept;
+
+ private:
+  struct Started {
+    pid_t process = 0;
+    int64_t rank = 0;
+    bool ended = false;
+  };
+  void start_others(const processes::ProcessPlace& place);
+  void wait_for_others(bool kill_late) noexcept;
+  std::optional<std::string> fate_of_others();
+
+  processes::ProcessPlace place_;
+  std::vector<Started> started_;
+  std::shared_ptr<processes::Processes> all_;
+  bool failed_ = false;
+};
+
+}  // namespace cachet::app

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <stdexcept>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "cachet/processes/rendezvous.h"
+
+namespace cachet::processes {
+
+class NoGloo : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// LibTorch's own Gloo, between all processes that share the store. Throws NoGloo where this LibTorch has none, and
+/// what it throws where one does not come.
+c10::intrusive_ptr<c10d::Backend> gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place,
+                                               const MeetingOptions& options);
+
+}  // namespace cachet::processes

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cachet/ops/replicas.h"
+
+namespace c10d {
+class Backend;
+class Store;
+}  // namespace c10d
+
+namespace cachet::processes {
+
+/// Another process of a run is gone, or did not come up with its part in time. what() says which, where that is known.
+class ProcessLost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The processes that train one model together, of which this is one. Process 0 leads. All of them make the same calls
+/// in the same order; each call waits until all have made it, and throws ProcessLost where one of them is gone.
+class Processes : public ops::Replicas {
+ public:
+  /// `backend` moves tensors, those of the CPU at least: Gloo's (rendezvous.h) or one of the caller's own; `store` is
+  /// what all of them can write to, so that one that fails can say why.
+  Processes(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend);
+  ~Processes() override;
+
+  int64_t rank() const { return rank_; }
+  int64_t size() const { return size_; }
+  bool leads() const { return rank_ == 0; }
+
+  /// As Replicas says: the same bits in every process. On whatever device; what Gloo adds goes through the host.
+  void add(at::Tensor& sums) override;
+
+  /// What the leader says, to all of them, who wait for it as long as it is there: it may have an evaluation to do.
+  int64_t from_leader(int64_t word);
+  std::string from_leader(const std::string& text);
+
+  /// What each process gives, by rank, in the leader; nothing in the others.
+  std::vector<std::string> to_leader(const std::string& bytes);
+
+  /// Leaves word of why this process ends, for the others to find: their calls fail when it is gone.
+  void tell_failure(const std::string& why) noexcept;
+
+  /// Asks `fate` too why another process is gone: of one that started them and sees how they end.
+  void ask_about_lost(std::function<std::optional<std::string>()> fate) { fate_ = std::move(fate); }
+
+ private:
+  template <class Call>
+  void together(const char* what, const Call& call);
+  /// What is known of why a call failed.
+  std::string why_lost(const char* what, const std::string& cause) const;
+
+  struct Links;
+  std::unique_ptr<Links> links_;
+  int64_t rank_, size_;
+  bool through_host_;
+  std::function<std::optional<std::string>()> fate_ = [] { return std::nullopt; };
+};
+
+}  // namespace cachet::processes

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cachet/data/vision/detection_loader.h"
+#include "cachet/report/content.h"
+
+namespace cachet::tasks {
+
+/// The first images of a run's first batch as a detector gets them, with the boxes and masks that it learns from. Only
+/// what is shown is read. Throws what the loader's stream would throw.
+report::ImageGrid training_scenes(const data::DetectionLoader& loader, const data::Normalization& normalization,
+                                  const std::vector<std::string>& class_names);
+
+}  // namespace cachet::tasks

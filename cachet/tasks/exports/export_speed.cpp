@@ -1,0 +1,102 @@
+#include "cachet/tasks/exports/export_speed.h"
+
+#include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "cachet/io/state_dict.h"
+#include "cachet/models/model.h"
+#include "cachet/report/format.h"
+#include "cachet/train/runtime.h"
+
+namespace cachet::tasks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kTimedBatch = 8;
+constexpr double kLongestBatch = 0.25;  // seconds that a batch of both may take
+constexpr double kTimedSeconds = 1.5;
+constexpr int64_t kMostTimedPairs = 40;
+constexpr uint64_t kTimedSeed = 0;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::shared_ptr<models::Model> model_of(const SavedRun& saved) {
+  auto model = saved.plan.model().build();
+  if (!saved.exported)
+    io::load_state_dict(*model, read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
+  model->eval();
+  return model;
+}
+
+/// A model or its export over samples that are the same for both: the sizes are, and the draws.
+class TimedModel {
+ public:
+  explicit TimedModel(const SavedRun& saved)
+      : model_(model_of(saved)),
+        // A rewritten model is cast as its recipe says, the run itself not, whatever it was trained in.
+        precision_(saved.exported ? saved.plan.training.train.precision : train::Precision::float32) {}
+
+  void take_batch(int64_t batch) {
+    at::manual_seed(kTimedSeed);
+    trial_ = model_->trial(batch, at::TensorOptions(at::kFloat));
+  }
+  double seconds() const {
+    const at::NoGradGuard no_grad;
+    const train::PrecisionScope precision(precision_, at::kCPU);
+    const auto start = Clock::now();
+    trial_.forward();
+    return seconds_since(start);
+  }
+
+ private:
+  std::shared_ptr<models::Model> model_;
+  train::Precision precision_;
+  models::Trial trial_;
+};
+
+}  // namespace
+
+ExportSpeed compare_speed(const SavedRun& model, const SavedRun& exported) {
+  const torch::nn::Module on_cpu;
+  const train::RandomStateKept random(on_cpu);  // models and samples are drawn
+  TimedModel before(model), after(exported);
+  const auto begin = Clock::now();
+  ExportSpeed speed;
+  const auto take_batch = [&](int64_t batch) {
+    speed.batch = batch;
+    for (TimedModel* each : {&before, &after}) {
+      each->take_batch(batch);
+      each->seconds();  // the first time memory is taken and weights are laid out
+    }
+  };
+  take_batch(1);
+  if (kTimedBatch * (before.seconds() + after.seconds()) < kLongestBatch) take_batch(kTimedBatch);
+
+  std::vector<double> of_model, of_export;
+  while (of_model.empty() || (speed.pairs < kMostTimedPairs && seconds_since(begin) < kTimedSeconds)) {
+    const bool model_first = speed.pairs++ % 2 == 0;  // whoever is second finds the processor's caches otherwise
+    if (model_first) of_model.push_back(1e3 * before.seconds());
+    of_export.push_back(1e3 * after.seconds());
+    if (!model_first) of_model.push_back(1e3 * before.seconds());
+  }
+  speed.model_milliseconds = analysis::quartiles(of_model).median;
+  speed.export_milliseconds = analysis::quartiles(of_export).median;
+  speed.times_as_fast = analysis::ratio_of_pairs(of_model, of_export);
+  return speed;
+}
+
+std::string to_text(const ExportSpeed& speed) {
+  const auto ratio = [](double value) { return report::format_fixed(value, 2); };
+  const auto milliseconds = [](double value) { return report::format_number(value, 3) + " ms"; };
+  return ratio(speed.times_as_fast.median) + " times as fast as the model (quartiles " +
+         ratio(speed.times_as_fast.lower) + " to " + ratio(speed.times_as_fast.upper) +
+         "): " + milliseconds(speed.export_milliseconds) + " instead of " + milliseconds(speed.model_milliseconds) +
+         " for a batch of " + std::to_string(speed.batch);
+}
+
+}  // namespace cachet::tasks

@@ -1,0 +1,153 @@
+"""Several processes that train one model together, and what becomes of them when one ends."""
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import command
+from runs import RunTest
+
+STEADY = ["--set", "schedule.kind=constant"]  # another schedule is laid out for the length of the run
+LONG = [*STEADY, "--set", "train.epochs=400"]
+SHORT = [*STEADY, "--set", "train.limit=16 steps"]
+TWO = ["--processes", "2"]
+
+
+def children_of(process):
+    found = []
+    for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+        try:
+            text = status.read_text()
+        except OSError:
+            continue
+        if re.search(rf"(?m)^PPid:\t{process.pid}$", text):
+            found.append(int(status.parent.name))
+    return found
+
+
+def is_alive(pid):
+    try:
+        return "Z" not in pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+
+
+class Processes(RunTest):
+    def gone_within(self, seconds, pids):
+        deadline = time.monotonic() + seconds
+        while any(is_alive(pid) for pid in pids):
+            self.assertLess(time.monotonic(), deadline, f"{pids} are still there")
+            time.sleep(0.02)
+
+    def last(self, run, kind="evaluation"):
+        return [event for event in self.events(run) if event["kind"] == kind][-1]
+
+    def test_train_what_one_trains(self):
+        same = ["--set", "model.dropout=0.0", "--set", "model.stochastic_depth=0.0", "--set", "optimizer.kind=sgd", "--set", "optimizer.lr=0.05", *SHORT]
+        done = self.train("two", *TWO, *same)
+        self.assertIn("2 processes train together", done.stderr)
+        self.assertEqual(done.stderr.count("training in two"), 1)
+        self.train("one", *same)
+        one, two = self.last("one", "step"), self.last("two", "step")
+        for metric in ("loss", "top1", "grad_norm"):
+            self.assertAlmostEqual(one["metrics"][metric], two["metrics"][metric], delta=1e-3 * one["metrics"][metric])
+        self.assertAlmostEqual(self.last("one")["metrics"]["loss"], self.last("two")["metrics"]["loss"], delta=1e-3)
+        self.cachet("eval", "two")
+
+    def test_go_on_as_if_they_had_not_stopped(self):
+        self.train("whole", *TWO, *SHORT)
+        self.train("parts", *TWO, *STEADY, "--set", "train.limit=7 steps")
+        self.cachet("train", "parts", "--resume", *TWO, "--progress", "none", *SHORT)
+        self.assertEqual(self.weights("whole"), self.weights("parts"))
+
+    def test_go_on_in_another_number(self):
+        self.train("run", *TWO, *STEADY, "--set", "train.limit=7 steps")
+        done = self.cachet("train", "run", "--resume", "--progress", "none", *SHORT)
+        self.assertIn("the checkpoint is one of 2 processes, and now there is 1", done.stderr)
+        done = self.cachet("train", "run", "--resume", *TWO, "--progress", "none", "--set", "train.limit=20 steps")
+        self.assertIn("the checkpoint is one of 1 process, and now there are 2", done.stderr)
+        self.assertEqual(self.last("run")["step"], 20)
+
+    def test_one_that_is_killed_ends_all_and_is_named(self):
+        for number in range(3):
+            process = self.started(f"run{number}", *TWO, *LONG)
+            other, = children_of(process)
+            os.kill(other, signal.SIGKILL)
+            output, errors = process.communicate(timeout=20)
+            self.assertEqual((process.returncode, output), (1, ""), errors)
+            self.assertIn("cachet train: process 1 was ended by signal 9 (Killed)", errors)
+            self.assertEqual(len(errors.splitlines()[-1:]), 1)
+        self.cachet("train", "run0", "--resume", *TWO, "--progress", "none", "--set", "train.limit=1 epoch")
+
+    def test_the_leader_leaves_no_orphans(self):
+        process = self.started("run", *TWO, *LONG)
+        others = children_of(process)
+        process.kill()
+        process.communicate(timeout=20)
+        self.gone_within(10, others)
+
+    def test_a_signal_to_any_of_them_saves_a_common_step(self):
+        for whom in ("leader", "other"):
+            process = self.started(whom, *TWO, *LONG)
+            os.kill(process.pid if whom == "leader" else children_of(process)[0], signal.SIGTERM)
+            output, errors = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (130, 143), errors)
+            self.assertRegex(errors.splitlines()[-1],
+                             f"interrupted at step .* go on with: cachet train {whom} --resume --processes 2")
+            reached = json.loads((self.folder / whom / "status.json").read_text())["step"]
+            limit = ["--set", f"train.limit={reached + 5} steps"]
+            self.cachet("train", whom, "--resume", *TWO, "--progress", "none", *limit)
+            self.train(f"whole-{whom}", *TWO, *LONG, *limit)
+            self.assertEqual(self.weights(f"whole-{whom}"), self.weights(whom))
+
+    def place(self, rank, port):
+        return {**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
+                "MASTER_PORT": str(port)}
+
+    def both(self, words_of):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        processes = [subprocess.Popen([command.COMMAND, "train", "tiny.toml", "--run", "run", "--progress", "none", *words_of(rank)],
+                                      cwd=self.folder, env=self.place(rank, port), stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True) for rank in range(2)]
+        said = [process.communicate(timeout=120) for process in processes]
+        return [process.returncode for process in processes], said
+
+    def test_are_started_as_torchrun_does(self):
+        codes, said = self.both(lambda rank: SHORT)
+        self.assertEqual(codes, [0, 0], said)
+        self.assertIn("run/report.html", said[0][0])
+        self.assertEqual(said[1], ("", ""))
+        self.train("other", *TWO, *SHORT)
+        self.assertEqual(self.weights("run"), self.weights("other"))
+
+    def test_refuse_another_recipe(self):
+        codes, said = self.both(lambda rank: ["--set", f"optimizer.lr=0.0{rank + 1}", *SHORT])
+        self.assertEqual(codes, [1, 1], said)
+        for output, errors in said:
+            self.assertIn("process 1 has another recipe than process 0", errors)
+
+    def test_a_failure_of_another_is_told(self):
+        (self.folder / "other.toml").write_text((self.folder / "tiny.toml").read_text().replace('"images"', '"elsewhere"'))
+        codes, said = self.both(lambda rank: ["--set", "data.root=elsewhere", *SHORT] if rank else SHORT)
+        self.assertEqual(codes[0], 1, said)
+        self.assertIn("process 1 failed: ", said[0][1])
+        self.assertIn("elsewhere", said[0][1])
+
+    def test_mistakes_are_named(self):
+        words = ("train", "tiny.toml", *TWO)
+        self.assertIn("--processes trains one run",
+                      self.refused(*words, "--seeds", "2", cwd=self.folder))
+        self.assertIn("--processes trains one run", self.refused(*words, "--dry-run", cwd=self.folder))
+        self.assertIn("processes that share a batch",
+                      self.refused(*words, "--set", "train.batch_size=1", cwd=self.folder, code=1))
+        self.refused("train", "tiny.toml", "--processes", "0", cwd=self.folder)
+
+
+if __name__ == "__main__":
+    command.main()

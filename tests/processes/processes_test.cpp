@@ -1,0 +1,122 @@
+#include "cachet/processes/processes.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <vector>
+
+#include "tests/support/played_processes.h"
+#include "tests/support/thrown_message.h"
+
+namespace cachet::processes {
+namespace {
+
+using Own = std::shared_ptr<Processes>;
+
+std::string message_of(const std::exception_ptr& error) {
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const std::exception& thrown) {
+    return thrown.what();
+  }
+  return "";
+}
+
+TEST(Processes, AddUpToTheSameBits) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kLong}) {
+    const at::Tensor given = (at::rand({3, 1001, 2}, at::kDouble) * 100).to(type);
+    std::array<at::Tensor, 3> sums;
+    test::play_well(3, [&](const Own& own) {
+      at::Tensor sum = given[own->rank()].clone().t();  // not contiguous
+      own->add(sum);
+      sums[static_cast<size_t>(own->rank())] = sum;
+    });
+    EXPECT_TRUE(at::allclose(sums[0].to(at::kDouble), given.to(at::kDouble).sum(0).t(), 1e-6));
+    for (const at::Tensor& sum : sums) EXPECT_TRUE(sum.equal(sums[0])) << type;
+  }
+}
+
+TEST(Processes, NothingToAddIsNoCall) {
+  test::play_well(2, [&](const Own& own) {
+    at::Tensor none = at::empty({0});
+    if (own->leads()) own->add(none);
+  });
+}
+
+TEST(Processes, TheLeaderIsHeardByAll) {
+  const std::string text = "a\0b, and \xf0\x9f\x99\x82" + std::string(100'000, 'x');
+  test::play_well(3, [&](const Own& own) {
+    EXPECT_EQ(own->from_leader(int64_t{own->leads() ? 42 : 0}), 42);
+    EXPECT_EQ(own->from_leader(own->leads() ? text : std::string("not this")), text);
+    EXPECT_EQ(own->from_leader(std::string()), "");
+  });
+}
+
+TEST(Processes, TheLeaderGathersWhatEachHas) {
+  test::play_well(3, [&](const Own& own) {
+    const auto of = [](int64_t rank) { return std::string(static_cast<size_t>(rank * 1000), static_cast<char>(rank)); };
+    const std::vector<std::string> all = own->to_leader(of(own->rank()));
+    if (own->leads())
+      EXPECT_EQ(all, (std::vector<std::string>{of(0), of(1), of(2)}));
+    else
+      EXPECT_TRUE(all.empty());
+    const std::vector<std::string> none = own->to_leader("");
+    EXPECT_EQ(none.size(), own->leads() ? 3U : 0U);
+  });
+}
+
+TEST(Processes, OneThatIsGoneIsFound) {
+  const auto errors = test::play_processes(3, [&](const Own& own) {
+    if (own->rank() == 1) return;
+    at::Tensor sum = at::ones({10});
+    own->add(sum);
+  });
+  for (const size_t rank : {0, 2}) {
+    EXPECT_THROW(std::rethrow_exception(errors[rank]), ProcessLost);
+    EXPECT_NE(message_of(errors[rank]).find("gone (adding sums up)"), std::string::npos) << message_of(errors[rank]);
+  }
+}
+
+TEST(Processes, OneThatFailsSaysWhy) {
+  const auto errors = test::play_processes(2, [&](const Own& own) {
+    if (own->rank() == 1) {
+      own->tell_failure("no space left in the larder");
+      return;
+    }
+    own->from_leader(int64_t{1});  // what is on its way may still arrive
+    for (int i = 0; i < 100; ++i) {
+      at::Tensor sum = at::ones({10});
+      own->add(sum);
+    }
+  });
+  EXPECT_EQ(message_of(errors[0]), "process 1 failed: no space left in the larder");
+}
+
+TEST(Processes, WhoStartedThemKnowsHowTheyEnded) {
+  const auto errors = test::play_processes(2, [&](const Own& own) {
+    if (own->rank() == 1) return;
+    own->ask_about_lost([] { return std::optional<std::string>("process 1 was ended by signal 9"); });
+    at::Tensor sum = at::ones({10});
+    own->add(sum);
+  });
+  EXPECT_EQ(message_of(errors[0]), "process 1 was ended by signal 9");
+}
+
+TEST(Processes, OneThatDoesNotAnswerIsLate) {
+  using namespace std::chrono_literals;
+  const auto errors = test::play_processes(2,
+                                           [&](const Own& own) {
+                                             if (own->rank() == 1) return std::this_thread::sleep_for(3s);
+                                             at::Tensor sum = at::ones({10});
+                                             own->add(sum);
+                                           },
+                                           {.join = 60s, .sum = 1s});
+  EXPECT_EQ(message_of(errors[0]), "another process did not answer in time (adding sums up)");
+}
+
+}  // namespace
+}  // namespace cachet::processes

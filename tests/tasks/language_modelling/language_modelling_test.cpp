@@ -1,0 +1,121 @@
+#include "cachet/tasks/language_modelling/language_modelling.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "cachet/io/read_file.h"
+#include "cachet/train/run_folder.h"
+#include "tests/support/thrown_message.h"
+#include "tests/tasks/evaluation_records.h"
+#include "tests/tasks/joint_steps.h"
+#include "tests/tasks/tiny_run.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr int kTextWords = 11;
+
+// Words that follow from each other, in lines of one to nine.
+void write_text(const std::filesystem::path& file, int lines, int first) {
+  std::ofstream out(file);
+  for (int line = 0; line < lines; ++line) {
+    for (int place = 0; place <= line % 9; ++place)
+      out << "word" << (first + 2 * line + place * place) % kTextWords << ' ';
+    out << '\n';
+  }
+}
+
+class LanguageModellingTest : public test::TinyRunTest {
+ protected:
+  LanguageModellingTest() {
+    write_text(folder_ / "train.txt", 120, 0);
+    write_text(folder_ / "valid.txt", 40, 5);
+    write_text(folder_ / "test.txt", 41, 9);
+    std::ofstream words(folder_ / "words.txt");
+    words << "<eos>\t120\n";
+    for (int i = 0; i < kTextWords; ++i) words << "word" << i << "\t50\n";
+    words << "<unk>\t0\n";
+  }
+
+  std::string recipe() const override {
+    return R"([task]
+kind = "language_modelling"
+[task.evaluation]
+lanes = 3
+samples = 1
+[data]
+vocabulary = 13
+workers = 0
+root = ")" +
+           folder_.path().string() + R"("
+[model]
+name = "transformer_xl_small"
+embed_dim = 16
+depth = 2
+num_heads = 2
+mlp_dim = 24
+target_length = 8
+cutoffs = [6]
+[train]
+epochs = 2
+batch_size = 4
+threads = 1
+log_every = "4 steps"
+[optimizer]
+lr = 0.005
+[schedule]
+kind = "constant"
+)";
+  }
+};
+
+TEST_F(LanguageModellingTest, TellsTheErrorOfWhatItMeasures) {
+  const auto run = folder_ / "run";
+  const train::Outcome outcome = trained(run);
+  const double perplexity = outcome.metrics.find("perplexity").value(), loss = outcome.metrics.find("loss").value();
+  const double error = outcome.metrics.find("loss_stderr").value();
+  EXPECT_GT(error, 0);
+  EXPECT_LT(error, loss);
+  EXPECT_NEAR(outcome.metrics.find("perplexity_stderr").value(), perplexity * error, 1e-12);
+  const std::string page = io::read_text_file(train::RunFolder::open(run).report(), 1 << 24);
+  EXPECT_NE(page.find(" ± "), std::string::npos);
+  for (const char* name : {"perplexity_stderr", "loss_stderr", "bits_per_byte_stderr"})
+    EXPECT_EQ(page.find(name), std::string::npos) << name << " is no curve of its own";
+}
+
+// Whatever a model carries from segment to segment is there again when an evaluation goes on in the middle.
+TEST_F(LanguageModellingTest, EvaluatesByRecordsOfItsSegments) {
+  const std::vector<std::vector<std::string>> models{
+      {"model.memory_length=12"},
+      {"model.memory_length=0"},
+      {"model.memory_length=0", "model.cache.kind=grc", "model.cache.inference=updated"},
+      {"model.memory_length=0", "model.cache.kind=grc", "model.cache.scope=lane", "model.cache.inference=updated"},
+      {"model.memory_length=0", "model.memory_tokens=2", "model.memory_tokens_recurrent=true"},
+      {"model.name=causal_transformer_small", "model.whole_past=true", "model.attention.kind=kernel",
+       "model.attention.form=glu", "model.attention.layers=2"}};
+  for (const std::vector<std::string>& settings : models) {
+    SCOPED_TRACE(settings.back());
+    const auto task = plan(settings).build(Splits::test);
+    task->model().eval();
+    std::vector<Record> records = test::expect_records_are_the_evaluation(*task);
+    EXPECT_GT(records.size(), 5U);
+    records.pop_back();
+    EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
+                test::metrics_of_records(*task, records);
+              }).find("are no whole evaluation"),
+              std::string::npos);
+  }
+}
+
+TEST_F(LanguageModellingTest, IsTrainedByTwoProcesses) {
+  for (const char* memory : {"model.memory_length=12", "model.memory_length=0"}) {
+    const RecipePlan made =
+        plan({"model.dropout=0.0", "optimizer.kind=\"sgd\"", "optimizer.lr=0.05", "train.batch_size=5", memory});
+    test::expect_as_alone(test::train_joint_steps(made, 6, Splits::both), memory);
+  }
+}
+
+}  // namespace
+}  // namespace cachet::tasks
