@@ -11,7 +11,6 @@
 #include "app/training_processes.h"
 #include "cachet/nn/replicas.h"
 #include "cachet/report/format.h"
-#include "cachet/train/error_message.h"
 #include "cachet/train/interruption.h"
 #include "cachet/train/joint_training.h"
 #include "cachet/train/run_folder.h"
@@ -101,7 +100,7 @@ int train_one(const TrainArguments& arguments) {
   try {
     return processes.follows() ? follow(arguments, processes) : lead(arguments, processes);
   } catch (const std::exception& error) {
-    processes.tell_failure(train::error_message(error));
+    processes.fail(error);
     throw;
   }
 }

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "app/command.h"
 #include "app/subprocess.h"
 #include "app/training.h"
+#include "cachet/train/error_message.h"
 
 namespace cachet::app {
 namespace {
@@ -59,23 +59,23 @@ TrainingProcesses::TrainingProcesses(int64_t asked) {
   share_threads(asked);
   try {
     start_others(place_);
-    all_ = processes::meet(place_, &socket, {.join = std::chrono::seconds(120)});
+    all_ = processes::meet(place_, &socket,
+                           {.while_waiting =
+                                [this] {
+                                  if (const auto fate = fate_of_others()) throw std::runtime_error(*fate);
+                                },
+                            .join = std::chrono::seconds(120)});
   } catch (...) {
-    failed_ = true;
-    if (const auto fate = fate_of_others()) {
-      wait_for_others(/*kill_late=*/true);
-      throw std::runtime_error(*fate);
-    }
-    wait_for_others(/*kill_late=*/true);
+    wait_for_others(/*patience=*/std::chrono::seconds(0));
     throw;
   }
   all_->ask_about_lost([this] { return fate_of_others(); });
 }
 
 TrainingProcesses::~TrainingProcesses() {
-  if (!failed_) wait_for_others(/*kill_late=*/false);
-  all_.reset();  // the others that still wait find this one gone
-  wait_for_others(/*kill_late=*/true);
+  // They leave by themselves where they were told to; else they are waiting, and find this one gone.
+  if (failed_) all_.reset();
+  wait_for_others(/*patience=*/std::chrono::seconds(5));
 }
 
 void TrainingProcesses::share_out(train::Options& options) const {
@@ -86,9 +86,10 @@ void TrainingProcesses::share_out(train::Options& options) const {
     options.train.device.index = static_cast<int8_t>(place_.local_rank);
 }
 
-void TrainingProcesses::tell_failure(const std::string& why) noexcept {
+void TrainingProcesses::fail(const std::exception& error) noexcept {
   failed_ = true;
-  if (all_) all_->tell_failure(why);
+  const bool is_of_another = dynamic_cast<const processes::ProcessLost*>(&error) != nullptr;
+  if (all_ && !is_of_another) all_->tell_failure(train::error_message(error));
 }
 
 void TrainingProcesses::start_others(const ProcessPlace& place) {
@@ -106,26 +107,21 @@ void TrainingProcesses::start_others(const ProcessPlace& place) {
   }
 }
 
-void TrainingProcesses::wait_for_others(bool kill_late) noexcept {
-  constexpr auto kPatience = std::chrono::seconds(5);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+void TrainingProcesses::wait_for_others(std::chrono::seconds patience) noexcept {
+  const auto until = std::chrono::steady_clock::now() + patience;
   for (Started& other : started_) {
     while (!other.ended) {
       other.ended = waitpid(other.process, nullptr, WNOHANG) != 0;
       if (other.ended) break;
-      if (std::chrono::steady_clock::now() > until) {
-        if (!kill_late) return;
-        kill(other.process, SIGKILL);
-        waitpid(other.process, nullptr, 0);
-        other.ended = true;
-        break;
-      }
+      if (std::chrono::steady_clock::now() >= until) kill(other.process, SIGKILL);
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
 }
 
+// One that was ended comes first: those that ended by themselves may have done so because it was.
 std::optional<std::string> TrainingProcesses::fate_of_others() {
+  std::optional<std::string> ended;
   for (Started& other : started_) {
     int status = 0;
     if (other.ended || waitpid(other.process, &status, WNOHANG) <= 0) continue;
@@ -134,9 +130,9 @@ std::optional<std::string> TrainingProcesses::fate_of_others() {
     if (WIFSIGNALED(status))
       return who + " was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) +
              ")";
-    if (WEXITSTATUS(status) != 0) return who + " ended with code " + std::to_string(WEXITSTATUS(status));
+    ended = who + " ended with code " + std::to_string(WEXITSTATUS(status));
   }
-  return std::nullopt;
+  return ended;
 }
 
 }  // namespace cachet::app

@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,8 +34,8 @@ class TrainingProcesses {
 
   /// What of a run's options is this process's: its part of each batch, its GPU.
   void share_out(train::Options& options) const;
-  /// For the others to find when this one ends for that reason.
-  void tell_failure(const std::string& why) noexcept;
+  /// This one ends for an error, which the others find where it is its own.
+  void fail(const std::exception& error) noexcept;
 
  private:
   struct Started {
@@ -42,7 +44,8 @@ class TrainingProcesses {
     bool ended = false;
   };
   void start_others(const processes::ProcessPlace& place);
-  void wait_for_others(bool kill_late) noexcept;
+  /// Ends those that are still there after so long.
+  void wait_for_others(std::chrono::seconds patience) noexcept;
   std::optional<std::string> fate_of_others();
 
   processes::ProcessPlace place_;

@@ -14,13 +14,16 @@ namespace cachet::processes {
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place,
                                                const MeetingOptions& options) {
   using Gloo = c10d::ProcessGroupGloo;
-  auto settings = Gloo::Options::create(options.sum);
+  auto settings = Gloo::Options::create(options.join);
   const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
   settings->devices.push_back(interface != nullptr && *interface != '\0' ? Gloo::createDeviceForInterface(interface)
                               : place.is_local()                         ? Gloo::createDeviceForHostname("127.0.0.1")
                                                                          : Gloo::createDefaultDevice());
   settings->threads = 1;  // one call at a time
-  return c10::make_intrusive<Gloo>(store, static_cast<int>(place.rank), static_cast<int>(place.size), settings);
+  auto gloo = c10::make_intrusive<Gloo>(store, static_cast<int>(place.rank), static_cast<int>(place.size), settings);
+  c10::intrusive_ptr<c10d::Backend> backend = std::move(gloo);
+  backend->setTimeout(options.sum);
+  return backend;
 }
 
 #else

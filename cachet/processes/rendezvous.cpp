@@ -9,8 +9,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <utility>
 
@@ -39,6 +41,30 @@ int64_t number_in_environment(const char* name, int64_t least, int64_t most) {
 [[noreturn]] void fail(const char* what) {
   throw std::runtime_error(std::string("no socket for the processes to meet at: ") + what + ": " +
                            std::strerror(errno));
+}
+
+/// Of the caller's own, which ended the meeting.
+struct NotWaitedFor {
+  std::exception_ptr reason;
+};
+
+/// The leader counts who has come; the others wait as Gloo does, for it.
+void wait_for_all(c10d::Store& store, const ProcessPlace& place, const MeetingOptions& options,
+                  std::chrono::steady_clock::time_point until) {
+  constexpr auto kLook = std::chrono::milliseconds(20);
+  const std::string key = "arrived";
+  int64_t arrived = store.add(key, 1);
+  while (place.rank == 0 && arrived < place.size) {
+    try {
+      if (options.while_waiting) options.while_waiting();
+    } catch (...) {
+      throw NotWaitedFor{std::current_exception()};
+    }
+    if (std::chrono::steady_clock::now() > until)
+      throw std::runtime_error(std::to_string(place.size - arrived) + " did not come");
+    std::this_thread::sleep_for(kLook);
+    arrived = store.add(key, 0);
+  }
 }
 
 }  // namespace
@@ -88,18 +114,22 @@ std::shared_ptr<Processes> meet(const ProcessPlace& place, LocalSocket* socket, 
   at_store.port = place.port;
   at_store.isServer = place.rank == 0 && !place.store_is_served;
   at_store.numWorkers = static_cast<size_t>(place.size);
-  at_store.waitWorkers = !place.store_is_served;
+  at_store.waitWorkers = false;
   at_store.timeout = options.join;
   if (at_store.isServer && socket != nullptr) {
     at_store.port = socket->port();
     at_store.masterListenFd = socket->release();
   }
+  const auto until = std::chrono::steady_clock::now() + options.join;
   try {
     auto store = c10::make_intrusive<c10d::TCPStore>(place.host, at_store);
+    wait_for_all(*store, place, options, until);
     auto backend = gloo_backend(store, place, options);
     return std::make_shared<Processes>(store, backend);
   } catch (const NoGloo&) {
     throw;
+  } catch (const NotWaitedFor& other) {
+    std::rethrow_exception(other.reason);
   } catch (const std::exception& error) {
     const std::string_view said(error.what());
     throw ProcessLost("the " + std::to_string(place.size) + " processes of the run did not meet at " + place.host +

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ class LocalSocket {
 };
 
 struct MeetingOptions {
+  /// Called again and again while the leader waits for the others: what it throws ends the meeting.
+  std::function<void()> while_waiting{};
   std::chrono::seconds join{300};  // that the processes wait for each other in the beginning
   std::chrono::seconds sum{600};   // for what is added up: longer than a step of the slowest
 };
@@ -53,7 +56,7 @@ struct MeetingOptions {
 /// interface, else over the interface that GLOO_SOCKET_IFNAME names, or that of the host's name. What is exchanged is
 /// neither encrypted nor asks who is there: a network of one's own is taken for granted. `socket`: what the leader's
 /// store listens on, else it is the place's port on all interfaces. Throws ProcessLost where one does not come,
-/// std::runtime_error where this LibTorch has no Gloo.
+/// std::runtime_error where this LibTorch has no Gloo, and what while_waiting throws.
 std::shared_ptr<Processes> meet(const ProcessPlace& place, LocalSocket* socket = nullptr,
                                 const MeetingOptions& options = {});
 

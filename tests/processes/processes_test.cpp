@@ -114,7 +114,7 @@ TEST(Processes, OneThatDoesNotAnswerIsLate) {
                                              at::Tensor sum = at::ones({10});
                                              own->add(sum);
                                            },
-                                           {.join = 60s, .sum = 1s});
+                                           {.while_waiting = {}, .join = 60s, .sum = 1s});
   EXPECT_EQ(message_of(errors[0]), "another process did not answer in time (adding sums up)");
 }
 

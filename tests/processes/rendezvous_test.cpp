@@ -70,11 +70,23 @@ TEST_F(PlaceInEnvironment, RefusalsNameTheVariable) {
 TEST(Rendezvous, OneThatDoesNotComeIsWaitedForSoLong) {
   LocalSocket socket;
   const ProcessPlace place{.size = 2, .port = socket.port()};
-  const std::string said = test::thrown_message<ProcessLost>(
-      [&] { meet(place, &socket, {.join = std::chrono::seconds(1), .sum = std::chrono::seconds(1)}); });
+  const std::string said = test::thrown_message<ProcessLost>([&] {
+    meet(place, &socket, {.while_waiting = {}, .join = std::chrono::seconds(1), .sum = std::chrono::seconds(1)});
+  });
   EXPECT_NE(said.find("the 2 processes of the run did not meet at 127.0.0.1:"), std::string::npos) << said;
   EXPECT_NE(said.find("within 1 s"), std::string::npos) << said;
   EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+}
+
+TEST(Rendezvous, IsLeftWhereTheCallerSaysSo) {
+  LocalSocket socket;
+  const ProcessPlace place{.size = 2, .port = socket.port()};
+  int looks = 0;
+  const auto look = [&] {
+    if (++looks == 3) throw std::domain_error("process 1 was ended");
+  };
+  EXPECT_EQ(test::thrown_message<std::domain_error>([&] { meet(place, &socket, {.while_waiting = look}); }),
+            "process 1 was ended");
 }
 
 TEST(Rendezvous, ALocalSocketIsOfThisMachineAlone) {
