@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <thread>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <utility>
 
@@ -22,6 +23,7 @@ namespace cachet::processes {
 namespace {
 
 constexpr int64_t kMostProcesses = 4096;
+constexpr int64_t kMostAttempts = 1'000'000'000;
 
 /// The whole number that a variable of the environment holds, from `least` to `most`.
 int64_t number_in_environment(const char* name, int64_t least, int64_t most) {
@@ -82,6 +84,8 @@ std::optional<ProcessPlace> place_from_environment() {
   if (host == nullptr || *host == '\0') throw std::invalid_argument("MASTER_ADDR is not set: the host of process 0");
   place.host = host;
   place.port = static_cast<uint16_t>(number_in_environment("MASTER_PORT", 1, 65535));
+  if (std::getenv("TORCHELASTIC_RESTART_COUNT") != nullptr)
+    place.attempt = number_in_environment("TORCHELASTIC_RESTART_COUNT", 0, kMostAttempts);
   const char* served = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   place.store_is_served = served != nullptr && std::string_view(served) == "True";
   return place;
@@ -122,7 +126,8 @@ std::shared_ptr<Processes> meet(const ProcessPlace& place, LocalSocket* socket, 
   }
   const auto until = std::chrono::steady_clock::now() + options.join;
   try {
-    auto store = c10::make_intrusive<c10d::TCPStore>(place.host, at_store);
+    const auto store = c10::make_intrusive<c10d::PrefixStore>(
+        "cachet/attempt " + std::to_string(place.attempt), c10::make_intrusive<c10d::TCPStore>(place.host, at_store));
     wait_for_all(*store, place, options, until);
     auto backend = gloo_backend(store, place, options);
     return std::make_shared<Processes>(store, backend);

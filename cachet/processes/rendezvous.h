@@ -17,6 +17,7 @@ struct ProcessPlace {
   int64_t local_rank = 0;          // among those of this machine: its number of a GPU
   std::string host = "127.0.0.1";  // of the leader
   uint16_t port = 0;
+  int64_t attempt = 0;           // how often they were started again: what earlier ones left in the store is not read
   bool store_is_served = false;  // torchrun serves the store itself; else the leader does
 
   /// Whether all of them are on this machine, so that nothing listens to others.

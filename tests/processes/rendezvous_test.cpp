@@ -27,8 +27,13 @@ class PlaceInEnvironment : public ::testing::Test {
   }
 
  private:
-  static constexpr const char* kNames[] = {"RANK",        "WORLD_SIZE",  "LOCAL_RANK",
-                                           "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_USE_AGENT_STORE"};
+  static constexpr const char* kNames[] = {"RANK",
+                                           "WORLD_SIZE",
+                                           "LOCAL_RANK",
+                                           "MASTER_ADDR",
+                                           "MASTER_PORT",
+                                           "TORCHELASTIC_USE_AGENT_STORE",
+                                           "TORCHELASTIC_RESTART_COUNT"};
 };
 
 TEST_F(PlaceInEnvironment, IsReadAsTorchrunSetsIt) {
@@ -42,7 +47,9 @@ TEST_F(PlaceInEnvironment, IsReadAsTorchrunSetsIt) {
   EXPECT_EQ(place.port, 29500);
   EXPECT_FALSE(place.store_is_served);
   EXPECT_FALSE(place.is_local());
-  set({{"TORCHELASTIC_USE_AGENT_STORE", "True"}, {"MASTER_ADDR", "localhost"}});
+  EXPECT_EQ(place.attempt, 0);
+  set({{"TORCHELASTIC_USE_AGENT_STORE", "True"}, {"TORCHELASTIC_RESTART_COUNT", "3"}, {"MASTER_ADDR", "localhost"}});
+  EXPECT_EQ(place_from_environment()->attempt, 3);
   EXPECT_TRUE(place_from_environment()->store_is_served);
   EXPECT_TRUE(place_from_environment()->is_local());
 }
