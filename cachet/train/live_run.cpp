@@ -237,9 +237,12 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
 }
 
 std::string LiveRun::own_state() const {
-  io::TensorMap own = random_state(task_.model(), rank());
-  if (stream_ && rank() > 0)
-    for (auto& [name, tensor] : stream_->state()) own.emplace(stream_name(name, rank()), tensor);
+  io::TensorMap own;
+  if (rank() > 0) {  // the leader has its own at hand
+    own = random_state(task_.model(), rank());
+    if (stream_)
+      for (auto& [name, tensor] : stream_->state()) own.emplace(stream_name(name, rank()), tensor);
+  }
   own.emplace(kWeightsDigest, digest_tensor(io::state_dict(task_.model())));
   const std::vector<std::byte> bytes = io::serialize_safetensors(own);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -123,9 +123,7 @@ void TrainingStep::read(const std::vector<MicroBatch>& micro_batches, Result& re
 
 void TrainingStep::read_and_add_up(const std::vector<MicroBatch>& micro_batches, double unit, Result& result) const {
   take_sums(micro_batches, read_numbers(numbers_of(micro_batches)), result);
-  double weight = 0;
-  for (const MicroBatch& batch : micro_batches) weight += batch.weight;
-  std::vector<double> parts{weight, static_cast<double>(result.samples), static_cast<double>(result.tokens),
+  std::vector<double> parts{static_cast<double>(result.samples), static_cast<double>(result.tokens),
                             result.leave ? 1.0 : 0.0};
   for (const MetricSum& sum : result.sums) {
     parts.push_back(sum.total);
@@ -134,7 +132,6 @@ void TrainingStep::read_and_add_up(const std::vector<MicroBatch>& micro_batches,
   at::Tensor whole = at::tensor(parts, at::kDouble);
   processes_->add(whole);
   const double* next = whole.const_data_ptr<double>();
-  weight = *next++;
   result.samples = static_cast<int64_t>(*next++);
   result.tokens = static_cast<int64_t>(*next++);
   result.leave = *next++ > 0;
@@ -143,6 +140,7 @@ void TrainingStep::read_and_add_up(const std::vector<MicroBatch>& micro_batches,
     sum.count = *next++;
     if (sum.name == kLoss || sum.name == kPenalty) require_finite_number(sum.total, sum.name, 0, 1);
   }
+  const double weight = result.sums.front().count;  // of the losses, which come first
   if (weight == 0) {
     for (const NamedParameter& parameter : parameters_) parameter.tensor.mutable_grad().reset();
     return;
