@@ -13,6 +13,7 @@
 #include "app/command.h"
 #include "app/subprocess.h"
 #include "app/training.h"
+#include "cachet/train/device.h"
 #include "cachet/train/error_message.h"
 
 namespace cachet::app {
@@ -81,9 +82,7 @@ TrainingProcesses::~TrainingProcesses() {
 void TrainingProcesses::share_out(train::Options& options) const {
   if (!all_) return;
   options.train.shard = {all_->rank(), all_->size()};
-  using Kind = train::DeviceChoice::Kind;
-  if (options.train.device.kind != Kind::cpu && options.train.device.index == 0)
-    options.train.device.index = static_cast<int8_t>(place_.local_rank);
+  options.train.device = train::choice_of_process(options.train.device, place_.local_rank);
 }
 
 void TrainingProcesses::fail(const std::exception& error) noexcept {

@@ -19,6 +19,11 @@ std::vector<StoredCache> stored_caches(const torch::nn::Module& model) {
   return found;
 }
 
+double size_of(const StoredCache& cache) {
+  const at::NoGradGuard no_grad;
+  return cache.tokens.to(at::kDouble).square().mean().sqrt().item<double>();
+}
+
 at::Tensor similarity_of_places(const at::Tensor& tokens) {
   const at::NoGradGuard no_grad;
   TORCH_CHECK(tokens.dim() == 3 && tokens.size(0) == 1, "similarity_of_places: wants a cache (1, Tm, Dm), got ",

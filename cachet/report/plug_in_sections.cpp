@@ -26,9 +26,8 @@ LineChart mean_shares(const std::vector<LayerShares>& layers) {
 
 }  // namespace
 
-Section cache_section(const std::vector<LayerShares>& layers) {
-  Section section{
-      "Cache shares", {}, "σ(λ) is the share of memory attention in a head's output: 0 is self-attention alone."};
+Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes) {
+  Section section{"Caches", {}, "σ(λ) is the share of memory attention in a head's output: 0 is self-attention alone."};
   SmallMultiples over_time{"σ(λ) per layer and head", {}, true, ""};
   HeatMap final{"σ(λ) at the last step", "head", "layer", {}, {}, {}, 0.0, 1.0, ""};
   size_t heads = 0;
@@ -43,6 +42,14 @@ Section cache_section(const std::vector<LayerShares>& layers) {
     }
   }
   section.blocks = {std::move(over_time), std::move(final), mean_shares(layers)};
+  if (sizes.empty()) return section;
+  LineChart held{"What each cache holds, root mean square", "step", "root mean square", sizes};
+  held.log_y = true;
+  held.note =
+      "The paper's update has nothing that bounds a cache but its gates: one that grows and grows ends as a number "
+      "that "
+      "is not finite.";
+  section.blocks.push_back(std::move(held));
   return section;
 }
 

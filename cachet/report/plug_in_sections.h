@@ -14,8 +14,9 @@ struct LayerShares {
   std::vector<Series> heads;
 };
 
-/// Every layer's shares over time, where they ended as a map, and the mean of each layer's heads.
-Section cache_section(const std::vector<LayerShares>& layers);
+/// Every layer's shares over time, where they ended as a map, the mean of each layer's heads, and the size of what each
+/// cache holds (its root mean square), a series a cache.
+Section cache_section(const std::vector<LayerShares>& layers, const std::vector<Series>& sizes);
 
 /// Steps of one unified-normalisation layer that ran on window statistics, and those that were filtered, cumulative.
 struct WindowStatistics {

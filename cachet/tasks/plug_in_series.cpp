@@ -34,6 +34,21 @@ std::vector<report::LayerShares> shares_of(const std::vector<Event>& events) {
   return layers;
 }
 
+// A curve a cache. One that holds nothing by itself, since each stream has its own, has none.
+std::vector<Series> cache_sizes_of(const std::vector<Event>& events) {
+  std::vector<Series> caches;
+  std::map<std::string, size_t> index;
+  for (const Event& event : events)
+    for (const auto& series : event.series) {
+      if (!series.name.starts_with(kCacheSizeSeries) || series.values.size() != 1 || series.values[0] == 0) continue;
+      const auto [found, added] = index.emplace(series.name, caches.size());
+      if (added) caches.push_back({series.name.substr(kCacheSizeSeries.size()), {}, {}});
+      caches[found->second].x.push_back(static_cast<double>(event.step));
+      caches[found->second].y.push_back(series.values[0]);
+    }
+  return caches;
+}
+
 // Steps of unified normalization, as [training steps, on window statistics, filtered].
 std::vector<report::WindowStatistics> window_statistics_of(const std::vector<Event>& events) {
   std::vector<report::WindowStatistics> layers;
@@ -57,7 +72,8 @@ std::vector<report::WindowStatistics> window_statistics_of(const std::vector<Eve
 
 std::vector<report::Section> plug_in_sections(const std::vector<Event>& events) {
   std::vector<report::Section> sections;
-  if (const auto layers = shares_of(events); !layers.empty()) sections.push_back(report::cache_section(layers));
+  if (const auto layers = shares_of(events); !layers.empty())
+    sections.push_back(report::cache_section(layers, cache_sizes_of(events)));
   if (const auto layers = window_statistics_of(events); !layers.empty())
     sections.push_back(report::unified_norm_section(layers));
   return sections;

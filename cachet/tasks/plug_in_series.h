@@ -10,8 +10,9 @@
 namespace cachet::tasks {
 
 // How a run's metrics.jsonl names what Task::observe() tells of the plug-ins; a layer's path follows.
-inline constexpr std::string_view kShareSeries = "share/";     // σ(λ), a value a head
-inline constexpr std::string_view kUnifiedNormSeries = "un/";  // training steps, those on window statistics, filtered
+inline constexpr std::string_view kShareSeries = "share/";      // σ(λ), a value a head
+inline constexpr std::string_view kCacheSizeSeries = "cache/";  // the root mean square of what a cache holds
+inline constexpr std::string_view kUnifiedNormSeries = "un/";   // training steps, those on window statistics, filtered
 
 /// What the page of a run shows of them; nothing of a model without such layers.
 std::vector<report::Section> plug_in_sections(const std::vector<train::Event>& events);

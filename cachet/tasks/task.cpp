@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "cachet/analysis/cache_places.h"
 #include "cachet/analysis/observations.h"
 #include "cachet/report/progress.h"
 #include "cachet/tasks/plug_in_series.h"
@@ -18,6 +19,8 @@ std::vector<train::Series> Task::observe() {
   std::vector<train::Series> all;
   for (const auto& layer : analysis::cache_shares(model()))
     all.push_back({std::string(kShareSeries) + layer.layer, layer.shares});
+  for (const auto& cache : analysis::stored_caches(model()))
+    all.push_back({std::string(kCacheSizeSeries) + cache.layer, {analysis::size_of(cache)}});
   for (const auto& layer : analysis::unified_norm_steps(model()))
     all.push_back({std::string(kUnifiedNormSeries) + layer.layer,
                    {static_cast<double>(layer.steps), static_cast<double>(layer.on_window),

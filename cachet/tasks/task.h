@@ -27,7 +27,8 @@ class Task : public train::Task {
     return {"cls_token", "dist_token", "share", "pos_embed*", "relative_position_bias_table", "position_table"};
   }
 
-  /// `share/<layer>`: σ(λ) of each head; `un/<layer>`: training steps, those on window statistics, those filtered.
+  /// `share/<layer>`: σ(λ) of each head; `cache/<layer>`: the root mean square of what the cache holds; `un/<layer>`:
+  /// training steps, those on window statistics, those filtered.
   std::vector<train::Series> observe() override;
 
   /// Sections on these series, then the task's own; what it is trained on is shown as it was at the first call.

@@ -28,6 +28,15 @@ c10::Device find_device(const DeviceChoice& choice, const std::vector<c10::Devic
                            (at::hasCUDA() ? "" : " (this LibTorch is built without CUDA)"));
 }
 
+DeviceChoice choice_of_process(const DeviceChoice& choice, int64_t process, const std::vector<c10::Device>& available) {
+  const auto gpus = static_cast<int64_t>(std::ranges::count_if(available, &c10::Device::is_cuda));
+  if (choice.kind == DeviceChoice::Kind::cpu || choice.index != 0 || gpus == 0) return choice;
+  if (process >= gpus)
+    throw std::runtime_error("each process takes a GPU of its own, and this machine has " + std::to_string(gpus) +
+                             "; start as many processes, or train on the CPU with --set train.device=cpu");
+  return {DeviceChoice::Kind::cuda, static_cast<int8_t>(process)};
+}
+
 c10::Device device_of(const torch::nn::Module& model) {
   const std::vector<at::Tensor> parameters = model.parameters();
   return parameters.empty() ? c10::Device(c10::kCPU) : parameters.front().device();

@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 #include <torch/nn/module.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <vector>
@@ -17,6 +18,12 @@ std::vector<c10::Device> available_devices();
 
 /// The device that is meant. Throws std::runtime_error that names those that there are.
 c10::Device find_device(const DeviceChoice& choice, const std::vector<c10::Device>& available = available_devices());
+
+/// What `choice` means to one of the processes of a machine that train together, by its number among them: a GPU of its
+/// own where it says "auto" and there are GPUs, or "cuda"; else as it says. Throws std::runtime_error where there are
+/// fewer GPUs than processes: some would train on the CPU, which rounds otherwise.
+DeviceChoice choice_of_process(const DeviceChoice& choice, int64_t process,
+                               const std::vector<c10::Device>& available = available_devices());
 
 /// The device of a model's parameters.
 c10::Device device_of(const torch::nn::Module& model);

@@ -18,7 +18,10 @@ namespace {
 using Terms = std::map<std::string, std::string>;
 
 Terms terms_of(const CommonGround& own) {
-  Terms terms{{"recipe", own.config_hash}, {"version of cachet", cachet_version()}, {"LibTorch", torch_version()}};
+  Terms terms{{"recipe", own.config_hash},
+              {"kind of device", c10::DeviceTypeName(own.device, /*lower_case=*/true)},
+              {"version of cachet", cachet_version()},
+              {"LibTorch", torch_version()}};
   for (const auto& [split, fingerprint] : own.data) terms[split + " data"] = fingerprint;
   return terms;
 }
@@ -70,7 +73,7 @@ bool follow(Task& task, const Options& options, const std::string& config_hash,
             const std::shared_ptr<processes::Processes>& processes) {
   const Interruption interruption;
   LiveRun live(task, options, processes);
-  agree({config_hash, task.data_fingerprints()}, *processes);
+  agree({config_hash, live.device().type(), task.data_fingerprints()}, *processes);
   if (const std::string checkpoint = processes->from_leader(std::string()); !checkpoint.empty())
     live.restore(read_checkpoint(checkpoint));
   while (true) {

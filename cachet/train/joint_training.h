@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c10/core/DeviceType.h>
+
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -21,6 +23,7 @@ enum class Act : int64_t { step, give_state, leave };
 /// What all processes of a run have to have in common.
 struct CommonGround {
   std::string config_hash;                  // of the recipe
+  c10::DeviceType device;                   // two kinds round differently
   std::map<std::string, std::string> data;  // fingerprints by split
 };
 

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iomanip>
 #include <random>
 #include <span>
+#include <sstream>
 #include <string_view>
 
 #include "cachet/io/safetensors.h"
@@ -52,6 +55,27 @@ void require_finite(std::initializer_list<CalledTensors> all) {
     }
   }
   if (const auto index = first_non_finite(tensors)) throw NotFinite(names[*index] + " is not finite");
+}
+
+/// The first weight or state of a model whose square float32 does not hold, and what it holds: a cache or statistics
+/// that have grown so large are what a loss that is not finite may come from.
+std::optional<std::string> outgrown(const torch::nn::Module& model) {
+  const at::NoGradGuard no_grad;
+  std::vector<io::NamedTensor> all = io::distinct_parameters(model);
+  for (io::NamedTensor& state : io::distinct_buffers(model)) all.push_back(std::move(state));
+  for (const io::NamedTensor& named : all) {
+    if (!named.tensor.is_floating_point() || named.tensor.numel() == 0) continue;
+    const auto largest = named.tensor.abs().max().item<double>();
+    if (std::isfinite(static_cast<float>(largest * largest))) continue;
+    std::ostringstream text;
+    text << named.name() << " of the model holds ";
+    if (std::isfinite(largest))
+      text << "numbers up to " << std::setprecision(2) << largest;
+    else
+      text << "a number that is " << (std::isnan(largest) ? "NaN" : "infinite");
+    return std::move(text).str();
+  }
+  return std::nullopt;
 }
 
 /// The sums of a run whose loss column has the penalty in it.
@@ -157,7 +181,7 @@ TrainingStep::Result LiveRun::advance(bool leave) {
   if (!stream_) open_stream({});
   // The last accumulation of an epoch takes what is left of it.
   const int64_t micro_batches = std::min(options_.train.accumulate, batches_per_epoch_ - state.batch);
-  TrainingStep::Result result = training_step_.run(*stream_, micro_batches, learning_rate(), leave);
+  TrainingStep::Result result = named_step(micro_batches, leave);
   if (average_) average_->update();
   move_cursor(micro_batches);
   state.step += 1;
@@ -167,6 +191,16 @@ TrainingStep::Result LiveRun::advance(bool leave) {
   state.running_norm += result.gradient_norm;
   state.running_steps += 1;
   return result;
+}
+
+TrainingStep::Result LiveRun::named_step(int64_t micro_batches, bool leave) {
+  try {
+    return training_step_.run(*stream_, micro_batches, learning_rate(), leave);
+  } catch (const NotFinite& error) {
+    const auto what = outgrown(task_.model());
+    if (!what) throw;
+    throw NotFinite(std::string(error.what()) + "; " + *what);
+  }
 }
 
 void LiveRun::move_cursor(int64_t micro_batches) {

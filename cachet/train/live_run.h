@@ -45,11 +45,13 @@ class LiveRun {
   int64_t total_steps() const { return total_steps_; }
   int64_t epoch_of(int64_t step) const { return step == 0 ? 1 : (step - 1) / steps_per_epoch_ + 1; }  // from 1 on
   double learning_rate() const { return schedule_.learning_rate(state.step); }  // of the next step
+  c10::Device device() const { return device_; }
   const TrainingStep& training_step() const { return training_step_; }
 
   TrainState state;
 
  private:
+  TrainingStep::Result named_step(int64_t micro_batches, bool leave);
   void open_stream(const io::TensorMap& stream_state);
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }
   int64_t world_size() const { return processes_ ? processes_->size() : 1; }

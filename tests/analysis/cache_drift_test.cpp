@@ -24,6 +24,13 @@ class OneCache : public torch::nn::Module {
   std::shared_ptr<nn::FifoCache> cache;
 };
 
+TEST(CachePlaces, SizeIsTheRootMeanSquare) {
+  OneCache model;
+  EXPECT_EQ(size_of(stored_caches(model).at(0)), 0);
+  model.hold({3, 0, 0, 4});
+  EXPECT_EQ(size_of(stored_caches(model).at(0)), 2.5);
+}
+
 TEST(CacheDrift, StepsRelativeToWhatTheCacheHolds) {
   OneCache model;
   CacheDrift drift(model);

@@ -97,7 +97,11 @@ inline RunPage made_up_run() {
       right.pictures.push_back({png, kGarments[truth], kGarments[truth], 0.999 - 0.01 * i});
     }
   }
-  run.sections = {cache_section(cache_shares), unified_norm_section(window_statistics),
+  std::vector<Series> cache_sizes;
+  for (int layer = 0; layer < 6; ++layer)
+    cache_sizes.push_back(
+        made_up_series("layer " + std::to_string(layer), 200, 0.01, 0.3 + 0.4 * layer, 0.002, 29, 90 + layer));
+  run.sections = {cache_section(cache_shares, cache_sizes), unified_norm_section(window_statistics),
                   Section{"Predictions", {confusion, wrong, right}, ""}};
   run.recipe =
       "base = \"fashion_mnist_base.toml\"  # data, schedule, augmentation\n\n[model]\nname = \"vit_tiny\"\npatch = "

@@ -71,6 +71,19 @@ TEST(Device, IsTheOneThatIsMeantAmongThoseThatThereAre) {
   EXPECT_EQ(device_peak_bytes(cpu), std::nullopt);
 }
 
+TEST(Device, IsAGpuOfEachProcessOrNone) {
+  const c10::Device cpu(c10::kCPU), first(c10::kCUDA, 0), second(c10::kCUDA, 1);
+  const DeviceChoice third{Kind::cuda, 2};
+  EXPECT_EQ(choice_of_process({}, 1, {cpu}), DeviceChoice{});
+  EXPECT_EQ(choice_of_process({}, 0, {cpu, first, second}), (DeviceChoice{Kind::cuda, 0}));
+  EXPECT_EQ(choice_of_process({}, 1, {cpu, first, second}), (DeviceChoice{Kind::cuda, 1}));
+  EXPECT_EQ(choice_of_process({Kind::cuda}, 1, {cpu, first, second}), (DeviceChoice{Kind::cuda, 1}));
+  EXPECT_EQ(choice_of_process({Kind::cpu}, 1, {cpu, first}), (DeviceChoice{Kind::cpu}));
+  EXPECT_EQ(choice_of_process(third, 1, {cpu, first}), third);
+  const std::string message = test::thrown_message<std::runtime_error>([&] { choice_of_process({}, 1, {cpu, first}); });
+  EXPECT_NE(message.find("this machine has 1; start as many processes"), std::string::npos) << message;
+}
+
 TEST(Device, OfARunMayChangeOnAResume) {
   const test::TemporaryDirectory folder;
   test::train_toy(folder / "run", {}, {"train.limit=\"2 steps\""});

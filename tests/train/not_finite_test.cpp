@@ -65,6 +65,11 @@ void expect_stopped_in_time(const Injection& injection) {
   EXPECT_NE(outcome.message.find("step " + std::to_string(injection.step()) + " "), std::string::npos);
   const bool in_gradient = injection.place == Place::gradient;
   EXPECT_NE(outcome.message.find(in_gradient ? "the gradient of " : "the loss"), std::string::npos);
+  const char* spoilt = injection.place == Place::weights ? "head_weight" : "memory";  // of the model
+  const bool in_model = injection.place == Place::weights || injection.place == Place::data;
+  EXPECT_EQ(
+      outcome.message.find("; " + std::string(spoilt) + " of the model holds a number that is") != std::string::npos,
+      in_model);
   if (injection.step() == 1) return;  // there was nothing to save yet
   const Checkpoint checkpoint = test::last_checkpoint(folder / "run");
   EXPECT_EQ(checkpoint.state.step, injection.step() - 1);
@@ -87,6 +92,19 @@ TEST(NotFiniteRobustness, StopsBeforeItReachesAnUpdateOrAFile) {
     expect_stopped_in_time(injection);
   }
   RecordProperty("injections", cases);
+}
+
+TEST(NotFinite, NamesAStateThatFloat32CannotSquare) {
+  const TemporaryDirectory folder;
+  ToyHooks hooks;
+  hooks.spoil = [](at::Tensor&, test::ToyModel& model) {
+    const at::NoGradGuard no_grad;
+    model.memory_.fill_(3e38);
+  };
+  const Outcome outcome = train_toy(folder / "run", hooks);
+  EXPECT_EQ(outcome.ending, Ending::not_finite);
+  EXPECT_NE(outcome.message.find("; memory of the model holds numbers up to 2.7e+38"), std::string::npos)
+      << outcome.message;
 }
 
 TEST(NotFinite, SavesNoWeightsThatOverflowInTheUpdate) {

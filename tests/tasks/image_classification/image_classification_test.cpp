@@ -87,10 +87,12 @@ TEST_F(ImageClassificationTest, ObservesSharesAndNormSteps) {
   const auto series = cached->observe();
   Names names;
   for (const train::Series& one : series) names.push_back(one.name);
-  EXPECT_EQ(names, (Names{"share/blocks.0.attn", "share/blocks.1.attn", "un/blocks.0.norm1", "un/blocks.0.norm2",
-                          "un/blocks.1.norm1", "un/blocks.1.norm2", "un/norm"}));
+  EXPECT_EQ(names, (Names{"share/blocks.0.attn", "share/blocks.1.attn", "cache/blocks.0.attn.cache",
+                          "cache/blocks.1.attn.cache", "un/blocks.0.norm1", "un/blocks.0.norm2", "un/blocks.1.norm1",
+                          "un/blocks.1.norm2", "un/norm"}));
   EXPECT_EQ(series[0].values, (std::vector<double>{0.5, 0.5})) << "sigmoid of 0 for each of two heads";
-  EXPECT_EQ(series[2].values, (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(series[2].values, std::vector<double>{0}) << "no sample has passed the cache";
+  EXPECT_EQ(series[4].values, (std::vector<double>{0, 0, 0}));
   EXPECT_TRUE(task({"model.cache.kind=none", "model.norm.kind=layer"})->observe().empty());
 }
 
