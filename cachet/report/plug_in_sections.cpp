@@ -45,10 +45,7 @@ Section cache_section(const std::vector<LayerShares>& layers, const std::vector<
   if (sizes.empty()) return section;
   LineChart held{"What each cache holds, root mean square", "step", "root mean square", sizes};
   held.log_y = true;
-  held.note =
-      "The paper's update has nothing that bounds a cache but its gates: one that grows and grows ends as a number "
-      "that "
-      "is not finite.";
+  held.note = "A cache that grows without end outgrows float32, and the loss is NaN.";
   section.blocks.push_back(std::move(held));
   return section;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "cachet/report/plug_in_sections.h"
 
@@ -12,60 +14,76 @@ namespace {
 using report::Series;
 using train::Event;
 
-// σ(λ): a chart a layer, a line a head. The events name the layers in the order of the model.
-std::vector<report::LayerShares> shares_of(const std::vector<Event>& events) {
-  std::vector<report::LayerShares> layers;
-  std::map<std::string, size_t> index;
+// Calls `take(step, layer, values)` for each series of a kind, in the order of the events.
+template <class Function>
+void each_of(const std::vector<Event>& events, std::string_view kind, const Function& take) {
   for (const Event& event : events)
-    for (const auto& series : event.series) {
-      if (!series.name.starts_with(kShareSeries)) continue;
-      const auto [found, added] = index.emplace(series.name, layers.size());
-      if (added) {
-        layers.push_back({series.name.substr(kShareSeries.size()), {}});
-        for (size_t head = 0; head < series.values.size(); ++head)
-          layers.back().heads.push_back({"head " + std::to_string(head), {}, {}});
-      }
-      auto& heads = layers[found->second].heads;
-      for (size_t head = 0; head < std::min(heads.size(), series.values.size()); ++head) {
-        heads[head].x.push_back(static_cast<double>(event.step));
-        heads[head].y.push_back(series.values[head]);
-      }
+    for (const train::Series& series : event.series)
+      if (series.name.starts_with(kind))
+        take(static_cast<double>(event.step), series.name.substr(kind.size()), series.values);
+}
+
+// Of things made one a layer, in the order in which layers are first named: that of the model.
+template <class Layer>
+class ByLayer {
+ public:
+  // The layer's, and whether it was made just now.
+  std::pair<Layer&, bool> at(const std::string& name) {
+    const auto [found, added] = index_.emplace(name, layers_.size());
+    if (added) layers_.emplace_back();
+    return {layers_[found->second], added};
+  }
+  std::vector<Layer> take() && { return std::move(layers_); }
+
+ private:
+  std::vector<Layer> layers_;
+  std::map<std::string, size_t> index_;
+};
+
+void add_point(Series& curve, double x, double y) {
+  curve.x.push_back(x);
+  curve.y.push_back(y);
+}
+
+// σ(λ): a chart a layer, a line a head.
+std::vector<report::LayerShares> shares_of(const std::vector<Event>& events) {
+  ByLayer<report::LayerShares> layers;
+  each_of(events, kShareSeries, [&](double step, const std::string& name, const std::vector<double>& shares) {
+    auto [layer, added] = layers.at(name);
+    if (added) {
+      layer.layer = name;
+      for (size_t head = 0; head < shares.size(); ++head)
+        layer.heads.push_back({"head " + std::to_string(head), {}, {}});
     }
-  return layers;
+    for (size_t head = 0; head < std::min(layer.heads.size(), shares.size()); ++head)
+      add_point(layer.heads[head], step, shares[head]);
+  });
+  return std::move(layers).take();
 }
 
 // A curve a cache. One that holds nothing by itself, since each stream has its own, has none.
 std::vector<Series> cache_sizes_of(const std::vector<Event>& events) {
-  std::vector<Series> caches;
-  std::map<std::string, size_t> index;
-  for (const Event& event : events)
-    for (const auto& series : event.series) {
-      if (!series.name.starts_with(kCacheSizeSeries) || series.values.size() != 1 || series.values[0] == 0) continue;
-      const auto [found, added] = index.emplace(series.name, caches.size());
-      if (added) caches.push_back({series.name.substr(kCacheSizeSeries.size()), {}, {}});
-      caches[found->second].x.push_back(static_cast<double>(event.step));
-      caches[found->second].y.push_back(series.values[0]);
-    }
-  return caches;
+  ByLayer<Series> caches;
+  each_of(events, kCacheSizeSeries, [&](double step, const std::string& name, const std::vector<double>& values) {
+    if (values.size() != 1 || values[0] == 0) return;
+    Series& curve = caches.at(name).first;
+    curve.name = name;
+    add_point(curve, step, values[0]);
+  });
+  return std::move(caches).take();
 }
 
 // Steps of unified normalization, as [training steps, on window statistics, filtered].
 std::vector<report::WindowStatistics> window_statistics_of(const std::vector<Event>& events) {
-  std::vector<report::WindowStatistics> layers;
-  std::map<std::string, size_t> index;
-  for (const Event& event : events)
-    for (const auto& series : event.series) {
-      if (!series.name.starts_with(kUnifiedNormSeries) || series.values.size() != 3) continue;
-      const auto [found, added] = index.emplace(series.name, layers.size());
-      if (added) layers.push_back({series.name.substr(kUnifiedNormSeries.size()), {}, {}});
-      auto& layer = layers[found->second];
-      for (auto& [curve, value] : {std::pair<Series&, double>(layer.window, series.values[1]),
-                                   std::pair<Series&, double>(layer.filtered, series.values[2])}) {
-        curve.x.push_back(static_cast<double>(event.step));
-        curve.y.push_back(value);
-      }
-    }
-  return layers;
+  ByLayer<report::WindowStatistics> layers;
+  each_of(events, kUnifiedNormSeries, [&](double step, const std::string& name, const std::vector<double>& values) {
+    if (values.size() != 3) return;
+    report::WindowStatistics& layer = layers.at(name).first;
+    layer.layer = name;
+    add_point(layer.window, step, values[1]);
+    add_point(layer.filtered, step, values[2]);
+  });
+  return std::move(layers).take();
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ class LiveRun {
   TrainState state;
 
  private:
+  /// A step whose NotFinite also names what of the model has outgrown float32.
   TrainingStep::Result named_step(int64_t micro_batches, bool leave);
   void open_stream(const io::TensorMap& stream_state);
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }
