@@ -96,7 +96,7 @@ TEST(HtmlTest, EmbeddedNumbersAreJson) {
     }
     ++count;
   }
-  EXPECT_EQ(count, 6u + 6u + 1u + 2u);  // curves, a panel for each layer, their means, window statistics
+  EXPECT_EQ(count, 6u + 6u + 2u + 2u);  // curves, a panel for each layer, their means and sizes, window statistics
 }
 
 TEST(HtmlTest, CurvesCanBeSmoothedAcrossNoGap) {
