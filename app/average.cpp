@@ -4,12 +4,19 @@
 #include <string>
 
 #include "app/command.h"
+#include "app/counted_progress.h"
+#include "app/device_argument.h"
 #include "app/json.h"
 #include "app/output.h"
+#include "app/progress_argument.h"
+#include "app/recipe_argument.h"
 #include "app/weights_output.h"
 #include "cachet/io/safetensors.h"
+#include "cachet/io/state_dict.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/checkpoint_mean.h"
+#include "cachet/train/device.h"
+#include "cachet/train/renewed_states.h"
 
 namespace cachet::app {
 namespace {
@@ -17,43 +24,75 @@ namespace {
 namespace fs = std::filesystem;
 
 struct AverageArguments {
-  std::string run;
+  SavedRunArgument run;
   int64_t last = 10;
+  int64_t renewing = 0;  // micro-batches of training
   OutputArgument output;
+  std::string progress = "auto";
   bool json = false;
 };
 
+/// The weights, with the states that batches of training make by them.
+io::TensorMap renewed(const io::TensorMap& weights, const AverageArguments& arguments) {
+  const tasks::SavedRun saved = tasks::open_saved_run(arguments.run.path, arguments.run.all_settings());
+  require_data(saved, arguments.run);
+  const c10::Device device = device_named(arguments.run.device);
+  const auto task = saved.plan.build();
+  io::load_state_dict(task->model(), weights, {.conversion = io::LoadPolicy::Conversion::kNone});
+  train::place(task->model(), device);
+  CountedProgress progress("renewing", arguments.progress);
+  train::renew_states(*task, saved.plan.training.train.precision, arguments.renewing,
+                      [&](int64_t passed) { progress.show(passed, arguments.renewing); });
+  progress.finish();
+  io::TensorMap all;
+  for (const auto& [name, tensor] : io::state_dict(task->model())) all.emplace(name, tensor.cpu());
+  return all;
+}
+
 int run_average(const AverageArguments& arguments) {
-  const train::CheckpointMean mean = tasks::mean_of_last_checkpoints(arguments.run, arguments.last);
+  const std::string& run = arguments.run.path;
+  train::CheckpointMean mean = tasks::mean_of_last_checkpoints(run, arguments.last);
+  if (arguments.renewing > 0) mean.weights = renewed(mean.weights, arguments);
   std::string output = arguments.output.path;
   if (output.empty()) {
-    output = tasks::mean_folder(arguments.run, arguments.last).string();
+    output = tasks::mean_folder(run, arguments.last).string();
     train::write_weights_checkpoint(output, mean.weights, mean.state, mean.run);
   } else {
     const std::string source = "run " + mean.run;
     require_file_output(arguments.output,
                         {{".safetensors"}, {}, [&](const fs::path& file) { return holds_weights_of(file, source); }});
-    const std::string architecture = tasks::read_saved_plan(arguments.run).model().name;
+    const std::string architecture = tasks::read_saved_plan(run).model().name;
     io::write_safetensors(output, mean.weights, weights_metadata(architecture, source));
   }
   if (arguments.json) {
-    const nlohmann::ordered_json json{{"schema", kSchema}, {"steps", mean.steps}, {"output", output}};
+    nlohmann::ordered_json json{{"schema", kSchema}, {"steps", mean.steps}, {"output", output}};
+    if (arguments.renewing > 0) json["renewing_batches"] = arguments.renewing;
     print_json(json);
     return kDone;
   }
   std::cout << "mean of " << mean.steps.size() << " checkpoints, steps " << mean.steps.front() << " to "
-            << mean.steps.back() << '\n'
-            << output << '\n';
+            << mean.steps.back();
+  if (arguments.renewing > 0) std::cout << ", its states renewed by " << arguments.renewing << " batches";
+  std::cout << '\n' << output << '\n';
   return kDone;
 }
 
 Action declare_average(CLI::App& app) {
   auto arguments = std::make_shared<AverageArguments>();
-  app.add_option("RUN", arguments->run, "A run's folder")->required()->type_name("");
+  add_saved_model(app, arguments->run, "A run's folder");
+  add_device_option(app, arguments->run.device);
   app.add_option("--last", arguments->last,
                  "How many of its newest checkpoints (10); train.keep says how many there are")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
+  CLI::Option* renewing =
+      app.add_option("--renew-states", arguments->renewing,
+                     "Pass N batches of training through the mean: its running statistics and caches are then its own, "
+                     "not those of the last checkpoint")
+          ->check(CLI::Range(1, 1'000'000'000))
+          ->type_name("N");
+  for (const char* of_data : {"--data", "--set", "--device"}) app.get_option(of_data)->needs(renewing);
+  add_progress_option(app, arguments->progress);
   add_output(
       app, arguments->output,
       "A .safetensors file for the weights (a checkpoint in the run, checkpoints/mean-10, which eval, predict and "
@@ -66,7 +105,8 @@ const Registration registered_average({Topic::models,
                                        "average",
                                        "Average the weights of a run's last checkpoints",
                                        {"cachet average my-run --last 10",
-                                        "cachet average my-run --last 5 -o mean.safetensors"},
+                                        "cachet average my-run --last 5 -o mean.safetensors",
+                                        "cachet average my-run --last 5 --renew-states 200"},
                                        declare_average});
 
 }  // namespace

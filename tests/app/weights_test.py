@@ -42,6 +42,28 @@ class Weights(RunTest):
         (self.folder / "run/checkpoints/step-00000028/model.safetensors").write_bytes(b"damaged")
         self.assertIn("step-00000028", self.refused("average", "run", "--last", "2", cwd=self.folder, code=1))
 
+    def test_the_states_of_a_mean_are_renewed(self):
+        self.cachet("average", "run", "--last", "3", "-o", "mean.safetensors")
+        renew = ["average", "run", "--last", "3", "--renew-states", "7", "--progress", "none"]
+        said = self.json_of(*renew, "--json", cwd=self.folder)
+        self.assertEqual(said["renewing_batches"], 7)
+        done = self.cachet(*renew, "--set", "data.workers=1", "--data", "images", "-o", "renewed.safetensors")
+        self.assertIn("mean of 3 checkpoints, steps 28 to 36, its states renewed by 7 batches", done.stdout)
+        self.cachet("clean", "run/checkpoints/mean-3", "-o", "in-run.safetensors")
+        self.assertEqual((self.folder / "renewed.safetensors").read_bytes(),
+                         (self.folder / "in-run.safetensors").read_bytes(), "whoever loads the images")
+        of = lambda name: [self.tensor(file, name) for file in ("mean.safetensors", "renewed.safetensors")]
+        self.assertEqual(*of("patch_embed.proj.weight"))
+        self.assertNotEqual(*of("blocks.0.attn.cache.tokens"))
+        for word in ("--set=data.workers=1", "--data=images", "--device=cpu"):
+            self.assertIn("--renew-states", self.refused("average", "run", "--last", "2", word, cwd=self.folder))
+        self.assertIn("--renew-states", self.refused("average", "run", "--renew-states", "0", cwd=self.folder))
+        self.assertIn("nowhere", self.refused("average", "run", "--last", "2", "--renew-states", "1", "--data", "nowhere",
+                                              cwd=self.folder, code=1))
+        self.train("plain", "--set", "model.cache.kind=none", "--set", "model.norm.kind=layer")
+        self.assertIn("keeps nothing of its data",
+                      self.refused("average", "plain", "--last", "1", "--renew-states", "1", cwd=self.folder, code=1))
+
     def test_a_cleaned_run_answers_as_the_run_does(self):
         said = self.json_of("clean", "run", "-o", "clean", "--json", cwd=self.folder)
         self.assertEqual(said["checkpoint"], self.json_of("eval", "run", "--json", cwd=self.folder)["checkpoint"])
