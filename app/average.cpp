@@ -52,15 +52,16 @@ io::TensorMap renewed(const io::TensorMap& weights, const AverageArguments& argu
 int run_average(const AverageArguments& arguments) {
   const std::string& run = arguments.run.path;
   train::CheckpointMean mean = tasks::mean_of_last_checkpoints(run, arguments.last);
-  if (arguments.renewing > 0) mean.weights = renewed(mean.weights, arguments);
-  std::string output = arguments.output.path;
-  if (output.empty()) {
-    output = tasks::mean_folder(run, arguments.last).string();
-    train::write_weights_checkpoint(output, mean.weights, mean.state, mean.run);
-  } else {
-    const std::string source = "run " + mean.run;
+  const std::string source = "run " + mean.run;
+  const bool in_run = arguments.output.path.empty();
+  if (!in_run)
     require_file_output(arguments.output,
                         {{".safetensors"}, {}, [&](const fs::path& file) { return holds_weights_of(file, source); }});
+  if (arguments.renewing > 0) mean.weights = renewed(mean.weights, arguments);
+  const std::string output = in_run ? tasks::mean_folder(run, arguments.last).string() : arguments.output.path;
+  if (in_run) {
+    train::write_weights_checkpoint(output, mean.weights, mean.state, mean.run);
+  } else {
     const std::string architecture = tasks::read_saved_plan(run).model().name;
     io::write_safetensors(output, mean.weights, weights_metadata(architecture, source));
   }
