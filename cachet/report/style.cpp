@@ -41,7 +41,7 @@ h4 { font: 600 13px/1.3 var(--sans); margin: 0 0 4px; color: var(--soft); }
 .facts > div { flex: 1 1 165px; padding: 14px 18px 13px; box-shadow: 1px 1px 0 0 var(--line); }
 .facts dt { font-size: 12.5px; color: var(--soft); }
 .facts dd { margin: 0; }
-.facts .value { font: 600 22px/1.3 var(--serif); overflow-wrap: anywhere; }
+.facts .value { font: 600 20px/1.3 var(--serif); overflow-wrap: anywhere; }
 .facts .detail { font-size: 12.5px; color: var(--faint); overflow-wrap: anywhere; }
 nav { position: sticky; top: 0; z-index: 5; margin-top: 26px; padding: 0 max(28px, 50% - 572px); background: var(--paper); border-bottom: 1px solid var(--line); display: flex; align-items: center; gap: 24px; }
 .smoothing { display: flex; align-items: center; gap: 8px; font-size: 12.5px; color: var(--soft); }
@@ -125,7 +125,7 @@ footer { padding-top: 46px; padding-bottom: 40px; color: var(--faint); font-size
 @media (max-width: 600px) {
   header, main, footer, nav { padding-left: 16px; padding-right: 16px; }
   header { padding-top: 26px; } h1 { font-size: 29px; } h2 { font-size: 21px; margin-top: 36px; }
-  .facts > div { flex-basis: 40%; padding: 11px 14px; } .facts .value { font-size: 20px; }
+  .facts > div { flex-basis: 40%; padding: 11px 14px; }
   figure { padding: 14px 13px 11px; border-radius: 8px; }
   svg.plot text { font-size: 18px; } svg.plot .direct { display: none; } .panel svg.plot text { font-size: 12px; }
   .curve { stroke-width: 2.6; } .smoothing input { width: 72px; }
