@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,14 @@ namespace cachet::tasks {
 inline constexpr std::string_view kShareSeries = "share/";      // σ(λ), a value a head
 inline constexpr std::string_view kCacheSizeSeries = "cache/";  // the root mean square of what a cache holds
 inline constexpr std::string_view kUnifiedNormSeries = "un/";   // training steps, those on window statistics, filtered
+
+/// Calls `take(step, layer, values)` for each series of such a kind, in the order of the events.
+template <class Function>
+void each_series(std::span<const train::Event> events, std::string_view kind, const Function& take) {
+  for (const train::Event& event : events)
+    for (const train::Series& series : event.series)
+      if (series.name.starts_with(kind)) take(event.step, series.name.substr(kind.size()), series.values);
+}
 
 /// What the page of a run shows of them; nothing of a model without such layers.
 std::vector<report::Section> plug_in_sections(const std::vector<train::Event>& events);

@@ -18,6 +18,7 @@
 #include "cachet/io/state_dict.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/gradients.h"
+#include "cachet/train/micro_batches.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::train {
@@ -27,14 +28,6 @@ namespace {
 c10::Device placed(torch::nn::Module& model, c10::Device device) {
   place(model, device);
   return device;
-}
-
-int64_t checked_batches(const Task& task) {
-  const int64_t batches = task.batches_per_epoch();
-  if (batches < 1) {
-    throw std::runtime_error("an epoch has no batch: the training set is smaller than train.batch_size; lower that");
-  }
-  return batches;
 }
 
 int64_t bounded_steps(const TrainOptions& options, int64_t steps_per_epoch) {

@@ -2,35 +2,20 @@
 
 #include <c10/core/GradMode.h>
 
-#include <memory>
 #include <stdexcept>
 #include <vector>
 
 #include "cachet/io/state_dict.h"
 #include "cachet/train/device.h"
 #include "cachet/train/gradients.h"
+#include "cachet/train/micro_batches.h"
 #include "cachet/train/runtime.h"
 #include "cachet/train/training_step.h"
 
 namespace cachet::train {
-namespace {
-
-void pass(Task& task, int64_t micro_batches, const std::function<void(int64_t)>& passed) {
-  std::unique_ptr<TrainingStream> stream = task.training_stream(0, 0);
-  for (int64_t done = 0, epoch = 0; done < micro_batches;) {
-    if (!stream->fetch()) {
-      stream = task.training_stream(++epoch, 0);
-      continue;
-    }
-    stream->forward();
-    ++done;
-    if (passed) passed(done);
-  }
-}
-
-}  // namespace
 
 void renew_states(Task& task, Precision precision, int64_t micro_batches, const std::function<void(int64_t)>& passed) {
+  checked_batches(task);
   torch::nn::Module& model = task.model();
   const std::vector<io::NamedTensor> states = io::distinct_buffers(model);
   std::vector<at::Tensor> before, after;
@@ -39,7 +24,10 @@ void renew_states(Task& task, Precision precision, int64_t micro_batches, const 
     const at::NoGradGuard no_grad;
     const PrecisionScope in_precision(precision, device_of(model).type());
     model.train();
-    pass(task, micro_batches, passed);
+    over_micro_batches(task, micro_batches, [&](TrainingStream& stream, int64_t done) {
+      stream.forward();
+      if (passed) passed(done);
+    });
     model.eval();
   }
   bool changed = false;

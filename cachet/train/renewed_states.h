@@ -13,7 +13,8 @@ namespace cachet::train {
 /// has never met the data: stochastic weight averaging asks for this behind it (Izmailov et al., arXiv 1803.05407,
 /// Sec. 3.2). Forward passes are those of training, dropout included, in `precision` and without gradients; draw them
 /// from a seed by prepare_process(). `passed` is told how many there were, behind each. The model is left in evaluation
-/// mode. Throws std::runtime_error where a model keeps nothing of its data, and NotFinite naming a state that is not.
+/// mode. Throws std::runtime_error where a model keeps nothing of its data or an epoch has no batch, and NotFinite
+/// naming a state that is not.
 void renew_states(Task& task, Precision precision, int64_t micro_batches,
                   const std::function<void(int64_t)>& passed = {});
 

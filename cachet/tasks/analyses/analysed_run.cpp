@@ -19,6 +19,7 @@
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
+#include "cachet/train/micro_batches.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
 
@@ -109,17 +110,11 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
   model.train();
   const Replay replay = look(model);
   const nn::Observation observation(model, in_full_precision(replay.listener));
-  int64_t epoch = 0;
-  auto stream = training_->training_stream(epoch, 0);
-  for (int64_t step = 0; step < options_.steps; ++step) {
-    if (!stream->fetch()) {
-      stream = training_->training_stream(++epoch, 0);
-      if (!stream->fetch()) throw std::runtime_error(name_ + ": an epoch of its training data has no batch");
-    }
+  const auto take = [&](train::TrainingStream& stream, int64_t step) {
     train::StepResult result;
     {
       const train::PrecisionScope precision(saved_.plan.training.train.precision, device_.type());
-      result = stream->forward();
+      result = stream.forward();
     }
     if (result.weight > 0) {
       at::Tensor objective = result.loss / result.weight;
@@ -128,8 +123,10 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
     }
     for (at::Tensor& parameter : model.parameters()) parameter.mutable_grad().reset();
     replay.after_step();
-    progress(step + 1, options_.steps);
-  }
+    progress(step, options_.steps);
+  };
+  if (train::over_micro_batches(*training_, options_.steps, take) < options_.steps)
+    throw std::runtime_error(name_ + ": an epoch of its training data has no batch");
   model.eval();
 }
 

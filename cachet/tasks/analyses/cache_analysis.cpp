@@ -22,13 +22,12 @@ constexpr int64_t kShownPlaces = 48;  // of a cache: where it has more, means of
 ordered_json shares_over_steps(const SavedRun& saved) {
   ordered_json layers = ordered_json::object();
   if (!train::is_run_folder(saved.run)) return layers;
-  for (const train::Event& event : train::read_events(train::RunFolder::open(saved.run).metrics()))
-    for (const train::Series& series : event.series) {
-      if (!series.name.starts_with(kShareSeries)) continue;
-      ordered_json& layer = layers[series.name.substr(kShareSeries.size())];
-      layer["steps"].push_back(event.step);
-      layer["shares"].push_back(series.values);
-    }
+  const auto add = [&](int64_t step, const std::string& name, const std::vector<double>& shares) {
+    ordered_json& layer = layers[name];
+    layer["steps"].push_back(step);
+    layer["shares"].push_back(shares);
+  };
+  each_series(train::read_events(train::RunFolder::open(saved.run).metrics()), kShareSeries, add);
   return layers;
 }
 
