@@ -7,10 +7,12 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <thread>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <utility>
 
 namespace cachet::processes {
 namespace {
@@ -20,7 +22,35 @@ constexpr std::chrono::milliseconds kAsLongAsItTakes = std::chrono::hours(24 * 3
 
 constexpr size_t kMostReason = 2000;  // bytes of a message that another process left
 
+// How long a process waits before it says so to the others: most calls take less, and ask nothing of the store.
+constexpr std::chrono::milliseconds kSign = std::chrono::seconds(1);
+constexpr std::chrono::milliseconds kAMoment(1);  // none at all is for ever
+constexpr std::chrono::milliseconds kAgain = std::chrono::minutes(1);
+
 std::string failure_key(int64_t rank) { return "failure/" + std::to_string(rank); }
+
+std::string waits_key(int64_t rank) { return "waits/" + std::to_string(rank); }
+
+/// Whether the call ended within so long. Throws what it failed for.
+bool ends_within(c10d::Work& call, std::chrono::milliseconds time) {
+  try {
+    call.wait(time);
+  } catch (const std::exception&) {
+    if (!call.isCompleted()) return false;
+    call.wait();
+  }
+  return true;
+}
+
+/// "process 2", "processes 1, 2 and 5".
+std::string names_of(const std::vector<int64_t>& ranks) {
+  std::string names = ranks.size() == 1 ? "process " : "processes ";
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (i > 0) names += i + 1 == ranks.size() ? " and " : ", ";
+    names += std::to_string(ranks[i]);
+  }
+  return names;
+}
 
 at::Tensor byte_tensor(const std::string& bytes, int64_t size) {
   at::Tensor tensor = at::zeros({size}, at::kByte);
@@ -69,7 +99,7 @@ void Processes::add(at::Tensor& sums) {
   together("adding sums up", [&] {
     at::Tensor moved = through_host_ ? sums.cpu().contiguous() : sums.contiguous();
     std::vector<at::Tensor> tensors{moved};
-    links_->backend->allreduce(tensors)->wait();
+    wait_for_all(*links_->backend->allreduce(tensors));
     if (!moved.is_same(sums)) sums.copy_(moved);
   });
 }
@@ -108,7 +138,7 @@ std::vector<std::string> Processes::to_leader(const std::string& bytes) {
   if (most > 0) {
     together("gathering what each has", [&] {
       std::vector<at::Tensor> inputs{byte_tensor(bytes, most)};
-      links_->backend->gather(outputs, inputs, c10d::GatherOptions{})->wait();
+      wait_for_all(*links_->backend->gather(outputs, inputs, c10d::GatherOptions{}));
     });
   }
   std::vector<std::string> all;
@@ -118,12 +148,80 @@ std::vector<std::string> Processes::to_leader(const std::string& bytes) {
   return all;
 }
 
+void Processes::name_stragglers(std::function<void(const std::string& line)> say, std::chrono::milliseconds patience) {
+  say_of_stragglers_ = std::move(say);
+  patience_ = patience;
+}
+
+void Processes::wait_for_all(c10d::Work& call) {
+  ++call_;
+  if (!through_host_) {
+    call.wait();
+    return;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  if (ends_within(call, std::min(kSign, patience_ / 2))) return;
+  sign_that_it_waits();
+  for (std::chrono::milliseconds until = patience_; say_of_stragglers_; until += kAgain) {
+    const auto waited = std::chrono::steady_clock::now() - start;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - waited);
+    if (ends_within(call, std::max(left, kAMoment))) return;
+    name_missing(std::chrono::steady_clock::now() - start);
+  }
+  call.wait();
+}
+
+void Processes::sign_that_it_waits() noexcept {
+  try {
+    const std::string call = std::to_string(call_);
+    links_->store->set(waits_key(rank_), std::vector<uint8_t>(call.begin(), call.end()));
+  } catch (...) {  // the store is gone with the leader: the call will fail for it
+  }
+}
+
+std::vector<int64_t> Processes::missing() const {
+  std::vector<int64_t> ranks;
+  for (int64_t rank = 0; rank < size_; ++rank) {
+    if (rank == rank_) continue;
+    int64_t call = 0;
+    if (const std::string key = waits_key(rank); links_->store->check({key})) {
+      const std::vector<uint8_t> sign = links_->store->get(key);
+      const char* text = reinterpret_cast<const char*>(sign.data());
+      std::from_chars(text, text + sign.size(), call);
+    }
+    if (call < call_) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+void Processes::name_missing(std::chrono::steady_clock::duration waited) noexcept {
+  try {
+    const std::vector<int64_t> ranks = missing();
+    // The first of those that wait says it, for all.
+    int64_t first = 0;
+    while (std::find(ranks.begin(), ranks.end(), first) != ranks.end()) ++first;
+    if (ranks.empty() || first != rank_) return;
+    say_of_stragglers_("the others have waited " +
+                       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(waited).count()) + " s for " +
+                       names_of(ranks));
+  } catch (...) {  // nobody is told: the call itself will say what is wrong
+  }
+}
+
 void Processes::tell_failure(const std::string& why) noexcept {
   try {
     const std::string said = why.substr(0, kMostReason);
     links_->store->set(failure_key(rank_), std::vector<uint8_t>(said.begin(), said.end()));
   } catch (...) {  // the store is gone with the leader
   }
+}
+
+std::string Processes::late_names() const {
+  try {
+    if (const std::vector<int64_t> ranks = missing(); !ranks.empty()) return names_of(ranks);
+  } catch (const std::exception&) {  // of a store that went with the leader
+  }
+  return "another process";
 }
 
 std::string Processes::why_lost(const char* what, const std::string& cause) const {
@@ -143,7 +241,8 @@ std::string Processes::why_lost(const char* what, const std::string& cause) cons
     return "process 0, which leads, is gone (" + std::string(what) + ")";
   }
   const bool late = cause.find("imed out") != std::string::npos;
-  return std::string(late ? "another process did not answer in time" : "another process is gone") + " (" + what + ")";
+  return late ? late_names() + " did not answer in time (" + what + ")"
+              : std::string("another process is gone (") + what + ")";
 }
 
 }  // namespace cachet::processes

@@ -2,6 +2,7 @@
 
 #include <c10/util/intrusive_ptr.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 namespace c10d {
 class Backend;
 class Store;
+class Work;
 }  // namespace c10d
 
 namespace cachet::processes {
@@ -51,12 +53,26 @@ class Processes : public ops::Replicas {
   /// Leaves word of why this process ends, for the others to find: their calls fail when it is gone.
   void tell_failure(const std::string& why) noexcept;
 
+  /// Where a sum, or what the leader gathers, has been waited for so long, the first of those that wait says whom they
+  /// wait for, and again after a minute. What others wait for a leader that evaluates is not counted. Calls `say` inside
+  /// of add() and to_leader(); with Gloo alone. An empty `say` ends it.
+  void name_stragglers(std::function<void(const std::string& line)> say,
+                       std::chrono::milliseconds patience = std::chrono::seconds(8));
+
   /// Asks `fate` too why another process is gone: of one that started them and sees how they end.
   void ask_about_lost(std::function<std::optional<std::string>()> fate) { fate_ = std::move(fate); }
 
  private:
   template <class Call>
   void together(const char* what, const Call& call);
+  /// Waits for a call to which each process adds its part.
+  void wait_for_all(c10d::Work& call);
+  /// Leaves a sign that this process waits in this call, for the others to see.
+  void sign_that_it_waits() noexcept;
+  /// Those that have left no sign in this call, by rank. Throws where the store is gone.
+  std::vector<int64_t> missing() const;
+  void name_missing(std::chrono::steady_clock::duration waited) noexcept;
+  std::string late_names() const;
   /// What is known of why a call failed.
   std::string why_lost(const char* what, const std::string& cause) const;
 
@@ -64,6 +80,9 @@ class Processes : public ops::Replicas {
   std::unique_ptr<Links> links_;
   int64_t rank_, size_;
   bool through_host_;
+  int64_t call_ = 0;  // of those that wait for all
+  std::function<void(const std::string&)> say_of_stragglers_;
+  std::chrono::milliseconds patience_ = std::chrono::seconds(8);
   std::function<std::optional<std::string>()> fate_ = [] { return std::nullopt; };
 };
 

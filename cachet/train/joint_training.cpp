@@ -50,6 +50,12 @@ void agree(const CommonGround& own, processes::Processes& processes) {
 
 }  // namespace
 
+Leader::~Leader() { name_stragglers({}); }
+
+void Leader::name_stragglers(std::function<void(const std::string& line)> say) {
+  if (processes_) processes_->name_stragglers(std::move(say));
+}
+
 void Leader::begin(const CommonGround& own, const std::optional<std::filesystem::path>& checkpoint) {
   if (!processes_) return;
   agree(own, *processes_);

@@ -3,6 +3,7 @@
 #include <c10/core/DeviceType.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,13 @@ struct CommonGround {
 class Leader {
  public:
   explicit Leader(std::shared_ptr<processes::Processes> processes) : processes_(std::move(processes)) {}
+
+  ~Leader();
+  Leader(const Leader&) = delete;
+  Leader& operator=(const Leader&) = delete;
+
+  /// Who keeps the others waiting for more than a few seconds is told to `say`.
+  void name_stragglers(std::function<void(const std::string& line)> say);
 
   int64_t processes() const { return processes_ ? processes_->size() : 1; }
 

@@ -117,6 +117,7 @@ class Trainer::Loop {
     task_.keep_evaluations_in(folder_.unfinished_evaluation());
     const std::optional<CheckpointStore::Found> found = store_.resume();
     for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
+    leader_.name_stragglers([this](const std::string& line) { log_.say(line); });
     leader_.begin({folder_.config_hash(), live_.device().type(), task_.data_fingerprints()},
                   found ? std::optional(found->folder) : std::nullopt);
     if (leader_.processes() > 1)

@@ -83,6 +83,20 @@ class Processes(RunTest):
             self.assertEqual(len(errors.splitlines()[-1:]), 1)
         self.cachet("train", "run0", "--resume", *TWO, "--progress", "none", "--set", "train.limit=1 epoch")
 
+    def test_one_that_is_held_up_is_named_and_waited_for(self):
+        limit = ["--set", "train.limit=400 steps"]
+        process = self.started("run", *TWO, *LONG, *limit)
+        other, = children_of(process)
+        os.kill(other, signal.SIGSTOP)
+        time.sleep(10)
+        log = (self.folder / "run/log.txt").read_text()
+        os.kill(other, signal.SIGCONT)
+        output, errors = process.communicate(timeout=120)
+        self.assertIn("the others have waited 8 s for process 1", log)
+        self.assertEqual(process.returncode, 0, errors)
+        self.train("whole", *TWO, *LONG, *limit)
+        self.assertEqual(self.weights("whole"), self.weights("run"))
+
     def test_the_leader_leaves_no_orphans(self):
         process = self.started("run", *TWO, *LONG)
         others = children_of(process)

@@ -115,7 +115,50 @@ TEST(Processes, OneThatDoesNotAnswerIsLate) {
                                              own->add(sum);
                                            },
                                            {.while_waiting = {}, .join = 60s, .sum = 1s});
-  EXPECT_EQ(message_of(errors[0]), "another process did not answer in time (adding sums up)");
+  EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (adding sums up)");
+}
+
+TEST(Processes, TheFirstThatWaitsNamesTheStraggler) {
+  using namespace std::chrono_literals;
+  for (const int64_t straggler : {0, 1, 2}) {
+    std::array<std::vector<std::string>, 3> said;
+    test::play_well(3, [&](const Own& own) {
+      own->name_stragglers([&](const std::string& line) { said[static_cast<size_t>(own->rank())].push_back(line); },
+                           1500ms);
+      if (own->rank() == straggler) std::this_thread::sleep_for(2500ms);
+      at::Tensor sum = at::ones({10});
+      own->add(sum);
+      EXPECT_EQ(sum[0].item<float>(), 3);
+      own->to_leader("part");
+    });
+    const size_t first = straggler == 0 ? 1 : 0;
+    for (size_t rank = 0; rank < said.size(); ++rank) EXPECT_EQ(said[rank].size(), rank == first ? 1U : 0U) << rank;
+    if (said[first].empty()) continue;
+    EXPECT_EQ(said[first][0], "the others have waited 1 s for process " + std::to_string(straggler));
+  }
+}
+
+TEST(Processes, SeveralStragglersAreNamedTogether) {
+  using namespace std::chrono_literals;
+  std::vector<std::string> said;
+  test::play_well(4, [&](const Own& own) {
+    if (own->leads()) own->name_stragglers([&](const std::string& line) { said.push_back(line); }, 1500ms);
+    if (!own->leads()) std::this_thread::sleep_for(2500ms);
+    at::Tensor sum = at::ones({10});
+    own->add(sum);
+  });
+  EXPECT_EQ(said, std::vector<std::string>{"the others have waited 1 s for processes 1, 2 and 3"});
+}
+
+TEST(Processes, AWaitForTheLeaderAtItsWorkIsNoStraggling) {
+  using namespace std::chrono_literals;
+  std::vector<std::string> said;
+  test::play_well(2, [&](const Own& own) {
+    own->name_stragglers([&](const std::string& line) { said.push_back(line); }, 500ms);
+    if (own->leads()) std::this_thread::sleep_for(1500ms);
+    own->from_leader(int64_t{1});
+  });
+  EXPECT_TRUE(said.empty());
 }
 
 }  // namespace

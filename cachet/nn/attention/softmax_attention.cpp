@@ -77,14 +77,22 @@ torch::Tensor attention_in_blocks(const torch::Tensor& q, const torch::Tensor& k
   return ops::block_attention(q, k, v, blocks_met(queries, keys, layout.causal), kBlock, scale, seen).output;
 }
 
-// Few pairs take less time as two products and a softmax than in ATen's fused attention: in bfloat16, where processors
-// multiply it (blocks are of float32), and with a bias, of which ATen's takes one for each sample, and windows of an
-// image share theirs. More pairs would need memory for all of them.
-bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const AttentionLayout& layout) {
+// Whether ATen's fused attention in bfloat16 takes longer than two products and a softmax. Its forward pass does where
+// there is no AMX. Its backward pass does everywhere: it makes a product of oneDNN's anew for each tile, and that takes
+// longer than the tile, however fast this is multiplied.
+bool fuses_slowly_in_bfloat16(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v) {
+  return q.scalar_type() == at::kBFloat16 && (!ops::has_amx() || ops::wants_gradient(q, k, v));
+}
+
+// Few pairs take less time as two products and a softmax than in ATen's fused attention: in bfloat16 (blocks are of
+// float32), and with a bias, of which ATen's takes one for each sample, and windows of an image share theirs. More pairs
+// would need memory for all of them.
+bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                     const AttentionLayout& layout) {
   constexpr int64_t kLongest = 512;
   if (layout.causal || layout.context.padding.defined() || !ops::may_fuse(q)) return false;
   if (k.size(2) > kLongest || q.size(2) * k.size(2) > kLongest * kLongest) return false;
-  return layout.bias.defined() || (q.scalar_type() == at::kBFloat16 && !ops::has_amx());
+  return layout.bias.defined() || fuses_slowly_in_bfloat16(q, k, v);
 }
 
 torch::Tensor composed_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
@@ -131,7 +139,7 @@ torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& key
     return x.size(0) == q.size(0) ? x : x.expand({q.size(0), -1, -1, -1});
   };
   const torch::Tensor k = for_each_sample(keys), v = for_each_sample(values);
-  if (composes_faster(q, k, layout)) return attention_by_parts(q, k, v, layout.bias, dropout);
+  if (composes_faster(q, k, v, layout)) return attention_by_parts(q, k, v, layout.bias, dropout);
   if (!layout.bias.defined() && blocks_are_faster(q, k, dropout)) return attention_in_blocks(q, k, v, layout);
   // ATen aligns its causal mask to the first key, the layout's to the last: the same only for a square.
   const bool square = layout.causal && q.size(2) == k.size(2);
