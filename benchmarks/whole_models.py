@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Whole models through Cachet and through PyTorch in turns: whole_models.py models|layer|norm PATH/TO/cachet [--rounds N]
-[--models GLOB]
+[--models GLOB...] [--beside GLOB...] [--kernels NAME]
 
 Each round times `cachet bench` and a PyTorch form for about a second each, the other one first the next time; ratios are those
 of one round, so that what slows the machine slows both. Both optimizers are fused. Prints CSV; `layer` and `norm` are one of each beside the published code. bf16 means
@@ -74,6 +74,10 @@ def median_ms(call, seconds=1.0):
     return statistics.median(times)
 
 
+def matches(name, patterns):
+    return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+
 PUBLISHED_CACHE = ["model.cache.kind=grc", "model.cache.variant=official"]
 
 
@@ -90,20 +94,20 @@ class Subject:
             words += ["--set", setting]
         return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)["median_ms"]
 
-    def forms(self, mode, narrow):
-        """What to time, by name: each maker's module as it is, and at inference through torch.compile."""
+    def forms(self, mode, narrow, wanted):
+        """What to time of what is wanted, by name: each maker's module as it is, and at inference through torch.compile."""
         make = inference if mode == "infer" else training
         for name, maker in self.others.items():
-            module = maker()
-            if module is None:
-                continue
-            yield name, make(module, narrow)
+            compiled_name = f"{name}, torch.compile"
+            if matches(name, wanted) and (module := maker()) is not None:
+                yield name, make(module, narrow)
             # The published cached modules branch on their buffers: compiled, they are compiled at every call.
-            if mode == "infer" and name != "published code":
+            if mode == "infer" and name != "published code" and matches(compiled_name, wanted):
                 compiled = maker()
-                call = inference(compiled, narrow)
-                compiled.compile()
-                yield f"{name}, torch.compile", call
+                if compiled is not None:
+                    call = inference(compiled, narrow)
+                    compiled.compile()
+                    yield compiled_name, call
 
 
 def subjects():
@@ -184,7 +188,9 @@ def main():
     parser.add_argument("what", choices=("models", "layer", "norm"))
     parser.add_argument("command")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--models", default="*", help="of our names, a pattern")
+    parser.add_argument("--models", nargs="+", default=["*"], help="of our names, patterns")
+    parser.add_argument("--beside", nargs="+", default=["*"], help="of what they are timed beside, patterns")
+    parser.add_argument("--kernels", help="what the rows say of the libraries that multiply")
     options = parser.parse_args()
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
@@ -194,7 +200,7 @@ def main():
     if options.what == "norm":
         return norm_rows(str(build / "lib" / "libcachet_ops.so"), options.rounds)
     for subject in subjects():
-        if fnmatch.fnmatch(subject.model, options.models):
+        if matches(subject.model, options.models):
             for mode in ("infer", "train"):
                 for precision in ("fp32", "bf16"):
                     model_rows(subject, mode, precision, options)
@@ -204,7 +210,7 @@ def model_rows(subject, mode, precision, options):
     torch._dynamo.reset()
     calls = {}
     try:
-        for name, call in subject.forms(mode, precision == "bf16"):
+        for name, call in subject.forms(mode, precision == "bf16", options.beside):
             call(), call()
             calls[name] = call
     except Exception as error:
@@ -212,7 +218,8 @@ def model_rows(subject, mode, precision, options):
     for name, call in calls.items():
         ours, times = zip(*pairs_of(options.rounds, lambda: subject.ours_ms(options.command, mode, precision),
                                     lambda: median_ms(call)))
-        print_row(model=subject.label, mode="inference" if mode == "infer" else "training", type=precision, threads=THREADS,
+        kernels = {"kernels": options.kernels} if options.kernels else {}
+        print_row(**kernels, model=subject.label, mode="inference" if mode == "infer" else "training", type=precision, threads=THREADS,
                   rounds=options.rounds, ours_ms=median(ours, 1), other=name, other_ms=median(times, 1),
                   **ratio_columns(times, ours))
 
