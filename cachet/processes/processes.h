@@ -54,8 +54,8 @@ class Processes : public ops::Replicas {
   void tell_failure(const std::string& why) noexcept;
 
   /// Where a sum, or what the leader gathers, has been waited for so long, the first of those that wait says whom they
-  /// wait for, and again after a minute. What others wait for a leader that evaluates is not counted. Calls `say` inside
-  /// of add() and to_leader(); with Gloo alone. An empty `say` ends it.
+  /// wait for, and again after a minute. What others wait for a leader that evaluates is not counted. Calls `say`
+  /// inside of add() and to_leader(); with Gloo alone. An empty `say` ends it.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
 

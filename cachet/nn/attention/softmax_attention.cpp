@@ -85,8 +85,8 @@ bool fuses_slowly_in_bfloat16(const torch::Tensor& q, const torch::Tensor& k, co
 }
 
 // Few pairs take less time as two products and a softmax than in ATen's fused attention: in bfloat16 (blocks are of
-// float32), and with a bias, of which ATen's takes one for each sample, and windows of an image share theirs. More pairs
-// would need memory for all of them.
+// float32), and with a bias, of which ATen's takes one for each sample, and windows of an image share theirs. More
+// pairs would need memory for all of them.
 bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                      const AttentionLayout& layout) {
   constexpr int64_t kLongest = 512;
