@@ -1,6 +1,7 @@
 // Loaded before all else (LD_PRELOAD), lets MKL and Cachet do on any processor with AVX-512 what they do on an Intel
 // with AMX: MKL multiplies by its kernels for AVX-512, which it keeps from other processors, and Cachet by MKL. What
-// stays away is AMX itself. For measurements of which library decides a ratio (tools/bench intel_kernels).
+// stays away is AMX itself. For tests of what is done there alone, and for measurements of which library decides a
+// ratio (tools/bench intel_kernels).
 #include "cachet/ops/processor.h"
 
 namespace cachet::ops {
