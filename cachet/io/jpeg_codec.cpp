@@ -66,6 +66,10 @@ JpegReader& reader_of(j_common_ptr decoder) { return *static_cast<JpegReader*>(d
     case JERR_BAD_PRECISION:
       std::snprintf(text, sizeof(text), "%d bits a sample are not read; 8 are", error.msg_parm.i[0]);
       break;
+    case JERR_NO_BACKING_STORE:
+      std::snprintf(text, sizeof(text), "a progressive file that would take more than %ld MiB of memory to decode",
+                    decoder->mem->max_memory_to_use >> 20);
+      break;
     default:
       error.format_message(decoder, text);
   }
@@ -111,6 +115,13 @@ J_COLOR_SPACE output_space(const JpegReader& reader) {
   return reader.options->channels == ImageChannels::grey ? JCS_GRAYSCALE : JCS_RGB;
 }
 
+// In bytes. The coefficients of a progressive file are all in memory at once, 6 bytes a pixel where its colours are in
+// full: they may take what the pixels of the largest image that is read would.
+long most_memory(uint64_t max_pixels) {
+  constexpr uint64_t kPixelsOfAnyFile = uint64_t{65'535} * 65'535, kRest = uint64_t{64} << 20;
+  return static_cast<long>(3 * std::min(max_pixels, kPixelsOfAnyFile) + kRest);
+}
+
 bool begin_jpeg(JpegReader& reader, std::span<const std::byte> bytes) {
   if (setjmp(reader.failed)) return false;
   jpeg_decompress_struct& decoder = reader.decoder;
@@ -123,6 +134,7 @@ bool begin_jpeg(JpegReader& reader, std::span<const std::byte> bytes) {
   reader.source.next_input_byte = reinterpret_cast<const JOCTET*>(bytes.data());
   reader.source.bytes_in_buffer = bytes.size();
   reader.progress.progress_monitor = check_scans;
+  decoder.mem->max_memory_to_use = most_memory(reader.options->max_pixels);
   decoder.src = &reader.source;
   decoder.progress = &reader.progress;
   jpeg_read_header(&decoder, TRUE);

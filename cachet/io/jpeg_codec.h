@@ -27,7 +27,8 @@ struct JpegReport {
 /// checked. What lies below the wanted region of a baseline file is not decoded, only looked through for its end.
 /// Throws Error that begins with `name` for every fault that makes pixels up: a truncated file, missing data, missing
 /// tables; and for arithmetic coding, lossless and hierarchical files, 12 and 16 bits a sample, more than
-/// kMostJpegScans scans and too many pixels. The rest (bad codes within a block, bytes behind the end, odd markers) is
+/// kMostJpegScans scans, too many pixels, and progressive files that would take more than 3 bytes for each of
+/// options.max_pixels and 64 MiB. The rest (bad codes within a block, bytes behind the end, odd markers) is
 /// counted as warnings, or refused where options.strict. Throws std::invalid_argument for a region outside the image.
 JpegReport decode_jpeg_rows(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options,
                             const std::function<uint8_t*(const PixelSize&)>& allocate);

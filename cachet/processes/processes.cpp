@@ -164,7 +164,7 @@ void Processes::wait_for_all(c10d::Work& call) {
   sign_that_it_waits();
   for (std::chrono::milliseconds until = patience_; say_of_stragglers_; until += kAgain) {
     const auto waited = std::chrono::steady_clock::now() - start;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - waited);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - waited);  // never told too early
     if (ends_within(call, std::max(left, kAMoment))) return;
     name_missing(std::chrono::steady_clock::now() - start);
   }

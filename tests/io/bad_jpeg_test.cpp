@@ -137,6 +137,23 @@ TEST(BadJpeg, EveryKindIsRefusedWithItsReason) {
   }
 }
 
+TEST(BadJpeg, AProgressiveFileTakesNoMoreMemoryThanTheLargestImage) {
+  constexpr uint64_t kLimit = 24'000'000;
+  const char* kSize = "\x13\x24\x13\x21";  // 4,900 x 4,897
+  const auto refused = [](const std::string& file) {
+    const uint64_t coefficients = 3 * kLimit;
+    return test::cheap_refusal<Error>(file.size() + coefficients, [&] {
+      decode_image(std::as_bytes(std::span(file)), "f.jpg", {.max_pixels = kLimit});
+    });
+  };
+  const std::string small = test::jpeg_file(20, 20, {.horizontal = 1, .vertical = 1, .progressive = true});
+  const std::string large = test::with_jpeg_bytes(small, 0xC2, 5, kSize);
+  EXPECT_EQ(refused(large), "f.jpg: JPEG: a progressive file that would take more than 132 MiB of memory to decode");
+  // With colours at half the height and width it has room, and is refused for what is missing.
+  const std::string halved = test::with_jpeg_bytes(test::jpeg_file(20, 20, {.progressive = true}), 0xC2, 5, kSize);
+  EXPECT_EQ(refused(halved), "f.jpg: JPEG: Corrupt JPEG data: premature end of data segment");
+}
+
 TEST(BadJpeg, ManyScansAreReadUpToTheLimit) {
   const std::string progressive = test::jpeg_file(20, 20, {.progressive = true});
   EXPECT_NO_THROW(decode_bad_jpeg(first_scan_repeated(progressive, 80)));
