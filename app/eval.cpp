@@ -23,6 +23,7 @@
 #include "cachet/report/terminal.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
+#include "cachet/train/told_notes.h"
 
 namespace cachet::app {
 namespace {
@@ -136,6 +137,7 @@ int run_eval(const EvalArguments& arguments) {
   const auto task = load(saved, arguments.model, tasks::Splits::test);
   const at::NoGradGuard no_grad;
   const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  train::ToldNotes notes(*task);
   CountedProgress progress("eval", arguments.progress);
   const auto show = [&](int64_t done, int64_t total) { progress.show(done, total); };
   std::vector<std::string> written;
@@ -143,6 +145,7 @@ int run_eval(const EvalArguments& arguments) {
   const train::Metrics metrics =
       folder ? eval_into_folder(*task, *folder, {saved, {}, "evaluation"}, progress, written) : task->evaluate(show);
   progress.finish();
+  for (const std::string& line : notes.untold()) progress.log(line);
   if (!arguments.json) {
     const std::string samples = std::to_string(task->evaluation_size()) + " " + task->sample_words().held_out + " " +
                                 task->sample_words().many + where_data_lie(saved.plan);

@@ -8,6 +8,9 @@ namespace {
 constexpr int kBySignal = 128;  // as shells have it
 
 volatile sig_atomic_t stop_signal = 0;
+int signal_elsewhere = 0;
+
+int signal_seen() { return stop_signal != 0 ? static_cast<int>(stop_signal) : signal_elsewhere; }
 
 void on_stop_signal(int signal) {
   if (stop_signal != 0) _exit(kBySignal + signal);
@@ -17,7 +20,7 @@ void on_stop_signal(int signal) {
 }  // namespace
 
 Interruption::Interruption() {
-  stop_signal = 0;
+  stop_signal = signal_elsewhere = 0;
   struct sigaction action {};
   action.sa_handler = on_stop_signal;
   action.sa_flags = SA_RESTART;  // a save under way is not to fail with EINTR
@@ -32,8 +35,12 @@ Interruption::~Interruption() {
   for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
 }
 
-bool Interruption::requested() const { return stop_signal != 0; }
+int Interruption::signal() const { return signal_seen(); }
 
-int Interruption::exit_code() { return kBySignal + (stop_signal != 0 ? static_cast<int>(stop_signal) : SIGINT); }
+void Interruption::pass_on(int signal) {
+  if (signal != 0) signal_elsewhere = signal;
+}
+
+int Interruption::exit_code() { return kBySignal + (signal_seen() != 0 ? signal_seen() : SIGINT); }
 
 }  // namespace cachet::train

@@ -16,13 +16,18 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
   ~Interruption();
 
-  bool requested() const;
-  /// The code that a process ends with that was asked to stop: 128 and the number of the signal that the last
-  /// Interruption saw, 130 where it saw none.
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+  bool requested() const { return signal() != 0; }
+  /// The number of the signal that came, or that came to another process of the same training; 0 where none did.
+  int signal() const;
+  /// Another process got this signal, 0 for none: as if it had come here, but the next is still the first one.
+  void pass_on(int signal);
+  /// The code that a process ends with that was asked to stop: 128 and the signal() of the last Interruption, 130 where
+  /// there was none.
   static int exit_code();
 
  private:
-  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   std::array<struct sigaction, kSignals.size()> before_;
 };
 

@@ -85,7 +85,7 @@ bool follow(Task& task, const Options& options, const std::string& config_hash,
   while (true) {
     switch (static_cast<Act>(processes->from_leader(int64_t{0}))) {
       case Act::step:
-        live.advance(interruption.requested());
+        live.advance(interruption.signal());
         break;
       case Act::give_state:
         live.give_own_state();

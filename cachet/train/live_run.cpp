@@ -170,11 +170,11 @@ LiveRun::LiveRun(Task& task, const Options& options, std::shared_ptr<processes::
   if (rank() > 0) seed_draws(options.train.seed, rank());
 }
 
-TrainingStep::Result LiveRun::advance(bool leave) {
+TrainingStep::Result LiveRun::advance(int stop_signal) {
   if (!stream_) open_stream({});
   // The last accumulation of an epoch takes what is left of it.
   const int64_t micro_batches = std::min(options_.train.accumulate, batches_per_epoch_ - state.batch);
-  TrainingStep::Result result = named_step(micro_batches, leave);
+  TrainingStep::Result result = named_step(micro_batches, stop_signal);
   if (average_) average_->update();
   move_cursor(micro_batches);
   state.step += 1;
@@ -186,9 +186,9 @@ TrainingStep::Result LiveRun::advance(bool leave) {
   return result;
 }
 
-TrainingStep::Result LiveRun::named_step(int64_t micro_batches, bool leave) {
+TrainingStep::Result LiveRun::named_step(int64_t micro_batches, int stop_signal) {
   try {
-    return training_step_.run(*stream_, micro_batches, learning_rate(), leave);
+    return training_step_.run(*stream_, micro_batches, learning_rate(), stop_signal);
   } catch (const NotFinite& error) {
     const auto what = outgrown(task_.model());
     if (!what) throw;

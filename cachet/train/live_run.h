@@ -22,9 +22,9 @@ class LiveRun {
   /// null where this one trains alone. What is drawn in training is drawn by each for itself.
   LiveRun(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes = nullptr);
 
-  /// Takes the next step; `leave` tells other processes that this one was asked to stop. Throws what
+  /// Takes the next step; `stop_signal` tells other processes by which signal this one was asked to stop. Throws what
   /// TrainingStep::run() throws; the run is then of no further use.
-  TrainingStep::Result advance(bool leave = false);
+  TrainingStep::Result advance(int stop_signal = 0);
 
   /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved. Of several
   /// processes the leader captures, and waits for give_own_state() of the others. Throws std::logic_error where their
@@ -52,7 +52,7 @@ class LiveRun {
 
  private:
   /// A step whose NotFinite also names what of the model has outgrown float32.
-  TrainingStep::Result named_step(int64_t micro_batches, bool leave);
+  TrainingStep::Result named_step(int64_t micro_batches, int stop_signal);
   void open_stream(const io::TensorMap& stream_state);
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }
   int64_t world_size() const { return processes_ ? processes_->size() : 1; }

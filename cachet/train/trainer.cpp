@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <set>
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
@@ -27,6 +26,7 @@
 #include "cachet/train/run_status.h"
 #include "cachet/train/step_meter.h"
 #include "cachet/train/tensorboard_log.h"
+#include "cachet/train/told_notes.h"
 
 namespace cachet::train {
 namespace {
@@ -104,10 +104,7 @@ class Trainer::Loop {
   /// Goes on from the newest whole checkpoint, or begins.
   void start() {
     log_.note(to_text(environment()));
-    for (const std::string& line : task_.data_notes()) {
-      told_notes_.insert(line);
-      log_.note(line);
-    }
+    for (const std::string& line : task_.data_notes()) log_.note(line);
     for (const std::string& change : folder_.changes()) log_.say("changed on resume: " + change);
     if (folder_.recipe_was_edited())
       log_.say(folder_.recipe().string() +
@@ -189,7 +186,7 @@ class Trainer::Loop {
     TrainingStep::Result result;
     try {
       result = leader_.lead(Act::step, [&] { return live_.advance(); });
-      others_leave_ = result.leave;
+      interruption_.pass_on(result.stop_signal);
     } catch (const NotFinite& error) {
       const TrainState& state = live_.state;
       throw NotFinite("step " + std::to_string(state.step + 1) + " (epoch " + std::to_string(state.epoch + 1) +
@@ -250,16 +247,14 @@ class Trainer::Loop {
     record(event);
     if (const std::string details = task_.evaluation_details(); !details.empty())
       write_evaluation_details(folder_.evaluation(), live_.state.step, details);
-    tell_new_data_notes();
+    tell_notes();
     write_summary(folder_.summary(), history_);
     write_status({});
     write_report({});
   }
 
-  void tell_new_data_notes() {
-    for (const std::string& line : task_.data_notes()) {
-      if (told_notes_.insert(line).second) log_.say(line);
-    }
+  void tell_notes() {
+    for (const std::string& line : told_notes_.untold()) log_.say(line);
   }
 
   void show_evaluation(int64_t done, int64_t total) {
@@ -292,7 +287,7 @@ class Trainer::Loop {
 
   std::optional<Ending> due_ending() const {
     const TrainState& state = live_.state;
-    if (interruption_.requested() || others_leave_) return Ending::interrupted;
+    if (interruption_.requested()) return Ending::interrupted;
     if (state.step >= total_steps()) return Ending::finished;
     if (options_.train.patience && state.evaluations_since_best >= *options_.train.patience) return Ending::early_stop;
     const double most = options_.train.max_hours * 3600;
@@ -381,7 +376,7 @@ class Trainer::Loop {
   void end(Ending ending, const std::string& message) noexcept {
     leader_.leave();
     try {
-      tell_new_data_notes();
+      tell_notes();
       if (progress_ != nullptr) progress_->finish();
       log_.note(std::string(to_string(ending)) + (message.empty() ? "" : ": " + message));
       const Status status{.running = false, .ending = ending, .message = message};
@@ -422,7 +417,7 @@ class Trainer::Loop {
   CheckpointStore store_;
   RunLog log_;
   std::optional<EventLog> events_;
-  std::set<std::string> told_notes_;
+  ToldNotes told_notes_{task_};
   std::vector<Event> history_;  // all that metrics.jsonl holds, which is read once
   std::optional<TensorBoardLog> tensorboard_;
   StepMeter meter_;
@@ -430,7 +425,6 @@ class Trainer::Loop {
   Metrics evaluation_;
   int64_t saved_step_ = 0;
   bool saved_evaluated_ = false;
-  bool others_leave_ = false;   // another process was asked to stop
   bool did_something_ = false;  // a finished run that is gone on with keeps its page
   double seconds_before_ = 0;
   WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();

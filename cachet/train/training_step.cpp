@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "cachet/train/interruption.h"
 #include "cachet/train/numbers.h"
 #include "cachet/train/runtime.h"
 
@@ -46,10 +47,10 @@ TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<p
 }
 
 TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_batches, double learning_rate,
-                                       bool leave) {
+                                       int stop_signal) {
   for (NamedParameter& parameter : parameters_) parameter.tensor.mutable_grad().reset();
   Result result;
-  result.leave = leave;
+  result.stop_signal = stop_signal;
   std::vector<MicroBatch> done;
   double unit = 0, weight = 0;
   for (int64_t i = 0; i < micro_batches; ++i) {
@@ -123,8 +124,8 @@ void TrainingStep::read(const std::vector<MicroBatch>& micro_batches, Result& re
 
 void TrainingStep::read_and_add_up(const std::vector<MicroBatch>& micro_batches, double unit, Result& result) const {
   take_sums(micro_batches, read_numbers(numbers_of(micro_batches)), result);
-  std::vector<double> parts{static_cast<double>(result.samples), static_cast<double>(result.tokens),
-                            result.leave ? 1.0 : 0.0};
+  std::vector<double> parts{static_cast<double>(result.samples), static_cast<double>(result.tokens)};
+  for (const int signal : Interruption::kSignals) parts.push_back(signal == result.stop_signal ? 1 : 0);
   for (const MetricSum& sum : result.sums) {
     parts.push_back(sum.total);
     parts.push_back(sum.count);
@@ -134,7 +135,8 @@ void TrainingStep::read_and_add_up(const std::vector<MicroBatch>& micro_batches,
   const double* next = whole.const_data_ptr<double>();
   result.samples = static_cast<int64_t>(*next++);
   result.tokens = static_cast<int64_t>(*next++);
-  result.leave = *next++ > 0;
+  for (const int signal : Interruption::kSignals)
+    if (*next++ > 0) result.stop_signal = signal;
   for (MetricSum& sum : result.sums) {
     sum.total = *next++;
     sum.count = *next++;

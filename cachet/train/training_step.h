@@ -31,16 +31,15 @@ class TrainingStep {
     int64_t tokens = 0;
     double gradient_norm = 0;  // before clipping
     double waited_seconds = 0;
-    bool leave = false;  // whether a process asks all to stop behind this step
+    int stop_signal = 0;  // by which a process was asked that all stop behind this step; 0: none was
   };
   /// Takes `micro_batches` of the stream: the gradient is that of StepResult, one large batch's. Each forward pass is
   /// one update of the model's state (batch statistics, caches), in order. Where the whole step has no weight no
   /// parameter is updated. Nothing is read from the device before the last backward pass, and then all numbers at once.
-  /// Of several processes each gets the sums of all, and updates its parameters alike; `leave` tells them that this one
-  /// was asked to stop.
-  /// Throws NotFinite before the update, in all processes, std::runtime_error for a stream that ends early,
-  /// std::logic_error for a weight that is negative or not finite.
-  Result run(TrainingStream& stream, int64_t micro_batches, double learning_rate, bool leave = false);
+  /// Of several processes each gets the sums of all, and updates its parameters alike; `stop_signal` tells them by
+  /// which signal this one was asked to stop, 0 for none. Throws NotFinite before the update, in all processes,
+  /// std::runtime_error for a stream that ends early, std::logic_error for a weight that is negative or not finite.
+  Result run(TrainingStream& stream, int64_t micro_batches, double learning_rate, int stop_signal = 0);
 
   Optimizer& optimizer() { return *optimizer_; }
   const Optimizer& optimizer() const { return *optimizer_; }

@@ -262,6 +262,16 @@ class Models(ImportTest):
                               *SMALL, "--set", "model.image_size=[16, 24]", "--json", cwd=self.folder)
         self.assertEqual(larger["resized"], [{"name": "pos_embed", "from": [1, 7, 16], "to": [1, 25, 16]}])
 
+    def test_an_evaluation_names_images_that_are_damaged(self):
+        self.write_photos()
+        self.imported("plain.pth", "plain")
+        self.assertNotIn("damaged", self.succeed("eval", "plain", "--data", "photos", cwd=self.folder).stderr)
+        photo = self.folder / "photos/val/a/0.jpg"
+        photo.write_bytes(photo.read_bytes() + b"and more")
+        done = self.succeed("eval", "plain", "--data", "photos", cwd=self.folder)
+        self.assertIn("photos/val/a/0.jpg: bytes of something else follow the image", done.stderr)
+        self.assertEqual(done.stderr.count("0.jpg"), 1)
+
     def test_knows_how_its_images_are_prepared(self):
         self.write_photos()
         report = self.imported("plain.pth", "rgb")
