@@ -15,7 +15,7 @@ import runs
 from processes_test import children_of, is_alive
 
 PROCESSES = 4
-STEPS = 60
+STEPS = 120
 SETTINGS = ["schedule.kind=constant", "train.epochs=400", f"train.limit={STEPS} steps", "train.checkpoint_every=5 steps",
             "train.evaluate_every=12 steps", "train.log_every=4 steps"]
 
@@ -57,6 +57,12 @@ class ProcessFaults(runs.RunTest):
         others = [(pid, rank_of(pid)) for pid in children_of(process)]
         trained_by = [(process.pid, 0), *(each for each in others if each[1] is not None)]
         return None if process.poll() is not None else self.chance.choice(trained_by)
+
+    def wait_for_step(self, process, run, step):
+        file = self.folder / run / "metrics.jsonl"
+        while not (file.exists() and any(event["step"] >= step for event in self.events(run))):
+            self.assertIsNone(process.poll(), "it ended before it got there")
+            time.sleep(0.01)
 
     def send(self, pid, what):
         try:
@@ -126,19 +132,16 @@ class ProcessFaults(runs.RunTest):
         for number in range(moments(10, 1)):
             run = f"held{number}"
             process = self.start(run)
-            while not (self.folder / run / "metrics.jsonl").exists() and process.poll() is None:
-                time.sleep(0.01)
-            victim = self.one_at_random(process, self.seconds / 3)
-            if victim is None or victim[1] == 0:
-                victim = next(((pid, rank_of(pid)) for pid in children_of(process)), None)
-            self.assertIsNotNone(victim, "it ended too soon")
-            self.send(victim[0], signal.SIGSTOP)
+            self.wait_for_step(process, run, self.chance.randint(1, STEPS // 2))
+            pid = self.chance.choice(children_of(process))
+            rank = rank_of(pid)
+            os.kill(pid, signal.SIGSTOP)
             held = self.chance.uniform(1, longest)
             time.sleep(held)
             log = (self.folder / run / "log.txt").read_text()
-            self.send(victim[0], signal.SIGCONT)
+            os.kill(pid, signal.SIGCONT)
             if held > 10:
-                self.assertIn(f"the others have waited 8 s for process {victim[1]}", log)
+                self.assertIn(f"the others have waited 8 s for process {rank}", log)
             code, errors = self.ended(process, [], 300)
             self.assertEqual(code, 0, errors)
             self.assertEqual(self.weights(run), self.weights("whole"), run)

@@ -27,7 +27,7 @@ def open_files(process):
 
 class Soak(runs.RunTest):
     def samples_of(self, process):
-        """(resident bytes, open files) every tenth of a second until the training ends."""
+        """(resident bytes, open files) fifty times a second until the training ends."""
         samples = []
         while process.poll() is None:
             try:
@@ -36,7 +36,7 @@ class Soak(runs.RunTest):
                 break
             if memory is not None:
                 samples.append((memory, files))
-            time.sleep(0.1)
+            time.sleep(0.02)
         return samples
 
     def test_a_long_run_stays_as_large_as_it_was(self):
