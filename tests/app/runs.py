@@ -94,10 +94,13 @@ class RunTest(command.FolderTest):
         """A training that is under way and has reached a step."""
         process = subprocess.Popen([command.COMMAND, "train", "tiny.toml", "--run", run, "--progress", "none", *words],
                                    cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.wait_for_step(process, run, step)
+        return process
+
+    def wait_for_step(self, process, run, step):
         deadline = time.monotonic() + 200
         while not ((self.folder / run / "metrics.jsonl").exists() and
                    any(event["step"] >= step for event in self.events(run))):
             self.assertIsNone(process.poll(), "it ended before it was to be stopped")
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
-        return process
