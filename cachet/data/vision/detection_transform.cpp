@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "cachet/config/counted_list.h"
 #include "cachet/data/vision/pixel_operations.h"
 #include "cachet/geometry/mask_transforms.h"
 
@@ -81,6 +82,7 @@ DetectionTransformOptions DetectionTransformOptions::for_evaluation() const {
 DetectionTransformOptions read_detection_transform(const config::View& view) {
   DetectionTransformOptions options;
   constexpr int64_t kMostSide = 10000;
+  constexpr size_t kMostScales = 1000;
   if (view.choice("scales", Scales::single, kScales) == Scales::multi)
     options = DetectionTransformOptions::multi_scale();
   const auto sides_of = [](const std::vector<ScaleLimit>& limits) {
@@ -89,16 +91,17 @@ DetectionTransformOptions read_detection_transform(const config::View& view) {
     return sides;
   };
   const int64_t longer = view.integer("long_side", 1333, {1, kMostSide});
-  options.scales = limits_of(longer, view.integers("short_sides", sides_of(options.scales), {1, kMostSide}));
-  options.crop_scales =
-      limits_of(longer, view.integers("crop_short_sides", sides_of(options.crop_scales), {1, kMostSide}));
+  const auto read_sides = [&](std::string_view key, const std::vector<ScaleLimit>& usual, config::Count count) {
+    return limits_of(longer, config::counted_integers(view, key, sides_of(usual), count, {1, kMostSide}));
+  };
+  options.scales = read_sides("short_sides", options.scales, {1, kMostScales});
+  options.crop_scales = read_sides("crop_short_sides", options.crop_scales, {0, kMostScales});
   options.mirror = view.real("mirror", options.mirror, {0, 1});
   options.crop_share = view.real("crop_share", options.crop_share, {0, 1});
   const auto [least, most] = view.integer_pair("crop_sides", {options.least_crop, options.most_crop}, {1, kMostSide});
   if (least > most) view.problem("crop_sides", "needs a least and a largest side, like [384, 600]");
   options.least_crop = least;
   options.most_crop = std::max(least, most);
-  if (options.scales.empty()) view.problem("short_sides", "needs a side or more");
   if (options.crop_share > 0 && options.crop_scales.empty())
     view.problem("crop_share", "needs crop_short_sides to crop from");
   options.multiple = view.integer("pad_multiple", options.multiple, {1, 1024});

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "cachet/config/counted_list.h"
 #include "cachet/models/detection/level_strides.h"
 
 namespace cachet::models {
@@ -20,19 +21,19 @@ std::vector<double> AnchorOptions::octave(double base, int64_t count) {
 AnchorOptions AnchorOptions::read(const config::View& parent, AnchorOptions o) {
   const config::View table = parent.table("anchors");
   constexpr config::Range<double> kPositive{1e-3, 1e4};
-  o.ratios = table.reals("ratios", o.ratios, kPositive);
+  constexpr config::Count kShapes{1, 64};
+  o.ratios = config::counted_reals(table, "ratios", o.ratios, kShapes, kPositive);
   if (table.has("octave_base_scale") || table.has("scales_per_octave")) {
     table.refuse("scales", "is told by octave_base_scale and scales_per_octave already; leave one of them out");
     const double base = table.real("octave_base_scale", 4.0, kPositive);
     o.scales = octave(base, table.integer("scales_per_octave", 3, {1, 16}));
   } else {
-    o.scales = table.reals("scales", o.scales, kPositive);
+    o.scales = config::counted_reals(table, "scales", o.scales, kShapes, kPositive);
   }
   const std::vector<int64_t> of_levels = o.strides;
   o.strides = table.integers("strides", o.strides, {1, 1 << 12});
   if (o.strides != of_levels)
     table.problem("strides", "must be those of the neck's levels: " + strides_text(of_levels));
-  if (o.ratios.empty() || o.scales.empty()) table.problem("ratios", "and scales need one number each at least");
   return o;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "cachet/config/counted_list.h"
 #include "cachet/models/detection/boxes.h"
 
 namespace cachet::models {
@@ -24,10 +25,9 @@ at::Tensor row_of(const std::array<double, 4>& values, const at::Tensor& like) {
 
 std::array<double, 4> read_four(const config::View& table, const char* key, const std::array<double, 4>& fallback,
                                 config::Range<double> range) {
-  const std::vector<double> values = table.reals(key, {fallback.begin(), fallback.end()}, range);
-  if (values.size() == 4) return {values[0], values[1], values[2], values[3]};
-  table.problem(key, "takes 4 numbers: x, y, width, height");
-  return fallback;
+  const std::vector<double> values =
+      config::counted_reals(table, key, {fallback.begin(), fallback.end()}, config::Count::exactly(4), range);
+  return {values[0], values[1], values[2], values[3]};
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ DetectionLimits DetectionLimits::read(const config::View& table, DetectionLimits
 
 Detections multiclass_nms(const at::Tensor& boxes, const at::Tensor& scores, const DetectionLimits& limits) {
   const int64_t classes = scores.size(1) - 1;
-  const at::Tensor of_class =
-      boxes.size(1) > 4 ? boxes.view({boxes.size(0), -1, 4}) : boxes.unsqueeze(1).expand({boxes.size(0), classes, 4});
+  const at::Tensor of_class = boxes.size(1) > 4 ? boxes.view({boxes.size(0), classes, 4})
+                                                : boxes.unsqueeze(1).expand({boxes.size(0), classes, 4});
   const at::Tensor objects = scores.narrow(1, 0, classes);
   const at::Tensor places = (objects > limits.least_score).flatten().nonzero().squeeze(1);
   const at::Tensor found = of_class.reshape({-1, 4}).index_select(0, places);

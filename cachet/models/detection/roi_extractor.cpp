@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "cachet/config/counted_list.h"
 #include "cachet/ops/roi_align.h"
 
 namespace cachet::models {
@@ -9,17 +10,18 @@ namespace cachet::models {
 RoiExtractorOptions RoiExtractorOptions::read(const config::View& table, RoiExtractorOptions o) {
   o.side = table.integer("output_size", o.side, {1, 256});
   o.sampling = table.integer("sampling_ratio", o.sampling, {0, 64});
-  o.strides = table.integers("featmap_strides", o.strides, {1, 1 << 12});
+  o.strides = config::counted_integers(table, "featmap_strides", o.strides, {1, 16}, {1, 1 << 12});
   o.finest_scale = table.real("finest_scale", o.finest_scale, {1.0, 1e4});
-  if (o.strides.empty()) table.problem("featmap_strides", "needs one level at least");
   return o;
 }
 
 at::Tensor roi_levels(const at::Tensor& boxes, const RoiExtractorOptions& o) {
   const at::Tensor area = (boxes.select(1, 2) - boxes.select(1, 0)) * (boxes.select(1, 3) - boxes.select(1, 1));
+  // A box that is not finite has a level, too: each box has a region.
   return (area.sqrt() / o.finest_scale + 1e-6)
       .log2()
       .floor()
+      .nan_to_num(0)
       .clamp(0, static_cast<double>(o.strides.size() - 1))
       .to(at::kLong);
 }

@@ -45,6 +45,10 @@ RpnOptions RpnOptions::read(const config::View& parent, RpnOptions o) {
   o.targets.anchors = AnchorOptions::read(table, o.targets.anchors);
   o.targets.assigner = AssignmentOptions::read(table, o.targets.assigner);
   o.targets.sampler = SampleOptions::read(table, o.targets.sampler.value_or(SampleOptions{}));
+  if (o.targets.sampler->add_objects)
+    table.table("sampler").problem("add_gt_as_proposals",
+                                   "must be false: this head scores its anchors, and an object's own box is not an "
+                                   "anchor; set it in model.roi_head.sampler");
   o.targets.coder = BoxCoderOptions::read(table, o.targets.coder);
   o.targets.allowed_border = table.integer("allowed_border", o.targets.allowed_border, {-1, 100'000});
   o.score_loss_weight = table.table("loss_cls").real("loss_weight", o.score_loss_weight, {0.0, 1e4});

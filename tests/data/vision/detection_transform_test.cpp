@@ -248,6 +248,13 @@ TEST(DetectionTransform, ReadsItsKeys) {
   for (const char* text :
        {"scales = 'many'", "short_sides = []", "crop_share = 0.5", "crop_sides = [20, 10]", "mirror = 2"})
     EXPECT_NE(thrown_message<std::exception>([&] { read(text); }), "(nothing thrown)") << text;
+  EXPECT_NE(thrown_message<config::Error>([&] {
+              read("short_sides = []");
+            }).find("short_sides: takes 1 to 1000 integers, not 0"),
+            std::string::npos);
+  config::Document document = config::Document::from_text("short_sides = []", "x.toml");
+  EXPECT_EQ(read_detection_transform(document.root()).for_evaluation().scales.size(), 1u)
+      << "readers go on after a problem, with the default";
 }
 
 }  // namespace

@@ -187,7 +187,11 @@ TEST(DetectorOptions, NamesWhatIsWrong) {
   refused(mask + "neck = {num_outs = 3}", "is below the 4 stages from start_level on");
   refused(mask + "neck = {add_extra_convs = \"on_inputs\"}", "on_input");
   refused(mask + "rpn_head = {anchors = {strides = [4, 8]}}", "must be those of the neck's levels");
-  refused(mask + "rpn_head = {coder = {target_stds = [1, 1]}}", "takes 4 numbers");
+  refused(mask + "rpn_head = {coder = {target_stds = [1, 1]}}", "takes 4 numbers, not 2");
+  refused(mask + "rpn_head = {sampler = {add_gt_as_proposals = true}}",
+          "rpn_head.sampler.add_gt_as_proposals: must be false");
+  refused(mask + "rpn_head = {anchors = {scales = []}}", "takes 1 to 64 numbers, not 0");
+  refused(mask + "roi_head = {bbox_roi_extractor = {featmap_strides = []}}", "takes 1 to 16 integers, not 0");
   refused(mask + "rpn_head = {assigner = {pos_iou_thr = 0.2}}", "neg_iou_thr");
   refused(mask + "roi_head = {mask_head = {mask_size = 27}}",
           "must be twice the output_size of mask_roi_extractor, 28");

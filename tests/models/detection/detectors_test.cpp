@@ -125,6 +125,37 @@ TEST_P(Detectors, LearnFromImagesWithoutAnyObjectAndOfCrowdsAlone) {
   losses.sum().backward();
 }
 
+TEST_P(Detectors, LearnAndDetectWithoutAnyProposal) {
+  if (GetParam().name.starts_with("retinanet")) return;  // which has none
+  const auto model = built_detector(
+      GetParam(), {"rpn_head.proposals.min_bbox_size=100000", "rpn_head.test_proposals.min_bbox_size=100000",
+                   "roi_head.sampler.add_gt_as_proposals=false"});
+  model->train();
+  const auto batch = made_up_batch();
+  const models::DetectionLosses losses = model->losses(batch);
+  for (const auto& [name, value] : losses.losses) EXPECT_TRUE(std::isfinite(value.item<double>())) << name;
+  losses.sum().backward();
+  model->eval();
+  for (const models::Detections& found : model->detect(batch.images, batch.places))
+    EXPECT_EQ(found.boxes.sizes(), at::IntArrayRef({0, 4}));
+}
+
+// What a run that diverges meets in its last step: the loss says so, and not a shape.
+TEST_P(Detectors, LossesOfWeightsThatAreNotFiniteAreNotFinite) {
+  for (const char* least_side : {"0", "-1"}) {
+    Settings settings;
+    if (!GetParam().name.starts_with("retinanet"))
+      settings.push_back(std::string("rpn_head.proposals.min_bbox_size=") + least_side);
+    const auto model = built_detector(GetParam(), settings);
+    model->train();
+    {
+      const at::NoGradGuard no_grad;
+      for (const at::Tensor& parameter : model->parameters()) parameter.fill_(std::nan(""));
+    }
+    EXPECT_TRUE(std::isnan(model->losses(made_up_batch()).sum().item<double>())) << least_side;
+  }
+}
+
 TEST_P(Detectors, MeasureInFloat32UnderAutocast) {
   const auto model = built_detector(GetParam());
   at::autocast::set_autocast_enabled(at::kCPU, true);
