@@ -25,15 +25,6 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-std::filesystem::path temporary_name(const std::filesystem::path& path) {
-  static std::atomic<uint64_t> count = 0;
-  std::string name(1, '.');
-  name += path.filename().string();
-  name += kTemporaryMark;
-  name += std::to_string(getpid()) + "-" + std::to_string(count++);
-  return folder_of(path) / name;
-}
-
 void write_all(FileSystem& file_system, int file, std::span<const std::byte> bytes, const std::filesystem::path& path) {
   constexpr size_t kMostAtOnce = size_t{1} << 30;  // Linux writes less than 2 GiB in one call
   size_t written = 0;
@@ -72,7 +63,7 @@ void create_synced(FileSystem& file_system, const std::filesystem::path& path, s
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
                            FileSystem& file_system) {
   if (!path.has_filename()) throw Error(path.string() + ": names a folder, not a file");
-  const std::filesystem::path temporary = temporary_name(path);
+  const std::filesystem::path temporary = temporary_path(path);
   create_synced(file_system, temporary, bytes, path);
   if (file_system.rename(temporary, path) != 0) {
     const int error = errno;
@@ -120,6 +111,20 @@ void require_free_space(const std::filesystem::path& path, uint64_t bytes, FileS
   if (available >= bytes) return;
   throw Error(path.string() + ": needs " + byte_text(bytes) + ", but only " + byte_text(available) +
               " are free on its file system");
+}
+
+std::string name_with_suffix(std::string_view name, std::string_view suffix) {
+  const auto is_inside_character = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; };
+  size_t kept = std::min(name.size(), kMostNameBytes - suffix.size());
+  if (kept < name.size())
+    while (kept > 0 && is_inside_character(name[kept])) --kept;
+  return std::string(name.substr(0, kept)).append(suffix);
+}
+
+std::filesystem::path temporary_path(const std::filesystem::path& path) {
+  static std::atomic<uint64_t> count = 0;
+  const std::string suffix = std::string(kTemporaryMark) + std::to_string(getpid()) + "-" + std::to_string(count++);
+  return folder_of(path) / name_with_suffix("." + path.filename().string(), suffix);
 }
 
 bool is_temporary_file(const std::filesystem::path& path) {

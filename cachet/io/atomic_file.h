@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "cachet/io/error.h"
@@ -42,7 +43,19 @@ uint64_t free_space(const std::filesystem::path& path, FileSystem& file_system =
 void require_free_space(const std::filesystem::path& path, uint64_t bytes,
                         FileSystem& file_system = FileSystem::real());
 
-/// True for the names of temporary files that write_file_atomically leaves behind when the process is killed.
+/// The most bytes that Linux takes for the name of a file or folder.
+inline constexpr size_t kMostNameBytes = 255;
+
+/// `name`, cut at its end so that `suffix` fits after it within kMostNameBytes, and then `suffix`. No UTF-8 character
+/// is cut in two. `suffix` has at most kMostNameBytes.
+std::string name_with_suffix(std::string_view name, std::string_view suffix);
+
+/// A path in the same folder for what will get the name `path` when it is whole: `.<name>.tmp-<process>-<number>`. Each
+/// call returns another path. A long name is cut.
+std::filesystem::path temporary_path(const std::filesystem::path& path);
+
+/// True for names that temporary_path() makes. write_file_atomically leaves such a file behind if the process is
+/// killed.
 bool is_temporary_file(const std::filesystem::path& path);
 
 }  // namespace cachet::io

@@ -17,8 +17,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path beside(fs::path path, const char* mark) {
-  return path.replace_filename("." + path.filename().string() + mark + std::to_string(getpid()));
+fs::path old_path(fs::path path) {
+  const std::string suffix = ".old-" + std::to_string(getpid());
+  return path.replace_filename(name_with_suffix("." + path.filename().string(), suffix));
+}
+
+/// Makes a folder that was not there before: what an earlier process of the same number left, or a link, is not used.
+fs::path make_temporary(const fs::path& path) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  fs::path temporary = temporary_path(path);
+  bool is_new = false;
+  while (!error && !(is_new = fs::create_directory(temporary, error)) && !error) temporary = temporary_path(path);
+  if (error) throw Error(temporary.string() + ": cannot be made: " + error.message());
+  return temporary;
 }
 
 /// Gives each the other's name in one step; false where the file system cannot.
@@ -35,9 +47,7 @@ NewFolder::NewFolder(fs::path path, Taken taken) : path_(without_last_separator(
   replaces_ = is_taken;
   if (is_taken && !(is_folder && taken == Taken::replaced))
     throw Error(path_.string() + ": exists already; choose another name, or remove it");
-  temporary_ = beside(path_, ".tmp-");
-  fs::create_directories(temporary_, error);
-  if (error) throw Error(temporary_.string() + ": cannot be made: " + error.message());
+  temporary_ = make_temporary(path_);
 }
 
 NewFolder::~NewFolder() {
@@ -62,7 +72,7 @@ void NewFolder::finish() {
     fs::remove_all(std::exchange(temporary_, {}), ignored);
     return;
   }
-  const fs::path old = beside(path_, ".old-");
+  const fs::path old = old_path(path_);
   std::error_code failed;
   fs::rename(path_, old, failed);
   if (failed) throw Error(path_.string() + ": cannot be replaced: " + failed.message());

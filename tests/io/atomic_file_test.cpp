@@ -31,6 +31,33 @@ TEST(AtomicFile, WritesFilesAndReplacesThem) {
   EXPECT_EQ(files_in(folder.path()), 2u);
 }
 
+TEST(AtomicFile, WritesFilesOfTheLongestNames) {
+  const TemporaryDirectory folder;
+  for (const size_t bytes : {253, 254, 255}) {
+    write_file_atomically(folder / std::string(bytes, 'n'), std::string_view("text"));
+    EXPECT_EQ(test::read_bytes(folder / std::string(bytes, 'n')), "text") << bytes;
+  }
+}
+
+TEST(AtomicFile, CutsNamesBetweenCharacters) {
+  EXPECT_EQ(name_with_suffix("name", ".png"), "name.png");
+  EXPECT_EQ(name_with_suffix(std::string(251, 'n'), ".png"), std::string(251, 'n') + ".png");
+  EXPECT_EQ(name_with_suffix(std::string(255, 'n'), ".png"), std::string(251, 'n') + ".png");
+  std::string umlauts;
+  while (umlauts.size() < 254) umlauts += "\u00e4";
+  EXPECT_EQ(name_with_suffix(umlauts, ".png"), umlauts.substr(0, 250) + ".png");
+}
+
+TEST(AtomicFile, ReplacesALinkAndLeavesWhatItLeadsTo) {
+  const TemporaryDirectory folder;
+  write_file_atomically(folder / "of_somebody", std::string_view("as it was"));
+  std::filesystem::create_symlink("of_somebody", folder / "link");
+  write_file_atomically(folder / "link", std::string_view("text"));
+  EXPECT_FALSE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(test::read_bytes(folder / "link"), "text");
+  EXPECT_EQ(test::read_bytes(folder / "of_somebody"), "as it was");
+}
+
 TEST(AtomicFile, GoesOnAfterPartialWrites) {
   const TemporaryDirectory folder;
   RecordingFileSystem file_system;

@@ -61,6 +61,17 @@ TEST(FolderLock, CanBeWaitedFor) {
   EXPECT_FALSE(came_before);
 }
 
+TEST(FolderLock, CanBeShared) {
+  const test::TemporaryDirectory folder;
+  {
+    const auto first = FolderLock::share(folder.path()), second = FolderLock::share(folder.path());
+    ASSERT_TRUE(first && second);
+    EXPECT_FALSE(FolderLock::take_if_free(folder.path()));
+  }
+  EXPECT_TRUE(FolderLock::take_if_free(folder.path()));
+  EXPECT_FALSE(FolderLock::share(folder / "absent"));
+}
+
 /// From here on flock(2) fails in this process as where a file system has no locks.
 void forbid_locks() {
   std::array<sock_filter, 4> filter{{
@@ -81,7 +92,8 @@ TEST(FolderLock, IsHadWhereTheFileSystemKnowsNoLocks) {
         forbid_locks();
         const auto lock = FolderLock::take_if_free(folder.path());
         FolderLock::wait_for(folder.path());
-        std::exit(lock && FolderLock::is_taken(folder.path()) ? 0 : 1);
+        const auto shared = FolderLock::share(folder.path());
+        std::exit(lock && shared && FolderLock::is_taken(folder.path()) ? 0 : 1);
       },
       ::testing::ExitedWithCode(0), "");
 }

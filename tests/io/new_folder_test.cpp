@@ -36,6 +36,18 @@ TEST(NewFolder, LeavesNothingWithoutFinish) {
   EXPECT_EQ(entries_in(root.path()), 0);
 }
 
+TEST(NewFolder, MayHaveTheLongestName) {
+  const test::TemporaryDirectory root;
+  const std::string name(255, 'n');
+  for (int i = 0; i < 2; ++i) {
+    NewFolder folder(root / name, NewFolder::Taken::replaced);
+    std::ofstream(folder.path() / "a") << "text";
+    folder.finish();
+  }
+  EXPECT_TRUE(std::filesystem::exists(root / name / "a"));
+  EXPECT_EQ(entries_in(root.path()), 1);
+}
+
 TEST(NewFolder, TakesThePlaceOfAnother) {
   const test::TemporaryDirectory root;
   std::filesystem::create_directory(root / "made");

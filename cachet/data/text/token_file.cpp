@@ -112,15 +112,12 @@ void TokenFile::require(const Vocabulary& vocabulary) const {
 }
 
 TokenFileWriter::TokenFileWriter(std::filesystem::path path, const Vocabulary& vocabulary)
-    : path_(std::move(path)),
-      temporary_(path_.parent_path() / ("." + path_.filename().string() + ".tmp-" + std::to_string(getpid()))),
-      narrow_(fits_two_bytes(vocabulary.size)) {
+    : path_(std::move(path)), temporary_(io::temporary_path(path_)), narrow_(fits_two_bytes(vocabulary.size)) {
   if (vocabulary.size < 1 || vocabulary.size > kMostTokens || vocabulary.fingerprint.size() > kFingerprintBytes)
     throw std::invalid_argument("a file of tokens has a vocabulary of 1 to " + std::to_string(kMostTokens) +
                                 " and a fingerprint of at most 64 bytes");
   facts_.vocabulary = vocabulary.size;
   facts_.fingerprint = vocabulary.fingerprint_of_tokens();
-  std::filesystem::remove(temporary_);
   file_ = std::make_unique<io::GrowingFile>(temporary_);
   pending_ = std::string(kHeaderBytes, '\0');
 }
