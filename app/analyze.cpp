@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <system_error>
@@ -223,6 +224,8 @@ int run_analyze(const AnalyzeArguments& arguments) {
     std::cerr << "of " << arguments.options.steps << " steps the test of normality is inaccurate; it wants "
               << analysis::kEnoughForNormality << '\n';
   const auto runs = opened_runs(arguments);
+  std::optional<io::FolderLock> lock;
+  if (!arguments.output.path.empty()) lock = locked_output_folder(arguments.output.path);
   if (arguments.output.overwrite) tasks::empty_analysis_folder(arguments.output.path);  // which comes with -o alone
   const std::vector<MeasuredAnalysis> all = measured(arguments, chosen, runs);
   const std::vector<std::string> missing = left_out(arguments, all, runs);

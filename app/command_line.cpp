@@ -4,6 +4,7 @@
 
 #include <CLI/Config.hpp>
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -91,6 +92,7 @@ std::string whole_text(std::string argument) {
 
 int run_command_line(int argc, const char* const* argv) {
   using namespace app;
+  std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f`, writing then fails with a reason (EFBIG), and the command ends
   const AsciiStream output(std::cout, STDOUT_FILENO), messages(std::cerr, STDERR_FILENO);
   Parser parser;
   if (argc <= 1) {

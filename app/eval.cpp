@@ -98,7 +98,7 @@ int eval_text(const EvalArguments& arguments) {
 
 /// Evaluates by records that a folder keeps, so that what is there is not done again, and writes files of results where
 /// the task has such.
-train::Metrics eval_into_folder(tasks::Task& task, const PredictionFolder& folder, const tasks::RecordSource& records,
+train::Metrics eval_into_folder(tasks::Task& task, PredictionFolder& folder, const tasks::RecordSource& records,
                                 CountedProgress& progress, std::vector<std::string>& written) {
   auto& evaluates = ability_of<tasks::EvaluatesRecords>(task, "keep records of its evaluation");
   const int64_t all = evaluates.evaluation_records();
@@ -106,7 +106,7 @@ train::Metrics eval_into_folder(tasks::Task& task, const PredictionFolder& folde
   tasks::RecordFile file = folder.open_records();
   for (int64_t i = 0; i < file.done(); ++i) file.require(i, source);
   file.require_at_most(all);
-  say_gone_on_with(folder, file.done(), " of " + std::to_string(all));
+  report_earlier_records(folder.records(), file, " of " + std::to_string(all));
   int64_t done = file.done();
   if (done < all)
     evaluates.record_evaluation(done, [&](const tasks::Record& record) {

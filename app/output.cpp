@@ -4,6 +4,8 @@
 #include <system_error>
 
 #include "app/command.h"
+#include "cachet/io/error.h"
+#include "cachet/io/growing_file.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/run_folder.h"
 
@@ -27,6 +29,17 @@ void refuse_unless_replaceable(const OutputArgument& output, const OutputRules& 
   throw UsageError(output.path +
                    " exists, and this command did not write it from the same things; name another one, or replace it "
                    "with --overwrite");
+}
+
+/// Whether a link leads to one of this process's open files, as /dev/stdout does.
+bool leads_to_open_file(const fs::path& link) {
+  std::error_code unreadable;
+  fs::path path = link;
+  for (int links = 0; links < 40 && fs::is_symlink(fs::symlink_status(path, unreadable)); ++links) {
+    path = (path.parent_path() / fs::read_symlink(path, unreadable)).lexically_normal();
+    if (path.string().starts_with("/proc/")) return true;
+  }
+  return false;
 }
 
 void require_suffix(const fs::path& path, const std::vector<std::string_view>& suffixes) {
@@ -57,9 +70,15 @@ void require_file_output(const OutputArgument& output, const OutputRules& rules)
                      "; name another one for -o");
   std::error_code unreadable;
   const fs::file_status status = fs::status(path, unreadable);
-  if (!fs::exists(status)) return;
+  const bool is_link = fs::is_symlink(fs::symlink_status(path, unreadable));
+  if (!fs::exists(status) && !is_link) return;
   if (fs::is_directory(status)) throw UsageError(output.path + " is a folder; name a file for -o");
-  if (!fs::is_regular_file(status)) throw UsageError(output.path + " is no regular file; name another one for -o");
+  if ((fs::exists(status) && !fs::is_regular_file(status)) || (is_link && leads_to_open_file(path)))
+    throw UsageError(output.path + " is no regular file; name another one for -o");
+  if (is_link && !output.overwrite)
+    throw UsageError(output.path +
+                     " is a symbolic link; name another file for -o, or replace the link by a file with --overwrite");
+  if (is_link) return;
   refuse_unless_replaceable(output, rules);
 }
 
@@ -72,6 +91,14 @@ void require_folder_output(const OutputArgument& output, const OutputRules& rule
   if (!may_replace(output.path))
     throw UsageError(output.path + " exists and holds something else; name another folder");
   refuse_unless_replaceable(output, rules);
+}
+
+io::FolderLock locked_output_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw io::Error(folder.string() + ": the folder cannot be made: " + failed.message());
+  if (auto lock = io::FolderLock::take_if_free(folder)) return std::move(*lock);
+  throw io::FileInUse(folder.string() + ": another process is writing to this folder; wait for it, or stop it first");
 }
 
 }  // namespace cachet::app

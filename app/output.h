@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cachet/io/folder_lock.h"
+
 namespace cachet::app {
 
 /// Where a command writes what it makes: -o, and --overwrite.
@@ -28,12 +30,17 @@ struct OutputRules {
 
 /// Every command that writes a file asks here first. Throws UsageError for an unknown suffix, for an input, for a file
 /// of a run or of a model folder, for what is no regular file; and, unless it is the command's own or --overwrite is
-/// there, for any other that exists.
+/// there, for any other that exists. A symbolic link to a regular file or to nothing is never the command's own: with
+/// --overwrite, the caller replaces the link, and what it leads to stays.
 void require_file_output(const OutputArgument& output, const OutputRules& rules);
 
 /// The same for a folder: one that holds something may be replaced only where `may_replace` takes it, and then by the
 /// same rule.
 void require_folder_output(const OutputArgument& output, const OutputRules& rules,
                            const std::function<bool(const std::filesystem::path&)>& may_replace);
+
+/// Makes the folder where it is not there, and locks it: a command that resumes what a folder holds has the folder for
+/// itself meanwhile. Throws io::FileInUse if another process has it, io::Error if it cannot be made.
+io::FolderLock locked_output_folder(const std::filesystem::path& folder);
 
 }  // namespace cachet::app

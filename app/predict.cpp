@@ -97,9 +97,7 @@ class RecordOutput {
 
   /// Before the first record that is new: how many of how many are there.
   void say_done(const std::string& of_all) const {
-    if (done() > 0)
-      std::cerr << path_ << " holds " << done() << of_all << (done() == 1 ? " prediction" : " predictions")
-                << "; going on\n";
+    if (file_) report_earlier_records(path_, *file_, of_all);
   }
 
  private:
@@ -162,7 +160,7 @@ int64_t count_unreadable(const tasks::NextRecord& next) {
 }
 
 /// Pictures with what was found drawn over them, and files of results: all that a folder holds of given samples.
-int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, const PredictionFolder& folder,
+int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, PredictionFolder& folder,
                         const tasks::RecordSource& source, CountedProgress& progress) {
   auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
   auto& draws = ability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
@@ -183,7 +181,7 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, co
         return true;
       },
       [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
-        if (sample.index == done) say_gone_on_with(folder, done, "");
+        if (sample.index == done) report_earlier_records(folder.records(), records, "");
         if (const auto* unreadable = dynamic_cast<const tasks::UnreadableSample*>(&sample))
           progress.log("passed over: " + unreadable->problem);
         else
@@ -193,7 +191,7 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, co
       });
   progress.finish();
   records.require_at_most(count);
-  if (count == done) say_gone_on_with(folder, done, " of " + std::to_string(count));
+  if (count == done) report_earlier_records(folder.records(), records, " of " + std::to_string(count));
   const int64_t unreadable = count_unreadable(tasks::records_in(folder.records(), count));
   std::string written;
   if (auto* results = dynamic_cast<tasks::WritesResults*>(&task)) {

@@ -27,10 +27,13 @@ bool holds(const fs::path& folder, const fs::path& path) {
   return std::mismatch(above.begin(), above.end(), below.begin(), below.end()).first == above.end();
 }
 
+/// A link to another folder of pictures stays, and so do those pictures.
 void empty(const fs::path& folder) {
   std::error_code absent;
+  const bool has_pictures = !fs::is_symlink(fs::symlink_status(folder / kPicturesName, absent));
   for (const fs::directory_entry& entry : fs::directory_iterator(folder / kPicturesName, absent)) {
-    if (entry.is_regular_file(absent) && entry.path().extension() == ".png") fs::remove(entry.path(), absent);
+    if (has_pictures && entry.is_regular_file(absent) && entry.path().extension() == ".png")
+      fs::remove(entry.path(), absent);
   }
   for (const char* name : {kRecordsName, "results.json", "bbox.json", "segm.json"}) fs::remove(folder / name, absent);
 }
@@ -52,10 +55,8 @@ PredictionFolder::PredictionFolder(const OutputArgument& output, const std::vect
   }
 }
 
-tasks::RecordFile PredictionFolder::open_records() const {
-  std::error_code failed;
-  fs::create_directories(path_, failed);
-  if (failed) throw std::runtime_error(path_.string() + ": the folder cannot be made: " + failed.message());
+tasks::RecordFile PredictionFolder::open_records() {
+  lock_ = locked_output_folder(path_);
   if (overwrite_) empty(path_);
   return {records(), tasks::EarlierRecords::gone_on_with};
 }
@@ -70,18 +71,22 @@ void PredictionFolder::write(const std::vector<tasks::NamedFile>& files) const {
   for (const tasks::NamedFile& file : files) io::write_file_atomically(path_ / file.name, std::string_view(file.bytes));
 }
 
-void say_gone_on_with(const PredictionFolder& folder, int64_t done, const std::string& of_all) {
-  if (done > 0)
-    std::cerr << folder.records().string() << " holds " << done << of_all
-              << (done == 1 ? " prediction" : " predictions") << "; going on\n";
+void report_earlier_records(const fs::path& file, const tasks::RecordFile& records, const std::string& of_all) {
+  if (const int64_t removed = records.removed_lines(); removed > 0)
+    std::cerr << file.string() << ": removed " << removed
+              << (removed == 1 ? " repeated or damaged line" : " repeated or damaged lines")
+              << ", which two processes left that wrote the file at the same time\n";
+  if (const int64_t done = records.done(); done > 0)
+    std::cerr << file.string() << " holds " << done << of_all << (done == 1 ? " prediction" : " predictions")
+              << "; going on\n";
 }
 
 void PictureNames::add(const std::string& sample) {
   const std::lock_guard lock(mutex_);
   const std::string stem = fs::path(sample).stem().string();
-  std::string name = stem + ".png";
+  std::string name = io::name_with_suffix(stem, ".png");
   for (auto number = static_cast<int64_t>(names_.size()); taken_.contains(name); ++number)
-    name = stem + "-" + std::to_string(number) + ".png";
+    name = io::name_with_suffix(stem, "-" + std::to_string(number) + ".png");
   taken_.insert(name);
   names_.push_back(name);
 }

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "app/output.h"
+#include "cachet/io/folder_lock.h"
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/records.h"
 
@@ -26,8 +28,9 @@ class PredictionFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path records() const { return path_ / "predictions.jsonl"; }
-  /// Makes the folder; with --overwrite, what it holds of predictions goes.
-  tasks::RecordFile open_records() const;
+  /// Makes the folder and locks it until this object ends; with --overwrite, what it holds of predictions goes. Throws
+  /// io::FileInUse if another process writes to it.
+  tasks::RecordFile open_records();
 
   /// Throws io::Error.
   void write_picture(const std::string& name, const std::string& png) const;
@@ -36,10 +39,13 @@ class PredictionFolder {
  private:
   std::filesystem::path path_;
   bool overwrite_;
+  std::optional<io::FolderLock> lock_;
 };
 
-/// Says on standard error that a folder's predictions are gone on with, if there are some.
-void say_gone_on_with(const PredictionFolder& folder, int64_t done, const std::string& of_all);
+/// Reports on standard error how many of how many predictions a file holds, if it holds some, and how many lines were
+/// removed from it: "out.jsonl holds 3 of 12 predictions; going on".
+void report_earlier_records(const std::filesystem::path& file, const tasks::RecordFile& records,
+                            const std::string& of_all);
 
 /// Names for pictures of given samples, each once: a file's own name with ".png", and with its number where an earlier
 /// one has that name. Of one list of samples they are always the same. Safe from several threads.

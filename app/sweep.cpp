@@ -18,6 +18,7 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/folder_lock.h"
 #include "cachet/io/folder_path.h"
+#include "cachet/io/new_folder.h"
 #include "cachet/report/comparison.h"
 #include "cachet/report/html.h"
 #include "cachet/report/program_name.h"
@@ -94,8 +95,15 @@ fs::path sweep_folder(const SweepArguments& arguments, const fs::path& recipe) {
 fs::path make_sweep_folder(const SweepArguments& arguments, const fs::path& recipe, const fs::path& chosen) {
   const io::FolderLock lock = lock_beside(chosen);
   fs::path folder = sweep_folder(arguments, recipe);
-  fs::create_directories(folder);
-  io::write_file_atomically(folder / kSweepFile, written_recipe(recipe).text);
+  const std::string text = written_recipe(recipe).text;
+  if (fs::exists(folder / kSweepFile)) {
+    io::write_file_atomically(folder / kSweepFile, text);
+    return folder;
+  }
+  // Made as a whole: another process that looks at it without the lock sees a sweep, or nothing.
+  io::NewFolder fresh(folder);
+  io::write_new_file(fresh.path() / kSweepFile, text);
+  fresh.finish();
   return folder;
 }
 

@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "cachet/io/growing_file.h"
 #include "cachet/tasks/abilities.h"
 #include "cachet/tasks/saved_run.h"
 
@@ -33,13 +34,19 @@ class RecordSource {
 enum class EarlierRecords { gone_on_with, replaced };
 
 /// Records in a file that grows, from index 0 on. An interrupted process leaves whole ones and a torn last line, which
-/// is cut off when the file is opened again.
+/// is cut off when the file is opened again. Earlier versions let two processes write one file at the same time, which
+/// left repeated and mixed lines: these are removed when the file is opened, and the records before the first one that
+/// is lost stay.
 class RecordFile {
  public:
-  /// Throws std::runtime_error for a file that holds something else, or cannot be written; it is left as it is then.
+  /// Locks the file until this object ends. Throws io::FileInUse if another process has it. Throws std::runtime_error
+  /// for a file that holds something else, for a symbolic link, and for a file that cannot be written; it is left as it
+  /// is then. With EarlierRecords::replaced, a symbolic link is replaced by a file.
   RecordFile(std::filesystem::path path, EarlierRecords earlier);
 
   int64_t done() const { return static_cast<int64_t>(sources_.size()); }
+  /// How many repeated and mixed lines were removed when the file was opened.
+  int64_t removed_lines() const { return removed_lines_; }
 
   /// Whether record `index` < done() is of that source.
   bool is_of(int64_t index, const std::string& source) const {
@@ -55,9 +62,13 @@ class RecordFile {
   void append(const Record& record, const std::string& source);
 
  private:
+  /// Reads the records that are there. Returns false if the file has been replaced by a repaired one.
+  bool read_records();
+
   std::filesystem::path path_;
   std::vector<std::string> sources_;  // of the records that were there
-  std::ofstream file_;
+  int64_t removed_lines_ = 0;
+  std::unique_ptr<io::GrowingFile> file_;
 };
 
 /// Opens records that are all of one source, to go on with; begins anew where the file holds anything else.

@@ -70,7 +70,13 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
   SavedRun saved;
   if (runtime::is_export(path)) saved.exported = runtime::read_export(path);
   const bool is_folder = saved.exported || is_model_folder(path);
-  saved.checkpoint = is_folder ? path : train::find_checkpoint(path);
+  if (is_folder) {
+    saved.checkpoint = path;
+  } else {
+    train::HeldCheckpoint held = train::hold_checkpoint(path);
+    saved.checkpoint = std::move(held.folder);
+    saved.held = std::move(held.lock);
+  }
   saved.run = is_folder ? path : run_of_checkpoint(saved.checkpoint);
   SavedPlan read = read_plan(saved.run, settings);
   saved.plan = std::move(read.plan);

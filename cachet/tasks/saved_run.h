@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachet/config/document.h"
+#include "cachet/io/folder_lock.h"
 #include "cachet/io/tensor_map.h"
 #include "cachet/runtime/export_manifest.h"
 #include "cachet/tasks/recipe.h"
@@ -22,6 +23,8 @@ struct SavedRun {
   std::optional<runtime::ExportManifest> exported{};  // of an export, whose model computes by the engine that it names
   /// The recipe's values that an answer depends on, as TOML: how fast and how long a run was trained is not among them.
   std::string what_answers_depend_on;
+  /// Of a checkpoint: training does not remove it while this object, or a copy of it, exists.
+  std::optional<io::FolderLock> held{};
 };
 
 /// Finds what a path means: a run's folder (its best checkpoint, else its last), one checkpoint of it, a model folder

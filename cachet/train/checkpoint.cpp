@@ -50,8 +50,14 @@ bool is_remains(const fs::path& path) {
   throw io::Error(path.string() + ": cannot be removed: " + std::generic_category().message(errno));
 }
 
-/// Removes the files that a checkpoint can have, and the folder where nothing else is in it.
+/// Removes the files that a checkpoint can have, and the folder if nothing else is in it. If the path is a symbolic
+/// link, removes the link alone.
 void remove_known_files(const fs::path& folder, io::FileSystem& file_system) {
+  std::error_code absent;
+  if (fs::is_symlink(fs::symlink_status(folder, absent))) {
+    file_system.unlink(folder);
+    return;
+  }
   for (const TensorFile& file : kTensorFiles) file_system.unlink(folder / file.name);
   file_system.unlink(folder / kStateName);
   file_system.unlink(folder / kManifestName);
@@ -154,7 +160,7 @@ bool lacks_optimizer(const Manifest& manifest) { return !manifest.files.contains
 void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
                       io::FileSystem& file_system) {
   const fs::path partial = hidden_beside(folder, kPartial);
-  if (fs::exists(partial)) remove_known_files(partial, file_system);
+  if (fs::exists(fs::symlink_status(partial))) remove_known_files(partial, file_system);
   if (file_system.mkdir(partial, 0777) != 0) {
     throw io::Error(partial.string() + ": cannot be made for a checkpoint of " +
                     std::to_string(checkpoint_bytes(checkpoint)) + " bytes: " + std::generic_category().message(errno));

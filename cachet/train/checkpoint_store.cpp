@@ -33,8 +33,7 @@ bool take_number(std::string_view& text, int64_t& number) {
   return true;
 }
 
-std::optional<SaveOrder> save_order(const fs::path& path) {
-  const std::string name = path.filename().string();
+std::optional<SaveOrder> save_order_of_name(const std::string& name) {
   std::string_view rest = name;
   if (!rest.starts_with("step-")) return std::nullopt;
   rest.remove_prefix(5);
@@ -48,12 +47,21 @@ std::optional<SaveOrder> save_order(const fs::path& path) {
   return order;
 }
 
+std::optional<SaveOrder> save_order(const fs::path& path) { return save_order_of_name(path.filename().string()); }
+
+/// Whether a folder lies there itself, and not a link to one.
+bool is_own_folder(const fs::path& path) {
+  std::error_code unreadable;
+  return fs::is_directory(fs::symlink_status(path, unreadable));
+}
+
 /// Checkpoint folders by name, the newest first.
 std::vector<fs::path> newest_first(const fs::path& folder) {
   std::vector<std::pair<SaveOrder, fs::path>> found;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (const auto order = save_order(entry.path())) found.emplace_back(*order, entry.path());
+    const auto order = save_order(entry.path());
+    if (order && is_own_folder(entry.path())) found.emplace_back(*order, entry.path());
   }
   std::ranges::sort(found, std::greater<>());
   std::vector<fs::path> paths;
@@ -61,13 +69,24 @@ std::vector<fs::path> newest_first(const fs::path& folder) {
   return paths;
 }
 
-std::optional<fs::path> read_pointer(const fs::path& folder, const char* pointer) {
+/// The name in a pointer; empty if there is none: the pointer is not written yet, or lost.
+std::string pointed_name(const fs::path& folder, const char* pointer) {
   try {
     std::string name = io::read_text_file(folder / pointer, 256);
     while (!name.empty() && name.back() == '\n') name.pop_back();
-    if (save_order(name) && fs::is_directory(folder / name)) return folder / name;
+    return name;
   } catch (const io::Error&) {
-    // Not written yet, or lost: a pointer is a convenience.
+    return {};
+  }
+}
+
+/// The checkpoint that a pointer names. A name that is not that of a folder in `folder`, such as "../other/step-1",
+/// does not count. If training moved the pointer and removed the checkpoint between two looks, looks again.
+std::optional<fs::path> read_pointer(const fs::path& folder, const char* pointer) {
+  std::string before, name = pointed_name(folder, pointer);
+  while (name != before) {
+    if (save_order_of_name(name) && is_own_folder(folder / name)) return folder / name;
+    before = std::exchange(name, pointed_name(folder, pointer));
   }
   return std::nullopt;
 }
@@ -151,7 +170,7 @@ std::vector<std::string> CheckpointStore::prune() {
     if (manifest.run != run_id_) continue;
     if (newer++ < keep_ || path == kept_last || path == kept_best) continue;
     try {
-      remove_checkpoint(path, file_system_);
+      if (const auto lock = io::FolderLock::take_if_free(path)) remove_checkpoint(path, file_system_);
     } catch (const io::Error& error) {
       not_removed.emplace_back(error.what());
     }
@@ -162,7 +181,8 @@ std::vector<std::string> CheckpointStore::prune() {
 fs::path CheckpointStore::free_name(int64_t step) const {
   const std::string name = checkpoint_name(step);
   fs::path path = folder_ / name;
-  for (int64_t revision = 1; fs::exists(path); ++revision) path = folder_ / (name + "-r" + std::to_string(revision));
+  for (int64_t revision = 1; fs::exists(fs::symlink_status(path)); ++revision)
+    path = folder_ / (name + "-r" + std::to_string(revision));
   return path;
 }
 
@@ -186,6 +206,40 @@ int64_t step_of_checkpoint(const fs::path& folder) {
   const auto order = save_order(folder);
   if (!order) throw std::invalid_argument(folder.string() + " is not named as a checkpoint is: step-00000120");
   return order->step;
+}
+
+namespace {
+
+/// How often readers look again. Each time, training has saved once more between two system calls.
+constexpr int kMostLooks = 100;
+
+/// Holds the checkpoint unless it was removed before.
+std::optional<HeldCheckpoint> held_if_there(const fs::path& folder) {
+  auto lock = io::FolderLock::share(folder);
+  std::error_code unreadable;
+  if (!lock || !fs::exists(folder / kManifestName, unreadable)) return std::nullopt;
+  return HeldCheckpoint{folder, std::move(lock)};
+}
+
+}  // namespace
+
+HeldCheckpoint hold_checkpoint(const fs::path& run_or_checkpoint) {
+  for (int looks = 1; looks < kMostLooks; ++looks)
+    if (auto held = held_if_there(find_checkpoint(run_or_checkpoint))) return std::move(*held);
+  return {find_checkpoint(run_or_checkpoint), std::nullopt};  // whoever reads it says what is wrong
+}
+
+std::vector<HeldCheckpoint> hold_newest_checkpoints(const fs::path& folder, size_t most) {
+  std::vector<HeldCheckpoint> held;
+  for (int looks = 0; looks < kMostLooks; ++looks) {
+    const std::vector<fs::path> paths = newest_checkpoints(folder);
+    const size_t wanted = std::min(most, paths.size());
+    held.clear();
+    for (size_t i = 0; i < wanted; ++i)
+      if (auto one = held_if_there(paths[i])) held.push_back(std::move(*one));
+    if (held.size() == wanted) break;
+  }
+  return held;
 }
 
 fs::path find_checkpoint(const fs::path& given) {

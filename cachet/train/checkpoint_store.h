@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/io/folder_lock.h"
 #include "cachet/train/checkpoint.h"
 
 namespace cachet::train {
@@ -13,6 +14,8 @@ namespace cachet::train {
 /// The checkpoints of a run: folders `step-<number>`, written once and never changed, and two small files, `last` and
 /// `best`, that hold the name of one of them. The pointers are plain files because those can be replaced atomically on
 /// every file system and copied with every tool. To resume they are not needed: the newest whole folder counts.
+/// Nothing outside the folder is ever a checkpoint of the run: a pointer that names a path, and a `step-…` that is a
+/// symbolic link, do not count. The folder itself may be a link.
 class CheckpointStore {
  public:
   /// `keep` >= 1: how many of the newest checkpoints outlive a save, beside the best one.
@@ -34,7 +37,8 @@ class CheckpointStore {
     std::vector<std::string> not_removed;  // why older checkpoints are still there that should not
   };
   /// Writes a checkpoint, then moves `last`, and `best` where it is, to it, then removes older ones. Nothing is removed
-  /// before the new one is on the disk. Throws io::Error where it is not.
+  /// before the new one is on the disk. Throws io::Error where it is not. A checkpoint that another process reads
+  /// (HeldCheckpoint) is removed by a later save.
   Saved save(const Checkpoint& checkpoint, bool best);
 
   /// Throws io::Error unless a checkpoint of so many bytes fits on the disk.
@@ -59,8 +63,21 @@ class CheckpointStore {
   std::vector<std::filesystem::path> damaged_;
 };
 
+/// A checkpoint that no training process removes while this object, or a copy of it, exists.
+struct HeldCheckpoint {
+  std::filesystem::path folder;
+  std::optional<io::FolderLock> lock;
+};
+
+/// Finds a checkpoint as find_checkpoint() does, and holds it. Training may remove the checkpoint that a pointer names
+/// before it is held; the pointer is then read again. Throws as find_checkpoint() does.
+HeldCheckpoint hold_checkpoint(const std::filesystem::path& run_or_checkpoint);
+
 /// The checkpoints in such a folder by their names, the newest first; of those that reached one step, the last alone.
 std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& folder);
+
+/// Holds the first `most` of newest_checkpoints(), or all if there are fewer.
+std::vector<HeldCheckpoint> hold_newest_checkpoints(const std::filesystem::path& folder, size_t most);
 
 /// `step-00000120`.
 std::string checkpoint_name(int64_t step);

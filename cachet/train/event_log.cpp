@@ -124,7 +124,7 @@ RewoundEvents rewind_events(const std::filesystem::path& path, int64_t step, boo
     rewound.damaged_lines = damaged;
     return true;
   });
-  if (kept < size) std::filesystem::resize_file(path, kept);
+  if (kept < size) io::GrowingFile(path).cut(kept);
   rewound.bytes = size - kept;
   return rewound;
 }

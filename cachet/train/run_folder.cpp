@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
@@ -14,6 +13,7 @@
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/folder_path.h"
+#include "cachet/io/growing_file.h"
 #include "cachet/io/parse_json.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
@@ -29,6 +29,7 @@ using RunJson = nlohmann::ordered_json;
 
 constexpr const char* kRunName = "run.json";
 constexpr const char* kCommandName = "command.txt";
+constexpr uint64_t kMostCommandBytes = 1 << 20;
 
 std::string utc_now(const char* format) {
   const std::time_t now = std::time(nullptr);
@@ -54,9 +55,15 @@ std::set<std::string> keys_from(const char* source, const config::Document& docu
   return keys;
 }
 
-void append_line(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::app);
-  if (!(file << text << std::flush)) throw std::runtime_error(path.string() + ": cannot be written");
+void append_line(const fs::path& path, const std::string& text) { io::GrowingFile(path).append(text); }
+
+/// Of a file that is only shown.
+std::optional<std::string> text_of(const fs::path& file, uint64_t max_bytes) {
+  try {
+    return io::read_text_file(file, max_bytes);
+  } catch (const io::Error&) {
+    return std::nullopt;
+  }
 }
 
 io::FolderLock lock_of_run(const fs::path& path) {
@@ -136,7 +143,7 @@ RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, 
   for (const auto& [name, text] : more) folder.run_.kept.insert(name);
   // Filled under another name, so that a folder by this name is a run that can be resumed.
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path fresh = parent / std::string(".").append(path.filename().string()).append("-").append(folder.id());
+  const fs::path fresh = parent / io::name_with_suffix("." + path.filename().string(), "-" + folder.id());
   try {
     fs::create_directories(parent);
     fs::create_directory(fresh);
@@ -208,10 +215,14 @@ void RunFolder::require_same_data(const std::map<std::string, std::string>& fing
   if (run_.data.size() != before) io::write_file_atomically(path_ / kRunName, to_json(run_));
 }
 
+std::optional<std::string> RunFolder::recipe_text() const { return text_of(recipe(), config::kMostRecipeBytes); }
+
 bool RunFolder::recipe_was_edited() const {
-  return !run_.recipe_digest.empty() &&
-         io::sha256_hex(io::read_text_file(recipe(), config::kMostRecipeBytes)) != run_.recipe_digest;
+  const std::optional<std::string> text = recipe_text();
+  return text && !run_.recipe_digest.empty() && io::sha256_hex(*text) != run_.recipe_digest;
 }
+
+std::string RunFolder::command_text() const { return text_of(commands(), kMostCommandBytes).value_or(""); }
 
 RunFolder RunFolder::open(const fs::path& given) {
   const fs::path path = io::without_last_separator(given);
@@ -234,7 +245,7 @@ std::optional<fs::path> run_of_file(const fs::path& path) {
       "status.json", "evaluation.json", "changes.txt",     "log.txt",       "metrics.jsonl",
       "summary.csv", "report.html",     "evaluation.jsonl"};
   std::error_code unreadable;
-  const fs::path whole = fs::weakly_canonical(path, unreadable);
+  const fs::path whole = fs::weakly_canonical(fs::absolute(path).parent_path(), unreadable) / path.filename();
   for (fs::path folder = whole.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
     if (!is_run_folder(folder)) continue;
     const std::string name = whole.lexically_relative(folder).begin()->string();

@@ -77,8 +77,13 @@ class RunFolder {
   /// Keeps the fingerprints of the data, or holds them to those that were kept. Throws std::runtime_error that names
   /// the split that is another now, io::Error.
   void require_same_data(const std::map<std::string, std::string>& fingerprints);
-  /// Whether recipe.toml is what it was when the run was made: it is shown and never read again.
+  /// The text of recipe.toml, which is only shown: a run is resumed by its other files. Nothing if the file is missing
+  /// or cannot be read.
+  std::optional<std::string> recipe_text() const;
+  /// Whether recipe.toml has changed since the run was made.
   bool recipe_was_edited() const;
+  /// The text of command.txt; empty if the file is missing or cannot be read.
+  std::string command_text() const;
 
   /// Another process may go on with it from here on.
   void let_go() { lock_.reset(); }
@@ -114,7 +119,8 @@ bool is_being_trained(const std::filesystem::path& run);
 bool is_run_folder(const std::filesystem::path& path);
 
 /// The folder of the run that a path lies in and belongs to: the run's own files, those that it kept, its checkpoints.
-/// Whether there is such a file already does not matter. Nothing for any other path, also one in a run's folder.
+/// Whether there is such a file already does not matter. Nothing for any other path, also one in a run's folder. Links
+/// in the path to the folder are followed; a link in the last part of the path is not.
 std::optional<std::filesystem::path> run_of_file(const std::filesystem::path& path);
 
 /// `<root>/<date>-<name>`, with a number behind it when that is taken.

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
+#include <optional>
+#include <string>
 #include <string_view>
+
+#include "cachet/io/growing_file.h"
 
 namespace cachet::report {
 class Progress;
@@ -10,7 +13,8 @@ class Progress;
 
 namespace cachet::train {
 
-/// log.txt: what a run said, each line with the time (UTC). A log that cannot be written never ends a run.
+/// log.txt: the messages of a run, each line with the time (UTC). A log that cannot be written never ends a run: the
+/// first failure is reported to the user.
 class RunLog {
  public:
   /// `progress` may be null.
@@ -20,8 +24,11 @@ class RunLog {
   void note(std::string_view line);  // into the file alone
 
  private:
-  std::ofstream file_;
+  void report_once(const std::string& failure);
+
+  std::optional<io::GrowingFile> file_;
   report::Progress* progress_;
+  bool reported_ = false;
 };
 
 }  // namespace cachet::train

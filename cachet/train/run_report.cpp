@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
-#include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
 #include "cachet/report/html.h"
 #include "cachet/report/run_page.h"
@@ -144,11 +142,11 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
   add_metric_charts(run, events, page);
   add_machine_charts(run, events, page);
   page.sections = std::move(sections);
-  page.recipe = io::read_text_file(folder.recipe(), config::kMostRecipeBytes);
+  page.recipe = folder.recipe_text().value_or("");
   for (const std::string& key : folder.set_keys())
     if (const auto value = folder.values().find(key); value != folder.values().end())
       page.settings += key + " = " + value->second + "\n";
-  page.commands = io::read_text_file(folder.commands(), 1 << 20);
+  page.commands = folder.command_text();
   for (const EnvironmentEntry& entry : entries(machine)) page.environment.emplace_back(entry.key, entry.text());
   page.footer = "Cachet " + cachet_version();
   io::write_file_atomically(folder.report(), report::render_html(report::run_page(page)));

@@ -71,7 +71,8 @@ SeedFolder SeedFolder::open(const std::filesystem::path& path) {
 }
 
 WrittenRecipe SeedFolder::written_recipe() const {
-  return {shared_.recipe_name(), io::read_text_file(shared_.recipe(), config::kMostRecipeBytes)};
+  if (auto text = shared_.recipe_text()) return {shared_.recipe_name(), std::move(*text)};
+  return {shared_.recipe_name(), io::read_text_file(shared_.resolved(), config::kMostRecipeBytes)};
 }
 
 bool SeedFolder::is_at(const std::filesystem::path& path) {

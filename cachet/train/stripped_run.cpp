@@ -32,6 +32,9 @@ bool tells_of_training(const std::string& name) {
   return name.starts_with("events.out.tfevents.") || std::ranges::find(kLogs, name) != kLogs.end();
 }
 
+/// Whether the run wrote it: a link leads to somebody else's file.
+bool is_own_file(const fs::directory_entry& entry) { return !entry.is_symlink() && run_of_file(entry.path()); }
+
 }  // namespace
 
 void write_stripped_run(const fs::path& run, const fs::path& checkpoint, const fs::path& into, bool replace) {
@@ -40,7 +43,7 @@ void write_stripped_run(const fs::path& run, const fs::path& checkpoint, const f
   io::NewFolder fresh(into, replace ? io::NewFolder::Taken::replaced : io::NewFolder::Taken::refused);
   for (const fs::directory_entry& entry : fs::directory_iterator(run)) {
     const std::string name = entry.path().filename().string();
-    if (!entry.is_regular_file() || tells_of_training(name) || !run_of_file(entry.path())) continue;
+    if (!entry.is_regular_file() || tells_of_training(name) || !is_own_file(entry)) continue;
     io::write_new_file(fresh.path() / name, io::read_text_file(entry.path(), kMostKeptBytes));
   }
   const fs::path checkpoints = fresh.path() / "checkpoints";
@@ -55,7 +58,7 @@ void write_stripped_run(const fs::path& run, const fs::path& checkpoint, const f
 bool is_stripped_run(const fs::path& folder) {
   if (!is_run_folder(folder) || SeedFolder::is_at(folder)) return false;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    if (!run_of_file(entry.path()) || tells_of_training(entry.path().filename().string())) return false;
+    if (!is_own_file(entry) || tells_of_training(entry.path().filename().string())) return false;
   std::optional<fs::path> only;
   std::error_code absent;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder / "checkpoints", absent)) {

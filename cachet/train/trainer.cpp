@@ -5,9 +5,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
-#include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
 #include "cachet/train/checkpoint_store.h"
@@ -106,6 +104,9 @@ class Trainer::Loop {
     log_.note(to_text(environment()));
     for (const std::string& line : task_.data_notes()) log_.note(line);
     for (const std::string& change : folder_.changes()) log_.say("changed on resume: " + change);
+    if (!folder_.recipe_text())
+      log_.say(folder_.recipe().string() +
+               " is missing or cannot be read; this changes nothing, because the run is resumed from its other files");
     if (folder_.recipe_was_edited())
       log_.say(folder_.recipe().string() +
                " was edited, which changes nothing: a run goes on as it was made; change a "
@@ -120,6 +121,7 @@ class Trainer::Loop {
     if (leader_.processes() > 1)
       log_.say(std::to_string(leader_.processes()) + " processes train together, each with its part of every batch");
     if (found) restore(*found);
+    started_ = true;
     const RewoundEvents rewound = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
     if (rewound.bytes > 0)
       log_.note("cut " + std::to_string(rewound.bytes) + " bytes of metrics behind the checkpoint");
@@ -138,8 +140,7 @@ class Trainer::Loop {
     if (options_.train.tensorboard) {
       std::vector<report::MetricDescription> metrics = run_.metrics;
       metrics.insert(metrics.end(), trainer_metrics().begin(), trainer_metrics().end());
-      tensorboard_.emplace(folder_.path(), io::read_text_file(folder_.recipe(), config::kMostRecipeBytes), metrics,
-                           history_);
+      tensorboard_.emplace(folder_.path(), folder_.recipe_text().value_or(""), metrics, history_);
     }
     const int copies = options_.train.ema_decay > 0 ? 4 : 3;  // weights, two moments, averages
     store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));
@@ -379,11 +380,18 @@ class Trainer::Loop {
       tell_notes();
       if (progress_ != nullptr) progress_->finish();
       log_.note(std::string(to_string(ending)) + (message.empty() ? "" : ": " + message));
+      if (!started_ && has_trained_before()) return;
       const Status status{.running = false, .ending = ending, .message = message};
       if (did_something_ || !std::filesystem::exists(folder_.report())) write_report(status);
       write_status(status);
     } catch (...) {
     }
+  }
+
+  /// A resume that fails before it has read the checkpoint says nothing about such a run: its status and page stay.
+  bool has_trained_before() const {
+    const std::optional<Status> status = read_status(folder_.status());
+    return (status && status->step > 0) || !newest_checkpoints(folder_.checkpoints()).empty();
   }
 
   Status placed(Status status) const {
@@ -425,6 +433,7 @@ class Trainer::Loop {
   Metrics evaluation_;
   int64_t saved_step_ = 0;
   bool saved_evaluated_ = false;
+  bool started_ = false;        // from a checkpoint, or from the beginning
   bool did_something_ = false;  // a finished run that is gone on with keeps its page
   double seconds_before_ = 0;
   WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();

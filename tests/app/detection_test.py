@@ -1,5 +1,7 @@
 """A detector from shapes to pictures: trained, evaluated, killed on the way, and shown images."""
+import fcntl
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -162,6 +164,32 @@ class Detection(command.CommandTest):
         self.assertIn("-o is for the files of an evaluation",
                       self.refused("eval", "run", "--text", "tiny.toml", "-o", "else", cwd=self.folder))
         self.assertFalse((self.folder / "else").exists())
+
+    def test_names_may_be_as_long_as_names_are(self):
+        images = self.folder / "long"
+        (images / "more").mkdir(parents=True)
+        names = ["n" * 250 + ".png", "n" * 251 + ".png", "n" * 251 + ".jpg", "\u00e4" * 125 + ".jpeg"]
+        for name in names:
+            shutil.copy(self.folder / "shapes/images/val/000001.png", images / name)
+        shutil.copy(self.folder / "shapes/images/val/000002.png", images / "more" / names[1])
+        done = self.cachet("predict", "run", "long", "-o", "seen-long")
+        self.assertEqual(done.stdout, "seen-long: 5 pictures, results.json\n")
+        pictures = sorted(path.name for path in (self.folder / "seen-long/pictures").iterdir())
+        self.assertEqual(len(pictures), 5)
+        self.assertTrue(all(name.endswith(".png") for name in pictures), pictures)
+
+    def test_a_folder_of_pictures_has_one_writer(self):
+        (self.folder / "one").mkdir()
+        shutil.copy(self.folder / "shapes/images/val/000001.png", self.folder / "one")
+        self.cachet("predict", "run", "one", "-o", "seen-one")
+        held = {path: path.read_bytes() for path in (self.folder / "seen-one").rglob("*") if path.is_file()}
+        file = os.open(self.folder / "seen-one", os.O_RDONLY)
+        self.addCleanup(os.close, file)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for overwrite in ([], ["--overwrite"]):
+            said = self.refused("predict", "run", "one", "-o", "seen-one", *overwrite, cwd=self.folder, code=1)
+            self.assertIn("seen-one: another process is writing to this folder", said)
+        self.assertEqual({path: path.read_bytes() for path in held}, held)
 
     def test_a_set_of_other_categories(self):
         self.assertIn('class_names = ["disc", "square"', (self.folder / "run/resolved.toml").read_text())

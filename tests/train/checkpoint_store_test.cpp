@@ -3,7 +3,10 @@
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
+#include <string>
+#include <thread>
 
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
@@ -99,6 +102,96 @@ TEST(CheckpointStore, TakesNoOtherCheckpointForTheBest) {
   }
   fs::remove(folder / "best");
   EXPECT_EQ(find_checkpoint(folder.path()), store.last());
+}
+
+TEST(CheckpointStore, NoNameLeadsOutOfTheFolder) {
+  const test::TemporaryDirectory root;
+  fs::create_directory(root / "mine");
+  fs::create_directory(root / "other");
+  CheckpointStore(root / "other", "run", 9).save(stored(9), /*best=*/true);
+  CheckpointStore store(root / "mine", "run", 1);
+  store.save(stored(1), /*best=*/true);
+  fs::create_directory_symlink("../other/step-00000009", root / "mine/step-00000009");
+  for (const std::string& name :
+       {std::string("../other/step-00000009"), (root / "other/step-00000009").string(), std::string("./step-00000001"),
+        std::string("step-00000009"), std::string("step-00000001/../step-00000001")}) {
+    std::ofstream(root / "mine/best", std::ios::trunc) << name << '\n';
+    EXPECT_FALSE(store.best()) << name;
+    EXPECT_NE(test::thrown_message<std::runtime_error>([&] { find_checkpoint(root / "mine"); }).find("names no"),
+              std::string::npos)
+        << name;
+  }
+  EXPECT_EQ(newest_checkpoints(root / "mine"), std::vector<fs::path>{root / "mine/step-00000001"});
+  EXPECT_EQ(store.resume()->checkpoint.state.step, 1);
+  store.save(stored(9), false);
+  EXPECT_EQ(store.last()->filename(), "step-00000009-r1");
+  store.save(stored(10), false);
+  EXPECT_EQ(newest_checkpoints(root / "mine").size(), 1U) << "rotation goes on";
+  EXPECT_TRUE(fs::is_symlink(root / "mine/step-00000009"));
+  EXPECT_EQ(names_in(root / "other/step-00000009").size(), 5U) << "nothing of the other run is removed";
+}
+
+TEST(CheckpointStore, RemainsThatAreLinksAreRemovedAlone) {
+  const test::TemporaryDirectory root;
+  fs::create_directory(root / "mine");
+  fs::create_directory(root / "other");
+  CheckpointStore(root / "other", "run", 9).save(stored(9), false);
+  for (const char* name : {".step-00000001.partial", ".step-00000002.removed"})
+    fs::create_directory_symlink("../other/step-00000009", root / "mine" / name);
+  write_checkpoint(root / "mine/step-00000001", stored(1), "run");
+  CheckpointStore(root / "mine", "run", 1).resume();
+  EXPECT_EQ(names_in(root / "mine"), (std::vector<std::string>{"last", "step-00000001"}));
+  EXPECT_EQ(names_in(root / "other/step-00000009").size(), 5U);
+}
+
+TEST(CheckpointStore, TheFolderMayBeALink) {
+  const test::TemporaryDirectory root;
+  fs::create_directory(root / "disk");
+  fs::create_directory_symlink("disk", root / "checkpoints");
+  CheckpointStore store(root / "checkpoints", "run", 1);
+  for (int64_t step = 1; step <= 3; ++step) store.save(stored(step), /*best=*/true);
+  EXPECT_EQ(names_in(root / "disk"), (std::vector<std::string>{"best", "last", "step-00000003"}));
+  EXPECT_EQ(store.resume()->checkpoint.state.step, 3);
+}
+
+TEST(CheckpointStore, KeepsWhatAnotherProcessReads) {
+  const test::TemporaryDirectory folder;
+  CheckpointStore store(folder.path(), "run", 1);
+  store.save(stored(1), false);
+  {
+    const HeldCheckpoint held = hold_checkpoint(folder.path());
+    EXPECT_EQ(held.folder, folder / "step-00000001");
+    EXPECT_TRUE(store.save(stored(2), false).not_removed.empty());
+    EXPECT_TRUE(read_weights(held.folder, false).at("weight").equal(at::full({4}, 1)));
+    EXPECT_EQ(hold_newest_checkpoints(folder.path(), 9).size(), 2U);
+    EXPECT_EQ(hold_newest_checkpoints(folder.path(), 1).front().folder, folder / "step-00000002");
+  }
+  store.save(stored(3), false);
+  EXPECT_EQ(names_in(folder.path()), (std::vector<std::string>{"last", "step-00000003"}));
+}
+
+TEST(CheckpointStore, AReaderFindsACheckpointAtAnyMomentOfRotation) {
+  const test::TemporaryDirectory folder;
+  CheckpointStore store(folder.path(), "run", 1);
+  store.save(stored(1), /*best=*/true);
+  std::atomic<bool> over = false;
+  std::thread saving([&] {
+    for (int64_t step = 2; step <= 200; ++step) store.save(stored(step), /*best=*/true);
+    over = true;
+  });
+  int reads = 0;
+  std::string problem;
+  for (; !over && problem.empty(); ++reads) {
+    try {
+      const HeldCheckpoint held = hold_checkpoint(folder.path());
+      read_weights(held.folder);
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+  }
+  saving.join();
+  EXPECT_EQ(problem, "") << "after " << reads << " reads";
+  EXPECT_GT(reads, 10);
 }
 
 TEST(CheckpointStore, SaysWhereItLookedForACheckpoint) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cachet/io/read_file.h"
+#include "cachet/train/checkpoint_store.h"
 #include "cachet/train/run_status.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/train/toy_run.h"
@@ -52,6 +53,82 @@ TEST(Trainer, LeavesARunFolderThatSaysEverything) {
   }
   EXPECT_EQ(evaluations, 3);
   EXPECT_EQ(events.size(), 9U);
+}
+
+/// Every file of a run that is open for writing while it is trained or resumed, as a link to somebody's file.
+TEST(Trainer, NoFileOfARunIsWrittenThroughALink) {
+  for (const char* name : {"metrics.jsonl", "log.txt", "command.txt", "changes.txt", "evaluation.jsonl"}) {
+    const TemporaryDirectory folder;
+    train_toy(folder / "run", {}, {"train.epochs=1"});
+    std::ofstream(folder / "of_somebody") << "as it was";
+    const fs::path file = folder / "run" / name;
+    fs::remove(file);
+    fs::create_symlink("../of_somebody", file);
+    std::string message;
+    try {
+      train_toy(folder / "run", {}, {"train.epochs=2"});
+    } catch (const std::runtime_error& error) {
+      message = error.what();
+    }
+    EXPECT_EQ(io::read_text_file(folder / "of_somebody", 100), "as it was") << name;
+    const bool is_needed = std::string_view(name) != "log.txt" && std::string_view(name) != "evaluation.jsonl";
+    EXPECT_EQ(message.find(file.string() + ": is a symbolic link") != std::string::npos, is_needed)
+        << name << ": " << message;
+  }
+}
+
+TEST(Trainer, FilesThatAreReplacedReplaceALink) {
+  for (const char* name : {"status.json", "run.json", "resolved.toml", "environment.json", "summary.csv", "report.html",
+                           "evaluation.json", "checkpoints/last", "checkpoints/best"}) {
+    const TemporaryDirectory folder;
+    train_toy(folder / "run", {}, {"train.epochs=1"});
+    const fs::path file = folder / "run" / name;
+    const std::string before = fs::exists(file) ? io::read_text_file(file, 1 << 24) : "";
+    std::ofstream(folder / "of_somebody") << before;
+    fs::remove(file);
+    fs::create_symlink(folder / "of_somebody", file);
+    train_toy(folder / "run", {}, {"train.epochs=2"});
+    EXPECT_EQ(io::read_text_file(folder / "of_somebody", 1 << 24), before) << name;
+  }
+}
+
+TEST(Trainer, LinksToItsFoldersWorkAsFolders) {
+  const TemporaryDirectory folder;
+  fs::create_directory(folder / "disk");
+  fs::create_directory_symlink("disk", folder / "runs");
+  train_toy(folder / "runs/run", {}, {"train.epochs=1"});
+  fs::rename(folder / "disk/run/checkpoints", folder / "moved");
+  fs::create_directory_symlink("../../moved", folder / "disk/run/checkpoints");
+  train_toy(folder / "runs/latest", {}, {"train.epochs=2"});
+  EXPECT_EQ(read_events(folder / "disk/run/metrics.jsonl").back().step, 8);
+  EXPECT_TRUE(fs::exists(folder / "moved/step-00000008/manifest.json"));
+}
+
+TEST(Trainer, ARecipeFileThatIsGoneChangesNothing) {
+  const TemporaryDirectory folder;
+  train_toy(folder / "run", {}, {"train.epochs=1", "train.tensorboard=true"});
+  fs::remove(folder / "run/recipe.toml");
+  const Outcome outcome = train_toy(folder / "run", {}, {"train.epochs=2", "train.tensorboard=true"});
+  EXPECT_EQ(outcome.ending, Ending::finished);
+  EXPECT_EQ(read_status(folder / "run/status.json")->step, 8);
+  EXPECT_NE(io::read_text_file(folder / "run/log.txt", 1 << 20).find("recipe.toml is missing"), std::string::npos);
+}
+
+TEST(Trainer, AResumeThatCannotStartLeavesTheStatusOfTheRun) {
+  const TemporaryDirectory folder;
+  train_toy(folder / "run", {}, {"train.epochs=1"});
+  const std::string status = io::read_text_file(folder / "run/status.json", 1 << 20),
+                    page = io::read_text_file(folder / "run/report.html", 1 << 24);
+  for (const auto& checkpoint : newest_checkpoints(folder / "run/checkpoints"))
+    std::ofstream(checkpoint / "model.safetensors") << "damaged";
+  const auto expect_same_after_a_failure = [&] {
+    EXPECT_THROW(train_toy(folder / "run", {}, {"train.epochs=2"}), std::runtime_error);
+    EXPECT_EQ(io::read_text_file(folder / "run/status.json", 1 << 20), status);
+    EXPECT_EQ(io::read_text_file(folder / "run/report.html", 1 << 24), page);
+  };
+  expect_same_after_a_failure();
+  fs::remove_all(folder / "run/checkpoints");
+  expect_same_after_a_failure();
 }
 
 TEST(Trainer, ReadsItsMetricsOnlyWhenItStarts) {

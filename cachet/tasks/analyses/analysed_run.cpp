@@ -7,6 +7,7 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -130,9 +131,10 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
   model.eval();
 }
 
-std::vector<std::filesystem::path> AnalysedRun::kept_checkpoints() const {
+std::vector<train::HeldCheckpoint> AnalysedRun::kept_checkpoints() const {
   if (!train::is_run_folder(saved_.run)) return {};
-  std::vector<std::filesystem::path> kept = train::newest_checkpoints(train::RunFolder::open(saved_.run).checkpoints());
+  constexpr size_t kAll = std::numeric_limits<size_t>::max();
+  auto kept = train::hold_newest_checkpoints(train::RunFolder::open(saved_.run).checkpoints(), kAll);
   if (kept.size() < 2) return {};
   std::ranges::reverse(kept);
   return kept;
@@ -142,9 +144,9 @@ void AnalysedRun::over_checkpoints(torch::nn::Module& model, const std::function
   const io::LoadPolicy same{.conversion = io::LoadPolicy::Conversion::kNone};
   const auto put_back = [&] { io::load_state_dict(model, read_weights(saved_), same); };
   try {
-    for (const std::filesystem::path& checkpoint : kept_checkpoints()) {
-      io::load_state_dict(model, train::read_weights(checkpoint), same);
-      look(train::step_of_checkpoint(checkpoint));
+    for (const train::HeldCheckpoint& checkpoint : kept_checkpoints()) {
+      io::load_state_dict(model, train::read_weights(checkpoint.folder), same);
+      look(train::step_of_checkpoint(checkpoint.folder));
     }
   } catch (...) {
     put_back();

@@ -12,6 +12,7 @@
 #include "cachet/io/tensor_map.h"
 #include "cachet/nn/observer.h"
 #include "cachet/tasks/saved_run.h"
+#include "cachet/train/checkpoint_store.h"
 #include "cachet/train/task.h"
 
 namespace cachet::tasks {
@@ -55,8 +56,9 @@ class AnalysedRun {
   };
   void replay(const std::function<Replay(torch::nn::Module& model)>& look, const train::EvaluationProgress& progress);
 
-  /// The checkpoints that the run keeps, oldest first; none where it keeps one, or is no run's folder.
-  std::vector<std::filesystem::path> kept_checkpoints() const;
+  /// The checkpoints that the run keeps, oldest first, held while they are in use; none where it keeps one, or is no
+  /// run's folder.
+  std::vector<train::HeldCheckpoint> kept_checkpoints() const;
   /// Calls `look` with the step of each of kept_checkpoints(), whose weights `model`, of this run's evaluation or
   /// training, then has; afterwards it has its own.
   void over_checkpoints(torch::nn::Module& model, const std::function<void(int64_t step)>& look) const;

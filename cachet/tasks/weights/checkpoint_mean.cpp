@@ -16,14 +16,15 @@ namespace cachet::tasks {
 
 train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last) {
   const train::RunFolder folder = train::RunFolder::open(run);
-  std::vector<std::filesystem::path> checkpoints = train::newest_checkpoints(folder.checkpoints());
-  const auto kept = static_cast<int64_t>(checkpoints.size());
+  const auto held = train::hold_newest_checkpoints(folder.checkpoints(), static_cast<size_t>(last));
+  const auto kept = static_cast<int64_t>(held.size());
   if (kept < last)
     throw io::Error(folder.checkpoints().string() + ": holds " + std::to_string(kept) + " checkpoints, not " +
                     std::to_string(last) +
                     "; train.keep says how many a run keeps, train.checkpoint_every how often "
                     "it writes one");
-  checkpoints.resize(static_cast<size_t>(last));
+  std::vector<std::filesystem::path> checkpoints;
+  for (const train::HeldCheckpoint& one : held) checkpoints.push_back(one.folder);
   std::ranges::reverse(checkpoints);
   const auto model = read_saved_plan(run).model().build();
   std::set<std::string> parameters;

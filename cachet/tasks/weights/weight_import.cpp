@@ -106,7 +106,8 @@ std::string plain_name(const std::string& name) {
 io::WeightsFile read_weights(const std::filesystem::path& path, const WeightImportOptions& options) {
   if (!std::filesystem::is_directory(path)) return io::read_weights_file(path, options.key);
   io::WeightsFile weights;
-  weights.tensors = is_model_folder(path) ? read_model_folder(path) : train::read_weights(train::find_checkpoint(path));
+  weights.tensors =
+      is_model_folder(path) ? read_model_folder(path) : train::read_weights(train::hold_checkpoint(path).folder);
   return weights;
 }
 

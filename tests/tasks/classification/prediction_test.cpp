@@ -121,11 +121,88 @@ TEST(RecordFile, GoesOnBehindTheLastWholeLine) {
   EXPECT_EQ(first["source"], kSource);
   EXPECT_EQ(first["predicted"], 0) << "the record is as it was otherwise";
   std::ofstream(path, std::ios::app) << "{\"index\":2,\"to";
-  RecordFile file(path, EarlierRecords::gone_on_with);
-  EXPECT_EQ(file.done(), 2);
+  EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).done(), 2);
   EXPECT_EQ(io::read_text_file(path, 1 << 20), whole) << "the torn line is cut off";
   EXPECT_EQ(RecordFile(path, EarlierRecords::replaced).done(), 0);
   EXPECT_EQ(std::filesystem::file_size(path), 0U);
+}
+
+std::string text_of(const std::filesystem::path& path) { return io::read_text_file(path, 1 << 20); }
+
+TEST(RecordFile, HasOneWriter) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "predictions.jsonl";
+  {
+    RecordFile file(path, EarlierRecords::gone_on_with);
+    file.append(record_of(0), kSource);
+    for (const auto earlier : {EarlierRecords::gone_on_with, EarlierRecords::replaced})
+      EXPECT_NE(test::thrown_message<io::FileInUse>([&] { RecordFile(path, earlier); }).find("another process"),
+                std::string::npos);
+    EXPECT_THROW(records_of(path, kSource), io::FileInUse);
+    file.append(record_of(1), kSource);
+  }
+  EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).done(), 2);
+}
+
+TEST(RecordFile, IsNotWrittenThroughALink) {
+  const TemporaryDirectory folder;
+  std::ofstream(folder / "of_somebody") << "as it was";
+  std::filesystem::create_symlink("of_somebody", folder / "link");
+  EXPECT_NE(test::thrown_message<io::Error>([&] {
+              RecordFile(folder / "link", EarlierRecords::gone_on_with);
+            }).find("is a symbolic link"),
+            std::string::npos);
+  RecordFile(folder / "link", EarlierRecords::replaced).append(record_of(0), kSource);
+  EXPECT_FALSE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(text_of(folder / "of_somebody"), "as it was");
+}
+
+Record plain_record(int64_t index) { return "{\"index\":" + std::to_string(index) + ",\"predicted\":1}\n"; }
+
+/// The lines of some records, each with its source.
+std::vector<std::string> lines_of_records(int64_t count) {
+  const TemporaryDirectory folder;
+  std::vector<std::string> lines;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto path = folder / std::to_string(i);
+    RecordFile(path, EarlierRecords::gone_on_with).append(plain_record(i), kSource);
+    lines.push_back(text_of(path));
+  }
+  return lines;
+}
+
+TEST(RecordFile, KeepsWhatTwoWritersLeft) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "predictions.jsonl";
+  const std::vector<std::string> record = lines_of_records(4);
+  const std::string first_half = record[1].substr(0, record[1].size() / 2),
+                    second_half = record[1].substr(first_half.size());
+  struct Left {
+    std::string text;
+    int64_t kept, removed;
+  };
+  const std::vector<Left> all{
+      {record[0] + record[0] + record[1] + record[1] + record[2] + record[2], 3, 3},
+      {record[0] + record[1] + record[2] + record[0] + record[1] + record[2], 3, 3},
+      {record[0] + record[0] + record[1] + record[2] + record[1], 3, 2},
+      {record[0] + first_half + record[1] + second_half + record[1] + record[2], 3, 2},
+      {record[0] + first_half + record[1] + second_half + record[2] + record[3], 1, 4},  // record 1 is lost
+      {record[0] + record[0] + record[1] + first_half, 2, 2},                            // and one of them was killed
+      {record[0] + record[1] + first_half + "\n" + record[2], 3, 1},
+  };
+  for (const Left& left : all) {
+    std::ofstream(path) << left.text;
+    {
+      RecordFile file(path, EarlierRecords::gone_on_with);
+      EXPECT_EQ(file.done(), left.kept) << left.text;
+      EXPECT_EQ(file.removed_lines(), left.removed) << left.text;
+      for (int64_t i = 0; i < file.done(); ++i) file.require(i, kSource);
+      EXPECT_THROW(RecordFile(path, EarlierRecords::gone_on_with), io::FileInUse) << "the repaired file is locked";
+      for (int64_t i = file.done(); i < 4; ++i) file.append(plain_record(i), kSource);
+    }
+    EXPECT_EQ(text_of(path), record[0] + record[1] + record[2] + record[3]) << left.text;
+    EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).removed_lines(), 0);
+  }
 }
 
 TEST(RecordsOf, GoOnWithThoseOfOneSourceAlone) {
@@ -151,16 +228,24 @@ TEST(RecordFile, RefusesRecordsOfSomethingElse) {
   const auto path = folder / "predictions.jsonl";
   const auto said = [&](const std::function<void()>& use) { return test::thrown_message<std::runtime_error>(use); };
   RecordFile(path, EarlierRecords::gone_on_with).append(record_of(0), kSource);
-  const RecordFile file(path, EarlierRecords::gone_on_with);
-  file.require(0, kSource);
-  file.require_at_most(1);
-  EXPECT_NE(said([&] { file.require(0, "fedcba9876543210"); }).find("line 1 is of another model"), std::string::npos);
-  EXPECT_NE(said([&] { file.require_at_most(0); }).find("holds 1 predictions, but 0 samples"), std::string::npos);
+  {
+    const RecordFile file(path, EarlierRecords::gone_on_with);
+    file.require(0, kSource);
+    file.require_at_most(1);
+    EXPECT_NE(said([&] { file.require(0, "fedcba9876543210"); }).find("line 1 is of another model"), std::string::npos);
+    EXPECT_NE(said([&] { file.require_at_most(0); }).find("holds 1 predictions, but 0 samples"), std::string::npos);
+  }
   for (const std::string& text : {std::string("a letter to my aunt\n"), record_of(1), record_of(0) + record_of(0)}) {
     std::ofstream(path) << text;
     EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::gone_on_with); }).find("is no prediction"),
               std::string::npos);
+    EXPECT_EQ(io::read_text_file(path, 1 << 20), text) << "it is left as it is";
   }
+  const std::string mixed = lines_of_records(1).front() + "a letter to my aunt\n";
+  std::ofstream(path) << mixed;
+  EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::gone_on_with); }).find("line 2 is no prediction"),
+            std::string::npos);
+  EXPECT_EQ(io::read_text_file(path, 1 << 20), mixed);
   std::ofstream(path) << record_of(0);
   EXPECT_THROW(RecordFile(path, EarlierRecords::gone_on_with).require(0, kSource), std::runtime_error)
       << "older files do not tell";
