@@ -21,6 +21,14 @@ TEST(ParseJson, ReadsWhatNestsALittle) {
   EXPECT_FALSE(nests_deeper_than(R"(["[[[[[[","\\[","\"[[[[["])", 1));
 }
 
+TEST(ParseJson, TakesAKeyThatStandsTwiceAsNoJson) {
+  for (const char* text : {R"({"a":1,"a":1})", R"([{"b":{"a":1,"c":[],"\u0061":2}}])"}) {
+    EXPECT_THROW(parse_json<Json>(text), Json::parse_error) << text;
+    EXPECT_TRUE(parse_json<nlohmann::ordered_json>(text, /*throws=*/false).is_discarded()) << text;
+  }
+  EXPECT_EQ(parse_json<Json>(R"([{"a":1},{"a":{"a":2}}])")[1]["a"]["a"], 2);
+}
+
 TEST(ParseJson, TakesWhatNestsDeepAsNoJson) {
   EXPECT_THROW(parse_json<Json>(nested(65)), Json::parse_error);
   EXPECT_TRUE(parse_json<Json>(nested(65), /*throws=*/false).is_discarded());

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachet/io/error.h"
+
+namespace cachet::io {
+
+/// A file that Cachet wrote, of a newer schema than this version knows.
+class NewerSchema : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The fields of a JSON object that Cachet itself wrote, read as strictly as a foreign file: each value has its exact
+/// type and lies in its range, no key stands twice, and nothing is rounded or converted. Keys that nobody asks for may
+/// be there: newer versions add fields. Everything throws Error that names the file and the field:
+/// `run/state.json: damaged: 'step' is 1.5, not a whole number from 0 to 9007199254740992`.
+class JsonFields {
+ public:
+  static constexpr int64_t kMostCount = int64_t{1} << 53;  // what every reader of JSON keeps exactly
+
+  /// `name` is the file's, in messages.
+  JsonFields(std::string_view text, std::string name);
+
+  /// Field "schema": from 1 to `newest`. Throws NewerSchema for a greater one.
+  int64_t schema(int64_t newest) const;
+
+  bool has(const std::string& key) const;      // whether it is there, as null too
+  bool is_null(const std::string& key) const;  // whether it is there as null
+  std::vector<std::string> keys() const;
+
+  std::string text(const std::string& key) const;
+  bool flag(const std::string& key) const;
+  int64_t integer(const std::string& key, int64_t least, int64_t most) const;
+  int64_t count(const std::string& key) const { return integer(key, 0, kMostCount); }
+  uint64_t unsigned_integer(const std::string& key, uint64_t most = std::numeric_limits<uint64_t>::max()) const;
+  double number(const std::string& key) const;         // finite
+  double number_or_nan(const std::string& key) const;  // NaN where it is null
+  JsonFields object(const std::string& key) const;
+  std::vector<JsonFields> objects(const std::string& key) const;  // a list of objects
+  std::vector<std::string> texts(const std::string& key) const;
+  std::vector<uint64_t> unsigned_integers(const std::string& key, uint64_t most) const;
+  std::vector<double> numbers_or_nan(const std::string& key) const;
+  std::map<std::string, std::string> text_map(const std::string& key) const;  // an object of texts
+  std::string json(const std::string& key) const;                             // any value, as JSON
+
+  /// What `key` holds, or `missing` where it is not there: a field that older versions did not write.
+  std::string text(const std::string& key, std::string missing) const {
+    return has(key) ? text(key) : std::move(missing);
+  }
+  bool flag(const std::string& key, bool missing) const { return has(key) ? flag(key) : missing; }
+  int64_t count(const std::string& key, int64_t missing) const { return has(key) ? count(key) : missing; }
+
+  /// Throws Error that says that the file is damaged, and why.
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  struct Value;
+  JsonFields(std::shared_ptr<const Value> document, const void* value, std::string name, std::string place);
+  std::string place_of(const std::string& key) const;
+  [[noreturn]] void fail_at(const std::string& place, const void* value, const std::string& wanted) const;
+  const void* at(const std::string& key) const;
+
+  std::shared_ptr<const Value> document_;  // keeps what `value_` points into
+  const void* value_ = nullptr;
+  std::string name_, place_;
+};
+
+}  // namespace cachet::io
