@@ -11,9 +11,11 @@
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
+#include "cachet/io/json_fields.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/sha256.h"
+#include "cachet/train/evaluation_mark.h"
 #include "cachet/train/manifest.h"
 
 namespace cachet::train {
@@ -50,6 +52,15 @@ bool is_remains(const fs::path& path) {
   throw io::Error(path.string() + ": cannot be removed: " + std::generic_category().message(errno));
 }
 
+/// Removes what a killed process left of a file that it was writing.
+void remove_temporary_files(const fs::path& folder, io::FileSystem& file_system) {
+  std::error_code unreadable;
+  std::vector<fs::path> temporary;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, unreadable))
+    if (io::is_temporary_file(entry.path())) temporary.push_back(entry.path());
+  for (const fs::path& path : temporary) file_system.unlink(path);
+}
+
 /// Removes the files that a checkpoint can have, and the folder if nothing else is in it. If the path is a symbolic
 /// link, removes the link alone.
 void remove_known_files(const fs::path& folder, io::FileSystem& file_system) {
@@ -60,7 +71,9 @@ void remove_known_files(const fs::path& folder, io::FileSystem& file_system) {
   }
   for (const TensorFile& file : kTensorFiles) file_system.unlink(folder / file.name);
   file_system.unlink(folder / kStateName);
+  file_system.unlink(folder / kEvaluationMarkName);
   file_system.unlink(folder / kManifestName);
+  remove_temporary_files(folder, file_system);
   file_system.rmdir(folder);
 }
 
@@ -90,12 +103,16 @@ class CheckpointWriter {
 void write_files(const fs::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
                  io::FileSystem& file_system) {
   CheckpointWriter writer(folder, {run_id, checkpoint.state.step, {}}, file_system);
+  TrainState state = checkpoint.state;
+  state.tensors.clear();
   for (const TensorFile& file : kTensorFiles) {
     const io::TensorMap& tensors = checkpoint.*file.tensors;
-    if (!tensors.empty() || !file.may_lack) writer.add(file.name, io::serialize_safetensors(tensors));
+    if (tensors.empty() && file.may_lack) continue;
+    writer.add(file.name, io::serialize_safetensors(tensors));
+    state.tensors[std::string(file.name)] = static_cast<int64_t>(tensors.size());
   }
-  const std::string state = to_json(checkpoint.state);
-  writer.add(kStateName, std::as_bytes(std::span(state)));
+  const std::string text = to_json(state);
+  writer.add(kStateName, std::as_bytes(std::span(text)));
   writer.finish();
 }
 
@@ -131,6 +148,8 @@ auto use_verified(const fs::path& folder, const Manifest& manifest, std::string_
     }
     if (failure) std::rethrow_exception(failure);
     return result;
+  } catch (const io::NewerSchema&) {
+    throw;
   } catch (const io::Error& error) {
     throw DamagedCheckpoint(error.what());
   }
@@ -142,14 +161,42 @@ io::TensorMap read_tensors(const fs::path& folder, const Manifest& manifest, std
   });
 }
 
-TrainState read_state(const fs::path& folder, const Manifest& manifest) {
-  const std::string text = use_verified(folder, manifest, kStateName, [](std::span<const std::byte> bytes) {
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+/// As the checkpoint was saved.
+TrainState read_saved_state(const fs::path& folder, const Manifest& manifest) {
+  return use_verified(folder, manifest, kStateName, [&](std::span<const std::byte> bytes) {
+    TrainState state = train_state_from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                             (folder / kStateName).string());
+    if (state.step != manifest.step)
+      throw io::Error((folder / kStateName).string() + ": is of step " + std::to_string(state.step) +
+                      ", and the manifest of step " + std::to_string(manifest.step));
+    return state;
   });
+}
+
+/// With what its evaluation added. Why that could not be read goes to `refused`.
+TrainState read_state(const fs::path& folder, const Manifest& manifest, std::string& refused) {
+  TrainState state = read_saved_state(folder, manifest);
   try {
-    return train_state_from_json(text);
-  } catch (const std::runtime_error& error) {
-    throw DamagedCheckpoint((folder / kStateName).string() + ": " + error.what());
+    if (const auto mark = read_evaluation_mark(folder)) apply(*mark, state);
+  } catch (const io::NewerSchema&) {
+    throw;
+  } catch (const io::Error& error) {
+    refused = error.what();
+  }
+  return state;
+}
+
+/// A file may have lost tensors, or all of them, and still be valid safetensors.
+void require_tensor_counts(const fs::path& folder, const Checkpoint& checkpoint) {
+  const std::map<std::string, int64_t>& expected = checkpoint.state.tensors;
+  if (expected.empty()) return;
+  for (const TensorFile& file : kTensorFiles) {
+    const auto found = expected.find(std::string(file.name));
+    const int64_t wanted = found == expected.end() ? 0 : found->second;
+    const auto count = static_cast<int64_t>((checkpoint.*file.tensors).size());
+    if (count != wanted)
+      throw DamagedCheckpoint((folder / file.name).string() + ": has " + std::to_string(count) +
+                              " tensors, was written with " + std::to_string(wanted));
   }
 }
 
@@ -179,12 +226,18 @@ Checkpoint read_checkpoint(const fs::path& folder) {
   if (lacks_optimizer(manifest))
     throw DamagedCheckpoint(folder.string() + ": holds weights alone, from which no run goes on");
   Checkpoint checkpoint;
-  checkpoint.state = read_state(folder, manifest);
+  checkpoint.state = read_state(folder, manifest, checkpoint.mark_refused);
   for (const TensorFile& file : kTensorFiles) {
     if (file.may_lack && !manifest.files.contains(std::string(file.name))) continue;
     checkpoint.*file.tensors = read_tensors(folder, manifest, file.name);
   }
+  require_tensor_counts(folder, checkpoint);
   return checkpoint;
+}
+
+TrainState read_checkpoint_state(const fs::path& folder) {
+  std::string refused;
+  return read_state(folder, read_manifest(folder), refused);
 }
 
 bool holds_weights_alone(const fs::path& folder) { return lacks_optimizer(read_manifest(folder)); }
@@ -205,21 +258,25 @@ void remove_checkpoint(const fs::path& folder, io::FileSystem& file_system) {
   if (file_system.rename(folder, removed) != 0) fail_removal(folder);
   std::vector<std::string> names{kManifestName};
   for (const auto& [name, file] : manifest.files) names.push_back(name);
+  if (fs::exists(fs::symlink_status(removed / kEvaluationMarkName))) names.emplace_back(kEvaluationMarkName);
   for (const std::string& name : names) {
     if (file_system.unlink(removed / name) != 0) fail_removal(removed / name);
   }
+  remove_temporary_files(removed, file_system);
   // Somebody's own file in it is a reason to leave the folder, not to fail.
   if (file_system.rmdir(removed) != 0 && errno != ENOTEMPTY && errno != EEXIST) fail_removal(removed);
 }
 
 void remove_remains(const fs::path& checkpoints, io::FileSystem& file_system) {
   std::error_code error;
-  std::vector<fs::path> remains;
+  std::vector<fs::path> remains, whole;
   for (const fs::directory_entry& entry : fs::directory_iterator(checkpoints, error)) {
     if (is_remains(entry.path())) remains.push_back(entry.path());
-    if (io::is_temporary_file(entry.path())) file_system.unlink(entry.path());
+    if (fs::exists(entry.path() / kManifestName, error)) whole.push_back(entry.path());
   }
+  remove_temporary_files(checkpoints, file_system);
   for (const fs::path& path : remains) remove_known_files(path, file_system);
+  for (const fs::path& path : whole) remove_temporary_files(path, file_system);
 }
 
 uint64_t checkpoint_bytes(const Checkpoint& checkpoint) {

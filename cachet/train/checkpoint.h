@@ -20,6 +20,8 @@ struct Checkpoint {
   io::TensorMap random;     // states of the generators by role: "cpu", "device"
   io::TensorMap stream;     // what the task carries between batches; mostly empty
   TrainState state;
+
+  std::string mark_refused;  // why its evaluation mark was not read; empty where it was, or where there is none
 };
 
 /// A checkpoint that is not whole. what() names the folder, the file and what is wrong with it.
@@ -30,12 +32,17 @@ class DamagedCheckpoint : public std::runtime_error {
 
 /// Writes a folder that is either whole or absent, whatever happens meanwhile: the files go to a hidden folder beside
 /// it, each is flushed to the disk, manifest.json with their sizes and SHA-256 comes last, then the folder gets its
-/// name and its parent is flushed. Throws io::Error naming path and bytes; then nothing is left behind.
+/// name and its parent is flushed. What an evaluation adds afterwards is an EvaluationMark. Throws io::Error naming
+/// path and bytes; then nothing is left behind.
 void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
                       io::FileSystem& file_system = io::FileSystem::real());
 
-/// Reads a folder whose every file matches the manifest. Throws DamagedCheckpoint.
+/// Reads a folder whose every file matches the manifest. If the evaluation mark cannot be read, the checkpoint counts
+/// as not yet evaluated. Throws DamagedCheckpoint, io::NewerSchema.
 Checkpoint read_checkpoint(const std::filesystem::path& folder);
+
+/// The state of a checkpoint without its tensors, also of one that holds weights alone. Throws as read_checkpoint().
+TrainState read_checkpoint_state(const std::filesystem::path& folder);
 
 /// Only the weights of a checkpoint: the averaged ones where it has them and `averaged` asks for them. Verifies the
 /// file it reads. Throws DamagedCheckpoint.
@@ -47,8 +54,8 @@ std::string weights_digest(const std::filesystem::path& folder, bool averaged = 
 /// Whether a checkpoint is one from which no run goes on. Throws DamagedCheckpoint.
 bool holds_weights_alone(const std::filesystem::path& folder);
 
-/// Removes a checkpoint folder: the files that its manifest lists, and the folder if nothing else is in it. It loses
-/// its name first, so that no half-removed checkpoint is ever taken for a whole one.
+/// Removes a checkpoint folder: the files that its manifest lists, its evaluation mark, and the folder if nothing else
+/// is in it. It loses its name first, so that no half-removed checkpoint is ever taken for a whole one.
 void remove_checkpoint(const std::filesystem::path& folder, io::FileSystem& file_system = io::FileSystem::real());
 
 /// Removes what a killed process left of a checkpoint that it was writing or removing.

@@ -65,8 +65,8 @@ CheckpointMean mean_of_checkpoints(const std::vector<std::filesystem::path>& old
   return mean;
 }
 
-void write_weights_checkpoint(const std::filesystem::path& folder, const io::TensorMap& weights,
-                              const TrainState& state, const std::string& run_id) {
+void write_weights_checkpoint(const std::filesystem::path& folder, const io::TensorMap& weights, TrainState state,
+                              const std::string& run_id) {
   io::NewFolder fresh(folder, io::NewFolder::Taken::replaced);
   Manifest manifest{run_id, state.step, {}};
   const auto add = [&](const char* name, std::span<const std::byte> bytes) {
@@ -74,6 +74,8 @@ void write_weights_checkpoint(const std::filesystem::path& folder, const io::Ten
     io::write_new_file(fresh.path() / name, bytes);
   };
   add("model.safetensors", io::serialize_safetensors(weights));
+  state.for_evaluation = false;
+  state.tensors = {{"model.safetensors", static_cast<int64_t>(weights.size())}};
   const std::string state_text = to_json(state);
   add("state.json", std::as_bytes(std::span(state_text)));
   io::write_new_file(fresh.path() / kManifestName, to_json(manifest));

@@ -28,7 +28,7 @@ CheckpointMean mean_of_checkpoints(const std::vector<std::filesystem::path>& old
 
 /// Writes a checkpoint of weights alone, which everything reads but a run that goes on; one that lies there is
 /// replaced. Throws io::Error; then what lay there is as before.
-void write_weights_checkpoint(const std::filesystem::path& folder, const io::TensorMap& weights,
-                              const TrainState& state, const std::string& run_id);
+void write_weights_checkpoint(const std::filesystem::path& folder, const io::TensorMap& weights, TrainState state,
+                              const std::string& run_id);
 
 }  // namespace cachet::train

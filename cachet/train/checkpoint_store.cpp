@@ -91,6 +91,18 @@ std::optional<fs::path> read_pointer(const fs::path& folder, const char* pointer
   return std::nullopt;
 }
 
+/// Whether an evaluation at this step found the best checkpoint so far.
+bool is_best(const EvaluationMark& mark, int64_t step) { return mark.evaluated && mark.best && mark.best_step == step; }
+
+/// Whether a checkpoint was saved for its evaluation alone; not one whose state cannot be read.
+bool is_for_evaluation(const fs::path& checkpoint) {
+  try {
+    return read_checkpoint_state(checkpoint).for_evaluation;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 CheckpointStore::CheckpointStore(fs::path folder, std::string run_id, int64_t keep, io::FileSystem& file_system)
@@ -104,8 +116,9 @@ std::optional<CheckpointStore::Found> CheckpointStore::resume() {
   remove_remains(folder_, file_system_);
   for (const fs::path& path : newest_first(folder_)) {
     try {
-      Found found{read_checkpoint(path), path};
+      Found found{read_checkpoint(path), path, {}};
       repair_pointers(found);
+      found.not_removed = prune();
       return found;
     } catch (const DamagedCheckpoint& error) {
       refused_.emplace_back(error.what());
@@ -118,19 +131,31 @@ std::optional<CheckpointStore::Found> CheckpointStore::resume() {
   throw DamagedCheckpoint(message);
 }
 
-CheckpointStore::Saved CheckpointStore::save(const Checkpoint& checkpoint, bool best) {
+CheckpointStore::Saved CheckpointStore::save(const Checkpoint& checkpoint) {
   const uint64_t bytes = checkpoint_bytes(checkpoint);
   const fs::path folder = free_name(checkpoint.state.step);
   try {
     require_space(bytes);
     write_checkpoint(folder, checkpoint, run_id_, file_system_);
-    if (best) point("best", folder);
+    if (is_best(evaluation_mark_of(checkpoint.state), checkpoint.state.step)) point("best", folder);
     point("last", folder);
   } catch (const io::Error& error) {
     throw io::Error("the checkpoint " + folder.string() + " of about " + std::to_string(bytes) +
                     " bytes could not be saved; earlier ones are untouched\n  " + error.what());
   }
   return {folder, prune()};
+}
+
+CheckpointStore::Saved CheckpointStore::mark(const fs::path& checkpoint, const EvaluationMark& mark) {
+  try {
+    write_evaluation_mark(checkpoint, mark, file_system_);
+    if (!is_best(mark, step_of_checkpoint(checkpoint))) return {checkpoint, {}};
+    point("best", checkpoint);
+  } catch (const io::Error& error) {
+    throw io::Error("what the evaluation of the checkpoint " + checkpoint.string() +
+                    " found could not be saved; the checkpoint itself is untouched\n  " + error.what());
+  }
+  return {checkpoint, prune()};
 }
 
 void CheckpointStore::require_space(uint64_t bytes) const { io::require_free_space(folder_, bytes, file_system_); }
@@ -164,11 +189,12 @@ std::vector<std::string> CheckpointStore::prune() {
     Manifest manifest;
     try {
       manifest = read_manifest(path);
-    } catch (const DamagedCheckpoint&) {
+    } catch (const std::runtime_error&) {
       continue;  // not known to be ours, and no checkpoint to count on
     }
     if (manifest.run != run_id_) continue;
-    if (newer++ < keep_ || path == kept_last || path == kept_best) continue;
+    const bool counts = !is_for_evaluation(path);
+    if ((counts && newer++ < keep_) || path == kept_last || path == kept_best) continue;
     try {
       if (const auto lock = io::FolderLock::take_if_free(path)) remove_checkpoint(path, file_system_);
     } catch (const io::Error& error) {

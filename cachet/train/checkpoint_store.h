@@ -8,38 +8,45 @@
 
 #include "cachet/io/folder_lock.h"
 #include "cachet/train/checkpoint.h"
+#include "cachet/train/evaluation_mark.h"
 
 namespace cachet::train {
 
-/// The checkpoints of a run: folders `step-<number>`, written once and never changed, and two small files, `last` and
-/// `best`, that hold the name of one of them. The pointers are plain files because those can be replaced atomically on
-/// every file system and copied with every tool. To resume they are not needed: the newest whole folder counts.
+/// The checkpoints of a run: folders `step-<number>`, written once, to which only an evaluation mark is added, and two
+/// small files, `last` and `best`, that hold the name of one of them. The pointers are plain files because those can be
+/// replaced atomically on every file system and copied with every tool. To resume they are not needed: the newest whole
+/// folder counts.
 /// Nothing outside the folder is ever a checkpoint of the run: a pointer that names a path, and a `step-…` that is a
 /// symbolic link, do not count. The folder itself may be a link.
 class CheckpointStore {
  public:
-  /// `keep` >= 1: how many of the newest checkpoints outlive a save, beside the best one.
+  /// `keep` >= 1: how many of the newest checkpoints outlive a save, besides the best one and the last one. A
+  /// checkpoint that was saved for its evaluation alone does not count and outlives no save, unless it is the best one.
   CheckpointStore(std::filesystem::path folder, std::string run_id, int64_t keep,
                   io::FileSystem& file_system = io::FileSystem::real());
 
   struct Found {
     Checkpoint checkpoint;
     std::filesystem::path folder;
+    std::vector<std::string> not_removed;  // why older checkpoints are still there that should not
   };
   /// The newest checkpoint that is whole; damaged ones are passed over and named in refused(). Sets the pointers right
-  /// for what was found and removes what a killed process left half done. Throws DamagedCheckpoint, naming all, when
-  /// there are checkpoints but none is whole.
+  /// for what was found and removes what a killed process left half done or had not removed yet. Throws
+  /// DamagedCheckpoint, naming all, when there are checkpoints but none is whole, and io::NewerSchema.
   std::optional<Found> resume();
   const std::vector<std::string>& refused() const { return refused_; }
 
   struct Saved {
     std::filesystem::path folder;
-    std::vector<std::string> not_removed;  // why older checkpoints are still there that should not
+    std::vector<std::string> not_removed;  // as above
   };
   /// Writes a checkpoint, then moves `last`, and `best` where it is, to it, then removes older ones. Nothing is removed
   /// before the new one is on the disk. Throws io::Error where it is not. A checkpoint that another process reads
   /// (HeldCheckpoint) is removed by a later save.
-  Saved save(const Checkpoint& checkpoint, bool best);
+  Saved save(const Checkpoint& checkpoint);
+  /// Adds to a checkpoint what its evaluation found; if it is the best one now, moves `best` to it and then removes
+  /// older ones. Until then the earlier best one stays. Throws io::Error; the checkpoint is then as it was.
+  Saved mark(const std::filesystem::path& checkpoint, const EvaluationMark& mark);
 
   /// Throws io::Error unless a checkpoint of so many bytes fits on the disk.
   void require_space(uint64_t bytes) const;

@@ -23,12 +23,12 @@ inline constexpr const char* kManifestName = "manifest.json";
 
 std::string to_json(const Manifest& manifest);
 
-/// Throws std::runtime_error for a text that to_json would not have written: damaged, of another schema, or with file
-/// names that lead out of the folder.
-Manifest manifest_from_json(const std::string& text);
+/// `name` is the file's, in messages. Throws io::Error for a text that to_json would not have written: damaged, or with
+/// file names that lead out of the folder; io::NewerSchema.
+Manifest manifest_from_json(const std::string& text, const std::string& name = kManifestName);
 
 /// The manifest of a folder, checked against itself and the sizes of the files, not their contents. Throws
-/// DamagedCheckpoint.
+/// DamagedCheckpoint, io::NewerSchema.
 Manifest read_manifest(const std::filesystem::path& folder);
 
 }  // namespace cachet::train

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 2> kPointers{"best", "last"};
-constexpr uint64_t kMostKeptBytes = uint64_t{1} << 30, kMostStateBytes = uint64_t{1} << 24;
+constexpr uint64_t kMostKeptBytes = uint64_t{1} << 30;
 
 /// Files that tell how a run was trained, and nothing that its answers depend on.
 bool tells_of_training(const std::string& name) {
@@ -39,7 +39,7 @@ bool is_own_file(const fs::directory_entry& entry) { return !entry.is_symlink() 
 
 void write_stripped_run(const fs::path& run, const fs::path& checkpoint, const fs::path& into, bool replace) {
   const io::TensorMap weights = read_weights(checkpoint);
-  const TrainState state = train_state_from_json(io::read_text_file(checkpoint / "state.json", kMostStateBytes));
+  const TrainState state = read_checkpoint_state(checkpoint);
   io::NewFolder fresh(into, replace ? io::NewFolder::Taken::replaced : io::NewFolder::Taken::refused);
   for (const fs::directory_entry& entry : fs::directory_iterator(run)) {
     const std::string name = entry.path().filename().string();

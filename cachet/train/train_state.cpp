@@ -1,9 +1,9 @@
 #include "cachet/train/train_state.h"
 
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json_fields.h"
+#include "cachet/train/options.h"
 
 namespace cachet::train {
 namespace {
@@ -16,71 +16,69 @@ Json running_to_json(const std::vector<MetricSum>& running) {
   return list;
 }
 
-std::vector<MetricSum> running_from_json(const Json& list) {
-  std::vector<MetricSum> running;
-  for (const Json& sum : list) running.push_back({sum.at("name"), sum.at("total"), sum.at("count")});
-  return running;
-}
-
-TrainState parse_train_state(const Json& json) {
+TrainState parse_train_state(const io::JsonFields& json) {
+  json.schema(1);
   TrainState state;
-  if (json.at("schema") != 1) throw std::runtime_error("its schema is not 1: it was written by a newer cachet");
-  json.at("step").get_to(state.step);
-  json.at("epoch").get_to(state.epoch);
-  json.at("batch").get_to(state.batch);
-  json.at("micro_batch").get_to(state.micro_batch);
-  json.at("samples").get_to(state.samples);
-  json.at("evaluated").get_to(state.evaluated);
-  json.at("seconds").get_to(state.seconds);
-  if (!json.at("best").is_null()) state.best = json.at("best").get<double>();
-  json.at("best_step").get_to(state.best_step);
-  json.at("evaluations_since_best").get_to(state.evaluations_since_best);
-  state.running = running_from_json(json.at("running"));
-  json.at("running_steps").get_to(state.running_steps);
-  json.at("running_norm").get_to(state.running_norm);
-  state.penalty_in_loss = json.value("penalty_in_loss", true);  // as it was where there is no such field
-  json.at("seed").get_to(state.seed);
-  json.at("config_hash").get_to(state.config_hash);
-  json.at("world_size").get_to(state.world_size);
-  json.at("threads").get_to(state.threads);
-  json.at("cachet_version").get_to(state.cachet_version);
-  json.at("torch_version").get_to(state.torch_version);
+  state.step = json.count("step");
+  state.epoch = json.count("epoch");
+  state.batch = json.count("batch");
+  state.micro_batch = json.count("micro_batch");
+  state.samples = json.count("samples");
+  state.evaluated = json.flag("evaluated");
+  state.seconds = json.number("seconds");
+  if (!json.is_null("best")) state.best = json.number("best");
+  state.best_step = json.count("best_step");
+  state.evaluations_since_best = json.count("evaluations_since_best");
+  state.for_evaluation = json.flag("for_evaluation", false);
+  for (const io::JsonFields& sum : json.objects("running"))
+    state.running.push_back({sum.text("name"), sum.number("total"), sum.number("count")});
+  state.running_steps = json.count("running_steps");
+  state.running_norm = json.number("running_norm");
+  state.penalty_in_loss = json.flag("penalty_in_loss", true);  // as it was where there is no such field
+  state.seed = json.unsigned_integer("seed");
+  state.config_hash = json.text("config_hash");
+  state.world_size = json.integer("world_size", 1, io::JsonFields::kMostCount);
+  state.threads = json.integer("threads", 0, kMostThreads);
+  state.cachet_version = json.text("cachet_version");
+  state.torch_version = json.text("torch_version");
+  if (json.has("tensors")) {
+    const io::JsonFields tensors = json.object("tensors");
+    for (const std::string& file : tensors.keys()) state.tensors[file] = tensors.count(file);
+  }
   return state;
 }
 
 }  // namespace
 
 std::string to_json(const TrainState& state) {
-  const Json json{{"schema", 1},
-                  {"step", state.step},
-                  {"epoch", state.epoch},
-                  {"batch", state.batch},
-                  {"micro_batch", state.micro_batch},
-                  {"samples", state.samples},
-                  {"evaluated", state.evaluated},
-                  {"seconds", state.seconds},
-                  {"best", state.best ? Json(*state.best) : Json(nullptr)},
-                  {"best_step", state.best_step},
-                  {"evaluations_since_best", state.evaluations_since_best},
-                  {"running", running_to_json(state.running)},
-                  {"running_steps", state.running_steps},
-                  {"running_norm", state.running_norm},
-                  {"penalty_in_loss", state.penalty_in_loss},
-                  {"seed", state.seed},
-                  {"config_hash", state.config_hash},
-                  {"world_size", state.world_size},
-                  {"threads", state.threads},
-                  {"cachet_version", state.cachet_version},
-                  {"torch_version", state.torch_version}};
+  Json json{{"schema", 1},
+            {"step", state.step},
+            {"epoch", state.epoch},
+            {"batch", state.batch},
+            {"micro_batch", state.micro_batch},
+            {"samples", state.samples},
+            {"evaluated", state.evaluated},
+            {"seconds", state.seconds},
+            {"best", state.best ? Json(*state.best) : Json(nullptr)},
+            {"best_step", state.best_step},
+            {"evaluations_since_best", state.evaluations_since_best},
+            {"for_evaluation", state.for_evaluation},
+            {"running", running_to_json(state.running)},
+            {"running_steps", state.running_steps},
+            {"running_norm", state.running_norm},
+            {"penalty_in_loss", state.penalty_in_loss},
+            {"seed", state.seed},
+            {"config_hash", state.config_hash},
+            {"world_size", state.world_size},
+            {"threads", state.threads},
+            {"cachet_version", state.cachet_version},
+            {"torch_version", state.torch_version}};
+  if (!state.tensors.empty()) json["tensors"] = state.tensors;
   return json.dump(2) + "\n";
 }
 
-TrainState train_state_from_json(const std::string& text) {
-  try {
-    return parse_train_state(io::parse_json<Json>(text));
-  } catch (const Json::exception&) {
-    throw std::runtime_error("it is not the JSON that a training state has");
-  }
+TrainState train_state_from_json(const std::string& text, const std::string& name) {
+  return parse_train_state(io::JsonFields(text, name));
 }
 
 }  // namespace cachet::train

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,12 +17,14 @@ struct TrainState {
   int64_t batch = 0;        // its number within that epoch: the sampler's cursor
   int64_t micro_batch = 0;  // within an accumulation: 0, as checkpoints lie between steps
   int64_t samples = 0;      // seen in training
-  bool evaluated = false;   // whether the evaluation due at this step is done
+  bool evaluated = false;   // whether the evaluation that is due at this step is done
   double seconds = 0;       // that the run took, over all its parts, evaluations included
 
   std::optional<double> best;  // objective's best value
   int64_t best_step = 0;
   int64_t evaluations_since_best = 0;
+
+  bool for_evaluation = false;  // whether the checkpoint was saved for the evaluation of its step alone
 
   std::vector<MetricSum> running;  // means under way since the last step line
   int64_t running_steps = 0;
@@ -33,10 +36,13 @@ struct TrainState {
   int64_t world_size = 1;
   int64_t threads = 0;
   std::string cachet_version, torch_version;
+
+  std::map<std::string, int64_t> tensors;  // how many each file of the checkpoint has; none in checkpoints of 0.1.0
 };
 
-/// One JSON object, numbers to the last bit. from_json throws std::runtime_error naming the field.
+/// One JSON object, numbers to the last bit. from_json throws io::Error that names the file and the field, and
+/// io::NewerSchema.
 std::string to_json(const TrainState& state);
-TrainState train_state_from_json(const std::string& text);
+TrainState train_state_from_json(const std::string& text, const std::string& name = "state.json");
 
 }  // namespace cachet::train

@@ -9,6 +9,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
 #include "cachet/train/checkpoint_store.h"
+#include "cachet/train/deciding_metric.h"
 #include "cachet/train/device.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/error_message.h"
@@ -37,9 +38,7 @@ struct EvaluationLeft {};
 /// Throws std::logic_error for a task that does not say which of its metrics decides, and which way is better.
 RunDescription described(Task& task) {
   RunDescription run = task.describe();
-  const report::MetricDescription* metric = report::deciding(run.metrics);
-  if (metric == nullptr || metric->better == report::Better::neither)
-    throw std::logic_error("the task \"" + run.task + "\" has no metric that decides what is best");
+  deciding_metric(run);
   return run;
 }
 
@@ -64,15 +63,16 @@ int Outcome::exit_code() const {
 class Trainer::Loop {
  public:
   Loop(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
-       std::shared_ptr<processes::Processes> processes)
+       std::shared_ptr<processes::Processes> processes, io::FileSystem& file_system)
       : task_(task),
         options_(options),
         run_(described(task)),
         folder_(folder),
         progress_(progress),
+        file_system_(file_system),
         live_(task, options, processes),
         leader_(std::move(processes)),
-        store_(folder.checkpoints(), folder.id(), options.train.keep),
+        store_(folder.checkpoints(), folder.id(), options.train.keep, file_system),
         log_(folder.log(), progress) {}
 
   int64_t total_steps() const { return live_.total_steps(); }
@@ -115,6 +115,7 @@ class Trainer::Loop {
     task_.keep_evaluations_in(folder_.unfinished_evaluation());
     const std::optional<CheckpointStore::Found> found = store_.resume();
     for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
+    if (found) tell_not_removed(found->not_removed);
     leader_.name_stragglers([this](const std::string& line) { log_.say(line); });
     leader_.begin({folder_.config_hash(), live_.device().type(), task_.data_fingerprints()},
                   found ? std::optional(found->folder) : std::nullopt);
@@ -122,6 +123,7 @@ class Trainer::Loop {
       log_.say(std::to_string(leader_.processes()) + " processes train together, each with its part of every batch");
     if (found) restore(*found);
     started_ = true;
+    if (live_.state.evaluated) remove_unfinished_evaluation();  // a process was killed before it did so
     const RewoundEvents rewound = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
     if (rewound.bytes > 0)
       log_.note("cut " + std::to_string(rewound.bytes) + " bytes of metrics behind the checkpoint");
@@ -129,7 +131,7 @@ class Trainer::Loop {
       log_.say(folder_.metrics().string() + ": " + std::to_string(rewound.damaged_lines) +
                (rewound.damaged_lines == 1 ? " line is damaged and is" : " lines are damaged and are") +
                " passed over");
-    events_.emplace(folder_.metrics());
+    events_.emplace(folder_.metrics(), file_system_);
     history_ = read_events(folder_.metrics());
     for (const Event& event : history_) {
       if (event.kind == Event::Kind::evaluation) evaluation_ = event.metrics;
@@ -157,8 +159,9 @@ class Trainer::Loop {
       throw std::runtime_error(found.folder.string() + ": was made with another recipe than this run's");
     }
     const std::vector<std::string> notes = live_.restore(found.checkpoint);
-    saved_step_ = saved.step;
-    saved_evaluated_ = saved.evaluated;
+    saved_ = {found.folder, saved.step, evaluation_mark_of(saved)};
+    if (!found.checkpoint.mark_refused.empty())
+      log_.say("the evaluation at this step is done again: " + found.checkpoint.mark_refused);
     log_.say("resuming from " + found.folder.string() + " (step " + std::to_string(saved.step) + ")");
     if (saved.penalty_in_loss) {
       log_.note("the training loss has the penalties of the model in it, as it had when this run began");
@@ -172,7 +175,10 @@ class Trainer::Loop {
 
   Ending train() {
     while (true) {
-      if (evaluation_due()) evaluate();
+      if (evaluation_due()) {
+        save();  // if the evaluation fails, or the process is killed in it, the step is not lost
+        evaluate();
+      }
       const std::optional<Ending> ending = due_ending();
       if (ending || checkpoint_due()) save();
       if (ending) return *ending;
@@ -233,25 +239,37 @@ class Trainer::Loop {
     const WallClock::time_point start = WallClock::now();
     try {
       evaluation_ = live_.evaluate([&](int64_t done, int64_t total) { show_evaluation(done, total); });
+      judge();
     } catch (const EvaluationLeft&) {
       live_.state.seconds = seconds_so_far();
-      return;  // still to be done, as the checkpoint will say
+      return;  // still to be done, as the checkpoint says
+    } catch (const std::exception&) {
+      log_.say("the evaluation at step " + std::to_string(live_.state.step) +
+               " failed; the checkpoint of this step is " + saved_->folder.string() +
+               ", and a resume evaluates it first: " + resume_command(folder_.path(), leader_.processes()));
+      throw;
     }
-    std::error_code absent;
-    std::filesystem::remove(folder_.unfinished_evaluation(), absent);
     live_.state.evaluated = true;
-    judge();
     live_.state.seconds = seconds_so_far();
     Event event = new_event(Event::Kind::evaluation, evaluation_);
     event.machine.set("seconds", live_.state.seconds);
     event.machine.set("evaluation_seconds", seconds_from(start));
     record(event);
     if (const std::string details = task_.evaluation_details(); !details.empty())
-      write_evaluation_details(folder_.evaluation(), live_.state.step, details);
+      write_evaluation_details(folder_.evaluation(), live_.state.step, details, file_system_);
+    // Last of what a resume reads: until the mark is there, all of it is done again.
+    events_->sync();
+    mark();
+    remove_unfinished_evaluation();
     tell_notes();
     write_summary(folder_.summary(), history_);
     write_status({});
     write_report({});
+  }
+
+  void remove_unfinished_evaluation() {
+    std::error_code absent;
+    std::filesystem::remove(folder_.unfinished_evaluation(), absent);
   }
 
   void tell_notes() {
@@ -272,15 +290,12 @@ class Trainer::Loop {
 
   /// Compares the evaluation with the best one so far.
   void judge() {
-    const report::MetricDescription& metric = deciding_metric();
-    const std::optional<double> value = evaluation_.find(metric.name);
-    if (!value) throw std::runtime_error("the evaluation gave no \"" + metric.name + "\", which decides what is best");
+    const double value = deciding_value(run_, evaluation_);
     TrainState& state = live_.state;
-    const bool higher = metric.better == report::Better::higher;
-    const bool better =
-        std::isfinite(*value) && (!state.best || (higher ? *value > *state.best : *value < *state.best));
+    const bool higher = deciding_metric(run_).better == report::Better::higher;
+    const bool better = std::isfinite(value) && (!state.best || (higher ? value > *state.best : value < *state.best));
     if (better) {
-      state.best = *value;
+      state.best = value;
       state.best_step = state.step;
     }
     state.evaluations_since_best = better ? 0 : state.evaluations_since_best + 1;
@@ -299,26 +314,37 @@ class Trainer::Loop {
   bool checkpoint_due() const {
     const TrainState& state = live_.state;
     if (state.step == 0) return false;
-    if (due(options_.train.checkpoint_every) || is_best()) return true;
+    if (due(options_.train.checkpoint_every)) return true;
     const double most = options_.train.save_minutes * 60;
     return most > 0 && seconds_from(last_save_) >= most;
   }
 
-  bool is_best() const {
-    return live_.state.evaluated && live_.state.best && live_.state.best_step == live_.state.step;
-  }
-
+  /// Between two steps: a checkpoint of the step, or, where it has one, what was added to it since.
   void save() {
-    if (live_.state.step == saved_step_ && live_.state.evaluated == saved_evaluated_) return;
+    if (live_.state.step == 0) return;
+    if (saved_ && saved_->step == live_.state.step) return mark();
     events_->sync();
+    live_.state.for_evaluation = !checkpoint_due() && !due_ending();
     Checkpoint checkpoint = leader_.lead(Act::give_state, [&] { return live_.capture(); });
     checkpoint.state.config_hash = folder_.config_hash();
-    const CheckpointStore::Saved saved = store_.save(checkpoint, is_best());
-    saved_step_ = live_.state.step;
-    saved_evaluated_ = live_.state.evaluated;
+    const CheckpointStore::Saved saved = store_.save(checkpoint);
+    saved_ = {saved.folder, live_.state.step, evaluation_mark_of(live_.state)};
     last_save_ = WallClock::now();
     log_.note("saved " + saved.folder.string());
-    for (const std::string& reason : saved.not_removed) log_.say("an older checkpoint could not be removed: " + reason);
+    tell_not_removed(saved.not_removed);
+  }
+
+  /// Adds to the checkpoint of this step what an evaluation found since it was saved.
+  void mark() {
+    const EvaluationMark now = evaluation_mark_of(live_.state);
+    if (now == saved_->mark) return;
+    const CheckpointStore::Saved marked = store_.mark(saved_->folder, now);
+    saved_->mark = now;
+    tell_not_removed(marked.not_removed);
+  }
+
+  void tell_not_removed(const std::vector<std::string>& reasons) {
+    for (const std::string& reason : reasons) log_.say("an older checkpoint could not be removed: " + reason);
   }
 
   double seconds_so_far() const { return seconds_before_ + seconds_from(wall_start_); }
@@ -356,7 +382,7 @@ class Trainer::Loop {
         return "interrupted " + at + "; go on with: " + resume_command(folder_.path(), leader_.processes());
       case Ending::early_stop:
         return "stopped early " + at + ": " + std::to_string(live_.state.evaluations_since_best) +
-               " evaluations without a better " + deciding_metric().title;
+               " evaluations without a better " + deciding_metric(run_).title;
       case Ending::out_of_time:
         return "out of time " + at +
                " (train.max_hours); go on with: " + resume_command(folder_.path(), leader_.processes()) +
@@ -402,9 +428,9 @@ class Trainer::Loop {
     return status;
   }
 
-  void write_status(const Status& status) { io::write_file_atomically(folder_.status(), to_json(placed(status))); }
-
-  const report::MetricDescription& deciding_metric() const { return *report::deciding(run_.metrics); }
+  void write_status(const Status& status) {
+    io::write_file_atomically(folder_.status(), to_json(placed(status)), file_system_);
+  }
 
   void write_report(const Status& status) {
     try {
@@ -420,6 +446,7 @@ class Trainer::Loop {
   RunDescription run_;
   RunFolder& folder_;
   report::Progress* progress_;
+  io::FileSystem& file_system_;
   LiveRun live_;
   Leader leader_;
   CheckpointStore store_;
@@ -431,17 +458,21 @@ class Trainer::Loop {
   StepMeter meter_;
   Interruption interruption_;
   Metrics evaluation_;
-  int64_t saved_step_ = 0;
-  bool saved_evaluated_ = false;
-  bool started_ = false;        // from a checkpoint, or from the beginning
-  bool did_something_ = false;  // a finished run that is gone on with keeps its page
+  struct SavedCheckpoint {
+    std::filesystem::path folder;
+    int64_t step;
+    EvaluationMark mark;  // what it knows of its evaluation
+  };
+  std::optional<SavedCheckpoint> saved_;  // the newest one of this run
+  bool started_ = false;                  // from a checkpoint, or from the beginning
+  bool did_something_ = false;            // a finished run that is gone on with keeps its page
   double seconds_before_ = 0;
   WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();
 };
 
 Trainer::Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
-                 std::shared_ptr<processes::Processes> processes)
-    : loop_(std::make_unique<Loop>(task, options, folder, progress, std::move(processes))) {}
+                 std::shared_ptr<processes::Processes> processes, io::FileSystem& file_system)
+    : loop_(std::make_unique<Loop>(task, options, folder, progress, std::move(processes), file_system)) {}
 
 Trainer::~Trainer() = default;
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "cachet/io/file_system.h"
 #include "cachet/processes/processes.h"
 #include "cachet/train/options.h"
 #include "cachet/train/task.h"
@@ -29,14 +30,16 @@ struct Outcome {
 /// Trains a task in a run folder: accumulation, clipping, averaging, schedule, step lines, evaluations, checkpoints.
 ///
 /// Between two optimizer steps it looks for what is due, in this order: a step line, an evaluation, a checkpoint, an
-/// ending. SIGINT and SIGTERM end the run after the step under way (see interruption.h).
+/// ending. A checkpoint is saved before each evaluation, and what the evaluation found is added to it afterwards.
+/// SIGINT and SIGTERM end the run after the step under way (see interruption.h).
 class Trainer {
  public:
   /// The folder's newest whole checkpoint, if it has one, is where training goes on. `progress` may be null. Of several
   /// processes that train together this is the leader's, which evaluates, saves and writes the folder; the others
-  /// follow() (joint_training.h).
+  /// follow() (joint_training.h). What a resume reads is written through `file_system`.
   Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
-          std::shared_ptr<processes::Processes> processes = nullptr);
+          std::shared_ptr<processes::Processes> processes = nullptr,
+          io::FileSystem& file_system = io::FileSystem::real());
   ~Trainer();
 
   /// Throws what the task throws and std::system_error for a disk that fails, after the report is rewritten.

@@ -9,7 +9,7 @@ import subprocess
 import tomllib
 
 import command
-from runs import RECIPE, RunTest, write_images
+from runs import RECIPE, RunTest, pixels, write_images, write_png
 
 
 class Train(RunTest):
@@ -129,6 +129,44 @@ class Train(RunTest):
         (run / "run.json").write_text(json.dumps(description))
         self.cachet("train", "run", "--resume", "--set", "train.limit=12 steps", "--progress", "none")
         self.assertEqual(json.loads((run / "run.json").read_text())["data"], kept)
+
+    def test_an_evaluation_that_fails_loses_no_step(self):
+        for split, count in (("train", 8), ("val", 4)):
+            for label in ("a", "b"):
+                folder = self.folder / "photos" / split / label
+                folder.mkdir(parents=True)
+                for number in range(count):
+                    write_png(folder / f"{number}.png", 8, 8, pixels(2 * number + (label == "b")))
+        settings = ["data.root=photos", "data.kind=class_folders", "data.classes=2", "data.resize.image_size=8", "train.epochs=6",
+                    "train.checkpoint_every=1000 steps", "train.evaluate_every=2 steps"]
+        settings = [word for each in settings for word in ("--set", each)]
+        damaged = self.folder / "photos/val/b/3.png"
+        whole = damaged.read_bytes()
+        damaged.write_bytes(whole[:-30] + bytes(30))
+        said = self.refused("train", "tiny.toml", "--run", "run", "--progress", "none", *settings, cwd=self.folder, code=1, lines=9)
+        self.assertIn("3.png", said)
+        self.assertIn("the evaluation at step 2 failed; the checkpoint of this step is run/checkpoints/step-00000002", said)
+        self.assertIn("cachet train run --resume", said)
+        state = json.loads((self.folder / "run/checkpoints/step-00000002/state.json").read_text())
+        self.assertEqual((state["step"], state["evaluated"], state["for_evaluation"]), (2, False, True))
+        damaged.write_bytes(whole)
+        self.cachet("train", "run", "--resume", "--progress", "none")
+        self.train("whole", *settings)
+        same = lambda run: [{key: event[key] for key in ("kind", "step", "epoch", "metrics")} for event in self.events(run)]
+        self.assertEqual(same("run"), same("whole"))
+        self.assertEqual(self.weights("run"), self.weights("whole"))
+        for name in ("best", "last"):
+            self.assertEqual(*((self.folder / run / "checkpoints" / name).read_text() for run in ("run", "whole")))
+        self.assertEqual(*(sorted(path.name for path in (self.folder / run / "checkpoints").iterdir()) for run in ("run", "whole")))
+
+    def test_files_of_a_newer_cachet_are_refused(self):
+        self.train("run", "--set", "train.limit=4 steps")
+        for name, words in (("run.json", ("eval", "run")), ("run.json", ("train", "run", "--resume"))):
+            kept = (self.folder / "run" / name).read_text()
+            (self.folder / "run" / name).write_text(json.dumps(json.loads(kept) | {"schema": 77}))
+            said = self.refused(*words, cwd=self.folder, code=1)
+            self.assertIn(f"run/{name}: its schema is 77, and this version of cachet reads up to 1; use a newer cachet", said)
+            (self.folder / "run" / name).write_text(kept)
 
     def test_the_page_shows_what_command_lines_set(self):
         self.train("run", "--set", "train.limit=4 steps", "--set", "model.norm.warmup=20")

@@ -13,7 +13,8 @@ namespace cachet::fuzz {
 void read(std::span<const uint8_t> input) {
   const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
   try {
-    if (train::to_json(train::manifest_from_json(text)) != text) std::abort();
+    const std::string written = train::to_json(train::manifest_from_json(text));
+    if (train::to_json(train::manifest_from_json(written)) != written) std::abort();
   } catch (const std::runtime_error&) {
   }
   try {

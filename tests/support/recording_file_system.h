@@ -51,6 +51,7 @@ class RecordingFileSystem : public io::FileSystem {
   int free_bytes(const std::filesystem::path& path, uint64_t* bytes) override;
 
  private:
+  bool is_dead() const { return die_after_ != kNever && calls_.size() > die_after_; }
   /// Records a call; returns false (and sets errno) when it is to fail.
   bool begin(Call call);
   template <class Result>
@@ -66,7 +67,7 @@ class RecordingFileSystem : public io::FileSystem {
 };
 
 inline bool RecordingFileSystem::begin(Call call) {
-  if (die_after_ != kNever && calls_.size() > die_after_) throw Died();
+  if (is_dead()) throw Died();
   const bool fails = calls_.size() == fail_at_;
   call.succeeded = !fails;
   calls_.push_back(std::move(call));
@@ -92,8 +93,9 @@ inline int RecordingFileSystem::fsync(int file) {
   return end(FileSystem::fsync(file));
 }
 
-/// A descriptor is gone even when close() reports an error.
+/// A descriptor is gone even when close() reports an error, and with the process.
 inline int RecordingFileSystem::close(int file) {
+  if (is_dead()) return FileSystem::close(file);
   const bool succeeds = begin({Call::Kind::kClose, open_[file], {}, {}});
   const int error = errno;
   const int result = FileSystem::close(file);

@@ -9,6 +9,7 @@
 
 #include "cachet/train/checkpoint_store.h"
 #include "tests/support/bytes.h"
+#include "tests/support/checkpoints.h"
 #include "tests/support/robustness.h"
 #include "tests/support/temporary_directory.h"
 
@@ -54,8 +55,8 @@ TEST_P(CheckpointDamageRobustness, IsRefusedByNameAndTheOlderCheckpointLoads) {
   const Damage damage = GetParam();
   const test::TemporaryDirectory folder;
   CheckpointStore writer(folder.path(), "run", 2);
-  writer.save(damage_checkpoint(1), /*best=*/true);
-  const fs::path newest = writer.save(damage_checkpoint(2), /*best=*/false).folder;
+  writer.save(test::the_best(damage_checkpoint(1)));
+  const fs::path newest = writer.save(damage_checkpoint(2)).folder;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(newest)) files.push_back(entry.path());
   std::ranges::sort(files);
@@ -92,8 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, CheckpointDamageRobustness,
 TEST(CheckpointDamageRobustness, WithoutAWholeCheckpointAllAreNamed) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 2);
-  const fs::path first = store.save(damage_checkpoint(1), false).folder,
-                 second = store.save(damage_checkpoint(2), false).folder;
+  const fs::path first = store.save(damage_checkpoint(1)).folder, second = store.save(damage_checkpoint(2)).folder;
   fs::remove(first / "state.json");
   test::write_bytes(second / "manifest.json", "{}");
   try {

@@ -8,6 +8,7 @@
 
 #include "cachet/io/error.h"
 #include "cachet/train/checkpoint_store.h"
+#include "tests/support/checkpoints.h"
 #include "tests/support/power_cut.h"
 #include "tests/support/recording_file_system.h"
 #include "tests/support/temporary_directory.h"
@@ -33,19 +34,28 @@ Checkpoint fault_checkpoint(int64_t step) {
 /// A run with two checkpoints, of which the next save removes one.
 void prepare_saves(const fs::path& folder) {
   CheckpointStore store(folder, "run", 1);
-  store.save(fault_checkpoint(5), /*best=*/true);
-  store.save(fault_checkpoint(kFaultOld), /*best=*/true);
+  store.save(test::the_best(fault_checkpoint(5)));
+  store.save(test::the_best(fault_checkpoint(kFaultOld)));
 }
 
-/// Saves into the folder; true if that went well, in all its parts.
+/// Saves into the folder, and then adds that it is the best one; true if that went well, in all its parts.
 bool save_new(const fs::path& folder, RecordingFileSystem& file_system, std::string* message = nullptr) {
   try {
-    const auto saved = CheckpointStore(folder, "run", 1, file_system).save(fault_checkpoint(kFaultNew), /*best=*/true);
-    for (const std::string& reason : saved.not_removed) {
-      EXPECT_TRUE(fs::exists(saved.folder)) << "it is there, and what is old could not be removed";
-      if (message != nullptr) *message += reason;
+    CheckpointStore store(folder, "run", 1, file_system);
+    Checkpoint checkpoint = test::the_best(fault_checkpoint(kFaultOld));
+    checkpoint.state.step = kFaultNew;
+    checkpoint.state.evaluated = false;
+    checkpoint.model = fault_checkpoint(kFaultNew).model;
+    checkpoint.optimizer = fault_checkpoint(kFaultNew).optimizer;
+    const auto saved = store.save(checkpoint);
+    const auto marked = store.mark(saved.folder, evaluation_mark_of(test::the_best(fault_checkpoint(kFaultNew)).state));
+    for (const std::vector<std::string>& reasons : {saved.not_removed, marked.not_removed}) {
+      for (const std::string& reason : reasons) {
+        EXPECT_TRUE(fs::exists(saved.folder)) << "it is there, and what is old could not be removed";
+        if (message != nullptr) *message += reason;
+      }
     }
-    return saved.not_removed.empty();
+    return saved.not_removed.empty() && marked.not_removed.empty();
   } catch (const io::Error& error) {
     if (message != nullptr) *message = error.what();
   } catch (const RecordingFileSystem::Died&) {
@@ -63,6 +73,12 @@ int64_t resumed_step(const fs::path& folder) {
   EXPECT_TRUE(found->checkpoint.model.at("weight").equal(at::full({8, 8}, step)));
   EXPECT_TRUE(found->checkpoint.optimizer.at("weight.exp_avg").equal(at::arange(64).to(at::kFloat) + step));
   EXPECT_EQ(store.last(), found->folder);
+  const bool marked = found->checkpoint.state.evaluated;
+  EXPECT_EQ(marked || step == kFaultNew, true) << "the earlier checkpoint was evaluated";
+  EXPECT_EQ(store.best(), folder / checkpoint_name(step == kFaultNew && marked ? kFaultNew : kFaultOld));
+  EXPECT_EQ(found->checkpoint.state.best_step, step_of_checkpoint(*store.best()));
+  for (const auto& entry : fs::directory_iterator(found->folder))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
   for (const auto& entry : fs::directory_iterator(folder)) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
   }
@@ -93,7 +109,9 @@ TEST(CheckpointFaults, EveryCallThatFailsIsReportedAndLeavesAWholeCheckpoint) {
       const bool not_saved = message.find("could not be saved") != std::string::npos;
       not_removed |= !not_saved;
       EXPECT_NE(message.find(not_saved ? (folder / "step-00000020").string() : "step-0000"), std::string::npos);
-      EXPECT_EQ(message.find(" bytes") != std::string::npos, not_saved);
+      const bool of_folder = message.find("what the evaluation") != std::string::npos &&
+                             message.find("the folder") != std::string::npos;  // names no bytes
+      EXPECT_EQ(message.find(" bytes") != std::string::npos, not_saved && !of_folder);
       EXPECT_NE(message.find(std::strerror(error)), std::string::npos);
       const int64_t step = resumed_step(folder.path());
       EXPECT_TRUE(step == kFaultOld || step == kFaultNew) << step;
@@ -166,7 +184,7 @@ TEST(CheckpointFaults, AFullDiskIsNoticedBeforeAnythingIsWritten) {
   const TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 1, file_system);
   try {
-    store.save(fault_checkpoint(1), false);
+    store.save(fault_checkpoint(1));
     FAIL() << "nothing was thrown";
   } catch (const io::Error& error) {
     EXPECT_NE(std::string(error.what()).find("1000 bytes"), std::string::npos) << error.what();

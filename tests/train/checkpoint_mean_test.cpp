@@ -44,7 +44,7 @@ TEST(CheckpointMean, AveragesParametersAndTakesStateFromTheLast) {
   for (const int64_t step : {3, 6, 9}) {
     const Checkpoint checkpoint = counted(step);
     weights.push_back(checkpoint.model.at("weight").to(at::kDouble));
-    store.save(checkpoint, false);
+    store.save(checkpoint);
   }
   std::vector<fs::path> oldest_first = newest_checkpoints(folder.path());
   std::ranges::reverse(oldest_first);
@@ -63,7 +63,7 @@ TEST(CheckpointMean, AveragesParametersAndTakesStateFromTheLast) {
 TEST(CheckpointMean, IsACheckpointThatIsReadAndNotGoneOnWith) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 9);
-  store.save(counted(1), false);
+  store.save(counted(1));
   const CheckpointMean mean = mean_of_checkpoints(newest_checkpoints(folder.path()), kParameters);
   for (int again = 0; again < 2; ++again)
     write_weights_checkpoint(folder / "mean-1", mean.weights, mean.state, mean.run);
@@ -71,7 +71,7 @@ TEST(CheckpointMean, IsACheckpointThatIsReadAndNotGoneOnWith) {
   EXPECT_TRUE(read_weights(folder / "mean-1").at("weight").equal(mean.weights.at("weight")));
   EXPECT_THROW(read_checkpoint(folder / "mean-1"), DamagedCheckpoint);
   EXPECT_EQ(store.resume()->folder, folder / "step-00000001");
-  store.save(counted(2), false);
+  store.save(counted(2));
   EXPECT_TRUE(fs::exists(folder / "mean-1")) << "it is no checkpoint that a run removes";
   EXPECT_EQ(newest_checkpoints(folder.path()).size(), 2u);
 }
@@ -79,7 +79,7 @@ TEST(CheckpointMean, IsACheckpointThatIsReadAndNotGoneOnWith) {
 TEST(CheckpointMean, RefusesWhatDoesNotMatch) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 9);
-  const fs::path first = store.save(counted(1), false).folder, last = store.save(counted(2), false).folder;
+  const fs::path first = store.save(counted(1)).folder, last = store.save(counted(2)).folder;
   const auto refusal = [&](const fs::path& other) {
     return test::thrown_message<io::Error>([&] { mean_of_checkpoints({other, last}, kParameters); });
   };
@@ -115,7 +115,7 @@ TEST(CheckpointMean, RefusesWhatDoesNotMatch) {
 TEST(CheckpointMean, AStepCountsOnce) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 9);
-  for (const int64_t step : {1, 2, 2, 2, 10}) store.save(counted(step), false);
+  for (const int64_t step : {1, 2, 2, 2, 10}) store.save(counted(step));
   std::vector<std::string> names;
   for (const fs::path& path : newest_checkpoints(folder.path())) names.push_back(path.filename().string());
   EXPECT_EQ(names, (std::vector<std::string>{"step-00000010", "step-00000002-r2", "step-00000001"}));

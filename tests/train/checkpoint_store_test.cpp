@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/checkpoints.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 
@@ -36,7 +37,7 @@ TEST(CheckpointStore, KeepsTheNewestAndTheBest) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 2);
   EXPECT_FALSE(store.resume());
-  for (int64_t step = 1; step <= 5; ++step) store.save(stored(step), /*best=*/step == 2);
+  for (int64_t step = 1; step <= 5; ++step) store.save(step == 2 ? test::the_best(stored(step)) : stored(step));
   EXPECT_EQ(names_in(folder.path()),
             (std::vector<std::string>{"best", "last", "step-00000002", "step-00000004", "step-00000005"}));
   EXPECT_EQ(store.best()->filename(), "step-00000002");
@@ -49,13 +50,13 @@ TEST(CheckpointStore, KeepsTheNewestAndTheBest) {
 TEST(CheckpointStore, RemovesNothingThatTheRunDidNotWrite) {
   const test::TemporaryDirectory folder;
   CheckpointStore other(folder.path(), "another run", 1);
-  other.save(stored(1), false);
+  other.save(stored(1));
   fs::create_directory(folder / "step-00000002");
   std::ofstream(folder / "step-00000002" / "notes.txt") << "mine";
   CheckpointStore store(folder.path(), "run", 1);
-  store.save(stored(3), false);
+  store.save(stored(3));
   std::ofstream(folder / "step-00000003" / "notes.txt") << "mine";
-  store.save(stored(4), false);
+  store.save(stored(4));
   EXPECT_TRUE(fs::exists(folder / "step-00000001" / "manifest.json"));
   EXPECT_TRUE(fs::exists(folder / "step-00000002" / "notes.txt"));
   EXPECT_TRUE(fs::exists(folder / ".step-00000003.removed" / "notes.txt")) << "a file of the user's was deleted";
@@ -65,15 +66,15 @@ TEST(CheckpointStore, RemovesNothingThatTheRunDidNotWrite) {
 TEST(CheckpointStore, AStepThatIsReachedAgainGetsANameOfItsOwn) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 9);
-  store.save(stored(7), false);
-  EXPECT_EQ(store.save(stored(7), false).folder.filename(), "step-00000007-r1");
+  store.save(stored(7));
+  EXPECT_EQ(store.save(stored(7)).folder.filename(), "step-00000007-r1");
   EXPECT_EQ(store.resume()->folder.filename(), "step-00000007-r1");
 }
 
 TEST(CheckpointStore, SetsPointersRightThatAKilledProcessLeftBehind) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 2);
-  store.save(stored(1), /*best=*/true);
+  store.save(test::the_best(stored(1)));
   Checkpoint better = stored(2);
   better.state.best = 0.9;
   better.state.best_step = 2;
@@ -93,7 +94,7 @@ TEST(CheckpointStore, ReadsTheStepOfAName) {
 TEST(CheckpointStore, TakesNoOtherCheckpointForTheBest) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 2);
-  for (int64_t step = 1; step <= 2; ++step) store.save(stored(step), /*best=*/step == 1);
+  for (int64_t step = 1; step <= 2; ++step) store.save(step == 1 ? test::the_best(stored(step)) : stored(step));
   for (const char* text : {"", "step-", "step-00000007\n", "../step-00000001\n"}) {
     std::ofstream(folder / "best", std::ios::trunc) << text;
     EXPECT_NE(test::thrown_message<std::runtime_error>([&] { find_checkpoint(folder.path()); }).find("best: names no"),
@@ -108,9 +109,9 @@ TEST(CheckpointStore, NoNameLeadsOutOfTheFolder) {
   const test::TemporaryDirectory root;
   fs::create_directory(root / "mine");
   fs::create_directory(root / "other");
-  CheckpointStore(root / "other", "run", 9).save(stored(9), /*best=*/true);
+  CheckpointStore(root / "other", "run", 9).save(test::the_best(stored(9)));
   CheckpointStore store(root / "mine", "run", 1);
-  store.save(stored(1), /*best=*/true);
+  store.save(test::the_best(stored(1)));
   fs::create_directory_symlink("../other/step-00000009", root / "mine/step-00000009");
   for (const std::string& name :
        {std::string("../other/step-00000009"), (root / "other/step-00000009").string(), std::string("./step-00000001"),
@@ -123,10 +124,12 @@ TEST(CheckpointStore, NoNameLeadsOutOfTheFolder) {
   }
   EXPECT_EQ(newest_checkpoints(root / "mine"), std::vector<fs::path>{root / "mine/step-00000001"});
   EXPECT_EQ(store.resume()->checkpoint.state.step, 1);
-  store.save(stored(9), false);
+  store.save(stored(9));
   EXPECT_EQ(store.last()->filename(), "step-00000009-r1");
-  store.save(stored(10), false);
-  EXPECT_EQ(newest_checkpoints(root / "mine").size(), 1U) << "rotation goes on";
+  store.save(stored(10));
+  EXPECT_EQ(newest_checkpoints(root / "mine"),
+            (std::vector<fs::path>{root / "mine/step-00000010", root / "mine/step-00000001"}))
+      << "rotation goes on, and the best one stays";
   EXPECT_TRUE(fs::is_symlink(root / "mine/step-00000009"));
   EXPECT_EQ(names_in(root / "other/step-00000009").size(), 5U) << "nothing of the other run is removed";
 }
@@ -135,7 +138,7 @@ TEST(CheckpointStore, RemainsThatAreLinksAreRemovedAlone) {
   const test::TemporaryDirectory root;
   fs::create_directory(root / "mine");
   fs::create_directory(root / "other");
-  CheckpointStore(root / "other", "run", 9).save(stored(9), false);
+  CheckpointStore(root / "other", "run", 9).save(stored(9));
   for (const char* name : {".step-00000001.partial", ".step-00000002.removed"})
     fs::create_directory_symlink("../other/step-00000009", root / "mine" / name);
   write_checkpoint(root / "mine/step-00000001", stored(1), "run");
@@ -149,7 +152,7 @@ TEST(CheckpointStore, TheFolderMayBeALink) {
   fs::create_directory(root / "disk");
   fs::create_directory_symlink("disk", root / "checkpoints");
   CheckpointStore store(root / "checkpoints", "run", 1);
-  for (int64_t step = 1; step <= 3; ++step) store.save(stored(step), /*best=*/true);
+  for (int64_t step = 1; step <= 3; ++step) store.save(test::the_best(stored(step)));
   EXPECT_EQ(names_in(root / "disk"), (std::vector<std::string>{"best", "last", "step-00000003"}));
   EXPECT_EQ(store.resume()->checkpoint.state.step, 3);
 }
@@ -157,26 +160,26 @@ TEST(CheckpointStore, TheFolderMayBeALink) {
 TEST(CheckpointStore, KeepsWhatAnotherProcessReads) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 1);
-  store.save(stored(1), false);
+  store.save(stored(1));
   {
     const HeldCheckpoint held = hold_checkpoint(folder.path());
     EXPECT_EQ(held.folder, folder / "step-00000001");
-    EXPECT_TRUE(store.save(stored(2), false).not_removed.empty());
+    EXPECT_TRUE(store.save(stored(2)).not_removed.empty());
     EXPECT_TRUE(read_weights(held.folder, false).at("weight").equal(at::full({4}, 1)));
     EXPECT_EQ(hold_newest_checkpoints(folder.path(), 9).size(), 2U);
     EXPECT_EQ(hold_newest_checkpoints(folder.path(), 1).front().folder, folder / "step-00000002");
   }
-  store.save(stored(3), false);
+  store.save(stored(3));
   EXPECT_EQ(names_in(folder.path()), (std::vector<std::string>{"last", "step-00000003"}));
 }
 
 TEST(CheckpointStore, AReaderFindsACheckpointAtAnyMomentOfRotation) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 1);
-  store.save(stored(1), /*best=*/true);
+  store.save(test::the_best(stored(1)));
   std::atomic<bool> over = false;
   std::thread saving([&] {
-    for (int64_t step = 2; step <= 200; ++step) store.save(stored(step), /*best=*/true);
+    for (int64_t step = 2; step <= 200; ++step) store.save(test::the_best(stored(step)));
     over = true;
   });
   int reads = 0;

@@ -53,6 +53,8 @@ struct ToyHooks {
   std::function<void(at::Tensor& images, ToyModel& model)> spoil = [](at::Tensor&, ToyModel&) {};
   std::function<void()> before_evaluation = [] {};
   std::function<void()> after_evaluation = [] {};
+  std::function<train::Metrics(train::Metrics)> metrics = [](train::Metrics metrics) { return metrics; };
+  std::string details;  // what an evaluation finds besides
   std::function<at::Tensor(at::Tensor)> loss = [](at::Tensor loss) { return loss; };
   std::function<at::Tensor(const ToyModel& model)> penalty = [](const ToyModel&) { return at::Tensor(); };
   std::function<void(const train::Status&)> report = [](const train::Status&) {};
@@ -106,8 +108,9 @@ class ToyTask : public train::Task {
     }
     hooks_.after_evaluation();
     const auto count = static_cast<double>(size);
-    return {{"loss", loss / count}, {"top1", right / count}};
+    return hooks_.metrics({{"loss", loss / count}, {"top1", right / count}});
   }
+  std::string evaluation_details() const override { return hooks_.details; }
 
   std::vector<train::Series> observe() override {
     return {{"memory", {model_->memory_.sum().item<double>(), model_->memory_.abs().max().item<double>()}}};
