@@ -2,13 +2,12 @@
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json_fields.h"
 #include "cachet/io/read_file.h"
 
 namespace cachet::train {
@@ -16,7 +15,9 @@ namespace {
 
 using EventJson = nlohmann::ordered_json;
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 34, kMostSteps = uint64_t{1} << 53;
+constexpr uint64_t kMostBytes = uint64_t{1} << 34;
+constexpr const char* kStepWord = "step";
+constexpr const char* kEvaluationWord = "evaluation";
 
 EventJson metrics_to_json(const Metrics& metrics) {
   EventJson json = EventJson::object();
@@ -24,40 +25,36 @@ EventJson metrics_to_json(const Metrics& metrics) {
   return json;
 }
 
-double number_from(const EventJson& json) {
-  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
-}
-
-Metrics metrics_from(const EventJson& json) {
+Metrics metrics_from(const io::JsonFields& json) {
   Metrics metrics;
-  for (const auto& [name, value] : json.items()) metrics.set(name, number_from(value));
+  for (const std::string& name : json.keys()) metrics.set(name, json.number_or_nan(name));
   return metrics;
 }
 
-/// Throws where it is none: what is too large for its type would be something else.
-int64_t natural(const EventJson& json) {
-  if (!json.is_number_unsigned() || json.get<uint64_t>() > kMostSteps)
-    throw EventJson::other_error::create(501, "no number of steps", &json);
-  return json.get<int64_t>();
+Event::Kind kind_from(const io::JsonFields& json) {
+  const std::string word = json.text("kind");
+  if (word == kStepWord) return Event::Kind::step;
+  if (word != kEvaluationWord) json.fail("'kind' is " + io::in_quotes(word) + ", which is not a kind of event");
+  return Event::Kind::evaluation;
 }
 
-std::optional<Event> parse_event(std::string_view line) {
+/// Nothing of a line that is damaged. Throws io::NewerSchema.
+std::optional<Event> parse_event(std::string_view line, const std::string& name) {
   try {
-    const EventJson json = io::parse_json<EventJson>(line);
-    if (json.at("schema") != 1) return std::nullopt;
+    const io::JsonFields json(line, name);
+    json.schema(1);
     Event event;
-    event.kind = json.at("kind") == "evaluation" ? Event::Kind::evaluation : Event::Kind::step;
-    event.step = natural(json.at("step"));
-    event.epoch = natural(json.at("epoch"));
-    event.metrics = metrics_from(json.at("metrics"));
-    for (const auto& [name, values] : json.at("series").items()) {
-      Series series{name, {}};
-      for (const EventJson& value : values) series.values.push_back(number_from(value));
-      event.series.push_back(std::move(series));
-    }
-    event.machine = metrics_from(json.at("machine"));
+    event.kind = kind_from(json);
+    event.step = json.count("step");
+    event.epoch = json.count("epoch");
+    event.metrics = metrics_from(json.object("metrics"));
+    const io::JsonFields series = json.object("series");
+    for (const std::string& each : series.keys()) event.series.push_back({each, series.numbers_or_nan(each)});
+    event.machine = metrics_from(json.object("machine"));
     return event;
-  } catch (const EventJson::exception&) {
+  } catch (const io::NewerSchema&) {
+    throw;
+  } catch (const io::Error&) {
     return std::nullopt;
   }
 }
@@ -71,7 +68,7 @@ void visit_events(const std::filesystem::path& path, Visit visit) {
   const std::string text = io::read_text_file(path, kMostBytes);
   size_t begin = 0;
   for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    const std::optional<Event> event = parse_event(std::string_view(text).substr(begin, end - begin));
+    const std::optional<Event> event = parse_event(std::string_view(text).substr(begin, end - begin), path.string());
     begin = end + 1;
     if (!visit(event, begin)) return;
   }
@@ -83,7 +80,7 @@ std::string to_json_line(const Event& event) {
   EventJson series = EventJson::object();
   for (const Series& one : event.series) series[one.name] = one.values;
   const EventJson json{{"schema", 1},
-                       {"kind", event.kind == Event::Kind::step ? "step" : "evaluation"},
+                       {"kind", event.kind == Event::Kind::step ? kStepWord : kEvaluationWord},
                        {"step", event.step},
                        {"epoch", event.epoch},
                        {"metrics", metrics_to_json(event.metrics)},

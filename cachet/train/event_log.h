@@ -28,7 +28,7 @@ double unix_time();                                    // now
 std::string to_json_line(const Event& event);
 
 /// The events of a file, torn and damaged lines left out. A missing file has none. Throws io::Error where it cannot be
-/// read, or is no regular file.
+/// read, or is no regular file, io::NewerSchema.
 std::vector<Event> read_events(const std::filesystem::path& path);
 
 /// A file of events that only grows. Each event is one write. Throws io::Error.

@@ -239,6 +239,9 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
                              ": the training data changed");
   }
   io::load_state_dict(task_.model(), checkpoint.model, {.conversion = io::LoadPolicy::Conversion::kNone});
+  if (saved.step > 0 && checkpoint.optimizer.empty() && training_step_.optimizer().keeps_state())
+    throw std::runtime_error("the checkpoint has no state of the optimizer, which " + std::to_string(saved.step) +
+                             " steps leave: optimizer.safetensors is empty; resume from another checkpoint");
   training_step_.optimizer().load_state(checkpoint.optimizer);
   if (average_) average_->load_state(checkpoint.ema);
   state = saved;

@@ -51,6 +51,8 @@ class SlotOptimizer : public Optimizer {
     }
   }
 
+  bool keeps_state() const final { return !quantities_.empty(); }
+
   io::TensorMap state() const final {
     io::TensorMap map;
     for (const Group& group : groups_) {

@@ -19,6 +19,9 @@ class Optimizer {
 
   virtual void step(double learning_rate) = 0;
 
+  /// Whether steps leave something for the next ones besides the parameters.
+  virtual bool keeps_state() const = 0;
+
   /// "<parameter>.<quantity>"; the tensors share storage with the optimizer. Parameters that never had a gradient are
   /// absent.
   virtual io::TensorMap state() const = 0;

@@ -1,8 +1,9 @@
 #include "cachet/train/run_description.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json_fields.h"
 
 namespace cachet::train {
 namespace {
@@ -20,15 +21,25 @@ DescriptionJson metric_to_json(const report::MetricDescription& metric) {
   return json;
 }
 
-report::MetricDescription metric_from_json(const DescriptionJson& json) {
-  const std::string name = json.at("name");
+report::MetricDescription metric_from_json(const io::JsonFields& json) {
+  const std::string name = json.text("name");
   return {name,
-          json.value("title", name),
-          report::form_from(json.value("form", "")),
-          report::better_from(json.value("better", "")),
-          json.value("decides", false),
-          json.value("unit", ""),
-          json.value("constant", false)};
+          json.text("title", name),
+          report::form_from(json.text("form", "")),
+          report::better_from(json.text("better", "")),
+          json.flag("decides", false),
+          json.text("unit", ""),
+          json.flag("constant", false)};
+}
+
+/// 0 where it is missing.
+int64_t number_of(const io::JsonFields& json, const char* name) {
+  return json.has(name) ? json.integer(name, 0, std::numeric_limits<int64_t>::max()) : 0;
+}
+
+/// An object of the description; an empty one where it is missing.
+io::JsonFields part_of(const io::JsonFields& json, const char* name) {
+  return json.has(name) ? json.object(name) : io::JsonFields("{}", name);
 }
 
 }  // namespace
@@ -51,23 +62,21 @@ std::string to_json(const RunDescription& description) {
 
 std::optional<RunDescription> run_description_from_json(const std::string& text) {
   try {
-    const auto json = io::parse_json<DescriptionJson>(text);
+    const io::JsonFields json(text, "the description of a run");
     RunDescription description;
-    description.task = json.at("task");
-    const auto part = [&](const char* name, DescriptionJson missing) { return json.value(name, std::move(missing)); };
-    const DescriptionJson words = part("words", DescriptionJson::object()),
-                          model = part("model", DescriptionJson::object());
-    description.words = {words.value("one", "sample"), words.value("many", "samples"), words.value("rate", "samples/s"),
-                         words.value("held_out", "test")};
-    description.model = model.value("name", "");
-    description.parameters = model.value("parameters", int64_t{0});
-    const auto macs = model.value("macs", DescriptionJson::object());
-    description.linear_convolution_macs = macs.value("linear_convolution", int64_t{0});
-    description.attention_macs = macs.value("attention", int64_t{0});
-    for (const DescriptionJson& metric : part("metrics", DescriptionJson::array()))
-      description.metrics.push_back(metric_from_json(metric));
+    description.task = json.text("task");
+    const io::JsonFields words = part_of(json, "words"), model = part_of(json, "model"), macs = part_of(model, "macs");
+    description.words = {words.text("one", "sample"), words.text("many", "samples"), words.text("rate", "samples/s"),
+                         words.text("held_out", "test")};
+    description.model = model.text("name", "");
+    description.parameters = number_of(model, "parameters");
+    description.linear_convolution_macs = number_of(macs, "linear_convolution");
+    description.attention_macs = number_of(macs, "attention");
+    if (json.has("metrics"))
+      for (const io::JsonFields& metric : json.objects("metrics"))
+        description.metrics.push_back(metric_from_json(metric));
     return description;
-  } catch (const DescriptionJson::exception&) {
+  } catch (const io::Error&) {
     return std::nullopt;
   }
 }

@@ -14,7 +14,7 @@
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/folder_path.h"
 #include "cachet/io/growing_file.h"
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json_fields.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/report/shell_word.h"
@@ -30,6 +30,7 @@ using RunJson = nlohmann::ordered_json;
 constexpr const char* kRunName = "run.json";
 constexpr const char* kCommandName = "command.txt";
 constexpr uint64_t kMostCommandBytes = 1 << 20;
+constexpr uint64_t kMostRunBytes = 16 << 20;
 
 std::string utc_now(const char* format) {
   const std::time_t now = std::time(nullptr);
@@ -53,6 +54,13 @@ std::set<std::string> keys_from(const char* source, const config::Document& docu
   for (const config::Document::Value& value : document.resolved())
     if (value.origin.source == source) keys.insert(value.key);
   return keys;
+}
+
+/// A list of texts; empty where older versions did not write it.
+std::set<std::string> names_in(const io::JsonFields& json, const char* key) {
+  if (!json.has(key)) return {};
+  const std::vector<std::string> names = json.texts(key);
+  return {names.begin(), names.end()};
 }
 
 void append_line(const fs::path& path, const std::string& text) { io::GrowingFile(path).append(text); }
@@ -104,23 +112,20 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
   if (!fs::exists(file)) {
     throw std::runtime_error(path.string() + ": is no run folder (it has no " + std::string(kRunName) + ")");
   }
-  try {
-    const RunJson json = io::parse_json<RunJson>(io::read_text_file(file, 16 << 20));
-    Identity run{json.at("id"),
-                 json.value("recipe", ""),
-                 json.at("created"),
-                 json.at("values").get<RecipeValues>(),
-                 json.value("defaults", std::set<std::string>()),
-                 json.value("set", std::set<std::string>()),
-                 json.value("recipe_sha256", ""),
-                 json.value("data", std::map<std::string, std::string>()),
-                 json.value("kept", std::set<std::string>()),
-                 {}};
-    if (json.contains("description")) run.description = run_description_from_json(json.at("description").dump());
-    return run;
-  } catch (const RunJson::exception&) {
-    throw std::runtime_error(file.string() + ": damaged: it is not the JSON that a run has");
-  }
+  const io::JsonFields json(io::read_text_file(file, kMostRunBytes), file.string());
+  json.schema(1);
+  Identity run;
+  run.id = json.text("id");
+  run.recipe = json.text("recipe", "");
+  run.created = json.text("created");
+  run.values = json.text_map("values");
+  run.defaults = names_in(json, "defaults");
+  run.set = names_in(json, "set");
+  run.recipe_digest = json.text("recipe_sha256", "");
+  if (json.has("data")) run.data = json.text_map("data");
+  run.kept = names_in(json, "kept");
+  if (json.has("description")) run.description = run_description_from_json(json.json("description"));
+  return run;
 }
 
 RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, const config::Document& document,

@@ -1,10 +1,9 @@
 #include "cachet/train/run_status.h"
 
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "cachet/io/error.h"
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json_fields.h"
 #include "cachet/io/read_file.h"
 
 namespace cachet::train {
@@ -14,11 +13,28 @@ using StatusJson = nlohmann::ordered_json;
 
 constexpr const char* kRunning = "running";
 
-Ending ending_from(const std::string& word) {
+constexpr uint64_t kMostStatusBytes = 1 << 20;
+
+Ending ending_from(const io::JsonFields& json, const std::string& word) {
   for (const Ending ending : {Ending::finished, Ending::early_stop, Ending::out_of_time, Ending::interrupted,
                               Ending::not_finite, Ending::failed})
     if (word == to_string(ending)) return ending;
-  throw std::invalid_argument(word);
+  json.fail("'state' is " + io::in_quotes(word) + ", which is not a state of a run");
+}
+
+Status status_from_json(const std::string& text, const std::string& name) {
+  const io::JsonFields json(text, name);
+  json.schema(1);
+  Status status;
+  const std::string state = json.text("state");
+  status.running = state == kRunning;
+  if (!status.running) status.ending = ending_from(json, state);
+  status.message = json.text("message");
+  status.step = json.count("step");
+  status.total_steps = json.count("total_steps");
+  status.epoch = json.count("epoch");
+  status.epochs = json.count("epochs");
+  return status;
 }
 
 }  // namespace
@@ -58,30 +74,23 @@ std::optional<Status> read_status(const std::filesystem::path& file) {
   std::error_code unreadable;
   if (!std::filesystem::exists(file, unreadable)) return std::nullopt;
   try {
-    const StatusJson json = io::parse_json<StatusJson>(io::read_text_file(file, 1 << 20));
-    Status status;
-    const std::string state = json.at("state");
-    status.running = state == kRunning;
-    if (!status.running) status.ending = ending_from(state);
-    json.at("message").get_to(status.message);
-    json.at("step").get_to(status.step);
-    json.at("total_steps").get_to(status.total_steps);
-    json.at("epoch").get_to(status.epoch);
-    json.at("epochs").get_to(status.epochs);
-    return status;
-  } catch (const StatusJson::exception&) {
-    return std::nullopt;
-  } catch (const std::invalid_argument&) {
-    return std::nullopt;
+    return status_from_json(io::read_text_file(file, kMostStatusBytes), file.string());
+  } catch (const io::NewerSchema&) {
+    throw;
   } catch (const io::Error&) {
     return std::nullopt;
   }
 }
 
 std::optional<Status> current_status(const RunFolder& folder) {
-  std::optional<Status> status = read_status(folder.status());
+  const auto look = [&]() -> std::optional<Status> {
+    std::error_code unreadable;
+    if (!std::filesystem::exists(folder.status(), unreadable)) return std::nullopt;
+    return status_from_json(io::read_text_file(folder.status(), kMostStatusBytes), folder.status().string());
+  };
+  std::optional<Status> status = look();
   if (!status || !status->running || is_being_trained(folder.path())) return status;
-  status = read_status(folder.status());  // it may have come to its end between the two looks
+  status = look();  // it may have come to its end between the two looks
   if (!status || !status->running) return status;
   status->running = false;
   status->ending = Ending::killed;

@@ -10,7 +10,7 @@
 
 #include "cachet/config/recipe_file.h"
 #include "cachet/io/atomic_file.h"
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json_fields.h"
 #include "cachet/io/read_file.h"
 
 namespace cachet::train {
@@ -27,14 +27,12 @@ std::string seeds_to_json(const std::vector<uint64_t>& seeds) {
 }
 
 std::vector<uint64_t> read_seeds(const std::filesystem::path& file) {
-  try {
-    const SeedsJson json = io::parse_json<SeedsJson>(io::read_text_file(file, 1 << 20));
-    const auto seeds = json.at("seeds").get<std::vector<uint64_t>>();
-    if (seeds.empty()) throw std::runtime_error(file.string() + ": damaged: it names no seed");
-    return seeds;
-  } catch (const SeedsJson::exception&) {
-    throw std::runtime_error(file.string() + ": damaged: it is not the JSON that a folder of seeds has");
-  }
+  const io::JsonFields json(io::read_text_file(file, 1 << 20), file.string());
+  json.schema(1);
+  std::vector<uint64_t> seeds = json.unsigned_integers("seeds", kGreatestSeed);
+  if (seeds.empty()) json.fail("it names no seed");
+  if (std::set<uint64_t>(seeds.begin(), seeds.end()).size() != seeds.size()) json.fail("it names a seed twice");
+  return seeds;
 }
 
 std::optional<uint64_t> parse_seed(std::string_view text) {

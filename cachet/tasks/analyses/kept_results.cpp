@@ -39,9 +39,10 @@ std::optional<KeptResult> KeptResults::find(const std::string& part) const {
   if (folder_.empty() || !fs::is_regular_file(part_file(part), absent)) return std::nullopt;
   const auto json = io::parse_json<ordered_json>(io::read_text_file(part_file(part), kMostPartBytes), /*throws=*/false);
   if (!json.is_object() || !json.contains("values") || !json.contains("left_out")) return std::nullopt;
+  if (!json.at("left_out").is_string()) return std::nullopt;
   KeptResult result;
   result.values = json.at("values").dump();
-  result.left_out = json.at("left_out").is_string() ? json.at("left_out").get<std::string>() : "";
+  result.left_out = json.at("left_out").get<std::string>();
   result.file = [pictures = folder_ / "pictures", part](const std::string& name) {
     std::error_code gone;
     const fs::path file = pictures / (part + "-" + name);

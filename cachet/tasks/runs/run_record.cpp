@@ -1,32 +1,29 @@
 #include "cachet/tasks/runs/run_record.h"
 
-#include <nlohmann/json.hpp>
+#include <system_error>
 
-#include "cachet/io/error.h"
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json_fields.h"
 #include "cachet/io/read_file.h"
 #include "cachet/tasks/recipe.h"
 #include "cachet/train/environment.h"
+#include "cachet/train/options.h"
 #include "cachet/train/run_status.h"
 
 namespace cachet::tasks {
 namespace {
 
-using EnvironmentJson = nlohmann::json;
-
-/// Where and by what a run was trained is told where it can be; a comparison does not depend on it.
+/// Where and by what a run was trained, where that is told.
 void read_machine(const std::filesystem::path& file, RunRecord& run) {
-  try {
-    const EnvironmentJson json = io::parse_json<EnvironmentJson>(io::read_text_file(file, 1 << 20));
-    run.commit = json.value("commit", "");
-    train::Environment machine;
-    machine.processor = json.value("processor", json.value("cpu_capability", ""));
-    machine.gpus = json.value("gpus", "");
-    machine.threads = json.value("threads", 0);
-    run.device = train::device_text(machine, train::device_of(run.recipe));
-  } catch (const EnvironmentJson::exception&) {
-  } catch (const io::Error&) {
-  }
+  std::error_code unreadable;
+  if (!std::filesystem::exists(file, unreadable)) return;
+  const io::JsonFields json(io::read_text_file(file, 1 << 20), file.string());
+  json.schema(1);
+  run.commit = json.text("commit", "");
+  train::Environment machine;
+  machine.processor = json.text("processor", json.text("cpu_capability", ""));
+  machine.gpus = json.text("gpus", "");
+  machine.threads = json.has("threads") ? static_cast<int>(json.integer("threads", 0, train::kMostThreads)) : 0;
+  run.device = train::device_text(machine, train::device_of(run.recipe));
 }
 
 train::RunDescription description_of_older(const train::RunFolder& folder) {

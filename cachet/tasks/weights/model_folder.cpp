@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "cachet/io/atomic_file.h"
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json_fields.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/sha256.h"
@@ -21,16 +21,11 @@ constexpr const char* kRecipe = "recipe.toml";
 constexpr const char* kConfig = "config.json";
 constexpr uint64_t kMostConfigBytes = 1 << 20;
 
-ConfigJson read_config(const fs::path& config) {
-  return io::parse_json<ConfigJson>(io::read_text_file(config, kMostConfigBytes), /*throws=*/false);
-}
-
-std::string digest_in(const fs::path& config) {
-  const auto json = read_config(config);
-  const auto found = json.is_object() ? json.find("sha256") : json.end();
-  if (!json.is_object() || found == json.end() || !found->is_string())
-    throw io::Error(config.string() + ": is not what `cachet import` writes: it has no sha256");
-  return found->get<std::string>();
+/// Throws io::Error, io::NewerSchema.
+io::JsonFields read_config(const fs::path& config) {
+  io::JsonFields json(io::read_text_file(config, kMostConfigBytes), config.string());
+  json.schema(1);
+  return json;
 }
 
 void make_folder(const fs::path& folder) {
@@ -55,12 +50,14 @@ bool is_model_file(const fs::path& path) {
 
 bool is_model_folder_of(const fs::path& folder, const std::string& architecture, const std::string& source_digest) {
   if (!is_model_folder(folder)) return false;
-  const ConfigJson json = read_config(folder / kConfig);
-  const auto says = [&](const char* pointer, const std::string& value) {
-    const ConfigJson::json_pointer place(pointer);
-    return json.contains(place) && json.at(place) == value;
-  };
-  return says("/architecture", architecture) && says("/source/sha256", source_digest);
+  try {
+    const io::JsonFields json = read_config(folder / kConfig);
+    return json.text("architecture") == architecture && json.object("source").text("sha256") == source_digest;
+  } catch (const io::NewerSchema&) {
+    throw;
+  } catch (const io::Error&) {
+    return false;
+  }
 }
 
 fs::path model_folder_recipe(const fs::path& folder) { return folder / kRecipe; }
@@ -78,7 +75,7 @@ void write_model_folder(const fs::path& folder, const io::TensorMap& weights, co
   io::write_file_atomically(folder / kConfig, config.dump(2) + "\n");
 }
 
-std::string model_folder_digest(const fs::path& folder) { return digest_in(folder / kConfig); }
+std::string model_folder_digest(const fs::path& folder) { return read_config(folder / kConfig).text("sha256"); }
 
 io::TensorMap read_model_folder(const fs::path& folder) {
   const fs::path path = folder / kWeights;

@@ -329,8 +329,18 @@ TEST(ModelFolder, RefusesDamageAndOthersFolders) {
   test::write_bytes(folder / "model" / "model.safetensors", bytes);
   EXPECT_NE(test::thrown_message<io::Error>([&] { read_model_folder(folder / "model"); }).find("SHA-256"),
             std::string::npos);
-  test::write_bytes(folder / "model" / "config.json", "[]");
-  EXPECT_THROW(read_model_folder(folder / "model"), io::Error);
+  for (const char* text :
+       {"[]", "{\"schema\":1}", "{\"schema\":1,\"sha256\":7}", "{\"schema\":1.5,\"sha256\":\"a\"}"}) {
+    test::write_bytes(folder / "model" / "config.json", text);
+    EXPECT_NE(
+        test::thrown_message<io::Error>([&] { read_model_folder(folder / "model"); }).find("config.json: damaged"),
+        std::string::npos)
+        << text;
+    EXPECT_FALSE(is_model_folder_of(folder / "model", source.plan.name, "a")) << text;
+  }
+  test::write_bytes(folder / "model" / "config.json", "{\"schema\":2,\"weights\":\"elsewhere\"}");
+  EXPECT_NE(test::thrown_message<io::Error>([&] { read_model_folder(folder / "model"); }).find("use a newer cachet"),
+            std::string::npos);
 }
 
 // A run may begin with the weights of a model folder, of a file, or of another run.
