@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
 #include "cachet/train/checkpoint.h"
+#include "cachet/train/deciding_metric.h"
 #include "cachet/train/live_run.h"
 #include "cachet/train/runtime.h"
 
@@ -52,12 +54,12 @@ struct SeenEnough {
 };
 
 /// What has not come after a while takes as long, piece by piece, as the last one did: translating comes behind losses.
-double whole_evaluation_seconds(train::LiveRun& live) {
+double whole_evaluation_seconds(train::LiveRun& live, const train::RunDescription& run) {
   const Stopwatch watch;
   double before = 0;
   int64_t done_before = 0;
   try {
-    live.evaluate([&](int64_t done, int64_t total) {
+    const train::Metrics found = live.evaluate([&](int64_t done, int64_t total) {
       const double now = watch.seconds();
       if (done > done_before && now >= kEnoughSeconds)
         throw SeenEnough{now +
@@ -65,6 +67,7 @@ double whole_evaluation_seconds(train::LiveRun& live) {
       before = now;
       done_before = done;
     });
+    train::deciding_value(run, found);
   } catch (const SeenEnough& seen) {
     return seen.seconds;
   }
@@ -76,6 +79,16 @@ int64_t times_due(const train::Span& every, const train::LiveRun& live) {
   return (live.total_steps() + steps - 1) / steps;  // the end counts too
 }
 
+/// A checkpoint is saved where one is due, and before each evaluation.
+int64_t checkpoints_of(const train::TrainOptions& options, const train::LiveRun& live) {
+  const int64_t all = live.total_steps(), saves = options.checkpoint_every.steps(live.steps_per_epoch()),
+                evaluations = options.evaluate_every.steps(live.steps_per_epoch());
+  const bool due_at_end = all % saves == 0 || all % evaluations == 0;
+  const int64_t both =
+      saves / std::gcd(saves, evaluations) <= all / evaluations ? all / std::lcm(saves, evaluations) : 0;
+  return all / saves + all / evaluations - both + (due_at_end ? 0 : 1);
+}
+
 }  // namespace
 
 double DryRun::total_seconds() const {
@@ -84,13 +97,15 @@ double DryRun::total_seconds() const {
 }
 
 DryRun dry_run(train::Task& task, const train::Options& options) {
+  const train::RunDescription run = task.describe();
+  train::deciding_metric(run);
   train::LiveRun live(task, options);
   live.advance();
   DryRun result;
   const Stopwatch step;
   result.step_samples = live.advance().samples;
   result.step_seconds = step.seconds();
-  result.evaluation_seconds = whole_evaluation_seconds(live);
+  result.evaluation_seconds = whole_evaluation_seconds(live, run);
 
   const ScratchFolder scratch;
   const Stopwatch saving;
@@ -101,7 +116,7 @@ DryRun dry_run(train::Task& task, const train::Options& options) {
   result.memory_bytes = train::resident_bytes();
   result.total_steps = live.total_steps();
   result.evaluations = times_due(options.train.evaluate_every, live);
-  result.checkpoints = times_due(options.train.checkpoint_every, live);
+  result.checkpoints = checkpoints_of(options.train, live);
   return result;
 }
 

@@ -173,8 +173,25 @@ TEST(TokenGenerator, DrawsBySeedAndKeepsABoundedState) {
   }
   const auto model = made_language_model(small_language_options());
   EXPECT_THROW(models::TokenGenerator(*model, {}, {.temperature = -1}, 0), std::invalid_argument);
+  EXPECT_THROW(models::TokenGenerator(*model, {}, {}, 0, model->language_shape().vocabulary + 1),
+               std::invalid_argument);
   models::TokenGenerator generator(*model, {}, {}, 0);
   EXPECT_THROW(generator.next(), std::logic_error);
+}
+
+TEST(TokenGenerator, DrawsNoIdThatOnlyPadsTheVocabulary) {
+  const auto model = made_language_model(small_language_options());
+  model->eval();
+  const auto largest = [&](double temperature, int64_t known) {
+    models::TokenGenerator generator(*model, {}, {.temperature = temperature}, 3, known);
+    generator.read(std::vector<int64_t>{1});
+    int64_t token = 0;
+    for (int64_t i = 0; i < 60; ++i) token = std::max(token, generator.next());
+    return token;
+  };
+  EXPECT_GE(largest(1.0, 0), 5) << "else this tells nothing";
+  EXPECT_LE(largest(1.0, 5), 4);
+  EXPECT_LE(largest(0.0, 5), 4);
 }
 
 TEST(TransformerXL, NamesWhatItRefuses) {

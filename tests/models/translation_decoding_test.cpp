@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <stdexcept>
@@ -197,6 +198,28 @@ TEST(Decoding, SurestSamplesAreGreedyAndSeedsDiffer) {
   };
   EXPECT_EQ(drawn(1), drawn(1));
   EXPECT_NE(drawn(1), drawn(2));
+}
+
+// Of a vocabulary that was padded upwards, say to a multiple of 64.
+TEST(Decoding, NoTranslationHasAnIdThatOnlyPadsTheVocabulary) {
+  const auto model = made_translator();
+  const Sequences source = drawn_sources(6);
+  const std::vector<int64_t> numbers{0, 1, 2, 3, 4, 5};
+  const auto largest = [&] {
+    int64_t token = 0;
+    const auto look = [&](const Hypothesis& hypothesis) {
+      token = std::max(token, *std::ranges::max_element(hypothesis.tokens));
+    };
+    std::ranges::for_each(models::greedy_decoding(*model, source), look);
+    std::ranges::for_each(models::sampled_decoding(*model, source, numbers, {}, 7), look);
+    for (const auto& best : models::beam_search(*model, source, {3, 1.0, 3})) std::ranges::for_each(best, look);
+    return token;
+  };
+  EXPECT_GE(largest(), 9) << "else this tells nothing";
+  model->set_tokens({0, 2, 3, 9});
+  EXPECT_LE(largest(), 8);
+  model->set_tokens({0, 2, 3, 20});
+  EXPECT_GE(largest(), 9);
 }
 
 TEST(Decoding, OptionsAreRefusedByName) {

@@ -288,6 +288,9 @@ TEST(TranslationTransformer, CallsAreRefusedByName) {
   expect_refused([&] { model->cross_attention(pairs); }, "call eval() first");
   expect_refused([&] { model->set_tokens({0, 2, 20}); }, "token 20");
   expect_refused([&] { model->set_tokens({1, 2, 3}); }, "was made for padding 0");
+  for (const int64_t known : {-1, 3, 21}) {
+    expect_refused([&] { model->set_tokens({0, 2, 3, known}); }, std::to_string(known) + " known tokens");
+  }
   model->set_tokens({0, 3, 3});
   EXPECT_EQ(model->translation_shape().tokens.begin, 3);
   model->eval();

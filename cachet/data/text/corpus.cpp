@@ -79,6 +79,18 @@ int64_t characters_in(std::string_view text) {
   return std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
 }
 
+/// Each token is a byte, so that also a text that was cut can be counted.
+void count_text_of_bytes(Corpus& corpus) {
+  constexpr int64_t kPiece = 1 << 16;
+  std::vector<int64_t> ids;
+  corpus.facts.text_bytes = corpus.facts.tokens;
+  for (int64_t first = 0; first < corpus.facts.tokens; first += kPiece) {
+    ids.resize(static_cast<size_t>(std::min(kPiece, corpus.facts.tokens - first)));
+    corpus.tokens->read(first, static_cast<int64_t>(ids.size()), ids.data());
+    corpus.facts.text_characters += std::ranges::count_if(ids, [](int64_t id) { return ((id - 1) & 0xC0) != 0x80; });
+  }
+}
+
 Corpus from_token_file(const fs::path& path, const Vocabulary& vocabulary) {
   auto file = std::make_shared<const TokenFile>(TokenFile::open(path));
   file->require(vocabulary);
@@ -261,6 +273,7 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
     corpus->tokens = std::make_shared<const FirstTokens>(corpus->tokens, kept);
     corpus->facts.tokens = kept;
     corpus->facts.text_bytes = corpus->facts.text_characters = corpus->unknown = 0;
+    if (options.tokens == CorpusTokens::bytes) count_text_of_bytes(*corpus);
   }
   if (corpus->facts.tokens < 2)
     throw io::Error(corpus->path.string() + ": holds " + std::to_string(corpus->facts.tokens) +

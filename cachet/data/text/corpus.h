@@ -56,7 +56,7 @@ std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& opti
 /// subword model has), in their order.
 struct Corpus {
   std::shared_ptr<const TokenSequence> tokens;
-  TokenFileFacts facts;               // text_bytes and text_characters are 0 where the text is cut
+  TokenFileFacts facts;               // text_bytes and text_characters are 0 where a text is cut, unless it is of bytes
   std::filesystem::path path;         // the file
   int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens,
                                       // the former also where the text is cut

@@ -86,6 +86,8 @@ torch::Tensor DecodingLanes::next(std::span<const int64_t> last_tokens) {
   const TranslationTokens special = model_.translation_shape().tokens;
   // Some vocabularies have one id for both: masks tell what is padding.
   if (special.padding != special.end) log_probabilities.select(1, special.padding).fill_(kNever);
+  if (special.known > 0)
+    log_probabilities.narrow(1, special.known, log_probabilities.size(1) - special.known).fill_(kNever);
   return log_probabilities;
 }
 

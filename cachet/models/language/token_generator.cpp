@@ -4,6 +4,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include <stdexcept>
+#include <string>
 
 namespace cachet::models {
 namespace {
@@ -17,14 +18,17 @@ torch::Tensor one_lane(const std::vector<int64_t>& tokens, const torch::Device& 
 }  // namespace
 
 TokenGenerator::TokenGenerator(LanguageModel& model, const SegmentOptions& segments, const SamplingOptions& sampling,
-                               uint64_t seed)
+                               uint64_t seed, int64_t known)
     : model_(model),
       sampling_(sampling),
+      known_(known > 0 ? known : model.language_shape().vocabulary),
       segment_length_(model.language_shape().target_length),
       keeps_past_((segments.memory_length > 0 || segments.whole_past) && !model.remembers_segments()),
       stream_(model.make_stream(/*lanes=*/1, segments)),
       random_(seed) {
   check_sampling(sampling);
+  if (known_ > model.language_shape().vocabulary)
+    throw std::invalid_argument(std::to_string(known_) + " known tokens are more than the model's vocabulary has");
 }
 
 void TokenGenerator::read(std::span<const int64_t> tokens) {
@@ -52,7 +56,7 @@ std::vector<double> TokenGenerator::scores() {
   TextStream beside{stream_.segments, keeps_past_ ? stream_.state : stream_.state->clone()};
   const torch::Tensor logs = model_.next_token(ids, beside).to(at::kDouble).cpu().contiguous();
   if (keeps_past_) unread_.clear();  // the stream has them
-  return {logs.const_data_ptr<double>(), logs.const_data_ptr<double>() + logs.numel()};
+  return {logs.const_data_ptr<double>(), logs.const_data_ptr<double>() + known_};
 }
 
 int64_t TokenGenerator::next() {

@@ -15,8 +15,11 @@ namespace cachet::models {
 /// segment under way; or, without any, the last segment's tokens.
 class TokenGenerator {
  public:
-  /// `segments`: how the model reads. Throws std::invalid_argument for sampling options that make no sense.
-  TokenGenerator(LanguageModel& model, const SegmentOptions& segments, const SamplingOptions& sampling, uint64_t seed);
+  /// `segments`: how the model reads. `known`: tokens lie below it, and ids from it on, which only pad the model's
+  /// vocabulary, are never drawn; 0: there are none. Throws std::invalid_argument for sampling options that make no
+  /// sense, and for more known tokens than the model has.
+  TokenGenerator(LanguageModel& model, const SegmentOptions& segments, const SamplingOptions& sampling, uint64_t seed,
+                 int64_t known = 0);
 
   /// Reads tokens that somebody gives, at least one before the first next().
   void read(std::span<const int64_t> tokens);
@@ -29,6 +32,7 @@ class TokenGenerator {
 
   LanguageModel& model_;
   SamplingOptions sampling_;
+  int64_t known_;
   int64_t segment_length_;
   bool keeps_past_;
   TextStream stream_;

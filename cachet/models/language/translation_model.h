@@ -17,6 +17,9 @@ struct TranslationTokens {
   int64_t padding = 0;
   int64_t begin = 2;  // what a translation is begun with; fairseq begins with the end
   int64_t end = 3;    // of a sentence
+  /// Ids of the language that is translated to lie below it; those from it on only pad the model's vocabulary, and no
+  /// translation has them. 0: the model's vocabulary has no such ids.
+  int64_t known = 0;
   bool operator==(const TranslationTokens&) const = default;
 };
 

@@ -28,6 +28,10 @@ void check_special_tokens(const TranslationTokens& tokens, int64_t vocabulary) {
   for (const int64_t id : {tokens.padding, tokens.begin, tokens.end})
     TORCH_CHECK(id >= 0 && id < vocabulary, "translation_transformer: token ", id,
                 " stands for padding, begin or end and is not among the ", vocabulary, " of the target vocabulary");
+  const int64_t most = std::max({tokens.padding, tokens.begin, tokens.end});
+  TORCH_CHECK(tokens.known == 0 || (tokens.known > most && tokens.known <= vocabulary),
+              "translation_transformer: ", tokens.known, " known tokens do not lie among the ", vocabulary,
+              " of the target vocabulary, or leave out padding, begin or end");
 }
 
 const TranslationTransformerOptions& checked_options(const TranslationTransformerOptions& o) {

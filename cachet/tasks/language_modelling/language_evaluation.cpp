@@ -24,7 +24,7 @@ train::Metrics LanguageEvaluation::metrics() const {
     if (among > 0)
       set(name, loss * bits_of_loss / static_cast<double>(among), bits_of_loss / static_cast<double>(among));
   };
-  set_bits("bits_per_byte", text_bytes);
+  set_bits(kBitsPerByte, text_bytes);
   set_bits("bits_per_character", text_characters);
   if (baseline > 0) metrics.set("baseline_perplexity", baseline);
   return metrics;

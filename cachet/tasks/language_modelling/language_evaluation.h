@@ -11,6 +11,8 @@
 
 namespace cachet::tasks {
 
+inline constexpr const char* kBitsPerByte = "bits_per_byte";  // a metric of texts of bytes and subwords
+
 /// A passage of a text, and what a model wrote on behind it; both are UTF-8 that can be shown.
 struct WrittenSample {
   std::string given, written;

@@ -118,7 +118,8 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   const data::LaneOptions lanes{training.batch_size, options_.model.text.target_length};
   if (splits == Splits::made_up) {
     const auto made_up = [&](int64_t tokens) {
-      return data::Corpus{std::make_shared<MadeUpTokens>(options_.corpus.vocabulary, tokens), {}, {}};
+      const data::TokenFileFacts facts{.tokens = tokens, .text_bytes = tokens, .text_characters = tokens};
+      return data::Corpus{std::make_shared<MadeUpTokens>(options_.corpus.vocabulary, tokens), facts, {}};
     };
     const int64_t steps = 2 * options_.segments_per_step;
     training_ = made_up(lanes.lanes * (steps * lanes.segment_length + 1));
@@ -131,6 +132,13 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
     if (splits == Splits::both) training_ = open(data::SequenceSplit::train);
   }
   if (held_out_) data::evaluation_segments(*held_out_->tokens, evaluation_lanes());  // throws where it is too short
+  const std::string decides = report::deciding(plan.profile().metrics)->name;
+  if (training_ && held_out_ && decides == kBitsPerByte && held_out_->facts.text_bytes == 0)
+    throw std::invalid_argument(held_out_->path.string() +
+                                ": nobody knows how many bytes of text its tokens stand for, and " + decides +
+                                " decides which evaluation is the best; " +
+                                (options_.corpus.limit > 0 ? "leave data.limit out, which cuts the text"
+                                                           : "make the file again from its text"));
   if (training_) {
     training_loader_.emplace(training_->tokens, lanes, options_.loader, training.shard);
     if (training_loader_->batches() == 0)
@@ -252,7 +260,8 @@ void LanguageModelling::restore_evaluation(const std::string& details) {
 
 void LanguageModelling::generate(const std::string& prompt, const GenerationOptions& options,
                                  const std::function<void(const std::string& piece)>& seen) {
-  models::TokenGenerator generator(*model_, options_.evaluation.segments, options.sampling, options.seed);
+  models::TokenGenerator generator(*model_, options_.evaluation.segments, options.sampling, options.seed,
+                                   encoder_->vocabulary().size);
   // Text begins behind the end of a line.
   std::vector<int64_t> given{data::line_end(options_.corpus.tokens, encoder_->vocabulary())};
   const data::EncodedText encoded = encoder_->encode(prompt, std::numeric_limits<int64_t>::max() - 1);

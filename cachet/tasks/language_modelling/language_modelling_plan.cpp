@@ -53,7 +53,7 @@ std::vector<report::MetricDescription> language_metrics(data::CorpusTokens token
   const bool words = tokens == data::CorpusTokens::words;
   return {{"perplexity", "perplexity", ValueForm::fixed, Better::lower, /*decides=*/words},
           {"loss", "loss", ValueForm::fixed, Better::lower},
-          {"bits_per_byte", "bits per byte", ValueForm::fixed, Better::lower, /*decides=*/!words},
+          {kBitsPerByte, "bits per byte", ValueForm::fixed, Better::lower, /*decides=*/!words},
           {"bits_per_character", "bits per character", ValueForm::fixed, Better::lower},
           {.name = "baseline_perplexity", .title = "5-gram's perplexity", .form = ValueForm::fixed, .constant = true}};
 }

@@ -25,7 +25,8 @@ std::vector<WrittenSample> write_samples(models::LanguageModel& model, const mod
   for (int64_t i = 0; i < count; ++i) {
     std::vector<int64_t> given(kGivenTokens), written;
     text.read(i * (text.size() / count), kGivenTokens, given.data());
-    models::TokenGenerator generator(model, segments, kLikelierTokens, static_cast<uint64_t>(i));
+    models::TokenGenerator generator(model, segments, kLikelierTokens, static_cast<uint64_t>(i),
+                                     encoder.vocabulary().size);
     generator.read(given);
     for (int64_t token = 0; token < kWrittenTokens; ++token) written.push_back(generator.next());
     samples.push_back({shown(encoder, given), shown(encoder, written)});

@@ -162,7 +162,7 @@ void TranslationTask::build_model() {
   model_ = options_.model.build();
   if (!encoders_) return;
   const data::SentenceMarks& marks = encoders_->target.marks;
-  model_->set_tokens({data::kPaddingToken, marks.begin, marks.end});
+  model_->set_tokens({data::kPaddingToken, marks.begin, marks.end, encoders_->target.texts->vocabulary().size});
 }
 
 std::map<std::string, std::string> TranslationTask::data_fingerprints() const {

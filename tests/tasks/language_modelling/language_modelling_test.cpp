@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <numbers>
 #include <stdexcept>
 
+#include "cachet/data/text/text_encoder.h"
+#include "cachet/data/text/token_file.h"
 #include "cachet/io/read_file.h"
 #include "cachet/train/run_folder.h"
 #include "tests/support/thrown_message.h"
@@ -107,6 +110,43 @@ TEST_F(LanguageModellingTest, EvaluatesByRecordsOfItsSegments) {
               }).find("are no whole evaluation"),
               std::string::npos);
   }
+}
+
+TEST_F(LanguageModellingTest, AModelWithMoreIdsThanTheTextHasWritesNoneOfThem) {
+  const std::vector<std::string> padded{"model.vocabulary=640", "task.evaluation.samples=3", "train.limit=2 steps"};
+  EXPECT_EQ(trained(folder_ / "run", padded).ending, train::Ending::finished);
+  const auto task = plan(padded).build(Splits::test);
+  task->model().eval();
+  int64_t pieces = 0;
+  dynamic_cast<LanguageModelling&>(*task).generate("word3 word5", {.tokens = 30},
+                                                   [&](const std::string&) { ++pieces; });
+  EXPECT_GT(pieces, 0);
+}
+
+class ByteModellingTest : public LanguageModellingTest {
+ protected:
+  std::string recipe() const override {
+    std::string text = LanguageModellingTest::recipe();
+    const std::string words = "vocabulary = 13\n";
+    return text.replace(text.find(words), words.size(), "tokens = \"bytes\"\n");
+  }
+};
+
+TEST_F(ByteModellingTest, BitsPerByteOfATextThatIsCutAreCounted) {
+  const train::Outcome outcome = trained(folder_ / "run", {"data.limit=200", "train.limit=2 steps"});
+  EXPECT_EQ(outcome.ending, train::Ending::finished);
+  const double bits = outcome.metrics.find("bits_per_byte").value();
+  EXPECT_NEAR(bits, outcome.metrics.find("loss").value() / std::numbers::ln2 * 199 / 200, 0.2) << "a token is a byte";
+  EXPECT_EQ(outcome.metrics.find("bits_per_character"), bits) << "all of it is ASCII";
+}
+
+TEST_F(ByteModellingTest, AnEvaluationWithoutTheMetricThatDecidesIsRefusedAtTheStart) {
+  data::TokenFileWriter file(folder_ / "valid.tokens-cachet", data::ByteEncoder().vocabulary());
+  file.add(std::vector<data::Token>(300, 98));
+  file.finish();  // nobody said of how many bytes of text
+  const std::string said = test::thrown_message<std::exception>([&] { plan().build(); });
+  EXPECT_NE(said.find("valid.tokens-cachet"), std::string::npos) << said;
+  EXPECT_NE(said.find("text"), std::string::npos) << said;
 }
 
 TEST_F(LanguageModellingTest, IsTrainedByTwoProcesses) {

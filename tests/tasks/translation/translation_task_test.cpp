@@ -232,6 +232,14 @@ TEST_F(TranslationTaskTest, EvaluationsDoNotDependOnTheirBatches) {
   EXPECT_NEAR(losses.find("nll").value(), one.find("nll").value(), 1e-9);
 }
 
+TEST_F(TranslationTaskTest, AModelWithMoreIdsThanTheTextHasWritesNoneOfThem) {
+  const auto task = plan({"model.source_vocabulary=640", "model.target_vocabulary=640"}).build(Splits::test);
+  task->model().eval();
+  const train::Metrics metrics = task->evaluate([](int64_t, int64_t) {});
+  EXPECT_TRUE(metrics.find("bleu"));
+  EXPECT_EQ(translation_evaluation_from_json(task->evaluation_details())->translated, 13);
+}
+
 std::vector<TranslatedLine> lines_translated(TranslatesText& task, const std::vector<std::string>& lines,
                                              const LineTranslationOptions& options) {
   std::vector<TranslatedLine> seen;
