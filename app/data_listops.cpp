@@ -7,6 +7,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/progress_argument.h"
+#include "app/seed_argument.h"
 #include "app/text_output.h"
 #include "cachet/data/text/listops.h"
 #include "cachet/data/text/listops_file.h"
@@ -117,7 +118,7 @@ Action declare_data_listops(CLI::App& app) {
   number("--arguments", options.arguments, "Most arguments of an operator");
   number("--longer-than", options.longer_than, "Tokens, without parentheses, that an expression has more than");
   number("--shorter-than", options.shorter_than, "Tokens that it has fewer than");
-  app.add_option("--seed", options.seed, "Draws the expressions (0)")->type_name("N");
+  app.add_option("--seed", options.seed, "Draws the expressions (0)")->type_name("N")->check(is_seed());
   app.add_option("--threads", options.threads, "Threads, which change the speed alone (all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);

@@ -4,6 +4,7 @@
 
 #include "app/data_command.h"
 #include "app/json.h"
+#include "app/seed_argument.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/matching_maker.h"
 
@@ -50,7 +51,9 @@ Action declare_data_matching(CLI::App& app) {
   app.add_option("--evaluation", arguments->options.evaluation_fraction,
                  "Share of the training reviews whose pairs are to evaluate with (0.1)")
       ->type_name("SHARE");
-  app.add_option("--seed", arguments->options.seed, "Draws which reviews stand beside each other (0)")->type_name("N");
+  app.add_option("--seed", arguments->options.seed, "Draws which reviews stand beside each other (0)")
+      ->type_name("N")
+      ->check(is_seed());
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_matching(*arguments); };
 }

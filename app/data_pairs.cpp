@@ -6,6 +6,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/output.h"
+#include "app/seed_argument.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/parallel_split.h"
 
@@ -71,7 +72,7 @@ Action declare_data_pairs(CLI::App& app) {
                  "Sentences of that language to validate with, and as many to test with (1000)")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  app.add_option("--seed", arguments->options.seed, "Draws the splits (0)")->type_name("N");
+  app.add_option("--seed", arguments->options.seed, "Draws the splits (0)")->type_name("N")->check(is_seed());
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_pairs(*arguments); };
 }

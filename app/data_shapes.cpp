@@ -7,6 +7,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/progress_argument.h"
+#include "app/seed_argument.h"
 #include "app/text_output.h"
 #include "cachet/data/vision/shape_folder.h"
 #include "cachet/report/program_name.h"
@@ -103,7 +104,7 @@ Action declare_data_shapes(CLI::App& app) {
   number("--objects", options.most_objects, "Most objects of an image");
   app.add_option("--crowds", options.crowds, "Share of images with a crowd of small shapes (0.1)")->type_name("SHARE");
   app.add_option("--format", arguments->format, "png or jpeg (png)")->type_name("FORMAT");
-  app.add_option("--seed", options.seed, "Draws the pictures (0)")->type_name("N");
+  app.add_option("--seed", options.seed, "Draws the pictures (0)")->type_name("N")->check(is_seed());
   app.add_option("--threads", options.threads, "Threads, which change the speed alone (all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);

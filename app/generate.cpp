@@ -11,6 +11,7 @@
 #include "app/given_samples.h"
 #include "app/json.h"
 #include "app/recipe_argument.h"
+#include "app/seed_argument.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
 
@@ -77,7 +78,7 @@ Action declare_generate(CLI::App& app) {
   app.add_option("--repetition-penalty", options.sampling.repetition_penalty,
                  "How much less likely tokens become that came before (1)")
       ->type_name("X");
-  app.add_option("--seed", options.seed, "Of what is drawn (0)")->type_name("N");
+  app.add_option("--seed", options.seed, "Of what is drawn (0)")->type_name("N")->check(is_seed());
   app.add_flag("--json", arguments->json, "Print a JSON object for each prompt");
   return [arguments] { return run_generate(*arguments); };
 }

@@ -7,6 +7,7 @@
 #include "app/data_place.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "app/seed_argument.h"
 #include "app/training.h"
 #include "app/training_processes.h"
 #include "cachet/nn/replicas.h"
@@ -126,9 +127,10 @@ Action declare_train(CLI::App& app) {
   app.add_flag("--resume", arguments->resume, "Go on with the run: the folder, or the newest one of this recipe");
   app.add_option("--run", arguments->run, "The run's folder (RUNS/<date>-<recipe>)")->type_name("FOLDER");
   app.add_option("--runs", arguments->runs, "Where runs lie (runs)")->type_name("FOLDER");
-  app.add_option("--seed", arguments->seed, "The same as --set train.seed=N")->type_name("N");
+  app.add_option("--seed", arguments->seed, "The same as --set train.seed=N")->type_name("N")->check(is_seed());
   app.add_option("--seeds", arguments->seeds, "Train once for each of N seeds, or of these, in one folder")
-      ->type_name("N|A,B,...");
+      ->type_name("N|A,B,...")
+      ->check(names_seeds());
   app.add_option(
          "--processes", arguments->processes,
          "Train in N processes of this machine, each with its part of every batch (train.batch_size is all of it)")

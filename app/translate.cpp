@@ -17,6 +17,7 @@
 #include "app/json.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "app/seed_argument.h"
 #include "cachet/nn/linear.h"
 #include "cachet/report/format.h"
 #include "cachet/report/terminal.h"
@@ -158,7 +159,7 @@ Action declare_translate(CLI::App& app) {
   of_drawing(app.add_option("--repetition-penalty", sampling.repetition_penalty,
                             "Of --sample: how much less likely tokens become that came before (1)"),
              "X");
-  of_drawing(app.add_option("--seed", options.seed, "Of --sample (0)"), "N");
+  of_drawing(app.add_option("--seed", options.seed, "Of --sample (0)")->check(is_seed()), "N");
   app.add_option("--lines-at-once", arguments->lines,
                  "Lines that are read before the first is translated (256; 1 from a terminal)")
       ->check(CLI::Range(1, 1'000'000))

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cachet/train/run_folder.h"
@@ -50,6 +52,11 @@ class SeedFolder {
   RunFolder shared_;
   std::vector<uint64_t> seeds_;
 };
+
+inline constexpr uint64_t kGreatestSeed = std::numeric_limits<int64_t>::max();  // as train.seed takes it
+
+/// A seed in decimal digits; nothing for other texts and for one above kGreatestSeed.
+std::optional<uint64_t> seed_from_text(std::string_view text);
 
 /// What `--seeds` takes: "5" is that many seeds from `first` on, "0,1,7" is these. Nothing for other texts, for none,
 /// for a seed that comes twice, and for more than 1,000.
