@@ -17,11 +17,15 @@ ordered_json to_json(const OverlapNumbers& numbers) {
   return json;
 }
 
+/// Throws for a value of any other type.
+int64_t whole_number(const ordered_json& json) { return json.get_ref<const ordered_json::number_integer_t&>(); }
+
 OverlapNumbers overlap_numbers_from(const ordered_json& json) {
   OverlapNumbers numbers;
   numbers.numbers = json.at("numbers");
   for (const auto& row : json.at("classes"))
-    numbers.classes.push_back({row.at(0), row.at(1), row.at(2), row.at(3), row.at(4), row.at(5)});
+    numbers.classes.push_back(
+        {whole_number(row.at(0)), whole_number(row.at(1)), row.at(2), row.at(3), row.at(4), row.at(5)});
   numbers.curves = json.at("curves");
   if (json.contains("ap_error")) numbers.ap_error = json["ap_error"].get<double>();
   return numbers;
@@ -73,7 +77,7 @@ std::string to_json(const DetectionEvaluation& evaluation, const std::vector<std
 std::optional<DetectionEvaluation> detection_evaluation_from_json(const std::string& text, int64_t classes) try {
   const auto json = io::parse_json<ordered_json>(text);
   DetectionEvaluation evaluation;
-  evaluation.images = json.at("images");
+  evaluation.images = whole_number(json.at("images"));
   evaluation.boxes = overlap_numbers_from(json.at("boxes"));
   if (json.contains("masks")) evaluation.masks = overlap_numbers_from(json["masks"]);
   evaluation.confusion = json.at("confusion").get<std::vector<int64_t>>();

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "cachet/io/json_fields.h"
 #include "cachet/io/parse_json.h"
 #include "cachet/report/metric_description.h"
 
@@ -95,13 +96,16 @@ std::string to_json(const LanguageEvaluation& e) {
 
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text) {
   try {
-    const auto json = io::parse_json<nlohmann::ordered_json>(text);
-    LanguageEvaluation evaluation{json.at("tokens"),           json.at("loss"),
-                                  json.at("loss_by_position"), json.at("text_bytes"),
-                                  json.at("text_characters"),  json.at("baseline")};
-    for (const auto& sample : json.at("samples")) evaluation.samples.push_back({sample.at(0), sample.at(1)});
-    if (json.contains("loss_error")) evaluation.loss_error = json["loss_error"].get<double>();
+    const io::JsonFields json(text, "evaluation");
+    LanguageEvaluation evaluation{
+        json.count("tokens"),     json.number("loss"),           json.numbers_or_nan("loss_by_position"),
+        json.count("text_bytes"), json.count("text_characters"), json.number("baseline")};
+    for (const auto& sample : io::parse_json<nlohmann::ordered_json>(json.json("samples")))
+      evaluation.samples.push_back({sample.at(0), sample.at(1)});
+    if (json.has("loss_error")) evaluation.loss_error = json.number("loss_error");
     return evaluation;
+  } catch (const io::Error&) {
+    return std::nullopt;
   } catch (const nlohmann::ordered_json::exception&) {
     return std::nullopt;
   }

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cachet/io/parse_json.h"
+#include "cachet/io/json_fields.h"
 #include "cachet/metrics/chrf.h"
 #include "cachet/metrics/text_errors.h"
 #include "cachet/report/format.h"
@@ -42,10 +42,10 @@ nlohmann::ordered_json json_of(const std::vector<TranslatedSentence>& sentences)
   return all;
 }
 
-std::vector<TranslatedSentence> sentences_of(const nlohmann::ordered_json& json) {
+std::vector<TranslatedSentence> sentences_of(const std::vector<io::JsonFields>& list) {
   std::vector<TranslatedSentence> all;
-  for (const auto& s : json)
-    all.push_back({s.at("index"), s.at("source"), s.at("reference"), s.at("hypothesis"), s.at("bleu")});
+  for (const io::JsonFields& s : list)
+    all.push_back({s.count("index"), s.text("source"), s.text("reference"), s.text("hypothesis"), s.number("bleu")});
   return all;
 }
 
@@ -173,22 +173,24 @@ std::string to_json(const TranslationEvaluation& e) {
 
 std::optional<TranslationEvaluation> translation_evaluation_from_json(const std::string& text) {
   try {
-    const auto json = io::parse_json<nlohmann::ordered_json>(text);
-    TranslationEvaluation e{json.at("pairs"),      json.at("tokens"),   json.at("loss"), json.at("nll"),
-                            json.at("translated"), json.at("bleu"),     json.at("chrf"), json.at("length_ratio"),
-                            json.at("bleu_text"),  json.at("signature")};
-    for (const auto& each : json.at("by_length"))
-      e.by_length.push_back({each.at("least"), each.at("most"), each.at("sentences"), each.at("bleu")});
-    e.best = sentences_of(json.at("best"));
-    e.worst = sentences_of(json.at("worst"));
-    for (const auto& map : json.at("attention"))
-      e.attention.push_back({map.at("source").get<std::vector<std::string>>(),
-                             map.at("target").get<std::vector<std::string>>(),
-                             map.at("values").get<std::vector<double>>()});
-    if (json.contains("bleu_error")) e.bleu_error = json["bleu_error"].get<double>();
-    if (json.contains("chrf_error")) e.chrf_error = json["chrf_error"].get<double>();
+    const io::JsonFields json(text, "evaluation");
+    TranslationEvaluation e{json.count("pairs"),   json.count("tokens"),        json.number("loss"),
+                            json.number("nll"),    json.count("translated"),    json.number("bleu"),
+                            json.number("chrf"),   json.number("length_ratio"), json.text("bleu_text"),
+                            json.text("signature")};
+    for (const io::JsonFields& each : json.objects("by_length"))
+      e.by_length.push_back({each.count("least"), each.count("most"), each.count("sentences"), each.number("bleu")});
+    e.best = sentences_of(json.objects("best"));
+    e.worst = sentences_of(json.objects("worst"));
+    for (const io::JsonFields& map : json.objects("attention")) {
+      e.attention.push_back({map.texts("source"), map.texts("target"), map.numbers_or_nan("values")});
+      const AttentionMap& read = e.attention.back();
+      if (read.values.size() != read.source.size() * read.target.size()) return std::nullopt;
+    }
+    if (json.has("bleu_error")) e.bleu_error = json.number("bleu_error");
+    if (json.has("chrf_error")) e.chrf_error = json.number("chrf_error");
     return e;
-  } catch (const nlohmann::ordered_json::exception&) {
+  } catch (const io::Error&) {
     return std::nullopt;
   }
 }

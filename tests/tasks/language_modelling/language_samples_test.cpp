@@ -4,6 +4,7 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "cachet/config/utf8.h"
@@ -67,6 +68,14 @@ TEST(LanguageEvaluation, IsKeptWhole) {
   EXPECT_EQ(language_evaluation_from_json(to_json(evaluation)), evaluation);
   EXPECT_EQ(language_evaluation_from_json("{}"), std::nullopt);
   EXPECT_EQ(language_evaluation_from_json("nonsense"), std::nullopt);
+  for (const char* key :
+       {"tokens", "loss", "loss_by_position", "text_bytes", "text_characters", "baseline", "samples"}) {
+    for (const nlohmann::json& value : {nlohmann::json("1"), nlohmann::json(true), nlohmann::json({{"a", 1}})}) {
+      auto changed = nlohmann::json::parse(to_json(evaluation));
+      changed[key] = value;
+      EXPECT_EQ(language_evaluation_from_json(changed.dump()), std::nullopt) << key << " is " << value;
+    }
+  }
 }
 
 TEST(LanguageSections, ShowWhatABudgetBuys) {

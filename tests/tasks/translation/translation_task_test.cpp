@@ -226,6 +226,11 @@ TEST_F(TranslationTaskTest, EvaluationsDoNotDependOnTheirBatches) {
   EXPECT_EQ(read->translated, 13);
   EXPECT_EQ(to_json(*read), details);
   EXPECT_FALSE(translation_evaluation_from_json("{\"pairs\": 3}"));
+  for (const auto& [key, value] : nlohmann::json::parse(details).items()) {
+    auto changed = nlohmann::json::parse(details);
+    changed[key] = value.is_number() ? nlohmann::json("1") : nlohmann::json(1.5);
+    EXPECT_FALSE(translation_evaluation_from_json(changed.dump())) << key;
+  }
   EXPECT_EQ(translation_evaluation_from_json(evaluated({"task.evaluation.limit=5"}).second)->translated, 5);
   const auto [losses, none] = evaluated({"task.evaluation.translate=false"});
   EXPECT_FALSE(losses.find("bleu"));
