@@ -103,14 +103,18 @@ train::Metrics eval_into_folder(tasks::Task& task, PredictionFolder& folder, con
   auto& evaluates = ability_of<tasks::EvaluatesRecords>(task, "keep records of its evaluation");
   const int64_t all = evaluates.evaluation_records();
   const std::string source = records.of_evaluation(task);
+  for (const auto& [split, images] : task.image_sources()) images->keep_digests();
+  const tasks::OriginOf origin = [&](int64_t index) {
+    return tasks::RecordOrigin{source, evaluates.record_digest(index)};
+  };
   tasks::RecordFile file = folder.open_records();
-  for (int64_t i = 0; i < file.done(); ++i) file.require(i, source);
+  tasks::require_all(file, origin, [&] { return records.old_sources_of_evaluation(task); });
   file.require_at_most(all);
   report_earlier_records(folder.records(), file, " of " + std::to_string(all));
   int64_t done = file.done();
   if (done < all)
     evaluates.record_evaluation(done, [&](const tasks::Record& record) {
-      file.append(record, source);
+      file.append(record, origin(done));
       progress.show(++done, all);
     });
   progress.finish();

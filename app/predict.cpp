@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@
 #include "app/prediction_folder.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "cachet/data/data_digest.h"
 #include "cachet/io/error.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
@@ -77,19 +79,16 @@ class RecordOutput {
   int64_t done() const { return file_ ? file_->done() : 0; }
   const tasks::RecordSource& source() const { return source_; }
 
-  /// Whether record `index` is there already, of that source.
-  bool has(int64_t index, const std::string& source) const {
-    if (index >= done()) return false;
-    file_->require(index, source);
-    return true;
-  }
+  /// The file that is gone on with; nothing where there is none.
+  tasks::RecordFile* earlier() { return file_ ? &*file_ : nullptr; }
   void require_at_most(int64_t samples) const {
     if (file_) file_->require_at_most(samples);
   }
 
-  void write(const tasks::Record& record, const std::string& source) {
+  /// The origin is asked for where it is kept.
+  void write(const tasks::Record& record, const std::function<tasks::RecordOrigin()>& origin) {
     if (!path_.empty()) {
-      file().append(record, source);
+      file().append(record, origin());
     } else if (!(std::cout << record << std::flush)) {
       throw std::runtime_error("standard output: cannot be written");
     }
@@ -127,22 +126,42 @@ tasks::NextSample given_samples(const PredictArguments& arguments, tasks::Sample
   return samples_of_arguments(arguments.samples, form);
 }
 
+/// Whether a file has the record of a given sample already. Throws as RecordFile::require().
+bool has_record_of(tasks::RecordFile* file, int64_t index, const std::string& sample, tasks::SampleForm form,
+                   const tasks::RecordSource& source) {
+  if (file == nullptr || index >= file->done()) return false;
+  if (file->is_old(index)) {
+    file->require_old(index, source.old_sources_of_given(sample, form));
+    file->forget_from(index);
+    return false;
+  }
+  const bool is_file = form == tasks::SampleForm::image_file;
+  file->require(index, source.of_given(sample, form, is_file ? data::digest_of_image_file(sample) : std::string()));
+  return true;
+}
+
+/// The origin of the record of a sample that was read.
+tasks::RecordOrigin origin_of(const tasks::PreparedSample& sample, tasks::SampleForm form,
+                              const tasks::RecordSource& source) {
+  const bool was_not_read = form == tasks::SampleForm::image_file && sample.digest.empty();
+  return source.of_given(sample.given, form, was_not_read ? data::digest_of_image_file(sample.given) : sample.digest);
+}
+
 void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordOutput& output,
                    CountedProgress& progress) {
   auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
-  const auto source_of = [&](const std::string& sample) {
-    return output.source().of_given(sample, answers.sample_form());
-  };
+  const tasks::SampleForm form = answers.sample_form();
   tasks::GivenOptions options{arguments.answers()};
   if (arguments.asks_line_by_line()) options.batch = 1;
   output.open();
-  const int64_t done = output.done();
   const int64_t count = tasks::answer_all_given(
-      answers, given_samples(arguments, answers.sample_form()), options,
-      [&](int64_t index, const std::string& sample) { return index < done && output.has(index, source_of(sample)); },
+      answers, given_samples(arguments, form), options,
+      [&](int64_t index, const std::string& sample) {
+        return has_record_of(output.earlier(), index, sample, form, output.source());
+      },
       [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
-        if (sample.index == done) output.say_done("");
-        output.write(record, source_of(sample.given));
+        if (sample.index == output.done()) output.say_done("");
+        output.write(record, [&] { return origin_of(sample, form, output.source()); });
         progress.show(sample.index + 1, "samples");
       });
   progress.finish();
@@ -164,11 +183,10 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, Pr
                         const tasks::RecordSource& source, CountedProgress& progress) {
   auto& answers = ability_of<tasks::AnswersGivenSamples>(task, "answer samples that are given");
   auto& draws = ability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
-  const auto source_of = [&](const std::string& sample) { return source.of_given(sample, answers.sample_form()); };
+  const tasks::SampleForm form = answers.sample_form();
   const double least_score = arguments.least_score.value_or(kUsualLeastScore);
-  const tasks::NextSample next = given_samples(arguments, answers.sample_form());
+  const tasks::NextSample next = given_samples(arguments, form);
   tasks::RecordFile records = folder.open_records();  // behind all that may fail: what is replaced goes now
-  const int64_t done = records.done();
   tasks::GivenOptions options{arguments.answers()};
   options.unreadable = tasks::UnreadableSamples::record;
   PictureNames names;
@@ -176,22 +194,20 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, Pr
       answers, next, options,
       [&](int64_t index, const std::string& sample) {
         names.add(sample);
-        if (index >= done) return false;
-        records.require(index, source_of(sample));
-        return true;
+        return has_record_of(&records, index, sample, form, source);
       },
       [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
-        if (sample.index == done) report_earlier_records(folder.records(), records, "");
+        if (sample.index == records.done()) report_earlier_records(folder.records(), records, "");
         if (const auto* unreadable = dynamic_cast<const tasks::UnreadableSample*>(&sample))
           progress.log("passed over: " + unreadable->problem);
         else
           folder.write_picture(names.of(sample.index), draws.picture_of_answer(sample, record, least_score));
-        records.append(record, source_of(sample.given));  // last: a record's picture is there
+        records.append(record, origin_of(sample, form, source));  // last: a record's picture is there
         progress.show(sample.index + 1, "samples");
       });
   progress.finish();
   records.require_at_most(count);
-  if (count == done) report_earlier_records(folder.records(), records, " of " + std::to_string(count));
+  if (count == records.done()) report_earlier_records(folder.records(), records, " of " + std::to_string(count));
   const int64_t unreadable = count_unreadable(tasks::records_in(folder.records(), count));
   std::string written;
   if (auto* results = dynamic_cast<tasks::WritesResults*>(&task)) {
@@ -213,14 +229,20 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
   auto& answers = ability_of<tasks::AnswersEvaluationSamples>(task, "answer its evaluation data one by one");
   const int64_t size = task.evaluation_size();
   const std::string source = output.source().of_evaluation(task);
+  if (!arguments.output.path.empty())
+    for (const auto& [split, images] : task.image_sources()) images->keep_digests();
+  const tasks::OriginOf origin = [&](int64_t index) {
+    return tasks::RecordOrigin{source, answers.sample_digest(index)};
+  };
   output.open();
+  if (tasks::RecordFile* earlier = output.earlier())
+    tasks::require_all(*earlier, origin, [&] { return output.source().old_sources_of_evaluation(task); });
   int64_t done = output.done();
-  for (int64_t i = 0; i < output.done(); ++i) output.has(i, source);
   output.require_at_most(size);
   output.say_done(" of " + std::to_string(size));
   if (done < size)
     answers.answer_evaluation(done, arguments.answers(), [&](const tasks::Record& record) {
-      output.write(record, source);
+      output.write(record, [&] { return origin(done); });
       progress.show(++done, size);
     });
   progress.finish();

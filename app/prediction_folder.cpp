@@ -76,6 +76,10 @@ void report_earlier_records(const fs::path& file, const tasks::RecordFile& recor
     std::cerr << file.string() << ": removed " << removed
               << (removed == 1 ? " repeated or damaged line" : " repeated or damaged lines")
               << ", which two processes left that wrote the file at the same time\n";
+  if (const int64_t again = records.forgotten(); again > 0)
+    std::cerr << file.string() << ": " << again
+              << (again == 1 ? " prediction of version 0.1.0 does" : " predictions of version 0.1.0 do")
+              << " not say which bytes the samples had and " << (again == 1 ? "is" : "are") << " computed again\n";
   if (const int64_t done = records.done(); done > 0)
     std::cerr << file.string() << " holds " << done << of_all << (done == 1 ? " prediction" : " predictions")
               << "; going on\n";

@@ -42,8 +42,9 @@ class PredictionFolder {
   std::optional<io::FolderLock> lock_;
 };
 
-/// Reports on standard error how many of how many predictions a file holds, if it holds some, and how many lines were
-/// removed from it: "out.jsonl holds 3 of 12 predictions; going on".
+/// Reports on standard error how many of how many predictions a file holds, if it holds some, how many lines were
+/// removed from it, and how many predictions of version 0.1.0 are computed again: "out.jsonl holds 3 of 12 predictions;
+/// going on".
 void report_earlier_records(const std::filesystem::path& file, const tasks::RecordFile& records,
                             const std::string& of_all);
 

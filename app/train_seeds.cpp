@@ -81,6 +81,7 @@ class SeedSeries {
       }
       if (begun && train::is_being_trained(*begun)) return Came::elsewhere;
       if (!built) built = task_to_train(arguments_, recipe.plan, begun);
+      if (!begun) require_data_of_others(*built);
       const train::Outcome outcome = train_in_folder(seed, *built, recipe);
       if (outcome.exit_code() == kInterrupted) return Came::interrupted;
       if (!outcome.message.empty())
@@ -94,6 +95,17 @@ class SeedSeries {
     }
     write_overview();
     return Came::to_an_end;
+  }
+
+  /// Results of several seeds are compared and averaged: a new seed has the data of those that were begun.
+  void require_data_of_others(const train::Task& task) const {
+    for (const uint64_t seed : folder_.seeds()) {
+      if (!folder_.has_begun(seed)) continue;
+      train::RunFolder::open(folder_.run(seed)).compare_data(task.data_digests(), [&] {
+        return task.data_fingerprints();
+      });
+      return;
+    }
   }
 
   train::Outcome train_in_folder(uint64_t seed, train::Task& task, const ReadRecipe& recipe) {

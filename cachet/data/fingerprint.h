@@ -10,8 +10,7 @@
 
 namespace cachet::data {
 
-/// A digest by which a run knows its data again when it goes on. Numbers and labels are in it whole, contents by an
-/// even choice of samples: to read all of a large set would take minutes.
+/// A digest of numbers and texts, in the order in which they are added.
 class Fingerprint {
  public:
   Fingerprint& add(int64_t number);
@@ -19,7 +18,8 @@ class Fingerprint {
   Fingerprint& add(std::span<const int64_t> numbers);
   Fingerprint& add(std::span<const std::byte> bytes);
 
-  /// Calls `add_sample` for up to 4,096 of `size` samples, evenly spread, the first and the last among them.
+  /// Calls `add_sample` for up to 4,096 of `size` samples, evenly spread, the first and the last among them: version
+  /// 0.1.0 knew data by these alone.
   static void for_some(int64_t size, const std::function<void(int64_t index)>& add_sample);
 
   std::string text();  // 16 hexadecimal digits

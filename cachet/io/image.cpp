@@ -16,8 +16,6 @@
 namespace cachet::io {
 namespace {
 
-constexpr uint64_t kMostImageFileBytes = uint64_t{1} << 30;
-
 struct Beginning {
   std::string_view bytes, format;
 };
@@ -87,7 +85,9 @@ DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view nam
 }
 
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options) {
-  return decode_image(read_file(path, kMostImageFileBytes), path.string(), options);
+  const std::vector<std::byte> bytes = read_file(path, kMostImageFileBytes);
+  if (options.see_bytes) options.see_bytes(bytes);
+  return decode_image(bytes, path.string(), options);
 }
 
 }  // namespace cachet::io

@@ -27,7 +27,9 @@ struct DecodedImage {
 DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name,
                           const ImageReadOptions& options = {});
 
-/// Decodes a file of at most 1 GiB so.
+inline constexpr uint64_t kMostImageFileBytes = uint64_t{1} << 30;
+
+/// Decodes a file of at most kMostImageFileBytes so.
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
 }  // namespace cachet::io

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 namespace cachet::io {
 
@@ -43,6 +45,8 @@ struct ImageReadOptions {
   uint64_t max_pixels = kMostImagePixels;  // more are refused before memory for them is taken
   bool strict = false;                     // what a decoder only warns of is an error
   ImageChooser choose{};                   // without one, the whole image at its full size
+  /// Gets the bytes of a file before they are decoded, whether or not they can be.
+  std::function<void(std::span<const std::byte> bytes)> see_bytes{};
 };
 
 }  // namespace cachet::io

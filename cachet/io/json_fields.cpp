@@ -89,6 +89,8 @@ bool JsonFields::has(const std::string& key) const { return json_of(value_).cont
 
 bool JsonFields::is_null(const std::string& key) const { return has(key) && json_of(at(key)).is_null(); }
 
+bool JsonFields::is_text(const std::string& key) const { return has(key) && json_of(at(key)).is_string(); }
+
 std::vector<std::string> JsonFields::keys() const {
   std::vector<std::string> all;
   for (const auto& [key, value] : json_of(value_).items()) all.push_back(key);

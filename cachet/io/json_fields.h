@@ -35,6 +35,7 @@ class JsonFields {
 
   bool has(const std::string& key) const;      // whether it is there, as null too
   bool is_null(const std::string& key) const;  // whether it is there as null
+  bool is_text(const std::string& key) const;  // whether it is there as a text
   std::vector<std::string> keys() const;
 
   std::string text(const std::string& key) const;

@@ -34,7 +34,8 @@ enum class SampleForm { image_file, text };
 struct PreparedSample {
   virtual ~PreparedSample() = default;
   std::string given;
-  int64_t index = 0;  // among all that were given
+  std::string digest;  // of an image file's bytes, as they were decoded; empty of texts
+  int64_t index = 0;   // among all that were given
 };
 using PreparedSamples = std::vector<std::unique_ptr<PreparedSample>>;
 
@@ -66,6 +67,9 @@ class AnswersGivenSamples {
 class AnswersEvaluationSamples {
  public:
   virtual ~AnswersEvaluationSamples() = default;
+  /// Of all that sample `index` is made of: the bytes of its picture or its text, and what is said of it (its class,
+  /// its annotations and masks). An image file is read where this evaluation has not decoded it.
+  virtual std::string sample_digest(int64_t index) = 0;
   virtual void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) = 0;
 };
 
@@ -101,6 +105,8 @@ class EvaluatesRecords {
   virtual ~EvaluatesRecords() = default;
   /// How many records a whole evaluation has: as a rule one a sample.
   virtual int64_t evaluation_records() const = 0;
+  /// Of all that record `index` is made of besides the model, as AnswersEvaluationSamples::sample_digest() has it.
+  virtual std::string record_digest(int64_t index) = 0;
   /// Gives the records from number `first` on, in the order in which evaluate() looks at the samples, as soon as they
   /// are there.
   virtual void record_evaluation(int64_t first, const SeenRecord& seen) = 0;

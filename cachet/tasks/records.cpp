@@ -1,6 +1,7 @@
 #include "cachet/tasks/records.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,20 +19,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSourceKey = "source";
+constexpr const char *kSourceKey = "source", *kSampleKey = "sample_digest";
 
 /// Keeps what is joined apart: no text holds the byte between them.
 std::string joined(const std::string& first, const std::string& second) { return first + '\0' + second; }
 
 std::string short_digest(const std::string& text) { return io::sha256_hex(text).substr(0, 16); }
 
-/// The source of a line that is record `index`; nothing of any other line.
-std::optional<std::string> source_in(const std::string& line, int64_t index) {
+/// The origin of a line that is record `index`; nothing of any other line.
+std::optional<RecordOrigin> origin_in(const std::string& line, int64_t index) {
   const auto json = io::parse_json<nlohmann::json>(line, /*throws=*/false);
   if (!json.is_object()) return std::nullopt;
-  const auto number = json.find("index"), source = json.find(kSourceKey);
+  const auto number = json.find("index");
   if (number == json.end() || !number->is_number_integer() || number->get<int64_t>() != index) return std::nullopt;
-  return source != json.end() && source->is_string() ? source->get<std::string>() : "";
+  const auto text = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  return RecordOrigin{text(kSourceKey), text(kSampleKey)};
 }
 
 /// Whether an interrupted process may have left it of record `index`.
@@ -42,22 +47,26 @@ bool is_torn_record(const std::string& line, int64_t index) {
 
 /// What a file of records holds.
 struct FoundRecords {
-  std::vector<std::string> sources;  // of the records, from index 0 on
-  std::vector<bool> kept;            // by line: whether it is one of the records
-  int64_t removed = 0;               // lines that are not
-  uintmax_t bytes = 0;               // of the records; a torn last line is after them
+  std::vector<RecordOrigin> origins;  // of the records, from index 0 on
+  std::vector<uint64_t> ends;  // of the records, in the file if no line is removed; a torn last line is after them
+  std::vector<bool> kept;      // by line: whether it is one of the records
+  int64_t removed = 0;         // lines that are not
+  uint64_t bytes() const { return ends.empty() ? 0 : ends.back(); }
 };
 
-/// Whether it ends as a record does.
-bool ends_with_source(const std::string& line) {
+/// Whether it ends as a record does: with a digest by one of their keys.
+bool ends_with_digest(const std::string& line) {
   constexpr size_t kDigits = 16;
-  const std::string begin = std::string(",\"") + kSourceKey + "\":\"", end = "\"}";
-  if (line.size() < begin.size() + kDigits + end.size() || !line.ends_with(end)) return false;
-  return line.compare(line.size() - end.size() - kDigits - begin.size(), begin.size(), begin) == 0;
+  const std::string end = "\"}";
+  return line.ends_with(end) && std::ranges::any_of(std::array{kSourceKey, kSampleKey}, [&](const char* key) {
+           const std::string begin = std::string(",\"") + key + "\":\"";
+           const size_t length = begin.size() + kDigits + end.size();
+           return line.size() >= length && line.compare(line.size() - length, begin.size(), begin) == 0;
+         });
 }
 
 /// Whether two processes that wrote at the same time may have left it: a whole record, or pieces of several.
-bool is_of_two_writers(const std::string& line) { return line.starts_with("{\"index\":") || ends_with_source(line); }
+bool is_of_two_writers(const std::string& line) { return line.starts_with("{\"index\":") || ends_with_digest(line); }
 
 [[noreturn]] void refuse_line(const fs::path& file, int64_t line) {
   throw std::runtime_error(file.string() + ": line " + std::to_string(line + 1) +
@@ -72,12 +81,12 @@ FoundRecords find_records(const fs::path& file) {
   FoundRecords found;
   int64_t first_removed = 0;
   for (std::string line; std::getline(lines, line);) {
-    const auto index = static_cast<int64_t>(found.sources.size()), number = static_cast<int64_t>(found.kept.size());
+    const auto index = static_cast<int64_t>(found.origins.size()), number = static_cast<int64_t>(found.kept.size());
     const bool is_whole = !lines.eof();
-    if (const auto source = is_whole ? source_in(line, index) : std::nullopt) {
-      found.sources.push_back(*source);
+    if (auto origin = is_whole ? origin_in(line, index) : std::nullopt) {
+      found.origins.push_back(*std::move(origin));
       found.kept.push_back(true);
-      found.bytes += line.size() + 1;
+      found.ends.push_back(found.bytes() + line.size() + 1);
       continue;
     }
     if (!is_whole && is_torn_record(line, index)) break;
@@ -85,8 +94,9 @@ FoundRecords find_records(const fs::path& file) {
     if (found.removed++ == 0) first_removed = number;
     found.kept.push_back(false);
   }
-  const bool has_sources =
-      !found.sources.empty() && std::ranges::none_of(found.sources, [](const auto& each) { return each.empty(); });
+  const bool has_sources = !found.origins.empty() && std::ranges::none_of(found.origins, [](const RecordOrigin& each) {
+    return each.source.empty();
+  });
   if (found.removed > 0 && !has_sources) refuse_line(file, first_removed);
   return found;
 }
@@ -106,21 +116,42 @@ std::string told(const AnswerOptions& options) {
 
 }  // namespace
 
-RecordSource::RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more)
-    : model_(joined(joined(weights_digest(saved), saved.what_answers_depend_on), told(options))) {
-  if (!more.empty()) model_ = joined(model_, more);
+RecordSource::RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more) {
+  const std::string weights = weights_digest(saved);
+  const auto model_of = [&](const std::string& values) {
+    const std::string model = joined(joined(weights, values), told(options));
+    return more.empty() ? model : joined(model, more);
+  };
+  model_ = model_of(saved.what_answers_depend_on);
+  for (const std::string& values : saved.old_answer_values) old_models_.push_back(model_of(values));
 }
 
+// Of all splits that are open: an evaluation may take statistics of the training images.
 std::string RecordSource::of_evaluation(const train::Task& task) const {
-  return short_digest(
-      joined(joined(model_, std::to_string(task.evaluation_size())), task.data_fingerprints()["evaluation"]));
+  std::string source = joined(model_, std::to_string(task.evaluation_size()));
+  for (const auto& [split, digest] : task.data_digests()) source = joined(source, joined(split, digest.contents));
+  return short_digest(source);
 }
 
-std::string RecordSource::of_given(const std::string& sample, SampleForm form) const {
-  if (form == SampleForm::text) return short_digest(joined(model_, sample));
-  std::error_code unreadable;  // whoever opens the file says so
-  const uintmax_t bytes = fs::file_size(sample, unreadable);
-  return short_digest(joined(joined(model_, sample), std::to_string(bytes)));
+RecordOrigin RecordSource::of_given(const std::string& sample, SampleForm form, const std::string& bytes) const {
+  return {short_digest(joined(model_, sample)), form == SampleForm::text ? short_digest(sample) : bytes};
+}
+
+std::vector<std::string> RecordSource::old_sources_of_evaluation(const train::Task& task) const {
+  const std::string size = std::to_string(task.evaluation_size()), data = task.data_fingerprints()["evaluation"];
+  std::vector<std::string> sources;
+  for (const std::string& model : old_models_) sources.push_back(short_digest(joined(joined(model, size), data)));
+  return sources;
+}
+
+std::vector<std::string> RecordSource::old_sources_of_given(const std::string& sample, SampleForm form) const {
+  std::error_code unreadable;  // the reader of the file reports why
+  std::vector<std::string> sources;
+  for (const std::string& model : old_models_)
+    sources.push_back(short_digest(
+        form == SampleForm::text ? joined(model, sample)
+                                 : joined(joined(model, sample), std::to_string(fs::file_size(sample, unreadable)))));
+  return sources;
 }
 
 RecordFile::RecordFile(fs::path path, EarlierRecords earlier) : path_(std::move(path)) {
@@ -138,8 +169,9 @@ RecordFile::RecordFile(fs::path path, EarlierRecords earlier) : path_(std::move(
 bool RecordFile::read_records() {
   FoundRecords found = find_records(path_);
   if (found.removed == 0) {
-    sources_ = std::move(found.sources);
-    if (fs::file_size(path_) > found.bytes) file_->cut(found.bytes);
+    if (fs::file_size(path_) > found.bytes()) file_->cut(found.bytes());
+    origins_ = std::move(found.origins);
+    ends_ = std::move(found.ends);
     return true;
   }
   removed_lines_ = found.removed;
@@ -147,11 +179,27 @@ bool RecordFile::read_records() {
   return false;
 }
 
-void RecordFile::require(int64_t index, const std::string& source) const {
-  if (is_of(index, source)) return;
-  throw std::runtime_error(path_.string() + ": line " + std::to_string(index + 1) +
-                           " is of another model, another sample, other data or options; name another file, or begin "
-                           "this one anew with --overwrite");
+void RecordFile::refuse(int64_t index, const std::string& why) const {
+  throw std::runtime_error(path_.string() + ": line " + std::to_string(index + 1) + " " + why +
+                           "; name another file, or begin this one anew with --overwrite");
+}
+
+void RecordFile::require(int64_t index, const RecordOrigin& origin) const {
+  if (is_of(index, origin)) return;
+  if (of(index).source == origin.source) refuse(index, "was made of a sample whose bytes have changed since");
+  refuse(index, "is of another model, another sample, other data or options");
+}
+
+void RecordFile::require_old(int64_t index, const std::vector<std::string>& sources) const {
+  if (std::ranges::find(sources, of(index).source) == sources.end())
+    refuse(index, "is of another model, another sample, other data or options");
+}
+
+void RecordFile::forget_from(int64_t index) {
+  forgotten_ += done() - index;
+  file_->cut(index == 0 ? 0 : ends_.at(static_cast<size_t>(index - 1)));
+  origins_.resize(static_cast<size_t>(index));
+  ends_.resize(static_cast<size_t>(index));
 }
 
 void RecordFile::require_at_most(int64_t samples) const {
@@ -161,20 +209,37 @@ void RecordFile::require_at_most(int64_t samples) const {
                            " asked for; name another file, or begin this one anew with --overwrite");
 }
 
-void RecordFile::append(const Record& record, const std::string& source) {
+void RecordFile::append(const Record& record, const RecordOrigin& origin) {
   if (!record.starts_with("{\"index\":"))
     throw std::logic_error("a record begins with its index, not with " + record.substr(0, 20));
   // After the last field, so that the numbers before it stay as the task wrote them.
   const size_t end = record.rfind('}');
-  file_->append(record.substr(0, end) + ",\"" + kSourceKey + "\":\"" + source + '"' + record.substr(end));
+  const auto field = [](const char* key, const std::string& value) {
+    return ",\"" + std::string(key) + "\":\"" + value + '"';
+  };
+  file_->append(record.substr(0, end) + field(kSourceKey, origin.source) + field(kSampleKey, origin.sample) +
+                record.substr(end));
 }
 
-RecordFile records_of(const fs::path& file, const std::string& source) {
+void require_all(RecordFile& file, const OriginOf& origin,
+                 const std::function<std::vector<std::string>()>& old_sources) {
+  for (int64_t i = 0; i < file.done(); ++i) {
+    if (file.is_old(i)) {
+      file.require_old(i, old_sources());
+      file.forget_from(i);
+    } else {
+      file.require(i, origin(i));
+    }
+  }
+}
+
+RecordFile records_of(const fs::path& file, const OriginOf& origin) {
   try {
     RecordFile records(file, EarlierRecords::gone_on_with);
-    bool all = true;
-    for (int64_t i = 0; i < records.done(); ++i) all = all && records.is_of(i, source);
-    if (all) return records;
+    int64_t same = 0;
+    while (same < records.done() && records.is_of(same, origin(same))) ++same;
+    if (same < records.done()) records.forget_from(same);
+    return records;
   } catch (const std::runtime_error&) {  // no records, or none that can be read
   }
   return {file, EarlierRecords::replaced};

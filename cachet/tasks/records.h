@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,22 +13,34 @@
 
 namespace cachet::tasks {
 
-/// What records are made of: weights, recipe and what of an answer is told. A record carries it together with its
-/// sample, in 16 hexadecimal digits under "source": records of another model, other data, other samples or other
-/// options are told apart.
+/// What a record is made of, as digests of 16 hexadecimal digits, which stand in it under "source" and "sample_digest".
+struct RecordOrigin {
+  std::string source;  // the model, the recipe, what of an answer is told; all labels, texts and annotations
+  std::string sample;  // the sample's bytes; empty in records of version 0.1.0
+  bool operator==(const RecordOrigin&) const = default;
+};
+/// The origin that a record would have now.
+using OriginOf = std::function<RecordOrigin(int64_t index)>;
+
+/// Says what records are made of.
 class RecordSource {
  public:
   /// `more`: options beside those of answers that what is kept depends on. Throws train::DamagedCheckpoint, io::Error
   /// where the weights' digest cannot be read.
   RecordSource(const SavedRun& saved, const AnswerOptions& options, const std::string& more = {});
 
-  /// Of a task's evaluation data: as many, of the fingerprint that they have.
+  /// The source of records of a task's evaluation data.
   std::string of_evaluation(const train::Task& task) const;
-  /// Of an image file: its name and its bytes' number, so that the file itself is not read again.
-  std::string of_given(const std::string& sample, SampleForm form) const;
+  /// The origin of a record of a given sample, of which `bytes` are a digest where it is an image file.
+  RecordOrigin of_given(const std::string& sample, SampleForm form, const std::string& bytes) const;
+
+  /// The sources that version 0.1.0 may have written.
+  std::vector<std::string> old_sources_of_evaluation(const train::Task& task) const;
+  std::vector<std::string> old_sources_of_given(const std::string& sample, SampleForm form) const;
 
  private:
   std::string model_;
+  std::vector<std::string> old_models_;
 };
 
 /// What is done with records that a file holds already.
@@ -44,35 +57,50 @@ class RecordFile {
   /// is then. With EarlierRecords::replaced, a symbolic link is replaced by a file.
   RecordFile(std::filesystem::path path, EarlierRecords earlier);
 
-  int64_t done() const { return static_cast<int64_t>(sources_.size()); }
+  int64_t done() const { return static_cast<int64_t>(origins_.size()); }
   /// How many repeated and mixed lines were removed when the file was opened.
   int64_t removed_lines() const { return removed_lines_; }
 
-  /// Whether record `index` < done() is of that source.
-  bool is_of(int64_t index, const std::string& source) const {
-    return sources_.at(static_cast<size_t>(index)) == source;
-  }
-  /// Throws std::runtime_error unless it is.
-  void require(int64_t index, const std::string& source) const;
+  /// Whether record `index` < done() is of that origin.
+  bool is_of(int64_t index, const RecordOrigin& origin) const { return of(index) == origin; }
+  /// Throws std::runtime_error unless it is, and says whether the bytes of the sample are others or something else is.
+  void require(int64_t index, const RecordOrigin& origin) const;
   /// Throws std::runtime_error unless no more than `samples` records are there.
   void require_at_most(int64_t samples) const;
 
-  /// Adds a record, with its source. Throws std::runtime_error where it cannot be written, std::logic_error for one
+  /// Whether record `index` < done() is of version 0.1.0, which does not say which bytes its sample had. It and those
+  /// after it are made again: require_old() throws as require() does unless it is of one of those sources, and
+  /// forget_from() cuts them off.
+  bool is_old(int64_t index) const { return of(index).sample.empty(); }
+  void require_old(int64_t index, const std::vector<std::string>& sources) const;
+  void forget_from(int64_t index);
+  /// How many records were cut off so.
+  int64_t forgotten() const { return forgotten_; }
+
+  /// Adds a record, with its origin. Throws std::runtime_error where it cannot be written, std::logic_error for one
   /// that does not begin as records do.
-  void append(const Record& record, const std::string& source);
+  void append(const Record& record, const RecordOrigin& origin);
 
  private:
+  const RecordOrigin& of(int64_t index) const { return origins_.at(static_cast<size_t>(index)); }
+  [[noreturn]] void refuse(int64_t index, const std::string& why) const;
   /// Reads the records that are there. Returns false if the file has been replaced by a repaired one.
   bool read_records();
 
   std::filesystem::path path_;
-  std::vector<std::string> sources_;  // of the records that were there
-  int64_t removed_lines_ = 0;
+  std::vector<RecordOrigin> origins_;  // of the records that were there
+  std::vector<uint64_t> ends_;         // of each of them, in the file
+  int64_t removed_lines_ = 0, forgotten_ = 0;
   std::unique_ptr<io::GrowingFile> file_;
 };
 
-/// Opens records that are all of one source, to go on with; begins anew where the file holds anything else.
-RecordFile records_of(const std::filesystem::path& file, const std::string& source);
+/// Holds all records of a file to what they would be now; forgets those from the first on that is of version 0.1.0.
+/// Throws as RecordFile::require().
+void require_all(RecordFile& file, const OriginOf& origin,
+                 const std::function<std::vector<std::string>()>& old_sources);
+
+/// Opens records for those to come: what is there up to the first that is of another origin stays.
+RecordFile records_of(const std::filesystem::path& file, const OriginOf& origin);
 
 /// The first `count` records that a file holds. Throws std::runtime_error where there are fewer.
 NextRecord records_in(const std::filesystem::path& file, int64_t count);

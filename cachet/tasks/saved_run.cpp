@@ -10,6 +10,7 @@
 #include "cachet/tasks/weights/model_recipe.h"
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
+#include "cachet/train/resume_rules.h"
 #include "cachet/train/run_folder.h"
 
 namespace cachet::tasks {
@@ -26,21 +27,32 @@ std::filesystem::path run_of_checkpoint(const std::filesystem::path& checkpoint)
   return checkpoint.parent_path().parent_path();
 }
 
-std::string answer_values(const config::Document& recipe) {
+struct AnswerValues {
   std::string values;
+  std::vector<std::string> old = {"", ""};
+};
+
+// Keys that stand at their defaults are of the reader: a later version has more of them.
+AnswerValues answer_values(const config::Document& recipe) {
+  AnswerValues answers;
   for (const config::Document::Value& value : recipe.resolved()) {
     const bool trains = value.key.starts_with("optimizer.") || value.key.starts_with("schedule.") ||
                         (value.key.starts_with("train.") && value.key != "train.precision");
-    if (!trains) values += value.key + " = " + value.toml + "\n";
+    if (trains) continue;
+    const std::string line = value.key + " = " + value.toml + "\n";
+    answers.old[1] += line;
+    if (value.origin.source == config::kDefaultSource) continue;
+    answers.old[0] += line;
+    if (!train::is_place_of_data(value.key)) answers.values += line;
   }
-  return values;
+  return answers;
 }
 
 /// A recipe on the disk, read with the settings over it.
 struct SavedPlan {
   RecipePlan plan;
-  std::string recipe;         // as TOML
-  std::string answer_values;  // without the run's own copies of files, which move with it
+  std::string recipe;          // as TOML
+  AnswerValues answer_values;  // without the run's own copies of files, which move with it
 };
 
 /// Of a run, a model folder or an export: the plan reads the folder's own copies of files.
@@ -82,7 +94,8 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
   saved.plan = std::move(read.plan);
   if (saved.exported) saved.plan = with_exported_model(saved.plan, *saved.exported, path);
   saved.recipe = std::move(read.recipe);
-  saved.what_answers_depend_on = std::move(read.answer_values);
+  saved.what_answers_depend_on = std::move(read.answer_values.values);
+  saved.old_answer_values = std::move(read.answer_values.old);
   return saved;
 }
 

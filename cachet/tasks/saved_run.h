@@ -21,8 +21,11 @@ struct SavedRun {
   RecipePlan plan;                                    // as resolved for the run, with the settings over it
   std::string recipe;                                 // the same as TOML
   std::optional<runtime::ExportManifest> exported{};  // of an export, whose model computes by the engine that it names
-  /// The recipe's values that an answer depends on, as TOML: how fast and how long a run was trained is not among them.
+  /// The recipe's values that an answer depends on, as TOML: how fast and how long a run was trained is not among them,
+  /// nor is where the data lie, nor a key that its recipe does not have, which stands at its default.
   std::string what_answers_depend_on;
+  /// The same as version 0.1.0 may have had it: with the place of the data, with and without keys at their defaults.
+  std::vector<std::string> old_answer_values{};
   /// Of a checkpoint: training does not remove it while this object, or a copy of it, exists.
   std::optional<io::FolderLock> held{};
 };

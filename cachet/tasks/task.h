@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cachet/data/vision/image_source.h"
 #include "cachet/nn/cache/cache.h"
 #include "cachet/tasks/task_profile.h"
 #include "cachet/train/task.h"
@@ -36,6 +38,11 @@ class Task : public train::Task {
                                                const train::Status& status) final;
 
   std::vector<std::string> data_notes() const override { return data_notes_; }
+
+  /// The images that it reads, by the names of its splits; none of a task that reads none.
+  virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
+  /// Of data that an evaluation compares the model with and data_digests() does not have; empty where there are none.
+  virtual std::string digest_of_comparisons() const { return {}; }
 
   /// Notes what of the model is hardly meant, before it is trained: of the first cache that gives reason to.
   void note_doubts();

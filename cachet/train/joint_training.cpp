@@ -22,7 +22,7 @@ Terms terms_of(const CommonGround& own) {
               {"kind of device", c10::DeviceTypeName(own.device, /*lower_case=*/true)},
               {"version of cachet", cachet_version()},
               {"LibTorch", torch_version()}};
-  for (const auto& [split, fingerprint] : own.data) terms[split + " data"] = fingerprint;
+  for (const auto& [split, digest] : own.data) terms[split + " data"] = digest.identity();
   return terms;
 }
 
@@ -79,7 +79,7 @@ bool follow(Task& task, const Options& options, const std::string& config_hash,
             const std::shared_ptr<processes::Processes>& processes) {
   const Interruption interruption;
   LiveRun live(task, options, processes);
-  agree({config_hash, live.device().type(), task.data_fingerprints()}, *processes);
+  agree({config_hash, live.device().type(), task.data_digests()}, *processes);
   if (const std::string checkpoint = processes->from_leader(std::string()); !checkpoint.empty())
     live.restore(read_checkpoint(checkpoint));
   while (true) {

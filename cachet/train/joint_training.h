@@ -23,9 +23,9 @@ enum class Act : int64_t { step, give_state, leave };
 
 /// What all processes of a run have to have in common.
 struct CommonGround {
-  std::string config_hash;                  // of the recipe
-  c10::DeviceType device;                   // two kinds round differently
-  std::map<std::string, std::string> data;  // fingerprints by split
+  std::string config_hash;                       // of the recipe
+  c10::DeviceType device;                        // two kinds round differently
+  std::map<std::string, data::DataDigest> data;  // by split
 };
 
 /// The leader's side. Without other processes it does nothing.

@@ -30,7 +30,10 @@ RecipeValues recipe_values(const config::Document& document) {
   return values;
 }
 
+bool is_place_of_data(const std::string& key) { return key == "data.root"; }
+
 bool may_change_on_resume(const std::string& key) {
+  if (is_place_of_data(key)) return true;
   if (std::ranges::find(kFreeKeys, key) != kFreeKeys.end()) return true;
   if (std::ranges::any_of(kFreeTables, [&](std::string_view table) { return key.starts_with(table); })) return true;
   return key.starts_with("data.") &&
@@ -40,7 +43,9 @@ bool may_change_on_resume(const std::string& key) {
 RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now) {
   RecipeChanges changes;
   const auto note = [&](const std::string& key, std::string_view old_value, std::string_view new_value) {
-    (may_change_on_resume(key) ? changes.allowed : changes.refused).push_back(change_line(key, old_value, new_value));
+    const bool allowed = may_change_on_resume(key);
+    (allowed ? changes.allowed : changes.refused).push_back(change_line(key, old_value, new_value));
+    if (allowed) changes.allowed_keys.push_back(key);
   };
   const RecipeValues values = recipe_values(now);
   for (const config::Document::Value& value : now.resolved()) {
@@ -68,7 +73,7 @@ RecipeValues resumed_values(RecipeValues before, const RecipeValues& now) {
 std::string config_hash(const RecipeValues& values) {
   std::string text;
   for (const auto& [key, value] : values) {
-    if (!may_change_on_resume(key)) text += key + " = " + value + "\n";
+    if (!may_change_on_resume(key) || is_place_of_data(key)) text += key + " = " + value + "\n";
   }
   return io::sha256_hex(text);
 }

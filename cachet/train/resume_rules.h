@@ -15,12 +15,15 @@ RecipeValues recipe_values(const config::Document& document);
 
 /// Whether a value may change when a run is resumed: it says how long, how often or with what means to train, not what
 /// has been trained so far. These are the schedule, the run's length and bounds, its saving and logging, its
-/// device, and the loader's workers.
+/// device, the loader's workers, and the folder of the data, which are compared by themselves.
 bool may_change_on_resume(const std::string& key);
+/// Whether a value says where the data lie and not which they are: data.root.
+bool is_place_of_data(const std::string& key);
 
 /// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20".
 struct RecipeChanges {
   std::vector<std::string> allowed, refused;
+  std::vector<std::string> allowed_keys{};  // of `allowed`
 };
 RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now);
 
@@ -28,7 +31,8 @@ RecipeChanges recipe_changes(const RecipeValues& before, const config::Document&
 /// them. An option that is newer than the run is none of them, so the hash stays that of its checkpoints.
 RecipeValues resumed_values(RecipeValues before, const RecipeValues& now);
 
-/// SHA-256 over all values that may not change.
+/// SHA-256 over all values that may not change, and over the place of the data: checkpoints of version 0.1.0 have it
+/// in their hash.
 std::string config_hash(const RecipeValues& values);
 
 }  // namespace cachet::train

@@ -48,6 +48,29 @@ std::string random_id() {
   return text;
 }
 
+RunJson digest_to_json(const data::DataDigest& digest) {
+  RunJson json{{"version", data::DataDigest::kVersion}, {"contents", digest.contents}};
+  for (const auto& [name, text] :
+       {std::pair("texts", &digest.texts), {"files", &digest.files}, {"times", &digest.times}})
+    if (!text->empty()) json[name] = *text;
+  return json;
+}
+
+data::DataDigest digest_from_json(const io::JsonFields& json, const fs::path& file) {
+  if (const int64_t version = json.count("version"); version != data::DataDigest::kVersion)
+    throw std::runtime_error(file.string() + ": the digest of its data is of version " + std::to_string(version) +
+                             ", and this cachet reads version " + std::to_string(data::DataDigest::kVersion) +
+                             "; resume the run with the cachet that wrote it");
+  return {json.text("contents"), json.text("texts", ""), json.text("files", ""), json.text("times", "")};
+}
+
+/// How data differ, for a sentence; nothing of a difference that does not matter.
+std::optional<std::string> refusal_of(data::DataChange change) {
+  if (change == data::DataChange::contents) return "labels, texts, annotations or pixels differ";
+  if (change == data::DataChange::files) return "names, sizes or the number of the image files differ";
+  return std::nullopt;
+}
+
 /// The keys whose values come from there.
 std::set<std::string> keys_from(const char* source, const config::Document& document) {
   std::set<std::string> keys;
@@ -100,7 +123,11 @@ std::string RunFolder::to_json(const Identity& run) {
   json["defaults"] = run.defaults;
   if (!run.set.empty()) json["set"] = run.set;
   if (!run.recipe_digest.empty()) json["recipe_sha256"] = run.recipe_digest;
-  if (!run.data.empty()) json["data"] = run.data;
+  if (!run.first_places.empty()) json["first_places"] = run.first_places;
+  for (const auto& [split, digest] : run.data)
+    json["data"][split] = std::holds_alternative<std::string>(digest)
+                              ? RunJson(std::get<std::string>(digest))
+                              : digest_to_json(std::get<data::DataDigest>(digest));
   if (!run.kept.empty()) json["kept"] = run.kept;
   if (run.description) json["description"] = RunJson::parse(train::to_json(*run.description));
   return json.dump(2, ' ', false, RunJson::error_handler_t::replace) + "\n";
@@ -122,7 +149,13 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
   run.defaults = names_in(json, "defaults");
   run.set = names_in(json, "set");
   run.recipe_digest = json.text("recipe_sha256", "");
-  if (json.has("data")) run.data = json.text_map("data");
+  if (json.has("first_places")) run.first_places = json.text_map("first_places");
+  if (json.has("data")) {
+    const io::JsonFields digests = json.object("data");
+    for (const std::string& split : digests.keys())
+      run.data.emplace(split, digests.is_text(split) ? KeptDigest(digests.text(split))
+                                                     : KeptDigest(digest_from_json(digests.object(split), file)));
+  }
   run.kept = names_in(json, "kept");
   if (json.has("description")) run.description = run_description_from_json(json.json("description"));
   return run;
@@ -142,6 +175,7 @@ RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, 
                  keys_from(config::kDefaultSource, document),
                  keys_from(config::kSetSource, document),
                  io::sha256_hex(recipe.text),
+                 {},
                  {},
                  {},
                  {}};
@@ -188,17 +222,28 @@ RunFolder RunFolder::resume(const fs::path& given, const config::Document& docum
   }
   append_line(path / kCommandName, report::shell_line(command) + "\n");
   if (!changes.allowed.empty()) {
-    std::string text = utc_now("%Y-%m-%dT%H:%M:%SZ") + "\n";
-    for (const std::string& line : changes.allowed) text += "  " + line + "\n";
-    append_line(path / "changes.txt", text);
+    std::string lines = utc_now("%Y-%m-%dT%H:%M:%SZ") + "\n";
+    for (const std::string& line : changes.allowed) lines += "  " + line + "\n";
     folder.run_.set.merge(keys_from(config::kSetSource, document));
-    folder.run_.values = resumed_values(std::move(folder.run_.values), recipe_values(document));
-    io::write_file_atomically(folder.resolved(), document.resolved_toml(/*with_origins=*/true));
-    io::write_file_atomically(path / kRunName, to_json(folder.run_));
+    RecipeValues now = recipe_values(document);
+    for (const auto& [key, value] : folder.run_.values)
+      if (is_place_of_data(key) && now[key] != value) folder.run_.first_places.insert({key, value});
+    folder.run_.values = resumed_values(std::move(folder.run_.values), now);
+    folder.unkept_ = Changes{std::move(lines), document.resolved_toml(/*with_origins=*/true)};
+    // Other data in another place would leave a run that does not find its own again.
+    if (std::ranges::none_of(changes.allowed_keys, is_place_of_data)) folder.keep_changes();
   }
   io::write_file_atomically(folder.environment(), train::to_json(train::environment()));
   folder.changes_ = changes.allowed;
   return folder;
+}
+
+void RunFolder::keep_changes() {
+  if (!unkept_) return;
+  append_line(path_ / "changes.txt", unkept_->lines);
+  io::write_file_atomically(resolved(), unkept_->resolved);
+  io::write_file_atomically(path_ / kRunName, to_json(run_));
+  unkept_.reset();
 }
 
 void RunFolder::describe(const RunDescription& description) {
@@ -207,17 +252,57 @@ void RunFolder::describe(const RunDescription& description) {
   io::write_file_atomically(path_ / kRunName, to_json(run_));
 }
 
-void RunFolder::require_same_data(const std::map<std::string, std::string>& fingerprints) {
-  for (const auto& [split, fingerprint] : fingerprints) {
+std::string RunFolder::config_hash() const {
+  RecipeValues values = run_.values;
+  for (const auto& [key, value] : run_.first_places) values[key] = value;
+  return train::config_hash(values);
+}
+
+std::vector<std::string> RunFolder::compare_data(const std::map<std::string, data::DataDigest>& digests,
+                                                 const Fingerprints& fingerprints) const {
+  const auto refuse = [&](const std::string& split, const std::string& how) {
+    throw std::runtime_error(path_.string() + ": the " + split + " data are not those that the run began with (" + how +
+                             "); put them back, or start a new run");
+  };
+  const bool is_old =
+      std::ranges::any_of(run_.data, [](const auto& kept) { return std::holds_alternative<std::string>(kept.second); });
+  std::map<std::string, std::string> first_form;
+  if (is_old) first_form = fingerprints();
+  std::vector<std::string> lines;
+  for (const auto& [split, digest] : digests) {
     const auto kept = run_.data.find(split);
-    if (kept != run_.data.end() && kept->second != fingerprint)
-      throw std::runtime_error(path_.string() + ": the " + split +
-                               " data are not those that the run began with (other samples, labels or order); put them "
-                               "back, or start a new run");
+    if (kept == run_.data.end()) continue;
+    if (const auto* old = std::get_if<std::string>(&kept->second)) {
+      if (*old != first_form[split]) refuse(split, "samples, labels or their order differ");
+      continue;
+    }
+    const data::DataChange change = change_of(std::get<data::DataDigest>(kept->second), digest);
+    if (const auto how = refusal_of(change)) refuse(split, *how);
+    if (change == data::DataChange::times)
+      lines.push_back("the image files of the " + split +
+                      " data have other modification times than at the start of the run; their names and sizes are the "
+                      "same, and their bytes were not read");
   }
-  const size_t before = run_.data.size();
-  run_.data.insert(fingerprints.begin(), fingerprints.end());  // of a run that is older than fingerprints
-  if (run_.data.size() != before) io::write_file_atomically(path_ / kRunName, to_json(run_));
+  if (is_old)
+    lines.push_back(
+        "the run is of version 0.1.0, which compared only a part of the data; that part is the same, and from now on "
+        "the run has a digest of all of the data");
+  return lines;
+}
+
+std::vector<std::string> RunFolder::require_same_data(const std::map<std::string, data::DataDigest>& digests,
+                                                      const Fingerprints& fingerprints) {
+  std::vector<std::string> lines = compare_data(digests, fingerprints);
+  keep_changes();
+  auto data = run_.data;
+  for (const auto& [split, digest] : digests)
+    if (const auto kept = data.find(split); kept == data.end() || std::holds_alternative<std::string>(kept->second))
+      data[split] = digest;
+  if (data != run_.data) {
+    run_.data = std::move(data);
+    io::write_file_atomically(path_ / kRunName, to_json(run_));
+  }
+  return lines;
 }
 
 std::optional<std::string> RunFolder::recipe_text() const { return text_of(recipe(), config::kMostRecipeBytes); }

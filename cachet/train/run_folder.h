@@ -1,14 +1,17 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/data/data_digest.h"
 #include "cachet/io/folder_lock.h"
 #include "cachet/train/resume_rules.h"
 #include "cachet/train/run_description.h"
@@ -40,7 +43,8 @@ class RunFolder {
                           const std::map<std::string, std::string>& more = {});
 
   /// Opens an existing run to resume it. Compares what was read now with what the run was made with: changes that do
-  /// not alter what was trained so far are kept in the folder, all others are refused with a diff
+  /// not alter what was trained so far are kept in the folder (another data.root once require_same_data() has compared
+  /// the data, or by keep_changes()), all others are refused with a diff
   /// (std::runtime_error). Throws RunInUse, or waits, while another process is training it.
   static RunFolder resume(const std::filesystem::path& path, const config::Document& document,
                           const std::vector<std::string>& command, WhenInUse when_in_use = WhenInUse::refuse);
@@ -68,15 +72,23 @@ class RunFolder {
   const RecipeValues& values() const { return run_.values; }                   // of the recipe, as last resumed
   const std::set<std::string>& default_keys() const { return run_.defaults; }  // of values that nobody wrote
   const std::set<std::string>& set_keys() const { return run_.set; }           // of values that a command line set
-  std::string config_hash() const { return train::config_hash(run_.values); }  // of what may not change on resume
+  std::string config_hash() const;  // of what may not change on resume, with the data where they lay at first
   /// Nothing of a run that began before runs described themselves, and has not been gone on with since.
   const std::optional<RunDescription>& description() const { return run_.description; }
   /// Keeps it in run.json. Throws io::Error.
   void describe(const RunDescription& description);
 
-  /// Keeps the fingerprints of the data, or holds them to those that were kept. Throws std::runtime_error that names
-  /// the split that is another now, io::Error.
-  void require_same_data(const std::map<std::string, std::string>& fingerprints);
+  using Fingerprints = std::function<std::map<std::string, std::string>()>;
+  /// Compares data with those that the run began with, and returns lines for the user: what could not be compared. A
+  /// run of version 0.1.0 is compared by `fingerprints`, which are made only then. Throws std::runtime_error that names
+  /// a split whose data are others, and how they differ.
+  std::vector<std::string> compare_data(const std::map<std::string, data::DataDigest>& digests,
+                                        const Fingerprints& fingerprints) const;
+  /// The same; then keeps the digests where the run has none, or those of version 0.1.0. Throws io::Error too.
+  std::vector<std::string> require_same_data(const std::map<std::string, data::DataDigest>& digests,
+                                             const Fingerprints& fingerprints);
+  /// Keeps what this resume changes in the recipe, if that waits for the comparison of the data: another data.root.
+  void keep_changes();
   /// The text of recipe.toml, which is only shown: a run is resumed by its other files. Nothing if the file is missing
   /// or cannot be read.
   std::optional<std::string> recipe_text() const;
@@ -93,14 +105,16 @@ class RunFolder {
  private:
   RunFolder() = default;
 
-  struct Identity {  // run.json
+  using KeptDigest = std::variant<data::DataDigest, std::string>;  // the latter of version 0.1.0
+  struct Identity {                                                // run.json
     std::string id, recipe, created;
     RecipeValues values;
-    std::set<std::string> defaults;           // keys that nobody wrote
-    std::set<std::string> set;                // keys that a command line set, when the run was made or gone on with
-    std::string recipe_digest;                // of recipe.toml
-    std::map<std::string, std::string> data;  // fingerprints by split
-    std::set<std::string> kept;               // names of further files, which it keeps beside its own
+    std::set<std::string> defaults;          // keys that nobody wrote
+    std::set<std::string> set;               // keys that a command line set, when the run was made or gone on with
+    std::string recipe_digest;               // of recipe.toml
+    RecipeValues first_places;               // of data.root, once it was changed: the value that checkpoints know
+    std::map<std::string, KeptDigest> data;  // by split
+    std::set<std::string> kept;              // names of further files, which it keeps beside its own
     std::optional<RunDescription> description;
   };
   static std::string to_json(const Identity& run);
@@ -110,6 +124,10 @@ class RunFolder {
   std::filesystem::path path_;
   Identity run_;
   std::vector<std::string> changes_;
+  struct Changes {
+    std::string lines, resolved;  // for changes.txt; the text of resolved.toml
+  };
+  std::optional<Changes> unkept_;
   std::optional<io::FolderLock> lock_;  // held while a run is trained
 };
 

@@ -46,6 +46,7 @@ SeedFolder SeedFolder::create(const std::filesystem::path& path, const WrittenRe
 SeedFolder SeedFolder::resume(const std::filesystem::path& path, const config::Document& document,
                               const std::vector<std::string>& command, const std::vector<uint64_t>& seeds) {
   RunFolder shared = RunFolder::resume(path, document, command, WhenInUse::wait);
+  shared.keep_changes();  // the run of each seed compares its data itself
   SeedFolder folder(std::move(shared), read_seeds(path / kSeedsName));
   const size_t before = folder.seeds_.size();
   for (const uint64_t seed : seeds)

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/data_digest.h"
 #include "cachet/io/tensor_map.h"
 #include "cachet/report/content.h"
 #include "cachet/train/metrics.h"
@@ -117,8 +118,10 @@ class Task {
   virtual std::string evaluation_details() const { return {}; }
   virtual void restore_evaluation(const std::string& /*details*/) {}
 
-  /// Digests of the data by the names of their splits ("training", "evaluation"), of those that are open: a run whose
-  /// data are others than those it began with does not go on.
+  /// Digests of the data by the names of their splits ("training", "evaluation"), of those that are open. A run whose
+  /// data are not those that it began with cannot be resumed. Reads no image files.
+  virtual std::map<std::string, data::DataDigest> data_digests() const { return {}; }
+  /// The same as version 0.1.0 made them, by which a run of that version knows its data.
   virtual std::map<std::string, std::string> data_fingerprints() const { return {}; }
 
   /// What there is to train with, and what was done to it by rule: lines for the log of a run. The user has seen those

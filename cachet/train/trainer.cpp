@@ -111,13 +111,15 @@ class Trainer::Loop {
       log_.say(folder_.recipe().string() +
                " was edited, which changes nothing: a run goes on as it was made; change a "
                "value with --set");
-    folder_.require_same_data(task_.data_fingerprints());
+    const std::map<std::string, data::DataDigest> digests = task_.data_digests();
+    for (const std::string& line : folder_.require_same_data(digests, [this] { return task_.data_fingerprints(); }))
+      log_.say(line);
     task_.keep_evaluations_in(folder_.unfinished_evaluation());
     const std::optional<CheckpointStore::Found> found = store_.resume();
     for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
     if (found) tell_not_removed(found->not_removed);
     leader_.name_stragglers([this](const std::string& line) { log_.say(line); });
-    leader_.begin({folder_.config_hash(), live_.device().type(), task_.data_fingerprints()},
+    leader_.begin({folder_.config_hash(), live_.device().type(), digests},
                   found ? std::optional(found->folder) : std::nullopt);
     if (leader_.processes() > 1)
       log_.say(std::to_string(leader_.processes()) + " processes train together, each with its part of every batch");

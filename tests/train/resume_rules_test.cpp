@@ -6,15 +6,15 @@ namespace cachet::train {
 namespace {
 
 TEST(ResumeRules, SayWhichKeysMayChange) {
-  for (const char* key :
-       {"train.epochs", "train.limit", "train.max_hours", "train.patience", "train.log_every", "train.tensorboard",
-        "train.evaluate_every", "train.checkpoint_every", "train.save_minutes", "train.keep", "train.device",
-        "schedule.kind", "schedule.warmup", "data.workers", "data.prefetch", "report.anything", "progress.anything"})
+  for (const char* key : {"train.epochs", "train.limit", "train.max_hours", "train.patience", "train.log_every",
+                          "train.tensorboard", "train.evaluate_every", "train.checkpoint_every", "train.save_minutes",
+                          "train.keep", "train.device", "schedule.kind", "schedule.warmup", "data.root", "data.workers",
+                          "data.prefetch", "report.anything", "progress.anything"})
     EXPECT_TRUE(may_change_on_resume(key)) << key;
   for (const char* key :
        {"train.seed", "train.batch_size", "train.accumulate", "train.precision", "train.threads", "train.deterministic",
-        "train.init", "train.clip_norm", "train.ema_decay", "optimizer.lr", "model.depth", "model.workers", "data.root",
-        "data.workers_of_another_name", "task.evaluation.beam", "trainer.epochs"})
+        "train.init", "train.clip_norm", "train.ema_decay", "optimizer.lr", "model.depth", "model.workers",
+        "data.train_folder", "data.roots", "data.workers_of_another_name", "task.evaluation.beam", "trainer.epochs"})
     EXPECT_FALSE(may_change_on_resume(key)) << key;
 }
 

@@ -101,6 +101,92 @@ TEST(RunFolder, KeepsTheHashOfARunThatIsOlderThanAnOption) {
   EXPECT_EQ(RunFolder::open(folder / "run").values().at("train.epochs"), "11");
 }
 
+using Digests = std::map<std::string, data::DataDigest>;
+
+std::map<std::string, std::string> old_fingerprints() { return {{"training", "0011"}, {"evaluation", "0022"}}; }
+
+TEST(RunFolder, ComparesTheDataPartByPart) {
+  const test::TemporaryDirectory folder;
+  const config::Document document = read_document();
+  const Digests begun{{"training", {"a", "b", "c", "d"}}, {"evaluation", {"e", "", "", ""}}};
+  {
+    RunFolder run = RunFolder::create(folder / "run", {}, document, {});
+    EXPECT_TRUE(run.require_same_data(begun, old_fingerprints).empty());
+  }
+  RunFolder run = RunFolder::resume(folder / "run", document, {});
+  EXPECT_TRUE(run.require_same_data(begun,
+                                    [] {
+                                      ADD_FAILURE() << "nothing is of version 0.1.0";
+                                      return old_fingerprints();
+                                    })
+                  .empty());
+  const auto refusal = [&](const data::DataDigest& training) {
+    return test::thrown_message<std::runtime_error>([&] {
+      run.require_same_data({{"training", training}}, old_fingerprints);
+    });
+  };
+  EXPECT_NE(
+      refusal({"x", "b", "c", "d"}).find("the training data are not those that the run began with (labels, texts"),
+      std::string::npos);
+  EXPECT_NE(refusal({"a", "x", "c", "d"}).find("(labels, texts"), std::string::npos);
+  EXPECT_NE(refusal({"a", "b", "x", "x"}).find("(names, sizes or the number of the image files"), std::string::npos);
+  const std::string before = test::read_bytes(folder / "run" / "run.json");
+  const auto lines = run.require_same_data({{"training", {"a", "b", "c", "x"}}}, old_fingerprints);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("other modification times"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[0].find("bytes were not read"), std::string::npos) << lines[0];
+  EXPECT_TRUE(run.require_same_data({{"training", {"a", "", "c", "d"}}}, old_fingerprints).empty()) << "of tokens";
+  EXPECT_EQ(test::read_bytes(folder / "run" / "run.json"), before) << "the run keeps what it began with";
+}
+
+TEST(RunFolder, ARunOfVersion010IsComparedByItsOwnDigests) {
+  const test::TemporaryDirectory folder;
+  const config::Document document = read_document();
+  RunFolder::create(folder / "run", {}, document, {});
+  auto json = nlohmann::ordered_json::parse(test::read_bytes(folder / "run" / "run.json"));
+  json["data"] = old_fingerprints();
+  std::ofstream(folder / "run" / "run.json") << json.dump(2) << "\n";
+  const Digests now{{"training", {"a", "b", "c", "d"}}, {"evaluation", {"e", "", "", ""}}};
+  RunFolder run = RunFolder::resume(folder / "run", document, {});
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
+              run.require_same_data(now, [] { return std::map<std::string, std::string>{{"training", "other"}}; });
+            }).find("data are not those that the run began with"),
+            std::string::npos);
+  const auto lines = run.require_same_data(now, old_fingerprints);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("version 0.1.0"), std::string::npos) << lines[0];
+  EXPECT_TRUE(run.require_same_data(now, old_fingerprints).empty()) << "said once";
+  EXPECT_TRUE(RunFolder::open(folder / "run").compare_data(now, old_fingerprints).empty());
+}
+
+TEST(RunFolder, AnotherPlaceOfTheDataIsKeptOnceTheyWereCompared) {
+  const test::TemporaryDirectory folder;
+  const auto document_in = [](const char* root) {
+    config::Document document =
+        config::Document::from_text(test::kToyRecipe + "[data]\nroot = \"" + std::string(root) + "\"\n", "toy.toml");
+    document.root().table("data").text("root", "");
+    test::read_toy(document);
+    return document;
+  };
+  RunFolder::create(folder / "run", {}, document_in("here"), {});
+  const std::string hash = RunFolder::open(folder / "run").config_hash();
+  const Digests data{{"training", {"a", "", "", ""}}};
+  for (const char* root : {"there", "elsewhere", "here"}) {
+    const std::string before = test::read_bytes(folder / "run" / "resolved.toml");
+    RunFolder run = RunFolder::resume(folder / "run", document_in(root), {});
+    EXPECT_EQ(run.changes().size(), 1U);
+    EXPECT_EQ(run.config_hash(), hash) << "that of its checkpoints";
+    EXPECT_EQ(test::read_bytes(folder / "run" / "resolved.toml"), before);
+    run.require_same_data(data, old_fingerprints);
+    EXPECT_NE(test::read_bytes(folder / "run" / "resolved.toml").find(root), std::string::npos);
+    EXPECT_EQ(RunFolder::open(folder / "run").config_hash(), hash);
+  }
+  const std::string before = test::read_bytes(folder / "run" / "run.json");
+  RunFolder run = RunFolder::resume(folder / "run", document_in("wrong"), {});
+  EXPECT_THROW(run.require_same_data({{"training", {"x", "", "", ""}}}, old_fingerprints), std::runtime_error);
+  EXPECT_EQ(test::read_bytes(folder / "run" / "run.json"), before);
+}
+
 TEST(ResumeRules, TheHashIsOfWhatMayNotChange) {
   const std::string hash = config_hash(recipe_values(read_document()));
   EXPECT_EQ(hash, config_hash(recipe_values(read_document({"train.epochs=9", "data.workers=4"}))));

@@ -102,7 +102,9 @@ Corpus from_text(const fs::path& path, const TextEncoder& encoder, CorpusTokens 
   const Vocabulary vocabulary = encoder.vocabulary();
   Corpus corpus{nullptr, {vocabulary.size, vocabulary.fingerprint_of_tokens()}, path};
   std::vector<Token> all;
+  Fingerprint text;
   for_each_piece(path, [&](std::string_view lines) {
+    text.add(std::as_bytes(std::span(lines)));
     if (corpus.facts.text_bytes == 0) corpus.begins_with_mark = lines.starts_with(kByteOrderMark);
     const EncodedCorpus piece = encode_corpus(lines, encoder, tokens);
     all.insert(all.end(), piece.tokens.begin(), piece.tokens.end());
@@ -111,6 +113,7 @@ Corpus from_text(const fs::path& path, const TextEncoder& encoder, CorpusTokens 
     corpus.unknown += piece.unknown;
     corpus.replaced += piece.replaced;
   });
+  corpus.text_digest = text.text();
   corpus.facts.tokens = static_cast<int64_t>(all.size());
   corpus.tokens = std::make_shared<const TokensInMemory>(all, vocabulary.size);
   return corpus;
@@ -258,6 +261,22 @@ void for_each_piece(const fs::path& text, const std::function<void(std::string_v
 
 std::string token_file_name(SequenceSplit split) { return std::string(to_string(split)) + ".tokens-cachet"; }
 
+std::string digest_of_corpus_file(const CorpusOptions& options, SequenceSplit split, const fs::path& working_folder) {
+  const fs::path root = find_corpus_root(options, working_folder), tokens = root / token_file_name(split);
+  std::error_code unreadable;
+  io::InputFile file(fs::exists(tokens, unreadable) ? tokens : find_corpus_text(root, split));
+  std::vector<std::byte> piece(kPieceOfText);
+  Fingerprint bytes;
+  for (uint64_t left = file.size(); left > 0;) {
+    const std::span<std::byte> next =
+        std::span(piece).first(static_cast<size_t>(std::min<uint64_t>(left, kPieceOfText)));
+    file.read(next);
+    bytes.add(std::span<const std::byte>(next));
+    left -= next.size();
+  }
+  return bytes.text();
+}
+
 Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, SequenceSplit split,
                    const fs::path& working_folder) {
   const fs::path root = find_corpus_root(options, working_folder);
@@ -279,6 +298,22 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
     throw io::Error(corpus->path.string() + ": holds " + std::to_string(corpus->facts.tokens) +
                     " tokens; a text has two or more, of which each but the first is foretold");
   return *corpus;
+}
+
+DataDigest Corpus::digest() const {
+  constexpr int64_t kPiece = int64_t{1} << 16;
+  Fingerprint contents;
+  contents.add(facts.vocabulary).add(facts.fingerprint).add(facts.tokens);
+  contents.add(facts.text_bytes).add(facts.text_characters);
+  std::vector<int64_t> wide(static_cast<size_t>(std::min(kPiece, facts.tokens)));
+  std::vector<Token> ids(wide.size());
+  for (int64_t place = 0; place < facts.tokens; place += kPiece) {
+    const int64_t count = std::min(kPiece, facts.tokens - place);
+    tokens->read(place, count, wide.data());
+    std::ranges::copy(std::span(wide).first(static_cast<size_t>(count)), ids.begin());
+    contents.add(std::as_bytes(std::span(ids).first(static_cast<size_t>(count))));
+  }
+  return {.contents = contents.text(), .texts = text_digest};
 }
 
 std::string Corpus::fingerprint() const {

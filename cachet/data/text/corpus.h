@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cachet/config/view.h"
+#include "cachet/data/data_digest.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/sequence_options.h"
 #include "cachet/data/text/text_encoder.h"
@@ -61,7 +62,9 @@ struct Corpus {
   int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens,
                                       // the former also where the text is cut
   bool begins_with_mark = false;      // a byte-order mark, which is text as any other; unknown of a file of tokens
-  std::string fingerprint() const;    // of its tokens and their meaning
+  std::string text_digest{};          // of all bytes of the text; empty of a file of tokens
+  DataDigest digest() const;          // of all tokens and their meaning
+  std::string fingerprint() const;    // as version 0.1.0 made it
   std::vector<std::string> notes(const char* split) const;  // what it holds, lines for the log
 };
 
@@ -87,6 +90,10 @@ void for_each_piece(const std::filesystem::path& text, const std::function<void(
 
 /// What a file of tokens of a split is called: "train.tokens-cachet".
 std::string token_file_name(SequenceSplit split);
+
+/// Of all bytes of the file that open_corpus() reads. Throws io::Error where there is none.
+std::string digest_of_corpus_file(const CorpusOptions& options, SequenceSplit split,
+                                  const std::filesystem::path& working_folder = std::filesystem::current_path());
 
 /// Reads a split: a file of tokens ("train.tokens-cachet") where there is one, else the text, which is tokenized
 /// then. Throws io::Error for a file that is missing,

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "cachet/data/data_digest.h"
 #include "cachet/data/ordered_prefetch.h"
 #include "cachet/data/text/sequence_kinds.h"
 #include "cachet/io/error.h"
@@ -56,13 +57,22 @@ std::shared_ptr<const SequenceDataset> read_imdb(const fs::path& root, const std
   const std::vector<Review> reviews = find_reviews(root, split);
   // Subwords take milliseconds a review.
   const auto threads = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  OrderedPrefetch<EncodedText> texts(
+  struct ReadReview {
+    EncodedText text;
+    std::string digest;
+  };
+  OrderedPrefetch<ReadReview> texts(
       0, static_cast<int64_t>(reviews.size()),
-      [&](int64_t i) { return encoder.encode(read_review(reviews[static_cast<size_t>(i)]), rules.max_length); },
+      [&](int64_t i) {
+        const std::string bytes = read_review(reviews[static_cast<size_t>(i)]);
+        return ReadReview{encoder.encode(bytes, rules.max_length), digest_of(bytes)};
+      },
       threads, kReviewsAhead * threads);
   SequenceBuilder builder(encoder.vocabulary(), rules);
   for (const Review& review : reviews) {
-    EncodedText text = *texts.next();
+    auto [text, digest] = *texts.next();
+    builder.add_text(review.id);
+    builder.add_text(digest);
     builder.count_replaced(text.replaced);
     try {
       const auto number = builder.add_sequence(std::move(text.tokens));

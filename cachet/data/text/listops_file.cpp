@@ -21,6 +21,7 @@ TsvFileName listops_file_name(const std::string& files, SequenceSplit split) {
 
 TakeRow take_expressions(SequenceBuilder& builder) {
   return [&builder](std::span<const std::string_view> fields) {
+    for (const std::string_view field : fields) builder.add_text(field);
     const auto number = builder.add_sequence(parse_listops(fields[0]));
     builder.add_sample({.tokens = *number, .label = parse_label(fields[1], kListOpsClasses)});
   };

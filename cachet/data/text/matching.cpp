@@ -19,6 +19,7 @@ class MatchingReader {
 
   TakeRow rows() {
     return [this](std::span<const std::string_view> fields) {
+      for (const std::string_view field : fields) builder_.add_text(field);
       const int label = parse_label(fields[0], kMatchingClasses);
       const auto first = sequence(fields[3]), second = sequence(fields[4]);
       first&& second ? builder_.add_sample({*first, *second, label}) : builder_.skip_sample();

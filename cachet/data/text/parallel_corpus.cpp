@@ -1,6 +1,8 @@
 #include "cachet/data/text/parallel_corpus.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 
 #include "cachet/data/fingerprint.h"
 #include "cachet/data/random.h"
@@ -55,7 +57,9 @@ void ParallelCorpus::read_texts(const ParallelOptions& options, const ParallelEn
   for (size_t side = 0; side < 2; ++side)
     kept[side] = std::make_shared<SentencesInMemory>(sides_[side].vocabulary.size);
   int64_t number = 0;
+  Fingerprint read;
   const auto take = [&](std::string_view source, std::string_view target) {
+    read.add(source).add(target);
     if (trains && !is_kept(options, number++)) return;
     if (options.limit > 0 && kept[0]->size() >= options.limit) throw EnoughPairs();
     const std::array<std::string_view, 2> texts{source, target};
@@ -86,6 +90,7 @@ void ParallelCorpus::read_texts(const ParallelOptions& options, const ParallelEn
     for (const ParallelFiles& each : files) read_pairs(each, options, take);
   } catch (const EnoughPairs&) {
   }
+  text_digest_ = read.text();
   for (size_t side = 0; side < 2; ++side) sides_[side].sentences = kept[side];
 }
 
@@ -151,6 +156,28 @@ std::shared_ptr<const ParallelCorpus> ParallelCorpus::open(const ParallelOptions
                     "data.max_ratio" +
                     (options.fraction < 1 ? "; data.fraction keeps few" : ""));
   return corpus;
+}
+
+void ParallelCorpus::add_pair(Fingerprint& fingerprint, int64_t pair) const {
+  for (const Side& side : sides_) {
+    const std::vector<Token> tokens = side.sentences->tokens(pair);
+    fingerprint.add(std::ssize(tokens)).add(std::as_bytes(std::span(tokens)));
+    if (!side.texts.empty()) fingerprint.add(side.texts.at(static_cast<size_t>(pair)));
+  }
+}
+
+DataDigest ParallelCorpus::digest() const {
+  Fingerprint contents;
+  contents.add(size());
+  for (const Side& side : sides_) contents.add(side.vocabulary.size).add(side.vocabulary.fingerprint_of_tokens());
+  for (int64_t pair = 0; pair < size(); ++pair) add_pair(contents, pair);
+  return {.contents = contents.text(), .texts = text_digest_};
+}
+
+std::string ParallelCorpus::sample_digest(int64_t pair) const {
+  Fingerprint sample;
+  add_pair(sample, pair);
+  return sample.text();
 }
 
 std::string ParallelCorpus::fingerprint() const {

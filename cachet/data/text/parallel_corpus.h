@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/data_digest.h"
+#include "cachet/data/fingerprint.h"
 #include "cachet/data/text/parallel_files.h"
 #include "cachet/data/text/parallel_options.h"
 #include "cachet/data/text/parallel_sentences.h"
@@ -52,7 +54,9 @@ class ParallelCorpus {
   const std::vector<std::string>& texts(ParallelSide side) const { return of(side).texts; }
 
   const PairCounts& counts() const { return counts_; }
-  std::string fingerprint() const;                          // of its tokens and their meaning
+  DataDigest digest() const;
+  std::string sample_digest(int64_t pair) const;            // of its tokens, and of its texts where they are kept
+  std::string fingerprint() const;                          // as version 0.1.0 made it
   std::vector<std::string> notes(const char* split) const;  // what it holds and what was left out, lines for the log
 
  private:
@@ -65,12 +69,13 @@ class ParallelCorpus {
     bool begins_with_mark = false;  // a byte-order mark
   };
   const Side& of(ParallelSide side) const { return sides_[side == ParallelSide::source ? 0 : 1]; }
+  void add_pair(Fingerprint& fingerprint, int64_t pair) const;
   void read_texts(const ParallelOptions& options, const ParallelEncoders& encoders, SequenceSplit split,
                   const std::vector<ParallelFiles>& files);
   void read_token_files(const ParallelOptions& options, const std::vector<ParallelFiles>& files);
 
   std::array<Side, 2> sides_;
-  std::string files_;
+  std::string files_, text_digest_;  // the latter of all that was read; empty of files of tokens
   PairRules rules_;
   PairCounts counts_;
 };

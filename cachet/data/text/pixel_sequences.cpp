@@ -25,9 +25,11 @@ std::vector<Token> pixel_tokens(const at::Tensor& image) {
   return tokens;
 }
 
-std::vector<Token> pixel_tokens_of_file(const std::filesystem::path& file) {
+std::vector<Token> pixel_tokens_of_file(const std::filesystem::path& file,
+                                        const std::function<void(std::span<const std::byte> bytes)>& see_bytes) {
   io::ImageReadOptions rgb;
   rgb.channels = io::ImageChannels::rgb;
+  rgb.see_bytes = see_bytes;
   const at::Tensor pixels = io::read_image(file, rgb).pixels;
   return pixel_tokens(resize_pixels(pixels, {kPixelSide, kPixelSide}, Interpolation::bicubic).permute({2, 0, 1}));
 }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <span>
 
 #include "cachet/data/text/sequence_builder.h"
 #include "cachet/data/vision/dataset_options.h"
@@ -21,7 +24,9 @@ std::vector<Token> pixel_tokens(const at::Tensor& image);
 
 /// The grey values of a JPEG or PNG file, which is resized bicubically to kPixelSide × kPixelSide as a whole. Throws
 /// io::Error that names the file.
-std::vector<Token> pixel_tokens_of_file(const std::filesystem::path& file);
+/// `see_bytes` gets the bytes of the file.
+std::vector<Token> pixel_tokens_of_file(const std::filesystem::path& file,
+                                        const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {});
 
 /// The images of CIFAR-10 row by row as 1,024 grey values 0 … 255, which are the token ids.
 std::shared_ptr<const SequenceDataset> read_cifar10_pixels(const std::filesystem::path& folder, Split split,

@@ -30,7 +30,7 @@ std::shared_ptr<const SequenceDataset> SequenceBuilder::finish(const std::string
                                                                std::vector<std::string> class_names) {
   if (samples_.empty()) throw io::Error(name + ": there are no samples");
   return std::make_shared<SequenceDataset>(std::move(store_), std::move(samples_), vocabulary_, std::move(class_names),
-                                           counts_);
+                                           counts_, has_texts_ ? texts_.text() : std::string());
 }
 
 }  // namespace cachet::data

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cachet/data/text/sequence_dataset.h"
@@ -34,6 +35,11 @@ class SequenceBuilder {
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
+  /// Of what a reader makes sequences of, all of it: the data set's digest has it.
+  void add_text(std::string_view text) {
+    texts_.add(text);
+    has_texts_ = true;
+  }
 
   /// Throws io::Error "<name>: there are no samples" where that is so.
   std::shared_ptr<const SequenceDataset> finish(const std::string& name, std::vector<std::string> class_names);
@@ -44,6 +50,8 @@ class SequenceBuilder {
   std::shared_ptr<TokenStore> store_;
   std::vector<SequenceSample> samples_;
   SequenceCounts counts_;
+  Fingerprint texts_;
+  bool has_texts_ = false;
 };
 
 }  // namespace cachet::data

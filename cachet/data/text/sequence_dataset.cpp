@@ -1,6 +1,8 @@
 #include "cachet/data/text/sequence_dataset.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <stdexcept>
 #include <unordered_set>
 #include <utility>
@@ -10,12 +12,14 @@
 namespace cachet::data {
 
 SequenceDataset::SequenceDataset(std::shared_ptr<const TokenStore> store, std::vector<SequenceSample> samples,
-                                 Vocabulary vocabulary, std::vector<std::string> class_names, SequenceCounts counts)
+                                 Vocabulary vocabulary, std::vector<std::string> class_names, SequenceCounts counts,
+                                 std::string text_digest)
     : store_(std::move(store)),
       samples_(std::move(samples)),
       vocabulary_(std::move(vocabulary)),
       class_names_(std::move(class_names)),
-      counts_(counts) {
+      counts_(counts),
+      text_digest_(std::move(text_digest)) {
   const auto is_sequence = [&](int64_t number) {
     return number >= 0 && number < store_->size() && !(*store_)[number].empty();
   };
@@ -41,6 +45,27 @@ int64_t SequenceDataset::length(int64_t index) const {
 
 bool SequenceDataset::is_cut(int64_t index) const {
   return store_->is_cut(sample(index).tokens) || (has_pairs() && store_->is_cut(sample(index).second));
+}
+
+void SequenceDataset::add_sample(Fingerprint& fingerprint, int64_t index) const {
+  fingerprint.add(label(index)).add(class_names_[static_cast<size_t>(label(index))]);
+  for (const TokenView& sequence : {tokens(index), second(index)}) {
+    const std::vector<Token> ids(sequence.begin(), sequence.end());
+    fingerprint.add(std::ssize(ids)).add(std::as_bytes(std::span(ids)));
+  }
+}
+
+DataDigest SequenceDataset::digest() const {
+  Fingerprint contents;
+  contents.add(size()).add(vocabulary_.size).add(vocabulary_.fingerprint);
+  for (int64_t i = 0; i < size(); ++i) add_sample(contents, i);
+  return {.contents = contents.text(), .texts = text_digest_};
+}
+
+std::string SequenceDataset::sample_digest(int64_t index) const {
+  Fingerprint sample;
+  add_sample(sample, index);
+  return sample.text();
 }
 
 std::string SequenceDataset::fingerprint() const {

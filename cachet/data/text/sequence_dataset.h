@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/data_digest.h"
+#include "cachet/data/fingerprint.h"
 #include "cachet/data/text/token_store.h"
 #include "cachet/data/text/vocabulary.h"
 
@@ -30,7 +32,7 @@ class SequenceDataset {
   /// Throws std::invalid_argument for a label that is no class, a sequence that is not in the store or empty, and where
   /// some samples are pairs and some are not.
   SequenceDataset(std::shared_ptr<const TokenStore> store, std::vector<SequenceSample> samples, Vocabulary vocabulary,
-                  std::vector<std::string> class_names, SequenceCounts counts = {});
+                  std::vector<std::string> class_names, SequenceCounts counts = {}, std::string text_digest = {});
 
   int64_t size() const { return static_cast<int64_t>(samples_.size()); }
   bool has_pairs() const { return !samples_.empty() && samples_.front().second >= 0; }
@@ -49,13 +51,16 @@ class SequenceDataset {
   /// Whether what was read of the sample, or of a side of it, was longer than max_length.
   bool is_cut(int64_t index) const;
 
-  std::string fingerprint() const;
+  DataDigest digest() const;
+  std::string sample_digest(int64_t index) const;  // of its tokens and its class
+  std::string fingerprint() const;                 // as version 0.1.0 made it
 
   /// The samples of these indices, in this order; the sequences are shared. counts() says of these what was cut, and of
   /// all that were read what was skipped and replaced.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices) const;
 
  private:
+  void add_sample(Fingerprint& fingerprint, int64_t index) const;
   const SequenceSample& sample(int64_t index) const { return samples_.at(static_cast<size_t>(index)); }
 
   std::shared_ptr<const TokenStore> store_;
@@ -63,6 +68,7 @@ class SequenceDataset {
   Vocabulary vocabulary_;
   std::vector<std::string> class_names_;
   SequenceCounts counts_;
+  std::string text_digest_;  // of all texts that were read; empty where the sequences were made of something else
 };
 
 /// Lines for a log: what the data set holds and what was done by rule, nothing about rules that were not needed.

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cachet/data/fingerprint.h"
 #include "cachet/geometry/box.h"
 #include "cachet/geometry/run_lengths.h"
 
@@ -93,6 +94,9 @@ class CocoInstances {
   std::span<const CocoAnnotation> annotations(int64_t image) const;            // likewise
   int64_t annotations() const { return static_cast<int64_t>(annotations_.size()); }
   const CocoNotes& notes() const { return notes_; }
+  const std::string& digest() const { return digest_; }  // of all bytes of the file
+  /// Adds all that the file says of an annotation, its segmentation with it.
+  void add_to(Fingerprint& fingerprint, const CocoAnnotation& annotation) const;
 
   /// The mask of an annotation of this index at its image's size, where it has one.
   std::optional<geometry::RunLengths> mask(const CocoAnnotation& annotation) const;
@@ -100,7 +104,7 @@ class CocoInstances {
  private:
   friend class CocoReader;
 
-  std::string name_;
+  std::string name_, digest_;
   std::vector<CocoImage> images_;
   std::vector<CocoCategory> categories_;
   std::vector<CocoAnnotation> annotations_;  // image by image

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "cachet/data/data_digest.h"
 #include "cachet/data/vision/coco_cursor.h"
 #include "cachet/data/vision/coco_instances.h"
 #include "cachet/geometry/polygon.h"
@@ -343,7 +344,23 @@ CocoInstances CocoInstances::read(const std::filesystem::path& file) {
 }
 
 CocoInstances CocoInstances::parse(std::string_view text, std::string_view name) {
-  return CocoReader(text, name).read();
+  CocoInstances instances = CocoReader(text, name).read();
+  instances.digest_ = digest_of(text);
+  return instances;
+}
+
+void CocoInstances::add_to(Fingerprint& fingerprint, const CocoAnnotation& annotation) const {
+  fingerprint.add(annotation.id).add(annotation.category).add(std::as_bytes(std::span(&annotation.box, 1)));
+  fingerprint.add(std::as_bytes(std::span(&annotation.area, 1)));
+  fingerprint.add(int64_t{annotation.crowd}).add(int64_t{annotation.ignored}).add(int64_t{annotation.trained});
+  fingerprint.add(static_cast<int64_t>(annotation.form)).add(int64_t{annotation.count});
+  if (annotation.form == CocoAnnotation::Form::runs)
+    fingerprint.add(std::as_bytes(std::span(runs_).subspan(annotation.first, annotation.count)));
+  if (annotation.form != CocoAnnotation::Form::polygons) return;
+  for (uint64_t i = annotation.first; i < annotation.first + annotation.count; ++i) {
+    const auto corners = std::span(coordinates_).subspan(polygons_[i], polygons_[i + 1] - polygons_[i]);
+    fingerprint.add(std::ssize(corners)).add(std::as_bytes(corners));
+  }
 }
 
 std::span<const CocoAnnotation> CocoInstances::annotations(int64_t image) const {

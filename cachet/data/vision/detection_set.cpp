@@ -108,6 +108,24 @@ std::shared_ptr<const DetectionSet> DetectionSet::subset(const std::vector<int64
   return part;
 }
 
+DataDigest DetectionSet::digest() const {
+  DataDigest digest = files_.subset(kept_)->digest();
+  Fingerprint contents;
+  contents.add(instances_->digest()).add(kept_);
+  for (const std::string& name : class_names_) contents.add(name);
+  digest.contents = contents.text();
+  return digest;
+}
+
+std::string DetectionSet::sample_digest(int64_t index) const {
+  const CocoImage& stated = image(index);
+  Fingerprint sample;
+  sample.add(stated.id).add(stated.file_name).add(stated.size.height).add(stated.size.width);
+  const int64_t number = kept_.at(static_cast<size_t>(index));
+  for (const CocoAnnotation& annotation : instances_->annotations(number)) instances_->add_to(sample, annotation);
+  return sample.add(files_.image_digest(number)).text();
+}
+
 std::string DetectionSet::fingerprint() const {
   Fingerprint fingerprint;
   for (const std::string& name : class_names_) fingerprint.add(name);

@@ -71,8 +71,13 @@ class DetectionSet {
   /// The images of these indices, in this order.
   std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices) const;
 
-  /// What tells this set from others, without reading images.
-  std::string fingerprint() const;
+  DataDigest digest() const;
+  /// Of one image, its bytes with it, and of all that the file says of it.
+  std::string sample_digest(int64_t index) const;
+  std::string fingerprint() const;  // as version 0.1.0 made it
+
+  /// All images of the file, whether or not the set has them.
+  const ImageSource& files() const { return files_; }
 
   /// Lines for a run's notes: faults of the file, images and objects that are left out.
   std::vector<std::string> notes() const;

@@ -1,5 +1,6 @@
 #include "cachet/data/vision/image_files.h"
 
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -21,12 +22,26 @@ at::Tensor ImageFiles::region(int64_t index, const io::ImageChooser& choose) con
   options.channels = options_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
   options.strict = options_.strict_images;
   options.choose = choose;
+  if (digests_->is_kept())
+    options.see_bytes = [&](std::span<const std::byte> bytes) { digests_->add(index, digest_of(bytes)); };
   const io::DecodedImage image = io::read_image(path(index), options);
   note_damage(path(index), image, *notes_);
   return image.pixels;
 }
 
 at::Tensor ImageFiles::image(int64_t index) const { return region(index, {}).permute({2, 0, 1}).contiguous(); }
+
+DataDigest ImageFiles::digest() const {
+  FileDigests files = digests_of_files(folder_, names_);
+  return {.files = std::move(files.names_and_sizes), .times = std::move(files.times)};
+}
+
+std::string ImageFiles::image_digest(int64_t index) const {
+  if (auto read = digests_->find(index)) return *std::move(read);
+  std::string digest = digest_of_image_file(path(index));
+  if (digests_->is_kept()) digests_->add(index, digest);
+  return digest;
+}
 
 void ImageFiles::add_to(Fingerprint& fingerprint) const {
   for (const std::string& name : names_) fingerprint.add(name);

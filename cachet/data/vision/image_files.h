@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/vision/image_digests.h"
 #include "cachet/data/vision/image_notes.h"
 #include "cachet/data/vision/image_source.h"
 #include "cachet/io/image.h"
@@ -31,6 +32,10 @@ class ImageFiles final : public ImageSource {
   ImageShape shape() const override { return {options_.channels, 0, 0}; }
   at::Tensor image(int64_t index) const override;
   at::Tensor region(int64_t index, const io::ImageChooser& choose) const override;
+  DataDigest digest() const override;
+  std::string image_digest(int64_t index) const override;
+  void keep_digests() const override { digests_->keep(); }
+  std::vector<int64_t> files_read() const override { return digests_->images(); }
   void add_to(Fingerprint& fingerprint) const override;
   std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const override;
   std::vector<std::string> notes() const override { return notes_->lines(); }
@@ -42,6 +47,7 @@ class ImageFiles final : public ImageSource {
   std::vector<std::string> names_;
   ImageFileOptions options_;
   std::shared_ptr<ImageNotes> notes_ = damaged_images();
+  std::shared_ptr<ImageDigests> digests_ = std::make_shared<ImageDigests>();
 };
 
 }  // namespace cachet::data

@@ -3,6 +3,7 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/tensor.h>
 
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,6 +31,16 @@ at::Tensor StoredImages::image(int64_t index) const {
   if (index < 0 || index >= size())
     throw std::out_of_range("image " + std::to_string(index) + " of " + std::to_string(size()));
   return images_.select(0, index);
+}
+
+DataDigest StoredImages::digest() const {
+  const std::span pixels(reinterpret_cast<const std::byte*>(images_.const_data_ptr<uint8_t>()), images_.nbytes());
+  return {.contents = Fingerprint().add(images_.sizes()).add(pixels).text()};
+}
+
+std::string StoredImages::image_digest(int64_t index) const {
+  const at::Tensor pixels = image(index);
+  return digest_of({reinterpret_cast<const std::byte*>(pixels.const_data_ptr<uint8_t>()), pixels.nbytes()});
 }
 
 void StoredImages::add_to(Fingerprint& fingerprint) const {

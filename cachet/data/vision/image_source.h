@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/data_digest.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/io/image_request.h"
 
@@ -32,7 +33,16 @@ class ImageSource {
   /// (h, w, C) uint8, contiguous, the caller's to write to: the region that `choose` wants of an image once it is told
   /// its size, perhaps smaller as io::ImageRequest says.
   virtual at::Tensor region(int64_t index, const io::ImageChooser& choose) const;
-  /// Adds some images, or what tells them apart without reading them: names and sizes of files.
+  /// `contents` has all pixels of images that are in memory, `files` and `times` those of image files.
+  virtual DataDigest digest() const = 0;
+  /// Of one image: its pixels in memory; of a file its bytes, as they were read last where digests are kept and the
+  /// file was read, else as they are now.
+  virtual std::string image_digest(int64_t index) const = 0;
+  /// From now on digests of image files are taken as the files are read.
+  virtual void keep_digests() const {}
+  /// The image files that were read since, in rising order; empty of images that are in memory.
+  virtual std::vector<int64_t> files_read() const { return {}; }
+  /// What version 0.1.0 knew of images: some pixels, or all names and some sizes of files.
   virtual void add_to(Fingerprint& fingerprint) const = 0;
   /// The images of these indices, in this order.
   virtual std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const = 0;
@@ -50,6 +60,8 @@ class StoredImages final : public ImageSource {
   ImageShape shape() const override { return {images_.size(1), images_.size(2), images_.size(3)}; }
   at::Tensor image(int64_t index) const override;
 
+  DataDigest digest() const override;
+  std::string image_digest(int64_t index) const override;
   void add_to(Fingerprint& fingerprint) const override;
 
   const at::Tensor& images() const { return images_; }  // (N, C, H, W) uint8

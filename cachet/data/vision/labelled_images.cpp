@@ -32,6 +32,24 @@ LabelledImages::LabelledImages(std::shared_ptr<const ImageSource> images, ClassL
   }
 }
 
+DataDigest LabelledImages::digest() const {
+  DataDigest digest = images_->digest();
+  Fingerprint contents;
+  contents.add(size()).add(labels_.values());
+  for (const std::string& name : labels_.class_names()) contents.add(name);
+  digest.contents = contents.add(digest.contents).text();
+  return digest;
+}
+
+std::string LabelledImages::sample_digest(int64_t index) const {
+  const int64_t label = labels_[index];
+  return Fingerprint()
+      .add(label)
+      .add(labels_.class_names()[static_cast<size_t>(label)])
+      .add(images_->image_digest(index))
+      .text();
+}
+
 std::string LabelledImages::fingerprint() const {
   Fingerprint fingerprint;
   fingerprint.add(size()).add(labels_.values());

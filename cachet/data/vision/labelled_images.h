@@ -42,7 +42,10 @@ class LabelledImages {
   const ImageSource& images() const { return *images_; }
   const ClassLabels& labels() const { return labels_; }
 
-  std::string fingerprint() const;
+  DataDigest digest() const;
+  /// Of one image and its class.
+  std::string sample_digest(int64_t index) const;
+  std::string fingerprint() const;  // as version 0.1.0 made it
 
   /// The samples of these indices, in this order.
   std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices) const;

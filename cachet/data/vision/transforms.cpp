@@ -197,12 +197,14 @@ ImageGeometry ImageTransform::apply(const ImageSource& images, int64_t index, co
   return geometry;
 }
 
-at::Tensor ImageTransform::of_file(const std::filesystem::path& file, ImageNotes* damaged) const {
+at::Tensor ImageTransform::of_file(const std::filesystem::path& file, ImageNotes* damaged,
+                                   const std::function<void(std::span<const std::byte> bytes)>& see_bytes) const {
   if (input_.channels != 1 && input_.channels != 3)
     throw std::invalid_argument("a file cannot be shown as images of " + std::to_string(input_.channels) +
                                 " channels are");
   io::ImageReadOptions options;
   options.channels = input_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
+  options.see_bytes = see_bytes;
   const io::DecodedImage image = io::read_image(file, options);
   if (damaged != nullptr) note_damage(file, image, *damaged);
   at::Tensor pixels = image.pixels;

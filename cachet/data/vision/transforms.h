@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "cachet/data/random.h"
@@ -45,7 +48,9 @@ class ImageTransform {
   /// transform, since what the model has learned to see are images of that size; the same image in the data set and in
   /// a file gives the same bits. Meant for transforms of evaluation, which draw nothing. Throws io::Error that names
   /// the file, std::invalid_argument for data of neither 1 nor 3 channels.
-  at::Tensor of_file(const std::filesystem::path& file, ImageNotes* damaged = nullptr) const;
+  /// `see_bytes` gets the bytes of the file.
+  at::Tensor of_file(const std::filesystem::path& file, ImageNotes* damaged = nullptr,
+                     const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {}) const;
 
  private:
   // Pixels (h, w, C) uint8, and how they came about.

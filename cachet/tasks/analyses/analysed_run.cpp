@@ -14,6 +14,7 @@
 
 #include "cachet/config/document.h"
 #include "cachet/config/view.h"
+#include "cachet/data/fingerprint.h"
 #include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
@@ -46,6 +47,15 @@ std::optional<int64_t> limit_of(const SavedRun& saved) {
   return data.integer("limit", 0);
 }
 
+// Of its weights; a checkpoint that is damaged is refused where an analysis reads it.
+std::string digest_of_checkpoint(const std::filesystem::path& checkpoint) {
+  try {
+    return train::weights_digest(checkpoint);
+  } catch (const std::runtime_error&) {
+    return "damaged";
+  }
+}
+
 // The same run over fewer evaluation samples.
 SavedRun with_fewer_samples(const std::filesystem::path& path, const std::vector<std::string>& settings,
                             const SavedRun& whole, const AnalysisOptions& options) {
@@ -73,7 +83,44 @@ AnalysedRun::AnalysedRun(std::string name, const std::filesystem::path& path, co
   if (saved_.exported)
     throw io::Error(path.string() +
                     " is an export, inside which nothing can be seen; name the run or the model that it was made of");
-  digest_ = io::sha256_hex(weights_digest(saved_) + '\0' + saved_.what_answers_depend_on);
+  digest_ = weights_digest(saved_) + '\0' + saved_.what_answers_depend_on;
+  for (const std::filesystem::path& checkpoint : kept_checkpoints()) digest_ += '\0' + digest_of_checkpoint(checkpoint);
+}
+
+const std::string& AnalysedRun::digest(AnalysisEffort effort) {
+  std::string& digest = digests_[effort];
+  if (!digest.empty()) return digest;
+  Task& task = task_of(effort);
+  std::string all = digest_ + '\0' + task.digest_of_comparisons();
+  for (const auto& [split, data] : task.data_digests()) all += '\0' + split + '\0' + data.identity();
+  return digest = io::sha256_hex(all);
+}
+
+void AnalysedRun::keep_image_digests(AnalysisEffort effort) {
+  for (const auto& [split, images] : task_of(effort).image_sources()) images->keep_digests();
+}
+
+ImagesRead AnalysedRun::images_read(AnalysisEffort effort) {
+  ImagesRead read;
+  for (const auto& [split, images] : task_of(effort).image_sources())
+    if (auto files = images->files_read(); !files.empty()) read.images[split] = std::move(files);
+  read.digest = digest_of_images(effort, read.images);
+  return read;
+}
+
+std::string AnalysedRun::digest_of_images(AnalysisEffort effort,
+                                          const std::map<std::string, std::vector<int64_t>>& images) {
+  const auto sources = task_of(effort).image_sources();
+  data::Fingerprint all;
+  for (const auto& [split, indices] : images) {
+    const auto source = sources.find(split);
+    if (source == sources.end()) return {};
+    for (const int64_t index : indices) {
+      if (index < 0 || index >= source->second->size()) return {};
+      all.add(source->second->image_digest(index));
+    }
+  }
+  return all.text();
 }
 
 std::unique_ptr<Task> AnalysedRun::opened(const SavedRun& saved, Splits splits) const {

@@ -24,6 +24,15 @@ struct AnalysisOptions {
   int64_t batch = 16;     // evaluation samples at once: the same for all runs, so that they see the same batches
 };
 
+/// What an analysis depends on besides the model: the evaluation samples, or training steps that are replayed.
+enum class AnalysisEffort { samples, steps };
+
+/// Image files that a measurement has read, by split and number, and a digest of their bytes.
+struct ImagesRead {
+  std::map<std::string, std::vector<int64_t>> images{};
+  std::string digest{};
+};
+
 /// A run that is looked at: its model over evaluation samples, and over the training steps that it would begin with.
 /// Weights and state are afterwards what they were.
 class AnalysedRun {
@@ -36,8 +45,15 @@ class AnalysedRun {
   const std::string& name() const { return name_; }
   const SavedRun& saved() const { return saved_; }
   const AnalysisOptions& options() const { return options_; }
-  /// Of weights and of what answers depend on.
-  const std::string& digest() const { return digest_; }
+  /// Of all that an analysis depends on but the bytes of image files: the weights, those of the other checkpoints that
+  /// are kept, what answers depend on, and the data. Opens the data.
+  const std::string& digest(AnalysisEffort effort);
+  /// From now on the bytes of image files count as they are read.
+  void keep_image_digests(AnalysisEffort effort);
+  /// Those that were read since then.
+  ImagesRead images_read(AnalysisEffort effort);
+  /// Of the bytes of these image files as they are now; empty where there are not so many.
+  std::string digest_of_images(AnalysisEffort effort, const std::map<std::string, std::vector<int64_t>>& images);
 
   /// Over the first samples of its evaluation, in evaluation mode. Opened when it is first asked for.
   Task& evaluation();
@@ -65,8 +81,10 @@ class AnalysedRun {
 
  private:
   std::unique_ptr<Task> opened(const SavedRun& saved, Splits splits) const;
+  Task& task_of(AnalysisEffort effort) { return effort == AnalysisEffort::steps ? training() : evaluation(); }
 
-  std::string name_, digest_;
+  std::string name_, digest_;                        // the latter without the data
+  std::map<AnalysisEffort, std::string> digests_{};  // once they were asked for
   std::filesystem::path path_;
   std::vector<std::string> settings_;
   AnalysisOptions options_;

@@ -33,9 +33,6 @@ struct NamedResult {
   std::function<std::string(const std::string& name)> file;
 };
 
-/// What a model needs for an analysis, and what an analysis depends on besides the model.
-enum class AnalysisEffort { samples, steps };
-
 /// One thing that is asked of runs.
 class Analysis {
  public:

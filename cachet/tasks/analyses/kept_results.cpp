@@ -1,5 +1,6 @@
 #include "cachet/tasks/analyses/kept_results.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <system_error>
@@ -16,13 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kPartSchema = 2;  // of what an analysis writes: another one is measured anew
+constexpr int64_t kPartSchema = 3;  // of what an analysis writes: another one is measured anew
 constexpr uint64_t kMostPartBytes = uint64_t{1} << 28;
 
-std::string part_name(const Analysis& analysis, const AnalysedRun& run, const AnalysedRun* beside) {
+std::string part_name(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside) {
   const AnalysisOptions& options = run.options();
+  const AnalysisEffort effort = analysis.effort();
   std::string source =
-      std::to_string(kPartSchema) + '\0' + run.digest() + '\0' + (beside ? beside->digest() : "") + '\0';
+      std::to_string(kPartSchema) + '\0' + run.digest(effort) + '\0' + (beside ? beside->digest(effort) : "") + '\0';
   // Names of runs stand in what is measured of two.
   if (beside) source += run.name() + '\0' + beside->name() + '\0';
   if (analysis.effort() == AnalysisEffort::steps)
@@ -30,6 +32,17 @@ std::string part_name(const Analysis& analysis, const AnalysedRun& run, const An
   else
     source += std::to_string(options.samples) + '\0' + std::to_string(options.batch);
   return std::string(analysis.word()) + "-" + io::sha256_hex(source).substr(0, 16);
+}
+
+ordered_json to_json(const ImagesRead& read) { return {{"images", read.images}, {"digest", read.digest}}; }
+
+/// Nothing of what somebody may have changed.
+ImagesRead images_from_json(const ordered_json& json) {
+  try {
+    return {json.at("images").get<std::map<std::string, std::vector<int64_t>>>(), json.at("digest").get<std::string>()};
+  } catch (const ordered_json::exception&) {
+    return {};
+  }
 }
 
 }  // namespace
@@ -43,6 +56,9 @@ std::optional<KeptResult> KeptResults::find(const std::string& part) const {
   KeptResult result;
   result.values = json.at("values").dump();
   result.left_out = json.at("left_out").get<std::string>();
+  if (const auto read = json.find("read"); read != json.end() && read->is_array())
+    for (size_t i = 0; i < std::min(read->size(), result.images.size()); ++i)
+      result.images[i] = images_from_json((*read)[i]);
   result.file = [pictures = folder_ / "pictures", part](const std::string& name) {
     std::error_code gone;
     const fs::path file = pictures / (part + "-" + name);
@@ -51,16 +67,20 @@ std::optional<KeptResult> KeptResults::find(const std::string& part) const {
   return result;
 }
 
-KeptResult KeptResults::keep(const std::string& part, const AnalysisResult& result) const {
+KeptResult KeptResults::keep(const std::string& part, const AnalysisResult& result,
+                             std::array<ImagesRead, 2> images) const {
   if (folder_.empty()) {
     auto files = std::make_shared<std::map<std::string, std::string>>();
     for (const NamedFile& file : result.files) (*files)[file.name] = file.bytes;
-    return {result.values, "", false, [files](const std::string& name) { return (*files)[name]; }};
+    return {result.values, "", false, {}, [files](const std::string& name) { return (*files)[name]; }};
   }
   for (const NamedFile& file : result.files)
     write_analysis_file(folder_ / "pictures" / (part + "-" + file.name), file.bytes);
-  write_analysis_file(part_file(part),
-                      ordered_json{{"left_out", ""}, {"values", ordered_json::parse(result.values)}}.dump() + "\n");
+  write_analysis_file(part_file(part), ordered_json{{"left_out", ""},
+                                                    {"values", ordered_json::parse(result.values)},
+                                                    {"read", {to_json(images[0]), to_json(images[1])}}}
+                                               .dump() +
+                                           "\n");
   return *find(part);
 }
 
@@ -84,18 +104,38 @@ bool can_be_shown(const Analysis& analysis, const KeptResult& result) {
   }
 }
 
+/// Whether the image files that it was made of have their bytes still.
+bool is_of_images(const KeptResult& result, const std::array<AnalysedRun*, 2>& runs, AnalysisEffort effort) {
+  if (!result.left_out.empty()) return true;  // a model lacks something, whatever the images
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (runs[i] != nullptr && runs[i]->digest_of_images(effort, result.images[i].images) != result.images[i].digest)
+      return false;
+  return true;
+}
+
 }  // namespace
 
 KeptResult measured_or_kept(const Analysis& analysis, AnalysedRun& run, AnalysedRun* beside, const KeptResults& kept,
                             const train::EvaluationProgress& progress) {
-  const std::string part = part_name(analysis, run, beside);
-  if (auto result = kept.find(part); result && can_be_shown(analysis, *result)) return *result;
+  const std::string part = kept.keeps() ? part_name(analysis, run, beside) : std::string();
+  const AnalysisEffort effort = analysis.effort();
+  const std::array<AnalysedRun*, 2> runs{&run, beside};
+  if (kept.keeps()) {
+    for (AnalysedRun* each : runs)
+      if (each != nullptr) each->keep_image_digests(effort);
+    if (auto result = kept.find(part); result && can_be_shown(analysis, *result) && is_of_images(*result, runs, effort))
+      return *result;
+  }
   progress(0, 1);
   if (const auto why = analysis.lacks(run.model())) return kept.keep_lack(part, *why);
   if (beside)
     if (const auto why = analysis.lacks(beside->model())) return kept.keep_lack(part, *why);
   try {
-    return kept.keep(part, analysis.measure(run, beside, progress));
+    const AnalysisResult result = analysis.measure(run, beside, progress);
+    std::array<ImagesRead, 2> images;
+    for (size_t i = 0; i < runs.size(); ++i)
+      if (kept.keeps() && runs[i] != nullptr) images[i] = runs[i]->images_read(effort);
+    return kept.keep(part, result, std::move(images));
   } catch (const NotMeasurable& why) {
     return {"{}", why.what(), /*refused=*/true};
   }

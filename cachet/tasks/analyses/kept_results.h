@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -12,9 +13,10 @@ namespace cachet::tasks {
 
 /// A measurement as a folder keeps it.
 struct KeptResult {
-  std::string values;    // JSON
-  std::string left_out;  // why there are none: "has no cache"; else empty
-  bool refused = false;  // whether that is for another reason than what a model lacks
+  std::string values;                     // JSON
+  std::string left_out;                   // why there are none: "has no cache"; else empty
+  bool refused = false;                   // whether that is for another reason than what a model lacks
+  std::array<ImagesRead, 2> images = {};  // image files that were read for it: of the run, and of the one beside it
   std::function<std::string(const std::string& name)> file = {};  // the bytes of a picture that the values name
 };
 
@@ -25,16 +27,17 @@ class NotMeasurable : public std::runtime_error {
 };
 
 /// The measurements in a folder: parts/<analysis>-<digest>.json, each written when it is whole, and pictures/. The
-/// digest is of weights, recipes, options and the form of the analysis: those of anything else are never taken for it.
-/// Of data it has the recipe's word for them, not their contents.
+/// digest is of weights, recipes, options, data and the form of the analysis: those of anything else are never taken
+/// for it. Image files that were read stand in the part itself with a digest of their bytes.
 class KeptResults {
  public:
   /// An empty path keeps nothing on the disk.
   explicit KeptResults(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
+  bool keeps() const { return !folder_.empty(); }
   std::optional<KeptResult> find(const std::string& part) const;
   /// Throws io::Error.
-  KeptResult keep(const std::string& part, const AnalysisResult& result) const;
+  KeptResult keep(const std::string& part, const AnalysisResult& result, std::array<ImagesRead, 2> images = {}) const;
   KeptResult keep_lack(const std::string& part, const std::string& why) const;
 
  private:

@@ -27,7 +27,7 @@ at::Tensor alignment(const analysis::BlockOutputs& rows, const analysis::BlockOu
 }
 
 void require_same_examples(AnalysedRun& a, AnalysedRun& b) {
-  if (a.evaluation().data_fingerprints()["evaluation"] != b.evaluation().data_fingerprints()["evaluation"])
+  if (a.evaluation().data_digests()["evaluation"].identity() != b.evaluation().data_digests()["evaluation"].identity())
     throw NotMeasurable(
         "are evaluated on other data: what they make of the same samples cannot be compared; analyse each by itself, "
         "or "

@@ -32,6 +32,8 @@ class ClassificationTask : public Task,
   /// The same in the order that takes the least time, which evaluate() has: from the batch on that holds the sample at
   /// place `first` of that order.
   virtual void classify_all(int64_t first, const UseBatch& use) { classify_in_order(first, use); }
+  /// The sample at a place of that order.
+  virtual int64_t sample_at(int64_t place) { return place; }
   virtual int64_t evaluation_batches() const = 0;
 
   /// Logits (N, classes) float32, on the CPU, of samples that prepare_given() made as evaluation samples are made. The
@@ -55,6 +57,7 @@ class ClassificationTask : public Task,
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
   int64_t evaluation_records() const override { return evaluation_size(); }
+  std::string record_digest(int64_t index) override { return sample_digest(sample_at(index)); }
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
 

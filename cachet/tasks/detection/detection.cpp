@@ -9,6 +9,8 @@
 #include <span>
 #include <stdexcept>
 
+#include "cachet/data/data_digest.h"
+#include "cachet/data/fingerprint.h"
 #include "cachet/data/order/equal_batches.h"
 #include "cachet/data/order/grouped_batches.h"
 #include "cachet/geometry/mask_transforms.h"
@@ -153,11 +155,34 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
   model_ = options_.model.build();
 }
 
+std::map<std::string, data::DataDigest> Detection::data_digests() const {
+  std::map<std::string, data::DataDigest> digests;
+  if (training_) digests["training"] = training_->digest();
+  if (validation_) digests["evaluation"] = validation_->digest();
+  return digests;
+}
+
+std::map<std::string, const data::ImageSource*> Detection::image_sources() const {
+  std::map<std::string, const data::ImageSource*> sources;
+  if (training_) sources["training"] = &training_->files();
+  if (validation_) sources["evaluation"] = &validation_->files();
+  return sources;
+}
+
 std::map<std::string, std::string> Detection::data_fingerprints() const {
   std::map<std::string, std::string> fingerprints;
   if (training_) fingerprints["training"] = training_->fingerprint();
   if (validation_) fingerprints["evaluation"] = validation_->fingerprint();
   return fingerprints;
+}
+
+std::string Detection::sample_digest(int64_t index) {
+  const int64_t size = training_options_.batch_size, first = index / size * size;
+  data::Fingerprint batch;
+  batch.add(index - first);
+  for (int64_t i = first; i < std::min(first + size, validation_->size()); ++i)
+    batch.add(validation_->sample_digest(i));
+  return batch.text();
 }
 
 std::vector<std::string> Detection::data_notes() const {
@@ -248,7 +273,7 @@ std::string Detection::evaluation_source() {
     update(hash, name);
     update(hash, {static_cast<const char*>(whole.const_data_ptr()), whole.nbytes()});
   }
-  update(hash, validation_->fingerprint());
+  update(hash, validation_->digest().contents);
   update(hash, std::to_string(validation_->size()) + " " + std::to_string(training_options_.batch_size));
   return io::hex(hash.finish()).substr(0, 16);
 }
@@ -264,12 +289,14 @@ train::Metrics Detection::evaluate(const train::EvaluationProgress& progress) {
     answer_evaluation(0, {}, add);
     return evaluation.finish();
   }
+  validation_->files().keep_digests();
   const std::string source = evaluation_source();
-  RecordFile kept = records_of(kept_evaluation_, source);
+  const auto origin = [&](int64_t index) { return RecordOrigin{source, record_digest(index)}; };
+  RecordFile kept = records_of(kept_evaluation_, origin);
   const NextRecord earlier = records_in(kept_evaluation_, kept.done());
   while (const auto record = earlier()) add(*record);
   answer_evaluation(kept.done(), {}, [&](const Record& record) {
-    kept.append(record, source);
+    kept.append(record, origin(evaluation.images()));
     add(record);
   });
   return evaluation.finish();
@@ -289,6 +316,7 @@ std::unique_ptr<PreparedSample> Detection::prepare_given(const std::string& file
   io::ImageReadOptions read;
   read.channels = io::ImageChannels::rgb;
   auto prepared = std::make_unique<PreparedPicture>();
+  read.see_bytes = [&](std::span<const std::byte> bytes) { prepared->digest = data::digest_of(bytes); };
   const io::DecodedImage image = io::read_image(file, read);
   data::note_damage(file, image, *given_damaged_);
   prepared->pixels = image.pixels;

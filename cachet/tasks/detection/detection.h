@@ -39,7 +39,9 @@ class Detection : public Task,
 
   torch::nn::Module& model() override { return *model_; }
   std::vector<std::string> heads() const override { return {"neck", "rpn_head", "roi_head", "bbox_head"}; }
+  std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
+  std::map<std::string, const data::ImageSource*> image_sources() const override;
   std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
@@ -55,7 +57,10 @@ class Detection : public Task,
   std::vector<std::string> notes_on_given() const override { return given_damaged_->lines(); }
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
+  /// Of the images of its batch: an image is filled up to the size of the largest of them.
+  std::string sample_digest(int64_t index) override;
   int64_t evaluation_records() const override { return evaluation_size(); }
+  std::string record_digest(int64_t index) override { return sample_digest(index); }
   /// What it answers to them.
   void record_evaluation(int64_t first, const SeenRecord& seen) override { answer_evaluation(first, {}, seen); }
   train::Metrics evaluate_records(const NextRecord& next) override;

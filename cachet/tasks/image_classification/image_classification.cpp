@@ -6,7 +6,9 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <stdexcept>
 
 #include "cachet/data/order/equal_batches.h"
@@ -170,7 +172,8 @@ std::vector<std::string> ImageClassification::data_notes() const {
 
 std::unique_ptr<PreparedSample> ImageClassification::prepare_given(const std::string& file) {
   auto prepared = std::make_unique<PreparedImage>();
-  prepared->image = test_loader_->transform().of_file(file, given_damaged_.get());
+  prepared->image = test_loader_->transform().of_file(
+      file, given_damaged_.get(), [&](std::span<const std::byte> bytes) { prepared->digest = data::digest_of(bytes); });
   return prepared;
 }
 
@@ -181,6 +184,18 @@ at::Tensor ImageClassification::classify_given(const PreparedSamples& samples) {
   at::Tensor input = at::cat(images);
   train::move_to(train::device_of(*model_), {&input});
   return model_->forward(input).to(at::kFloat).cpu();
+}
+
+std::map<std::string, data::DataDigest> ImageClassification::data_digests() const {
+  std::map<std::string, data::DataDigest> digests{{"evaluation", test_->digest()}};
+  if (training_) digests["training"] = training_->digest();
+  return digests;
+}
+
+std::map<std::string, const data::ImageSource*> ImageClassification::image_sources() const {
+  std::map<std::string, const data::ImageSource*> sources{{"evaluation", &test_->images()}};
+  if (training_) sources["training"] = &training_->images();
+  return sources;
 }
 
 std::map<std::string, std::string> ImageClassification::data_fingerprints() const {

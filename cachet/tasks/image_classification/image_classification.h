@@ -24,7 +24,10 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   ImageClassification(const ImageClassificationPlan& plan, const train::TrainOptions& training,
                       Splits splits = Splits::both);
 
+  std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
+  std::map<std::string, const data::ImageSource*> image_sources() const override;
+  std::string sample_digest(int64_t index) override { return test_->sample_digest(index); }
   std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;

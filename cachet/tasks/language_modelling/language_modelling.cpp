@@ -12,9 +12,11 @@
 #include <deque>
 #include <limits>
 #include <random>
+#include <span>
 #include <stdexcept>
 
 #include "cachet/baselines/kneser_ney.h"
+#include "cachet/data/fingerprint.h"
 #include "cachet/io/error.h"
 #include "cachet/models/language/token_generator.h"
 #include "cachet/nn/regularizer.h"
@@ -149,11 +151,27 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   model_ = options_.model.build();
 }
 
+std::map<std::string, data::DataDigest> LanguageModelling::data_digests() const {
+  std::map<std::string, data::DataDigest> digests;
+  if (training_) digests["training"] = training_->digest();
+  if (held_out_) digests["evaluation"] = held_out_->digest();
+  return digests;
+}
+
 std::map<std::string, std::string> LanguageModelling::data_fingerprints() const {
   std::map<std::string, std::string> fingerprints;
   if (training_) fingerprints["training"] = training_->fingerprint();
   if (held_out_) fingerprints["evaluation"] = held_out_->fingerprint();
   return fingerprints;
+}
+
+std::string LanguageModelling::digest_of_comparisons() const {
+  if (!options_.baseline || !encoder_ || training_) return {};
+  try {
+    return data::digest_of_corpus_file(options_.corpus, data::SequenceSplit::train);
+  } catch (const io::Error&) {
+    return {};  // no baseline without the text
+  }
 }
 
 int64_t LanguageModelling::batches_per_epoch() const {
@@ -193,6 +211,15 @@ double LanguageModelling::baseline() {
 
 int64_t LanguageModelling::evaluation_records() const {
   return data::evaluation_segments(*held_out_->tokens, evaluation_lanes());
+}
+
+std::string LanguageModelling::record_digest(int64_t index) {
+  const data::LaneOptions lanes = evaluation_lanes();
+  const data::SegmentBatch segment = data::evaluation_segment(*held_out_->tokens, lanes, index * lanes.segment_length);
+  data::Fingerprint sample;
+  for (const at::Tensor& tokens : {segment.ids.contiguous(), segment.targets.contiguous()})
+    sample.add(std::span(tokens.const_data_ptr<int64_t>(), static_cast<size_t>(tokens.numel())));
+  return sample.text();
 }
 
 bool LanguageModelling::remembers_earlier_segments() const {

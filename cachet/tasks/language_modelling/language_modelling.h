@@ -32,7 +32,10 @@ class LanguageModelling : public Task,
 
   torch::nn::Module& model() override { return *model_; }
   std::vector<std::string> heads() const override { return {"output"}; }
+  std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
+  /// Of the training text that the baseline is made of.
+  std::string digest_of_comparisons() const override;
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
@@ -41,6 +44,7 @@ class LanguageModelling : public Task,
   void restore_evaluation(const std::string& details) override;
   /// A record is a segment of all lanes.
   int64_t evaluation_records() const override;
+  std::string record_digest(int64_t index) override;
   /// A model that remembers what it read reads the segments before `first` again, without foretelling them; of one
   /// whose segments stand alone they are passed over.
   void record_evaluation(int64_t first, const SeenRecord& seen) override;

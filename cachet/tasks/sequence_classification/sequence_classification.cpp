@@ -148,9 +148,10 @@ SampleForm SequenceClassification::sample_form() const {
   return options_.dataset.kind->given == data::GivenForm::image ? SampleForm::image_file : SampleForm::text;
 }
 
-data::GivenSequence SequenceClassification::given(const std::string& sample) {
+data::GivenSequence SequenceClassification::given(const std::string& sample, std::string& digest) {
   if (sample_form() == SampleForm::image_file) {
-    data::GivenSequence pixels{data::pixel_tokens_of_file(sample), {}};
+    const auto see_bytes = [&](std::span<const std::byte> bytes) { digest = data::digest_of(bytes); };
+    data::GivenSequence pixels{data::pixel_tokens_of_file(sample, see_bytes), {}};
     pixels.tokens.resize(std::min(pixels.tokens.size(), static_cast<size_t>(options_.dataset.max_length)));
     return pixels;
   }
@@ -160,7 +161,7 @@ data::GivenSequence SequenceClassification::given(const std::string& sample) {
 
 std::unique_ptr<PreparedSample> SequenceClassification::prepare_given(const std::string& sample) {
   auto prepared = std::make_unique<PreparedSequence>();
-  prepared->sequence = given(sample);
+  prepared->sequence = given(sample, prepared->digest);
   return prepared;
 }
 
@@ -175,6 +176,19 @@ at::Tensor SequenceClassification::classify_given(const PreparedSamples& samples
     logits.push_back(logits_of(*model_, batch).to(at::kFloat).cpu());
   }
   return at::cat(logits);
+}
+
+std::map<std::string, data::DataDigest> SequenceClassification::data_digests() const {
+  std::map<std::string, data::DataDigest> digests{{"evaluation", held_out_->digest()}};
+  if (training_) digests["training"] = training_->digest();
+  return digests;
+}
+
+int64_t SequenceClassification::sample_at(int64_t place) {
+  if (by_length_.empty())
+    for (int64_t batch = 0; batch < by_length_loader_->batches(); ++batch)
+      std::ranges::copy(by_length_loader_->place(/*epoch=*/0, batch).indices(), std::back_inserter(by_length_));
+  return by_length_.at(static_cast<size_t>(place));
 }
 
 std::map<std::string, std::string> SequenceClassification::data_fingerprints() const {

@@ -21,7 +21,10 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   SequenceClassification(const SequenceClassificationPlan& plan, const train::TrainOptions& training,
                          Splits splits = Splits::both);
 
+  std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
+  std::string sample_digest(int64_t index) override { return held_out_->sample_digest(index); }
+  int64_t sample_at(int64_t place) override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return held_out_->size(); }
@@ -44,7 +47,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
  private:
   std::shared_ptr<const data::SequenceDataset> open(data::SequenceSplit split);
   void classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use);
-  data::GivenSequence given(const std::string& sample);
+  data::GivenSequence given(const std::string& sample, std::string& digest);
 
   SequenceClassificationOptions options_;
   train::TrainOptions training_options_;
@@ -53,6 +56,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   std::optional<data::SequenceLoader> training_loader_;
   std::optional<data::SequenceLoader> held_out_loader_, by_length_loader_;  // in the order of the data; sorted
   std::optional<data::GivenSequenceReader> given_reader_;                   // from the first text on that is given
+  std::vector<int64_t> by_length_;  // samples in the order of their lengths, once it was asked for
   std::shared_ptr<models::SequenceClassifier> model_;
 };
 

@@ -165,6 +165,13 @@ void TranslationTask::build_model() {
   model_->set_tokens({data::kPaddingToken, marks.begin, marks.end, encoders_->target.texts->vocabulary().size});
 }
 
+std::map<std::string, data::DataDigest> TranslationTask::data_digests() const {
+  std::map<std::string, data::DataDigest> digests;
+  if (training_) digests["training"] = training_->digest();
+  if (held_out_) digests["evaluation"] = held_out_->digest();
+  return digests;
+}
+
 std::map<std::string, std::string> TranslationTask::data_fingerprints() const {
   std::map<std::string, std::string> fingerprints;
   if (training_) fingerprints["training"] = training_->fingerprint();

@@ -30,6 +30,7 @@ class TranslationTask : public Task,
 
   torch::nn::Module& model() override { return *model_; }
   std::vector<std::string> heads() const override { return {"output"}; }
+  std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
@@ -39,6 +40,7 @@ class TranslationTask : public Task,
   void restore_evaluation(const std::string& details) override;
   /// The losses of each pair, then the translations that are to be scored.
   int64_t evaluation_records() const override;
+  std::string record_digest(int64_t index) override;
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
   void translate(const std::function<std::optional<std::string>()>& next_line, const LineTranslationOptions& options,
@@ -83,6 +85,7 @@ class TranslationTask : public Task,
   std::shared_ptr<models::TranslationModel> model_;
   TranslationEvaluation evaluation_;
   LineCounts line_counts_;
+  std::vector<int64_t> pairs_of_records_;  // once they were asked for
 };
 
 }  // namespace cachet::tasks

@@ -1,5 +1,7 @@
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +12,17 @@ namespace cachet::tasks {
 
 int64_t TranslationTask::evaluation_records() const {
   return evaluation_size() + static_cast<int64_t>(sources_to_translate().size());
+}
+
+std::string TranslationTask::record_digest(int64_t index) {
+  if (pairs_of_records_.empty()) {
+    for (int64_t batch = 0; batch < held_out_loader_->batches(); ++batch)
+      std::ranges::copy(held_out_loader_->place(/*epoch=*/0, batch).indices(), std::back_inserter(pairs_of_records_));
+    const std::vector<SentenceToTranslate> sources = sources_to_translate();
+    for (const std::vector<int64_t>& batch : batches_by_length(sources, options_.evaluation.max_tokens))
+      for (const int64_t source : batch) pairs_of_records_.push_back(sources[static_cast<size_t>(source)].number);
+  }
+  return held_out_->sample_digest(pairs_of_records_.at(static_cast<size_t>(index)));
 }
 
 void TranslationTask::record_evaluation(int64_t first, const SeenRecord& seen) {

@@ -135,6 +135,8 @@ class BrokenImages : public ImageSource {
     if (throws_) throw std::runtime_error("the disk is on fire");
     return samples_->images().image(index).narrow(1, 0, 4);
   }
+  DataDigest digest() const override { return samples_->images().digest(); }
+  std::string image_digest(int64_t index) const override { return samples_->images().image_digest(index); }
   void add_to(Fingerprint& fingerprint) const override { samples_->images().add_to(fingerprint); }
   std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const override {
     return samples_->images().subset(indices);

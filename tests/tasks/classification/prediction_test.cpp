@@ -104,9 +104,21 @@ TEST(Predictions, AreOneJsonLineEach) {
   EXPECT_FALSE(json.contains("logits"));
 }
 
-constexpr const char* kSource = "0123456789abcdef";
+const RecordOrigin kOrigin{"0123456789abcdef", "00112233445566aa"};
+const RecordOrigin kOtherModel{"fedcba9876543210", "00112233445566aa"};
+const RecordOrigin kOtherBytes{"0123456789abcdef", "00112233445566bb"};
+
+OriginOf always(const RecordOrigin& origin) {
+  return [origin](int64_t) { return origin; };
+}
 
 Record record_of(int64_t index) { return to_json_line({index, "", "", 1, {{index, 1.0}}}, {"a", "b"}); }
+
+/// As version 0.1.0 wrote it.
+std::string old_line(int64_t index) {
+  const Record record = record_of(index);
+  return record.substr(0, record.size() - 2) + ",\"source\":\"0123456789abcdef\"}\n";
+}
 
 TEST(RecordFile, GoesOnBehindTheLastWholeLine) {
   const TemporaryDirectory folder;
@@ -114,11 +126,12 @@ TEST(RecordFile, GoesOnBehindTheLastWholeLine) {
   {
     RecordFile file(path, EarlierRecords::gone_on_with);
     EXPECT_EQ(file.done(), 0) << "no file yet";
-    for (const int64_t index : {0, 1}) file.append(record_of(index), kSource);
+    for (const int64_t index : {0, 1}) file.append(record_of(index), kOrigin);
   }
   const std::string whole = io::read_text_file(path, 1 << 20);
   const auto first = nlohmann::json::parse(whole.substr(0, whole.find('\n')));
-  EXPECT_EQ(first["source"], kSource);
+  EXPECT_EQ(first["source"], kOrigin.source);
+  EXPECT_EQ(first["sample_digest"], kOrigin.sample);
   EXPECT_EQ(first["predicted"], 0) << "the record is as it was otherwise";
   std::ofstream(path, std::ios::app) << "{\"index\":2,\"to";
   EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).done(), 2);
@@ -134,12 +147,12 @@ TEST(RecordFile, HasOneWriter) {
   const auto path = folder / "predictions.jsonl";
   {
     RecordFile file(path, EarlierRecords::gone_on_with);
-    file.append(record_of(0), kSource);
+    file.append(record_of(0), kOrigin);
     for (const auto earlier : {EarlierRecords::gone_on_with, EarlierRecords::replaced})
       EXPECT_NE(test::thrown_message<io::FileInUse>([&] { RecordFile(path, earlier); }).find("another process"),
                 std::string::npos);
-    EXPECT_THROW(records_of(path, kSource), io::FileInUse);
-    file.append(record_of(1), kSource);
+    EXPECT_THROW(records_of(path, always(kOrigin)), io::FileInUse);
+    file.append(record_of(1), kOrigin);
   }
   EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).done(), 2);
 }
@@ -152,7 +165,7 @@ TEST(RecordFile, IsNotWrittenThroughALink) {
               RecordFile(folder / "link", EarlierRecords::gone_on_with);
             }).find("is a symbolic link"),
             std::string::npos);
-  RecordFile(folder / "link", EarlierRecords::replaced).append(record_of(0), kSource);
+  RecordFile(folder / "link", EarlierRecords::replaced).append(record_of(0), kOrigin);
   EXPECT_FALSE(std::filesystem::is_symlink(folder / "link"));
   EXPECT_EQ(text_of(folder / "of_somebody"), "as it was");
 }
@@ -165,7 +178,7 @@ std::vector<std::string> lines_of_records(int64_t count) {
   std::vector<std::string> lines;
   for (int64_t i = 0; i < count; ++i) {
     const auto path = folder / std::to_string(i);
-    RecordFile(path, EarlierRecords::gone_on_with).append(plain_record(i), kSource);
+    RecordFile(path, EarlierRecords::gone_on_with).append(plain_record(i), kOrigin);
     lines.push_back(text_of(path));
   }
   return lines;
@@ -196,20 +209,20 @@ TEST(RecordFile, KeepsWhatTwoWritersLeft) {
       RecordFile file(path, EarlierRecords::gone_on_with);
       EXPECT_EQ(file.done(), left.kept) << left.text;
       EXPECT_EQ(file.removed_lines(), left.removed) << left.text;
-      for (int64_t i = 0; i < file.done(); ++i) file.require(i, kSource);
+      for (int64_t i = 0; i < file.done(); ++i) file.require(i, kOrigin);
       EXPECT_THROW(RecordFile(path, EarlierRecords::gone_on_with), io::FileInUse) << "the repaired file is locked";
-      for (int64_t i = file.done(); i < 4; ++i) file.append(plain_record(i), kSource);
+      for (int64_t i = file.done(); i < 4; ++i) file.append(plain_record(i), kOrigin);
     }
     EXPECT_EQ(text_of(path), record[0] + record[1] + record[2] + record[3]) << left.text;
     EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).removed_lines(), 0);
   }
 }
 
-TEST(RecordsOf, GoOnWithThoseOfOneSourceAlone) {
+TEST(RecordsOf, StayUpToTheFirstOfAnotherOrigin) {
   const TemporaryDirectory folder;
   const auto path = folder / "evaluation.jsonl";
-  for (const int64_t index : {0, 1}) records_of(path, kSource).append(record_of(index), kSource);
-  EXPECT_EQ(records_of(path, kSource).done(), 2);
+  for (const int64_t index : {0, 1}) records_of(path, always(kOrigin)).append(record_of(index), kOrigin);
+  EXPECT_EQ(records_of(path, always(kOrigin)).done(), 2);
   const NextRecord next = records_in(path, 2);
   EXPECT_NE(next()->find("\"index\":0"), std::string::npos);
   EXPECT_EQ(next()->back(), '\n');
@@ -217,22 +230,32 @@ TEST(RecordsOf, GoOnWithThoseOfOneSourceAlone) {
   const NextRecord more = records_in(path, 3);
   EXPECT_TRUE(more() && more());
   EXPECT_NE(test::thrown_message<std::runtime_error>([&] { more(); }).find("holds fewer"), std::string::npos);
-  EXPECT_EQ(records_of(path, "fedcba9876543210").done(), 0);
+  {
+    RecordFile kept = records_of(path, [](int64_t index) { return index == 1 ? kOtherBytes : kOrigin; });
+    EXPECT_EQ(kept.done(), 1);
+    kept.append(record_of(1), kOtherBytes);
+  }
+  EXPECT_TRUE(RecordFile(path, EarlierRecords::gone_on_with).is_of(1, kOtherBytes));
+  EXPECT_EQ(records_of(path, always(kOtherModel)).done(), 0);
   EXPECT_EQ(std::filesystem::file_size(path), 0U);
+  std::ofstream(path) << old_line(0);
+  EXPECT_EQ(records_of(path, always(kOrigin)).done(), 0) << "of version 0.1.0";
   std::ofstream(path) << "a letter to my aunt\n";
-  EXPECT_EQ(records_of(path, kSource).done(), 0);
+  EXPECT_EQ(records_of(path, always(kOrigin)).done(), 0);
 }
 
 TEST(RecordFile, RefusesRecordsOfSomethingElse) {
   const TemporaryDirectory folder;
   const auto path = folder / "predictions.jsonl";
   const auto said = [&](const std::function<void()>& use) { return test::thrown_message<std::runtime_error>(use); };
-  RecordFile(path, EarlierRecords::gone_on_with).append(record_of(0), kSource);
+  RecordFile(path, EarlierRecords::gone_on_with).append(record_of(0), kOrigin);
   {
     const RecordFile file(path, EarlierRecords::gone_on_with);
-    file.require(0, kSource);
+    file.require(0, kOrigin);
     file.require_at_most(1);
-    EXPECT_NE(said([&] { file.require(0, "fedcba9876543210"); }).find("line 1 is of another model"), std::string::npos);
+    EXPECT_NE(said([&] { file.require(0, kOtherModel); }).find("line 1 is of another model"), std::string::npos);
+    EXPECT_NE(said([&] { file.require(0, kOtherBytes); }).find("line 1 was made of a sample whose bytes have changed"),
+              std::string::npos);
     EXPECT_NE(said([&] { file.require_at_most(0); }).find("holds 1 predictions, but 0 samples"), std::string::npos);
   }
   for (const std::string& text : {std::string("a letter to my aunt\n"), record_of(1), record_of(0) + record_of(0)}) {
@@ -247,8 +270,44 @@ TEST(RecordFile, RefusesRecordsOfSomethingElse) {
             std::string::npos);
   EXPECT_EQ(io::read_text_file(path, 1 << 20), mixed);
   std::ofstream(path) << record_of(0);
-  EXPECT_THROW(RecordFile(path, EarlierRecords::gone_on_with).require(0, kSource), std::runtime_error)
+  EXPECT_THROW(RecordFile(path, EarlierRecords::gone_on_with).require(0, kOrigin), std::runtime_error)
       << "older files do not tell";
+}
+
+TEST(RecordFile, RecordsThatDoNotTellTheirBytesAreMadeAgain) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "predictions.jsonl";
+  RecordFile(path, EarlierRecords::gone_on_with).append(record_of(0), kOrigin);
+  std::ofstream(path, std::ios::app) << old_line(1) << old_line(2);
+  RecordFile file(path, EarlierRecords::gone_on_with);
+  EXPECT_EQ(file.done(), 3);
+  const auto sources = [](const std::string& source) { return [source] { return std::vector<std::string>{source}; }; };
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
+              require_all(file, always(kOrigin), sources(kOtherModel.source));
+            }).find("line 2 is of another model"),
+            std::string::npos);
+  EXPECT_EQ(file.forgotten(), 0);
+  require_all(file, always(kOrigin), sources(kOrigin.source));
+  EXPECT_EQ(file.done(), 1);
+  EXPECT_EQ(file.forgotten(), 2);
+  file.append(record_of(1), kOrigin);
+  EXPECT_EQ(file.forgotten(), 2);
+}
+
+TEST(RecordFile, WhatWasMadeAgainStays) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "predictions.jsonl";
+  std::ofstream(path) << old_line(0) << old_line(1);
+  const auto sources = [] { return std::vector<std::string>{kOrigin.source}; };
+  {
+    RecordFile file(path, EarlierRecords::gone_on_with);
+    require_all(file, always(kOrigin), sources);
+    file.append(record_of(0), kOrigin);
+  }
+  RecordFile again(path, EarlierRecords::gone_on_with);
+  EXPECT_EQ(again.done(), 1);
+  require_all(again, always(kOrigin), sources);
+  EXPECT_EQ(again.forgotten(), 0);
 }
 
 }  // namespace

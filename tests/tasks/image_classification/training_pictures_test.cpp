@@ -115,6 +115,8 @@ class ImagesWithoutOne : public data::ImageSource {
     if (index == missing_) throw std::runtime_error("the disk is on fire");
     return all_->images().image(index);
   }
+  data::DataDigest digest() const override { return all_->images().digest(); }
+  std::string image_digest(int64_t index) const override { return all_->images().image_digest(index); }
   void add_to(data::Fingerprint& fingerprint) const override { all_->images().add_to(fingerprint); }
   std::shared_ptr<const data::ImageSource> subset(const std::vector<int64_t>& indices) const override {
     return all_->images().subset(indices);
