@@ -74,7 +74,7 @@ class Use(RunTest):
         self.cachet("predict", "run", "--top", "2", "-o", "part.jsonl")
         whole = part.read_text().splitlines()
         for record, line in zip(map(json.loads, whole), predictions):
-            self.assertEqual(len(record.pop("source")), 16)
+            self.assertEqual([len(record.pop(key)) for key in ("source", "sample_digest")], [16, 16])
             self.assertEqual(record, line)
         part.write_text("\n".join(whole[:11]) + "\n" + whole[11][:9])
         done = self.cachet("predict", "run", "--top", "2", "-o", "part.jsonl")
