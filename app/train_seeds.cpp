@@ -44,6 +44,14 @@ bool is_done(const train::SeedFolder& seeds, uint64_t seed, const config::Docume
   return status && train::is_complete(*status) && changes.allowed.empty() && changes.refused.empty();
 }
 
+/// The values that say which data a run has.
+train::RecipeValues data_values(train::RecipeValues values) {
+  std::erase_if(values, [](const auto& value) {
+    return !value.first.starts_with("data.") || train::may_change_on_resume(value.first);
+  });
+  return values;
+}
+
 class SeedSeries {
  public:
   SeedSeries(const TrainArguments& arguments, const TrainingJob& job, train::SeedFolder folder)
@@ -81,7 +89,7 @@ class SeedSeries {
       }
       if (begun && train::is_being_trained(*begun)) return Came::elsewhere;
       if (!built) built = task_to_train(arguments_, recipe.plan, begun);
-      if (!begun) require_data_of_others(*built);
+      if (!begun) require_data_of_others(*built, recipe.document);
       const train::Outcome outcome = train_in_folder(seed, *built, recipe);
       if (outcome.exit_code() == kInterrupted) return Came::interrupted;
       if (!outcome.message.empty())
@@ -97,15 +105,34 @@ class SeedSeries {
     return Came::to_an_end;
   }
 
-  /// Results of several seeds are compared and averaged: a new seed has the data of those that were begun.
-  void require_data_of_others(const train::Task& task) const {
-    for (const uint64_t seed : folder_.seeds()) {
-      if (!folder_.has_begun(seed)) continue;
-      train::RunFolder::open(folder_.run(seed)).compare_data(task.data_digests(), [&] {
-        return task.data_fingerprints();
-      });
+  /// Results of seeds, and of a sweep's points that differ in other keys, are compared: a new run has the data of those
+  /// that were begun. Throws as RunFolder::compare_data() does.
+  void require_data_of_others(const train::Task& task, const config::Document& document) const {
+    const train::RecipeValues own = data_values(train::recipe_values(document));
+    for (const std::filesystem::path& path : runs_to_compare_with()) {
+      std::optional<train::RunFolder> other;
+      try {
+        other = train::RunFolder::open(path);
+      } catch (const std::exception&) {
+        continue;  // a damaged run is a failure of its own when its turn comes
+      }
+      if (!other->knows_its_data() || data_values(other->values()) != own) continue;
+      other->compare_data(task.data_digests(), [&] { return task.data_fingerprints(); });
       return;
     }
+  }
+
+  /// Those of the folder, and of a sweep those of its other points.
+  std::vector<std::filesystem::path> runs_to_compare_with() const {
+    std::vector<std::filesystem::path> points{folder_.shared().path()}, runs;
+    std::error_code gone;  // a folder in the making may get another name meanwhile
+    if (arguments_.of_sweep)
+      for (const auto& entry : std::filesystem::directory_iterator(points.front().parent_path(), gone))
+        if (train::SeedFolder::is_at(entry.path())) points.push_back(entry.path());
+    for (const std::filesystem::path& point : points)
+      for (const auto& entry : std::filesystem::directory_iterator(point, gone))
+        if (train::is_run_folder(entry.path())) runs.push_back(entry.path());
+    return runs;
   }
 
   train::Outcome train_in_folder(uint64_t seed, train::Task& task, const ReadRecipe& recipe) {

@@ -78,6 +78,7 @@ class RunFolder {
   /// Keeps it in run.json. Throws io::Error.
   void describe(const RunDescription& description);
 
+  bool knows_its_data() const { return !run_.data.empty(); }
   using Fingerprints = std::function<std::map<std::string, std::string>()>;
   /// Compares data with those that the run began with, and returns lines for the user: what could not be compared. A
   /// run of version 0.1.0 is compared by `fingerprints`, which are made only then. Throws std::runtime_error that names

@@ -243,6 +243,22 @@ class Idx(SavedResults):
         self.train("seeds", "--resume", "--seeds", "2")
 
 
+    def test_points_of_a_sweep_share_their_data(self):
+        sweep = 'base = "tiny.toml"\n[sweep]\nseeds = 1\n[sweep.variants.narrow]\nmodel.embed_dim = 8\n'
+        (self.folder / "sweep.toml").write_text(sweep)
+        words = ["sweep", "sweep.toml", "--run", "many", "--resume", "--progress", "none", "--set", "train.limit=2 steps"]
+        self.cachet(*words)
+        (self.folder / "sweep.toml").write_text(sweep + "[sweep.variants.wide]\nmodel.embed_dim = 24\n")
+        labels = self.folder / "images/train-labels-idx1-ubyte"
+        held = labels.read_bytes()
+        labels.write_bytes(flipped(50)(held))
+        done = command.run(*words, cwd=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("many/narrow/seed-0: the training data are not those that the run began with", done.stderr)
+        labels.write_bytes(held)
+        self.cachet(*words)
+
+
 class OldResults(command.FolderTest):
     def setUp(self):
         super().setUp()
