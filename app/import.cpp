@@ -13,6 +13,7 @@
 #include "cachet/tasks/image_classification/preprocessing.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/model_recipe.h"
+#include "cachet/tasks/weights/source_class_names.h"
 #include "cachet/tasks/weights/weight_import.h"
 #include "cachet/train/runtime.h"
 
@@ -65,9 +66,13 @@ int run_import(const ImportArguments& arguments) {
   options.source = io::name_source(arguments.names);
   const auto report = tasks::import_weights(*model, arguments.file, options);
   // How its images are prepared is only known now that it is known whose weights these are.
-  const Imported imported = read_imported(
-      arguments.model, first.classifier ? tasks::preprocessing_of(arguments.file, report.source, *first.classifier)
-                                        : tasks::Preprocessing());
+  ModelArgument named = arguments.model;
+  const std::vector<std::string> names =
+      tasks::source_class_names(arguments.file, report, first.classifier ? first.classifier->classes : 0);
+  named.settings.insert(named.settings.begin(), names.begin(), names.end());
+  const Imported imported =
+      read_imported(named, first.classifier ? tasks::preprocessing_of(arguments.file, report.source, *first.classifier)
+                                            : tasks::Preprocessing());
   tasks::write_model_folder(output, io::state_dict(*model), imported.recipe,
                             {.architecture = plan.name,
                              .source = std::filesystem::path(arguments.file).filename().string(),

@@ -157,6 +157,14 @@ tasks::RecipePlan plan_with_kept_files(const TrainingJob& job, const TrainArgume
   return read_recipe(job, with_own, seed).plan;
 }
 
+/// Leaves out the keys that a run, or a folder of seeds, of an earlier version does not have: it is resumed as it was
+/// made.
+void drop_newer_keys(const train::RunFolder& run, std::vector<std::string>& settings) {
+  std::erase_if(settings, [&](const std::string& setting) {
+    return !run.values().contains(setting.substr(0, setting.find('=')));
+  });
+}
+
 }  // namespace
 
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
@@ -168,6 +176,7 @@ ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arg
   };
   tasks::RecipePlan plan = plan_of();
   tasks::KeptFiles keep = plan.task->files_to_keep();
+  if (job.resumes) drop_newer_keys(train::RunFolder::open(job.run), keep.settings);
   if (!keep.settings.empty()) {
     held.settings.insert(held.settings.end(), keep.settings.begin(), keep.settings.end());
     recipe = read_recipe(job, held, seed);

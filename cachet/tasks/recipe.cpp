@@ -1,10 +1,27 @@
 #include "cachet/tasks/recipe.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "cachet/nn/norm/unified_norm.h"
+#include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/weight_import.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
+namespace {
+
+/// Whether a run or model folder gave its head to a model whose classes mean something else.
+bool has_other_classes(const TaskPlan& task, const std::filesystem::path& path, const WeightImportReport& report) {
+  using Report = WeightImportReport;
+  const auto starts_anew = [](const Report::Fresh& fresh) { return fresh.reason != Report::Reason::new_part; };
+  if (!std::filesystem::is_directory(path) || std::ranges::any_of(report.fresh, starts_anew)) return false;
+  const std::vector<std::string> own = task.class_name_settings(),
+                                 others = read_saved_plan(path).task->class_name_settings();
+  return !own.empty() && !others.empty() && own.front() != others.front();
+}
+
+}  // namespace
 
 std::unique_ptr<Task> RecipePlan::build(Splits splits) const {
   train::prepare_process(training.train);
@@ -21,7 +38,12 @@ std::vector<std::string> RecipePlan::initialize(train::Task& task) const {
   const WeightImportReport report = import_weights(task.model(), path, options);
   for (const auto& module : task.model().modules())
     if (auto* norm = dynamic_cast<nn::UnifiedNorm*>(module.get())) norm->restart_warmup();
-  return report_lines(report, path);
+  std::vector<std::string> lines = report_lines(report, path);
+  if (has_other_classes(*this->task, path, report))
+    lines.push_back(path +
+                    " has classes of other names, or in another order; the layers that tell classes apart start "
+                    "with its weights all the same");
+  return lines;
 }
 
 RecipePlan read_recipe(config::Document& document, data::DataRoot data_root) {

@@ -52,6 +52,10 @@ class TaskPlan {
   /// "key=value" that name the copies that a run has of them; nothing where it has none.
   virtual std::vector<std::string> kept_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
 
+  /// "key=value" that name the classes of its model in another recipe for the same model; nothing where it has none, or
+  /// leaves them to the data.
+  virtual std::vector<std::string> class_name_settings() const { return {}; }
+
   /// "key=value" that make an evaluation look at no more than about so many samples, at each as before, `batch` of them
   /// at once.
   virtual std::vector<std::string> settings_for_fewer(int64_t samples, int64_t batch) const {

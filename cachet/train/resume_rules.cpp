@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "cachet/config/utf8.h"
 #include "cachet/io/sha256.h"
 
 namespace cachet::train {
@@ -18,8 +19,18 @@ constexpr std::array<std::string_view, 11> kFreeKeys{
 constexpr std::array<std::string_view, 4> kFreeTables{"schedule.", "run.", "report.", "progress."};
 constexpr std::array<std::string_view, 2> kFreeLoaderKeys{".workers", ".prefetch"};
 
+/// A value of which, if it is long, only what lies around byte `at` is shown.
+std::string shown(std::string_view value, size_t at) {
+  constexpr size_t kMost = 120;
+  if (value.size() <= kMost) return std::string(value);
+  const size_t first = std::min(at < kMost / 3 ? 0 : at - kMost / 3, value.size() - kMost);
+  return (first > 0 ? "…" : "") + config::printable(value.substr(first, kMost)) +
+         (first + kMost < value.size() ? "…" : "");
+}
+
 std::string change_line(const std::string& key, std::string_view before, std::string_view now) {
-  return key + ": " + std::string(before) + " -> " + std::string(now);
+  const auto differs = static_cast<size_t>(std::ranges::mismatch(before, now).in1 - before.begin());
+  return key + ": " + shown(before, differs) + " -> " + shown(now, differs);
 }
 
 }  // namespace

@@ -198,7 +198,24 @@ class Detection(command.CommandTest):
         file = other / "annotations/instances_val.json"
         file.write_text(file.read_text().replace('"star"', '"moon"'))
         said = self.refused("eval", "run", "--data", "other", cwd=self.folder, code=1)
-        self.assertIn("has no category 'star', which is one of the model's 6 classes", said)
+        self.assertIn("has objects of category 'moon', which is not a class of the model", said)
+        without = self.cachet("eval", "run", "--data", "other", "--set", "data.other_categories=leave_out")
+        self.assertIn("left out: of categories that are no classes", without.stderr)
+
+    def test_a_set_that_lacks_a_category(self):
+        other = self.folder / "fewer"
+        shutil.copytree(self.folder / "shapes", other)
+        file = other / "annotations/instances_val.json"
+        annotations = json.loads(file.read_text())
+        star, = [category["id"] for category in annotations["categories"] if category["name"] == "star"]
+        annotations["categories"] = [each for each in annotations["categories"] if each["id"] != star][::-1]
+        annotations["annotations"] = [each for each in annotations["annotations"] if each["category_id"] != star]
+        file.write_text(json.dumps(annotations))
+        fewer = self.json_of("eval", "run", "--data", "fewer", "--json", cwd=self.folder)["metrics"]
+        # The same objects in a file that knows the category, in the order of the training.
+        annotations["categories"] = [{"id": star, "name": "star"}, *annotations["categories"]][::-1]
+        file.write_text(json.dumps(annotations))
+        self.assertEqual(self.json_of("eval", "run", "--data", "fewer", "--json", cwd=self.folder)["metrics"], fewer)
 
     def test_pictures_of_images_and_of_those_that_cannot_be_read(self):
         images = self.folder / "photographs"

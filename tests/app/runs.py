@@ -65,13 +65,13 @@ def write_images(folder):
         (folder / f"{prefix}-labels-idx1-ubyte").write_bytes(struct.pack(">2I", 0x801, count) + labels)
 
 
-def write_png(path, width, height, rows):
+def write_png(path, width, height, rows, level=-1):
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     lines = b"".join(b"\0" + rows[y * width:(y + 1) * width] for y in range(height))
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", width, height, 8, 0, 0, 0, 0)) +
-                     chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+                     chunk(b"IDAT", zlib.compress(lines, level)) + chunk(b"IEND", b""))
 
 
 class RunTest(command.FolderTest):

@@ -161,10 +161,11 @@ TEST(TaskPlan, KeepsACopyOfItsSubwords) {
   const KeptFiles kept = plan.task->files_to_keep();
   ASSERT_EQ(kept.files.size(), 1U);
   EXPECT_EQ(kept.files.at("subwords.model"), bytes);
-  ASSERT_EQ(kept.settings.size(), 1U) << "which holds the recipe to it";
-  EXPECT_EQ(kept.settings[0], "data.vocabulary_hash=\"" + io::sha256_hex(std::as_bytes(std::span(bytes))) + "\"");
+  ASSERT_EQ(kept.settings.size(), 2U) << "which hold the recipe to it";
+  EXPECT_EQ(kept.settings[0], R"(data.class_names=["negative", "positive"])");
+  EXPECT_EQ(kept.settings[1], "data.vocabulary_hash=\"" + io::sha256_hex(std::as_bytes(std::span(bytes))) + "\"");
   config::Document held = config::Document::from_text(subword_recipe(folder.path()), "r.toml");
-  held.set(kept.settings[0]);
+  for (const std::string& setting : kept.settings) held.set(setting);
   EXPECT_TRUE(read_recipe(held).task->files_to_keep().settings.empty()) << "a hash that is written stays";
 
   std::filesystem::remove(folder / "sub.model");

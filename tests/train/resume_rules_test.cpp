@@ -30,5 +30,19 @@ TEST(ResumeRules, AnOptionThatIsNewerThanTheRunIsAtItsDefault) {
             std::vector<std::string>{"train.newer: (absent) -> 6"});
 }
 
+TEST(ResumeRules, OfALongValueThePlaceOfTheChangeIsShown) {
+  std::string before = "[";
+  for (int i = 0; i < 1000; ++i) before += "\"class " + std::to_string(i) + "\", ";
+  std::string after = before;
+  after.replace(after.find("class 500"), 9, "other 500");
+  auto document = config::Document::from_text("[data]\nclass_names = " + after + "]", "recipe");
+  document.root().table("data").texts("class_names", {});
+  const RecipeChanges changes = recipe_changes({{"data.class_names", before}}, document);
+  ASSERT_EQ(changes.refused.size(), 1U);
+  EXPECT_LT(changes.refused[0].size(), 300U) << changes.refused[0];
+  EXPECT_NE(changes.refused[0].find("\"class 500\""), std::string::npos);
+  EXPECT_NE(changes.refused[0].find("\"other 500\""), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cachet::train

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachet/data/class_matching.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/random.h"
 #include "cachet/data/subset.h"
@@ -44,6 +45,9 @@ std::shared_ptr<const SequenceDataset> open_sequence_dataset(const SequenceDatas
   const SequenceRules rules{options.max_length, options.too_long, options.text.empty_texts};
   const bool of_training = is_of_training_files(options, split);
   auto all = options.kind->open({options, split, of_training, root, working_folder, rules});
+  if (!options.class_names.empty() && all->class_names() != options.class_names)
+    all = all->with_classes(match_numbered_classes(all->class_names(), options.class_names, root.string()),
+                            options.class_names);
   if (options.validation_fraction > 0 && of_training) all = all->subset(part_of_training(all->size(), options, split));
   const SubsetOptions subset{split == SequenceSplit::train ? options.fraction : 1, options.limit, options.subset_seed};
   const auto kept = kept_samples(all->size(), subset, static_cast<uint64_t>(split));

@@ -82,6 +82,13 @@ std::string SequenceDataset::fingerprint() const {
   return fingerprint.text();
 }
 
+std::shared_ptr<const SequenceDataset> SequenceDataset::with_classes(const std::vector<int64_t>& to,
+                                                                     std::vector<std::string> class_names) const {
+  std::vector<SequenceSample> samples = samples_;
+  for (SequenceSample& sample : samples) sample.label = to.at(static_cast<size_t>(sample.label));
+  return std::make_shared<SequenceDataset>(store_, std::move(samples), vocabulary_, std::move(class_names), counts_);
+}
+
 std::shared_ptr<const SequenceDataset> SequenceDataset::subset(const std::vector<int64_t>& indices) const {
   auto kept = std::make_shared<SequenceDataset>(*this);
   kept->samples_.clear();

@@ -55,6 +55,11 @@ class SequenceDataset {
   std::string sample_digest(int64_t index) const;  // of its tokens and its class
   std::string fingerprint() const;                 // as version 0.1.0 made it
 
+  /// The same samples with classes of another list: class i becomes class `to[i]` of `class_names`. Sequences are
+  /// shared.
+  std::shared_ptr<const SequenceDataset> with_classes(const std::vector<int64_t>& to,
+                                                      std::vector<std::string> class_names) const;
+
   /// The samples of these indices, in this order; the sequences are shared. counts() says of these what was cut, and of
   /// all that were read what was skipped and replaced.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices) const;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "cachet/data/class_matching.h"
 #include "cachet/data/text/sequence_kinds.h"
 #include "cachet/data/text/text_encoder.h"
 
@@ -51,6 +52,7 @@ SequenceDatasetOptions read_sequence_dataset_options(const config::View& data) {
   options.kind = data.record("kind", options.kind, sequence_kinds());
   const SequenceKind& kind = *options.kind;
   options.root = data.required_text("root");
+  options.class_names = read_class_names(data);
   options.max_length = data.integer("max_length", kind.max_length, {1, kLongestSequence});
   options.too_long = data.choice("too_long", options.too_long, kTooLong);
   options.fraction = data.real("fraction", options.fraction, {.least = 0, .most = 1, .least_excluded = true});
@@ -74,7 +76,8 @@ SequenceTraits sequence_traits(const SequenceDatasetOptions& options) {
   int64_t vocabulary = kind.vocabulary;
   if (kind.has_texts)
     vocabulary = options.text.tokens == TokenKind::subwords ? options.text.vocabulary : kByteVocabulary;
-  return {vocabulary, static_cast<int64_t>(kind.class_names().size()), options.max_length, kind.pairs};
+  const size_t classes = options.class_names.empty() ? kind.class_names().size() : options.class_names.size();
+  return {vocabulary, static_cast<int64_t>(classes), options.max_length, kind.pairs};
 }
 
 }  // namespace cachet::data

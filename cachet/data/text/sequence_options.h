@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cachet/config/view.h"
 #include "cachet/data/text/sequence_dataset.h"
@@ -38,8 +39,9 @@ struct TextOptions {
 struct SequenceDatasetOptions {
   const SequenceKind* kind = &kListOps;
   std::filesystem::path root{};  // a folder; relative to the working folder, else to CACHET_DATA
-  std::string files{};        // what the names of TSV files begin with: "basic" (listops), "new_aan_pairs" (matching)
-  int64_t max_length = 2000;  // tokens of a sequence
+  std::string files{};  // what the names of TSV files begin with: "basic" (listops), "new_aan_pairs" (matching)
+  std::vector<std::string> class_names{};  // the model's classes in its order; empty: the kind's
+  int64_t max_length = 2000;               // tokens of a sequence
   TooLong too_long = TooLong::truncate;
   TextOptions text{};
   double validation_fraction = 0;  // of imdb and cifar10_pixels: share of the training samples held out; 0 = the
@@ -49,8 +51,9 @@ struct SequenceDatasetOptions {
   uint64_t subset_seed = 0;        // draws what validation_fraction, fraction and limit keep
 };
 
-/// Reads kind, root, max_length, too_long, fraction, limit and subset_seed; files (listops, matching); empty_texts,
-/// tokens, subword_model, vocabulary and vocabulary_hash (imdb, matching); validation_fraction (imdb, cifar10_pixels).
+/// Reads kind, root, class_names, max_length, too_long, fraction, limit and subset_seed; files (listops, matching);
+/// empty_texts, tokens, subword_model, vocabulary and vocabulary_hash (imdb, matching); validation_fraction (imdb,
+/// cifar10_pixels).
 SequenceDatasetOptions read_sequence_dataset_options(const config::View& data);
 
 /// What a model must know of the data before the files are seen.
@@ -69,7 +72,8 @@ std::string expected_files(const SequenceDatasetOptions& options);
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,
                                          const std::filesystem::path& working_folder);
 
-/// Reads one split. Throws io::Error that names the file and the line or what else is wrong.
+/// Reads one split. If options.class_names is not empty, labels are the classes of that list, found by name
+/// (class_matching.h). Throws io::Error that names the file and the line or what else is wrong.
 std::shared_ptr<const SequenceDataset> open_sequence_dataset(
     const SequenceDatasetOptions& options, SequenceSplit split,
     const std::filesystem::path& working_folder = std::filesystem::current_path());

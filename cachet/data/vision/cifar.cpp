@@ -94,14 +94,18 @@ CifarPart read_cifar_file(CifarKind kind, const std::filesystem::path& folder, c
 
 }  // namespace
 
+std::vector<std::string> read_cifar_class_names(CifarKind kind, const std::filesystem::path& folder) {
+  const CifarLayout layout = cifar_layout(kind);
+  if (!has_data_file(folder, layout.names_file))
+    return kind == CifarKind::cifar10 ? cifar10_class_names() : numbered_class_names(layout.classes);
+  const DataFile file = read_data_file(folder, layout.names_file, kMaxNameListBytes);
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  return parse_class_names(text, layout.classes, file.path.string());
+}
+
 std::shared_ptr<const LabelledImages> read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split) {
   const CifarLayout layout = cifar_layout(kind);
-  auto names = kind == CifarKind::cifar10 ? cifar10_class_names() : numbered_class_names(layout.classes);
-  if (has_data_file(folder, layout.names_file)) {
-    const DataFile file = read_data_file(folder, layout.names_file, kMaxNameListBytes);
-    const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
-    names = parse_class_names(text, layout.classes, file.path.string());
-  }
+  std::vector<std::string> names = read_cifar_class_names(kind, folder);
   std::vector<std::string> file_names = layout.train_files;
   if (split == Split::test) file_names = {layout.test_file};
   // Unpacking xz is most of the work, and the files are apart.

@@ -33,8 +33,12 @@ struct CifarRecords {
 /// record is wrong and how.
 CifarRecords parse_cifar(CifarKind kind, std::span<const uint8_t> bytes, std::string_view name);
 
-/// Reads data_batch_1 … 5.bin or test_batch.bin (cifar10), train.bin or test.bin (cifar100), plain, .gz or .xz, and the
-/// names of batches.meta.txt or fine_label_names.txt where that file exists: (N, 3, 32, 32).
+/// The names of the classes: those of batches.meta.txt or fine_label_names.txt if the file exists, else the known ones
+/// of CIFAR-10, and numbers for CIFAR-100. Throws io::Error.
+std::vector<std::string> read_cifar_class_names(CifarKind kind, const std::filesystem::path& folder);
+
+/// Reads data_batch_1 … 5.bin or test_batch.bin (cifar10), train.bin or test.bin (cifar100), plain, .gz or .xz:
+/// (N, 3, 32, 32). Classes are called as read_cifar_class_names() says.
 std::shared_ptr<const LabelledImages> read_cifar(CifarKind kind, const std::filesystem::path& folder, Split split);
 
 }  // namespace cachet::data

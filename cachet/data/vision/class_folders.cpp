@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cachet/data/class_matching.h"
 #include "cachet/data/vision/folder_walk.h"
 #include "cachet/data/vision/image_files.h"
 #include "cachet/io/error.h"
@@ -13,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> class_folder_names(const fs::path& split) {
+std::vector<std::string> folders_in(const fs::path& split) {
   std::vector<std::string> names;
   for (const auto& entry : sorted_entries(split)) {
     if (is_folder(entry)) names.push_back(entry.path().filename().string());
@@ -67,6 +68,21 @@ class FileSearch {
   fs::path first_other_;
 };
 
+/// Where the splits are.
+struct SplitFolders {
+  fs::path train, validation;  // the root itself is the validation split if it has neither folder
+  bool has_train = false;
+
+  SplitFolders(const fs::path& root, const ClassFolderOptions& folders)
+      : train(root / folders.train_folder), validation(root / folders.validation_folder) {
+    std::error_code unreadable;
+    has_train = fs::is_directory(train, unreadable);
+    if (!has_train && !fs::is_directory(validation, unreadable)) validation = root;
+  }
+
+  const fs::path& named_by() const { return has_train ? train : validation; }
+};
+
 void check_class_count(const std::vector<std::string>& names, const fs::path& split, const DatasetOptions& options) {
   const auto found = static_cast<int64_t>(names.size());
   if (found == options.classes) return;
@@ -75,33 +91,49 @@ void check_class_count(const std::vector<std::string>& names, const fs::path& sp
                   "; name a folder with those, or set data.classes = " + std::to_string(found));
 }
 
+/// `found` is sorted. A class that is never shown in training is hardly meant.
+void require_all(const std::vector<std::string>& found, const std::vector<std::string>& classes,
+                 const fs::path& train) {
+  for (const std::string& name : classes)
+    if (!std::ranges::binary_search(found, name))
+      throw io::Error(train.string() + ": has no folder " + io::in_quotes(name) +
+                      ", which is a class of data.class_names; add the folder, or take the name out of the list");
+}
+
 }  // namespace
+
+std::vector<std::string> class_folder_names(const DatasetOptions& options, const fs::path& root) {
+  return folders_in(SplitFolders(root, options.folders).named_by());
+}
 
 std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::path& root, Split split,
                                                          const DatasetOptions& options, const IndexProgress& progress) {
-  const fs::path train = root / options.folders.train_folder, validation = root / options.folders.validation_folder;
+  const SplitFolders splits(root, options.folders);
+  const bool trains = split == Split::train;
+  const fs::path& folder = trains ? splits.train : splits.validation;
   std::error_code unreadable;
-  const bool has_train = fs::is_directory(train, unreadable), has_validation = fs::is_directory(validation, unreadable);
-  const fs::path& folder = split == Split::train ? train : has_train || has_validation ? validation : root;
   if (!fs::is_directory(folder, unreadable)) {
     throw io::Error(folder.string() + ": there is no such folder; data." +
-                    (split == Split::train ? "train_folder" : "validation_folder") + " names it");
+                    (trains ? "train_folder" : "validation_folder") + " names it");
   }
-  const fs::path& named_by = has_train ? train : folder;
-  std::vector<std::string> names = class_folder_names(named_by);
-  check_class_count(names, named_by, options);
+  const std::vector<std::string> found = folders_in(folder);
+  std::vector<std::string> names = options.class_names;
+  if (names.empty()) {
+    names = folders_in(splits.named_by());
+    check_class_count(names, splits.named_by(), options);
+    for (const std::string& name : found)
+      if (!std::ranges::binary_search(names, name))
+        throw io::Error((folder / name).string() + ": " + splits.train.string() + " has no class of that name");
+  } else if (trains) {
+    require_all(found, names, folder);
+  }
+  const std::vector<int64_t> classes = match_classes(found, names, folder.string());
   FileSearch search(options.folders.skip_other_files, progress);
-  for (const std::string& name : class_folder_names(folder)) {
-    const auto place = std::ranges::lower_bound(names, name);
-    if (place == names.end() || *place != name) {
-      throw io::Error((folder / name).string() + ": " + train.string() + " has no class of that name");
-    }
-    search.add_class(folder / name, place - names.begin());
-  }
-  FoundFiles found = search.finish();
-  const ImageFileOptions files{options.folders.channels, options.folders.strict_images};
-  return std::make_shared<LabelledImages>(std::make_shared<ImageFiles>(folder, std::move(found.names), files),
-                                          ClassLabels(std::move(found.labels), std::move(names)));
+  for (size_t i = 0; i < found.size(); ++i) search.add_class(folder / found[i], classes[i]);
+  FoundFiles files = search.finish();
+  const ImageFileOptions reading{options.folders.channels, options.folders.strict_images};
+  return std::make_shared<LabelledImages>(std::make_shared<ImageFiles>(folder, std::move(files.names), reading),
+                                          ClassLabels(std::move(files.labels), std::move(names)));
 }
 
 }  // namespace cachet::data

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "cachet/data/class_matching.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/subset.h"
 #include "cachet/data/vision/class_names.h"
@@ -43,9 +44,15 @@ std::string expected_files(const DatasetOptions& options) { return options.kind-
 void read_image_kind(const config::View& data, DatasetOptions& options) {
   const ImageKind* usual = options.kind;
   options.kind = data.record("kind", usual, image_kinds());
+  options.class_names = read_class_names(data);
+  const auto named = static_cast<int64_t>(options.class_names.size());
   if (options.kind->most_classes > 0) {
-    options.classes = data.integer("classes", options.kind == usual ? options.classes : options.kind->classes,
-                                   {.least = 1, .most = options.kind->most_classes});
+    const int64_t usual_classes = options.kind == usual ? options.classes : options.kind->classes;
+    options.classes =
+        data.integer("classes", named > 0 ? named : usual_classes, {.least = 1, .most = options.kind->most_classes});
+    if (named > 0 && named != options.classes)
+      data.problem("classes", "is not the number of data.class_names, " + std::to_string(named) +
+                                  "; leave it out, or set class_names = [] to take the names of the data");
   } else {
     data.refuse("classes",
                 "is for kind = " + kinds_without_known_classes() + " only; the other kinds know their classes");
@@ -68,6 +75,7 @@ DatasetOptions read_dataset_options(const config::View& data, DataRoot root) {
 
 ImageTraits image_traits(const DatasetOptions& options) {
   ImageTraits traits{options.kind->shape, options.kind->most_classes > 0 ? options.classes : options.kind->classes};
+  if (!options.class_names.empty()) traits.classes = static_cast<int64_t>(options.class_names.size());
   if (options.kind->has_class_folders) traits.shape.channels = options.folders.channels;
   return traits;
 }
@@ -77,9 +85,14 @@ std::filesystem::path find_dataset_root(const DatasetOptions& options, const std
                         "it should hold " + expected_files(options));
 }
 
+std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder) {
+  return options.kind->names_in(options, find_dataset_root(options, working_folder));
+}
+
 std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& options, int64_t classes,
                                                      const ImageShape& shape) {
-  std::vector<std::string> names = options.kind->class_names(classes);
+  std::vector<std::string> names =
+      options.class_names.empty() ? options.kind->class_names(classes) : options.class_names;
   if (static_cast<int64_t>(names.size()) != classes) names = numbered_class_names(classes);
   std::shared_ptr<const ImageSource> none;
   if (options.own_sizes()) {
@@ -95,7 +108,10 @@ std::shared_ptr<const LabelledImages> open_dataset(const DatasetOptions& options
                                                    const std::filesystem::path& working_folder,
                                                    const IndexProgress& progress) {
   const std::filesystem::path root = find_dataset_root(options, working_folder);
-  const auto all = options.kind->open(options, split, root, progress);
+  auto all = options.kind->open(options, split, root, progress);
+  if (!options.class_names.empty() && all->labels().class_names() != options.class_names)
+    all = all->with_classes(match_numbered_classes(all->labels().class_names(), options.class_names, root.string()),
+                            options.class_names);
   const bool trains = split == Split::train;
   const SubsetOptions subset{trains ? options.fraction : 1, options.limit, options.subset_seed};
   const auto kept = kept_samples(all->size(), subset, /*split=*/trains ? 0 : 1);

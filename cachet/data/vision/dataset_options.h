@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cachet/config/view.h"
 #include "cachet/data/data_path.h"
@@ -35,15 +36,17 @@ struct DatasetOptions {
   double fraction = 1;           // share of the training images to keep, in (0, 1]
   int64_t limit = 0;             // at most so many images of each split; 0 = all
   int64_t classes = 10;          // of kinds that do not know theirs; the model is made before the files are seen
-  uint64_t subset_seed = 0;      // draws what fraction and limit keep
+  /// The model's classes in its order, by which those of the data are matched; empty: the data name the classes.
+  std::vector<std::string> class_names{};
+  uint64_t subset_seed = 0;  // draws what fraction and limit keep
   ClassFolderOptions folders{};
 
   /// Whether each image has a size of its own.
   bool own_sizes() const;
 };
 
-/// Reads what images are before any are seen: kind, and where they go with it classes and channels. `options` holds the
-/// defaults, which are for its kind.
+/// Reads what images are before any are seen: kind, class_names, and, for kinds that have them, classes and channels.
+/// `options` holds the defaults, which are for its kind.
 void read_image_kind(const config::View& data, DatasetOptions& options);
 
 /// Reads these, root, fraction, limit, subset_seed and, of kind class_folders, train_folder, validation_folder,
@@ -64,14 +67,19 @@ std::string expected_files(const DatasetOptions& options);
 /// Throws io::Error that names the folders looked at and the files expected there, also where there is no root.
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
-/// Opens one split; `progress` hears of long searches through folders. Throws io::Error that names the file and the
-/// place in it.
+/// The names that the data give their classes, in the order that a model trained on them has: the names of the training
+/// folders, else those that the kind or a file beside the data knows. Opens no images. Throws as open_dataset() does.
+std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder);
+
+/// Opens one split; `progress` hears of long searches through folders. If options.class_names is not empty, labels are
+/// the classes of that list, found by name (class_matching.h). Throws io::Error that names the file and the place in
+/// it, or the class that is not in that list.
 std::shared_ptr<const LabelledImages> open_dataset(
     const DatasetOptions& options, Split split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), const IndexProgress& progress = {});
 
-/// What a split is without its images: `classes` classes, by their names where the kind knows them and numbered where
-/// the files would tell. `shape` is that of the images where these have one size.
+/// What a split is without its images: `classes` classes, called as options.class_names says, else by their names where
+/// the kind knows them, else by their numbers. `shape` is that of the images where these have one size.
 std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& options, int64_t classes,
                                                      const ImageShape& shape);
 

@@ -36,16 +36,10 @@ DetectionSet::DetectionSet(std::shared_ptr<const CocoInstances> instances, std::
   if (class_names_.empty()) {
     for (const CocoCategory& category : categories) class_names_.push_back(category.name);
   }
-  label_of_.assign(categories.size(), -1);
-  for (size_t label = 0; label < class_names_.size(); ++label) {
-    const auto found = std::find_if(categories.begin(), categories.end(),
-                                    [&](const CocoCategory& category) { return category.name == class_names_[label]; });
-    if (found == categories.end())
-      throw io::Error(instances_->name() + ": has no category " + io::in_quotes(class_names_[label]) +
-                      ", which is one of the model's " + std::to_string(class_names_.size()) + " classes");
-    label_of_[static_cast<size_t>(found - categories.begin())] = static_cast<int64_t>(label);
-    category_ids_.push_back(found->id);
-  }
+  match_classes();
+  const bool has_all = std::ranges::find(category_ids_, int64_t{-1}) == category_ids_.end();
+  const OtherCategories usual = has_all ? OtherCategories::leave_out : OtherCategories::refuse;
+  if (options_.other_categories.value_or(usual) == OtherCategories::refuse) require_known_categories();
   for (int64_t i = 0; i < static_cast<int64_t>(instances_->images().size()); ++i) {
     const auto annotations = instances_->annotations(i);
     const Size& size = instances_->images()[static_cast<size_t>(i)].size;
@@ -59,6 +53,37 @@ DetectionSet::DetectionSet(std::shared_ptr<const CocoInstances> instances, std::
     throw io::Error(instances_->name() + ": none of its " + std::to_string(instances_->images().size()) +
                     " images has an object of the classes and a side of " + std::to_string(options_.least_side) +
                     " pixels");
+}
+
+void DetectionSet::match_classes() {
+  const std::vector<CocoCategory>& categories = instances_->categories();
+  label_of_.assign(categories.size(), -1);
+  bool has_any = false;
+  for (size_t label = 0; label < class_names_.size(); ++label) {
+    const auto found = std::find_if(categories.begin(), categories.end(),
+                                    [&](const CocoCategory& category) { return category.name == class_names_[label]; });
+    if (found != categories.end()) {
+      label_of_[static_cast<size_t>(found - categories.begin())] = static_cast<int64_t>(label);
+      has_any = true;
+    } else if (!options_.may_lack_classes) {
+      throw io::Error(instances_->name() + ": has no category " + io::in_quotes(class_names_[label]) +
+                      ", which is one of the model's " + std::to_string(class_names_.size()) + " classes");
+    }
+    category_ids_.push_back(found == categories.end() ? -1 : found->id);
+  }
+  if (!has_any)
+    throw io::Error(instances_->name() + ": has none of the model's " + std::to_string(class_names_.size()) +
+                    " classes (" + io::in_quotes(class_names_.front()) + ", …) among its categories");
+}
+
+void DetectionSet::require_known_categories() const {
+  for (int64_t image = 0; image < static_cast<int64_t>(instances_->images().size()); ++image)
+    for (const CocoAnnotation& annotation : instances_->annotations(image))
+      if (!has_class(annotation))
+        throw io::Error(instances_->name() + ": has objects of category " +
+                        io::in_quotes(instances_->categories()[static_cast<size_t>(annotation.category)].name) +
+                        ", which is not a class of the model; data.other_categories = \"leave_out\" evaluates without "
+                        "such objects");
 }
 
 at::Tensor DetectionSet::pixels(int64_t index) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,16 @@ enum class EmptyImages {
   leave_out,  // those without an object of the classes; crowds do, as in mmdetection
 };
 
+/// What becomes of objects whose category is not a class of the model.
+enum class OtherCategories { leave_out, refuse };
+
 struct DetectionSetOptions {
   std::vector<std::string> class_names{};  // in the model's order; empty: all categories of the file, in its order
-  bool masks = false;                      // objects without a mask are left out
+  bool may_lack_classes = false;           // the file needs only one of the classes: for evaluation
+  /// Unset: left out if the file has all classes, since then the classes are a choice among its categories; else
+  /// refused.
+  std::optional<OtherCategories> other_categories{};
+  bool masks = false;  // objects without a mask are left out
   EmptyImages empty_images = EmptyImages::leave_out;
   int64_t least_side = 32;  // images with a shorter side below it are left out where empty ones are
   bool strict_images = false;
@@ -42,13 +50,15 @@ struct DetectionSetOptions {
 /// Images with objects in them: a file of COCO instances and a folder of images.
 class DetectionSet {
  public:
-  /// Throws io::Error where a class is no category of the file, and where no image is left.
+  /// Throws io::Error that names a class that is not a category of the file, unless the file may lack classes, and a
+  /// category with objects that is not a class, if those are refused; also where no image is left.
   DetectionSet(std::shared_ptr<const CocoInstances> instances, std::filesystem::path folder,
                DetectionSetOptions options);
 
   int64_t size() const { return static_cast<int64_t>(kept_.size()); }
   const std::vector<std::string>& class_names() const { return class_names_; }
-  const std::vector<int64_t>& category_ids() const { return category_ids_; }  // of each class, in the file
+  /// Of each class, in the file; −1 of a class that the file lacks.
+  const std::vector<int64_t>& category_ids() const { return category_ids_; }
   const CocoInstances& instances() const { return *instances_; }
   const DetectionSetOptions& options() const { return options_; }
 
@@ -85,6 +95,8 @@ class DetectionSet {
   std::vector<std::string> image_notes() const { return files_.notes(); }
 
  private:
+  void match_classes();
+  void require_known_categories() const;
   bool has_class(const CocoAnnotation& annotation) const {
     return label_of_[static_cast<size_t>(annotation.category)] >= 0;
   }

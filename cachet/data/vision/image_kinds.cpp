@@ -29,6 +29,14 @@ std::string folders_of_classes(const DatasetOptions& options) {
 std::vector<std::string> fashion_names(int64_t /*classes*/) { return fashion_mnist_class_names(); }
 std::vector<std::string> cifar10_names(int64_t /*classes*/) { return cifar10_class_names(); }
 
+std::vector<std::string> known_names(const DatasetOptions& options, const std::filesystem::path& /*root*/) {
+  return options.kind->class_names(options.classes);
+}
+template <CifarKind kind>
+std::vector<std::string> names_of_cifar(const DatasetOptions& /*options*/, const std::filesystem::path& root) {
+  return read_cifar_class_names(kind, root);
+}
+
 std::shared_ptr<const LabelledImages> open_idx(const DatasetOptions& options, Split split,
                                                const std::filesystem::path& root, const IndexProgress& /*progress*/) {
   return read_idx(root, split, options.kind->class_names(options.classes));
@@ -59,6 +67,7 @@ constexpr ImageKind kIdx{.name = "idx",
                          .classes = 10,
                          .most_classes = kMostIdxClasses,
                          .class_names = numbered_class_names,
+                         .names_in = known_names,
                          .mean = {},
                          .std = {},
                          .expected_files = idx_files,
@@ -68,6 +77,7 @@ constexpr ImageKind kMnist{.name = "mnist",
                            .shape = {1, 28, 28},
                            .classes = 10,
                            .class_names = numbered_class_names,
+                           .names_in = known_names,
                            .mean = kMnistMean,
                            .std = kMnistStd,
                            .expected_files = idx_files,
@@ -77,6 +87,7 @@ constexpr ImageKind kFashionMnist{.name = "fashion_mnist",
                                   .shape = {1, 28, 28},
                                   .classes = 10,
                                   .class_names = fashion_names,
+                                  .names_in = known_names,
                                   .mean = kFashionMnistMean,
                                   .std = kFashionMnistStd,
                                   .expected_files = idx_files,
@@ -86,6 +97,7 @@ constexpr ImageKind kCifar10{.name = "cifar10",
                              .shape = {3, 32, 32},
                              .classes = 10,
                              .class_names = cifar10_names,
+                             .names_in = names_of_cifar<CifarKind::cifar10>,
                              .mean = kCifar10Mean,
                              .std = kCifar10Std,
                              .expected_files = cifar10_files,
@@ -95,6 +107,7 @@ constexpr ImageKind kCifar100{.name = "cifar100",
                               .shape = {3, 32, 32},
                               .classes = 100,
                               .class_names = numbered_class_names,
+                              .names_in = names_of_cifar<CifarKind::cifar100>,
                               .mean = kCifar100Mean,
                               .std = kCifar100Std,
                               .expected_files = cifar100_files,
@@ -105,6 +118,7 @@ constexpr ImageKind kClassFolders{.name = "class_folders",
                                   .classes = 1000,
                                   .most_classes = kMostFolderClasses,
                                   .class_names = numbered_class_names,
+                                  .names_in = class_folder_names,
                                   .mean = kImageNetMean,
                                   .std = kImageNetStd,
                                   .expected_files = folders_of_classes,

@@ -20,7 +20,9 @@ struct ImageKind {
   ImageShape shape;          // of its images, height and width 0 where each has its own; a guess where files would tell
   int64_t classes = 10;      // as many as it has, or has as a rule where the recipe says
   int64_t most_classes = 0;  // that a recipe may say; 0: the kind knows how many there are
-  std::vector<std::string> (*class_names)(int64_t classes) = nullptr;
+  std::vector<std::string> (*class_names)(int64_t classes) = nullptr;  // without a look at the files
+  std::vector<std::string> (*names_in)(const DatasetOptions& options,
+                                       const std::filesystem::path& root) = nullptr;  // as the files have them
   std::span<const double> mean, std;  // of each channel over the full training set, in [0, 1]; empty = not known
   std::string (*expected_files)(const DatasetOptions& options) = nullptr;  // what should lie in the folder, in words
   std::shared_ptr<const LabelledImages> (*open)(const DatasetOptions& options, Split split,

@@ -17,6 +17,13 @@ ClassLabels::ClassLabels(std::vector<int64_t> labels, std::vector<std::string> c
 
 at::Tensor ClassLabels::tensor() const { return at::tensor(labels_, at::kLong); }
 
+ClassLabels ClassLabels::with_classes(const std::vector<int64_t>& to, std::vector<std::string> class_names) const {
+  std::vector<int64_t> labels;
+  labels.reserve(labels_.size());
+  for (const int64_t label : labels_) labels.push_back(to.at(static_cast<size_t>(label)));
+  return {std::move(labels), std::move(class_names)};
+}
+
 ClassLabels ClassLabels::subset(const std::vector<int64_t>& indices) const {
   std::vector<int64_t> labels;
   labels.reserve(indices.size());
@@ -56,6 +63,11 @@ std::string LabelledImages::fingerprint() const {
   for (const std::string& name : labels_.class_names()) fingerprint.add(name);
   images_->add_to(fingerprint);
   return fingerprint.text();
+}
+
+std::shared_ptr<const LabelledImages> LabelledImages::with_classes(const std::vector<int64_t>& to,
+                                                                   std::vector<std::string> class_names) const {
+  return std::make_shared<LabelledImages>(images_, labels_.with_classes(to, std::move(class_names)));
 }
 
 std::shared_ptr<const LabelledImages> LabelledImages::subset(const std::vector<int64_t>& indices) const {

@@ -24,6 +24,9 @@ class ClassLabels {
   const std::vector<std::string>& class_names() const { return class_names_; }
   int64_t classes() const { return static_cast<int64_t>(class_names_.size()); }
 
+  /// The same samples with classes of another list: class i becomes class `to[i]` of `class_names`.
+  ClassLabels with_classes(const std::vector<int64_t>& to, std::vector<std::string> class_names) const;
+
   /// The labels of these samples, in this order, with the names of all classes.
   ClassLabels subset(const std::vector<int64_t>& indices) const;
 
@@ -46,6 +49,10 @@ class LabelledImages {
   /// Of one image and its class.
   std::string sample_digest(int64_t index) const;
   std::string fingerprint() const;  // as version 0.1.0 made it
+
+  /// As ClassLabels::with_classes.
+  std::shared_ptr<const LabelledImages> with_classes(const std::vector<int64_t>& to,
+                                                     std::vector<std::string> class_names) const;
 
   /// The samples of these indices, in this order.
   std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices) const;

@@ -94,6 +94,8 @@ std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& 
   const std::filesystem::path root = find_detection_root(options_);
   const data::DetectionSetOptions set_options{
       .class_names = options_.class_names,
+      .may_lack_classes = !training,
+      .other_categories = options_.other_categories,
       .masks = options_.model.masks,
       .empty_images = training ? options_.empty_images : data::EmptyImages::keep,
       .strict_images = options_.strict_images};
@@ -137,6 +139,10 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
   if (!made_up) {
     if (training_) note(training_->notes());
     if (validation_ && validation_ != training_) note(validation_->notes());
+    if (validation_ && !training_ && options_.class_names.empty())
+      note({"the model does not store the names of its classes: they are matched by position with the categories of " +
+            validation_->instances().name() +
+            ", which is wrong if these are not the ones of its training; data.class_names gives names to them"});
   }
   if (validation_)
     validation_loader_.emplace(validation_, *plain_,
@@ -377,7 +383,17 @@ std::string Detection::picture_of_answer(const PreparedSample& sample, const Rec
 
 // Those of the file at hand, or those that the run kept, or numbers of classes from 1.
 std::vector<int64_t> Detection::category_ids() const {
-  if (validation_) return validation_->category_ids();
+  if (validation_) {
+    std::vector<int64_t> ids = validation_->category_ids();
+    const std::vector<int64_t> used = ids;
+    int64_t free = *std::ranges::max_element(used);
+    for (size_t i = 0; i < ids.size(); ++i) {  // of classes that the file lacks
+      if (ids[i] >= 0) continue;
+      const bool has_own = !options_.category_ids.empty() && std::ranges::count(used, options_.category_ids[i]) == 0;
+      ids[i] = has_own ? options_.category_ids[i] : ++free;
+    }
+    return ids;
+  }
   if (!options_.category_ids.empty()) return options_.category_ids;
   std::vector<int64_t> ids(class_names_.size());
   std::iota(ids.begin(), ids.end(), 1);

@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::array<config::Choice<data::EmptyImages>, 2> kEmptyImages{
     {{"leave_out", data::EmptyImages::leave_out}, {"keep", data::EmptyImages::keep}}};
+constexpr std::array<config::Choice<data::OtherCategories>, 2> kOtherCategories{
+    {{"leave_out", data::OtherCategories::leave_out}, {"refuse", data::OtherCategories::refuse}}};
+constexpr const char* kRefuseOthers = "data.other_categories=\"refuse\"";
 constexpr config::Range<int64_t> kClasses{1, 10000};
 constexpr std::array<config::Choice<bool>, 2> kEvaluatedOn{{{"validation", false}, {"training", true}}};
 
@@ -63,6 +66,9 @@ DetectorOptions read_detector_options(const config::View& root) {
   options.category_ids = data.integers("category_ids", {}, {.least = 0});
   if (!options.category_ids.empty() && std::ssize(options.category_ids) != named)
     data.problem("category_ids", "must be as many as class_names, " + std::to_string(named));
+  // Out of the resolved recipe of whoever did not write it, as that was before the key existed.
+  if (data.has("other_categories"))
+    options.other_categories = data.choice("other_categories", data::OtherCategories::leave_out, kOtherCategories);
   options.transform = data::read_detection_transform(data.table("transform"));
   options.normalization = read_detection_normalization(data.table("normalization"));
   const data::ScaleLimit largest = evaluation_scale(options);
@@ -148,9 +154,18 @@ KeptFiles DetectionPlan::files_to_keep() const {
     of_classes.push_back(found->second);
   }
   KeptFiles keep{{}, {"data.category_ids=" + config::toml_text(of_classes)}};
-  if (options_.class_names.empty())
-    keep.settings.insert(keep.settings.begin(), "data.class_names=" + config::toml_text(names));
+  if (!options_.class_names.empty()) return keep;
+  keep.settings.insert(keep.settings.begin(), "data.class_names=" + config::toml_text(names));
+  if (!options_.other_categories.has_value()) keep.settings.emplace_back(kRefuseOthers);
   return keep;
+}
+
+std::vector<std::string> DetectionPlan::class_name_settings() const {
+  if (options_.class_names.empty()) return {};
+  std::vector<std::string> settings{"data.class_names=" + config::toml_text(options_.class_names),
+                                    "data.category_ids=" + config::toml_text(options_.category_ids)};
+  if (options_.other_categories == data::OtherCategories::refuse) settings.emplace_back(kRefuseOthers);
+  return settings;
 }
 
 std::unique_ptr<Task> DetectionPlan::build(const train::TrainOptions& training, Splits splits) const {

@@ -28,12 +28,15 @@ struct DetectorOptions {
   int64_t classes = 80;
   std::vector<std::string> class_names{};  // empty: the file's categories, in its order
   std::vector<int64_t> category_ids{};     // in files of results; empty: those of the file at hand, or from 1
+  /// A run whose classes are all categories of its training file refuses others in evaluation.
+  std::optional<data::OtherCategories> other_categories{};  // as in DetectionSetOptions
   data::DetectionTransformOptions transform{};
   data::Normalization normalization{};
   models::ObjectDetectorPlan model{};
 };
 
-/// Reads of [data] classes, class_names, category_ids and the tables transform and normalization, and [model].
+/// Reads of [data] classes, class_names, category_ids, other_categories and the tables transform and normalization, and
+/// [model].
 DetectorOptions read_detector_options(const config::View& root);
 
 /// How an image becomes its input in evaluation: "as large as 1333 x 800 allow (bilinear), filled up to multiples
@@ -70,6 +73,7 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   std::optional<std::string> absent_data() const override;
   /// Names of the classes, where the recipe leaves them to the file: they are part of what a model means.
   KeptFiles files_to_keep() const override;
+  std::vector<std::string> class_name_settings() const override;
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;

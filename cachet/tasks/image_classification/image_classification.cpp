@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "cachet/data/order/equal_batches.h"
+#include "cachet/data/vision/image_kinds.h"
 #include "cachet/data/vision/transforms.h"
 #include "cachet/io/png.h"
 #include "cachet/report/progress.h"
@@ -41,6 +42,12 @@ void check_fit(const data::ImageTransform& transform, const data::LabelledImages
                                 std::to_string(model.classes) +
                                 "; one that is trained on them takes their number where model.classes is left out");
 }
+
+// What is said of a run, a model folder or an export of a version that did not store names. Where files have numbers
+// for classes, position is what they mean.
+constexpr const char* kMatchedByPosition =
+    "the model does not store the names of its classes: they are matched by position with the sorted names of the "
+    "class folders, which is wrong if these are not the folders of its training; data.class_names gives names to them";
 
 data::ImageShape input_shape(const models::ImageClassifierPlan& model) {
   return {model.image.channels, model.image.height, model.image.width};
@@ -108,8 +115,11 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
                                          Splits splits)
     : ClassificationTask(plan.profile()), options_(plan.options()), training_options_(training) {
   const ImageClassificationOptions& options = options_;
-  // The data name the classes where they lie.
-  const bool alone = splits == Splits::given && plan.absent_data();
+  // Without names of its own the model's classes are called as the data call them, if these are there. Images of one
+  // size are also asked what that size is.
+  const bool names_classes = !options.dataset.class_names.empty();
+  const bool absent = plan.absent_data().has_value();
+  const bool alone = splits == Splits::given && (absent || (names_classes && options.dataset.own_sizes()));
   const auto open = [&](data::Split split) {
     if (alone && split == data::Split::test)
       return data::without_images(options.dataset, options.model.classes, input_shape(options.model));
@@ -119,6 +129,8 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
     return data::open_dataset(options.dataset, split, std::filesystem::current_path(), said_now_and_then());
   };
   test_ = open(splits == Splits::calibration ? data::Split::train : data::Split::test);
+  const bool of_saved = splits == Splits::test || (splits == Splits::given && !absent);
+  if (of_saved && !names_classes && options.dataset.kind->has_class_folders) note({kMatchedByPosition});
   const bool trains = splits == Splits::both || splits == Splits::made_up;
   if (trains || takes_training_statistics(options)) training_ = open(data::Split::train);
   normalization_ = data::make_normalization(options.normalization, *options.dataset.kind,

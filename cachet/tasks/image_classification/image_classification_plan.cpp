@@ -7,6 +7,7 @@
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/classification/classification_task.h"
+#include "cachet/tasks/classification/kept_class_names.h"
 #include "cachet/tasks/image_classification/image_classification.h"
 
 namespace cachet::tasks {
@@ -77,6 +78,15 @@ std::optional<std::string> ImageClassificationPlan::absent_data() const try {
   return error.what();
 }
 
+KeptFiles ImageClassificationPlan::files_to_keep() const {
+  if (!options_.dataset.class_names.empty() || absent_data()) return {};
+  return keep_class_names(data::find_class_names(options_.dataset, std::filesystem::current_path()));
+}
+
+std::vector<std::string> ImageClassificationPlan::class_name_settings() const {
+  return keep_class_names(options_.dataset.class_names).settings;
+}
+
 std::unique_ptr<Task> ImageClassificationPlan::build(const train::TrainOptions& training, Splits splits) const {
   return std::make_unique<ImageClassification>(*this, training, splits);
 }
@@ -91,7 +101,8 @@ Preprocessing ImageClassificationPlan::preprocessing() const {
   return result;
 }
 
-void ImageClassificationPlan::replace_model(const runtime::ExportManifest&, MakeSession make) {
+void ImageClassificationPlan::replace_model(const runtime::ExportManifest& manifest, MakeSession make) {
+  take_class_names(manifest, options_.model.classes, options_.dataset.class_names);
   const models::ImageClassifierPlan& model = options_.model;
   options_.model.build = [make = std::move(make), image = model.image, classes = model.classes] {
     return deploy::session_model(make(), image, classes);

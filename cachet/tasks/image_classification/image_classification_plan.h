@@ -46,9 +46,13 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   std::vector<std::string> settings_for_fewer(int64_t samples, int64_t batch) const override;
+  /// The names of the classes, if the recipe leaves them to the data: they are part of what a model means.
+  KeptFiles files_to_keep() const override;
+  std::vector<std::string> class_name_settings() const override;
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   Preprocessing preprocessing() const override;
+  /// Takes the names of the classes from the manifest too, if the recipe has none.
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
 
  private:

@@ -1,29 +1,20 @@
 #include "cachet/tasks/image_classification/preprocessing.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
-#include "cachet/io/error.h"
-#include "cachet/io/parse_json.h"
-#include "cachet/io/read_file.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/normalization_text.h"
 #include "cachet/tasks/saved_run.h"
+#include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/timm_config.h"
 
 namespace cachet::tasks {
 namespace {
 
 namespace fs = std::filesystem;
-using CfgJson = nlohmann::json;
-
-constexpr uint64_t kMostCfgBytes = 1 << 20;
-constexpr const char* kCfg = "pretrained_cfg";
 
 const char* interpolation_word(data::Interpolation interpolation) {
   return interpolation == data::Interpolation::bicubic ? "bicubic" : "bilinear";
@@ -35,58 +26,6 @@ Preprocessing of_saved(const fs::path& path) {
   if (images == nullptr)
     throw std::invalid_argument(path.string() + " is a model of another kind; one of images is needed here");
   return images->preprocessing();
-}
-
-/// The numbers of timm's `pretrained_cfg`, an object that anybody may have written.
-class TimmCfg {
- public:
-  TimmCfg(const CfgJson& cfg, std::string file) : cfg_(cfg), file_(std::move(file)) {}
-
-  Preprocessing read(Preprocessing defaults, int64_t channels) const {
-    const auto mean = numbers("mean", 0, 1), deviation = numbers("std", 1e-6, 1e6);
-    if (mean.has_value() != deviation.has_value()) fail(mean ? "std" : "mean");
-    if (mean) defaults.normalization = normalization_options({*mean, *deviation}, channels);
-    if (const auto fraction = numbers("crop_pct", 0.1, 1)) defaults.resize.crop_fraction = fraction->front();
-    if (cfg_.contains("interpolation")) {
-      const auto& word = cfg_["interpolation"];
-      if (word != "bicubic" && word != "bilinear") fail("interpolation");
-      defaults.resize.interpolation = word == "bicubic" ? data::Interpolation::bicubic : data::Interpolation::bilinear;
-    }
-    return defaults;
-  }
-
- private:
-  [[noreturn]] void fail(const char* key) const {
-    throw io::Error(file_ + ": " + kCfg + "." + key +
-                    " is not what timm writes; mend it, or move the weights out of its folder");
-  }
-
-  // One number or three, each within the bounds.
-  std::optional<std::vector<double>> numbers(const char* key, double least, double most) const {
-    const auto found = cfg_.find(key);
-    if (found == cfg_.end() || found->is_null()) return std::nullopt;
-    const CfgJson list = found->is_array() ? *found : CfgJson::array({*found});
-    std::vector<double> values;
-    for (const CfgJson& item : list) {
-      if (!item.is_number() || !(item.get<double>() >= least && item.get<double>() <= most)) fail(key);
-      values.push_back(item.get<double>());
-    }
-    if (values.size() != 1 && values.size() != 3) fail(key);
-    return values;
-  }
-
-  const CfgJson& cfg_;
-  std::string file_;
-};
-
-std::optional<Preprocessing> beside(const fs::path& weights, const Preprocessing& defaults, int64_t channels) {
-  const fs::path file = weights.parent_path() / "config.json";
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return std::nullopt;
-  const auto json = io::parse_json<CfgJson>(io::read_text_file(file, kMostCfgBytes), /*throws=*/false);
-  const auto found = json.is_object() ? json.find(kCfg) : json.end();
-  if (!json.is_object() || found == json.end() || !found->is_object()) return std::nullopt;  // another program's
-  return TimmCfg(*found, file.string()).read(defaults, channels);
 }
 
 }  // namespace
@@ -118,7 +57,8 @@ Preprocessing preprocessing_of(const fs::path& weights, io::NameSource source,
     published.resize.image_size = {model.image.height, model.image.width};
     return published;
   }
-  return beside(weights, published, model.image.channels).value_or(published);
+  if (is_model_file(weights)) return preprocessing_of(weights.parent_path(), source, model);
+  return timm_preprocessing(weights, published, model.image.channels).value_or(published);
 }
 
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
@@ -128,6 +68,9 @@ Preprocessing read_preprocessing(const config::View& data, const models::ImageCl
   images.classes = model.classes;
   images.folders.channels = model.image.channels == 1 ? 1 : 3;
   data::read_image_kind(data, images);
+  if (const auto named = static_cast<int64_t>(images.class_names.size()); named > 0 && named != model.classes)
+    data.problem("class_names",
+                 "lists " + std::to_string(named) + " classes, but the model has " + std::to_string(model.classes));
   return {data::read_normalization_options(data.table("normalization"), defaults.normalization),
           data::read_resize_options(data.table("resize"), defaults.resize)};
 }

@@ -34,15 +34,15 @@ data::NormalizationOptions normalization_options(const data::Normalization& norm
 /// model's: one channel has the mean of the three.
 Preprocessing published_preprocessing(io::NameSource source, std::string_view model, const models::ImageShape& image);
 
-/// That of the weights of a file or folder: of a run or model folder its own, else what a config.json beside the file
-/// says under `pretrained_cfg`, as timm writes it, else the published one. Throws io::Error for a config.json that says
-/// it in a way that is not read.
+/// That of the weights of a file or folder: of a run or model folder, and of a model folder's weights, its own; else
+/// what timm's config.json next to the file says (weights/timm_config.h); else the published one. Throws io::Error for
+/// a config.json that cannot be read, and for one that asks for what is not supported.
 Preprocessing preprocessing_of(const std::filesystem::path& weights, io::NameSource source,
                                const models::ImageClassifierPlan& model);
 
 /// Reads the part of [data] that belongs to a model and not to a folder of images: kind (class folders unless it says
-/// otherwise), classes, channels, and the tables normalization and resize. What is read is in the document's resolved
-/// text.
+/// otherwise), class_names, classes, channels, and the tables normalization and resize. What is read is in the
+/// document's resolved text.
 Preprocessing read_preprocessing(const config::View& data, const models::ImageClassifierPlan& model,
                                  const Preprocessing& defaults);
 

@@ -27,14 +27,25 @@ std::string seeds_of(const RunGroup& group) {
   return seeds;
 }
 
-/// What a run's recipe says, with the options of [train] that are newer than the run at their defaults. (Keys of other
-/// tables come and go with kinds: one that is missing there says something.)
+bool on_such_data(const RunRecord& one, const RunRecord& other) {
+  const auto kind_of = [](const RunRecord& run) {
+    const auto found = run.recipe.find("data.kind");
+    return found == run.recipe.end() ? std::string() : found->second;
+  };
+  return kind_of(one) == kind_of(other);
+}
+
+/// What a run's recipe says, with the options of [train] that are newer than the run at their defaults, and with the
+/// names of classes that other runs on such data have if it has none. (Keys of other tables come and go with kinds: one
+/// that is missing there says something.)
 train::RecipeValues recipe_beside(const RunRecord& run, const std::vector<RunGroup>& groups) {
   train::RecipeValues recipe = run.recipe;
   for (const RunGroup& group : groups)
     for (const RunRecord& other : group.runs)
-      for (const std::string& key : other.default_keys)
-        if (key.starts_with("train.") && other.recipe.contains(key)) recipe.emplace(key, other.recipe.at(key));
+      for (const auto& [key, value] : other.recipe)
+        if ((names_classes(key) && on_such_data(other, run)) ||
+            (key.starts_with("train.") && other.default_keys.contains(key)))
+          recipe.emplace(key, value);
   return recipe;
 }
 

@@ -14,14 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether all that one recipe says the other says too, but for the seed and for options at their defaults that the
-/// other does not have: its run is older than they are.
+/// Whether all that one recipe says the other says too, but for the seed and for what the other does not have because
+/// its run is older: options at their defaults, and names of classes.
 bool says_the_same(const RunRecord& run, const RunRecord& other) {
   return std::ranges::all_of(run.recipe, [&](const auto& item) {
     const auto& [key, value] = item;
     if (key == kSeedKey) return true;
     const auto found = other.recipe.find(key);
-    return found == other.recipe.end() ? run.default_keys.contains(key) : found->second == value;
+    if (found == other.recipe.end()) return run.default_keys.contains(key) || names_classes(key);
+    return found->second == value;
   });
 }
 

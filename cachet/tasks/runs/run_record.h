@@ -15,6 +15,12 @@ namespace cachet::tasks {
 
 inline constexpr const char* kSeedKey = "train.seed";
 
+/// Whether a key says what the classes are called. Runs of version 0.1.0 do not have it, and are compared as if they
+/// had.
+inline bool names_classes(const std::string& key) {
+  return key == "data.class_names" || key == "data.other_categories";
+}
+
 /// What the folder of a run tells about it.
 struct RunRecord {
   std::filesystem::path path;          // canonical: "." and links have names then

@@ -86,7 +86,8 @@ std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::
   if (splits_ == Splits::given) {
     return std::make_shared<data::SequenceDataset>(
         std::make_shared<data::TokenStore>(0), std::vector<data::SequenceSample>(),
-        data::Vocabulary{options_.model.sequence.vocabulary, ""}, options_.dataset.kind->class_names());
+        data::Vocabulary{options_.model.sequence.vocabulary, ""},
+        options_.dataset.class_names.empty() ? options_.dataset.kind->class_names() : options_.dataset.class_names);
   }
   auto dataset = data::open_sequence_dataset(options_.dataset, split);
   note(data::describe(*dataset, data::to_string(split)));

@@ -11,6 +11,7 @@
 #include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
 #include "cachet/models/registry.h"
+#include "cachet/tasks/classification/kept_class_names.h"
 #include "cachet/tasks/sequence_classification/sequence_classification.h"
 
 namespace cachet::tasks {
@@ -56,16 +57,21 @@ std::optional<std::string> SequenceClassificationPlan::absent_data() const try {
 }
 
 KeptFiles SequenceClassificationPlan::files_to_keep() const {
-  if (!has_subwords()) return {};
+  KeptFiles keep;
+  if (options_.dataset.class_names.empty()) keep = keep_class_names(options_.dataset.kind->class_names());
+  if (!has_subwords()) return keep;
   const data::TextOptions& text = options_.dataset.text;
   data::SubwordModelFile model = data::read_subword_model(text, std::filesystem::current_path());
-  KeptFiles keep;
   if (text.vocabulary_hash.empty()) {
     const std::string hash = io::sha256_hex(model.bytes);
     keep.settings.push_back("data.vocabulary_hash=" + config::toml_text(hash));
   }
   keep.files.emplace(kOwnSubwords, std::move(model.bytes));
   return keep;
+}
+
+std::vector<std::string> SequenceClassificationPlan::class_name_settings() const {
+  return keep_class_names(options_.dataset.class_names).settings;
 }
 
 std::vector<std::string> SequenceClassificationPlan::kept_file_settings(const std::filesystem::path& run) const {
@@ -83,6 +89,7 @@ std::unique_ptr<Task> SequenceClassificationPlan::build(const train::TrainOption
 
 void SequenceClassificationPlan::replace_model(const runtime::ExportManifest& manifest, MakeSession make) {
   const models::SequenceClassifierPlan& model = options_.model;
+  take_class_names(manifest, model.classes, options_.dataset.class_names);
   const int64_t length = std::max<int64_t>(manifest.inputs.front().shape.at(1), 0);
   options_.model.build = [make = std::move(make), sequence = model.sequence, classes = model.classes, length] {
     return deploy::session_model(make(), sequence, classes, length);

@@ -20,8 +20,9 @@ struct ModelFolderFacts {
   std::string source{};         // the file that the weights came from
   std::string names{};          // whose names they had there: "pvt"
   std::string source_digest{};  // SHA-256 of that file
-  /// A JSON object of what the model takes, whose keys stand in config.json: num_classes, input_size ([channels,
-  /// height, width]) and preprocessing of images; the sizes of a text below what it is.
+  /// A JSON object of what the model takes, whose keys stand in config.json: num_classes, label_names (if the
+  /// classes have names), input_size ([channels, height, width]) and preprocessing of images; the sizes of a text below
+  /// what it is.
   std::string input = "{}";
 };
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachet/data/class_matching.h"
 #include "cachet/tasks/detection/detection_plan.h"
 #include "cachet/tasks/task_kinds.h"
 
@@ -22,11 +23,13 @@ ModelRecipe of_text(models::ModelPlan plan) {
   return {.plan = std::move(plan), .input = input};
 }
 
-std::string image_input(int64_t classes, const models::ImageShape& image, const std::string& preprocessing) {
-  return InputJson{{"num_classes", classes},
-                   {"input_size", {image.channels, image.height, image.width}},
-                   {"preprocessing", InputJson::parse(preprocessing)}}
-      .dump();
+std::string image_input(int64_t classes, const models::ImageShape& image, const std::string& preprocessing,
+                        const std::vector<std::string>& class_names) {
+  InputJson input{{"num_classes", classes}};
+  if (!class_names.empty()) input["label_names"] = class_names;  // as timm calls them
+  input["input_size"] = {image.channels, image.height, image.width};
+  input["preprocessing"] = InputJson::parse(preprocessing);
+  return input.dump();
 }
 
 }  // namespace
@@ -50,13 +53,16 @@ ModelRecipe read_model_recipe(config::Document& document, const Preprocessing& d
       read_kind(root, detection().name);
       const DetectorOptions detector = read_detector_options(root);
       return {.plan = detector.model,
-              .input = image_input(detector.classes, detector.model.image, preparation_json(detector)),
+              .input =
+                  image_input(detector.classes, detector.model.image, preparation_json(detector), detector.class_names),
               .preparation = preparation_text(detector)};
     }
     default: {
       const models::ImageClassifierPlan images = models::read_image_classifier(model);
-      const Preprocessing preprocessing = read_preprocessing(root.table("data"), images, defaults);
-      return {images, images, image_input(images.classes, images.image, to_json(preprocessing)),
+      const config::View data = root.table("data");
+      const Preprocessing preprocessing = read_preprocessing(data, images, defaults);
+      return {images, images,
+              image_input(images.classes, images.image, to_json(preprocessing), data::read_class_names(data)),
               to_text(preprocessing)};
     }
   }

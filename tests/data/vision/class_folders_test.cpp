@@ -134,6 +134,22 @@ TEST_F(ClassFoldersTest, RefuseFoldersThatDoNotFit) {
   EXPECT_EQ(refusal(), (root() / "train/ant").string() + ": the class has no JPEG or PNG files");
 }
 
+TEST_F(ClassFoldersTest, AreMatchedWithGivenClassesByName) {
+  DatasetOptions named = options();
+  named.class_names = {"dog", "fox", "ant", "cat"};
+  named.classes = 4;
+  const auto images = open(Split::test, named);
+  EXPECT_EQ(images->labels().class_names(), named.class_names);
+  EXPECT_EQ(images->labels().values(), (std::vector<int64_t>{2, 2, 3, 3, 0, 0})) << "ant, cat, dog";
+  EXPECT_EQ(refusal(Split::train, named),
+            (root() / "train").string() +
+                ": has no folder 'fox', which is a class of data.class_names; add the folder, or take the name out of "
+                "the list");
+  std::filesystem::rename(root() / "val/cat", root() / "val/Cat");
+  EXPECT_NE(refusal(Split::test, named).find("the model has no class 'Cat'"), std::string::npos);
+  EXPECT_EQ(class_folder_names(named, root()), (std::vector<std::string>{"ant", "cat", "dog"}));
+}
+
 TEST_F(ClassFoldersTest, RefuseAnEmptyFolderAndOneWithoutClasses) {
   std::filesystem::remove_all(root() / "train");
   std::filesystem::create_directory(root() / "train");

@@ -233,6 +233,36 @@ TEST(OpenDataset, KindsKnowTheirClasses) {
   EXPECT_THROW(open_dataset({.root = folder.path(), .classes = 4}, Split::test), io::Error);
 }
 
+TEST(OpenDataset, TakesTheModelsClasses) {
+  const test::TemporaryDirectory folder;
+  write_idx_folder(folder.path());
+  const auto before = open_dataset({.root = folder.path(), .classes = 5}, Split::test);
+  const auto named = options_of("root = \"" + folder.path().string() +
+                                "\"\nclass_names = [\"zero\", \"one\", \"two\", \"three\", \"four\"]");
+  EXPECT_EQ(named.classes, 5);
+  const auto after = open_dataset(named, Split::test);
+  EXPECT_EQ(after->labels().values(), before->labels().values()) << "labels are numbers";
+  EXPECT_EQ(after->labels().class_names()[4], "four");
+  EXPECT_EQ(without_images(named, 5, {1, 28, 28})->labels().class_names()[4], "four");
+  EXPECT_EQ(find_class_names({.root = folder.path(), .classes = 5}, "").at(4), "4");
+
+  DatasetOptions fashion{.kind = &kFashionMnist, .root = folder.path()};
+  const auto articles = open_dataset(fashion, Split::test);
+  fashion.class_names = {"ankle boot", "bag",      "sneaker", "shirt",       "sandal", "coat",
+                         "dress",      "pullover", "trouser", "T-shirt/top", "hat"};
+  EXPECT_EQ(image_traits(fashion).classes, 11);
+  const auto reversed = open_dataset(fashion, Split::test);
+  for (int64_t i = 0; i < reversed->size(); ++i) EXPECT_EQ(reversed->labels()[i], 9 - articles->labels()[i]);
+  fashion.class_names.erase(fashion.class_names.begin());
+  EXPECT_THROW(open_dataset(fashion, Split::test), io::Error);
+}
+
+TEST(DatasetOptions, ClassesAreAsManyAsTheirNames) {
+  const std::string named = "root = \"x\"\nclass_names = [\"a\", \"b\"]\n";
+  EXPECT_EQ(problems_of(named), "");
+  EXPECT_NE(problems_of(named + "classes = 3").find("is not the number of data.class_names, 2"), std::string::npos);
+}
+
 // The images that the repository carries.
 TEST(OpenDataset, ReadsTheFashionMnistSubset) {
   const DatasetOptions options{.kind = &kFashionMnist,

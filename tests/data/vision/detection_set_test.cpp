@@ -61,6 +61,26 @@ TEST(DetectionSet, KnowsClassesInTheModelsOrder) {
               DetectionSet(instances, "", {.class_names = {"a", "zebra"}});
             }),
             "x.json: has no category 'zebra', which is one of the model's 2 classes");
+  const DetectionSet fewer(instances, "",
+                           {.class_names = {"zebra", "c", "a", "b", "unused"}, .may_lack_classes = true});
+  EXPECT_EQ(fewer.category_ids(), (std::vector<int64_t>{-1, 7, 1, 3, 90}));
+  const std::vector<int64_t> labels = fewer.objects(0).labels;
+  ASSERT_GE(labels.size(), 3U);
+  EXPECT_EQ(std::vector<int64_t>(labels.begin(), labels.begin() + 3), (std::vector<int64_t>{3, 1, 2}));
+  EXPECT_EQ(thrown_message<io::Error>([&] {
+              DetectionSet(instances, "", {.class_names = {"zebra", "c", "a"}, .may_lack_classes = true});
+            }),
+            "x.json: has objects of category 'b', which is not a class of the model; data.other_categories = "
+            "\"leave_out\" evaluates without such objects");
+  const DetectionSetOptions left_out{
+      .class_names = {"zebra", "c", "a"}, .may_lack_classes = true, .other_categories = OtherCategories::leave_out};
+  EXPECT_EQ(DetectionSet(instances, "", left_out).objects(0).labels, (std::vector<int64_t>{1, 2}));
+  EXPECT_THROW(DetectionSet(instances, "", {.class_names = {"a"}, .other_categories = OtherCategories::refuse}),
+               io::Error);
+  EXPECT_EQ(thrown_message<io::Error>([&] {
+              DetectionSet(instances, "", {.class_names = {"cat", "dog"}, .may_lack_classes = true});
+            }),
+            "x.json: has none of the model's 2 classes ('cat', …) among its categories");
   EXPECT_EQ(thrown_message<io::Error>([&] { DetectionSet(instances, "", {.class_names = {"a"}, .least_side = 500}); }),
             "x.json: none of its 5 images has an object of the classes and a side of 500 pixels");
 }

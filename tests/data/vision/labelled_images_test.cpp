@@ -25,6 +25,14 @@ TEST(ClassLabels, TellWhatTheyHold) {
   EXPECT_THROW(labels[3], std::out_of_range);
 }
 
+TEST(ClassLabels, TakeTheClassesOfAnotherList) {
+  const ClassLabels labels({0, 1, 1, 0}, {"cat", "dog"});
+  const ClassLabels other = labels.with_classes({2, 0}, {"dog", "eel", "cat"});
+  EXPECT_EQ(other.values(), (std::vector<int64_t>{2, 0, 0, 2}));
+  EXPECT_EQ(other.class_names()[2], "cat");
+  EXPECT_THROW(labels.with_classes({0, 3}, {"dog", "eel", "cat"}), std::invalid_argument);
+}
+
 TEST(ClassLabels, RefuseWhatIsNoClass) {
   EXPECT_THROW(ClassLabels({0, 1}, {"a"}), std::invalid_argument);
   EXPECT_THROW(ClassLabels({0, -1}, {"a"}), std::invalid_argument);

@@ -316,7 +316,8 @@ TEST_F(DetectionTest, ARunKeepsTheNamesOfItsClasses) {
   const KeptFiles keep = plan().task->files_to_keep();
   EXPECT_EQ(keep.settings,
             (std::vector<std::string>{R"(data.class_names=["disc", "square", "triangle", "star", "cross", "ring"])",
-                                      "data.category_ids=[1, 2, 3, 4, 5, 6]"}));
+                                      "data.category_ids=[1, 2, 3, 4, 5, 6]", R"(data.other_categories="refuse")"}));
+  EXPECT_EQ(plan({"data.other_categories=leave_out"}).task->files_to_keep().settings.size(), 2U);
   const std::vector<std::string> two{R"(data.class_names=["ring", "disc"])", "data.classes=2"};
   EXPECT_EQ(plan(two).task->files_to_keep().settings, std::vector<std::string>{"data.category_ids=[6, 1]"});
   EXPECT_NE(test::thrown_message<config::Error>([&] {

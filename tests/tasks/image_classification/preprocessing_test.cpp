@@ -8,6 +8,7 @@
 #include "cachet/tasks/classification/prediction.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/model_folder.h"
+#include "cachet/tasks/weights/timm_config.h"
 #include "tests/support/bytes.h"
 #include "tests/support/class_folders.h"
 #include "tests/support/temporary_directory.h"
@@ -93,8 +94,47 @@ TEST_F(TimmConfig, IsTaken) {
   EXPECT_EQ(told.resize.interpolation, data::Interpolation::bilinear);
 }
 
+// The form of timm before version 0.9.
+TEST_F(TimmConfig, IsTakenFromTheTopLevel) {
+  const Preprocessing told =
+      read(R"({"architecture": "vit_small_patch16_224", "num_classes": 1000, "mean": [0.1, 0.2, 0.3],
+      "std": [1, 1, 1], "crop_pct": 0.95, "interpolation": "bilinear", "crop_mode": "center", "input_size": [3, 224, 224]})");
+  EXPECT_EQ(told.normalization.mean, (Values{0.1, 0.2, 0.3}));
+  EXPECT_EQ(told.resize.crop_fraction, 0.95);
+  EXPECT_EQ(told.resize.interpolation, data::Interpolation::bilinear);
+  const Preprocessing nested = read(R"({"mean": [0.9, 0.9, 0.9], "pretrained_cfg": {"crop_pct": 1.0}})");
+  EXPECT_EQ(nested.normalization.mean, kHalf) << "where there is a table, the top level says nothing of images";
+  EXPECT_EQ(nested.resize.crop_fraction, 1);
+}
+
+TEST_F(TimmConfig, ThatIsNotJsonIsRefused) {
+  for (const char* config : {"", "{", R"({"mean": [NaN, 0.5, 0.5], "std": [1, 1, 1]})",
+                             R"({"pretrained_cfg": {"mean": [0.5)", R"({"crop_pct": 1.0} {})"}) {
+    const std::string message = test::thrown_message<io::Error>([&] { read(config); });
+    EXPECT_NE(message.find("config.json: is not valid JSON"), std::string::npos) << config << ": " << message;
+  }
+  const std::string message = test::thrown_message<io::Error>([&] { read(R"({"pretrained_cfg": 3})"); });
+  EXPECT_NE(message.find("config.json: pretrained_cfg is not an object"), std::string::npos) << message;
+}
+
+TEST_F(TimmConfig, NamesTheClasses) {
+  const auto names = [&](const std::string& config, int64_t classes) {
+    test::write_bytes(folder_ / "config.json", config);
+    return timm_class_names(folder_ / "model.safetensors", classes);
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names(R"({"label_names": ["b", "a"], "pretrained_cfg": {}})", 2), (Names{"b", "a"}));
+  EXPECT_EQ(names(R"({"label_names": ["b", "a"]})", 2), (Names{"b", "a"}));
+  EXPECT_EQ(names(R"({"label_names": ["b", "a"]})", 3), Names()) << "of another model";
+  EXPECT_EQ(names(R"({"label_names": ["a", "a"]})", 2), Names());
+  EXPECT_EQ(names(R"({"label_names": ["a", 1]})", 2), Names());
+  EXPECT_EQ(names(R"({"label_names": {"0": "a"}})", 1), Names());
+  EXPECT_EQ(names("{}", 2), Names());
+}
+
 TEST_F(TimmConfig, OfOtherProgramsIsPassedOver) {
-  for (const char* config : {"", "{", "[]", "7", "{}", R"({"pretrained_cfg": 3})", R"({"pretrained_cfg": {}})"}) {
+  for (const char* config :
+       {"[]", "7", "{}", R"({"pretrained_cfg": {}})", R"({"architectures": ["ViT"], "hidden_size": 8})"}) {
     const Preprocessing usual = read(config);
     EXPECT_EQ(usual.normalization.mean, kHalf) << config;
     EXPECT_EQ(usual.resize.crop_fraction, 0.9) << config;
@@ -113,11 +153,16 @@ TEST_F(TimmConfig, ThatSaysSomethingElseIsRefusedByItsKey) {
                                                         {"std", R"("mean": [0.5, 0.5, 0.5], "std": [1e300, 1, 1])"},
                                                         {"crop_pct", R"("crop_pct": 0)"},
                                                         {"crop_pct", R"("crop_pct": 87.5)"},
+                                                        {"crop_mode", R"("crop_mode": "squash")"},
+                                                        {"crop_mode", R"("crop_mode": "border")"},
+                                                        {"crop_mode", R"("crop_mode": 1)"},
                                                         {"interpolation", R"("interpolation": "lanczos")"},
                                                         {"interpolation", R"("interpolation": 3)"}}) {
     const std::string message =
         test::thrown_message<io::Error>([&, &bad = bad] { read("{\"pretrained_cfg\": {" + bad + "}}"); });
     EXPECT_NE(message.find("config.json: pretrained_cfg." + key), std::string::npos) << bad << ": " << message;
+    const std::string flat = test::thrown_message<io::Error>([&, &bad = bad] { read("{" + bad + "}"); });
+    EXPECT_NE(flat.find("config.json: " + key), std::string::npos) << bad << ": " << flat;
   }
 }
 

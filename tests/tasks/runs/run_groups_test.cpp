@@ -32,6 +32,15 @@ TEST(RunGroups, AreNotTornByOptionsThatAreNewerThanARun) {
   EXPECT_EQ(grouped({old, fresh}).size(), 2U) << "somebody wrote it";
 }
 
+TEST(RunGroups, AreNotTornByNamesThatAnOlderRunLacks) {
+  RunRecord old = test::made_up_record("old", "0", {0.5}), fresh = test::made_up_record("fresh", "1", {0.7});
+  fresh.recipe["data.class_names"] = "[\"cat\", \"dog\"]";
+  EXPECT_EQ(grouped({old, fresh}).size(), 1U);
+  EXPECT_EQ(grouped({fresh, old}).size(), 1U);
+  old.recipe["data.class_names"] = "[\"cat\", \"eel\"]";
+  EXPECT_EQ(grouped({old, fresh}).size(), 2U);
+}
+
 TEST(RunGroups, TellRunsOfOneNameApart) {
   RunRecord first = test::made_up_record("a", "0", {0.5}), second = first;
   second.path = "old/a";

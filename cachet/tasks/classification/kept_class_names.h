@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cachet/runtime/export_manifest.h"
+#include "cachet/tasks/task_plan.h"
+
+namespace cachet::tasks {
+
+/// What holds a run's recipe to the names of its classes: data.class_names. Nothing where there are none, and
+/// where a recipe cannot hold them (data::can_be_stored).
+KeptFiles keep_class_names(const std::vector<std::string>& names);
+
+/// Puts the names of an export's classes in the place of `names` if those are empty, as in exports of runs without
+/// names. Numbers alone are not names. Throws io::Error where the manifest has another number of names than the model
+/// has classes.
+void take_class_names(const runtime::ExportManifest& manifest, int64_t classes, std::vector<std::string>& names);
+
+}  // namespace cachet::tasks

@@ -1,0 +1,134 @@
+#include "cachet/tasks/weights/timm_config.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "cachet/data/class_matching.h"
+#include "cachet/io/error.h"
+#include "cachet/io/parse_json.h"
+#include "cachet/io/read_file.h"
+
+namespace cachet::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using TimmJson = nlohmann::json;
+
+constexpr uint64_t kMostBytes = uint64_t{8} << 20;  // names of 22,000 classes take less than one
+constexpr const char* kTable = "pretrained_cfg";
+constexpr const char* kRemedy = "; correct the file, or move the weights out of its folder";
+constexpr std::array kImageKeys{"mean", "std", "crop_pct", "crop_mode", "interpolation"};
+
+class TimmConfig {
+ public:
+  static std::optional<TimmConfig> beside(const fs::path& weights);
+  Preprocessing preprocessing(Preprocessing defaults, int64_t channels) const;
+  std::vector<std::string> class_names(int64_t classes) const;
+
+ private:
+  TimmConfig(TimmJson config, std::string file);
+
+  [[noreturn]] void fail(const char* key, const std::string& problem) const;
+  std::optional<std::vector<double>> numbers(const char* key, double least, double most) const;
+  std::optional<std::string> word(const char* key) const;
+
+  TimmJson config_, images_;  // the whole file; the object with the keys about images
+  std::string file_, table_;
+};
+
+TimmConfig::TimmConfig(TimmJson config, std::string file) : config_(std::move(config)), file_(std::move(file)) {
+  const auto nested = config_.find(kTable);
+  if (nested == config_.end()) {
+    images_ = config_;
+    return;
+  }
+  if (!nested->is_object()) fail(kTable, "is not an object");
+  images_ = *nested;
+  table_ = std::string(kTable) + ".";
+}
+
+std::optional<TimmConfig> TimmConfig::beside(const fs::path& weights) {
+  const fs::path file = weights.parent_path() / "config.json";
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return std::nullopt;
+  TimmJson json = io::parse_json<TimmJson>(io::read_text_file(file, kMostBytes), /*throws=*/false);
+  if (json.is_discarded())
+    throw io::Error(file.string() + ": is not valid JSON, and may say how the images of these weights are prepared" +
+                    kRemedy);
+  const bool is_timms =
+      json.is_object() && (json.contains(kTable) || json.contains("label_names") ||
+                           std::ranges::any_of(kImageKeys, [&](const char* key) { return json.contains(key); }));
+  if (!is_timms) return std::nullopt;
+  return TimmConfig(std::move(json), file.string());
+}
+
+Preprocessing TimmConfig::preprocessing(Preprocessing defaults, int64_t channels) const {
+  const auto mean = numbers("mean", 0, 1), deviation = numbers("std", 1e-6, 1e6);
+  if (mean.has_value() != deviation.has_value()) fail(mean ? "std" : "mean", "is missing");
+  if (mean) defaults.normalization = normalization_options({*mean, *deviation}, channels);
+  if (const auto fraction = numbers("crop_pct", 0.1, 1)) defaults.resize.crop_fraction = fraction->front();
+  if (const auto mode = word("crop_mode"); mode && *mode != "center")
+    fail("crop_mode", "is " + io::in_quotes(*mode) +
+                          ", which is not supported: images keep their proportions and the center is cropped");
+  if (const auto filter = word("interpolation")) {
+    if (*filter != "bicubic" && *filter != "bilinear")
+      fail("interpolation", "is " + io::in_quotes(*filter) + ", which is not supported: bicubic and bilinear are");
+    defaults.resize.interpolation = *filter == "bicubic" ? data::Interpolation::bicubic : data::Interpolation::bilinear;
+  }
+  return defaults;
+}
+
+std::vector<std::string> TimmConfig::class_names(int64_t classes) const {
+  const auto found = config_.find("label_names");
+  if (found == config_.end() || !found->is_array() || static_cast<int64_t>(found->size()) != classes) return {};
+  std::vector<std::string> names;
+  for (const TimmJson& name : *found) {
+    if (!name.is_string()) return {};
+    names.push_back(name.get<std::string>());
+  }
+  return data::can_be_stored(names) ? names : std::vector<std::string>();
+}
+
+void TimmConfig::fail(const char* key, const std::string& problem) const {
+  throw io::Error(file_ + ": " + table_ + key + " " + problem + kRemedy);
+}
+
+// One number or three, each within the bounds.
+std::optional<std::vector<double>> TimmConfig::numbers(const char* key, double least, double most) const {
+  const auto found = images_.find(key);
+  if (found == images_.end() || found->is_null()) return std::nullopt;
+  const TimmJson list = found->is_array() ? *found : TimmJson::array({*found});
+  std::vector<double> values;
+  for (const TimmJson& item : list) {
+    if (!item.is_number() || !(item.get<double>() >= least && item.get<double>() <= most))
+      fail(key, "is not a number, or out of range");
+    values.push_back(item.get<double>());
+  }
+  if (values.size() != 1 && values.size() != 3) fail(key, "is neither one number nor three");
+  return values;
+}
+
+std::optional<std::string> TimmConfig::word(const char* key) const {
+  const auto found = images_.find(key);
+  if (found == images_.end() || found->is_null()) return std::nullopt;
+  if (!found->is_string()) fail(key, "is not a text");
+  return found->get<std::string>();
+}
+
+}  // namespace
+
+std::optional<Preprocessing> timm_preprocessing(const fs::path& weights, const Preprocessing& defaults,
+                                                int64_t channels) {
+  const auto config = TimmConfig::beside(weights);
+  return config ? std::optional(config->preprocessing(defaults, channels)) : std::nullopt;
+}
+
+std::vector<std::string> timm_class_names(const fs::path& weights, int64_t classes) {
+  const auto config = TimmConfig::beside(weights);
+  return config ? config->class_names(classes) : std::vector<std::string>();
+}
+
+}  // namespace cachet::tasks
