@@ -137,10 +137,13 @@ NameSource recognize_names(const TensorMap& tensors) {
     const NameSource inner = recognize_names(backbone_of(tensors));
     return inner == NameSource::cachet || inner == NameSource::timm ? NameSource::cachet : NameSource::mmdetection;
   }
-  if (any_begins(tensors, "word_emb.emb_layers.")) return NameSource::transformer_xl;
-  if (any_begins(tensors, "encoder.embed_tokens.") || any_begins(tensors, "decoder.embed_tokens."))
-    return NameSource::fairseq;
-  if (any_begins(tensors, "embedding.table_") || any_begins(tensors, "encoder_blocks.")) return NameSource::cachet;
+  // A file has a shared table under any of its names: safetensors keeps one of them.
+  if (any_begins(tensors, "word_emb.emb_layers.") || any_begins(tensors, "crit.out_layers."))
+    return NameSource::transformer_xl;
+  for (const char* table : {"encoder.embed_tokens.", "decoder.embed_tokens.", "decoder.output_projection."})
+    if (any_begins(tensors, table)) return NameSource::fairseq;
+  for (const char* table : {"embedding.table_", "output.table_", "encoder_blocks."})
+    if (any_begins(tensors, table)) return NameSource::cachet;
   if (any_has(tensors, "attn_self_func.")) return NameSource::grc;
   if (any_begins(tensors, "patch_embed1.")) return NameSource::pvt;
   if (any_has(tensors, ".self_attention.")) return NameSource::cachet;

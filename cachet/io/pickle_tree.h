@@ -50,9 +50,10 @@ class PickleTree {
   struct Tensor {
     uint32_t index;  // of tensors
   };
-  /// In the place of an object that is none of the above: only what it was is kept.
+  /// In the place of an object that is none of the above: only what it was is kept. Nothing is ever run to make it.
   struct Object {
-    uint32_t index;  // of globals: its class, or the function that would have made it
+    uint32_t index;              // of globals: its class, or the function that would have made it
+    bool may_be_tensor = false;  // an unknown function would have made it, or it is a tensor that cannot be read
   };
   using Value =
       std::variant<None, bool, int64_t, double, std::string_view, Sequence, Dict, Global, Storage, Tensor, Object>;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cachet/io/error.h"
+#include "cachet/io/git_lfs.h"
 #include "cachet/io/json_cursor.h"
 #include "cachet/io/little_endian.h"
 
@@ -243,6 +244,9 @@ uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t fil
   if (file_size < kSafetensorsPrefix || prefix.size() < kSafetensorsPrefix) {
     throw Error(start + "not a safetensors file: it has " + std::to_string(file_size) + " bytes, the least is 8");
   }
+  if (std::ranges::equal(std::as_bytes(std::span(kGitLfsPointer.substr(0, kSafetensorsPrefix))),
+                         prefix.first(kSafetensorsPrefix)))
+    throw Error(start + kIsGitLfsPointer);
   const auto size = little_endian<uint64_t>(prefix, 0);
   if (size > limits.header_bytes) {
     throw Error(start + "not a safetensors file: its header would have " + std::to_string(size) +

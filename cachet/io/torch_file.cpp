@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cachet/io/error.h"
+#include "cachet/io/git_lfs.h"
 #include "cachet/io/safetensors_types.h"
 #include "cachet/io/torch_unpickler.h"
 
@@ -23,7 +24,7 @@ struct Signature {
 
 using std::string_view_literals::operator""sv;  // signatures may have zeros
 
-constexpr std::array<Signature, 7> kSignatures{{
+constexpr std::array<Signature, 8> kSignatures{{
     {"PK\x03\x04"sv, 0, nullptr},
     {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv, 0,
      "was written by torch.save before PyTorch 1.6; in Python, write it anew: "
@@ -31,6 +32,7 @@ constexpr std::array<Signature, 7> kSignatures{{
     {"ustar"sv, 257,
      "is a tar archive, as PyTorch before 0.1.10 wrote them; in Python, write it anew: torch.save(torch.load(FILE), "
      "NEW)"},
+    {kGitLfsPointer, 0, kIsGitLfsPointer},
     {"7z\xbc\xaf\x27\x1c"sv, 0, "is a 7z archive; unpack it first"},
     {"\x1f\x8b"sv, 0, "is compressed with gzip; unpack it first"},
     {"\x89HDF"sv, 0, "is an HDF5 file; only safetensors and PyTorch files are read"},

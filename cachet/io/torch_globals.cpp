@@ -10,7 +10,7 @@ namespace {
 using Kind = TorchGlobal::Kind;
 using Type = SafetensorsType;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 36> kKnown{{
+constexpr std::array<std::pair<std::string_view, Kind>, 45> kKnown{{
     {"collections.OrderedDict", Kind::dictionary},
     {"collections.defaultdict", Kind::dictionary},
     {"torch.Size", Kind::shape},
@@ -47,6 +47,15 @@ constexpr std::array<std::pair<std::string_view, Kind>, 36> kKnown{{
     {"pathlib.PurePosixPath", Kind::plain_value},
     {"datetime.datetime", Kind::plain_value},
     {"datetime.timedelta", Kind::plain_value},
+    {"collections.Counter", Kind::plain_value},
+    {"collections.deque", Kind::plain_value},
+    {"builtins.range", Kind::plain_value},
+    {"builtins.xrange", Kind::plain_value},
+    {"builtins.bytes", Kind::plain_value},
+    {"functools.partial", Kind::other},
+    {"torch.load", Kind::code},
+    {"torch.hub.load", Kind::code},
+    {"torch.jit.load", Kind::code},
 }};
 
 // Of modules that are mentioned for nothing else.
@@ -61,9 +70,11 @@ constexpr std::array<std::string_view, 54> kModulesOfCode{
     "idlelib", "multiprocessing", "_operator",   "glob",     "fileinput",
 };
 
-constexpr std::array<std::string_view, 14> kPlainBuiltins{"set",     "frozenset", "list",  "dict",  "tuple",
-                                                          "int",     "float",     "str",   "bytes", "bool",
-                                                          "complex", "slice",     "range", "object"};
+// Python 2's among them.
+constexpr std::array<std::string_view, 22> kBuiltinCode{
+    "eval",       "exec", "compile", "__import__", "open",    "input",   "raw_input", "execfile",
+    "apply",      "file", "reload",  "print",      "setattr", "delattr", "globals",   "locals",
+    "breakpoint", "exit", "quit",    "help",       "map",     "filter"};
 
 constexpr std::array<std::pair<std::string_view, Type>, 12> kStorages{{
     {"torch.FloatStorage", Type::kF32},
@@ -117,7 +128,7 @@ std::string_view modern(std::string_view module) {
 
 bool is_code(std::string_view module, std::string_view name) {
   if (module == "builtins")
-    return std::ranges::find(kPlainBuiltins, name.substr(0, name.find('.'))) == kPlainBuiltins.end();
+    return std::ranges::find(kBuiltinCode, name.substr(0, name.find('.'))) != kBuiltinCode.end();
   return std::ranges::find(kModulesOfCode, module.substr(0, module.find('.'))) != kModulesOfCode.end();
 }
 

@@ -17,8 +17,8 @@ struct TorchGlobal {
     rebuild_from_type,    // torch._tensor._rebuild_from_type_v2: one of the above with attributes
     storage,              // torch.FloatStorage, torch.storage.UntypedStorage
     element_type,         // torch.float32
-    plain_value,          // what is known to only hold values, when it is called: numpy's scalars, pathlib's paths
-    other,                // a class, of which instances become placeholders; calling it is refused
+    plain_value,          // known to hold plain values: numpy's scalars, pathlib's paths
+    other,                // any other class or function: instances and what calls would return become placeholders
     code,                 // known to run code, refused where it is mentioned
     unsupported_storage,  // of elements that Cachet has no tensors of
   };

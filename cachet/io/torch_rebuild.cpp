@@ -64,6 +64,25 @@ void check_extent(const PickledTensor& tensor, const PickledStorage& storage) {
 
 }  // namespace
 
+std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments) {
+  const auto* tuple = tree.as<PickleTree::Sequence>(arguments);
+  const auto* type =
+      tuple != nullptr && tuple->items.size() > 1 ? tree.as<PickleTree::Global>(tuple->items[1]) : nullptr;
+  if (type == nullptr || tree.globals[type->index].kind != Kind::unsupported_storage) return std::nullopt;
+  return type->index;
+}
+
+std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments) {
+  if (function.kind != Kind::rebuild_tensor && function.kind != Kind::rebuild_parameter) return std::nullopt;
+  const auto* tuple = tree.as<PickleTree::Sequence>(arguments);
+  if (tuple == nullptr || tuple->items.empty()) return std::nullopt;
+  if (const auto* object = tree.as<PickleTree::Object>(tuple->items[0])) return object->index;
+  const bool typed = function.kind == Kind::rebuild_tensor && function.name.ends_with("_v3");
+  const auto* type = typed && tuple->items.size() > 6 ? tree.as<PickleTree::Global>(tuple->items[6]) : nullptr;
+  if (type == nullptr || tree.globals[type->index].kind != Kind::other) return std::nullopt;
+  return type->index;
+}
+
 PickledStorage rebuild_storage(const PickleTree& tree, PickleTree::Ref arguments, const StorageBytes& storage_bytes) {
   const Items& items = arguments_of(tree, arguments, 5, 5, "storage");
   const auto* word = tree.as<std::string_view>(items[0]);
@@ -72,7 +91,6 @@ PickledStorage rebuild_storage(const PickleTree& tree, PickleTree::Ref arguments
   if (word == nullptr || *word != "storage" || type == nullptr || key == nullptr)
     throw Error("a storage is not made of what torch.save writes");
   const TorchGlobal& global = tree.globals[type->index];
-  if (global.kind == Kind::unsupported_storage) throw Error("Cachet has no tensors of " + in_quotes(global.name));
   if (global.kind != Kind::storage) throw Error(in_quotes(global.name) + " is no type of storage");
   PickledStorage storage{std::string(*key), global.element, 0};
   const uint64_t count = natural(tree, items[4], "the size of a storage");

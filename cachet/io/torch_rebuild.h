@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cachet/io/pickle_tree.h"
@@ -9,6 +11,13 @@ namespace cachet::io {
 
 /// What the calls that torch.save writes would have returned, worked out from their arguments, which lie in `tree` as a
 /// tuple. Each throws io::Error without a place, which the caller adds.
+
+/// The type, among tree.globals, of a storage whose elements Cachet has no tensors of; nothing of any other.
+std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
+
+/// What of a tensor's or a parameter's arguments is not read, among tree.globals: a placeholder in the place of its
+/// storage or tensor, a type of elements that Cachet has no tensors of. Nothing where all is, and of other functions.
+std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 
 /// ("storage", type, key, location, count), a persistent id: must have as many bytes as its record.
 PickledStorage rebuild_storage(const PickleTree& tree, PickleTree::Ref arguments, const StorageBytes& storage_bytes);

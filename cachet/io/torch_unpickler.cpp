@@ -280,21 +280,30 @@ class Unpickler {
          ". Only tensors and plain values are read; save the model's state_dict() alone");
   }
 
-  const Tree::Global& global_at(Ref ref) const {
-    const auto* global = tree_.as<Tree::Global>(ref);
-    if (global == nullptr) fail("calls what is no function");
-    return *global;
+  /// The function or class that is called. What an unknown call returned (getattr(A, 'b')) is as unknown.
+  uint32_t callee_at(Ref ref) const {
+    if (const auto* global = tree_.as<Tree::Global>(ref)) return global->index;
+    if (const auto* object = tree_.as<Tree::Object>(ref)) return object->index;
+    fail("calls what is no function");
   }
 
+  /// In the place of what a call would return: the call is not made.
+  bool make_placeholder(uint32_t global, bool may_be_tensor) { return make(Tree::Object{global, may_be_tensor}); }
+
   bool make_storage(Ref id) {
-    return rebuilt([&] { return make_in<Tree::Storage>(tree_.storages, rebuild_storage(tree_, id, storage_bytes_)); });
+    return rebuilt([&] {
+      if (const auto unread = unread_storage(tree_, id)) return make_placeholder(*unread, true);
+      return make_in<Tree::Storage>(tree_.storages, rebuild_storage(tree_, id, storage_bytes_));
+    });
   }
 
   bool make_called(Ref callee, Ref arguments) {
-    const Tree::Global global = global_at(callee);
-    const TorchGlobal& function = tree_.globals[global.index];
+    const uint32_t global = callee_at(callee);
+    const TorchGlobal& function = tree_.globals[global];
     const auto* given = tree_.as<Tree::Sequence>(arguments);
     if (given == nullptr || !given->fixed) fail("calls " + in_quotes(function.name) + " with what is no tuple");
+    if (tree_.as<Tree::Object>(callee) != nullptr) return make_placeholder(global, true);
+    if (const auto unread = unread_part(tree_, function, arguments)) return make_placeholder(*unread, true);
     switch (function.kind) {
       case Kind::dictionary:
         if (function.name == "collections.OrderedDict" && !given->items.empty())
@@ -315,9 +324,9 @@ class Unpickler {
       case Kind::rebuild_from_type:
         return make_from_type(given->items);
       case Kind::plain_value:
-        return make(Tree::Object{global.index});
+        return make_placeholder(global, false);
       default:
-        refuse_code(function, "calls");
+        return make_placeholder(global, true);
     }
   }
 
@@ -332,17 +341,14 @@ class Unpickler {
 
   // (function, type, arguments, state): the function's result with attributes, which nobody asks for.
   bool make_from_type(const std::vector<Ref>& items) {
-    const auto* inner = items.size() == 4 ? tree_.as<Tree::Global>(items[0]) : nullptr;
-    const Kind kind = inner == nullptr ? Kind::other : tree_.globals[inner->index].kind;
-    if (kind != Kind::rebuild_tensor && kind != Kind::rebuild_parameter)
-      fail("rebuilds a tensor in a way that torch.save does not write");
+    if (items.size() != 4) fail("rebuilds a tensor in a way that torch.save does not write");
     return make_called(items[0], items[2]);
   }
 
   bool make_instance(const std::vector<Ref>& items) {
-    const Tree::Global global = global_at(items[0]);
-    if (tree_.globals[global.index].kind == Kind::dictionary) return make(Tree::Dict{});
-    return make(Tree::Object{global.index});
+    const uint32_t global = callee_at(items[0]);
+    if (tree_.globals[global].kind == Kind::dictionary) return make(Tree::Dict{});
+    return make_placeholder(global, false);
   }
 
   // Adds the place to what the rebuilding functions complain of.

@@ -22,11 +22,12 @@ struct PickleLimits {
 using StorageBytes = std::function<uint64_t(const std::string& key)>;
 
 /// Reads a pickle as torch.save writes it (protocols 2 to 5) into plain values. It is a walk over a list of opcodes
-/// that runs nothing: calls are refused but for those that make tensors and containers, which it makes itself, and a
-/// few known to make plain values, which become placeholders, as instances of classes do (argparse.Namespace).
-/// Throws io::Error, beginning with `name`: an opcode or call that is not on the lists, "holds code: it calls
-/// 'os.system'", a stack, mark or memo that is used before it is filled, counts beyond the bytes left, items set on
-/// what is no dictionary, tensors that reach out of their storage, circles, depth, bytes behind the end.
+/// that runs nothing. It makes tensors and containers itself; every other call and every instance of a class becomes a
+/// placeholder that holds nothing (PickleTree::Object), so that what lies next to the weights does not keep them from
+/// being read. Throws io::Error, beginning with `name`: an opcode that is not on the list, a function that is known to
+/// run code ("holds code: it mentions 'os.system'"), a stack, mark or memo that is used before it is filled, counts
+/// beyond the bytes left, items set on what is not a dictionary, tensors that reach out of their storage, circles,
+/// depth, bytes after the end.
 PickleTree unpickle(std::vector<std::byte> bytes, const std::string& name, const StorageBytes& storage_bytes,
                     const PickleLimits& limits = {});
 

@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 7> kUsualKeys{"state_dict_ema",   "model_
                                                      "model_state_dict", "net",       "module"};
 constexpr std::array<std::string_view, 4> kWrapperPrefixes{"module.", "_orig_mod.", "model.", "backbone."};
 
+constexpr int kMostLevels = 4;  // of usual keys within each other: checkpoint.model.state_dict
+
 using Dict = PickleTree::Dict;
 
 /// A checkpoint as torch.save wrote it, and where in it the weights lie.
@@ -29,21 +31,15 @@ class Checkpoint {
     dict_ = contents().as<Dict>(contents().root);
     if (dict_ == nullptr) refuse_root();
     refuse_repeated_keys(*dict_);
+    const Dict& root = *dict_;
     if (!key.empty()) {
-      dict_ = dict_under(key);
-      if (dict_ == nullptr || !has_tensors(*dict_)) fail("has no weights under " + in_quotes(key) + "; " + keys_text());
+      const Dict* given = dict_at(root, key);
       key_ = key;
-      return;
+      if (given == nullptr || (!take(*given) && !find_under_usual_keys(*given, kMostLevels)))
+        fail("has no weights under " + in_quotes(key) + "; " + keys_text(given == nullptr ? root : *given));
+    } else if (!find_under_usual_keys(root, kMostLevels) && !take(root)) {
+      fail("has no weights under a usual key; " + keys_text(root) + ", which --key can choose from");
     }
-    for (const std::string_view usual : kUsualKeys) {
-      const Dict* found = dict_under(usual);
-      if (found == nullptr || !has_tensors(*found)) continue;
-      dict_ = found;
-      key_ = usual;
-      return;
-    }
-    if (!has_tensors(*dict_))
-      fail("has no weights under a usual key; " + keys_text() + ", which --key can choose from");
   }
 
   WeightsFile read() const {
@@ -56,6 +52,9 @@ class Checkpoint {
       const auto* name = contents().as<std::string_view>(key);
       const auto* tensor = contents().as<PickleTree::Tensor>(value);
       const std::string text(name == nullptr ? "(a key that is no text)" : *name);
+      if (const auto* object = contents().as<PickleTree::Object>(value); object != nullptr && object->may_be_tensor)
+        fail("cannot read the weight " + in_quotes(text) + ", which is made by " +
+             in_quotes(contents().globals[object->index].name) + "; in Python, save it as a plain tensor");
       if (tensor == nullptr || name == nullptr) {
         weights.not_tensors.push_back(text);
         continue;
@@ -87,23 +86,60 @@ class Checkpoint {
         fail("has the key " + in_quotes(*text) + " twice");
   }
 
-  const Dict* dict_under(std::string_view key) const {
-    for (const auto& [name, value] : contents().as<Dict>(contents().root)->items)
+  const Dict* dict_under(const Dict& dict, std::string_view key) const {
+    for (const auto& [name, value] : dict.items)
       if (const auto* text = contents().as<std::string_view>(name); text != nullptr && *text == key)
         return contents().as<Dict>(value);
     return nullptr;
   }
 
+  /// What lies under a key, or, with dots between keys, under one within the other.
+  const Dict* dict_at(const Dict& dict, std::string_view key) const {
+    refuse_repeated_keys(dict);
+    if (const Dict* found = dict_under(dict, key)) return found;
+    for (size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1))
+      if (const Dict* outer = dict_under(dict, key.substr(0, dot)))
+        if (const Dict* found = dict_at(*outer, key.substr(dot + 1))) return found;
+    return nullptr;
+  }
+
+  /// Sets dict_ and key_ to the weights under one of the usual keys, or under several within each other.
+  bool find_under_usual_keys(const Dict& dict, int levels) {
+    if (!searched_.insert(&dict).second) return false;  // a file may refer to one dictionary any number of times
+    refuse_repeated_keys(dict);
+    for (const std::string_view usual : kUsualKeys) {
+      const Dict* inner = levels > 0 ? dict_under(dict, usual) : nullptr;
+      if (inner == nullptr) continue;
+      const std::string before = std::exchange(key_, (key_.empty() ? "" : key_ + ".") + std::string(usual));
+      if (take(*inner) || find_under_usual_keys(*inner, levels - 1)) return true;
+      key_ = before;
+    }
+    return false;
+  }
+
+  bool take(const Dict& dict) {
+    if (!has_tensors(dict)) return false;
+    dict_ = &dict;
+    return true;
+  }
+
+  /// A tensor of a kind that Cachet does not have, not just anything that an unknown function makes.
+  bool is_unread_tensor(PickleTree::Ref ref) const {
+    const auto* object = contents().as<PickleTree::Object>(ref);
+    return object != nullptr && object->may_be_tensor &&
+           contents().globals[object->index].kind == TorchGlobal::Kind::unsupported_storage;
+  }
+
   bool has_tensors(const Dict& dict) const {
     return std::ranges::any_of(dict.items, [this](const auto& item) {
-      return contents().template as<PickleTree::Tensor>(item.second) != nullptr;
+      return contents().template as<PickleTree::Tensor>(item.second) != nullptr || is_unread_tensor(item.second);
     });
   }
 
-  std::string keys_text() const {
+  std::string keys_text(const Dict& dict) const {
     constexpr size_t kShown = 12;
     std::vector<std::string> names;
-    for (const auto& [name, value] : contents().as<Dict>(contents().root)->items)
+    for (const auto& [name, value] : dict.items)
       if (const auto* text = contents().as<std::string_view>(name)) names.push_back(in_quotes(*text));
     std::string shown;
     for (size_t i = 0; i < std::min(names.size(), kShown); ++i) shown += (i == 0 ? "" : ", ") + names[i];
@@ -115,6 +151,7 @@ class Checkpoint {
   TorchFile file_;
   const Dict* dict_ = nullptr;
   std::string key_;
+  std::set<const Dict*> searched_;
 };
 
 std::string shared_prefix(const TensorMap& tensors) {

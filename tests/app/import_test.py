@@ -22,7 +22,7 @@ MODEL = "deit_tiny_patch16_224"
 
 # Run by the Python that has torch. Writes what it is told to into the working folder.
 WRITER = """
-import argparse, collections, os, sys
+import argparse, collections, functools, os, sys
 import torch
 torch.manual_seed(1)
 def vit(dim=16, classes=4, tokens=5):
@@ -69,6 +69,20 @@ torch.save(weights, "legacy.pth", _use_new_zipfile_serialization=False)
 torch.save({"model": weights, "hook": Code()}, "code.pth")
 torch.save(torch.nn.Linear(2, 2), "module.pth")
 torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), "script.pth")
+class HistoryBuffer:  # as mmengine's: its state names functions
+    def __init__(self):
+        self.values = collections.deque([1.5, 2.5], 10)
+    def mean(self):
+        return sum(self.values)
+    def __getstate__(self):
+        return {**self.__dict__, "statistics": {"mean": HistoryBuffer.mean}}
+beside = {"scheduler": torch.optim.lr_scheduler.MultiStepLR(optimizer, [2, 5]).state_dict(), "steps": range(3),
+          "empty": b"", "bytes": b"\\xff", "counter": collections.Counter("abc"), "queue": collections.deque([1, 2], 3),
+          "loss": HistoryBuffer(), "activation": functools.partial(torch.nn.functional.gelu, approximate="tanh"),
+          "error": KeyError("x"), "none": type(None), "int8": torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)}
+torch.save({"model": weights, **beside}, "trainer.pth")
+torch.save({"checkpoint": {"model": weights, **beside}, "meta": beside}, "nested.pth")
+torch.save({"model": {**weights, "head.weight": beside["int8"]}}, "quantized.pth")
 torch.save(vit(tokens=17), "larger.pth")
 torch.save(vit(tokens=7), "wide.pth")  # of 8 x 12 pixels
 kinds = {str(t): torch.zeros(3).to(t) for t in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64,
@@ -124,6 +138,21 @@ class ImportTest(command.CommandTest):
 
 
 class Files(ImportTest):
+    def test_what_lies_next_to_the_weights_does_not_matter(self):
+        self.imported("plain.pth", "expected")
+        self.assertEqual(self.imported("trainer.pth", "trainer")["key"], "model")
+        self.assertEqual(self.imported("nested.pth", "nested", "--key", "checkpoint")["key"], "checkpoint.model")
+        for output in ("trainer", "nested"):
+            self.assertEqual(self.weights(output), self.weights("expected"))
+        self.assertIn("it has 'checkpoint', 'meta'", self.refusal("nested.pth"))
+        self.assertIn("cannot read the weight 'head.weight', which is made by 'torch._utils._rebuild_qtensor'",
+                      self.refusal("quantized.pth"))
+
+    def test_a_pointer_of_git_lfs_is_named(self):
+        for name in ("pointer.pth", "pointer.safetensors", "pointer.safetensors.index.json"):
+            (self.folder / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n")
+            self.assertIn(f"{name}: is a Git LFS pointer", self.refusal(name))
+
     def test_whatever_torch_saves_gives_the_same_model(self):
         report = self.imported("plain.pth", "plain")
         self.assertEqual(list(report), ["schema", "file", "format", "key", "prefix", "names", "model", "loaded",

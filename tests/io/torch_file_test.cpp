@@ -68,6 +68,7 @@ TEST(TorchFile, RefusesWhatElseIsCalledPth) {
             "before PyTorch 1.6"},
            {pickle, "bare pickle"},
            {std::string(257, 'x') + "ustar", "tar archive"},
+           {"version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 22883123\n", "is a Git LFS pointer"},
            {"7z\xbc\xaf\x27\x1c", "7z archive"},
            {"\x1f\x8b\x08", "gzip"},
            {"\x89HDF\r\n", "HDF5"},
@@ -110,6 +111,22 @@ TEST(WeightsFile, FindsTheWeightsOfACheckpoint) {
   EXPECT_NE(test::thrown_message<Error>([&] { read_weights_file(both, "optimizer"); }).find("it has 'model'"),
             std::string::npos);
 
+  // Within each other, with and without a name.
+  const auto nested = saved(p::dict({{"checkpoint", p::dict({{"epoch", "K\1"}, {"model", dict}})},
+                                     {"a.b", p::dict({{"c", p::dict({{"state_dict", p::dict({{"model", dict}})}})}})},
+                                     {"meta", "K\1"}}));
+  EXPECT_EQ(read_weights_file(nested, "checkpoint").key, "checkpoint.model");
+  EXPECT_EQ(read_weights_file(nested, "checkpoint.model").key, "checkpoint.model");
+  EXPECT_EQ(read_weights_file(nested, "a.b.c").key, "a.b.c.state_dict.model");
+  EXPECT_NE(test::thrown_message<Error>([&] { read_weights_file(nested, "a.b"); }).find("under 'a.b'; it has 'c'"),
+            std::string::npos);
+  EXPECT_EQ(read_weights_file(saved(p::dict({{"model", p::dict({{"module", dict}})}}))).key, "model.module");
+  EXPECT_NE(test::thrown_message<Error>([&] { read_weights_file(nested); }).find("it has 'checkpoint', 'a.b', 'meta'"),
+            std::string::npos);
+  EXPECT_NE(
+      test::thrown_message<Error>([&] { read_weights_file(nested, "checkpoint.epoch"); }).find("no weights under"),
+      std::string::npos);
+
   const WeightsFile wrapped =
       read_weights_file(saved(p::dict({{"module._orig_mod.a.w", kWeight}, {"module._orig_mod.b", kWeight}})));
   EXPECT_EQ(wrapped.prefix, "module._orig_mod.");
@@ -119,6 +136,54 @@ TEST(WeightsFile, FindsTheWeightsOfACheckpoint) {
       read_weights_file(saved(p::dict({{"module.a", kWeight}, {"b", kWeight}, {"steps", "K\1"}})));
   EXPECT_EQ(mixed.prefix, "");
   EXPECT_EQ(mixed.not_tensors, std::vector<std::string>{"steps"});
+}
+
+// What trainers leave next to the weights does not keep these from being read; among the weights it does.
+TEST(WeightsFile, UnknownObjectsAreRefusedAmongTheWeightsAlone) {
+  const test::TemporaryDirectory folder;
+  const auto saved = [&](const std::string& root) {
+    test::write_bytes(folder / "file.pth", torch_archive(p::program(root), {kNumbers}));
+    return folder / "file.pth";
+  };
+  const std::string unknown = p::call(p::global("harmless", "looking"), "K\1");
+  const std::string quantized = p::tensor(p::storage("0", 24, "QInt8Storage"), 0, {24}, {1});
+  const std::string milestones = p::call(p::global("collections", "Counter"), "}K\2K\1s");
+  const std::string dict = p::dict({{"w", kWeight}});
+  const WeightsFile read = read_weights_file(
+      saved(p::dict({{"model", dict}, {"scheduler", milestones}, {"logger", unknown}, {"scales", quantized}})));
+  EXPECT_EQ(read.key, "model");
+  EXPECT_EQ(read.tensors.size(), 1U);
+  const auto refusal = [&](const std::string& value) {
+    const auto file = saved(p::dict({{"model", p::dict({{"w", kWeight}, {"scale", value}})}}));
+    return test::thrown_message<Error>([&] { read_weights_file(file); });
+  };
+  EXPECT_NE(refusal(unknown).find("cannot read the weight 'scale', which is made by 'harmless.looking'"),
+            std::string::npos);
+  EXPECT_NE(refusal(quantized).find("which is made by 'torch.QInt8Storage'"), std::string::npos);
+  EXPECT_EQ(refusal(milestones), "(nothing thrown)") << "which is known to be no tensor";
+  EXPECT_NE(test::thrown_message<Error>([&] {
+              read_weights_file(saved(p::dict({{"w", quantized}})));
+            }).find("cannot read the weight 'w'"),
+            std::string::npos);
+}
+
+// A dictionary that seven names refer to, forty levels deep.
+TEST(WeightsFile, LooksIntoADictionaryOnce) {
+  const test::TemporaryDirectory folder;
+  const std::vector<std::string> keys{"state_dict_ema",   "model_ema", "state_dict", "model",
+                                      "model_state_dict", "net",       "module"};
+  std::string value = p::dict({{"epoch", "K\1"}});
+  for (char level = 1; level <= 40; ++level) {
+    std::string items = p::text("w") + value + 'q' + level;
+    for (const std::string& key : keys) items += p::text(key) + 'h' + level;
+    value = "}(" + items + "u";
+  }
+  test::write_bytes(folder / "file.pth", torch_archive(p::program(value), {kNumbers}));
+  const auto refusal = [&](const std::string& key) {
+    return test::thrown_message<Error>([&] { read_weights_file(folder / "file.pth", key); });
+  };
+  EXPECT_NE(refusal("").find("has no weights under a usual key"), std::string::npos);
+  EXPECT_NE(refusal("model.model.net").find("has no weights under 'model.model.net'"), std::string::npos);
 }
 
 TEST(WeightsFile, RefusesWhatHasNone) {

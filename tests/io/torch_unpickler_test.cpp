@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "cachet/io/error.h"
 #include "tests/support/bytes.h"
@@ -55,20 +56,23 @@ const std::vector<BadPickle> kBadPickles = {
     {"posix.system", calls("posix", "system", p::text("true")), "'posix.system'"},
     {"eval", calls("builtins", "eval", p::text("1")), "'builtins.eval'"},
     {"exec of Python 2", calls("__builtin__", "exec", p::text("1")), "'builtins.exec'"},
-    {"getattr", calls("builtins", "getattr", p::text("1")), "'builtins.getattr'"},
     {"subprocess", calls("subprocess", "Popen", p::text("true")), "'subprocess.Popen'"},
     {"only mentioned", body(p::dict({{"f", p::global("os", "system")}})), "mentions 'os.system'"},
-    {"unknown function", calls("harmless", "looking", p::text("1")), "holds code: it calls 'harmless.looking'"},
-    {"torch's own loader", calls("torch", "load", p::text("x.pth")), "calls 'torch.load'"},
-    {"class that is called", calls("collections", "deque", ""), "calls 'collections.deque'"},
+    {"torch's own loader", calls("torch", "load", p::text("x.pth")), "mentions 'torch.load'"},
+    {"a method of a builtin", calls("builtins", "eval.__call__", p::text("1")), "mentions 'builtins.eval.__call__'"},
+    {"code for an unknown function", calls("harmless", "looking", p::global("os", "system")), "mentions 'os.system'"},
     {"through the memo", body(p::text("os") + "q\1" + p::text("system") + "q\2" + "h\1h\2\x93" + ")R"), "'os.system'"},
     {"instance of code", body(p::global("subprocess", "Popen") + ")\x81"), "'subprocess.Popen'"},
     {"old instance", "\x80\x02(ios\nsystem\n.", "opcode 105"},
     {"old object", "\x80\x02(" + p::global("a", "b") + "o.", "opcode 111"},
     {"extension", body("\x82\1"), "opcode 130"},
     {"in a rebuilt type",
-     calls("torch._tensor", "_rebuild_from_type_v2", p::global("a", "b") + p::global("a", "c") + ")N"),
+     calls("torch._tensor", "_rebuild_from_type_v2", p::global("os", "system") + p::global("a", "c") + ")N"),
+     "mentions 'os.system'"},
+    {"a rebuilt type of three", calls("torch._tensor", "_rebuild_from_type_v2", p::global("a", "b") + ")N"),
      "rebuilds a tensor"},
+    {"a rebuilt type of a number", calls("torch._tensor", "_rebuild_from_type_v2", "K\1" + p::global("a", "c") + ")N"),
+     "calls what is no function"},
     {"in a parameter", calls("torch._utils", "_rebuild_parameter", p::text("x") + "\x89N"), "other arguments"},
     {"persistent id by text", "\x80\x02P0\n.", "opcode 80"},
     // The machine.
@@ -121,7 +125,6 @@ const std::vector<BadPickle> kBadPickles = {
     {"count overflows", body(p::storage("0", int64_t{1} << 62)), "should have"},
     {"negative count", body(p::storage("0", -6)), "is negative"},
     {"type that is none", body(p::storage("0", 6, "Tensor")), "no type of storage"},
-    {"quantized", body(p::storage("0", 24, "QInt8Storage")), "no tensors of 'torch.QInt8Storage'"},
     {"storage of texts", body(p::tuple(p::text("storage")) + "Q"), "not made of what torch.save writes"},
     {"another persistent id", body(p::tuple("NNNNN") + "Q"), "not made of what torch.save writes"},
     {"tensor without storage", body(p::tensor("N", 0, {6}, {1})), "has no storage"},
@@ -137,9 +140,9 @@ const std::vector<BadPickle> kBadPickles = {
     {"strides overflow", viewed(0, {3, 2}, {std::numeric_limits<int64_t>::max(), 1}), "beyond its storage"},
     {"offset overflows", viewed(std::numeric_limits<int64_t>::max(), {2}, {1}), "beyond its storage"},
     {"spread", viewed(0, {1 << 30}, {0}), "is spread"},
-    {"elements of a type that is none",
+    {"elements of what is no type",
      body(p::call(p::global("torch._utils", "_rebuild_tensor_v3"),
-                  kSix + p::integer(0) + p::integers({6}) + p::integers({1}) + "\x89}" + p::global("torch", "qint8"))),
+                  kSix + p::integer(0) + p::integers({6}) + p::integers({1}) + "\x89}" + p::text("torch.qint8"))),
      "elements of a type that Cachet has no tensors of"},
     {"a size of a number", calls("torch", "Size", "K\1"), "'torch.Size' with other arguments"},
     {"a frame that is cut off", "\x80\x04\x95\1\2", "ends inside a frame"},
@@ -255,6 +258,45 @@ TEST(TorchUnpickler, ObjectsBecomePlaceholdersThatHoldNothing) {
     const auto* object = tree.as<PickleTree::Object>(tree.root);
     ASSERT_NE(object, nullptr) << name;
     EXPECT_EQ(tree.globals[object->index].name, name);
+  }
+}
+
+// What schedulers, loggers and trainers leave next to weights. Nothing of it is called.
+TEST(TorchUnpickler, CallsOfUnknownFunctionsBecomePlaceholders) {
+  const std::string getattr =
+      p::call(p::global("builtins", "getattr"), p::global("mmengine", "Buffer") + p::text("min"));
+  for (const auto& [name, pickle, may_be_tensor] : std::vector<std::tuple<std::string, std::string, bool>>{
+           {"collections.Counter", p::call(p::global("collections", "Counter"), "}K\2K\1s"), false},
+           {"collections.deque", p::call(p::global("collections", "deque"), ")K\5") + "(K\1K\2e", false},
+           {"builtins.range", p::call(p::global("__builtin__", "range"), "K\1K\2K\1"), false},
+           {"builtins.bytes", p::call(p::global("__builtin__", "bytes"), ""), false},
+           {"_codecs.encode", p::call(p::global("_codecs", "encode"), p::text("") + p::text("latin1")), false},
+           {"harmless.looking", p::call(p::global("harmless", "looking"), p::text("1")), true},
+           {"builtins.getattr", getattr, true},
+           {"builtins.getattr", p::call(getattr, "K\1"), true},
+           {"builtins.getattr", getattr + ")\x81}b", false},
+           {"functools.partial", p::call(p::global("functools", "partial"), p::global("torch.nn", "GELU")) + "}b",
+            true},
+           {"torch.QInt8Storage", p::storage("0", 24, "QInt8Storage"), true},
+           {"torch.QInt8Storage", p::tensor(p::storage("0", 24, "QInt8Storage"), 0, {24}, {1}), true},
+           {"torch.QInt8Storage",
+            p::call(p::global("torch._utils", "_rebuild_parameter"),
+                    p::tensor(p::storage("9", 24, "QInt8Storage"), 0, {24}, {1}) + "\x88}"),
+            true},
+           {"torch.qint8",
+            p::call(p::global("torch._utils", "_rebuild_tensor_v3"),
+                    kSix + p::integer(0) + p::integers({6}) + p::integers({1}) + "\x89}" + p::global("torch", "qint8")),
+            true},
+           {"a.b",
+            p::call(p::global("torch._tensor", "_rebuild_from_type_v2"),
+                    p::global("a", "b") + p::global("a", "c") + ")N"),
+            true}}) {
+    const PickleTree tree = read(body(pickle));
+    const auto* object = tree.as<PickleTree::Object>(tree.root);
+    ASSERT_NE(object, nullptr) << name;
+    EXPECT_EQ(tree.globals[object->index].name, name);
+    EXPECT_EQ(object->may_be_tensor, may_be_tensor) << name;
+    EXPECT_TRUE(tree.tensors.empty());
   }
 }
 

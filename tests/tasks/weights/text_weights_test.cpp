@@ -126,6 +126,34 @@ TEST(TextWeights, GoOutAndComeBackBitForBit) {
   }
 }
 
+// As safetensors saves them: a tensor that has several names under one of these.
+TEST(TextWeights, SharedTablesAreFoundUnderAnyOfTheirNames) {
+  int64_t groups = 0;
+  for (const TextCase& each : text_cases()) {
+    SCOPED_TRACE(std::string(each.name) + " as " + std::string(io::word(each.source)));
+    const test::TemporaryDirectory folder;
+    const TextModel source = text_model(each.name, each.settings);
+    const io::TensorMap before = io::state_dict(*source.model), exported = export_weights(source.saved(), each.source);
+    for (const auto& [kept, tensor] : exported) {
+      if (tensor.dim() != 2) continue;
+      io::TensorMap once = exported;
+      std::erase_if(once, [&, &kept = kept, &tensor = tensor](const auto& other) {
+        return other.first != kept && other.second.dim() == 2 && at::equal(other.second, tensor);
+      });
+      if (once.size() == exported.size()) continue;
+      SCOPED_TRACE(kept);
+      ++groups;
+      io::write_safetensors(folder / "once.safetensors", once);
+      const TextModel target = text_model(each.name, each.settings);
+      const WeightImportReport report = import_weights(*target.model, folder / "once.safetensors");
+      EXPECT_EQ(report.source, each.source);
+      for (const auto& [name, after] : io::state_dict(*target.model))
+        EXPECT_TRUE(at::equal(after, before.at(name))) << name;
+    }
+  }
+  EXPECT_GE(groups, 12) << "cases without shared tables try nothing";
+}
+
 TEST(TextWeights, PlainOnesFillACachedModel) {
   const test::TemporaryDirectory folder;
   const TextModel plain = text_model("transformer_xl_small", small_language_model());
