@@ -64,7 +64,36 @@ template <const char* const& kOperation>
 void unary(Step& s) {
   s.give(s.model.add(kOperation, {s.tensor(0)}));
 }
-constexpr const char *kExp = "Exp", *kRelu = "Relu", *kSigmoid = "Sigmoid", *kNot = "Not";
+constexpr const char *kExp = "Exp", *kRelu = "Relu", *kSigmoid = "Sigmoid", *kNot = "Not", *kNeg = "Neg";
+
+void square(Step& s) { s.give(s.model.add("Mul", {s.tensor(0), s.tensor(0)})); }
+
+void elu(Step& s) {
+  TORCH_CHECK(s.real(2) == 1 && s.real(3) == 1, "onnx: a scaled ELU is not written");
+  s.give(s.model.add("Elu", {s.tensor(0)}, {{"alpha", static_cast<float>(s.real(1))}}));
+}
+
+// Beyond the threshold ATen's is the input itself, which log(1 + eˣ) then is in float32 too.
+void softplus(Step& s) {
+  TORCH_CHECK(s.real(1) == 1 && s.real(2) >= 16, "onnx: a softplus of another slope is not written");
+  s.give(s.model.add("Softplus", {s.tensor(0)}));
+}
+
+// Towards minus infinity, where the standard's division of whole numbers goes towards zero.
+void floor_divide(Step& s) {
+  const at::ScalarType dtype = s.result_dtype();
+  const std::string x = s.tensor_as(0, dtype), divisor = s.scalar(1, dtype);
+  const std::string quotient = s.model.add("Div", {x, divisor});
+  if (c10::isFloatingType(dtype)) return s.give(s.model.add("Floor", {quotient}));
+  TORCH_CHECK(s.real(1) > 0, "onnx: whole numbers are divided by what is above 0");
+  const std::string rest = s.model.add("Sub", {x, s.model.add("Mul", {quotient, divisor})});
+  const std::string below = s.model.add("Less", {rest, s.model.scalar(0, dtype)});
+  s.give(s.model.add("Sub", {quotient, s.cast(below, at::kBool, dtype)}));
+}
+void remainder(Step& s) {
+  TORCH_CHECK(!c10::isFloatingType(s.result_dtype()), "onnx: remainders are written of whole numbers");
+  s.give(s.model.add("Mod", {s.tensor(0), s.scalar(1, s.dtype(0))}));
+}
 
 void logical_not(Step& s) { s.give(s.model.add("Not", {s.tensor_as(0, at::kBool)})); }
 void rsqrt(Step& s) { s.give(s.model.add("Reciprocal", {s.model.add("Sqrt", {s.tensor(0)})})); }
@@ -72,6 +101,11 @@ void clamp_min(Step& s) { s.give(s.model.add("Max", {s.tensor(0), s.scalar(1, s.
 void gelu(Step& s) { s.give(s.model.add("Gelu", {s.tensor(0)}, {{"approximate", s.text(1)}})); }
 void greater(Step& s) { s.give(s.model.add("Greater", {s.tensor(0), s.scalar(1, s.dtype(0))})); }
 void less(Step& s) { s.give(s.model.add("Less", {s.tensor(0), s.scalar(1, s.dtype(0))})); }
+void at_least(Step& s) { s.give(s.model.add("GreaterOrEqual", {s.tensor(0), s.scalar(1, s.dtype(0))})); }
+void at_most(Step& s) { s.give(s.model.add("LessOrEqual", {s.tensor(0), s.scalar(1, s.dtype(0))})); }
+void equal(Step& s) { s.give(s.model.add("Equal", {s.tensor(0), s.scalar(1, s.dtype(0))})); }
+void logical_and(Step& s) { s.give(s.model.add("And", {s.tensor_as(0, at::kBool), s.tensor_as(1, at::kBool)})); }
+void logical_or(Step& s) { s.give(s.model.add("Or", {s.tensor_as(0, at::kBool), s.tensor_as(1, at::kBool)})); }
 void to(Step& s) { s.give(s.cast(s.tensor(0), s.dtype(0), s.result_dtype())); }
 
 std::string masked(const Step& s) {
@@ -94,6 +128,22 @@ void reduce(Step& s, const std::string& operation) {
 }
 void mean(Step& s) { reduce(s, "ReduceMean"); }
 void sum_over(Step& s) { reduce(s, "ReduceSum"); }
+void log_sum_exp(Step& s) { reduce(s, "ReduceLogSumExp"); }
+
+void largest(Step& s) {
+  std::vector<std::string> inputs{s.tensor(0)};
+  if (const Integers axes = s.integers(1); !axes.empty()) inputs.push_back(s.model.constant(axes));
+  s.give(s.model.add("ReduceMax", inputs, {{"keepdims", int64_t{s.yes(2)}}}));
+}
+
+void place_of_largest(Step& s) {
+  TORCH_CHECK(!s.is_none(1), "onnx: the place of the largest is written along a dimension");
+  s.give(s.model.add("ArgMax", {s.tensor(0)}, {{"axis", s.dimension(1, 0)}, {"keepdims", int64_t{s.yes(2)}}}));
+}
+
+void softmax(Step& s) {
+  s.give(s.model.add("Softmax", {s.tensor_as(0, s.result_dtype())}, {{"axis", s.dimension(1, 0)}}));
+}
 
 void any(Step& s) {
   const std::string most =
@@ -237,6 +287,8 @@ void expand(Step& s) {
   s.give(s.model.add("Expand", {s.tensor(0), s.model.add("Concat", parts, {{"axis", int64_t{0}}})}));
 }
 
+void expand_as(Step& s) { s.give(s.model.add("Expand", {s.tensor(0), s.model.add("Shape", {s.tensor(1)})})); }
+
 void permute(Step& s) {
   Integers order = s.integers(1);
   for (int64_t& dimension : order) dimension += dimension < 0 ? s.rank(0) : 0;
@@ -264,6 +316,31 @@ void cat(Step& s) {
   std::vector<std::string> parts;
   for (jit::Value* part : s.list(0)) parts.push_back(s.name_of(part));
   s.give(s.model.add("Concat", parts, {{"axis", s.integer(1)}}));
+}
+
+void stack(Step& s) {
+  const int64_t given = s.integer(1), axis = given < 0 ? given + s.result_rank() : given;
+  std::vector<std::string> parts;
+  for (jit::Value* part : s.list(0))
+    parts.push_back(s.model.add("Unsqueeze", {s.name_of(part), s.model.constant(Integers{axis})}));
+  s.give(s.model.add("Concat", parts, {{"axis", axis}}));
+}
+
+// Each several times, one after the other: laid side by side along a new dimension, which then goes into the one
+// before.
+void repeat_each(Step& s) {
+  TORCH_CHECK(!s.is_none(2), "onnx: repeating is written along a dimension");
+  const int64_t dimension = s.dimension(2, 0), rank = s.rank(0);
+  Integers times(static_cast<size_t>(rank + 1), 1);
+  times.at(static_cast<size_t>(dimension + 1)) = s.integer(1);
+  const std::string x = s.tensor(0);
+  const std::string beside = s.model.add("Unsqueeze", {x, s.model.constant(Integers{dimension + 1})});
+  const std::string tiled = s.model.add("Tile", {beside, s.model.constant(times)});
+  std::vector<std::string> sizes;
+  if (dimension > 0) sizes.push_back(sizes_of(s, x, 0, dimension));
+  sizes.push_back(s.model.constant(Integers{-1}));
+  if (dimension + 1 < rank) sizes.push_back(sizes_of(s, x, dimension + 1, rank));
+  s.give(s.model.add("Reshape", {tiled, s.model.add("Concat", sizes, {{"axis", int64_t{0}}})}));
 }
 
 // --- parts -----------------------------------------------------------------------------------------------------------
@@ -321,6 +398,46 @@ void gather(Step& s) { s.give(s.model.add("GatherElements", {s.tensor(0), s.tens
 void index_select(Step& s) { s.give(s.model.add("Gather", {s.tensor(0), s.tensor(2)}, {{"axis", s.integer(1)}})); }
 void embedding(Step& s) { s.give(s.model.add("Gather", {s.tensor(0), s.tensor(1)}, {{"axis", int64_t{0}}})); }
 
+// One index, or several of dimensions that follow each other: these become one dimension, of which rows are taken.
+// Indices are not below 0.
+void index(Step& s) {
+  const std::vector<jit::Value*> indices = s.list(1);
+  std::vector<int64_t> indexed;
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i]->type()->kind() != c10::TypeKind::NoneType) indexed.push_back(static_cast<int64_t>(i));
+  TORCH_CHECK(!indexed.empty() && indexed.back() - indexed.front() + 1 == std::ssize(indexed),
+              "onnx: indices are written of dimensions that follow each other");
+  const std::string x = s.tensor(0);
+  const int64_t first = indexed.front(), end = indexed.back() + 1, rank = s.rank(0);
+  std::string place;
+  for (const int64_t dimension : indexed) {
+    jit::Value* value = indices[static_cast<size_t>(dimension)];
+    const auto type = value->type()->cast<c10::TensorType>();
+    TORCH_CHECK(type && type->scalarType() == at::kLong, "onnx: indices are written of whole numbers");
+    const std::string own = s.name_of(value);
+    if (place.empty()) {
+      place = own;
+      continue;
+    }
+    const std::string size = s.model.add("Squeeze", {sizes_of(s, x, dimension, dimension + 1)});
+    place = s.model.add("Add", {s.model.add("Mul", {place, size}), own});
+  }
+  std::string rows = x;
+  if (end - first > 1) {
+    std::vector<std::string> sizes;
+    if (first > 0) sizes.push_back(sizes_of(s, x, 0, first));
+    sizes.push_back(s.model.constant(Integers{-1}));
+    if (end < rank) sizes.push_back(sizes_of(s, x, end, rank));
+    rows = s.model.add("Reshape", {x, s.model.add("Concat", sizes, {{"axis", int64_t{0}}})});
+  }
+  s.give(s.model.add("Gather", {rows, place}, {{"axis", first}}));
+}
+
+void scatter_in_place(Step& s) {
+  s.give_in_place(
+      s.model.add("ScatterElements", {s.tensor(0), s.tensor(2), s.tensor(3)}, {{"axis", s.dimension(1, 0)}}));
+}
+
 // ATen says (last before, last behind, …), the standard all before and all behind, of the dimensions that it names.
 void pad(Step& s) {
   const auto both = s.list(1);
@@ -344,17 +461,27 @@ std::string positions(const Step& s, const std::string& size) {
 
 // Not every engine keeps the order of equal ones, as the standard's operator should: whole numbers are made different
 // by their places.
-void sort(Step& s) {
+// `values` are input 0, or smaller ones in the same order.
+std::string order_of(const Step& s, const std::string& values) {
   const int64_t dimension = s.dimension(2, 0);
   const bool descending = s.yes(3);
   TORCH_CHECK(!c10::isFloatingType(s.dtype(0)) && dimension == s.rank(0) - 1,
               "onnx: sorting is written of whole numbers along the last dimension");
-  const std::string x = s.tensor(0), size = sizes_of(s, x, dimension, dimension + 1);
-  const std::string scaled = s.model.add("Mul", {s.tensor_as(0, at::kLong), size});
+  const std::string size = sizes_of(s, s.tensor(0), dimension, dimension + 1);
+  const std::string scaled = s.model.add("Mul", {values, size});
   const std::string keys = s.model.add(descending ? "Sub" : "Add", {scaled, positions(s, size)});
-  const std::string order = s.model.add(
-      "TopK", {keys, size}, {{"axis", dimension}, {"largest", int64_t{descending}}, {"sorted", int64_t{1}}}, 2)[1];
-  s.give_all({s.model.add("GatherElements", {x, order}, {{"axis", dimension}}), order});
+  return s.model.add("TopK", {keys, size},
+                     {{"axis", dimension}, {"largest", int64_t{descending}}, {"sorted", int64_t{1}}}, 2)[1];
+}
+void sort(Step& s) {
+  const std::string order = order_of(s, s.tensor_as(0, at::kLong));
+  s.give_all({s.model.add("GatherElements", {s.tensor(0), order}, {{"axis", s.dimension(2, 0)}}), order});
+}
+// Of numbers of buckets, of which there are 2^14 at most. The largest number of all marks padding, which comes last: it
+// could not be multiplied, where engines compute in 32 bits.
+void argsort(Step& s) {
+  constexpr double kAboveBuckets = 1 << 15;
+  s.give(order_of(s, s.model.add("Min", {s.tensor_as(0, at::kLong), s.model.scalar(kAboveBuckets, at::kLong)})));
 }
 
 // --- tensors of one number -------------------------------------------------------------------------------------------
@@ -363,6 +490,9 @@ void filled(Step& s, const std::string& sizes, double value) {
   s.give(s.model.add("Expand", {s.model.scalar(value, s.result_dtype()), sizes}));
 }
 void zeros(Step& s) { filled(s, s.sizes(0), 0); }
+void ones(Step& s) { filled(s, s.sizes(0), 1); }
+void full(Step& s) { filled(s, s.sizes(0), s.real(1)); }
+void full_like(Step& s) { filled(s, s.model.add("Shape", {s.tensor(0)}), s.real(1)); }
 void empty_like(Step& s) { filled(s, s.model.add("Shape", {s.tensor(0)}), 0); }
 void fill_in_place(Step& s) {
   const std::string x = s.tensor(0);
@@ -377,8 +507,11 @@ const std::map<std::string_view, OnnxRule> kRules{
     {"aten::adaptive_avg_pool2d", adaptive_average},
     {"aten::add", add},
     {"aten::alias", same},
+    {"aten::amax", largest},
     {"aten::any.dim", any},
     {"aten::arange.default", arange},
+    {"aten::argmax", place_of_largest},
+    {"aten::argsort.stable", argsort},
     {"aten::bitwise_not", unary<kNot>},
     {"aten::cat", cat},
     {"aten::chunk", chunk},
@@ -389,20 +522,32 @@ const std::map<std::string_view, OnnxRule> kRules{
     {"aten::detach", same},
     {"aten::div", div},
     {"aten::dropout", same},
+    {"aten::elu", elu},
     {"aten::embedding", embedding},
     {"aten::empty_like", empty_like},
+    {"aten::eq.Scalar", equal},
     {"aten::exp", unary<kExp>},
     {"aten::expand", expand},
+    {"aten::expand_as", expand_as},
     {"aten::fill_", fill_in_place},
     {"aten::flatten", flatten},
+    {"aten::floor_divide.Scalar", floor_divide},
+    {"aten::full", full},
+    {"aten::full_like", full_like},
     {"aten::gather", gather},
+    {"aten::ge.Scalar", at_least},
     {"aten::gelu", gelu},
     {"aten::gt.Scalar", greater},
     {"aten::im2col", im2col},
+    {"aten::index.Tensor", index},
     {"aten::index_select", index_select},
     {"aten::layer_norm", layer_norm},
+    {"aten::le.Scalar", at_most},
     {"aten::linear", linear},
+    {"aten::logical_and", logical_and},
     {"aten::logical_not", logical_not},
+    {"aten::logical_or", logical_or},
+    {"aten::logsumexp", log_sum_exp},
     {"aten::lt.Scalar", less},
     {"aten::masked_fill.Scalar", masked_fill},
     {"aten::masked_fill_.Scalar", masked_fill_in_place},
@@ -410,19 +555,28 @@ const std::map<std::string_view, OnnxRule> kRules{
     {"aten::mean.dim", mean},
     {"aten::mul", mul},
     {"aten::narrow", narrow},
+    {"aten::neg", unary<kNeg>},
+    {"aten::ones", ones},
     {"aten::permute", permute},
     {"aten::relu", unary<kRelu>},
+    {"aten::remainder.Scalar", remainder},
     {"aten::repeat", repeat},
+    {"aten::repeat_interleave.self_int", repeat_each},
     {"aten::reshape", reshape},
     {"aten::rms_norm", rms_norm},
     {"aten::rsqrt", rsqrt},
     {"aten::scaled_dot_product_attention", scaled_dot_product_attention},
+    {"aten::scatter_.src", scatter_in_place},
     {"aten::select", select},
     {"aten::sigmoid", unary<kSigmoid>},
     {"aten::size.int", size},
     {"aten::slice", slice},
+    {"aten::softmax.int", softmax},
+    {"aten::softplus", softplus},
     {"aten::sort.stable", sort},
+    {"aten::square", square},
     {"aten::squeeze.dim", squeeze},
+    {"aten::stack", stack},
     {"aten::sub", sub},
     {"aten::sub_", sub_in_place},
     {"aten::sum.dim_IntList", sum_over},

@@ -1,5 +1,7 @@
 #include "cachet/deploy/onnx/onnx_step.h"
 
+#include <ATen/ops/scalar_tensor.h>
+
 #include <algorithm>
 
 namespace cachet::deploy {
@@ -95,6 +97,13 @@ int64_t OnnxStep::rank(size_t i) const {
   return static_cast<int64_t>(*type->dim());
 }
 
+int64_t OnnxStep::result_rank() const {
+  const auto type = node_.outputs().at(0)->type()->cast<c10::TensorType>();
+  TORCH_CHECK(type && type->dim(), "onnx: nobody knows the dimensions of what '", node_.kind().toQualString(),
+              "' gives");
+  return static_cast<int64_t>(*type->dim());
+}
+
 int64_t OnnxStep::dimension(size_t i, size_t of) const {
   const int64_t given = integer(i);
   return given < 0 ? given + rank(of) : given;
@@ -111,7 +120,12 @@ std::string OnnxStep::cast(const std::string& value, at::ScalarType from, at::Sc
   return from == to ? value : model.add("Cast", {value}, {{"to", onnx_type(to)}});
 }
 
-std::string OnnxStep::scalar(size_t i, at::ScalarType dtype) const { return model.scalar(real(i), dtype); }
+// Not every whole number of 64 bits is one of a double.
+std::string OnnxStep::scalar(size_t i, at::ScalarType dtype) const {
+  const c10::Scalar number = required(node_, i).toScalar();
+  const bool whole = number.isIntegral(/*includeBool=*/true);
+  return model.constant(at::scalar_tensor(number, whole ? at::kLong : at::kDouble).to(dtype));
+}
 
 c10::ArrayRef<jit::Value*> OnnxStep::list_result() const {
   const auto& uses = node_.output()->uses();

@@ -59,6 +59,7 @@ class OnnxStep {
   /// Where it does not depend on a free size: what is said here is that of the made-up inputs.
   int64_t traced_size(size_t i, int64_t dimension) const;
   at::ScalarType result_dtype() const;
+  int64_t result_rank() const;
 
   /// A tensor in another dtype, where that is another.
   std::string cast(const std::string& value, at::ScalarType from, at::ScalarType to) const;

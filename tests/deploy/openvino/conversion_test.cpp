@@ -90,6 +90,53 @@ TEST_P(Conversion, WritesOnnxThatComputesWhatTheModelDoes) {
   }
 }
 
+/// Every attention function beside softmax, in blocks that are smaller than the sequences.
+const std::vector<Settings>& attentions() {
+  static const std::vector<Settings> all{
+      {"attention.kind=elu"},
+      {"attention.kind=kernel"},
+      {"attention.kind=kernel", "attention.form=linear"},
+      {"attention.kind=kernel", "attention.form=oglu", "attention.layers=2"},
+      {"attention.kind=kernel", "attention.form=feed_forward", "attention.norm=layer"},
+      {"attention.kind=kernel", "attention.form=feed_forward", "attention.activation=sigmoid"},
+      {"attention.kind=performer", "attention.features=relu"},
+      {"attention.kind=performer", "attention.features=softmax"},
+      {"attention.kind=bigbird", "attention.block_size=4", "attention.window=1", "attention.random_blocks=1"},
+      {"attention.kind=local", "attention.window=2"},
+      {"attention.kind=reformer", "attention.chunk_size=4", "attention.buckets=4"},
+      {"attention.kind=reformer", "attention.chunk_size=4", "attention.buckets=4", "attention.rounds=2",
+       "attention.score=unit"},
+  };
+  return all;
+}
+
+class OnnxAttention : public ::testing::TestWithParam<SmallModel> {};
+
+TEST_P(OnnxAttention, ComputesWhatTheModelDoes) {
+  const at::NoGradGuard no_grad;
+  for (const Settings& attention : attentions()) {
+    SCOPED_TRACE(text_of(attention));
+    const auto model = trained(GetParam(), attention, at::kFloat);
+    rewrite(*model);
+    const PortableModel portable = make_portable(model);
+    const std::string bytes = convert_to_onnx(portable).serialized("Cachet", "test");
+    auto request = ov::Core()
+                       .compile_model(ov::Core().read_model(bytes, ov::Tensor()), "CPU",
+                                      ov::hint::inference_precision(ov::element::f32))
+                       .create_infer_request();
+    const bool free = portable.inputs.front().shape[1] < 0 || portable.inputs.size() == 1;
+    for (const int64_t batch : {1, 4}) {
+      const std::vector<at::Tensor> inputs = made_up_inputs(*model, batch, /*shorter=*/free ? batch : 0);
+      const Equality equality = equality_of(classify(*model, inputs), run(request, inputs), {1e-4});
+      EXPECT_TRUE(equality.holds({1e-4})) << batch << ": " << to_text(equality);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, OnnxAttention,
+                         ::testing::Values(small_models().front(), small_models()[small_models().size() - 2]),
+                         [](const auto& info) { return info.param.name + "_" + std::to_string(info.index); });
+
 TEST_P(Conversion, MultipliesInEightBitsWithinReach) {
   const at::NoGradGuard no_grad;
   const auto model = trained(GetParam(), {"norm.kind=un", "cache.kind=grc"}, at::kFloat);
