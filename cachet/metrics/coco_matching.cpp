@@ -56,16 +56,16 @@ class Matching {
     if (truths_.empty()) return;
     const bool masks = kind_ == OverlapKind::masks;
     std::vector<SizedBox> truth_boxes;
-    for (const TrueObject* truth : truths_) truth_boxes.push_back(masks ? truth->mask.box() : truth->box);
+    for (const TrueObject* truth : truths_) truth_boxes.push_back(masks ? truth->mask->box() : truth->box);
     const double least = overlap_threshold(0);
     for (size_t d = 0; d < detections_.size(); ++d) {
       const DetectedObject& detection = *detections_[d];
       const SizedBox box = masks ? detection.mask.box() : detection.box;
       for (size_t t = 0; t < truths_.size(); ++t) {
         const TrueObject& truth = *truths_[t];
-        if (masks && detection.mask.size() != truth.mask.size()) shared_pixels(detection.mask, truth.mask);  // throws
+        if (masks && detection.mask.size() != truth.mask->size()) shared_pixels(detection.mask, *truth.mask);  // throws
         double overlap = geometry::overlap(box, truth_boxes[t], truth.crowd);
-        if (masks && overlap > 0) overlap = geometry::overlap(detection.mask, truth.mask, truth.crowd);
+        if (masks && overlap > 0) overlap = geometry::overlap(detection.mask, *truth.mask, truth.crowd);
         if (overlap >= least) candidates_[d].push_back({t, overlap});
       }
     }
@@ -166,7 +166,8 @@ ImageVerdicts match_image(int64_t image, std::span<const TrueObject> truths, std
                                   std::to_string(detection.score));
   }
   ImageVerdicts verdicts{image, {}, {}};
-  const auto sorted_truths = by_category(truths);
+  auto sorted_truths = by_category(truths);
+  if (kind == OverlapKind::masks) std::erase_if(sorted_truths, [](const TrueObject* truth) { return !truth->mask; });
   const auto sorted_detections = by_category(detections);
   std::span<const TrueObject* const> truths_left = sorted_truths;
   std::span<const DetectedObject* const> detections_left = sorted_detections;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,10 +36,10 @@ enum class OverlapKind { boxes, masks };
 struct TrueObject {
   int32_t category = 0;
   geometry::SizedBox box{};
-  double area = 0;              // as the file says, which need not be the box's or the mask's
-  bool crowd = false;           // a region of many: detections within it count neither way
-  bool ignored = false;         // counts neither way, as one object (COCO's own files have crowds only)
-  geometry::RunLengths mask{};  // needed for masks only
+  double area = 0;                             // as the file says, which need not be the box's or the mask's
+  bool crowd = false;                          // a region of many: detections within it count neither way
+  bool ignored = false;                        // counts neither way, as one object (COCO's own files have crowds only)
+  std::optional<geometry::RunLengths> mask{};  // an object without a mask is not there for OverlapKind::masks
 };
 
 /// An object that a model saw.
@@ -75,7 +76,8 @@ struct ImageVerdicts {
 /// score down (equal scores as they come), each with the truth that it overlaps most among those still free, those that
 /// count before those that do not.
 ///
-/// The area of a detection is its box's, or its mask's. Throws std::invalid_argument for a score that is not finite
+/// The area of a detection is its box's, or its mask's. Masks are matched with truths that have a mask; other truths
+/// are left out. Throws std::invalid_argument for a score that is not finite
 /// and, of masks, for sizes that differ.
 ImageVerdicts match_image(int64_t image, std::span<const TrueObject> truths, std::span<const DetectedObject> detections,
                           OverlapKind kind);

@@ -163,6 +163,19 @@ TEST(CocoNumbersOf, AreasAreSplitAt32And96) {
   }
 }
 
+TEST(CocoMatching, ObjectsWithoutAMaskCountAsBoxesOnly) {
+  std::vector<TrueObject> truths{truth_at(0), truth_at(100)};
+  const RunLengths mask({10, 10}, std::vector<uint32_t>{0, 100});
+  truths[0].mask = mask;
+  std::vector<DetectedObject> detections{seen_at(0, 0.9), seen_at(100, 0.8)};
+  for (DetectedObject& detection : detections) detection.mask = mask;
+  const auto truths_counted = [&](OverlapKind kind) {
+    return match_image(7, truths, detections, kind).categories.at(0).truths[0];
+  };
+  EXPECT_EQ(truths_counted(OverlapKind::boxes), 2);
+  EXPECT_EQ(truths_counted(OverlapKind::masks), 1);
+}
+
 TEST(CocoMatching, RefusesWhatCannotBe) {
   const std::vector<DetectedObject> detections{seen_at(0, std::nan(""))};
   EXPECT_EQ(thrown_message<std::invalid_argument>([&] { match_image(7, {}, detections, OverlapKind::boxes); }),

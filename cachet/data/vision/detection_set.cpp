@@ -126,6 +126,14 @@ std::vector<CocoAnnotation> DetectionSet::annotations(int64_t index) const {
   return found;
 }
 
+bool DetectionSet::has_objects() const {
+  return std::ranges::any_of(kept_, [&](int64_t image) {
+    return std::ranges::any_of(instances_->annotations(image), [&](const CocoAnnotation& annotation) {
+      return has_class(annotation) && !annotation.crowd;
+    });
+  });
+}
+
 std::shared_ptr<const DetectionSet> DetectionSet::subset(const std::vector<int64_t>& indices) const {
   auto part = std::make_shared<DetectionSet>(*this);
   part->kept_.clear();
@@ -175,16 +183,14 @@ std::vector<std::string> DetectionSet::notes() const {
   for (int64_t i = 0; i < all; ++i) {
     for (const CocoAnnotation& annotation : instances_->annotations(i)) {
       others += has_class(annotation) ? 0 : 1;
-      maskless += has_class(annotation) && annotation.trained && !annotation.crowd &&
-                          annotation.form == CocoAnnotation::Form::none
-                      ? 1
-                      : 0;
+      maskless += has_class(annotation) && annotation.form == CocoAnnotation::Form::none ? 1 : 0;
     }
   }
   if (others > 0)
     lines.push_back(counted(others, "annotation", "annotations") + " left out: of categories that are no classes");
   if (maskless > 0 && options_.masks)
-    lines.push_back(counted(maskless, "object", "objects") + " left out: without a mask");
+    lines.push_back(counted(maskless, "object has", "objects have") +
+                    " no mask: counted in box AP, not in mask AP, and not trained with");
   for (std::string& line : lines) line = instances_->name() + ": " + line;
   return lines;
 }

@@ -78,6 +78,9 @@ class DetectionSet {
   /// All annotations of an image's classes, as an evaluation takes them; category is the class.
   std::vector<CocoAnnotation> annotations(int64_t index) const;
 
+  /// Whether an image of the set has an annotation that average precision can be measured with: of a class, no crowd.
+  bool has_objects() const;
+
   /// The images of these indices, in this order.
   std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices) const;
 

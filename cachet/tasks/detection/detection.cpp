@@ -143,6 +143,8 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
       note({"the model does not store the names of its classes: they are matched by position with the categories of " +
             validation_->instances().name() +
             ", which is wrong if these are not the ones of its training; data.class_names gives names to them"});
+    if (validation_ && !validation_->has_objects())
+      note({validation_->instances().name() + ": has no object of the model's classes, so that AP cannot be measured"});
   }
   if (validation_)
     validation_loader_.emplace(validation_, *plain_,
@@ -222,11 +224,7 @@ std::vector<metrics::TrueObject> Detection::true_objects(int64_t index) const {
   for (const data::CocoAnnotation& annotation : validation_->annotations(index)) {
     metrics::TrueObject truth{
         .category = annotation.category, .box = annotation.box, .area = annotation.area, .crowd = annotation.crowd};
-    if (options_.model.masks) {
-      auto mask = validation_->instances().mask(annotation);
-      if (!mask) continue;  // nothing to hold an outline against
-      truth.mask = *std::move(mask);
-    }
+    if (options_.model.masks) truth.mask = validation_->instances().mask(annotation);
     truths.push_back(std::move(truth));
   }
   return truths;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "cachet/metrics/coco_error.h"
@@ -81,8 +82,11 @@ train::Metrics DetectionEvaluation::metrics() const {
   train::Metrics metrics;
   add_metrics(boxes, "box_", metrics);
   if (masks) add_metrics(*masks, "mask_", metrics);
-  // A set without objects has no number; what decides must be there all the same.
-  if (!metrics.find("box_ap")) metrics.set("box_ap", 0);
+  // If nothing was measured, AP is not a number, which is null in JSON.
+  const std::vector<std::string> headings =
+      masks ? std::vector<std::string>{"box_ap", "mask_ap"} : std::vector<std::string>{"box_ap"};
+  for (const std::string& name : headings)
+    if (!metrics.find(name)) metrics.set(name, std::numeric_limits<double>::quiet_NaN());
   return metrics;
 }
 

@@ -48,7 +48,8 @@ struct DetectionEvaluation {
   std::vector<int64_t> confusion{};
   std::vector<ShownImage> best{}, worst{};
 
-  /// "box_ap", "box_ap_stderr", "box_ap50", …, "mask_ap", …; what no object bears on is left out.
+  /// "box_ap", "box_ap_stderr", "box_ap50", …, "mask_ap", …; what no object bears on is left out. If no
+  /// object was measured, "box_ap" and "mask_ap" are NaN.
   train::Metrics metrics() const;
 };
 

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "cachet/data/vision/coco_results.h"
@@ -253,6 +256,50 @@ TEST_F(DetectionTest, MeasuresByItsRecords) {
   records[0] = R"({"index":0,"image_id":1,"detections":[{"label":1,"class":"?","score":1,"bbox":[0,0,9,9],)"
                R"("segmentation":{"size":[2,2],"counts":"4"}}]})";
   EXPECT_NE(said([&] { measured(0, 5); }).find("record 0 is of another image"), std::string::npos);
+}
+
+TEST_F(DetectionTest, MeasuresEveryBoxWhateverItsMaskAndArea) {
+  trained(folder_ / "run");
+  const auto file = data_ / "annotations" / "instances_val.json";
+  const nlohmann::json original = nlohmann::json::parse(test::read_bytes(file));
+  const auto evaluated = [&](const std::function<void(nlohmann::json & annotation, size_t number)>& change) {
+    nlohmann::json changed = original;
+    for (size_t i = 0; i < changed["annotations"].size(); ++i) change(changed["annotations"][i], i);
+    test::write_bytes(file, changed.dump());
+    const SavedRun saved = open_saved_run(folder_ / "run");
+    return load(saved)->evaluate([](int64_t, int64_t) {});
+  };
+  const train::Metrics whole = evaluated([](auto&, size_t) {});
+  ASSERT_GT(whole.find("box_ap").value(), 0);
+  ASSERT_GT(whole.find("mask_ap").value(), 0);
+  const train::Metrics maskless = evaluated([](auto& annotation, size_t i) {
+    if (i % 2 == 0) annotation.erase("segmentation");
+  });
+  for (const auto& [name, value] : whole)
+    if (name.starts_with("box_")) EXPECT_EQ(maskless.find(name), value) << name;
+  EXPECT_NE(maskless.find("mask_ap"), whole.find("mask_ap"));
+  // COCO's numbers over all sizes take objects without area, too.
+  const train::Metrics without_area = evaluated([](auto& annotation, size_t i) {
+    if (i % 2 == 0) annotation.erase("segmentation");
+    if (i % 2 == 0) annotation["area"] = 0;
+  });
+  for (const char* name : {"box_ap", "box_ap50", "box_ap75", "box_ar1", "box_ar10", "box_ar100"})
+    EXPECT_EQ(without_area.find(name), whole.find(name)) << name;
+}
+
+TEST_F(DetectionTest, HasNoNumberWhereNothingCanBeMeasured) {
+  const auto file = data_ / "annotations" / "instances_val.json";
+  nlohmann::json instances = nlohmann::json::parse(test::read_bytes(file));
+  instances["annotations"] = nlohmann::json::array();
+  test::write_bytes(file, instances.dump());
+  const auto task = plan().build(Splits::test);
+  EXPECT_EQ(task->data_notes(), std::vector<std::string>{file.string() + ": has no object of the model's classes, so "
+                                                                         "that AP cannot be measured"});
+  task->model().eval();
+  const train::Metrics metrics = task->evaluate([](int64_t, int64_t) {});
+  for (const char* name : {"box_ap", "mask_ap"}) EXPECT_TRUE(std::isnan(metrics.find(name).value())) << name;
+  // A run is trained all the same, and no checkpoint of it is the best.
+  EXPECT_EQ(trained(folder_ / "run").step, 9);
 }
 
 TEST_F(DetectionTest, WritesResultsOfBoxesAndMasksApart) {

@@ -152,9 +152,25 @@ TEST(DetectionTally, CountsWhatWasFoundAsWhat) {
   EXPECT_EQ(numbers.rows[1][1].text.find(" ± "), std::string::npos);
 }
 
-TEST(DetectionTally, HasANumberThatDecidesWithoutObjects) {
+TEST(DetectionTally, MeasuresBoxesOfObjectsWithoutAMask) {
+  const geometry::RunLengths mask = geometry::RunLengths({20, 60}, std::vector<uint32_t>{0, 200, 1000});
+  std::vector<metrics::TrueObject> truths = two_truths();
+  truths[0].mask = mask;
+  const std::vector<FoundObject> found{{0, 0.9, {0, 0, 10, 10}, mask}, {1, 0.8, {40, 0, 50, 10}, mask}};
+  DetectionTally tally(2, /*masks=*/true);
+  tally.add(0, 50, truths, found);
+  const DetectionEvaluation evaluation = tally.finish();
+  EXPECT_EQ(evaluation.boxes.numbers[0], 1);
+  EXPECT_EQ(evaluation.boxes.classes[1].truths, 1);
+  EXPECT_EQ(evaluation.masks->numbers[0], 1) << "of the class whose object has a mask";
+  EXPECT_EQ(evaluation.masks->classes[1].truths, 0);
+  EXPECT_EQ(evaluation.masks->classes[1].ap, -1);
+}
+
+TEST(DetectionTally, HasNoNumberWithoutObjects) {
   const DetectionEvaluation evaluation = DetectionTally(2, true).finish();
-  EXPECT_EQ(evaluation.metrics().find("box_ap"), 0);
+  for (const char* name : {"box_ap", "mask_ap"}) EXPECT_TRUE(std::isnan(evaluation.metrics().find(name).value()));
+  EXPECT_FALSE(DetectionTally(2, false).finish().metrics().find("mask_ap"));
   EXPECT_TRUE(to_json(evaluation, kNames).empty());
   EXPECT_TRUE(detection_metrics(true)[0].decides);
   EXPECT_EQ(detection_metrics(true).size(), 25u);
