@@ -1,11 +1,10 @@
 #include "cachet/io/zip_archive.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "cachet/io/crc32.h"
 #include "cachet/io/error.h"
 #include "cachet/io/little_endian.h"
 #include "cachet/io/zip_directory.h"
@@ -102,7 +101,7 @@ const ZipMember* ZipArchive::find(std::string_view member) const {
 
 void ZipArchive::read(const ZipMember& member, std::span<std::byte> bytes) const {
   source_.read_at(member.begin, bytes);
-  if (crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != member.crc)
+  if (crc32(bytes) != member.crc)
     throw Error(name_ + ": member " + in_quotes(member.name) + " is damaged: its CRC-32 is another");
 }
 

@@ -159,10 +159,23 @@ class TextMistakes(command.FolderTest):
         self.train("language.toml", "run")
         self.cachet("data", "tokens", "corpus", "-o", "corpus", "--vocabulary-file", "corpus/words.txt")
         file = self.folder / "corpus/train.tokens-cachet"
-        content = bytearray(file.read_bytes())
-        content[-2:] = b"\xff\xff"
-        file.write_bytes(content)
-        self.assertIn("is 65535, and its vocabulary has 23", self.refuses("train", "language.toml", "--run", "x", lines=4))
+        whole = file.read_bytes()
+        for place, said in ((40, "it does not have its checksum"), (-1, "its table of checksums is damaged"),
+                            (130, "tokens 0 to")):
+            content = bytearray(whole)
+            content[place] ^= 1
+            file.write_bytes(content)
+            said_now = self.refuses("train", "language.toml", "--run", "x", lines=4)
+            self.assertIn(said, said_now)
+            self.assertIn("`cachet data tokens` makes it anew", said_now)
+        # A file of the first version: no checksums, and a note.
+        tokens = int.from_bytes(whole[24:32], "little")
+        first = bytearray(b"CACHTOK1" + whole[8:112] + bytes(16) + whole[128:128 + 2 * tokens])
+        file.write_bytes(first)
+        self.assertIn("has no checksums", self.train("language.toml", "old").stderr)
+        first[-2:] = b"\xff\xff"
+        file.write_bytes(first)
+        self.assertIn("is 65535, and its vocabulary has 23", self.refuses("train", "language.toml", "--run", "x", lines=5))
         other = (self.folder / "corpus/words.txt").read_text().replace("word1\t", "other\t")
         self.write("others.txt", other)
         self.assertIn("is another vocabulary than the recipe's", self.refuses("eval", "run", "--set", "data.vocabulary_file=others.txt"))

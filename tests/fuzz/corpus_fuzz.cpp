@@ -6,6 +6,7 @@
 #include "cachet/data/text/corpus.h"
 #include "cachet/data/text/token_file.h"
 #include "cachet/data/text/word_vocabulary.h"
+#include "cachet/io/crc32.h"
 #include "cachet/io/error.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -60,8 +61,16 @@ std::vector<std::string> seeds() {
     header.resize(128, '\0');
     return "\0"s + header + ids;
   };
-  return {file(2, 300, "\1\0\2\0\3\1"s), file(4, 70000, "\1\0\1\0"s),
-          "\1<eos>\t2\nthe\t2\n<unk>\t1\n\0the cat\n the\n"s};
+  // The same with checksums, of one block.
+  const auto checked = [&](const std::string& first_version) {
+    const auto crc = [&](const std::string& bytes) { return number(io::crc32(std::as_bytes(std::span(bytes))), 4); };
+    const std::string table = crc(first_version.substr(129));
+    std::string header = "CACHTOK2" + first_version.substr(9, 104) + number(65536, 4) + crc(table) + number(0, 4);
+    header += crc(header);
+    return "\0"s + header + first_version.substr(129) + table;
+  };
+  const std::string narrow = file(2, 300, "\1\0\2\0\3\1"s), wide = file(4, 70000, "\1\0\1\0"s);
+  return {narrow, wide, checked(narrow), checked(wide), "\1<eos>\t2\nthe\t2\n<unk>\t1\n\0the cat\n the\n"s};
 }
 
 }  // namespace cachet::fuzz

@@ -94,8 +94,9 @@ void count_text_of_bytes(Corpus& corpus) {
 Corpus from_token_file(const fs::path& path, const Vocabulary& vocabulary) {
   auto file = std::make_shared<const TokenFile>(TokenFile::open(path));
   file->require(vocabulary);
-  const TokenFileFacts facts = file->facts();
-  return {std::move(file), facts, path};
+  Corpus corpus{file, file->facts(), path};
+  corpus.file_note = file->note();
+  return corpus;
 }
 
 Corpus from_text(const fs::path& path, const TextEncoder& encoder, CorpusTokens tokens) {
@@ -334,6 +335,7 @@ std::vector<std::string> Corpus::notes(const char* split) const {
   if (replaced > 0)
     lines.push_back(std::string(split) + ": " + std::to_string(replaced) + " bytes that are no UTF-8 were replaced");
   if (begins_with_mark) lines.push_back(std::string(split) + ": begins with a byte-order mark, which is kept");
+  if (file_note) lines.push_back(std::string(split) + ": " + *file_note);
   return lines;
 }
 

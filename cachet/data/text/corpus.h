@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,14 +58,16 @@ std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& opti
 /// subword model has), in their order.
 struct Corpus {
   std::shared_ptr<const TokenSequence> tokens;
-  TokenFileFacts facts;               // text_bytes and text_characters are 0 where a text is cut, unless it is of bytes
-  std::filesystem::path path;         // the file
-  int64_t unknown = 0, replaced = 0;  // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens,
-                                      // the former also where the text is cut
-  bool begins_with_mark = false;      // a byte-order mark, which is text as any other; unknown of a file of tokens
-  std::string text_digest{};          // of all bytes of the text; empty of a file of tokens
-  DataDigest digest() const;          // of all tokens and their meaning
-  std::string fingerprint() const;    // as version 0.1.0 made it
+  TokenFileFacts facts;                    // text_bytes and text_characters are 0 where the text is cut
+  std::filesystem::path path;              // the file
+  int64_t unknown = 0, replaced = 0;       // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens,
+                                           // the former also where the text is cut
+  bool begins_with_mark = false;           // a byte-order mark, which is text as any other; unknown of a file of tokens
+  int64_t split_tokens = 0;                // of the whole split, of which facts.tokens are kept; 0 of no file
+  std::optional<std::string> file_note{};  // TokenFile::note()
+  std::string text_digest{};               // of all bytes of the text; empty of a file of tokens
+  DataDigest digest() const;               // of all tokens and their meaning
+  std::string fingerprint() const;         // as version 0.1.0 made it
   std::vector<std::string> notes(const char* split) const;  // what it holds, lines for the log
 };
 

@@ -101,8 +101,10 @@ void ParallelCorpus::read_token_files(const ParallelOptions& options, const std:
   for (const ParallelFiles& each : files) {
     std::array<std::shared_ptr<const Sentences>, 2> all;
     for (size_t side = 0; side < 2; ++side) {
-      all[side] = std::make_shared<const SentencesInFile>(TokenFile::open(side == 0 ? each.source : each.target),
-                                                          sides_[side].vocabulary, sides_[side].marks.end);
+      const auto file = std::make_shared<const SentencesInFile>(TokenFile::open(side == 0 ? each.source : each.target),
+                                                                sides_[side].vocabulary, sides_[side].marks.end);
+      if (auto note = file->file().note()) file_notes_.push_back(*std::move(note));
+      all[side] = file;
       kept[side]->add_file(all[side]);
     }
     if (all[0]->size() != all[1]->size())
@@ -206,6 +208,7 @@ std::vector<std::string> ParallelCorpus::notes(const char* split) const {
                     " left out: " + std::to_string(counts_.empty) + " with an empty side, " +
                     std::to_string(counts_.too_long) + " longer than data.max_length, " +
                     std::to_string(counts_.unbalanced) + " beyond data.max_ratio");
+  for (const std::string& note : file_notes_) lines.push_back(before + note);
   if (counts_.cut > 0)
     lines.push_back(before + counted(counts_.cut, "sentence") + " cut to data.max_length, " +
                     std::to_string(rules_.max_length) + " tokens");
