@@ -27,7 +27,8 @@ int run_matching(const MatchingArguments& arguments) {
   if (arguments.json) {
     const nlohmann::ordered_json json{{"schema", kSchema},     {"folder", arguments.folder},
                                       {"train", counts.train}, {"evaluation", counts.evaluation},
-                                      {"test", counts.test},   {"reviews_left_out", counts.left_out}};
+                                      {"test", counts.test},   {"reviews_left_out", counts.left_out},
+                                      {"notes", counts.notes}};
     print_json(json);
     return kDone;
   }
@@ -35,6 +36,7 @@ int run_matching(const MatchingArguments& arguments) {
             << " to test with\n";
   if (counts.left_out > 0) std::cout << counts.left_out << " reviews have no two words and were left out\n";
   std::cout << arguments.folder << '\n';
+  for (const std::string& note : counts.notes) std::cout << note << '\n';
   return kDone;
 }
 

@@ -36,7 +36,8 @@ int run_pairs(const PairsArguments& arguments) try {
                                       {"test", counts.test},
                                       {"sentences", counts.sentences},
                                       {"left_out_empty", counts.empty},
-                                      {"left_out_repeated", counts.repeated}};
+                                      {"left_out_repeated", counts.repeated},
+                                      {"left_out_byte_order_mark", counts.byte_order_mark}};
     print_json(json);
     return kDone;
   }
@@ -45,6 +46,7 @@ int run_pairs(const PairsArguments& arguments) try {
   if (counts.empty > 0) std::cout << counts.empty << " rows with an empty side were left out\n";
   if (counts.repeated > 0) std::cout << counts.repeated << " rows that repeat another were left out\n";
   std::cout << folder << '\n';
+  if (counts.byte_order_mark) std::cout << "the byte-order mark before the first row was left out\n";
   return kDone;
 } catch (const std::invalid_argument& error) {
   throw UsageError("--columns, --by and --held-out: " + std::string(error.what()));

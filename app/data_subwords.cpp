@@ -37,23 +37,25 @@ int run_subwords(const SubwordArguments& arguments) {
   require_file_output(arguments.output, {{".model"}, paths});
   data::SubwordOptions options = arguments.options;
   options.kind = arguments.type == "bpe" ? data::SubwordKind::bpe : data::SubwordKind::unigram;
-  int64_t replaced = 0;
-  const std::vector<std::string> texts = data::read_training_texts(paths, arguments.most, replaced, arguments.form);
-  const std::string model = data::train_subwords(texts, options);
+  const data::TrainingTexts read = data::read_training_texts(paths, arguments.most, arguments.form);
+  const std::string model = data::train_subwords(read.texts, options);
   const data::Vocabulary vocabulary = data::SubwordEncoder(model, file).vocabulary();
   io::write_file_atomically(file, model);
   if (arguments.json) {
     const nlohmann::ordered_json json{{"schema", kSchema},
                                       {"file", file},
-                                      {"texts", texts.size()},
-                                      {"bytes_replaced", replaced},
+                                      {"texts", read.texts.size()},
+                                      {"bytes_replaced", read.replaced},
+                                      {"notes", read.notes},
                                       {"vocabulary", vocabulary.size},
                                       {"hash", vocabulary.fingerprint}};
     print_json(json);
     return kDone;
   }
-  std::cout << vocabulary.size << " pieces of " << texts.size() << " texts, hash " << vocabulary.fingerprint << '\n';
-  if (replaced > 0) std::cout << replaced << " bytes that are no UTF-8 were replaced\n";
+  std::cout << vocabulary.size << " pieces of " << read.texts.size() << " texts, hash " << vocabulary.fingerprint
+            << '\n';
+  if (read.replaced > 0) std::cout << read.replaced << " bytes that are not UTF-8 were replaced\n";
+  for (const std::string& note : read.notes) std::cout << note << '\n';
   std::cout << file << '\n';
   return kDone;
 }

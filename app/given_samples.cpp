@@ -8,7 +8,7 @@
 #include <memory>
 #include <system_error>
 
-#include "cachet/data/vision/folder_walk.h"
+#include "cachet/data/folder_walk.h"
 #include "cachet/io/error.h"
 #include "cachet/io/line_reader.h"
 #include "cachet/report/utf8.h"

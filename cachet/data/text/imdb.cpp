@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cachet/data/data_digest.h"
+#include "cachet/data/folder_walk.h"
 #include "cachet/data/ordered_prefetch.h"
 #include "cachet/data/text/sequence_kinds.h"
 #include "cachet/io/error.h"
@@ -20,41 +21,38 @@ constexpr std::array<const char*, 2> kReviewFolders{"neg", "pos"};
 constexpr uint64_t kMostReviewBytes = uint64_t{1} << 20;
 constexpr int64_t kReviewsAhead = 64;  // of each thread
 
-std::vector<fs::path> text_files(const fs::path& folder) {
-  std::vector<fs::path> files;
+FoundTexts review_files(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
     throw io::Error(folder.string() +
                     ": there is no such folder; reviews lie in train and test, each with folders neg " +
                     "and pos of .txt files");
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() == ".txt") files.push_back(entry->path());
-  }
-  if (error) throw io::Error(folder.string() + ": cannot be listed: " + error.message());
-  if (files.empty()) throw io::Error(folder.string() + ": holds no .txt files");
-  std::ranges::sort(files);
-  return files;
+  return text_files_below(folder);
 }
 
 }  // namespace
 
-std::vector<Review> find_reviews(const fs::path& root, const std::string& split) {
-  std::vector<Review> reviews;
+FoundReviews find_reviews(const fs::path& root, const std::string& split) {
+  FoundReviews found;
+  FoundTexts all;
   for (size_t label = 0; label < kReviewFolders.size(); ++label) {
-    const std::string folder = split + "/" + kReviewFolders[label];
-    for (fs::path& path : text_files(root / folder)) {
-      std::string id = folder + "/" + path.stem().string();
-      reviews.push_back({std::move(path), std::move(id), static_cast<int64_t>(label)});
+    FoundTexts of_label = review_files(root / split / kReviewFolders[label]);
+    for (const fs::path& path : of_label.files) {
+      std::string id = path.lexically_relative(root).replace_extension().generic_string();
+      found.reviews.push_back({path, std::move(id), static_cast<int64_t>(label)});
     }
+    all.add(std::move(of_label));
   }
-  return reviews;
+  found.note = all.note();
+  return found;
 }
 
 std::string read_review(const Review& review) { return io::read_text_file(review.path, kMostReviewBytes); }
 
 std::shared_ptr<const SequenceDataset> read_imdb(const fs::path& root, const std::string& split,
                                                  const TextEncoder& encoder, const SequenceRules& rules) {
-  const std::vector<Review> reviews = find_reviews(root, split);
+  const FoundReviews found = find_reviews(root, split);
+  const std::vector<Review>& reviews = found.reviews;
   // Subwords take milliseconds a review.
   const auto threads = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
   struct ReadReview {
@@ -69,6 +67,7 @@ std::shared_ptr<const SequenceDataset> read_imdb(const fs::path& root, const std
       },
       threads, kReviewsAhead * threads);
   SequenceBuilder builder(encoder.vocabulary(), rules);
+  if (found.note) builder.note(*found.note);
   for (const Review& review : reviews) {
     auto [text, digest] = *texts.next();
     builder.add_text(review.id);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,14 @@ struct Review {
   int64_t label = 0;  // 0 negative, 1 positive
 };
 
-/// The files <root>/<split>/{neg,pos}/*.txt, by label and name; `split` is "train" or "test". Throws io::Error where a
-/// folder is missing or has none.
-std::vector<Review> find_reviews(const std::filesystem::path& root, const std::string& split);
+struct FoundReviews {
+  std::vector<Review> reviews{};
+  std::optional<std::string> note{};  // for the user: files that are not reviews
+};
+
+/// The .txt files below <root>/<split>/neg and pos, by label and name; `split` is "train" or "test". Hidden files are
+/// none. Throws io::Error if a folder is missing or has none.
+FoundReviews find_reviews(const std::filesystem::path& root, const std::string& split);
 
 /// A review's bytes. Throws io::Error beyond 1 MiB.
 std::string read_review(const Review& review);

@@ -12,6 +12,7 @@
 #include "cachet/data/random.h"
 #include "cachet/data/text/imdb.h"
 #include "cachet/data/text/matching.h"
+#include "cachet/data/text/text_lines.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
 #include "cachet/io/new_folder.h"
@@ -32,7 +33,8 @@ std::string without_outer_spaces(const std::string& text) {
 
 /// The review cut at the space nearest its middle; nothing where it has none between words.
 std::optional<ReviewHalves> halves_of(const Review& review) {
-  std::string text = without_outer_spaces(read_review(review));
+  const std::string whole = read_review(review);
+  std::string text = without_outer_spaces(std::string(without_byte_order_mark(whole)));
   std::ranges::replace_if(
       text, [](char symbol) { return kSpaces.find(symbol) != std::string_view::npos; }, ' ');
   const size_t middle = text.size() / 2;
@@ -78,13 +80,15 @@ std::string matching_rows(std::span<const ReviewHalves> reviews, uint64_t seed, 
 
 /// All reviews that can be cut, in drawn order.
 std::vector<ReviewHalves> drawn_halves(const std::filesystem::path& imdb, const std::string& split, uint64_t seed,
-                                       int64_t& left_out) {
-  const std::vector<Review> reviews = find_reviews(imdb, split);
+                                       MatchingCounts& counts) {
+  FoundReviews found = find_reviews(imdb, split);
+  const std::vector<Review>& reviews = found.reviews;
+  if (found.note) counts.notes.push_back(*std::move(found.note));
   std::vector<ReviewHalves> halves;
   const CounterRandom random{seed, RandomStream::pairs, split == "train" ? uint64_t{0} : uint64_t{1}, 0};
   for (const int64_t index : permutation(static_cast<int64_t>(reviews.size()), random)) {
     auto cut = halves_of(reviews[static_cast<size_t>(index)]);
-    cut ? halves.push_back(*std::move(cut)) : static_cast<void>(++left_out);
+    cut ? halves.push_back(*std::move(cut)) : static_cast<void>(++counts.left_out);
   }
   return halves;
 }
@@ -103,12 +107,12 @@ MatchingCounts write_matching_folder(const std::filesystem::path& imdb, const st
     io::write_new_file(result.path() / matching_file_name("imdb_pairs", split).text(), std::as_bytes(std::span(rows)));
     return 2 * static_cast<int64_t>(reviews.size());
   };
-  const std::vector<ReviewHalves> training = drawn_halves(imdb, "train", options.seed, counts.left_out);
+  const std::vector<ReviewHalves> training = drawn_halves(imdb, "train", options.seed, counts);
   const auto held_out =
       static_cast<size_t>(std::llround(options.evaluation_fraction * static_cast<double>(training.size())));
   counts.evaluation = write(SequenceSplit::validation, std::span(training).first(held_out));
   counts.train = write(SequenceSplit::train, std::span(training).subspan(held_out));
-  counts.test = write(SequenceSplit::test, drawn_halves(imdb, "test", options.seed, counts.left_out));
+  counts.test = write(SequenceSplit::test, drawn_halves(imdb, "test", options.seed, counts));
   result.finish();
   return counts;
 }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace cachet::data {
 
@@ -14,6 +16,7 @@ struct MatchingOptions {
 struct MatchingCounts {
   int64_t train = 0, evaluation = 0, test = 0;  // pairs
   int64_t left_out = 0;                         // reviews without two words
+  std::vector<std::string> notes{};             // about files that are not reviews
 };
 
 /// Writes imdb_pairs.train.tsv, .eval.tsv and .test.tsv (the form of read_matching) in a new folder, which appears when

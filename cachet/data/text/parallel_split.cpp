@@ -62,9 +62,16 @@ std::vector<SentencePair> read_rows(const std::filesystem::path& tsv, const Pair
   std::vector<SentencePair> pairs;
   std::unordered_set<std::string> seen;
   const TextFile file(tsv);
+  bool is_first = true;
   read_tsv(file.source(), tsv.string(), {.header = {}, .columns = options.columns.size()},
            [&](std::span<const std::string_view> fields) {
              SentencePair pair{std::string(fields[columns.places[0]]), std::string(fields[columns.places[1]])};
+             // Rows are written in another order.
+             if (std::exchange(is_first, false) && fields[0].starts_with(kByteOrderMark)) {
+               counts.byte_order_mark = true;
+               for (size_t side = 0; side < 2; ++side)
+                 if (columns.places[side] == 0) pair[side].erase(0, kByteOrderMark.size());
+             }
              if (pair[0].empty() || pair[1].empty())
                ++counts.empty;
              else if (!seen.insert(pair[0] + '\t' + pair[1]).second)

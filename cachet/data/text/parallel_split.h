@@ -20,6 +20,7 @@ struct PairSplitCounts {
   int64_t sentences = 0;                        // different ones of the language by which they are split
   int64_t empty = 0;                            // rows left out for an empty side
   int64_t repeated = 0;                         // rows left out that stand there word for word before
+  bool byte_order_mark = false;                 // whether one stood before the first row
 };
 
 /// Splits a .tsv file (plain, .gz or .xz) of sentences and translations at random: all translations of a sentence are

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cachet/data/text/sequence_dataset.h"
@@ -34,6 +35,8 @@ class SequenceBuilder {
   std::optional<int64_t> add_sequence(std::vector<Token> tokens);
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }
+  /// A line for the user about the files that were read.
+  void note(std::string line) { counts_.file_note = std::move(line); }
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
   /// Of what a reader makes sequences of, all of it: the data set's digest has it.
   void add_text(std::string_view text) {

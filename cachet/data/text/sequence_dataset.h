@@ -14,9 +14,10 @@ namespace cachet::data {
 
 /// What was done to samples by rule while they were read.
 struct SequenceCounts {
-  int64_t truncated = 0;  // sequences cut to max_length
-  int64_t skipped = 0;    // samples left out because a text of theirs is empty
-  int64_t replaced = 0;   // bytes that were no UTF-8, replaced by U+FFFD for subwords
+  int64_t truncated = 0;    // sequences cut to max_length
+  int64_t skipped = 0;      // samples left out because a text of theirs is empty
+  int64_t replaced = 0;     // bytes that were no UTF-8, replaced by U+FFFD for subwords
+  std::string file_note{};  // a line about files that were passed over; empty if there are none
 };
 
 /// One sample: which sequences of a store, and its class.

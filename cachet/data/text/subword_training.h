@@ -20,13 +20,19 @@ struct SubwordOptions {
                                  // decomposed characters come back composed
 };
 
-/// The texts to train a subword model with, of each path in turn: all .txt files below a folder, by name, a file a
-/// text; of a TSV file of pairs (data/text/matching.h) its texts, each once; of any other file, plain, .gz or .xz, its
-/// lines that are not empty. They are brought into `form`, and bytes that are no UTF-8 are replaced, and counted in
-/// `replaced`. `most`: at most so many texts, an even draw; 0 = all. Throws io::Error, also for a folder that holds
-/// folders train and test, which would mix the two.
-std::vector<std::string> read_training_texts(const std::vector<std::filesystem::path>& paths, int64_t most,
-                                             int64_t& replaced, TextNormalization form = TextNormalization::none);
+struct TrainingTexts {
+  std::vector<std::string> texts{};
+  int64_t replaced = 0;              // bytes that are not UTF-8
+  std::vector<std::string> notes{};  // for the user: characters that were replaced, files that were passed over
+};
+
+/// The texts to train a subword model with, of each path in turn: all .txt files below a folder (data/folder_walk.h),
+/// by name, a file a text; of a TSV file of pairs (data/text/matching.h) its texts, each once; of any other file,
+/// plain, .gz or .xz, its lines that are not empty. Byte-order marks are left out. Texts are brought into `form`. Bytes
+/// that are not UTF-8, and the character that SentencePiece reserves, are replaced. `most`: at most so many texts, an
+/// even draw; 0 = all. Throws io::Error, also for a folder that holds folders train and test, which would mix the two.
+TrainingTexts read_training_texts(const std::vector<std::filesystem::path>& paths, int64_t most,
+                                  TextNormalization form = TextNormalization::none);
 
 /// Trains a SentencePiece model and returns its bytes: the same for the same texts, in whatever process. Throws
 /// io::Error, also in a build without SentencePiece.

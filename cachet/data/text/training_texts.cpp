@@ -1,6 +1,7 @@
-#include <algorithm>
 #include <unordered_set>
+#include <utility>
 
+#include "cachet/data/folder_walk.h"
 #include "cachet/data/random.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/subword_training.h"
@@ -16,17 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMostTrainingTextBytes = uint64_t{1} << 26;
 constexpr TsvLayout kPairsOfTexts{.header = {}, .columns = 5};
-
-std::vector<fs::path> text_files_below(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() == ".txt") files.push_back(entry->path());
-  }
-  if (error) throw io::Error(folder.string() + ": cannot be listed: " + error.message());
-  std::ranges::sort(files);
-  return files;
-}
 
 /// Keeps all texts, or an even draw of so many (Vitter's algorithm R): which ones is a function of their number alone.
 class KeptTexts {
@@ -59,7 +49,9 @@ void add_texts_of_pairs(const fs::path& file, KeptTexts& texts) {
 
 void add_lines(const fs::path& file, KeptTexts& texts) {
   int64_t lines = 0;
+  bool is_first = true;
   for_each_line(file, [&](std::string_view line) {
+    if (std::exchange(is_first, false)) line = without_byte_order_mark(line);
     if (line.empty()) return;
     texts.add(line);
     ++lines;
@@ -67,39 +59,59 @@ void add_lines(const fs::path& file, KeptTexts& texts) {
   if (lines == 0) throw io::Error(file.string() + ": holds no lines with a text");
 }
 
-void add_folder(const fs::path& folder, KeptTexts& texts) {
+FoundTexts add_folder(const fs::path& folder, KeptTexts& texts) {
   if (fs::is_directory(folder / "train") && fs::is_directory(folder / "test"))
     throw io::Error(folder.string() + ": holds train and test; name " + (folder / "train").string());
-  const std::vector<fs::path> files = text_files_below(folder);
-  if (files.empty()) throw io::Error(folder.string() + ": holds no .txt files");
+  FoundTexts found = text_files_below(folder);
   bool all_empty = true;
-  for (const fs::path& file : files) {
-    const std::string text = io::read_text_file(file, kMostTrainingTextBytes);
+  for (const fs::path& file : found.files) {
+    const std::string whole = io::read_text_file(file, kMostTrainingTextBytes);
+    const std::string_view text = without_byte_order_mark(whole);
     all_empty = all_empty && text.empty();
     texts.add(text);
   }
   if (all_empty) throw io::Error(folder.string() + ": all of its texts are empty");
+  return found;
+}
+
+/// Whether SentencePiece would leave the text out without a word: it marks unknown characters with this one. A space
+/// stands in its place.
+bool replace_reserved(std::string& text) {
+  constexpr std::string_view kReserved = "\xE2\x96\x85";  // U+2585
+  const bool has_some = text.find(kReserved) != std::string::npos;
+  for (size_t place = text.find(kReserved); place != std::string::npos; place = text.find(kReserved, place + 1))
+    text.replace(place, kReserved.size(), " ");
+  return has_some;
 }
 
 }  // namespace
 
-std::vector<std::string> read_training_texts(const std::vector<fs::path>& paths, int64_t most, int64_t& replaced,
-                                             TextNormalization form) {
+TrainingTexts read_training_texts(const std::vector<fs::path>& paths, int64_t most, TextNormalization form) {
+  TrainingTexts all;
   KeptTexts kept(most);
+  FoundTexts found;
   for (const fs::path& path : paths) {
     std::error_code error;
     if (!fs::exists(path, error))
       throw io::Error(path.string() + ": there is no such folder of .txt files, TSV file of pairs, or text");
     if (fs::is_directory(path, error))
-      add_folder(path, kept);
+      found.add(add_folder(path, kept));
     else if (path.extension() == ".tsv")
       add_texts_of_pairs(path, kept);
     else
       add_lines(path, kept);
   }
-  std::vector<std::string> texts = kept.take();
-  for (std::string& text : texts) text = with_valid_utf8(normalized(text, form), replaced);
-  return texts;
+  all.texts = kept.take();
+  int64_t reserved = 0;
+  for (std::string& text : all.texts) {
+    text = with_valid_utf8(normalized(text, form), all.replaced);
+    reserved += replace_reserved(text) ? 1 : 0;
+  }
+  if (reserved > 0)
+    all.notes.push_back(std::to_string(reserved) + (reserved == 1 ? " text holds" : " texts hold") +
+                        " U+2585, a character that SentencePiece reserves; it was read as a space");
+  if (auto note = found.note()) all.notes.push_back(*std::move(note));
+  return all;
 }
 
 }  // namespace cachet::data

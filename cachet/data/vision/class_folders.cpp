@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cachet/data/class_matching.h"
-#include "cachet/data/vision/folder_walk.h"
+#include "cachet/data/folder_walk.h"
 #include "cachet/data/vision/image_files.h"
 #include "cachet/io/error.h"
 

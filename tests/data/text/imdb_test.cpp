@@ -40,6 +40,23 @@ TEST(Imdb, ReviewsAreBytesByLabelAndName) {
   EXPECT_EQ(read_imdb(root.path(), "test", ByteEncoder(), {})->size(), 2);
 }
 
+TEST(Imdb, ReviewsEndInTxtInAnyCaseAndAreNotHidden) {
+  const test::TemporaryDirectory root;
+  test::write_reviews(root.path(), 2, 1);
+  test::write_text(root / "train/neg/0_5.TXT", "first");
+  for (const char* hidden : {"train/neg/._0_5.TXT", "train/neg/.DS_Store", "train/pos/.trash/1_1.txt"})
+    test::write_text(root / hidden, "no review");
+  test::write_text(root / "train/pos/urls.md", "no review");
+  test::write_text(root / "train/pos/Thumbs.db", "no review");
+  const auto reviews = read_imdb(root.path(), "train", ByteEncoder(), {});
+  ASSERT_EQ(reviews->size(), 5);
+  EXPECT_EQ(text_of(reviews->tokens(0)), "first");
+  EXPECT_EQ(describe(reviews->counts()),
+            std::vector<std::string>{"2 files that are not .txt files were passed over, the first of them " +
+                                     (root / "train/pos/Thumbs.db").string()});
+  EXPECT_EQ(find_reviews(root.path(), "train").reviews[0].id, "train/neg/0_5");
+}
+
 TEST(Imdb, EmptyReviewsAreRefusedOrSkipped) {
   const test::TemporaryDirectory root;
   test::write_reviews(root.path(), 2, 1);

@@ -248,9 +248,8 @@ TEST(NormalizedSubwords, KeepCharactersOfOneSpelling) {
   std::string lines;
   for (const std::string& line : decomposed) lines += line + "\n";
   test::write_text(folder / "text", lines);
-  int64_t replaced = 0;
-  EXPECT_EQ(read_training_texts({folder / "text"}, 0, replaced, nfc), composed);
-  EXPECT_EQ(read_training_texts({folder / "text"}, 0, replaced), decomposed);
+  EXPECT_EQ(read_training_texts({folder / "text"}, 0, nfc).texts, composed);
+  EXPECT_EQ(read_training_texts({folder / "text"}, 0).texts, decomposed);
   const SubwordOptions options{.vocabulary = 24, .begin_and_end = true, .keep_characters = true};
   const auto encoder = [&](const std::vector<std::string>& texts, TextNormalization form) {
     return with_normalization(std::make_unique<SubwordEncoder>(train_subwords(texts, options), "m"), form, "m");

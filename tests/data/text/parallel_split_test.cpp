@@ -31,6 +31,20 @@ std::string pairs_table() {
   return table + "e7\td70\n";
 }
 
+// Rows are drawn: what stands before the first would come to stand within a file.
+TEST(PairSplit, LeavesOutAByteOrderMark) {
+  const test::TemporaryDirectory folder;
+  std::string table;
+  for (int i = 0; i < 40; ++i) table += "e" + std::to_string(i) + "\td" + std::to_string(i) + "\n";
+  test::write_text(folder / "plain.tsv", table);
+  test::write_text(folder / "marked.tsv", "\xEF\xBB\xBF" + table);
+  const PairSplitOptions options{.columns = {"en", "de"}, .held_out = 5};
+  EXPECT_FALSE(write_pair_folder(folder / "plain.tsv", folder / "plain", options).byte_order_mark);
+  EXPECT_TRUE(write_pair_folder(folder / "marked.tsv", folder / "marked", options).byte_order_mark);
+  for (const char* name : {"train.en", "train.de", "valid.en", "test.en"})
+    EXPECT_EQ(lines_of(folder / "marked" / name), lines_of(folder / "plain" / name)) << name;
+}
+
 TEST(PairSplit, NoSentenceIsInTwoSplits) {
   const test::TemporaryDirectory folder;
   test::write_text(folder / "all.tsv", pairs_table());

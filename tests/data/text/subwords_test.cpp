@@ -212,14 +212,15 @@ TEST(TrainingTexts, AreTheFilesOfAFolderOrTheTextsOfPairs) {
   test::write_text(folder / "train/neg/a.txt", "first");
   test::write_text(folder / "train/neg/a.md", "no text");
   test::write_text(folder / "pairs.tsv", "1\ta\tb\tone\ttwo\n0\ta\tc\tone\tthree\n");
-  int64_t replaced = 0;
-  EXPECT_EQ(read_training_texts({folder / "train"}, 0, replaced), (std::vector<std::string>{"first", "second \uFFFD"}));
-  EXPECT_EQ(replaced, 1);
-  EXPECT_EQ(read_training_texts({folder / "pairs.tsv"}, 0, replaced),
-            (std::vector<std::string>{"one", "two", "three"}));
+  const TrainingTexts read = read_training_texts({folder / "train"}, 0);
+  EXPECT_EQ(read.texts, (std::vector<std::string>{"first", "second \uFFFD"}));
+  EXPECT_EQ(read.replaced, 1);
+  EXPECT_EQ(read.notes, std::vector<std::string>{"1 file that is not a .txt file was passed over: " +
+                                                 (folder / "train/neg/a.md").string()});
+  EXPECT_EQ(read_training_texts({folder / "pairs.tsv"}, 0).texts, (std::vector<std::string>{"one", "two", "three"}));
   std::filesystem::create_directory(folder / "test");
   const auto complaint = [&](const std::filesystem::path& path) {
-    return test::thrown_message<io::Error>([&] { read_training_texts({path}, 0, replaced); });
+    return test::thrown_message<io::Error>([&] { read_training_texts({path}, 0); });
   };
   EXPECT_EQ(complaint(folder.path()),
             folder.path().string() + ": holds train and test; name " + (folder / "train").string());
@@ -230,6 +231,28 @@ TEST(TrainingTexts, AreTheFilesOfAFolderOrTheTextsOfPairs) {
   EXPECT_EQ(complaint(folder / "empty"), (folder / "empty").string() + ": all of its texts are empty");
 }
 
+// Hidden files are none: macOS writes one beside each file of a disk that is not its own.
+TEST(TrainingTexts, AreNoHiddenFilesAndHaveNoMarkInTheirMiddle) {
+  const test::TemporaryDirectory folder;
+  test::write_text(folder / "texts/A.TXT", "\xEF\xBB\xBFone");
+  test::write_text(folder / "texts/._A.TXT", "resource fork");
+  test::write_text(folder / "texts/.hidden/b.txt", "hidden");
+  test::write_text(folder / "lines", "\xEF\xBB\xBFtwo\nthree\n");
+  const TrainingTexts read = read_training_texts({folder / "texts", folder / "lines"}, 0);
+  EXPECT_EQ(read.texts, (std::vector<std::string>{"one", "two", "three"}));
+  EXPECT_TRUE(read.notes.empty());
+}
+
+// SentencePiece leaves out a text that holds the character.
+TEST(TrainingTexts, ThatHoldAReservedCharacterStay) {
+  const test::TemporaryDirectory folder;
+  test::write_text(folder / "lines", "a\u2585b\nc\n\u2585\u2585d\n");
+  const TrainingTexts read = read_training_texts({folder / "lines"}, 0);
+  EXPECT_EQ(read.texts, (std::vector<std::string>{"a b", "c", "  d"}));
+  ASSERT_EQ(read.notes.size(), 1u);
+  EXPECT_NE(read.notes[0].find("2 texts hold U+2585"), std::string::npos) << read.notes[0];
+}
+
 TEST(TrainingTexts, AreTheLinesOfSeveralFiles) {
   const test::TemporaryDirectory folder;
   test::write_text(folder / "train.de", "eins\n\nzwei\r\ndrei \xff");
@@ -237,12 +260,12 @@ TEST(TrainingTexts, AreTheLinesOfSeveralFiles) {
   test::write_bytes(folder / "train.en.gz",
                     test::gzip({reinterpret_cast<const uint8_t*>(english.data()), english.size()}));
   test::write_text(folder / "empty.de", "\n\n");
-  int64_t replaced = 0;
   const std::vector<std::filesystem::path> both{folder / "train.de", folder / "train.en.gz"};
-  EXPECT_EQ(read_training_texts(both, 0, replaced),
-            (std::vector<std::string>{"eins", "zwei", "drei \uFFFD", "one", "two"}));
-  EXPECT_EQ(replaced, 1);
-  EXPECT_EQ(test::thrown_message<io::Error>([&] { read_training_texts({folder / "empty.de"}, 0, replaced); }),
+  const TrainingTexts read = read_training_texts(both, 0);
+  EXPECT_EQ(read.texts, (std::vector<std::string>{"eins", "zwei", "drei \uFFFD", "one", "two"}));
+  EXPECT_EQ(read.replaced, 1);
+  EXPECT_TRUE(read.notes.empty());
+  EXPECT_EQ(test::thrown_message<io::Error>([&] { read_training_texts({folder / "empty.de"}, 0); }),
             (folder / "empty.de").string() + ": holds no lines with a text");
 }
 
@@ -251,9 +274,8 @@ TEST(TrainingTexts, AreAnEvenDrawWhereThereAreTooMany) {
   std::string lines;
   for (int i = 0; i < 10'000; ++i) lines += std::to_string(i) + "\n";
   test::write_text(folder / "train.de", lines);
-  int64_t replaced = 0;
-  const std::vector<std::string> drawn = read_training_texts({folder / "train.de"}, 1000, replaced);
-  EXPECT_EQ(drawn, read_training_texts({folder / "train.de"}, 1000, replaced));
+  const std::vector<std::string> drawn = read_training_texts({folder / "train.de"}, 1000).texts;
+  EXPECT_EQ(drawn, read_training_texts({folder / "train.de"}, 1000).texts);
   ASSERT_EQ(drawn.size(), 1000u);
   std::array<int, 4> quarters{};
   for (const std::string& line : drawn) ++quarters[static_cast<size_t>(std::stoi(line) / 2500)];
