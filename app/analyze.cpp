@@ -11,6 +11,7 @@
 #include "app/command.h"
 #include "app/device_argument.h"
 #include "app/json.h"
+#include "app/number_option.h"
 #include "app/output.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
@@ -257,9 +258,9 @@ Action declare_analyze(CLI::App& app) {
   std::string words;
   for (const auto& analysis : tasks::analyses()) words += (words.empty() ? "" : ",") + std::string(analysis->word());
   app.add_option("--what", arguments->what, "Of " + words + " (all that the models have)")->type_name("LIST");
-  app.add_option("--samples", arguments->options.samples, "Evaluation samples to look at (256)")->type_name("N");
-  app.add_option("--steps", arguments->options.steps,
-                 "Training steps to replay, of whose statistics normality is tested (100)")
+  add_number(app, "--samples", arguments->options.samples, "Evaluation samples to look at (256)", {1})->type_name("N");
+  add_number(app, "--steps", arguments->options.steps,
+             "Training steps to replay, of whose statistics normality is tested (100)", {1})
       ->type_name("P");
   app.add_option("--data", arguments->data, "The folder that the data lie in: data.root")->type_name("FOLDER");
   add_recipe_settings(app, arguments->settings);

@@ -7,6 +7,7 @@
 #include "app/counted_progress.h"
 #include "app/device_argument.h"
 #include "app/json.h"
+#include "app/number_option.h"
 #include "app/output.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
@@ -82,15 +83,14 @@ Action declare_average(CLI::App& app) {
   auto arguments = std::make_shared<AverageArguments>();
   add_saved_model(app, arguments->run, "A run's folder");
   add_device_option(app, arguments->run.device);
-  app.add_option("--last", arguments->last,
-                 "How many of its newest checkpoints (10); train.keep says how many there are")
-      ->check(CLI::Range(1, 1'000'000))
+  add_number(app, "--last", arguments->last,
+             "How many of its newest checkpoints (10); train.keep says how many there are", {1, 1'000'000})
       ->type_name("N");
   CLI::Option* renewing =
-      app.add_option("--renew-states", arguments->renewing,
-                     "Pass N batches of training through the mean: its running statistics and caches are then its own, "
-                     "not those of the last checkpoint")
-          ->check(CLI::Range(1, 1'000'000'000))
+      add_number(app, "--renew-states", arguments->renewing,
+                 "Pass N batches of training through the mean: its running statistics and caches are then its own, "
+                 "not those of the last checkpoint",
+                 {1, 1'000'000'000})
           ->type_name("N");
   for (const char* of_data : {"--data", "--set", "--device"}) app.get_option(of_data)->needs(renewing);
   add_progress_option(app, arguments->progress);

@@ -9,6 +9,7 @@
 #include "app/described_model.h"
 #include "app/device_argument.h"
 #include "app/json.h"
+#include "app/number_option.h"
 #include "app/one_of.h"
 #include "app/precision_note.h"
 #include "app/progress_argument.h"
@@ -222,12 +223,10 @@ Action declare_bench(CLI::App& app) {
   };
   list(app.add_option("--precision", arguments->precisions, "fp32, bf16 or both: fp32,bf16 (fp32)"), "LIST")
       ->check(one_of({"fp32", "bf16"}));
-  list(app.add_option("--batch", arguments->batches, "Samples in a batch, such as 1,8,32 (1)"), "LIST")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-  list(app.add_option("--threads", arguments->threads, "Threads, such as 1,2,4 (all)"), "LIST")
-      ->check(CLI::Range(1, 4096));
-  app.add_option("--seconds", arguments->seconds, "Time of each measurement behind its warm-up (2)")
-      ->check(CLI::Range(0.001, 86400.0))
+  list(add_number(app, "--batch", arguments->batches, "Samples in a batch, such as 1,8,32 (1)", {1, int64_t{1} << 20}),
+       "LIST");
+  list(add_number(app, "--threads", arguments->threads, "Threads, such as 1,2,4 (all)", {1, 4096}), "LIST");
+  add_number(app, "--seconds", arguments->seconds, "Time of each measurement behind its warm-up (2)", {0.001, 86400.0})
       ->type_name("S");
   add_device_option(app, arguments->device);
   add_progress_option(app, arguments->progress);

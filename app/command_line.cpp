@@ -15,6 +15,7 @@
 #include "app/command.h"
 #include "app/failure.h"
 #include "app/help_formatter.h"
+#include "app/number_option.h"
 #include "app/usage.h"
 #include "cachet/cachet.h"
 #include "cachet/report/program_name.h"
@@ -53,6 +54,7 @@ struct Parser {
       sub->footer(examples_text(command.examples));
       actions[sub] = command.declare(*sub);
     }
+    refuse_empty_values(app);
   }
 };
 

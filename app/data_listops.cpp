@@ -6,8 +6,8 @@
 #include "app/counted_progress.h"
 #include "app/data_command.h"
 #include "app/json.h"
+#include "app/number_option.h"
 #include "app/progress_argument.h"
-#include "app/seed_argument.h"
 #include "app/text_output.h"
 #include "cachet/data/text/listops.h"
 #include "cachet/data/text/listops_file.h"
@@ -109,7 +109,7 @@ Action declare_data_listops(CLI::App& app) {
       ->required()
       ->type_name("FOLDER");
   const auto number = [&app](const char* name, int64_t& value, const std::string& meaning) {
-    app.add_option(name, value, meaning + " (" + std::to_string(value) + ")")->type_name("N");
+    add_number(app, name, value, meaning + " (" + std::to_string(value) + ")")->type_name("N");
   };
   number("--train", options.train, "Expressions to train with");
   number("--validation", options.validation, "Expressions to validate with");
@@ -118,8 +118,8 @@ Action declare_data_listops(CLI::App& app) {
   number("--arguments", options.arguments, "Most arguments of an operator");
   number("--longer-than", options.longer_than, "Tokens, without parentheses, that an expression has more than");
   number("--shorter-than", options.shorter_than, "Tokens that it has fewer than");
-  app.add_option("--seed", options.seed, "Draws the expressions (0)")->type_name("N")->check(is_seed());
-  app.add_option("--threads", options.threads, "Threads, which change the speed alone (all of the machine)")
+  add_number(app, "--seed", options.seed, "Draws the expressions (0)")->type_name("N");
+  add_number(app, "--threads", options.threads, "Threads, which change the speed alone (all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

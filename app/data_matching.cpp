@@ -4,7 +4,7 @@
 
 #include "app/data_command.h"
 #include "app/json.h"
-#include "app/seed_argument.h"
+#include "app/number_option.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/matching_maker.h"
 
@@ -35,8 +35,8 @@ int run_matching(const MatchingArguments& arguments) {
   std::cout << counts.train << " pairs to train with, " << counts.evaluation << " to evaluate with, " << counts.test
             << " to test with\n";
   if (counts.left_out > 0) std::cout << counts.left_out << " reviews have no two words and were left out\n";
-  std::cout << arguments.folder << '\n';
   for (const std::string& note : counts.notes) std::cout << note << '\n';
+  std::cout << arguments.folder << '\n';
   return kDone;
 }
 
@@ -50,12 +50,10 @@ Action declare_data_matching(CLI::App& app) {
   app.add_option("-o,--output", arguments->folder, "The folder to make: imdb_pairs.train.tsv, .eval.tsv, .test.tsv")
       ->required()
       ->type_name("FOLDER");
-  app.add_option("--evaluation", arguments->options.evaluation_fraction,
-                 "Share of the training reviews whose pairs are to evaluate with (0.1)")
+  add_number(app, "--evaluation", arguments->options.evaluation_fraction,
+             "Share of the training reviews whose pairs are to evaluate with (0.1)")
       ->type_name("SHARE");
-  app.add_option("--seed", arguments->options.seed, "Draws which reviews stand beside each other (0)")
-      ->type_name("N")
-      ->check(is_seed());
+  add_number(app, "--seed", arguments->options.seed, "Draws which reviews stand beside each other (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_matching(*arguments); };
 }

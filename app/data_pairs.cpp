@@ -5,8 +5,8 @@
 
 #include "app/data_command.h"
 #include "app/json.h"
+#include "app/number_option.h"
 #include "app/output.h"
-#include "app/seed_argument.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/parallel_split.h"
 
@@ -45,8 +45,8 @@ int run_pairs(const PairsArguments& arguments) try {
             << " to test with\n";
   if (counts.empty > 0) std::cout << counts.empty << " rows with an empty side were left out\n";
   if (counts.repeated > 0) std::cout << counts.repeated << " rows that repeat another were left out\n";
-  std::cout << folder << '\n';
   if (counts.byte_order_mark) std::cout << "the byte-order mark before the first row was left out\n";
+  std::cout << folder << '\n';
   return kDone;
 } catch (const std::invalid_argument& error) {
   throw UsageError("--columns, --by and --held-out: " + std::string(error.what()));
@@ -70,11 +70,10 @@ Action declare_data_pairs(CLI::App& app) {
   app.add_option("--by", arguments->options.by,
                  "The language of which no sentence is in two splits (the first column's)")
       ->type_name("LANGUAGE");
-  app.add_option("--held-out", arguments->options.held_out,
-                 "Sentences of that language to validate with, and as many to test with (1000)")
-      ->check(CLI::PositiveNumber)
+  add_number(app, "--held-out", arguments->options.held_out,
+             "Sentences of that language to validate with, and as many to test with (1000)", {1})
       ->type_name("N");
-  app.add_option("--seed", arguments->options.seed, "Draws the splits (0)")->type_name("N")->check(is_seed());
+  add_number(app, "--seed", arguments->options.seed, "Draws the splits (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_pairs(*arguments); };
 }

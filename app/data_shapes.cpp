@@ -6,8 +6,8 @@
 #include "app/counted_progress.h"
 #include "app/data_command.h"
 #include "app/json.h"
+#include "app/number_option.h"
 #include "app/progress_argument.h"
-#include "app/seed_argument.h"
 #include "app/text_output.h"
 #include "cachet/data/vision/shape_folder.h"
 #include "cachet/report/program_name.h"
@@ -95,17 +95,17 @@ Action declare_data_shapes(CLI::App& app) {
       ->required()
       ->type_name("FOLDER");
   const auto number = [&app](const char* name, int64_t& value, const std::string& meaning) {
-    app.add_option(name, value, meaning + " (" + std::to_string(value) + ")")->type_name("N");
+    add_number(app, name, value, meaning + " (" + std::to_string(value) + ")")->type_name("N");
   };
   number("--train", options.train, "Images to train with");
   number("--validation", options.validation, "Images to validate with");
   number("--height", options.height, "Pixels");
   number("--width", options.width, "Pixels");
   number("--objects", options.most_objects, "Most objects of an image");
-  app.add_option("--crowds", options.crowds, "Share of images with a crowd of small shapes (0.1)")->type_name("SHARE");
+  add_number(app, "--crowds", options.crowds, "Share of images with a crowd of small shapes (0.1)")->type_name("SHARE");
   app.add_option("--format", arguments->format, "png or jpeg (png)")->type_name("FORMAT");
-  app.add_option("--seed", options.seed, "Draws the pictures (0)")->type_name("N")->check(is_seed());
-  app.add_option("--threads", options.threads, "Threads, which change the speed alone (all of the machine)")
+  add_number(app, "--seed", options.seed, "Draws the pictures (0)")->type_name("N");
+  add_number(app, "--threads", options.threads, "Threads, which change the speed alone (all of the machine)")
       ->type_name("N");
   add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -7,6 +7,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/normalize_argument.h"
+#include "app/number_option.h"
 #include "app/one_of.h"
 #include "app/output.h"
 #include "cachet/data/data_path.h"
@@ -71,15 +72,13 @@ Action declare_data_subwords(CLI::App& app) {
       ->allow_extra_args(false)
       ->type_name("PATH");
   add_output(app, arguments->output, "The SentencePiece model to write")->required();
-  app.add_option("--vocabulary", arguments->options.vocabulary, "Pieces, padding and unknown among them (8000)")
-      ->check(CLI::Range(3, 65'536))
+  add_number(app, "--vocabulary", arguments->options.vocabulary, "Pieces, padding and unknown among them (8000)",
+             {3, 65'536})
       ->type_name("N");
   app.add_option("--type", arguments->type, "bpe or unigram (bpe)")
       ->check(one_of({"bpe", "unigram"}))
       ->type_name("TYPE");
-  app.add_option("--most", arguments->most, "At most so many texts, an even draw (all)")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
+  add_number(app, "--most", arguments->most, "At most so many texts, an even draw (all)", {1})->type_name("N");
   app.add_flag("--line-ends", arguments->options.begin_and_end,
                "Ids for the begin and the end of a line, which language models and translation need");
   app.add_flag("--keep-characters", arguments->options.keep_characters,

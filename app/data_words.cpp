@@ -5,6 +5,7 @@
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/normalize_argument.h"
+#include "app/number_option.h"
 #include "app/output.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/corpus.h"
@@ -66,12 +67,10 @@ Action declare_data_words(CLI::App& app) {
                  "The training text, or the folder that holds it: wiki.train.tokens or train.txt")
       ->required();
   add_output(app, arguments->output, "The vocabulary to write: a line a word, with its count")->required();
-  app.add_option("--vocabulary", arguments->most, "The most words, <eos> and <unk> among them (all)")
-      ->check(CLI::Range(int64_t{2}, data::kMostTokens))
+  add_number(app, "--vocabulary", arguments->most, "The most words, <eos> and <unk> among them (all)",
+             {2, data::kMostTokens})
       ->type_name("N");
-  app.add_option("--least", arguments->least, "How often a word must come (1)")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->type_name("N");
+  add_number(app, "--least", arguments->least, "How often a word must come (1)", {1, 1'000'000'000})->type_name("N");
   add_normalize(app, arguments->form);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_words(*arguments); };

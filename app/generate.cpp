@@ -10,8 +10,8 @@
 #include "app/command.h"
 #include "app/given_samples.h"
 #include "app/json.h"
+#include "app/number_option.h"
 #include "app/recipe_argument.h"
-#include "app/seed_argument.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
 
@@ -67,18 +67,16 @@ Action declare_generate(CLI::App& app) {
   app.add_option("--prompt", arguments->prompt, "The text to go on behind (none: a text's beginning)")
       ->type_name("TEXT");
   app.add_option("--lines", arguments->lines, "A file of prompts, a line each; - is standard input")->type_name("FILE");
-  app.add_option("--tokens", options.tokens, "How many tokens to write (100)")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N");
-  app.add_option("--temperature", options.sampling.temperature,
-                 "What scores are divided by; 0 takes the surest token (1)")
+  add_number(app, "--tokens", options.tokens, "How many tokens to write (100)", {1, 1'000'000})->type_name("N");
+  add_number(app, "--temperature", options.sampling.temperature,
+             "What scores are divided by; 0 takes the surest token (1)", {0})
       ->type_name("X");
-  app.add_option("--top-k", options.sampling.top_k, "Draw from the k surest tokens; 0: from all (0)")->type_name("K");
-  app.add_option("--top-p", options.sampling.top_p, "Draw from the fewest tokens with this share (1)")->type_name("P");
-  app.add_option("--repetition-penalty", options.sampling.repetition_penalty,
-                 "How much less likely tokens become that came before (1)")
+  add_number(app, "--top-k", options.sampling.top_k, "Draw from the k surest tokens; 0: from all (0)")->type_name("K");
+  add_number(app, "--top-p", options.sampling.top_p, "Draw from the fewest tokens with this share (1)")->type_name("P");
+  add_number(app, "--repetition-penalty", options.sampling.repetition_penalty,
+             "How much less likely tokens become that came before (1)")
       ->type_name("X");
-  app.add_option("--seed", options.seed, "Of what is drawn (0)")->type_name("N")->check(is_seed());
+  add_number(app, "--seed", options.seed, "Of what is drawn (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each prompt");
   return [arguments] { return run_generate(*arguments); };
 }

@@ -5,8 +5,8 @@
 #include "app/import_json.h"
 #include "app/json.h"
 #include "app/model_argument.h"
+#include "app/number_option.h"
 #include "app/output.h"
-#include "app/seed_argument.h"
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
@@ -107,7 +107,7 @@ Action declare_import(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_flag("--partial", arguments->partial, "Load what fits, though not all of the model or the file does");
-  app.add_option("--seed", arguments->seed, "Draws what starts fresh (0)")->type_name("N")->check(is_seed());
+  add_number(app, "--seed", arguments->seed, "Draws what starts fresh (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object, every name in it");
   return [arguments] { return run_import(*arguments); };
 }

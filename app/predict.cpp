@@ -12,6 +12,7 @@
 #include "app/counted_progress.h"
 #include "app/data_place.h"
 #include "app/given_samples.h"
+#include "app/number_option.h"
 #include "app/output.h"
 #include "app/prediction_folder.h"
 #include "app/progress_argument.h"
@@ -307,12 +308,9 @@ Action declare_predict(CLI::App& app) {
                  "instead of the test split")
       ->type_name("");
   app.add_option("--lines", arguments->lines, "A file with a sample a line; - is standard input")->type_name("FILE");
-  app.add_option("--top", arguments->top, "Classes to name for each sample (5)")
-      ->check(CLI::Range(int64_t{1}, int64_t{1000}))
-      ->type_name("K");
+  add_number(app, "--top", arguments->top, "Classes to name for each sample (5)", {1, 1000})->type_name("K");
   app.add_flag("--logits", arguments->logits, "Add what the model gives for every class, by label, before softmax");
-  app.add_option("--least-score", arguments->least_score, "Of pictures: draw what is at least so sure (0.3)")
-      ->check(CLI::Range(0.0, 1.0))
+  add_number(app, "--least-score", arguments->least_score, "Of pictures: draw what is at least so sure (0.3)", {0, 1})
       ->type_name("X");
   add_output(app, arguments->output,
              "A file of JSON lines, or a folder for pictures with what was found drawn over them and files of "

@@ -9,6 +9,7 @@
 #include "app/described_model.h"
 #include "app/json.h"
 #include "app/model_argument.h"
+#include "app/number_option.h"
 #include "app/one_of.h"
 #include "app/published_table.h"
 #include "app/text_output.h"
@@ -117,9 +118,7 @@ Action declare_summary(CLI::App& app) {
          "Count the models of a published table beside what was printed: paper")
       ->check(one_of({"paper"}))
       ->type_name("TABLE");
-  app.add_option("--depth", arguments->depth, "Levels of modules to show; 0 shows the model alone")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
+  add_number(app, "--depth", arguments->depth, "Levels of modules to show; 0 shows the model alone")->type_name("N");
   app.add_flag("--inference", arguments->inference, "Count evaluation's pass, where a frozen cache runs no gates");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);

@@ -12,7 +12,6 @@
 #include "app/failure.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
-#include "app/seed_argument.h"
 #include "app/shared_series.h"
 #include "app/text_output.h"
 #include "app/training.h"
@@ -234,8 +233,7 @@ Action declare_sweep(CLI::App& app) {
       ->type_name("");
   add_recipe_settings(app, arguments->settings);
   app.add_option("--seeds", arguments->seeds, "Train each point once for each of N seeds, or of these (the recipe's)")
-      ->type_name("N|A,B,...")
-      ->check(names_seeds());
+      ->type_name("N|A,B,...");
   app.add_flag("--resume", arguments->resume,
                "Go on with the sweep in --run; what is done, or what another process trains, is passed by");
   app.add_option("--run", arguments->run, "The sweep's folder (RUNS/<date>-<recipe>-sweep)")->type_name("FOLDER");

@@ -5,9 +5,9 @@
 
 #include "app/command.h"
 #include "app/data_place.h"
+#include "app/number_option.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
-#include "app/seed_argument.h"
 #include "app/training.h"
 #include "app/training_processes.h"
 #include "cachet/nn/replicas.h"
@@ -127,15 +127,14 @@ Action declare_train(CLI::App& app) {
   app.add_flag("--resume", arguments->resume, "Go on with the run: the folder, or the newest one of this recipe");
   app.add_option("--run", arguments->run, "The run's folder (RUNS/<date>-<recipe>)")->type_name("FOLDER");
   app.add_option("--runs", arguments->runs, "Where runs lie (runs)")->type_name("FOLDER");
-  app.add_option("--seed", arguments->seed, "The same as --set train.seed=N")->type_name("N")->check(is_seed());
+  add_number(app, "--seed", arguments->seed, "The same as --set train.seed=N", {0, train::kGreatestSeed})
+      ->type_name("N");
   app.add_option("--seeds", arguments->seeds, "Train once for each of N seeds, or of these, in one folder")
-      ->type_name("N|A,B,...")
-      ->check(names_seeds());
-  app.add_option(
-         "--processes", arguments->processes,
-         "Train in N processes of this machine, each with its part of every batch (train.batch_size is all of it)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+      ->type_name("N|A,B,...");
+  add_number(app, "--processes", arguments->processes,
+             "Train in N processes of this machine, each with its part of every batch (train.batch_size is all of it)",
+             {1, 4096})
+      ->type_name("N");
   app.add_flag("--print", arguments->print, "Print the recipe that would run, with each value's origin, and leave");
   app.add_flag("--dry-run", arguments->dry_run,
                "Try a step, an evaluation and a checkpoint, estimate the run, and leave; needs no data");

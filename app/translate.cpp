@@ -15,9 +15,9 @@
 #include "app/counted_progress.h"
 #include "app/given_samples.h"
 #include "app/json.h"
+#include "app/number_option.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
-#include "app/seed_argument.h"
 #include "cachet/nn/linear.h"
 #include "cachet/report/format.h"
 #include "cachet/report/terminal.h"
@@ -126,46 +126,42 @@ Action declare_translate(CLI::App& app) {
   tasks::LineTranslationOptions& options = arguments->options;
   add_saved_run(app, arguments->model);
   app.add_option("FILE", arguments->files, "Texts, a sentence a line; - or none is standard input");
-  app.add_option("--beam", arguments->beam, "Hypotheses of a sentence that go on (the recipe's)")
-      ->check(CLI::Range(1, 1000))
+  add_number(app, "--beam", arguments->beam, "Hypotheses of a sentence that go on (the recipe's)", {1, 1000})
       ->type_name("N");
-  app.add_option("--n-best", options.beam.n_best,
-                 "Print so many translations of each line: its number, a score and a text, with tabs between (1)")
-      ->check(CLI::Range(1, 1000))
+  add_number(app, "--n-best", options.beam.n_best,
+             "Print so many translations of each line: its number, a score and a text, with tabs between (1)",
+             {1, 1000})
       ->type_name("N");
-  app.add_option("--length-penalty", arguments->length_penalty,
-                 "The sum of log p is divided by the length to this power (the recipe's)")
+  add_number(app, "--length-penalty", arguments->length_penalty,
+             "The sum of log p is divided by the length to this power (the recipe's)")
       ->type_name("X");
-  app.add_option("--min-length", arguments->shortest, "Fewest tokens of a translation (the recipe's)")
-      ->check(CLI::Range(0, 1 << 20))
+  add_number(app, "--min-length", arguments->shortest, "Fewest tokens of a translation (the recipe's)", {0, 1 << 20})
       ->type_name("N");
-  app.add_option("--max-length-a", arguments->per_token, "At most a·L + b tokens for L of the source (the recipe's)")
-      ->check(CLI::Range(0.0, 1000.0))
+  add_number(app, "--max-length-a", arguments->per_token, "At most a·L + b tokens for L of the source (the recipe's)",
+             {0, 1000})
       ->type_name("A");
-  app.add_option("--max-length-b", arguments->added, "See --max-length-a")
-      ->check(CLI::Range(0, 1 << 20))
-      ->type_name("B");
+  add_number(app, "--max-length-b", arguments->added, "See --max-length-a", {0, 1 << 20})->type_name("B");
   app.add_flag("--sample", arguments->draws, "Draw translations in the place of a search");
   models::SamplingOptions& sampling = arguments->sampling;
   const auto of_drawing = [&](CLI::Option* option, const char* type) {
     option->type_name(type)->each(
         [arguments, option](const std::string&) { arguments->of_drawing = option->get_name(); });
   };
-  of_drawing(app.add_option("--temperature", sampling.temperature, "Of --sample: what scores are divided by (1)"), "X");
-  of_drawing(app.add_option("--top-k", sampling.top_k, "Of --sample: draw from the k surest tokens; 0: from all (0)"),
-             "K");
-  of_drawing(app.add_option("--top-p", sampling.top_p, "Of --sample: draw from the fewest tokens with this share (1)"),
-             "P");
-  of_drawing(app.add_option("--repetition-penalty", sampling.repetition_penalty,
-                            "Of --sample: how much less likely tokens become that came before (1)"),
+  of_drawing(add_number(app, "--temperature", sampling.temperature, "Of --sample: what scores are divided by (1)"),
              "X");
-  of_drawing(app.add_option("--seed", options.seed, "Of --sample (0)")->check(is_seed()), "N");
-  app.add_option("--lines-at-once", arguments->lines,
-                 "Lines that are read before the first is translated (256; 1 from a terminal)")
-      ->check(CLI::Range(1, 1'000'000))
+  of_drawing(add_number(app, "--top-k", sampling.top_k, "Of --sample: draw from the k surest tokens; 0: from all (0)"),
+             "K");
+  of_drawing(add_number(app, "--top-p", sampling.top_p, "Of --sample: draw from the fewest tokens with this share (1)"),
+             "P");
+  of_drawing(add_number(app, "--repetition-penalty", sampling.repetition_penalty,
+                        "Of --sample: how much less likely tokens become that came before (1)"),
+             "X");
+  of_drawing(add_number(app, "--seed", options.seed, "Of --sample (0)"), "N");
+  add_number(app, "--lines-at-once", arguments->lines,
+             "Lines that are read before the first is translated (256; 1 from a terminal)", {1, 1'000'000})
       ->type_name("N");
-  app.add_option("--tokens-at-once", options.max_tokens, "Tokens of the sentences that are translated together (4096)")
-      ->check(CLI::Range(1, 1 << 24))
+  add_number(app, "--tokens-at-once", options.max_tokens, "Tokens of the sentences that are translated together (4096)",
+             {1, 1 << 24})
       ->type_name("N");
   app.add_flag("--json", arguments->json, "Print a JSON object for each line");
   add_progress_option(app, arguments->progress);

@@ -1,6 +1,8 @@
 #include "cachet/config/reading.h"
 
+#include <charconv>
 #include <cmath>
+#include <system_error>
 
 #include "cachet/config/near_names.h"
 #include "cachet/config/toml_text.h"
@@ -26,6 +28,14 @@ Reading<Number> within(Number value, const Range<Number>& range) {
   return {std::nullopt, demand(range) + ", not " + toml_text(value)};
 }
 
+/// Whether a text is a number that no `Number` can hold. TOML refuses it, and --set takes it as a text then.
+template <class Number>
+bool is_beyond(const std::string& text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc::result_out_of_range && end == text.data() + text.size();
+}
+
 }  // namespace
 
 Reading<bool> read_boolean(const Node& node) {
@@ -35,6 +45,8 @@ Reading<bool> read_boolean(const Node& node) {
 
 Reading<int64_t> read_integer(const Node& node, const Range<int64_t>& range) {
   if (const int64_t* value = std::get_if<int64_t>(&node.value)) return within(*value, range);
+  if (const std::string* text = std::get_if<std::string>(&node.value); text && is_beyond<int64_t>(*text))
+    return {std::nullopt, "must be an integer from -2^63 to 2^63 - 1, not " + *text};
   return {std::nullopt, "must be an integer, not " + describe(node)};
 }
 
@@ -55,6 +67,8 @@ Reading<std::array<int64_t, 2>> read_pair(const Node& node, const Range<int64_t>
 Reading<double> read_real(const Node& node, const Range<double>& range) {
   if (const int64_t* value = std::get_if<int64_t>(&node.value)) return within(static_cast<double>(*value), range);
   const double* value = std::get_if<double>(&node.value);
+  if (const std::string* text = std::get_if<std::string>(&node.value); text && is_beyond<double>(*text))
+    return {std::nullopt, "must be a finite number, not " + *text};
   if (value == nullptr) return {std::nullopt, "must be a number, not " + describe(node)};
   if (!std::isfinite(*value)) return {std::nullopt, "must be a finite number, not " + describe(node)};
   return within(*value, range);

@@ -33,6 +33,13 @@ std::vector<uint64_t> read_seeds(const std::filesystem::path& file) {
   return seeds;
 }
 
+std::optional<uint64_t> parse_seed(std::string_view text) {
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size() || seed > kGreatestSeed) return std::nullopt;
+  return seed;
+}
+
 }  // namespace
 
 SeedFolder SeedFolder::create(const std::filesystem::path& path, const WrittenRecipe& recipe,
@@ -70,24 +77,17 @@ bool SeedFolder::is_at(const std::filesystem::path& path) {
   return std::filesystem::exists(path / kSeedsName, unreadable);
 }
 
-std::optional<uint64_t> seed_from_text(std::string_view text) {
-  uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || end != text.data() + text.size() || seed > kGreatestSeed) return std::nullopt;
-  return seed;
-}
-
 std::optional<std::vector<uint64_t>> seeds_from_text(const std::string& text, uint64_t first) {
   std::vector<uint64_t> seeds;
   if (text.find(',') == std::string::npos) {
-    const auto count = seed_from_text(text);
+    const auto count = parse_seed(text);
     if (!count || *count == 0 || *count > kMostSeeds || first > kGreatestSeed - *count) return std::nullopt;
     for (uint64_t i = 0; i < *count; ++i) seeds.push_back(first + i);
     return seeds;
   }
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    const auto seed = seed_from_text(std::string_view(text).substr(begin, end - begin));
+    const auto seed = parse_seed(std::string_view(text).substr(begin, end - begin));
     if (!seed) return std::nullopt;
     seeds.push_back(*seed);
     begin = end + 1;

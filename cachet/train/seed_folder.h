@@ -5,12 +5,14 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cachet/train/run_folder.h"
 
 namespace cachet::train {
+
+/// As train.seed takes it.
+inline constexpr uint64_t kGreatestSeed = std::numeric_limits<int64_t>::max();
 
 /// The folder of one recipe's runs with several seeds: files like those of a run, seeds.json, and below it a whole run
 /// folder for each seed, `seed-3`. Several processes may have it, each of which trains other seeds: who changes what
@@ -52,11 +54,6 @@ class SeedFolder {
   RunFolder shared_;
   std::vector<uint64_t> seeds_;
 };
-
-inline constexpr uint64_t kGreatestSeed = std::numeric_limits<int64_t>::max();  // as train.seed takes it
-
-/// A seed in decimal digits; nothing for other texts and for one above kGreatestSeed.
-std::optional<uint64_t> seed_from_text(std::string_view text);
 
 /// What `--seeds` takes: "5" is that many seeds from `first` on, "0,1,7" is these. Nothing for other texts, for none,
 /// for a seed that comes twice, and for more than 1,000.
