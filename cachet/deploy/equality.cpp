@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cachet/ops/finite.h"
+
 namespace cachet::deploy {
 
 Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const Tolerance& tolerance) {
@@ -14,8 +16,8 @@ Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const
               "deploy: scores must be (N, classes) of both models, got ", expected.sizes(), " and ", actual.sizes());
   const at::Tensor before = expected.detach().to(at::kCPU, at::kDouble),
                    now = actual.detach().to(at::kCPU, at::kDouble);
-  TORCH_CHECK(before.isfinite().all().item<bool>() && now.isfinite().all().item<bool>(),
-              "deploy: scores that are not finite cannot be compared");
+  ops::require_finite_scores(before);
+  ops::require_finite_scores(now);
   Equality equality;
   equality.samples = before.size(0);
   const double largest = std::max(before.abs().max().item<double>(), 1e-30);

@@ -1,10 +1,12 @@
 #include "cachet/io/safetensors.h"
 
+#include <ATen/ops/aminmax.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/isfinite.h>
+#include <ATen/ops/view_as_real.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -72,15 +74,34 @@ Safetensors parse_safetensors(std::span<const std::byte> file, std::string_view 
                       });
 }
 
+namespace {
+
+/// The smallest and the largest of numbers are both NaN if one of them is: one pass, without a tensor beside them.
+bool all_finite(const at::Tensor& values) {
+  if (values.numel() == 0) return true;
+  const auto [least, largest] = at::aminmax(values);
+  return std::isfinite(least.item<double>()) && std::isfinite(largest.item<double>());
+}
+
+}  // namespace
+
 std::vector<std::string> non_finite(const TensorMap& tensors) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : tensors) {
     if (!tensor.is_floating_point() && !tensor.is_complex()) continue;
     const bool is_narrow = tensor.is_floating_point() && tensor.element_size() == 1;
     const at::Tensor values = is_narrow ? tensor.to(at::kFloat) : tensor;
-    if (!at::isfinite(values).all().item<bool>()) names.push_back(name);
+    if (!all_finite(values.is_complex() ? at::view_as_real(values) : values)) names.push_back(name);
   }
   return names;
+}
+
+void require_finite(const TensorMap& weights, const std::string& name) {
+  const std::vector<std::string> bad = non_finite(weights);
+  if (bad.empty()) return;
+  const std::string others = bad.size() > 1 ? ", and so do " + std::to_string(bad.size() - 1) + " other tensors" : "";
+  throw Error(name + ": " + in_quotes(bad.front()) + " has values that are NaN or infinite" + others +
+              "; take weights from before training diverged");
 }
 
 }  // namespace cachet::io

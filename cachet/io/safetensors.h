@@ -42,5 +42,8 @@ void write_safetensors(const std::filesystem::path& path, const TensorMap& tenso
 
 /// The names of the tensors that hold a NaN or an infinity.
 std::vector<std::string> non_finite(const TensorMap& tensors);
+/// Throws Error that begins with `name`, where the weights lie, and names the first such tensor: no model of them gives
+/// an answer.
+void require_finite(const TensorMap& weights, const std::string& name);
 
 }  // namespace cachet::io

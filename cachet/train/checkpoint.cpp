@@ -244,7 +244,10 @@ bool holds_weights_alone(const fs::path& folder) { return lacks_optimizer(read_m
 
 io::TensorMap read_weights(const fs::path& folder, bool averaged) {
   const Manifest manifest = read_manifest(folder);
-  return read_tensors(folder, manifest, weights_file(manifest, averaged));
+  const std::string_view file = weights_file(manifest, averaged);
+  io::TensorMap weights = read_tensors(folder, manifest, file);
+  io::require_finite(weights, (folder / file).string());
+  return weights;
 }
 
 std::string weights_digest(const fs::path& folder, bool averaged) {

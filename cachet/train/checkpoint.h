@@ -45,7 +45,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& folder);
 TrainState read_checkpoint_state(const std::filesystem::path& folder);
 
 /// Only the weights of a checkpoint: the averaged ones where it has them and `averaged` asks for them. Verifies the
-/// file it reads. Throws DamagedCheckpoint.
+/// file it reads. Throws DamagedCheckpoint, and io::Error for weights that are NaN or infinite.
 io::TensorMap read_weights(const std::filesystem::path& folder, bool averaged = true);
 
 /// The SHA-256 of the file that read_weights() reads, as the manifest has it. Throws DamagedCheckpoint.

@@ -2,9 +2,9 @@
 
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
+#include "cachet/ops/finite.h"
 #include "cachet/processes/processes.h"
 #include "cachet/train/gradients.h"
 #include "cachet/train/optimizer.h"
@@ -13,11 +13,8 @@
 
 namespace cachet::train {
 
-/// A loss, a gradient or a weight that is NaN or infinite. what() names it.
-class NotFinite : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+/// A loss, a gradient, a weight or a score that is NaN or infinite. what() names it.
+using ops::NotFinite;
 
 /// One optimizer step: micro-batches, backward passes, clipping, update.
 class TrainingStep {

@@ -3,8 +3,14 @@
 #include <ATen/ATen.h>
 
 #include "cachet/models/detection/boxes.h"
+#include "cachet/ops/finite.h"
 
 namespace cachet::models {
+
+void check_dense_scores(const DenseOutputs& outputs) {
+  for (const auto* levels : {&outputs.scores, &outputs.deltas})
+    for (const at::Tensor& level : *levels) ops::require_finite_scores(level);
+}
 
 void check_evaluates(const torch::nn::Module& detector) {
   TORCH_CHECK(!detector.is_training(), "detector: it detects in evaluation; call eval() first");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "cachet/models/detection/dense_targets.h"
 #include "cachet/models/detection/detection_sample.h"
 
 namespace cachet::models {
@@ -14,6 +15,10 @@ void check_detection_batch(const DetectionBatch& batch, int64_t classes, bool dr
 
 /// The same of images and places alone.
 void check_detection_images(const at::Tensor& images, const std::vector<DetectionImage>& places);
+
+/// Throws ops::NotFinite unless scores and offsets of boxes are finite: no box is above a threshold of scores that are
+/// NaN, and an image would seem empty.
+void check_dense_scores(const DenseOutputs& outputs);
 
 /// Throws c10::Error for a detector in training mode.
 void check_evaluates(const torch::nn::Module& detector);

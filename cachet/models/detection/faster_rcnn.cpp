@@ -83,9 +83,10 @@ std::vector<Detections> FasterRcnn::detect(const at::Tensor& images, const std::
   check_detection_images(images, places);
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> maps = levels(images);
+  const DenseOutputs first = rpn_->forward(maps);
+  check_dense_scores(first);
   std::vector<at::Tensor> proposals;
-  for (const Proposals& found : rpn_->proposals(rpn_->forward(maps), places, options_.rpn.test))
-    proposals.push_back(found.boxes);
+  for (const Proposals& found : rpn_->proposals(first, places, options_.rpn.test)) proposals.push_back(found.boxes);
   return roi_->detections(maps, proposals, places, frame);
 }
 

@@ -47,13 +47,17 @@ std::vector<Detections> RetinaNet::detect(const at::Tensor& images, const std::v
   check_evaluates(*this);
   check_detection_images(images, places);
   const at::NoGradGuard no_grad;
-  return head_->detections(outputs(images), places, frame);
+  const DenseOutputs out = outputs(images);
+  check_dense_scores(out);
+  return head_->detections(out, places, frame);
 }
 
 at::Tensor RetinaNet::box_scores(const at::Tensor& images) {
   check_evaluates(*this);
   const at::NoGradGuard no_grad;
-  return at::cat(outputs(images).scores, 1).flatten(0, 1);
+  const DenseOutputs out = outputs(images);
+  check_dense_scores(out);
+  return at::cat(out.scores, 1).flatten(0, 1);
 }
 
 Trial RetinaNet::trial(int64_t batch, const torch::TensorOptions& options) {

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "cachet/models/detection/boxes.h"
+#include "cachet/ops/finite.h"
 #include "cachet/ops/roi_align.h"
 
 namespace cachet::models {
@@ -106,6 +107,8 @@ std::vector<Detections> RoiHead::detections(const std::vector<at::Tensor>& level
     counts.push_back(proposals[image].size(0));
   }
   const BoxOutputs out = box_->forward(extract_rois(levels, at::cat(boxes), options_.extractor));
+  ops::require_finite_scores(out.scores);
+  ops::require_finite_scores(out.deltas);
   const auto scores = out.scores.split_with_sizes(counts), deltas = out.deltas.split_with_sizes(counts);
   std::vector<Detections> all;
   for (size_t image = 0; image < proposals.size(); ++image) {
@@ -117,6 +120,7 @@ std::vector<Detections> RoiHead::detections(const std::vector<at::Tensor>& level
     const at::Tensor& found = all.back().boxes;
     const at::Tensor in_batch = frame == DetectionFrame::original ? found * scale.to(found.options()) : found;
     all.back().mask_scores = mask_scores(levels, in_batch, all.back().labels, image);
+    ops::require_finite_scores(all.back().mask_scores);
   }
   return all;
 }
@@ -125,7 +129,9 @@ at::Tensor RoiHead::box_scores(const std::vector<at::Tensor>& levels, const at::
   std::vector<at::Tensor> of_images;
   for (int64_t image = 0; image < levels.front().size(0); ++image)
     of_images.push_back(with_image(boxes, static_cast<size_t>(image)));
-  return box_->forward(extract_rois(levels, at::cat(of_images), options_.extractor)).scores;
+  const at::Tensor scores = box_->forward(extract_rois(levels, at::cat(of_images), options_.extractor)).scores;
+  ops::require_finite_scores(scores);
+  return scores;
 }
 
 std::vector<at::Tensor> RoiHead::trial(const std::vector<at::Tensor>& levels, int64_t count, int64_t masks) const {

@@ -64,8 +64,6 @@ struct NextTokens {
  private:
   static void add(double log_probability, const LiveHypothesis& live, int64_t lane, int64_t token,
                   std::vector<Continuation>& all) {
-    if (std::isnan(log_probability))
-      throw std::runtime_error("beam_search: the model's scores are not numbers; its training has diverged");
     if (std::isfinite(log_probability)) all.push_back({live.sum + log_probability, log_probability, lane, token});
   }
 };

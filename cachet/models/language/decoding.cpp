@@ -12,6 +12,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "cachet/ops/finite.h"
+
 namespace cachet::models {
 namespace {
 
@@ -83,6 +85,7 @@ DecodingLanes::DecodingLanes(TranslationModel& model, const Sequences& source, c
 torch::Tensor DecodingLanes::next(std::span<const int64_t> last_tokens) {
   const at::NoGradGuard no_grad;
   torch::Tensor log_probabilities = model_.next_token(on_device(last_tokens, model_.device()), stream_);
+  ops::require_log_probabilities(log_probabilities);
   const TranslationTokens special = model_.translation_shape().tokens;
   // Some vocabularies have one id for both: masks tell what is padding.
   if (special.padding != special.end) log_probabilities.select(1, special.padding).fill_(kNever);

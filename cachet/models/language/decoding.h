@@ -47,7 +47,8 @@ class DecodingLanes {
   bool may_end() const { return step_ >= limits_.shortest; }
 
   /// Reads the last token of each lane, the begin before any. log p of the next one (lanes, vocabulary), −∞ for
-  /// padding and for ids that only pad the vocabulary.
+  /// padding and for ids that only pad the vocabulary. Throws ops::NotFinite for scores that are NaN, and for a lane
+  /// without a possible token.
   torch::Tensor next(std::span<const int64_t> last_tokens);
   /// The step is over: lane i goes on from the former lane rows[i]. Without lanes the batch is finished.
   void go_on(std::span<const int64_t> rows);

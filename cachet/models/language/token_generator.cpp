@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "cachet/ops/finite.h"
+
 namespace cachet::models {
 namespace {
 
@@ -55,6 +57,7 @@ std::vector<double> TokenGenerator::scores() {
   const torch::Tensor ids = one_lane(unread_, model_.device());
   TextStream beside{stream_.segments, keeps_past_ ? stream_.state : stream_.state->clone()};
   const torch::Tensor logs = model_.next_token(ids, beside).to(at::kDouble).cpu().contiguous();
+  ops::require_log_probabilities(logs);
   if (keeps_past_) unread_.clear();  // the stream has them
   return {logs.const_data_ptr<double>(), logs.const_data_ptr<double>() + known_};
 }

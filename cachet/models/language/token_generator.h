@@ -23,7 +23,8 @@ class TokenGenerator {
 
   /// Reads tokens that somebody gives, at least one before the first next().
   void read(std::span<const int64_t> tokens);
-  /// Draws the next token, and reads it. Equal seeds give equal tokens on one machine.
+  /// Draws the next token, and reads it. Equal seeds give equal tokens on one machine. Throws ops::NotFinite for scores
+  /// that are.
   int64_t next();
 
  private:

@@ -15,6 +15,7 @@
 #include "cachet/data/vision/image_kinds.h"
 #include "cachet/data/vision/transforms.h"
 #include "cachet/io/png.h"
+#include "cachet/ops/finite.h"
 #include "cachet/report/progress.h"
 #include "cachet/tasks/image_classification/made_up_images.h"
 #include "cachet/tasks/image_classification/training_pictures.h"
@@ -167,11 +168,17 @@ std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int6
 
 void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) {
   const at::NoGradGuard no_grad;
+at::Tensor ImageClassification::logits_of(at::Tensor images) {
+  train::move_to(train::device_of(*model_), {&images});
+  const at::Tensor logits = model_->forward(images).to(at::kFloat).cpu();
+  ops::require_finite_scores(logits);
+  return logits;
+}
+
   const int64_t size = training_options_.batch_size;
   auto stream = test_loader_->stream(/*epoch=*/0, first / size);
   while (auto batch = stream.next()) {
-    train::move_to(train::device_of(*model_), {&batch->images});
-    use({batch->indices, batch->labels, model_->forward(batch->images).to(at::kFloat).cpu(), batch->number * size});
+    use({batch->indices, batch->labels, logits_of(batch->images), batch->number * size});
   }
 }
 
@@ -193,9 +200,7 @@ at::Tensor ImageClassification::classify_given(const PreparedSamples& samples) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> images;
   for (const auto& sample : samples) images.push_back(dynamic_cast<const PreparedImage&>(*sample).image);
-  at::Tensor input = at::cat(images);
-  train::move_to(train::device_of(*model_), {&input});
-  return model_->forward(input).to(at::kFloat).cpu();
+  return logits_of(at::cat(images));
 }
 
 std::map<std::string, data::DataDigest> ImageClassification::data_digests() const {

@@ -55,6 +55,9 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
 
  private:
   ImageClassificationOptions options_;
+  /// Of images (B, channels, height, width): (B, classes) float32, on the CPU.
+  at::Tensor logits_of(at::Tensor images);
+
   train::TrainOptions training_options_;
   std::shared_ptr<const data::LabelledImages> training_, test_;
   data::Normalization normalization_;

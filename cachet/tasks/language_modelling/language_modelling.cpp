@@ -20,6 +20,7 @@
 #include "cachet/io/error.h"
 #include "cachet/models/language/token_generator.h"
 #include "cachet/nn/regularizer.h"
+#include "cachet/ops/finite.h"
 #include "cachet/tasks/language_modelling/language_samples.h"
 #include "cachet/tasks/language_modelling/language_sections.h"
 #include "cachet/tasks/shown_text.h"
@@ -96,6 +97,14 @@ class LanguageTrainingStream final : public train::TrainingStream {
   models::TextStream stream_;
   std::vector<data::SegmentBatch> step_;
 };
+
+// −log p (lanes, L) of an evaluation.
+at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
+                     models::TextStream& stream) {
+  at::Tensor losses = model.negative_log_likelihood(ids, targets, stream);
+  ops::require_finite_scores(losses);
+  return losses;
+}
 
 int64_t steps_of(int64_t segments, int64_t at_once) { return (segments + at_once - 1) / at_once; }
 
@@ -239,7 +248,7 @@ void LanguageModelling::foretell(int64_t first,
     if (i < first)
       model_->read(segment.ids, stream);
     else
-      use(i, segment_losses(model_->negative_log_likelihood(segment.ids, segment.targets, stream), segment.targets));
+      use(i, segment_losses(losses_of(*model_, segment.ids, segment.targets, stream), segment.targets));
   }
 }
 
@@ -337,11 +346,10 @@ class LineScores {
   void score() {
     const at::Tensor all = at::tensor(ids_, at::kLong).unsqueeze(0).to(model_.device());
     const int64_t length = all.size(1) - 1;
-    const at::Tensor losses =
-        model_.negative_log_likelihood(all.narrow(1, 0, length), all.narrow(1, 1, length), stream_)[0]
-            .to(at::kDouble)
-            .cpu()
-            .contiguous();
+    const at::Tensor losses = losses_of(model_, all.narrow(1, 0, length), all.narrow(1, 1, length), stream_)[0]
+                                  .to(at::kDouble)
+                                  .cpu()
+                                  .contiguous();
     for (int64_t i = 0; i < length; ++i) {
       while (left_.front() == 0) pop();
       lines_.front().loss += losses.const_data_ptr<double>()[i];
@@ -417,7 +425,7 @@ ComparedScores LanguageModelling::compared_scores() {
   models::TextStream stream = model_->make_stream(lanes, options_.evaluation.segments);
   std::vector<at::Tensor> scores;
   for (int64_t i = 0; i < segments; ++i)
-    scores.push_back(model_->next_token(ids.narrow(1, i * length, length), stream));
+    ops::require_log_probabilities(scores.emplace_back(model_->next_token(ids.narrow(1, i * length, length), stream)));
   return {at::cat(scores).cpu(), compared_samples(std::to_string(kComparedBeginnings) + " beginnings of ",
                                                   sample_words(), held_out_.has_value())};
 }

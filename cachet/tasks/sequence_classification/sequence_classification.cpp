@@ -11,6 +11,7 @@
 #include "cachet/data/text/pixel_sequences.h"
 #include "cachet/data/text/sequence_kinds.h"
 #include "cachet/data/text/text_encoder.h"
+#include "cachet/ops/finite.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/sequence_classification/made_up_sequences.h"
 #include "cachet/tasks/shown_text.h"
@@ -25,6 +26,13 @@ at::Tensor logits_of(models::SequenceClassifier& model, data::SequenceBatch batc
   train::move_to(train::device_of(model),
                  {&batch.tokens.ids, &batch.tokens.padding, &batch.second.ids, &batch.second.padding});
   return model.forward({batch.tokens.ids, batch.tokens.padding}, {batch.second.ids, batch.second.padding});
+}
+
+// Logits (B, classes) float32, on the CPU.
+at::Tensor answers_of(models::SequenceClassifier& model, const data::SequenceBatch& batch) {
+  const at::Tensor logits = logits_of(model, batch).to(at::kFloat).cpu();
+  ops::require_finite_scores(logits);
+  return logits;
 }
 
 int64_t tokens_in(const data::PaddedTokens& sequences) {
@@ -133,8 +141,7 @@ std::unique_ptr<train::TrainingStream> SequenceClassification::training_stream(i
 void SequenceClassification::classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use) {
   const at::NoGradGuard no_grad;
   while (const auto batch = batches.next())
-    use({batch->indices, batch->labels, logits_of(*model_, *batch).to(at::kFloat).cpu(),
-         batch->number * training_options_.batch_size});
+    use({batch->indices, batch->labels, answers_of(*model_, *batch), batch->number * training_options_.batch_size});
 }
 
 void SequenceClassification::classify_in_order(int64_t first, const UseBatch& use) {
@@ -174,7 +181,7 @@ at::Tensor SequenceClassification::classify_given(const PreparedSamples& samples
     data::SequenceBatch batch;
     batch.tokens = data::pad({tokens}, options_.loader.padding);
     if (!second.empty()) batch.second = data::pad({second}, options_.loader.padding);
-    logits.push_back(logits_of(*model_, batch).to(at::kFloat).cpu());
+    logits.push_back(answers_of(*model_, batch));
   }
   return at::cat(logits);
 }

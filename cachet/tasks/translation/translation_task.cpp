@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "cachet/nn/regularizer.h"
+#include "cachet/ops/finite.h"
 #include "cachet/tasks/shown_text.h"
 #include "cachet/train/device.h"
 
@@ -253,6 +254,7 @@ SentenceTranslationOptions TranslationTask::evaluation_search() const {
   return how;
 }
 
+    ops::require_finite_scores(losses.loss);
 TranslatedSentence TranslationTask::sentence_of(const SentenceToTranslate& source,
                                                 const models::Hypothesis* written) const {
   TranslatedSentence sentence{source.number, "", "", "", 0};
@@ -398,7 +400,8 @@ ComparedScores TranslationTask::compared_scores() {
   std::vector<at::Tensor> scores;
   std::vector<int64_t> last(begun.size(), text.tokens.begin);
   for (size_t step = 0; step < static_cast<size_t>(steps); ++step) {
-    scores.push_back(model_->next_token(at::tensor(last, at::kLong).to(model_->device()), stream));
+    ops::require_log_probabilities(
+        scores.emplace_back(model_->next_token(at::tensor(last, at::kLong).to(model_->device()), stream)));
     std::ranges::transform(begun, last.begin(), [step](const BegunTranslation& each) { return each.target[step]; });
   }
   return {

@@ -83,7 +83,9 @@ io::TensorMap read_model_folder(const fs::path& folder) {
   const auto bytes = io::read_file(path, io::InputFile(path).size());
   if (io::sha256_hex(bytes) != digest)
     throw io::Error(path.string() + ": its SHA-256 is not the one that config.json says");
-  return io::parse_safetensors(bytes, path.string()).tensors;
+  io::TensorMap weights = io::parse_safetensors(bytes, path.string()).tensors;
+  io::require_finite(weights, path.string());
+  return weights;
 }
 
 }  // namespace cachet::tasks
