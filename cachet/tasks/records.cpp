@@ -1,7 +1,6 @@
 #include "cachet/tasks/records.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -54,32 +53,24 @@ struct FoundRecords {
   uint64_t bytes() const { return ends.empty() ? 0 : ends.back(); }
 };
 
-/// Whether it ends as a record does: with a digest by one of their keys.
-bool ends_with_digest(const std::string& line) {
-  constexpr size_t kDigits = 16;
-  const std::string end = "\"}";
-  return line.ends_with(end) && std::ranges::any_of(std::array{kSourceKey, kSampleKey}, [&](const char* key) {
-           const std::string begin = std::string(",\"") + key + "\":\"";
-           const size_t length = begin.size() + kDigits + end.size();
-           return line.size() >= length && line.compare(line.size() - length, begin.size(), begin) == 0;
-         });
-}
+bool begins_as_record(const std::string& line) { return line.starts_with("{\"index\":"); }
 
-/// Whether two processes that wrote at the same time may have left it: a whole record, or pieces of several.
-bool is_of_two_writers(const std::string& line) { return line.starts_with("{\"index\":") || ends_with_digest(line); }
+bool is_object(const std::string& line) { return io::parse_json<nlohmann::json>(line, /*throws=*/false).is_object(); }
 
 [[noreturn]] void refuse_line(const fs::path& file, int64_t line) {
   throw std::runtime_error(file.string() + ": line " + std::to_string(line + 1) +
                            " is no prediction that could be gone on with; name another file");
 }
 
-/// Throws std::runtime_error for a file that holds something else. A file with lines to remove counts as one of records
-/// only if each record that stays has a source.
+/// Throws std::runtime_error for a file that holds something else. If two processes wrote at the same time, a line to
+/// remove begins as a record: it repeats one, or is mixed of several. The end of a mixed record may be a line of its
+/// own. A file with lines to remove counts as one of records only if each record that stays has a source.
 FoundRecords find_records(const fs::path& file) {
   std::ifstream lines(file, std::ios::binary);
   if (!lines) throw std::runtime_error(file.string() + ": cannot be read");
   FoundRecords found;
   int64_t first_removed = 0;
+  bool is_after_mixed = false;
   for (std::string line; std::getline(lines, line);) {
     const auto index = static_cast<int64_t>(found.origins.size()), number = static_cast<int64_t>(found.kept.size());
     const bool is_whole = !lines.eof();
@@ -87,10 +78,14 @@ FoundRecords find_records(const fs::path& file) {
       found.origins.push_back(*std::move(origin));
       found.kept.push_back(true);
       found.ends.push_back(found.bytes() + line.size() + 1);
+      is_after_mixed = false;
       continue;
     }
     if (!is_whole && is_torn_record(line, index)) break;
-    if (!is_of_two_writers(line)) refuse_line(file, number);
+    if (begins_as_record(line))
+      is_after_mixed = !is_object(line);
+    else if (!is_after_mixed)
+      refuse_line(file, number);
     if (found.removed++ == 0) first_removed = number;
     found.kept.push_back(false);
   }

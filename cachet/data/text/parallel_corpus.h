@@ -81,8 +81,8 @@ class ParallelCorpus {
 };
 
 /// Writes the sentences of a training text as files of tokens, one a side and each with its end, and returns what they
-  int64_t split_size_ = 0;
-  std::vector<std::string> file_notes_;  // of files of tokens: TokenFile::note()
+int64_t split_size_ = 0;
+std::vector<std::string> file_notes_;  // of files of tokens: TokenFile::note()
 /// hold: the text is tokenized once and takes eight bytes a sentence of memory then. Throws io::Error.
 struct ParallelTokenFiles {
   std::filesystem::path source, target;

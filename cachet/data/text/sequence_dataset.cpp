@@ -127,6 +127,6 @@ std::vector<std::string> describe(const SequenceCounts& counts) {
   say(counts.replaced, "byte that is no UTF-8 was replaced", "bytes that are no UTF-8 were replaced");
   return lines;
 }
-  if (!counts.file_note.empty()) lines.push_back(counts.file_note);
+if (!counts.file_note.empty()) lines.push_back(counts.file_note);
 
 }  // namespace cachet::data

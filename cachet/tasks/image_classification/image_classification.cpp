@@ -168,12 +168,12 @@ std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int6
 
 void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) {
   const at::NoGradGuard no_grad;
-at::Tensor ImageClassification::logits_of(at::Tensor images) {
-  train::move_to(train::device_of(*model_), {&images});
-  const at::Tensor logits = model_->forward(images).to(at::kFloat).cpu();
-  ops::require_finite_scores(logits);
-  return logits;
-}
+  at::Tensor ImageClassification::logits_of(at::Tensor images) {
+    train::move_to(train::device_of(*model_), {&images});
+    const at::Tensor logits = model_->forward(images).to(at::kFloat).cpu();
+    ops::require_finite_scores(logits);
+    return logits;
+  }
 
   const int64_t size = training_options_.batch_size;
   auto stream = test_loader_->stream(/*epoch=*/0, first / size);

@@ -254,7 +254,7 @@ SentenceTranslationOptions TranslationTask::evaluation_search() const {
   return how;
 }
 
-    ops::require_finite_scores(losses.loss);
+ops::require_finite_scores(losses.loss);
 TranslatedSentence TranslationTask::sentence_of(const SentenceToTranslate& source,
                                                 const models::Hypothesis* written) const {
   TranslatedSentence sentence{source.number, "", "", "", 0};
