@@ -125,8 +125,8 @@ std::vector<std::string> describe(const SequenceCounts& counts) {
       "sequences were longer than data.max_length and cut");
   say(counts.skipped, "sample with an empty text was skipped", "samples with an empty text were skipped");
   say(counts.replaced, "byte that is no UTF-8 was replaced", "bytes that are no UTF-8 were replaced");
+  if (!counts.file_note.empty()) lines.push_back(counts.file_note);
   return lines;
 }
-if (!counts.file_note.empty()) lines.push_back(counts.file_note);
 
 }  // namespace cachet::data
