@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "app/data_place.h"
 #include "app/given_samples.h"
 #include "app/json.h"
+#include "app/number_option.h"
 #include "app/output.h"
 #include "app/prediction_folder.h"
 #include "app/progress_argument.h"
@@ -21,7 +23,8 @@
 #include "cachet/report/format.h"
 #include "cachet/report/metric_description.h"
 #include "cachet/report/terminal.h"
-#include "cachet/tasks/saved_run.h"
+#include "cachet/tasks/evaluated_run.h"
+#include "cachet/train/run_description.h"
 #include "cachet/train/runtime.h"
 #include "cachet/train/told_notes.h"
 
@@ -32,6 +35,7 @@ struct EvalArguments {
   SavedRunArgument model;
   std::string text;  // a file of one's own, for tasks that score text
   OutputArgument output;
+  std::optional<int64_t> limit;
   std::string progress = "auto";
   bool json = false;
 };
@@ -133,8 +137,11 @@ train::Metrics eval_into_folder(tasks::Task& task, PredictionFolder& folder, con
 int run_eval(const EvalArguments& arguments) {
   if (!arguments.text.empty() && !arguments.output.path.empty())
     throw UsageError("--text prints what it finds; -o is for the files of an evaluation");
+  if (!arguments.text.empty() && arguments.limit)
+    throw UsageError("--text scores every line; --limit is for the test split");
   if (!arguments.text.empty()) return eval_text(arguments);
-  const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
+  const tasks::SavedRun saved =
+      tasks::open_to_evaluate(arguments.model.path, arguments.model.all_settings(), arguments.limit);
   require_data(saved, arguments.model);
   std::optional<PredictionFolder> folder;
   if (!arguments.output.path.empty()) folder.emplace(arguments.output, std::vector<std::filesystem::path>{});
@@ -150,9 +157,10 @@ int run_eval(const EvalArguments& arguments) {
       folder ? eval_into_folder(*task, *folder, {saved, {}, "evaluation"}, progress, written) : task->evaluate(show);
   progress.finish();
   for (const std::string& line : notes.untold()) progress.log(line);
+  const auto evaluated = task->evaluated_samples();
   if (!arguments.json) {
-    const std::string samples = std::to_string(task->evaluation_size()) + " " + task->sample_words().held_out + " " +
-                                task->sample_words().many + where_data_lie(saved.plan);
+    const std::string samples =
+        train::evaluated_text(task->sample_words(), evaluated.count, evaluated.split) + where_data_lie(saved.plan);
     if (const auto* tabulates = dynamic_cast<const tasks::TabulatesEvaluation*>(task.get()))
       std::cout << saved.checkpoint.string() << ", " << samples << '\n' << tabulates->evaluation_table();
     else
@@ -164,7 +172,8 @@ int run_eval(const EvalArguments& arguments) {
   for (const auto& [name, value] : metrics) values[name] = value;
   nlohmann::ordered_json json{{"schema", kSchema},
                               {"checkpoint", saved.checkpoint.string()},
-                              {task->sample_words().many, task->evaluation_size()},
+                              {task->sample_words().many, evaluated.count},
+                              {"of", evaluated.split},
                               {"metrics", std::move(values)}};
   if (folder) json["files"] = written;
   print_json(json);
@@ -177,6 +186,10 @@ Action declare_eval(CLI::App& app) {
   app.add_option("--text", arguments->text,
                  "How likely a language model finds a text of yours, in place of the test split; - is standard input")
       ->type_name("FILE");
+  add_number(app, "--limit", arguments->limit,
+             "Evaluate no more than N samples of the test split (of a language model tokens, as data.limit counts)",
+             {1})
+      ->type_name("N");
   add_output(app, arguments->output,
              "A folder for what is found of each sample, with which an evaluation that was cut goes on, and, of "
              "detection, results in COCO's form",
@@ -189,7 +202,7 @@ Action declare_eval(CLI::App& app) {
 const Registration registered_eval({Topic::runs,
                                     "eval",
                                     "Evaluate a trained model on the test split",
-                                    {"cachet eval my-run", "cachet eval my-run --set data.limit=200 --json",
+                                    {"cachet eval my-run", "cachet eval my-run --limit 200 --json",
                                      "cachet eval my-run --data my-images"},
                                     declare_eval});
 

@@ -23,6 +23,7 @@
 #include "cachet/report/program_name.h"
 #include "cachet/report/shell_word.h"
 #include "cachet/report/terminal.h"
+#include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/records.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
@@ -261,7 +262,11 @@ void refuse_options_for(const tasks::Task& task, const PredictArguments& argumen
 int run_predict(const PredictArguments& arguments) {
   if (!arguments.samples.empty() && !arguments.lines.empty())
     throw UsageError("samples stand on the command line or in the file of --lines, not in both");
-  const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
+  const auto open = [&](const std::vector<std::string>& settings) {
+    return arguments.gives_samples() ? tasks::open_saved_run(arguments.model.path, settings)
+                                     : tasks::open_to_evaluate(arguments.model.path, settings);
+  };
+  const tasks::SavedRun saved = open(arguments.model.all_settings());
   if (!arguments.gives_samples() || !arguments.model.data.empty()) require_data(saved, arguments.model);
   std::optional<PredictionFolder> folder;
   std::optional<RecordOutput> records;

@@ -12,7 +12,11 @@
 namespace cachet::tasks {
 train::RunDescription Task::describe() {
   const train::RandomStateKept random(model());  // by the constructors of the model that is counted
-  return tasks::describe(profile_);
+  train::RunDescription description = tasks::describe(profile_);
+  const EvaluatedSamples evaluated = evaluated_samples();
+  description.evaluated = evaluated.count;
+  description.split_size = evaluated.split;
+  return description;
 }
 
 std::vector<train::Series> Task::observe() {

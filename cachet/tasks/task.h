@@ -24,6 +24,12 @@ class Task : public train::Task {
   const train::SampleWords& sample_words() const { return profile_.words; }
   train::RunDescription describe() final;
 
+  /// How many samples the metric that decides is measured on, and how many their split has. A limit may leave a part.
+  struct EvaluatedSamples {
+    int64_t count = 0, split = 0;
+  };
+  virtual EvaluatedSamples evaluated_samples() const { return {evaluation_size(), evaluation_size()}; }
+
   /// Class tokens, λ of cached attention (`share`) and position tables.
   std::vector<std::string> without_decay() const override {
     return {"cls_token", "dist_token", "share", "pos_embed*", "relative_position_bias_table", "position_table"};

@@ -56,11 +56,21 @@ class TaskPlan {
   /// leaves them to the data.
   virtual std::vector<std::string> class_name_settings() const { return {}; }
 
-  /// "key=value" that make an evaluation look at no more than about so many samples, at each as before, `batch` of them
-  /// at once.
-  virtual std::vector<std::string> settings_for_fewer(int64_t samples, int64_t batch) const {
-    return {"train.batch_size=" + std::to_string(batch), "data.limit=" + std::to_string(samples)};
+  /// "key=value" that make an evaluation look at each sample as before, at `batch` of them at once. What takes longer
+  /// than looking at them is left out.
+  virtual std::vector<std::string> settings_for_batches_of(int64_t batch) const {
+    return {"train.batch_size=" + std::to_string(batch)};
   }
+
+  /// data.limit in its unit, 0 = all samples; nothing if the task does not know the key.
+  virtual std::optional<int64_t> data_limit() const { return std::nullopt; }
+  /// The data.limit that keeps about so many samples.
+  virtual int64_t limit_for(int64_t samples) const { return samples; }
+  /// task.evaluation.limit, which limits evaluations during training alone; 0: none.
+  virtual int64_t training_evaluation_limit() const { return 0; }
+  /// Makes evaluations look at no more than `limit` samples, in the unit of data.limit, and at the whole split for 0,
+  /// whatever the recipe says. It changes neither the training data nor what is computed of them.
+  virtual void limit_evaluation(int64_t /*limit*/) {}
 
   /// Makes it small, for a few made-up samples: no workers. The model and all that is done to a sample stay as they
   /// are.

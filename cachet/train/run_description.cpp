@@ -44,6 +44,11 @@ io::JsonFields part_of(const io::JsonFields& json, const char* name) {
 
 }  // namespace
 
+std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size) {
+  const std::string of = evaluated < split_size ? " of " + std::to_string(split_size) : "";
+  return std::to_string(evaluated) + of + " " + words.held_out + " " + words.many;
+}
+
 std::string to_json(const RunDescription& description) {
   const SampleWords& words = description.words;
   DescriptionJson metrics = DescriptionJson::array();
@@ -56,7 +61,8 @@ std::string to_json(const RunDescription& description) {
         {"parameters", description.parameters},
         {"macs",
          {{"linear_convolution", description.linear_convolution_macs}, {"attention", description.attention_macs}}}}},
-      {"metrics", std::move(metrics)}}
+      {"metrics", std::move(metrics)},
+      {"evaluation", {{"samples", description.evaluated}, {"of", description.split_size}}}}
       .dump();
 }
 
@@ -75,6 +81,9 @@ std::optional<RunDescription> run_description_from_json(const std::string& text)
     if (json.has("metrics"))
       for (const io::JsonFields& metric : json.objects("metrics"))
         description.metrics.push_back(metric_from_json(metric));
+    const io::JsonFields evaluation = part_of(json, "evaluation");
+    description.evaluated = number_of(evaluation, "samples");
+    description.split_size = number_of(evaluation, "of");
     return description;
   } catch (const io::Error&) {
     return std::nullopt;

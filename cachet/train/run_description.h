@@ -19,9 +19,14 @@ struct RunDescription {
   int64_t parameters = 0;
   int64_t linear_convolution_macs = 0, attention_macs = 0;  // of one sample; 0 where nobody counted them
   std::vector<report::MetricDescription> metrics;
+  /// Samples that the metric that decides is measured on, and those of their split; 0 if the run does not say.
+  int64_t evaluated = 0, split_size = 0;
 
   bool operator==(const RunDescription&) const = default;
 };
+
+/// "64 of 10000 test images" if a limit leaves a part of the split, else "10000 test images".
+std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size);
 
 /// One JSON object, whose fields are only ever added to.
 std::string to_json(const RunDescription& description);

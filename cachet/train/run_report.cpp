@@ -85,8 +85,9 @@ void add_deciding_facts(const RunDescription& run, const std::vector<Event>& eve
       step_curve(events, EventKind::evaluation, metric->name + std::string(report::kErrorSuffix)).values;
   const auto text = [&](double value) { return report::format_value(*metric, value); };
   const std::string spread = errors.empty() ? "" : " ± " + text(errors.back());
-  page.facts.push_back(
-      {report::heading(*metric), text(values.back()), "of the " + run.words.held_out + " " + run.words.many + spread});
+  const std::string samples = run.evaluated < run.split_size ? evaluated_text(run.words, run.evaluated, run.split_size)
+                                                             : "the " + run.words.held_out + " " + run.words.many;
+  page.facts.push_back({report::heading(*metric), text(values.back()), "of " + samples + spread});
   if (metric->better == report::Better::neither) return;
   const double best =
       metric->better == report::Better::higher ? *std::ranges::max_element(values) : *std::ranges::min_element(values);

@@ -102,6 +102,23 @@ class Language(command.FolderTest):
         again = self.json_of("eval", "run", "--json", "--set", "task.evaluation.lanes=3", cwd=self.folder)
         self.assertEqual(again["metrics"]["loss"], losses[1], "a run has a copy of its vocabulary")
 
+    def test_a_limit_of_an_evaluation_leaves_the_baseline_alone(self):
+        self.train("wikitext2_plain", "run", "--set", "data.vocabulary=23", "--set", "task.baseline=true")
+        said = lambda *words: self.json_of("eval", "run", "--json", *words, cwd=self.folder)
+        test = self.folder / "wikitext-2/wiki.test.tokens"
+        lines = test.read_text().splitlines(True)[:9]
+        tokens = str(sum(len(line.split()) + 1 for line in lines))
+        whole, few = said(), said("--limit", tokens)
+        self.assertEqual(whole["segments"], whole["of"])
+        self.assertLess(few["segments"], whole["of"])
+        self.assertEqual(few["of"], whole["of"])
+        self.assertEqual(said("--set", "data.limit=" + tokens), few)
+        test.write_text("".join(lines))
+        short = said()
+        self.assertEqual(short["segments"], few["segments"])
+        for name, value in few["metrics"].items():
+            self.assertAlmostEqual(short["metrics"][name], value, places=9, msg=name)
+
     def test_it_writes_on_and_scores_texts(self):
         vocabulary = ["--set", "data.vocabulary=23"]
         for recipe in ("wikitext2_transformer_xl", "wikitext2_plain", "wikitext2_grc_lane", "wikitext2_recurrent_memory"):

@@ -108,6 +108,40 @@ class Translate(command.FolderTest):
             self.assertIn(text, self.refused("translate", "run", *words, cwd=self.folder))
         self.assertIn("nowhere.txt", self.refused("translate", "run", "nowhere.txt", cwd=self.folder, code=1))
 
+    def test_an_evaluation_looks_at_the_whole_split_unless_it_is_asked_for_less(self):
+        self.train("run", "train.limit=20 steps", "task.evaluation.limit=3")
+        page = (self.folder / "run/report.html").read_text()
+        for part in ("of 3 of 30 validation sentences", "3, the first of 30"):
+            self.assertIn(part, page)
+        said = lambda *words: self.json_of("eval", "run", "--json", *words, cwd=self.folder)
+        whole = said()
+        self.assertEqual((whole["sentences"], whole["of"]), (20, 20))
+        self.assertIn("20 test sentences", self.cachet("eval", "run").stdout)
+        few = said("--limit", "3")
+        self.assertEqual((few["sentences"], few["of"]), (3, 20))
+        self.assertNotEqual(few["metrics"]["loss"], whole["metrics"]["loss"])
+        for words in (["--set", "task.evaluation.limit=3"], ["--set", "data.limit=3"], ["--set", "data.limit=9", "--limit", "3"],
+                      ["--set", "data={limit=3}"]):
+            self.assertEqual(said(*words), few, words)
+        self.assertIn("3 of 20 test sentences", self.cachet("eval", "run", "--limit", "3").stdout)
+        # The file's first sentences, as an evaluation of a file that has no more.
+        for language in ("de", "en"):
+            lines = (self.folder / f"pairs/test.{language}").read_text().splitlines(True)
+            (self.folder / f"pairs/test.{language}").write_text("".join(lines[:3]))
+        self.assertEqual(said()["metrics"], few["metrics"])
+        self.assertEqual(said("--limit", "7")["of"], 3)
+        for words in (["--limit", "0"], ["--limit", "-1"], ["--limit", "x"]):
+            self.assertIn("--limit", self.refused("eval", "run", *words, cwd=self.folder))
+
+    def test_a_limit_of_the_data_defines_the_data_of_a_run(self):
+        self.train("run", "train.limit=2 steps", "data.limit=7", "task.evaluation.limit=3")
+        said = self.json_of("eval", "run", "--json", cwd=self.folder)
+        self.assertEqual((said["sentences"], said["of"]), (7, 20))
+        self.assertIn("7 of 20 test sentences", self.cachet("eval", "run").stdout)
+        self.assertEqual(self.json_of("eval", "run", "--json", "--limit", "9", cwd=self.folder), said)
+        self.assertEqual(self.json_of("eval", "run", "--json", "--set", "data.limit=0", cwd=self.folder)["sentences"], 20)
+        self.assertIn("of 3 of 30 validation sentences", (self.folder / "run/report.html").read_text())
+
     def test_runs_go_on_bit_by_bit(self):
         weights = lambda run: (self.folder / run / "checkpoints/step-00000009/model.safetensors").read_bytes()
         accumulate, cache = "train.accumulate=3", "model.cache.kind=grc"

@@ -286,6 +286,7 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
   if (const fs::path path = root / token_file_name(split); fs::exists(path, unreadable))
     corpus = from_token_file(path, encoder.vocabulary());
   if (!corpus) corpus = from_text(find_corpus_text(root, split), encoder, options.tokens);
+  corpus->split_tokens = corpus->facts.tokens;
   int64_t kept = corpus->facts.tokens;
   if (split == SequenceSplit::train) kept = std::llround(options.fraction * static_cast<double>(kept));
   if (options.limit > 0) kept = std::min(kept, options.limit);
@@ -334,8 +335,8 @@ std::vector<std::string> Corpus::notes(const char* split) const {
   std::vector<std::string> lines{line};
   if (replaced > 0)
     lines.push_back(std::string(split) + ": " + std::to_string(replaced) + " bytes that are no UTF-8 were replaced");
-  if (begins_with_mark) lines.push_back(std::string(split) + ": begins with a byte-order mark, which is kept");
   if (file_note) lines.push_back(std::string(split) + ": " + *file_note);
+  if (begins_with_mark) lines.push_back(std::string(split) + ": begins with a byte-order mark, which is kept");
   return lines;
 }
 

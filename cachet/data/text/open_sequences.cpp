@@ -51,7 +51,7 @@ std::shared_ptr<const SequenceDataset> open_sequence_dataset(const SequenceDatas
   if (options.validation_fraction > 0 && of_training) all = all->subset(part_of_training(all->size(), options, split));
   const SubsetOptions subset{split == SequenceSplit::train ? options.fraction : 1, options.limit, options.subset_seed};
   const auto kept = kept_samples(all->size(), subset, static_cast<uint64_t>(split));
-  return kept ? all->subset(*kept) : all;
+  return kept ? all->subset(*kept, all->size()) : all;
 }
 
 }  // namespace cachet::data

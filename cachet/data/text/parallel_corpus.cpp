@@ -35,7 +35,7 @@ bool is_kept(const ParallelOptions& options, int64_t pair) {
              .chance(options.fraction);
 }
 
-// Leaves reading where a split has as many pairs as it may.
+// Leaves reading when training has as many pairs as it may.
 struct EnoughPairs {};
 
 int64_t characters_of(std::string_view text) {
@@ -60,8 +60,12 @@ void ParallelCorpus::read_texts(const ParallelOptions& options, const ParallelEn
   Fingerprint read;
   const auto take = [&](std::string_view source, std::string_view target) {
     read.add(source).add(target);
-    if (trains && !is_kept(options, number++)) return;
-    if (options.limit > 0 && kept[0]->size() >= options.limit) throw EnoughPairs();
+    const int64_t place = number++;
+    if (trains && !is_kept(options, place)) return;
+    if (options.limit > 0 && kept[0]->size() >= options.limit) {
+      if (trains) throw EnoughPairs();
+      return;  // pairs of other splits are counted to the end
+    }
     const std::array<std::string_view, 2> texts{source, target};
     if (counts_.read == 0)
       for (size_t side = 0; side < 2; ++side) sides_[side].begins_with_mark = texts[side].starts_with(kByteOrderMark);
@@ -91,6 +95,7 @@ void ParallelCorpus::read_texts(const ParallelOptions& options, const ParallelEn
   } catch (const EnoughPairs&) {
   }
   text_digest_ = read.text();
+  if (!trains) split_size_ = number;
   for (size_t side = 0; side < 2; ++side) sides_[side].sentences = kept[side];
 }
 
@@ -203,12 +208,12 @@ std::vector<std::string> ParallelCorpus::notes(const char* split) const {
     if (counts_.unknown[side] > 0) first += " (" + std::to_string(counts_.unknown[side]) + " unknown)";
   }
   std::vector<std::string> lines{first};
+  for (const std::string& note : file_notes_) lines.push_back(before + note);
   if (counts_.left_out() > 0)
     lines.push_back(before + counted(counts_.left_out(), "pair") + " of " + std::to_string(counts_.read) +
                     " left out: " + std::to_string(counts_.empty) + " with an empty side, " +
                     std::to_string(counts_.too_long) + " longer than data.max_length, " +
                     std::to_string(counts_.unbalanced) + " beyond data.max_ratio");
-  for (const std::string& note : file_notes_) lines.push_back(before + note);
   if (counts_.cut > 0)
     lines.push_back(before + counted(counts_.cut, "sentence") + " cut to data.max_length, " +
                     std::to_string(rules_.max_length) + " tokens");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -44,6 +45,8 @@ class ParallelCorpus {
       const std::filesystem::path& working_folder = std::filesystem::current_path());
 
   int64_t size() const { return sides_[0].sentences->size(); }
+  /// How many pairs the files of a split hold, of which a limit may have left a part; of training size().
+  int64_t split_size() const { return std::max(split_size_, size()); }
   const Vocabulary& vocabulary(ParallelSide side) const { return of(side).vocabulary; }
   const SentenceMarks& marks(ParallelSide side) const { return of(side).marks; }
   /// Without the marks. Throws std::out_of_range.
@@ -78,11 +81,11 @@ class ParallelCorpus {
   std::string files_, text_digest_;  // the latter of all that was read; empty of files of tokens
   PairRules rules_;
   PairCounts counts_;
+  int64_t split_size_ = 0;
+  std::vector<std::string> file_notes_;  // of files of tokens: TokenFile::note()
 };
 
 /// Writes the sentences of a training text as files of tokens, one a side and each with its end, and returns what they
-int64_t split_size_ = 0;
-std::vector<std::string> file_notes_;  // of files of tokens: TokenFile::note()
 /// hold: the text is tokenized once and takes eight bytes a sentence of memory then. Throws io::Error.
 struct ParallelTokenFiles {
   std::filesystem::path source, target;

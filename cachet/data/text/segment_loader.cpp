@@ -39,10 +39,10 @@ LaneTargets lane_targets(int64_t targets, int64_t lanes, int64_t lane) {
   return {1 + targets * lane / lanes, 1 + targets * (lane + 1) / lanes};
 }
 
-int64_t longest_lane(const TokenSequence& tokens, const LaneOptions& options) {
-  const int64_t targets = tokens.size() - 1;
+int64_t longest_lane(int64_t tokens, const LaneOptions& options) {
+  const int64_t targets = tokens - 1;
   if (options.lanes < 1 || options.segment_length < 1 || targets < options.lanes)
-    throw std::invalid_argument("a text of " + std::to_string(tokens.size()) + " tokens cannot be evaluated in " +
+    throw std::invalid_argument("a text of " + std::to_string(tokens) + " tokens cannot be evaluated in " +
                                 std::to_string(options.lanes) + " lanes of segments of " +
                                 std::to_string(options.segment_length) + ": choose fewer lanes");
   return (targets + options.lanes - 1) / options.lanes;
@@ -54,12 +54,13 @@ SegmentLoader::SegmentLoader(std::shared_ptr<const TokenSequence> tokens, LaneOp
                              Shard shard)
     : loader_(segment_batches(std::move(tokens), lanes, loader, shard)) {}
 
-int64_t evaluation_segments(const TokenSequence& tokens, const LaneOptions& options) {
+int64_t evaluation_segments(int64_t tokens, const LaneOptions& options) {
   return (longest_lane(tokens, options) + options.segment_length - 1) / options.segment_length;
 }
 
 SegmentBatch evaluation_segment(const TokenSequence& tokens, const LaneOptions& options, int64_t first) {
-  const int64_t longest = longest_lane(tokens, options), length = std::min(options.segment_length, longest - first);
+  const int64_t longest = longest_lane(tokens.size(), options),
+                length = std::min(options.segment_length, longest - first);
   if (first < 0 || length < 1)
     throw std::out_of_range("place " + std::to_string(first) + " of a lane of " + std::to_string(longest) + " tokens");
   SegmentBatch batch{at::full({options.lanes, length}, 0, at::kLong), at::full({options.lanes, length}, -1, at::kLong),

@@ -43,6 +43,6 @@ class SegmentLoader {
 /// std::out_of_range for places that no lane has.
 SegmentBatch evaluation_segment(const TokenSequence& tokens, const LaneOptions& options, int64_t first);
 /// How many such segments there are.
-int64_t evaluation_segments(const TokenSequence& tokens, const LaneOptions& options);
+int64_t evaluation_segments(int64_t tokens, const LaneOptions& options);
 
 }  // namespace cachet::data

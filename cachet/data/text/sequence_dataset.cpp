@@ -86,11 +86,17 @@ std::shared_ptr<const SequenceDataset> SequenceDataset::with_classes(const std::
                                                                      std::vector<std::string> class_names) const {
   std::vector<SequenceSample> samples = samples_;
   for (SequenceSample& sample : samples) sample.label = to.at(static_cast<size_t>(sample.label));
-  return std::make_shared<SequenceDataset>(store_, std::move(samples), vocabulary_, std::move(class_names), counts_);
+  auto same =
+      std::make_shared<SequenceDataset>(store_, std::move(samples), vocabulary_, std::move(class_names), counts_);
+  same->text_digest_ = text_digest_;
+  same->split_size_ = split_size_;
+  return same;
 }
 
-std::shared_ptr<const SequenceDataset> SequenceDataset::subset(const std::vector<int64_t>& indices) const {
+std::shared_ptr<const SequenceDataset> SequenceDataset::subset(const std::vector<int64_t>& indices,
+                                                               int64_t split_size) const {
   auto kept = std::make_shared<SequenceDataset>(*this);
+  kept->split_size_ = split_size;
   kept->samples_.clear();
   std::unordered_set<int64_t> cut;  // several samples may share one
   for (const int64_t index : indices) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -63,7 +64,10 @@ class SequenceDataset {
 
   /// The samples of these indices, in this order; the sequences are shared. counts() says of these what was cut, and of
   /// all that were read what was skipped and replaced.
-  std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices) const;
+  /// If a limit chose the indices, `split_size` is the size of their split.
+  std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
+  /// How many samples the split has, of which a limit may have left a part.
+  int64_t split_size() const { return std::max(split_size_, size()); }
 
  private:
   void add_sample(Fingerprint& fingerprint, int64_t index) const;
@@ -75,6 +79,7 @@ class SequenceDataset {
   std::vector<std::string> class_names_;
   SequenceCounts counts_;
   std::string text_digest_;  // of all texts that were read; empty where the sequences were made of something else
+  int64_t split_size_ = 0;
 };
 
 /// Lines for a log: what the data set holds and what was done by rule, nothing about rules that were not needed.

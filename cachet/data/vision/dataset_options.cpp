@@ -115,7 +115,7 @@ std::shared_ptr<const LabelledImages> open_dataset(const DatasetOptions& options
   const bool trains = split == Split::train;
   const SubsetOptions subset{trains ? options.fraction : 1, options.limit, options.subset_seed};
   const auto kept = kept_samples(all->size(), subset, /*split=*/trains ? 0 : 1);
-  return kept ? all->subset(*kept) : all;
+  return kept ? all->subset(*kept, all->size()) : all;
 }
 
 }  // namespace cachet::data

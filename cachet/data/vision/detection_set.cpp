@@ -134,8 +134,10 @@ bool DetectionSet::has_objects() const {
   });
 }
 
-std::shared_ptr<const DetectionSet> DetectionSet::subset(const std::vector<int64_t>& indices) const {
+std::shared_ptr<const DetectionSet> DetectionSet::subset(const std::vector<int64_t>& indices,
+                                                         int64_t split_size) const {
   auto part = std::make_shared<DetectionSet>(*this);
+  part->split_size_ = split_size;
   part->kept_.clear();
   for (const int64_t index : indices) part->kept_.push_back(kept_.at(static_cast<size_t>(index)));
   return part;

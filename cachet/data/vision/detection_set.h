@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -81,8 +82,11 @@ class DetectionSet {
   /// Whether an image of the set has an annotation that average precision can be measured with: of a class, no crowd.
   bool has_objects() const;
 
-  /// The images of these indices, in this order.
-  std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices) const;
+  /// The images of these indices, in this order. If a limit chose them, `split_size` is the size of their split.
+  std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
+  /// How many images the split has, of which a limit may have left a part. Images that a rule leaves out are not
+  /// counted.
+  int64_t split_size() const { return std::max(split_size_, size()); }
 
   DataDigest digest() const;
   /// Of one image, its bytes with it, and of all that the file says of it.
@@ -112,6 +116,7 @@ class DetectionSet {
   std::vector<int64_t> label_of_;  // of each category of the file, −1 of one that is no class
   std::vector<int64_t> kept_;      // numbers of images in the file
   int64_t left_out_ = 0;           // images that are not kept by rule; those beside a subset are not among them
+  int64_t split_size_ = 0;
 };
 
 /// Reads the file and opens the set; the first image must be there.

@@ -67,11 +67,16 @@ std::string LabelledImages::fingerprint() const {
 
 std::shared_ptr<const LabelledImages> LabelledImages::with_classes(const std::vector<int64_t>& to,
                                                                    std::vector<std::string> class_names) const {
-  return std::make_shared<LabelledImages>(images_, labels_.with_classes(to, std::move(class_names)));
+  auto same = std::make_shared<LabelledImages>(images_, labels_.with_classes(to, std::move(class_names)));
+  same->split_size_ = split_size_;
+  return same;
 }
 
-std::shared_ptr<const LabelledImages> LabelledImages::subset(const std::vector<int64_t>& indices) const {
-  return std::make_shared<LabelledImages>(images_->subset(indices), labels_.subset(indices));
+std::shared_ptr<const LabelledImages> LabelledImages::subset(const std::vector<int64_t>& indices,
+                                                             int64_t split_size) const {
+  auto part = std::make_shared<LabelledImages>(images_->subset(indices), labels_.subset(indices));
+  part->split_size_ = split_size;
+  return part;
 }
 
 }  // namespace cachet::data

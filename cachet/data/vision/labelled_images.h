@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -54,12 +55,15 @@ class LabelledImages {
   std::shared_ptr<const LabelledImages> with_classes(const std::vector<int64_t>& to,
                                                      std::vector<std::string> class_names) const;
 
-  /// The samples of these indices, in this order.
-  std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices) const;
+  /// The samples of these indices, in this order. If a limit chose them, `split_size` is the size of their split.
+  std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
+  /// How many samples the split has, of which a limit may have left a part.
+  int64_t split_size() const { return std::max(split_size_, size()); }
 
  private:
   std::shared_ptr<const ImageSource> images_;
   ClassLabels labels_;
+  int64_t split_size_ = 0;
 };
 
 }  // namespace cachet::data

@@ -12,12 +12,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cachet/config/document.h"
-#include "cachet/config/view.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
+#include "cachet/tasks/evaluated_run.h"
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
@@ -39,14 +38,6 @@ nn::Listener in_full_precision(const nn::Listener& listener) {
       listener.wanted());
 }
 
-// What a recipe says of data.limit, 0 = all; nothing where its task has no such key.
-std::optional<int64_t> limit_of(const SavedRun& saved) {
-  config::Document recipe = config::Document::from_text(saved.recipe, saved.run.string());
-  const config::View data = recipe.root().table("data");
-  if (!data.has("limit")) return std::nullopt;
-  return data.integer("limit", 0);
-}
-
 // Of its weights; a checkpoint that is damaged is refused where an analysis reads it.
 std::string digest_of_checkpoint(const std::filesystem::path& checkpoint) {
   try {
@@ -57,17 +48,12 @@ std::string digest_of_checkpoint(const std::filesystem::path& checkpoint) {
 }
 
 // The same run over fewer evaluation samples.
-SavedRun with_fewer_samples(const std::filesystem::path& path, const std::vector<std::string>& settings,
-                            const SavedRun& whole, const AnalysisOptions& options) {
-  const std::optional<int64_t> limit = limit_of(whole);
-  std::vector<std::string> fewer = settings;
-  for (const std::string& setting : whole.plan.task->settings_for_fewer(options.samples, options.batch))
-    if (limit || !setting.starts_with("data.limit=")) fewer.push_back(setting);  // not to a task that knows none
-  SavedRun saved = open_saved_run(path, fewer);
-  const std::optional<int64_t> samples = limit_of(saved);
-  if (!limit || *limit == 0 || !samples || *samples < *limit) return saved;
-  fewer.push_back("data.limit=" + std::to_string(*limit));
-  return open_saved_run(path, fewer);
+SavedRun opened_for_samples(const std::filesystem::path& path, std::vector<std::string> settings, const TaskPlan& task,
+                            const AnalysisOptions& options) {
+  for (std::string& setting : task.settings_for_batches_of(options.batch)) settings.push_back(std::move(setting));
+  SavedRun saved = open_saved_run(path, settings);
+  saved.plan = with_fewer_samples(std::move(saved.plan), options.samples);
+  return saved;
 }
 
 }  // namespace
@@ -130,7 +116,8 @@ std::unique_ptr<Task> AnalysedRun::opened(const SavedRun& saved, Splits splits) 
 }
 
 Task& AnalysedRun::evaluation() {
-  if (!evaluation_) evaluation_ = opened(with_fewer_samples(path_, settings_, saved_, options_), Splits::test);
+  if (!evaluation_)
+    evaluation_ = opened(opened_for_samples(path_, settings_, *saved_.plan.task, options_), Splits::test);
   return *evaluation_;
 }
 

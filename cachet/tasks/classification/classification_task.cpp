@@ -74,7 +74,7 @@ std::vector<report::Section> ClassificationTask::evaluation_sections() const {
   if (!evaluation_.confusion.empty())
     section.blocks.push_back(report::ConfusionMatrix{
         "Confusion matrix", class_names(), evaluation_.confusion,
-        "The last evaluation, " + std::to_string(evaluation_.samples) + " " + words.held_out + " " + words.many + ".",
+        "The last evaluation, " + train::evaluated_text(words, evaluation_.samples, evaluated_samples().split) + ".",
         words.many});
   for (report::Block& block : evaluation_samples(evaluation_)) section.blocks.push_back(std::move(block));
   return {section};

@@ -90,7 +90,8 @@ FoundObjects read_back(const Record& record, int64_t classes) {
 
 }  // namespace
 
-std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& files, bool training) const {
+std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& files, bool training,
+                                                          int64_t limit) const {
   const std::filesystem::path root = find_detection_root(options_);
   const data::DetectionSetOptions set_options{
       .class_names = options_.class_names,
@@ -100,8 +101,8 @@ std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& 
       .empty_images = training ? options_.empty_images : data::EmptyImages::keep,
       .strict_images = options_.strict_images};
   auto set = data::open_detection_set(root / files.annotations, root / files.images, set_options);
-  const data::SubsetOptions part{training ? options_.subset.fraction : 1, options_.subset.limit, options_.subset.seed};
-  if (const auto kept = data::kept_samples(set->size(), part, training ? 0 : 1)) set = set->subset(*kept);
+  const data::SubsetOptions part{training ? options_.subset.fraction : 1, limit, options_.subset.seed};
+  if (const auto kept = data::kept_samples(set->size(), part, training ? 0 : 1)) set = set->subset(*kept, set->size());
   const auto classes = static_cast<int64_t>(set->class_names().size());
   if (classes != options_.classes)
     throw std::invalid_argument(set->instances().name() + ": has " + std::to_string(classes) +
@@ -121,12 +122,13 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
     training_ = made_up_scenes_->set();
     validation_ = training_->subset({0});
   } else if (!alone) {
+    const int64_t limit = options_.subset.limit, evaluated = options_.evaluation_limit.value_or(limit);
     if (options_.on_training && splits != Splits::calibration) {
-      validation_ = open(options_.training, true);
-      if (splits == Splits::both) training_ = validation_;
+      validation_ = open(options_.training, true, evaluated);
+      if (splits == Splits::both) training_ = evaluated == limit ? validation_ : open(options_.training, true, limit);
     } else {
-      validation_ = open(splits == Splits::calibration ? options_.training : options_.validation, false);
-      if (splits == Splits::both) training_ = open(options_.training, true);
+      validation_ = open(splits == Splits::calibration ? options_.training : options_.validation, false, evaluated);
+      if (splits == Splits::both) training_ = open(options_.training, true, limit);
     }
     if (training_ && training_->class_names() != validation_->class_names())
       throw std::invalid_argument(validation_->instances().name() + ": has other categories than " +

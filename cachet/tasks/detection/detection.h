@@ -46,6 +46,7 @@ class Detection : public Task,
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return validation_->size(); }
+  EvaluatedSamples evaluated_samples() const override { return {validation_->size(), validation_->split_size()}; }
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   void keep_evaluations_in(const std::filesystem::path& file) override { kept_evaluation_ = file; }
   std::string evaluation_details() const override { return to_json(evaluation_, class_names_); }
@@ -89,7 +90,7 @@ class Detection : public Task,
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
   /// An image (H, W, 3) alone, as the model sees it.
   data::DetectionBatch shown(at::Tensor pixels) const;
-  std::shared_ptr<const data::DetectionSet> open(const DetectionFiles& files, bool training) const;
+  std::shared_ptr<const data::DetectionSet> open(const DetectionFiles& files, bool training, int64_t limit) const;
   std::vector<metrics::TrueObject> true_objects(int64_t index) const;
   std::vector<int64_t> category_ids() const;
   std::string evaluation_source();

@@ -54,7 +54,8 @@ struct DetectionOptions : DetectorOptions {
   bool on_training = false;  // key `evaluate_on`: evaluation looks at the training images, by training's rules
   bool strict_images = false;
   data::OnBadImage on_bad_image = data::OnBadImage::stop;
-  data::SubsetOptions subset{};  // of the training images; its limit also of those of validation
+  data::SubsetOptions subset{};               // of the training images; its limit also of those of validation
+  std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, in the place of subset.limit
   data::LoaderOptions loader{};
 };
 
@@ -74,6 +75,8 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   /// Names of the classes, where the recipe leaves them to the file: they are part of what a model means.
   KeptFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
+  std::optional<int64_t> data_limit() const override { return options_.subset.limit; }
+  void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;

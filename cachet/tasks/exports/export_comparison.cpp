@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "cachet/deploy/classifier_inputs.h"
 #include "cachet/io/error.h"
@@ -17,6 +18,7 @@
 #include "cachet/models/vision/image_classifier.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/classification/classification_task.h"
+#include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/train/runtime.h"
 
@@ -152,19 +154,19 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   ComparedSides sides(progress);
   ExportCheck check;
   check.tolerance = export_tolerance(options.precision);
-  std::vector<std::string> settings = source.settings;
-  const SavedRun found = open_saved_run(source.path, settings);
+  const SavedRun found = open_to_evaluate(source.path, source.settings);
   const auto absent = found.plan.task->absent_data();
   const bool real = !absent;
   if (absent && options.check_all)
     throw io::Error(*absent + "; without --check the export is compared on made-up inputs");
   if (dynamic_cast<const TakesRewrittenModel*>(found.plan.task.get()) != nullptr) {
-    compare_rewritten(found, open_saved_run(folder, settings), real, options.check_all, sides, check);
+    compare_rewritten(found, open_to_evaluate(folder, source.settings), real, options.check_all, sides, check);
     return check;
   }
   const bool check_all = options.check_all || options.precision == runtime::Precision::int8;
-  if (real && !check_all) settings.push_back("data.limit=" + std::to_string(kSamples));
-  const SavedRun before = open_saved_run(source.path, settings), after = open_saved_run(folder, settings);
+  const auto limit = real && !check_all ? std::optional(kSamples) : std::nullopt;
+  const SavedRun before = open_to_evaluate(source.path, source.settings, limit),
+                 after = open_to_evaluate(folder, source.settings, limit);
   if (!real) {
     check.equality = compare_on_noise(before, after, {check.tolerance.scores});
     check.samples = std::to_string(check.equality.samples) + " made-up inputs, none of them real";

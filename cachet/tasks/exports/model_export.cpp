@@ -18,6 +18,7 @@
 #include "cachet/report/html.h"
 #include "cachet/runtime/engines.h"
 #include "cachet/tasks/classification/classification_task.h"
+#include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/exports/export_comparison.h"
 #include "cachet/tasks/exports/export_page.h"
 #include "cachet/tasks/exports/exported_model.h"
@@ -34,7 +35,8 @@ using runtime::EngineKind, runtime::ExportManifest;
 
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
 // Ranges of numbers are means over batches: of 16 batches of 16 samples.
-const std::vector<std::string> kCalibrationSettings{"data.limit=256", "train.batch_size=16"};
+constexpr int64_t kCalibrationSamples = 256;
+const std::vector<std::string> kCalibrationSettings{"train.batch_size=16"};
 
 std::vector<std::string> with(std::vector<std::string> settings, const std::vector<std::string>& more) {
   settings.insert(settings.end(), more.begin(), more.end());
@@ -76,8 +78,9 @@ void calibrate(const ExportSource& source, const runtime::ExportManifest& manife
                std::unique_ptr<runtime::Session> session, const ExportProgress& progress) {
   const SavedRun saved = open_saved_run(source.path, with(source.settings, kCalibrationSettings));
   const auto once = std::make_shared<std::unique_ptr<runtime::Session>>(std::move(session));
+  const RecipePlan plan = with_fewer_samples(saved.plan, kCalibrationSamples);
   const auto task = with_sessions(
-                        saved.plan, manifest, [once] { return std::move(*once); }, saved.run.string())
+                        plan, manifest, [once] { return std::move(*once); }, saved.run.string())
                         .build(Splits::calibration);
   task->model().eval();
   int64_t done = 0;

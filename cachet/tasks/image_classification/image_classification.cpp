@@ -121,19 +121,21 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
   const bool names_classes = !options.dataset.class_names.empty();
   const bool absent = plan.absent_data().has_value();
   const bool alone = splits == Splits::given && (absent || (names_classes && options.dataset.own_sizes()));
-  const auto open = [&](data::Split split) {
+  const auto open = [&](data::Split split, const data::DatasetOptions& dataset) {
     if (alone && split == data::Split::test)
-      return data::without_images(options.dataset, options.model.classes, input_shape(options.model));
+      return data::without_images(dataset, options.model.classes, input_shape(options.model));
     if (splits == Splits::made_up)
       return std::shared_ptr<const data::LabelledImages>(std::make_shared<data::LabelledImages>(
           made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1))));
-    return data::open_dataset(options.dataset, split, std::filesystem::current_path(), said_now_and_then());
+    return data::open_dataset(dataset, split, std::filesystem::current_path(), said_now_and_then());
   };
-  test_ = open(splits == Splits::calibration ? data::Split::train : data::Split::test);
+  data::DatasetOptions evaluated = options.dataset;
+  evaluated.limit = options.evaluation_limit.value_or(evaluated.limit);
+  test_ = open(splits == Splits::calibration ? data::Split::train : data::Split::test, evaluated);
   const bool of_saved = splits == Splits::test || (splits == Splits::given && !absent);
   if (of_saved && !names_classes && options.dataset.kind->has_class_folders) note({kMatchedByPosition});
   const bool trains = splits == Splits::both || splits == Splits::made_up;
-  if (trains || takes_training_statistics(options)) training_ = open(data::Split::train);
+  if (trains || takes_training_statistics(options)) training_ = open(data::Split::train, options.dataset);
   normalization_ = data::make_normalization(options.normalization, *options.dataset.kind,
                                             (training_ ? *training_ : *test_).images());
 
@@ -166,15 +168,15 @@ std::unique_ptr<train::TrainingStream> ImageClassification::training_stream(int6
                                        training_options_.seed, epoch);
 }
 
+at::Tensor ImageClassification::logits_of(at::Tensor images) {
+  train::move_to(train::device_of(*model_), {&images});
+  const at::Tensor logits = model_->forward(images).to(at::kFloat).cpu();
+  ops::require_finite_scores(logits);
+  return logits;
+}
+
 void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) {
   const at::NoGradGuard no_grad;
-  at::Tensor ImageClassification::logits_of(at::Tensor images) {
-    train::move_to(train::device_of(*model_), {&images});
-    const at::Tensor logits = model_->forward(images).to(at::kFloat).cpu();
-    ops::require_finite_scores(logits);
-    return logits;
-  }
-
   const int64_t size = training_options_.batch_size;
   auto stream = test_loader_->stream(/*epoch=*/0, first / size);
   while (auto batch = stream.next()) {

@@ -32,6 +32,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return test_->size(); }
+  EvaluatedSamples evaluated_samples() const override { return {test_->size(), test_->split_size()}; }
   int64_t evaluation_batches() const override { return test_loader_->batches(); }
   const std::vector<std::string>& class_names() const override { return test_->labels().class_names(); }
   void classify_in_order(int64_t first, const UseBatch& use) override;
@@ -54,10 +55,10 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const override;
 
  private:
-  ImageClassificationOptions options_;
   /// Of images (B, channels, height, width): (B, classes) float32, on the CPU.
   at::Tensor logits_of(at::Tensor images);
 
+  ImageClassificationOptions options_;
   train::TrainOptions training_options_;
   std::shared_ptr<const data::LabelledImages> training_, test_;
   data::Normalization normalization_;

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "cachet/config/toml_text.h"
 #include "cachet/deploy/session_model.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
@@ -48,18 +47,6 @@ bool takes_training_statistics(const ImageClassificationOptions& options) {
   const data::NormalizationOptions& normalization = options.normalization;
   if (!normalization.mean.empty() || normalization.source == data::NormalizationSource::none) return false;
   return normalization.source == data::NormalizationSource::data || !data::Normalization::known(*options.dataset.kind);
-}
-
-// A limit cuts both splits: what pixels are normalised by must be that of the whole training data, as before.
-std::vector<std::string> ImageClassificationPlan::settings_for_fewer(int64_t samples, int64_t batch) const {
-  std::vector<std::string> settings = TaskPlan::settings_for_fewer(samples, batch);
-  if (!takes_training_statistics(options_)) return settings;
-  const auto training = data::open_dataset(options_.dataset, data::Split::train, std::filesystem::current_path());
-  const data::Normalization normalization =
-      data::make_normalization(options_.normalization, *options_.dataset.kind, training->images());
-  settings.push_back("data.normalization.mean=" + config::toml_text(normalization.mean));
-  settings.push_back("data.normalization.std=" + config::toml_text(normalization.std));
-  return settings;
 }
 
 TaskProfile ImageClassificationPlan::profile() const {

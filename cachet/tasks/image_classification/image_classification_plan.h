@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "cachet/data/loader.h"
 #include "cachet/data/vision/dataset_options.h"
@@ -24,8 +25,9 @@ struct ImageClassificationOptions {
   data::MixingOptions mixing;
   nn::OutlierOptions outliers;  // among the images of a training step
   data::LoaderOptions loader;
-  int64_t repeated_augmentation = 1;  // of training: data::EqualBatchOptions::repeats
-  models::ImageClassifierPlan model;  // made for the data's images and classes unless it says otherwise
+  std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, in the place of dataset.limit
+  int64_t repeated_augmentation = 1;          // of training: data::EqualBatchOptions::repeats
+  models::ImageClassifierPlan model;          // made for the data's images and classes unless it says otherwise
 };
 
 /// Reads [data] (with its tables normalization, augmentation, resize, mixing and outliers) and [model] of a recipe.
@@ -45,10 +47,11 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
-  std::vector<std::string> settings_for_fewer(int64_t samples, int64_t batch) const override;
   /// The names of the classes, if the recipe leaves them to the data: they are part of what a model means.
   KeptFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
+  std::optional<int64_t> data_limit() const override { return options_.dataset.limit; }
+  void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   Preprocessing preprocessing() const override;

@@ -110,8 +110,8 @@ int64_t steps_of(int64_t segments, int64_t at_once) { return (segments + at_once
 
 }  // namespace
 
-data::Corpus LanguageModelling::open(data::SequenceSplit split) {
-  data::Corpus corpus = data::open_corpus(options_.corpus, *encoder_, split);
+data::Corpus LanguageModelling::open(data::SequenceSplit split, const data::CorpusOptions& options) {
+  data::Corpus corpus = data::open_corpus(options, *encoder_, split);
   note(corpus.notes(data::to_string(split)));
   return corpus;
 }
@@ -139,10 +139,13 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
     encoder_ = data::make_corpus_encoder(options_.corpus, std::filesystem::current_path());
   }
   if (splits != Splits::made_up && splits != Splits::given) {
-    held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out);
-    if (splits == Splits::both) training_ = open(data::SequenceSplit::train);
+    data::CorpusOptions evaluated = options_.corpus;
+    evaluated.limit = options_.evaluation_limit.value_or(evaluated.limit);
+    held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out, evaluated);
+    if (splits == Splits::both) training_ = open(data::SequenceSplit::train, options_.corpus);
   }
-  if (held_out_) data::evaluation_segments(*held_out_->tokens, evaluation_lanes());  // throws where it is too short
+  if (held_out_)
+    data::evaluation_segments(held_out_->tokens->size(), evaluation_lanes());  // throws where it is too short
   const std::string decides = report::deciding(plan.profile().metrics)->name;
   if (training_ && held_out_ && decides == kBitsPerByte && held_out_->facts.text_bytes == 0)
     throw std::invalid_argument(held_out_->path.string() +
@@ -194,7 +197,12 @@ std::unique_ptr<train::TrainingStream> LanguageModelling::training_stream(int64_
 }
 
 int64_t LanguageModelling::evaluation_size() const {
-  return data::evaluation_segments(*held_out_->tokens, evaluation_lanes()) * options_.evaluation.lanes;
+  return data::evaluation_segments(held_out_->tokens->size(), evaluation_lanes()) * options_.evaluation.lanes;
+}
+
+Task::EvaluatedSamples LanguageModelling::evaluated_samples() const {
+  const int64_t tokens = std::max(held_out_->split_tokens, held_out_->tokens->size());
+  return {evaluation_size(), data::evaluation_segments(tokens, evaluation_lanes()) * options_.evaluation.lanes};
 }
 
 // The same for every evaluation of a run: made once. 0 where there is none to make.
@@ -219,7 +227,7 @@ double LanguageModelling::baseline() {
 }
 
 int64_t LanguageModelling::evaluation_records() const {
-  return data::evaluation_segments(*held_out_->tokens, evaluation_lanes());
+  return data::evaluation_segments(held_out_->tokens->size(), evaluation_lanes());
 }
 
 std::string LanguageModelling::record_digest(int64_t index) {

@@ -39,6 +39,7 @@ class LanguageModelling : public Task,
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
+  EvaluatedSamples evaluated_samples() const override;
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
@@ -66,7 +67,7 @@ class LanguageModelling : public Task,
   std::vector<report::Section> training_sections(const std::vector<train::Event>& events) const override;
 
  private:
-  data::Corpus open(data::SequenceSplit split);
+  data::Corpus open(data::SequenceSplit split, const data::CorpusOptions& options);
   data::LaneOptions evaluation_lanes() const;
   bool remembers_earlier_segments() const;
   /// Foretells segments of the held-out text from number `first` on.

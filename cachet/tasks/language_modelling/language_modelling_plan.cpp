@@ -65,10 +65,8 @@ TaskProfile LanguageModellingPlan::profile() const {
           options_.model};
 }
 
-// A limit counts tokens.
-std::vector<std::string> LanguageModellingPlan::settings_for_fewer(int64_t samples, int64_t batch) const {
-  return {"task.evaluation.lanes=" + std::to_string(batch),
-          "data.limit=" + std::to_string(samples * options_.evaluation.target_length)};
+std::vector<std::string> LanguageModellingPlan::settings_for_batches_of(int64_t batch) const {
+  return {"task.evaluation.lanes=" + std::to_string(batch)};
 }
 
 std::vector<DataPlace> LanguageModellingPlan::data() const {

@@ -29,6 +29,7 @@ struct LanguageModellingOptions {
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
   int64_t segments_per_step = 1;  // of each lane, through which a step's gradient goes together
   LanguageEvaluationOptions evaluation;
+  std::optional<int64_t> evaluation_limit{};  // of the tokens that are evaluated, in the place of corpus.limit
   bool baseline = true;             // whether evaluations tell what counting n-grams of the training text reaches
   models::LanguageModelPlan model;  // made for the corpus's tokens unless it says otherwise
 };
@@ -49,7 +50,11 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
-  std::vector<std::string> settings_for_fewer(int64_t samples, int64_t batch) const override;
+  std::vector<std::string> settings_for_batches_of(int64_t batch) const override;
+  std::optional<int64_t> data_limit() const override { return options_.corpus.limit; }
+  /// A limit counts tokens.
+  int64_t limit_for(int64_t samples) const override { return samples * options_.evaluation.target_length; }
+  void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;

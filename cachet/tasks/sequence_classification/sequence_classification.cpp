@@ -87,7 +87,8 @@ struct PreparedSequence : PreparedSample {
 
 }  // namespace
 
-std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::SequenceSplit split) {
+std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::SequenceSplit split,
+                                                                          const data::SequenceDatasetOptions& options) {
   if (splits_ == Splits::made_up)
     return made_up_sequences(options_.model,
                              training_options_.batch_size * (split == data::SequenceSplit::train ? 2 : 1));
@@ -97,7 +98,7 @@ std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::
         data::Vocabulary{options_.model.sequence.vocabulary, ""},
         options_.dataset.class_names.empty() ? options_.dataset.kind->class_names() : options_.dataset.class_names);
   }
-  auto dataset = data::open_sequence_dataset(options_.dataset, split);
+  auto dataset = data::open_sequence_dataset(options, split);
   note(data::describe(*dataset, data::to_string(split)));
   check_fit(*dataset, options_.model);
   return dataset;
@@ -111,7 +112,9 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
     throw std::invalid_argument("data.max_length is " + std::to_string(options.dataset.max_length) +
                                 ", model.max_length " + std::to_string(options.model.sequence.max_length) +
                                 "; leave model.max_length out");
-  held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out);
+  data::SequenceDatasetOptions evaluated = options.dataset;
+  evaluated.limit = options.evaluation_limit.value_or(evaluated.limit);
+  held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out, evaluated);
   const data::EqualBatchOptions once{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0};
   const auto loader = [&](const auto& samples, const data::EqualBatchOptions& batches, int64_t bucket_batches,
                           data::Shard shard = {}) {
@@ -122,7 +125,7 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
   held_out_loader_.emplace(loader(held_out_, once, /*bucket_batches=*/0));
   by_length_loader_.emplace(loader(held_out_, once, options.loader.bucket_batches));
   if (splits == Splits::both || splits == Splits::made_up) {
-    training_ = open(data::SequenceSplit::train);
+    training_ = open(data::SequenceSplit::train, options.dataset);
     training_loader_.emplace(loader(training_, data::EqualBatchOptions{training.batch_size, true, true, training.seed},
                                     options.loader.bucket_batches, training.shard));
     if (training_loader_->batches() == 0)

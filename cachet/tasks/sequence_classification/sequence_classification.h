@@ -28,6 +28,7 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override { return held_out_->size(); }
+  EvaluatedSamples evaluated_samples() const override { return {held_out_->size(), held_out_->split_size()}; }
   int64_t evaluation_batches() const override { return held_out_loader_->batches(); }
   const std::vector<std::string>& class_names() const override { return held_out_->class_names(); }
   void classify_in_order(int64_t first, const UseBatch& use) override;
@@ -45,7 +46,8 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   std::vector<report::Block> evaluation_samples(const ClassificationEvaluation& evaluation) const override;
 
  private:
-  std::shared_ptr<const data::SequenceDataset> open(data::SequenceSplit split);
+  std::shared_ptr<const data::SequenceDataset> open(data::SequenceSplit split,
+                                                    const data::SequenceDatasetOptions& options);
   void classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use);
   data::GivenSequence given(const std::string& sample, std::string& digest);
 

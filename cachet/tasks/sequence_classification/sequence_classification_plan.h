@@ -16,7 +16,8 @@ struct SequenceClassificationOptions {
   data::SequenceLoaderOptions loader;
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
   double label_smoothing = 0;
-  models::SequenceClassifierPlan model;  // made for the data's tokens and classes unless it says otherwise
+  std::optional<int64_t> evaluation_limit{};  // of the sequences that are evaluated, in the place of dataset.limit
+  models::SequenceClassifierPlan model;       // made for the data's tokens and classes unless it says otherwise
 };
 
 /// Reads [data], [model], and of [task] held_out = "validation" | "test" and label_smoothing.
@@ -32,6 +33,8 @@ class SequenceClassificationPlan : public TaskPlan, public TakesExportedModel {
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
+  std::optional<int64_t> data_limit() const override { return options_.dataset.limit; }
+  void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
   void reduce() override { options_.loader.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
 

@@ -204,7 +204,8 @@ std::vector<report::Section> translation_sections(const TranslationEvaluation& e
   fact("tokens foretold", report::format_count(static_cast<double>(e.tokens)));
   fact("perplexity", report::format_fixed(std::exp(e.nll), 2));
   if (e.translated > 0) {
-    fact("sentences translated", std::to_string(e.translated));
+    fact("sentences translated",
+         std::to_string(e.translated) + (e.translated < e.pairs ? ", the first of " + std::to_string(e.pairs) : ""));
     fact("BLEU", e.bleu_text);
     if (e.bleu_error) fact("standard error of BLEU", report::format_fixed(*e.bleu_error, 2));
     fact("signature", e.signature);

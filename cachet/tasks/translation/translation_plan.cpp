@@ -111,10 +111,15 @@ std::optional<std::string> TranslationPlan::absent_data() const try {
   return error.what();
 }
 
-std::vector<std::string> TranslationPlan::settings_for_fewer(int64_t samples, int64_t batch) const {
+void TranslationPlan::limit_evaluation(int64_t limit) {
+  options_.evaluation_limit = limit;
+  options_.evaluation.limit = 0;
+}
+
+std::vector<std::string> TranslationPlan::settings_for_batches_of(int64_t batch) const {
   const int64_t longest = options_.loader.padding.rounded_up(options_.parallel.rules.max_length + 1);
-  return {"data.limit=" + std::to_string(samples), "data.max_samples=" + std::to_string(batch),
-          "data.max_tokens=" + std::to_string(batch * longest), "task.evaluation.translate=false"};
+  return {"data.max_samples=" + std::to_string(batch), "data.max_tokens=" + std::to_string(batch * longest),
+          "task.evaluation.translate=false"};
 }
 
 KeptFiles TranslationPlan::files_to_keep() const {

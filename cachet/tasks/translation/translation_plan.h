@@ -20,7 +20,7 @@ struct TranslationEvaluationOptions {
   bool translate = true;  // false: the loss alone
   /// As fairseq's recipes evaluate: at most 1.2 tokens for one of the source and 10 more.
   models::BeamOptions beam{.lengths = {.per_token = 1.2, .added = 10}};
-  int64_t limit = 0;          // the first pairs alone are translated; 0: all
+  int64_t limit = 0;          // of the first pairs, which evaluations during training translate; 0: all
   int64_t max_tokens = 4096;  // of the sentences that are translated at once, padding among them
   metrics::BleuOptions bleu{};
 };
@@ -32,7 +32,8 @@ struct TranslationTaskOptions {
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
   models::LabelSmoothing smoothing{.amount = 0.1};
   TranslationEvaluationOptions evaluation;
-  models::TranslationModelPlan model;  // made for the vocabularies of the data unless it says otherwise
+  std::optional<int64_t> evaluation_limit{};  // of the pairs that are evaluated, in the place of parallel.limit
+  models::TranslationModelPlan model;         // made for the vocabularies of the data unless it says otherwise
 };
 
 /// Reads [data], [model], and of [task] held_out = "validation" | "test", label_smoothing, smoothing_share = "others" |
@@ -52,7 +53,10 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   /// Without translations: losses alone.
-  std::vector<std::string> settings_for_fewer(int64_t samples, int64_t batch) const override;
+  std::vector<std::string> settings_for_batches_of(int64_t batch) const override;
+  std::optional<int64_t> data_limit() const override { return options_.parallel.limit; }
+  int64_t training_evaluation_limit() const override { return options_.evaluation.limit; }
+  void limit_evaluation(int64_t limit) override;
   void reduce() override { options_.loader.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;

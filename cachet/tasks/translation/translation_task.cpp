@@ -103,10 +103,12 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
   else
     encoders_ = data::make_parallel_encoders(options_.parallel, std::filesystem::current_path());
   if (splits != Splits::made_up && splits != Splits::given) {
-    held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out);
+    data::ParallelOptions evaluated = options_.parallel;
+    evaluated.limit = options_.evaluation_limit.value_or(evaluated.limit);
+    held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out, evaluated);
     held_out_loader_.emplace(held_out_, data::evaluation_order(*held_out_, options_.loader), options_.loader.loader,
                              options_.loader.padding);
-    if (splits == Splits::both) training_ = open(data::SequenceSplit::train);
+    if (splits == Splits::both) training_ = open(data::SequenceSplit::train, options_.parallel);
   }
   if (training_) {
     data::ParallelLoaderOptions loader = options_.loader;
@@ -126,8 +128,9 @@ std::optional<std::string> TranslationTask::doubt_about(const nn::Cache& cache) 
          "avoid that";
 }
 
-std::shared_ptr<const data::ParallelCorpus> TranslationTask::open(data::SequenceSplit split) {
-  auto corpus = data::ParallelCorpus::open(options_.parallel, *encoders_, split);
+std::shared_ptr<const data::ParallelCorpus> TranslationTask::open(data::SequenceSplit split,
+                                                                  const data::ParallelOptions& options) {
+  auto corpus = data::ParallelCorpus::open(options, *encoders_, split);
   note(corpus->notes(data::to_string(split)));
   return corpus;
 }
@@ -190,12 +193,16 @@ std::unique_ptr<train::TrainingStream> TranslationTask::training_stream(int64_t 
   return std::make_unique<TranslationTrainingStream>(*model_, std::move(next), options_.smoothing);
 }
 
+int64_t TranslationTask::translated_pairs() const {
+  if (!options_.evaluation.translate || !held_out_) return 0;
+  const int64_t limit = options_.evaluation.limit, size = held_out_->size();
+  return limit > 0 ? std::min(limit, size) : size;
+}
+
 // The first pairs of the held-out split, as many as the recipe says.
 std::vector<SentenceToTranslate> TranslationTask::sources_to_translate() const {
   std::vector<SentenceToTranslate> sources;
-  if (!options_.evaluation.translate || !held_out_) return sources;
-  const int64_t limit = options_.evaluation.limit, size = held_out_->size();
-  for (int64_t i = 0; i < (limit > 0 ? std::min(limit, size) : size); ++i) {
+  for (int64_t i = 0; i < translated_pairs(); ++i) {
     sources.push_back({held_out_->tokens(Side::source, i), i});
     sources.back().tokens.push_back(encoders_->source.marks.end);
   }
@@ -204,6 +211,11 @@ std::vector<SentenceToTranslate> TranslationTask::sources_to_translate() const {
 
 int64_t TranslationTask::evaluation_size() const {
   return held_out_ ? held_out_->size() : training_options_.batch_size;
+}
+
+Task::EvaluatedSamples TranslationTask::evaluated_samples() const {
+  const int64_t translated = translated_pairs();
+  return {translated > 0 ? translated : evaluation_size(), held_out_ ? held_out_->split_size() : evaluation_size()};
 }
 
 train::Metrics TranslationTask::evaluate(const train::EvaluationProgress& progress) {
@@ -242,6 +254,7 @@ void TranslationTask::measure_pairs(int64_t first, const UseLosses& use) {
     const std::vector<int64_t> indices = read->indices;
     const models::SentencePairs pairs = pairs_of(*model_, std::move(*read));
     const models::TranslationLosses losses = model_->losses(pairs, options_.smoothing);
+    ops::require_finite_scores(losses.loss);
     const auto sums = losses_of_pairs(indices, losses.loss, losses.negative_log_likelihood, pairs.targets);
     use(place, sums);
     place += static_cast<int64_t>(sums.size());
@@ -254,7 +267,6 @@ SentenceTranslationOptions TranslationTask::evaluation_search() const {
   return how;
 }
 
-ops::require_finite_scores(losses.loss);
 TranslatedSentence TranslationTask::sentence_of(const SentenceToTranslate& source,
                                                 const models::Hypothesis* written) const {
   TranslatedSentence sentence{source.number, "", "", "", 0};

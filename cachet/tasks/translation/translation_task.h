@@ -35,6 +35,8 @@ class TranslationTask : public Task,
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
+  /// Pairs that are translated, or, if none are, all whose losses are measured.
+  EvaluatedSamples evaluated_samples() const override;
   train::Metrics evaluate(const train::EvaluationProgress& progress) override;
   std::string evaluation_details() const override { return to_json(evaluation_); }
   void restore_evaluation(const std::string& details) override;
@@ -59,7 +61,8 @@ class TranslationTask : public Task,
   std::vector<report::Section> evaluation_sections() const override { return translation_sections(evaluation_); }
 
  private:
-  std::shared_ptr<const data::ParallelCorpus> open(data::SequenceSplit split);
+  std::shared_ptr<const data::ParallelCorpus> open(data::SequenceSplit split, const data::ParallelOptions& options);
+  int64_t translated_pairs() const;
   void make_up_data();
   void build_model();
   /// Called with the losses of a batch's pairs and the place of the first of them in the order of the evaluation.

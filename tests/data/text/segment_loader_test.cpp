@@ -61,11 +61,11 @@ TEST(EvaluationSegments, EveryTokenButTheFirstIsATargetOnce) {
         const CountingTokens tokens(size);
         const LaneOptions options{lanes, length};
         if (size - 1 < lanes) {
-          EXPECT_THROW(data::evaluation_segments(tokens, options), std::invalid_argument);
+          EXPECT_THROW(data::evaluation_segments(tokens.size(), options), std::invalid_argument);
           continue;
         }
         std::map<int64_t, int64_t> seen;
-        for (int64_t i = 0; i < data::evaluation_segments(tokens, options); ++i) {
+        for (int64_t i = 0; i < data::evaluation_segments(tokens.size(), options); ++i) {
           const SegmentBatch batch = data::evaluation_segment(tokens, options, i * length);
           EXPECT_EQ(batch.number, i);
           for (int64_t lane = 0; lane < lanes; ++lane)

@@ -10,6 +10,7 @@
 
 #include "cachet/io/read_file.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/image_classification/made_up_images.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/event_log.h"
@@ -240,6 +241,24 @@ TEST_F(ImageClassificationTest, GivesTheSameMetricsFromTheFile) {
   EXPECT_EQ(saved.run, run());
   EXPECT_TRUE(load(saved)->evaluate([](int64_t, int64_t) {}) == outcome.metrics);
   EXPECT_EQ(load(open_saved_run(run(), {"data.limit=5"}))->evaluation_size(), 5);
+}
+
+// Means of pixels are those of the whole training data, however few images are evaluated.
+TEST_F(ImageClassificationTest, ALimitOfAnEvaluationLeavesTheTrainingDataAlone) {
+  train_tiny(images(), run(), {"train.limit=1 epochs", "data.normalization.source=data"});
+  const SavedRun whole = open_to_evaluate(run());
+  const auto task = test::as_images(load(whole));
+  const auto all = task->evaluated_samples();
+  EXPECT_EQ(all.count, all.split);
+  for (const SavedRun& few : {open_to_evaluate(run(), {}, 5), open_to_evaluate(run(), {"data.limit=5"}),
+                              open_to_evaluate(run(), {"data={limit=7}"}, 5)}) {
+    const auto limited = test::as_images(load(few));
+    EXPECT_EQ(limited->evaluated_samples().count, 5);
+    EXPECT_EQ(limited->evaluated_samples().split, all.split);
+    EXPECT_EQ(limited->image_preparation()->mean, task->image_preparation()->mean);
+    EXPECT_EQ(limited->image_preparation()->std, task->image_preparation()->std);
+  }
+  EXPECT_THROW(open_to_evaluate(run(), {}, 0), std::invalid_argument);
 }
 
 TEST_F(ImageClassificationTest, DryRunTriesOneOfEach) {
