@@ -18,8 +18,10 @@ HUGE = 3e38
 
 class Scores(command.FolderTest):
     def refuses(self, *words, said):
-        message = self.refused(*words, cwd=self.folder, code=1, lines=1)
-        self.assertIn(said, message, words)
+        # Before the sentence `predict` says where the data lie, and `analyze` how far it is.
+        lines = self.refused(*words, cwd=self.folder, code=1, lines=4).splitlines()
+        self.assertIn(said, lines[-1])
+        self.assertEqual(sum("cachet " in line for line in lines), 1, lines)
 
     def hold(self, run, head, answering, reading):
         """Commands that answer meet finite weights of the head `head` that give no finite scores; these and the ones that only read, a NaN."""

@@ -175,7 +175,7 @@ class TextMistakes(command.FolderTest):
         self.assertIn("has no checksums", self.train("language.toml", "old").stderr)
         first[-2:] = b"\xff\xff"
         file.write_bytes(first)
-        self.assertIn("is 65535, and its vocabulary has 23", self.refuses("train", "language.toml", "--run", "x", lines=5))
+        self.assertIn("is 65535, and its vocabulary has 23", self.refuses("train", "language.toml", "--run", "beyond", lines=5))
         other = (self.folder / "corpus/words.txt").read_text().replace("word1\t", "other\t")
         self.write("others.txt", other)
         self.assertIn("is another vocabulary than the recipe's", self.refuses("eval", "run", "--set", "data.vocabulary_file=others.txt"))
