@@ -70,7 +70,8 @@ AnalysedRun::AnalysedRun(std::string name, const std::filesystem::path& path, co
     throw io::Error(path.string() +
                     " is an export, inside which nothing can be seen; name the run or the model that it was made of");
   digest_ = weights_digest(saved_) + '\0' + saved_.what_answers_depend_on;
-  for (const std::filesystem::path& checkpoint : kept_checkpoints()) digest_ += '\0' + digest_of_checkpoint(checkpoint);
+  for (const train::HeldCheckpoint& checkpoint : kept_checkpoints())
+    digest_ += '\0' + digest_of_checkpoint(checkpoint.folder);
 }
 
 const std::string& AnalysedRun::digest(AnalysisEffort effort) {

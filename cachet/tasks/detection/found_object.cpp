@@ -22,20 +22,20 @@ ordered_json to_json(const FoundObject& object, const std::vector<std::string>& 
   return json;
 }
 
-int64_t whole_number(const ordered_json& json) {
+int64_t required_integer(const ordered_json& json) {
   if (!json.is_number_integer()) throw std::invalid_argument("no whole number");
   return json.get<int64_t>();
 }
 
 FoundObject from_json(const ordered_json& json) {
   const auto& box = json.at("bbox");
-  FoundObject object{whole_number(json.at("label")), json.at("score"),
+  FoundObject object{required_integer(json.at("label")), json.at("score"),
                      corners(geometry::SizedBox{box.at(0), box.at(1), box.at(2), box.at(3)}), std::nullopt};
   if (json.contains("segmentation")) {
     const auto& mask = json["segmentation"];
-    object.mask =
-        geometry::RunLengths::from_text({whole_number(mask.at("size").at(0)), whole_number(mask.at("size").at(1))},
-                                        mask.at("counts").get<std::string>());
+    object.mask = geometry::RunLengths::from_text(
+        {required_integer(mask.at("size").at(0)), required_integer(mask.at("size").at(1))},
+        mask.at("counts").get<std::string>());
   }
   return object;
 }
@@ -58,8 +58,8 @@ std::string to_json_line(const FoundObjects& found, const std::vector<std::strin
 std::optional<FoundObjects> found_objects_from_json(const std::string& line) try {
   const auto json = io::parse_json<ordered_json>(line);
   FoundObjects found;
-  found.index = whole_number(json.at("index"));
-  if (json.contains("image_id")) found.image_id = whole_number(json["image_id"]);
+  found.index = required_integer(json.at("index"));
+  if (json.contains("image_id")) found.image_id = required_integer(json["image_id"]);
   found.file = json.value("file", "");
   found.problem = json.value("error", "");
   if (!found.problem.empty()) return found;
