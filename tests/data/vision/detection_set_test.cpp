@@ -98,7 +98,7 @@ TEST(DetectionSet, LeavesOutObjectsWithoutAMaskWhereMasksAreAskedFor) {
   // Objects that training leaves out by other rules are counted, too: every object is evaluated or counted.
   for (auto& annotation : file["annotations"]) annotation.erase("segmentation");
   file["annotations"][1]["area"] = 0;
-  const DetectionSet none(instances_of(file), "", {.empty_images = EmptyImages::keep, .masks = true});
+  const DetectionSet none(instances_of(file), "", {.masks = true, .empty_images = EmptyImages::keep});
   EXPECT_EQ(none.notes().back(), "x.json: " + std::to_string(file["annotations"].size()) +
                                      " objects have no mask: counted in box AP, not in mask AP, and not trained with");
 }

@@ -226,8 +226,9 @@ TEST_F(TranslationTaskTest, EvaluationsDoNotDependOnTheirBatches) {
   EXPECT_EQ(read->translated, 13);
   EXPECT_EQ(to_json(*read), details);
   EXPECT_FALSE(translation_evaluation_from_json("{\"pairs\": 3}"));
-  for (const auto& [key, value] : nlohmann::json::parse(details).items()) {
-    auto changed = nlohmann::json::parse(details);
+  const auto written = nlohmann::json::parse(details);
+  for (const auto& [key, value] : written.items()) {
+    auto changed = written;
     changed[key] = value.is_number() ? nlohmann::json("1") : nlohmann::json(1.5);
     EXPECT_FALSE(translation_evaluation_from_json(changed.dump())) << key;
   }
