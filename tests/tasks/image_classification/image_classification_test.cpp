@@ -256,7 +256,7 @@ TEST_F(ImageClassificationTest, ALimitOfAnEvaluationLeavesTheTrainingDataAlone) 
     EXPECT_EQ(limited->evaluated_samples().count, 5);
     EXPECT_EQ(limited->evaluated_samples().split, all.split);
     EXPECT_EQ(limited->image_preparation()->mean, task->image_preparation()->mean);
-    EXPECT_EQ(limited->image_preparation()->std, task->image_preparation()->std);
+    EXPECT_EQ(limited->image_preparation()->deviation, task->image_preparation()->deviation);
   }
   EXPECT_THROW(open_to_evaluate(run(), {}, 0), std::invalid_argument);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "cachet/io/error.h"
@@ -226,9 +227,9 @@ TEST_F(TranslationTaskTest, EvaluationsDoNotDependOnTheirBatches) {
   EXPECT_EQ(read->translated, 13);
   EXPECT_EQ(to_json(*read), details);
   EXPECT_FALSE(translation_evaluation_from_json("{\"pairs\": 3}"));
-  const auto written = nlohmann::json::parse(details);
-  for (const auto& [key, value] : written.items()) {
-    auto changed = written;
+  const std::map<std::string, nlohmann::json> written = nlohmann::json::parse(details);
+  for (const auto& [key, value] : written) {
+    nlohmann::json changed = written;
     changed[key] = value.is_number() ? nlohmann::json("1") : nlohmann::json(1.5);
     EXPECT_FALSE(translation_evaluation_from_json(changed.dump())) << key;
   }
