@@ -141,11 +141,11 @@ TEST_F(ByteModellingTest, BitsPerByteOfATextThatIsCutAreCounted) {
 }
 
 TEST_F(ByteModellingTest, AnEvaluationWithoutTheMetricThatDecidesIsRefusedAtTheStart) {
-  data::TokenFileWriter file(folder_ / "valid.tokens-cachet", data::ByteEncoder().vocabulary());
+  data::TokenFileWriter file(folder_ / "validation.tokens-cachet", data::ByteEncoder().vocabulary());
   file.add(std::vector<data::Token>(300, 98));
   file.finish();  // nobody said of how many bytes of text
   const std::string said = test::thrown_message<std::exception>([&] { plan().build(); });
-  EXPECT_NE(said.find("valid.tokens-cachet"), std::string::npos) << said;
+  EXPECT_NE(said.find("validation.tokens-cachet"), std::string::npos) << said;
   EXPECT_NE(said.find("text"), std::string::npos) << said;
 }
 
