@@ -12,6 +12,7 @@
 #include "cachet/models/registry.h"
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/no_norm.h"
+#include "cachet/ops/finite.h"
 #include "tests/deploy/trained_model.h"
 #include "tests/support/refused.h"
 
@@ -175,7 +176,7 @@ TEST(Equality, TellsRoundingsFromOtherAnswers) {
   EXPECT_EQ(equality.clear_other, 1);
   EXPECT_FALSE(equality.holds({}));
   now[0][1] = std::nan("");
-  test::expect_refused([&] { equality_of(scores, now, {}); }, "not finite");
+  EXPECT_THROW(equality_of(scores, now, {}), ops::NotFinite);
   test::expect_refused([&] { equality_of(scores, now.narrow(1, 0, 1), {}); }, "scores must be (N, classes)");
 }
 
