@@ -104,7 +104,7 @@ class Scores(command.FolderTest):
         output = lambda name: (name.startswith("output") or "norm" in name) and name.endswith("weight")
         self.hold("writer", output,
                   [["eval", "writer"], ["eval", "writer", "--text", "mine.txt"], ["eval", "writer", "-o", "records"],
-                   ["generate", "writer", "--prompt", "word1"], ["generate", "writer", "--temperature", "0"]],
+                   ["generate", "writer", "--prompt", "word1", "--json"], ["generate", "writer", "--temperature", "0", "--json"]],
                   self.reading("writer"))
         shutil.rmtree(self.folder / "kept")
         train("translation.toml", "translator")
