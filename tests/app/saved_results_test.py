@@ -182,6 +182,12 @@ class SavedResults(command.FolderTest):
         return done
 
 
+def passed_over(count, among):
+    """One of these places that version 0.1.0 did not look at: it took 4,096 of them."""
+    looked_at = {i * (count - 1) // 4095 for i in range(4096)}
+    return next(place for place in among if place not in looked_at)
+
+
 def flipped(place):
     return lambda held: held[:place] + bytes([held[place] ^ 1]) + held[place + 1:]
 
@@ -391,7 +397,10 @@ class Detection(SavedResults):
     def test_saved_results(self):
         files = ["shapes/annotations/instances_val.json"] * (20 if FULL else 2) + self.some("shapes/images/val/*")
         self.hold([(["eval", "run"], ""), (["predict", "run"], ".jsonl")], files)
-        self.hold([(["predict", "run", "shapes/images/val"], ".jsonl")], self.some("shapes/images/val/*", seed=2)[:2])
+        self.hold([(["predict", "run", "shapes/images/val"], ".jsonl"), (["predict", "run", "shapes/images/val"], "")],
+                  self.some("shapes/images/val/*", seed=2)[:2])
+        analysis = ["analyze", "run", "--samples", "4", "--what", "similarity"]
+        self.hold([(analysis, "")], [files[0], "shapes/images/val/000001.png"], refuses=False)
 
     def test_pictures_that_are_replaced(self):
         before = self.json_of("eval", "run", "-o", "kept", "--json", cwd=self.folder)["metrics"]
@@ -432,6 +441,16 @@ class Language(SavedResults):
         self.hold([(["eval", "run"], "")], texts)
         self.hold([(["analyze", "run", "--samples", "32", "--what", "interventions"], "")], texts[:2], refuses=False)
 
+    def test_one_token_of_many(self):
+        path = self.folder / "wikitext-2/wiki.test.tokens"
+        tokens = [word for line in rule_text(2000, 9).splitlines() for word in line.split() + ["\n"]]
+        path.write_text(" ".join(tokens))
+        self.cachet("eval", "run", "-o", "kept")
+        place = passed_over(len(tokens), [i for i, token in enumerate(tokens) if token == "word3"])
+        tokens[place] = "word4"
+        path.write_text(" ".join(tokens))
+        self.assertEqual(self.answers_as_a_fresh_call(["eval", "run"], "kept", "", "a token"), "refused")
+
     def test_a_resume(self):
         train = "wikitext-2/wiki.train.tokens"
         self.refused_resume(train, lambda held: held.replace(b"word3", b"word4", 1))
@@ -455,7 +474,20 @@ class Translation(SavedResults):
         self.train("tiny.toml", "--run", "run", "--set", "train.limit=2 steps")
 
     def test_saved_results(self):
-        self.hold([(["eval", "run"], "")], ["pairs/test.de", "pairs/test.en"] * (2 if FULL else 1))
+        texts = ["pairs/test.de", "pairs/test.en"]
+        self.hold([(["eval", "run"], "")], texts)
+        self.hold([(["analyze", "run", "--samples", "8", "--what", "similarity"], "")], texts, refuses=False)
+
+    def test_one_pair_of_many(self):
+        lines = [[pair(number)[side] for number in range(5000)] for side in range(2)]
+        for side, language in enumerate(("de", "en")):
+            (self.folder / f"pairs/train.{language}").write_text("\n".join(lines[side]) + "\n")
+        self.train("tiny.toml", "--run", "many", "--set", "train.limit=1 steps")
+        place = passed_over(5000, range(4000, 5000))
+        lines[1][place] = "b9 " * len(lines[1][place].split())
+        (self.folder / "pairs/train.en").write_text("\n".join(lines[1]) + "\n")
+        self.assertIn("the training data are not those",
+                      self.refused("train", "many", "--resume", "--progress", "none", cwd=self.folder, code=1, lines=8))
 
     def test_a_resume(self):
         self.refused_resume("pairs/train.en", lambda held: held.replace(b"b1", b"b2", 1))
@@ -474,6 +506,8 @@ class Sequences(SavedResults):
         write_reviews(self.folder / "aclImdb")
         self.begin("lra_text")
         self.hold_all("aclImdb/test/*/*")
+        analysis = ["analyze", "run", "--samples", "8", "--steps", "8", "--what", "similarity"]
+        self.hold([(analysis, "")], self.some("aclImdb/test/*/*", seed=2), refuses=False)
         self.refused_resume("aclImdb/train/neg/3_5.txt", lambda held: held + b" " * 80)  # after the place where it is cut
         long = self.folder / "aclImdb/train/neg/3_5.txt"
         long.write_text("word " * 60)
