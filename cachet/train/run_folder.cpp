@@ -60,7 +60,7 @@ data::DataDigest digest_from_json(const io::JsonFields& json, const fs::path& fi
   if (const int64_t version = json.count("version"); version != data::DataDigest::kVersion)
     throw std::runtime_error(file.string() + ": the digest of its data is of version " + std::to_string(version) +
                              ", and this cachet reads version " + std::to_string(data::DataDigest::kVersion) +
-                             "; resume the run with the cachet that wrote it");
+                             "; use the cachet that wrote the run");
   return {json.text("contents"), json.text("texts", ""), json.text("files", ""), json.text("times", "")};
 }
 

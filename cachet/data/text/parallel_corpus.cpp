@@ -1,8 +1,6 @@
 #include "cachet/data/text/parallel_corpus.h"
 
 #include <algorithm>
-#include <iterator>
-#include <span>
 
 #include "cachet/data/fingerprint.h"
 #include "cachet/data/random.h"
@@ -165,25 +163,23 @@ std::shared_ptr<const ParallelCorpus> ParallelCorpus::open(const ParallelOptions
   return corpus;
 }
 
-void ParallelCorpus::add_pair(Fingerprint& fingerprint, int64_t pair) const {
-  for (const Side& side : sides_) {
-    const std::vector<Token> tokens = side.sentences->tokens(pair);
-    fingerprint.add(std::ssize(tokens)).add(std::as_bytes(std::span(tokens)));
-    if (!side.texts.empty()) fingerprint.add(side.texts.at(static_cast<size_t>(pair)));
-  }
-}
-
 DataDigest ParallelCorpus::digest() const {
   Fingerprint contents;
   contents.add(size());
-  for (const Side& side : sides_) contents.add(side.vocabulary.size).add(side.vocabulary.fingerprint_of_tokens());
-  for (int64_t pair = 0; pair < size(); ++pair) add_pair(contents, pair);
+  for (const Side& side : sides_) {
+    contents.add(side.vocabulary.size).add(side.vocabulary.fingerprint_of_tokens());
+    side.sentences->add_to(contents, 0, size());
+    for (const std::string& text : side.texts) contents.add(text);
+  }
   return {.contents = contents.text(), .texts = text_digest_};
 }
 
 std::string ParallelCorpus::sample_digest(int64_t pair) const {
   Fingerprint sample;
-  add_pair(sample, pair);
+  for (const Side& side : sides_) {
+    side.sentences->add_to(sample, pair, pair + 1);
+    if (!side.texts.empty()) sample.add(side.texts.at(static_cast<size_t>(pair)));
+  }
   return sample.text();
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cachet/data/data_digest.h"
-#include "cachet/data/fingerprint.h"
 #include "cachet/data/text/parallel_files.h"
 #include "cachet/data/text/parallel_options.h"
 #include "cachet/data/text/parallel_sentences.h"
@@ -72,7 +71,6 @@ class ParallelCorpus {
     bool begins_with_mark = false;  // a byte-order mark
   };
   const Side& of(ParallelSide side) const { return sides_[side == ParallelSide::source ? 0 : 1]; }
-  void add_pair(Fingerprint& fingerprint, int64_t pair) const;
   void read_texts(const ParallelOptions& options, const ParallelEncoders& encoders, SequenceSplit split,
                   const std::vector<ParallelFiles>& files);
   void read_token_files(const ParallelOptions& options, const std::vector<ParallelFiles>& files);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "cachet/data/fingerprint.h"
 #include "cachet/data/text/token_file.h"
 #include "cachet/data/text/token_store.h"
 
@@ -17,6 +18,9 @@ class Sentences {
   virtual int64_t size() const = 0;
   virtual int64_t length(int64_t sentence) const = 0;
   virtual std::vector<Token> tokens(int64_t sentence) const = 0;
+  /// Adds the sentences from `first` to before `end`, each as its length and its ids: the same digest wherever they
+  /// lie.
+  virtual void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const;
 };
 
 /// In memory, two bytes a token where the vocabulary fits.
@@ -45,6 +49,8 @@ class SentencesInFile final : public Sentences {
   int64_t size() const override { return static_cast<int64_t>(starts_.size()) - 1; }
   int64_t length(int64_t sentence) const override;
   std::vector<Token> tokens(int64_t sentence) const override;
+  /// Reads many sentences at once.
+  void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const override;
 
  private:
   TokenFile file_;
@@ -60,6 +66,7 @@ class ChosenSentences final : public Sentences {
   int64_t size() const override { return static_cast<int64_t>(chosen_.size()); }
   int64_t length(int64_t sentence) const override;
   std::vector<Token> tokens(int64_t sentence) const override;
+  void add_to(Fingerprint& fingerprint, int64_t first, int64_t end) const override;
 
  private:
   struct Place {

@@ -59,6 +59,24 @@ TEST(Corpus, KeepsTheFirstShareOfTheTrainingText) {
   EXPECT_EQ(texts.open().tokens->size(), 3);
 }
 
+TEST(Corpus, HasADigestOfEachToken) {
+  CorpusFolder texts;
+  std::string text;
+  for (int i = 0; i < 5'000; ++i) text += "a b c\n";
+  texts.write("train.txt", text);
+  const Corpus whole = texts.open();
+  text[2] = 'd';  // of the second token, which version 0.1.0 passed over
+  texts.write("train.txt", text);
+  const Corpus other = texts.open();
+  EXPECT_EQ(other.fingerprint(), whole.fingerprint());
+  EXPECT_EQ(change_of(whole.digest(), other.digest()), DataChange::contents);
+  texts.write("train.txt", "a x\n");
+  const DataDigest unknown = texts.open().digest();
+  texts.write("train.txt", "a y\n");
+  EXPECT_EQ(texts.open().digest().contents, unknown.contents) << "both words are unknown";
+  EXPECT_EQ(change_of(unknown, texts.open().digest()), DataChange::contents) << "and another text";
+}
+
 TEST(Corpus, ReadsALineOfTenMegabytes) {
   CorpusFolder texts;
   std::string line;

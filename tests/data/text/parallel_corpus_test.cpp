@@ -114,6 +114,27 @@ TEST(ParallelCorpus, ReadsSeveralFilesOneBehindTheOther) {
   EXPECT_EQ(texts.open()->fingerprint(), whole);
 }
 
+TEST(ParallelCorpus, HasADigestOfEachPair) {
+  test::ParallelFolder texts;
+  std::string lines;
+  for (int i = 0; i < 10'000; ++i) lines += "a b c\n";
+  texts.write("train.de", lines);
+  texts.write("train.en", lines);
+  const auto whole = texts.open();
+  lines[8] = 'c';  // of the second pair, which version 0.1.0 passed over
+  texts.write("train.en", lines);
+  const auto other = texts.open();
+  EXPECT_EQ(other->fingerprint(), whole->fingerprint());
+  EXPECT_EQ(change_of(whole->digest(), other->digest()), DataChange::contents);
+  EXPECT_NE(other->sample_digest(1), whole->sample_digest(1));
+  EXPECT_EQ(other->sample_digest(0), whole->sample_digest(0));
+  for (const char* name : {"train.de", "train.en"}) texts.write(name, "a b\nc x\n");
+  const auto known = texts.open();
+  for (const char* name : {"train.de", "train.en"}) texts.write(name, "a b\nc y\n");
+  EXPECT_EQ(texts.open()->digest().contents, known->digest().contents) << "both words are unknown";
+  EXPECT_EQ(change_of(known->digest(), texts.open()->digest()), DataChange::contents) << "and another text";
+}
+
 TEST(ParallelCorpus, KeepsAShareOfTheTrainingPairs) {
   test::ParallelFolder texts;
   std::string lines;
@@ -200,6 +221,12 @@ TEST(ParallelCorpus, FilesOfTokensGiveTheSamePairs) {
   std::filesystem::remove(texts.folder / "news.de");  // not needed any more
   const auto of_tokens = texts.open();
   EXPECT_EQ(of_tokens->fingerprint(), of_texts->fingerprint());
+  EXPECT_EQ(of_tokens->digest().contents, of_texts->digest().contents);
+  EXPECT_EQ(change_of(of_texts->digest(), of_tokens->digest()), DataChange::none);
+  EXPECT_FALSE(of_texts->digest().texts.empty());
+  EXPECT_TRUE(of_tokens->digest().texts.empty());
+  for (int64_t i = 0; i < of_texts->size(); ++i) EXPECT_EQ(of_tokens->sample_digest(i), of_texts->sample_digest(i));
+  EXPECT_NE(of_tokens->sample_digest(0), of_tokens->sample_digest(1));
   EXPECT_EQ(of_tokens->counts().left_out(), of_texts->counts().left_out());
   EXPECT_EQ(of_tokens->counts().tokens, of_texts->counts().tokens);
   for (int64_t i = 0; i < of_texts->size(); ++i)
