@@ -112,7 +112,7 @@ OriginOf always(const RecordOrigin& origin) {
   return [origin](int64_t) { return origin; };
 }
 
-Record record_of(int64_t index) { return to_json_line({index, "", "", 1, {{index, 1.0}}}, {"a", "b"}); }
+Record record_of(int64_t index) { return to_json_line({index, "", "", 1, {{index % 2, 1.0}}}, {"a", "b"}); }
 
 /// As version 0.1.0 wrote it.
 std::string old_line(int64_t index) {

@@ -201,19 +201,29 @@ TEST_F(DetectionTest, AnEvaluationThatWasCutGoesOn) {
   // As a process that is killed in the middle of its second batch leaves it.
   std::string records = test::read_bytes(kept);
   EXPECT_EQ(std::ranges::count(records, '\n'), 4);
-  test::write_bytes(kept, std::string_view(records).substr(0, records.rfind('\n', records.size() - 2) + 1));
+  // Says of the first record that it is of the evaluation that was cut.
+  const auto marked = [](std::string text) { return text.insert(text.find(",\"source\""), ",\"of\":\"before\""); };
+  const auto is_of_before = [&] { return test::read_bytes(kept).find(R"("of":"before")") != std::string::npos; };
+  test::write_bytes(kept, marked(records.substr(0, records.rfind('\n', records.size() - 2) + 1)));
   // The first two images are not looked at again: their batch is done. The third is, and counts once.
-  std::filesystem::resize_file(data_ / "images" / "val" / "000001.png", 50);
   EXPECT_EQ(found_by(*keeping()), whole);
+  EXPECT_TRUE(is_of_before());
   EXPECT_EQ(found_by(*keeping()), whole) << "all is there";
   std::ofstream(kept, std::ios::app) << R"({"ind)";  // torn
   EXPECT_EQ(found_by(*keeping()), whole);
+  EXPECT_TRUE(is_of_before());
   {
     const auto other = keeping();
     const at::NoGradGuard no_grad;
     other->model().parameters().front().add_(1);
-    EXPECT_THROW(found_by(*other), io::Error) << "other weights begin anew";
+    found_by(*other);
+    EXPECT_FALSE(is_of_before()) << "other weights begin anew";
   }
+  EXPECT_EQ(found_by(*keeping()), whole);
+  test::write_bytes(kept, marked(test::read_bytes(kept)));
+  std::filesystem::resize_file(data_ / "images" / "val" / "000001.png", 50);
+  EXPECT_THROW(found_by(*keeping()), io::Error) << "an image with other bytes is looked at again";
+  EXPECT_FALSE(is_of_before());
 }
 
 TEST_F(DetectionTest, EvaluatesByWhatItAnswers) {
