@@ -127,8 +127,8 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
       validation_ = open(options_.training, true, evaluated);
       if (splits == Splits::both) training_ = evaluated == limit ? validation_ : open(options_.training, true, limit);
     } else {
+      if (splits == Splits::both) training_ = open(options_.training, true, limit);  // first: it must have all classes
       validation_ = open(splits == Splits::calibration ? options_.training : options_.validation, false, evaluated);
-      if (splits == Splits::both) training_ = open(options_.training, true, limit);
     }
     if (training_ && training_->class_names() != validation_->class_names())
       throw std::invalid_argument(validation_->instances().name() + ": has other categories than " +
