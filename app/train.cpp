@@ -1,3 +1,4 @@
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -34,6 +35,7 @@ std::string deciding_text(const train::RunDescription& run, const train::Metrics
   const report::MetricDescription* metric = report::deciding(run.metrics);
   const auto value = metric ? metrics.find(metric->name) : std::nullopt;
   if (!value) return "";
+  if (std::isnan(*value)) return ", " + metric->title + " not measured";
   const auto error = metrics.find(metric->name + std::string(report::kErrorSuffix));
   return ", " + metric->title + " " + report::format_value(*metric, *value) +
          (error ? " ± " + report::format_value(*metric, *error) : "");
@@ -94,7 +96,9 @@ int lead(const TrainArguments& arguments, const TrainingProcesses& processes) {
 
 int train_one(const TrainArguments& arguments) {
   if (arguments.only_looks()) {
-    const ReadRecipe recipe = read_recipe(training_job(arguments, /*several=*/false), arguments, arguments.seed);
+    const TrainingJob job = training_job(arguments, /*several=*/false);
+    const auto resumed = job.resumes ? std::optional(job.run) : std::nullopt;
+    const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed, resumed);
     return look_at_training(arguments, recipe.document, recipe.plan, /*runs=*/1);
   }
   TrainingProcesses processes(arguments.processes);

@@ -14,6 +14,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/earlier_options.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
 #include "cachet/train/resume_command.h"
@@ -137,8 +138,12 @@ NewRunPath::NewRunPath(const TrainArguments& arguments, const TrainingJob& job) 
   if (!arguments.resume && fs::exists(job.run)) path = train::new_run_path(arguments.runs, job.recipe.stem().string());
 }
 
-ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed) {
+ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
+                       const std::optional<fs::path>& resumed) {
   ReadRecipe recipe{read_document(job.recipe, arguments.settings), {}};
+  if (resumed)
+    tasks::set_earlier_options(recipe.document, [values = train::RunFolder::open(*resumed).values()](
+                                                    const std::string& key) { return values.contains(key); });
   if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
   recipe.plan = tasks::read_recipe(recipe.document);
   return recipe;
@@ -154,7 +159,7 @@ tasks::RecipePlan plan_with_kept_files(const TrainingJob& job, const TrainArgume
   if (own.empty()) return recipe.plan;
   TrainArguments with_own = arguments;
   with_own.settings.insert(with_own.settings.end(), own.begin(), own.end());
-  return read_recipe(job, with_own, seed).plan;
+  return read_recipe(job, with_own, seed, run).plan;
 }
 
 /// Leaves out the keys that a run, or a folder of seeds, of an earlier version does not have: it is resumed as it was
@@ -170,7 +175,7 @@ void drop_newer_keys(const train::RunFolder& run, std::vector<std::string>& sett
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                                const std::optional<fs::path>& gone_on_with) {
   TrainArguments held = arguments;
-  ReadRecipe recipe = read_recipe(job, held, seed);
+  ReadRecipe recipe = read_recipe(job, held, seed, gone_on_with);
   const auto plan_of = [&] {
     return gone_on_with ? plan_with_kept_files(job, held, seed, recipe, *gone_on_with) : recipe.plan;
   };
@@ -179,7 +184,7 @@ ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arg
   if (job.resumes) drop_newer_keys(train::RunFolder::open(job.run), keep.settings);
   if (!keep.settings.empty()) {
     held.settings.insert(held.settings.end(), keep.settings.begin(), keep.settings.end());
-    recipe = read_recipe(job, held, seed);
+    recipe = read_recipe(job, held, seed, gone_on_with);
     plan = plan_of();
   }
   recipe.plan = std::move(plan);

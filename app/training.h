@@ -61,8 +61,10 @@ struct ReadRecipe {
   std::map<std::string, std::string> files{};
 };
 
-/// Reads a job's recipe, with a seed of its own if one is given.
-ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed);
+/// Reads a job's recipe, with a seed of its own if one is given. If a run is resumed, options that it does not know
+/// have the values that it was made with.
+ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
+                       const std::optional<std::filesystem::path>& resumed = std::nullopt);
 
 /// The same for training: the recipe is held to the files that it names (a subword model), or to their copies in the
 /// run that is gone on with. Throws io::Error where one cannot be read.

@@ -3,7 +3,7 @@
 if(NOT CACHET_OPENVINO_RUNTIME)
   return()
 endif()
-set(readers jpeg_codec parse_json png_codec read_file sha256 sha256_blocks)
+set(readers image_metadata jpeg_codec parse_json png_codec read_file sha256 sha256_blocks upright)
 list(TRANSFORM readers REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/cachet/io/\\1.cpp")
 add_library(cachet_runtime_shared SHARED ${readers})
 cachet_take_in(cachet_runtime_shared cachet_runtime)

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "cachet/io/error.h"
+#include "cachet/io/image_metadata.h"
 #include "cachet/io/jpeg_codec.h"
 #include "cachet/io/luma.h"
-#include "cachet/io/png.h"
+#include "cachet/io/png_codec.h"
 #include "cachet/io/read_file.h"
+#include "cachet/io/upright.h"
 
 namespace cachet::io {
 namespace {
@@ -45,23 +47,32 @@ at::Tensor grey_of(const at::Tensor& rgb) {
   return grey;
 }
 
-DecodedImage decode_jpeg(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options) {
-  DecodedImage image;
-  JpegReport report = decode_jpeg_rows(bytes, name, options, [&image](const PixelSize& size) {
-    image.pixels = at::empty({size.height, size.width, size.channels}, at::kByte);
-    return image.pixels.mutable_data_ptr<uint8_t>();
-  });
+void take_report(ImageReport&& report, DecodedImage& image) {
   image.size = report.size;
   image.warnings = report.warnings;
   image.first_warning = std::move(report.first_warning);
+}
+
+DecodedImage decode_jpeg(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options) {
+  DecodedImage image;
+  take_report(decode_jpeg_rows(bytes, name, options,
+                               [&image](const PixelSize& size) {
+                                 image.pixels = at::empty({size.height, size.width, size.channels}, at::kByte);
+                                 return image.pixels.mutable_data_ptr<uint8_t>();
+                               }),
+              image);
   return image;
 }
 
 DecodedImage decode_png_region(std::span<const std::byte> bytes, std::string_view name,
                                const ImageReadOptions& options) {
   DecodedImage image;
-  image.pixels = decode_png(bytes, name, options.max_pixels);
-  image.size = {image.pixels.size(0), image.pixels.size(1)};
+  take_report(decode_png_rows(bytes, name, options,
+                              [&image](const PixelSize& size) {
+                                image.pixels = at::empty({size.height, size.width, size.channels}, at::kByte);
+                                return image.pixels.mutable_data_ptr<uint8_t>();
+                              }),
+              image);
   if (options.choose) {
     const ImageRegion region = options.choose(image.size).region;
     if (!region.fits(image.size)) throw std::invalid_argument("the region that is wanted does not lie in the image");
@@ -73,15 +84,41 @@ DecodedImage decode_png_region(std::span<const std::byte> bytes, std::string_vie
   return image;
 }
 
-}  // namespace
-
-DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options) {
+DecodedImage decode_stored(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options) {
   if (bytes.empty()) throw Error(std::string(name) + ": the file is empty");
   const std::string_view format = format_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (format == "JPEG") return decode_jpeg(bytes, name, options);
   if (format == "PNG") return decode_png_region(bytes, name, options);
   throw Error(std::string(name) + ": " + (format.empty() ? "no image" : "a " + std::string(format) + " file") +
               "; only JPEG and PNG are read");
+}
+
+at::Tensor upright_pixels(const at::Tensor& stored, int orientation) {
+  const PixelSize size{static_cast<uint32_t>(stored.size(0)), static_cast<uint32_t>(stored.size(1)),
+                       static_cast<uint32_t>(stored.size(2))};
+  const auto [height, width] = upright_size({stored.size(0), stored.size(1)}, orientation);
+  at::Tensor upright = at::empty({height, width, stored.size(2)}, at::kByte);
+  turn_upright(stored.const_data_ptr<uint8_t>(), size, orientation, upright.mutable_data_ptr<uint8_t>());
+  return upright;
+}
+
+}  // namespace
+
+DecodedImage decode_image(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options) {
+  const int orientation = image_metadata(bytes).orientation;
+  const bool turns = orientation != 1 && options.orientation == OrientationRule::apply;
+  ImageReadOptions stored = options;
+  if (turns && options.choose)
+    stored.choose = [&](const ImageSize& size) {
+      return stored_request(options.choose(upright_size(size, orientation)), size, orientation);
+    };
+  DecodedImage image = decode_stored(bytes, name, stored);
+  image.orientation = orientation;
+  if (turns) {
+    image.pixels = upright_pixels(image.pixels, orientation);
+    image.size = upright_size(image.size, orientation);
+  }
+  return image;
 }
 
 DecodedImage read_image(const std::filesystem::path& path, const ImageReadOptions& options) {

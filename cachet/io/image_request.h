@@ -40,11 +40,18 @@ using ImageChooser = std::function<ImageRequest(const ImageSize& size)>;
 
 enum class ImageChannels { as_stored, grey, rgb };
 
+/// What is done with the orientation that a file's EXIF block states.
+enum class OrientationRule {
+  ignore,  // the picture is given as it is stored
+  apply,   // the picture is given upright: regions and sizes are those of the upright picture
+};
+
 struct ImageReadOptions {
   ImageChannels channels = ImageChannels::as_stored;
   uint64_t max_pixels = kMostImagePixels;  // more are refused before memory for them is taken
   bool strict = false;                     // what a decoder only warns of is an error
   ImageChooser choose{};                   // without one, the whole image at its full size
+  OrientationRule orientation = OrientationRule::ignore;
   /// Gets the bytes of a file before they are decoded, whether or not they can be.
   std::function<void(std::span<const std::byte> bytes)> see_bytes{};
 };

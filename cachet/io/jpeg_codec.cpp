@@ -7,11 +7,13 @@
 #include <stdexcept>
 #include <vector>
 
-// These follow <cstdio>, of which they take FILE and size_t.
-#include <jerror.h>
+// This follows <cstdio>, from which it takes FILE and size_t.
 #include <jpeglib.h>
+// This follows <jpeglib.h>, whose macros say which codes of messages there are.
+#include <jerror.h>
 
 #include "cachet/io/error.h"
+#include "cachet/io/image_metadata.h"
 #include "cachet/io/luma.h"
 
 namespace cachet::io {
@@ -28,7 +30,8 @@ struct JpegReader {
   jmp_buf failed;
   const ImageReadOptions* options = nullptr;
   std::string message;  // long enough for any message of libjpeg from the start: to fill it does not allocate
-  JpegReport report;
+  ImageReport report;
+  std::span<const std::byte> bytes;  // the whole file
 
   // What is decoded, in pixels of the scaled image, and where it goes.
   ImageRegion wanted;
@@ -66,6 +69,9 @@ JpegReader& reader_of(j_common_ptr decoder) { return *static_cast<JpegReader*>(d
     case JERR_BAD_PRECISION:
       std::snprintf(text, sizeof(text), "%d bits a sample are not read; 8 are", error.msg_parm.i[0]);
       break;
+    case JERR_ARITH_NOTIMPL:
+      std::snprintf(text, sizeof(text), "arithmetic coding is not read by the libjpeg that is installed");
+      break;
     case JERR_NO_BACKING_STORE:
       std::snprintf(text, sizeof(text), "a progressive file that would take more than %ld MiB of memory to decode",
                     decoder->mem->max_memory_to_use >> 20);
@@ -76,15 +82,23 @@ JpegReader& reader_of(j_common_ptr decoder) { return *static_cast<JpegReader*>(d
   fail_jpeg(reader, text);
 }
 
-// Warnings of missing data are errors: libjpeg would fill the rest with grey.
+#ifdef D_ARITH_CODING_SUPPORTED
+constexpr int kBadArithmeticCode = JWRN_ARITH_BAD_CODE;
+#else
+constexpr int kBadArithmeticCode = -1;  // such files are refused
+#endif
+
+// Warnings of missing data are errors: libjpeg would fill the rest with grey. So it does after a bad arithmetic code,
+// up to the next restart marker.
 void on_jpeg_message(j_common_ptr decoder, int level) {
   if (level >= 0) return;
   JpegReader& reader = reader_of(decoder);
   char text[JMSG_LENGTH_MAX];
   decoder->err->format_message(decoder, text);
   const int code = decoder->err->msg_code;
-  if (code == JWRN_HIT_MARKER || code == JWRN_JPEG_EOF || reader.options->strict) fail_jpeg(reader, text);
-  if (reader.report.warnings++ == 0) reader.report.first_warning.assign(text, std::strlen(text));
+  const bool makes_pixels_up = code == JWRN_HIT_MARKER || code == JWRN_JPEG_EOF || code == kBadArithmeticCode;
+  if (makes_pixels_up || reader.options->strict) fail_jpeg(reader, text);
+  reader.report.warn(text);
 }
 
 void begin_source(j_decompress_ptr) {}
@@ -122,7 +136,7 @@ long most_memory(uint64_t max_pixels) {
   return static_cast<long>(3 * std::min(max_pixels, kPixelsOfAnyFile) + kRest);
 }
 
-bool begin_jpeg(JpegReader& reader, std::span<const std::byte> bytes) {
+bool begin_jpeg(JpegReader& reader) {
   if (setjmp(reader.failed)) return false;
   jpeg_decompress_struct& decoder = reader.decoder;
   jpeg_create_decompress(&decoder);
@@ -131,14 +145,13 @@ bool begin_jpeg(JpegReader& reader, std::span<const std::byte> bytes) {
   reader.source.skip_input_data = skip_source;
   reader.source.resync_to_restart = jpeg_resync_to_restart;
   reader.source.term_source = end_source;
-  reader.source.next_input_byte = reinterpret_cast<const JOCTET*>(bytes.data());
-  reader.source.bytes_in_buffer = bytes.size();
+  reader.source.next_input_byte = reinterpret_cast<const JOCTET*>(reader.bytes.data());
+  reader.source.bytes_in_buffer = reader.bytes.size();
   reader.progress.progress_monitor = check_scans;
   decoder.mem->max_memory_to_use = most_memory(reader.options->max_pixels);
   decoder.src = &reader.source;
   decoder.progress = &reader.progress;
   jpeg_read_header(&decoder, TRUE);
-  if (decoder.arith_code) fail_jpeg(reader, "arithmetic coding is not read");
   if (decoder.jpeg_color_space == JCS_UNKNOWN) fail_jpeg(reader, "neither grey, YCbCr, RGB, CMYK nor YCCK");
   reader.report.size = {decoder.image_height, decoder.image_width};
   if (uint64_t{decoder.image_height} * decoder.image_width > reader.options->max_pixels) {
@@ -235,6 +248,16 @@ bool has_end(const JpegReader& reader) {
   return std::ranges::search(left, kEnd).size() == 2;
 }
 
+// Whether what follows the end of the image is the next picture of an MPO photograph; there may be zeros before it.
+bool has_next_picture(const JpegReader& reader) {
+  constexpr uint8_t kStart[] = {0xFF, 0xD8, 0xFF};
+  const std::span left(reader.source.next_input_byte, reader.source.bytes_in_buffer);
+  const auto next = std::ranges::find_if(left, [](JOCTET byte) { return byte != 0; });
+  return static_cast<size_t>(left.end() - next) > std::size(kStart) &&
+         std::ranges::equal(std::span(next, std::size(kStart)), kStart) &&
+         image_metadata(reader.bytes).has_more_pictures;
+}
+
 bool read_jpeg_rows(JpegReader& reader) {
   if (setjmp(reader.failed)) return false;
   jpeg_decompress_struct& decoder = reader.decoder;
@@ -252,20 +275,21 @@ bool read_jpeg_rows(JpegReader& reader) {
     return true;
   }
   jpeg_finish_decompress(&decoder);
-  if (reader.source.bytes_in_buffer > 0) {
+  if (reader.source.bytes_in_buffer > 0 && !has_next_picture(reader)) {
     const char* text = "bytes of something else follow the image";
     if (reader.options->strict) fail_jpeg(reader, text);
-    if (reader.report.warnings++ == 0) reader.report.first_warning.assign(text);
+    reader.report.warn(text);
   }
   return true;
 }
 
 }  // namespace
 
-JpegReport decode_jpeg_rows(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options,
-                            const std::function<uint8_t*(const PixelSize&)>& allocate) {
+ImageReport decode_jpeg_rows(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options,
+                             const std::function<uint8_t*(const PixelSize&)>& allocate) {
   JpegReader reader;
   reader.options = &options;
+  reader.bytes = bytes;
   reader.decoder.err = jpeg_std_error(&reader.errors);
   reader.errors.error_exit = on_jpeg_error;
   reader.errors.emit_message = on_jpeg_message;
@@ -273,7 +297,7 @@ JpegReport decode_jpeg_rows(std::span<const std::byte> bytes, std::string_view n
   const auto check = [&](bool went_well) {
     if (!went_well) throw Error(std::string(name) + ": JPEG: " + reader.message);
   };
-  check(begin_jpeg(reader, bytes));
+  check(begin_jpeg(reader));
   choose_region(reader, options.choose ? options.choose(reader.report.size)
                                        : ImageRequest{ImageRegion::whole(reader.report.size), {}});
   check(start_jpeg(reader));

@@ -28,7 +28,8 @@ std::vector<std::byte> encode_png(const at::Tensor& image) {
 
 at::Tensor decode_png(std::span<const std::byte> bytes, std::string_view name, uint64_t max_pixels) {
   at::Tensor image;
-  decode_png_rows(bytes, name, max_pixels, [&image](const PixelSize& size) {
+  const ImageReadOptions options{.max_pixels = max_pixels, .strict = true};
+  decode_png_rows(bytes, name, options, [&image](const PixelSize& size) {
     image = at::empty({size.height, size.width, size.channels}, at::kByte);
     return image.mutable_data_ptr<uint8_t>();
   });

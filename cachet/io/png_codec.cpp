@@ -3,6 +3,7 @@
 #include <png.h>
 
 #include <algorithm>
+#include <array>
 #include <csetjmp>
 #include <cstring>
 #include <new>
@@ -35,13 +36,29 @@ void ignore_png_warning(png_structp, png_const_charp) {}
 
 struct PngReader : PngSession {
   std::span<const std::byte> left;
-  uint64_t max_pixels = 0;
+  const ImageReadOptions* options = nullptr;
   PixelSize size;
   uint8_t* pixels = nullptr;
   int passes = 1;
+  ImageReport report;
 
+  PngReader() { report.first_warning.reserve(256); }
   ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
 };
+
+// While pixels are read, libpng reports compressed data that are left over as a warning. All other warnings about the
+// pixels are faults of theirs.
+void on_png_warning(png_structp png, png_const_charp text) {
+  constexpr std::array<const char*, 3> kLeftovers{"Extra compressed data", "Too much image data",
+                                                  "Too many IDATs found"};
+  auto* reader = static_cast<PngReader*>(png_get_error_ptr(png));
+  const bool left_over = std::ranges::any_of(kLeftovers, [&](const char* part) { return std::strstr(text, part); });
+  if (left_over && !reader->options->strict) {
+    reader->report.warn("compressed data that belong to no pixel");
+  } else if (left_over || std::strncmp(text, "IDAT", 4) == 0) {
+    png_error(png, text);
+  }
+}
 
 void take_png_bytes(png_structp png, png_bytep to, size_t count) {
   auto* reader = static_cast<PngReader*>(png_get_io_ptr(png));
@@ -63,7 +80,7 @@ bool begin_png(PngReader& reader) {
   png_read_info(reader.png, reader.info);
   reader.size.height = png_get_image_height(reader.png, reader.info);
   reader.size.width = png_get_image_width(reader.png, reader.info);
-  if (uint64_t{reader.size.height} * reader.size.width > reader.max_pixels) {
+  if (uint64_t{reader.size.height} * reader.size.width > reader.options->max_pixels) {
     png_error(reader.png, "more pixels than the most that is read");
   }
   png_set_expand(reader.png);
@@ -80,6 +97,7 @@ bool begin_png(PngReader& reader) {
 
 bool read_png_rows(PngReader& reader) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
+  png_set_benign_errors(reader.png, 1);  // they come to on_png_warning
   const size_t row_bytes = reader.size.row_bytes();
   for (int pass = 0; pass < reader.passes; ++pass) {
     for (uint32_t row = 0; row < reader.size.height; ++row) {
@@ -139,21 +157,25 @@ std::vector<std::byte> encode_png_rows(const uint8_t* pixels, const PixelSize& s
   throw Error("PNG: " + writer.message);
 }
 
-void decode_png_rows(std::span<const std::byte> bytes, std::string_view name, uint64_t max_pixels,
-                     const std::function<uint8_t*(const PixelSize&)>& allocate) {
+ImageReport decode_png_rows(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options,
+                            const std::function<uint8_t*(const PixelSize&)>& allocate) {
   const std::string start = std::string(name) + ": ";
   PngReader reader;
   reader.left = bytes;
-  reader.max_pixels = max_pixels;
-  reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, on_png_error, ignore_png_warning);
+  reader.options = &options;
+  reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, on_png_error, on_png_warning);
   if (reader.png != nullptr) reader.info = png_create_info_struct(reader.png);
   if (reader.info == nullptr) throw std::bad_alloc();
   if (!begin_png(reader)) throw Error(start + "PNG: " + reader.message);
+  reader.report.size = {reader.size.height, reader.size.width};
   reader.pixels = allocate(reader.size);
   if (!read_png_rows(reader)) throw Error(start + "PNG: " + reader.message);
   if (!reader.left.empty()) {
-    throw Error(start + std::to_string(reader.left.size()) + " bytes of something else follow the PNG image");
+    const std::string text = std::to_string(reader.left.size()) + " bytes of something else follow the PNG image";
+    if (options.strict) throw Error(start + text);
+    reader.report.warn(text.c_str());
   }
+  return std::move(reader.report);
 }
 
 }  // namespace cachet::io

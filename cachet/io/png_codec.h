@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cachet/io/image_report.h"
+#include "cachet/io/image_request.h"
 #include "cachet/io/pixel_size.h"
 
 namespace cachet::io {
@@ -14,9 +16,10 @@ namespace cachet::io {
 /// Encodes rows of width * channels bytes that follow each other.
 std::vector<std::byte> encode_png_rows(const uint8_t* pixels, const PixelSize& size);
 
-/// Decodes as decode_png() says; `allocate` is asked once for memory, after the size is known and found within
-/// max_pixels.
-void decode_png_rows(std::span<const std::byte> bytes, std::string_view name, uint64_t max_pixels,
-                     const std::function<uint8_t*(const PixelSize&)>& allocate);
+/// Decodes the whole image as decode_png() says; `allocate` is asked once for memory, after the size is known and found
+/// within options.max_pixels. Compressed data after the last pixel, and bytes after the end of the file's last chunk,
+/// are counted as warnings, or refused if options.strict. Channels and region of the options are the caller's to apply.
+ImageReport decode_png_rows(std::span<const std::byte> bytes, std::string_view name, const ImageReadOptions& options,
+                            const std::function<uint8_t*(const PixelSize&)>& allocate);
 
 }  // namespace cachet::io

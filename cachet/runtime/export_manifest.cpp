@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;  // from this version on, images may have to be turned upright
 constexpr const char* kFormat = "cachet-export";
 constexpr uint64_t kMostManifestBytes = uint64_t{16} << 20;
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
@@ -36,6 +36,8 @@ const Words<EngineKind> kEngines{
 const Words<Precision> kPrecisions{
     {Precision::float32, "f32"}, {Precision::bfloat16, "bf16"}, {Precision::int8, "int8"}};
 const Words<Element> kElements{{Element::float32, "float32"}, {Element::int64, "int64"}, {Element::boolean, "boolean"}};
+const Words<io::OrientationRule> kOrientations{{io::OrientationRule::apply, "apply"},
+                                               {io::OrientationRule::ignore, "ignore"}};
 const Words<PixelFilter> kFilters{{PixelFilter::bilinear, "bilinear"}, {PixelFilter::bicubic, "bicubic"}};
 
 template <class Value>
@@ -135,13 +137,14 @@ ImagePreparation read_image(const Reader& json) {
       static_cast<double>(io::kMostImagePixels))
     json.fail("makes images of more pixels than there can be");
   image.filter = json["interpolation"].word(kFilters);
+  if (json.has("orientation")) image.orientation = json["orientation"].word(kOrientations);
   for (const Reader& value : json["mean"].list(3)) image.mean.push_back(value.number());
   for (const Reader& value : json["std"].list(3)) image.deviation.push_back(value.number());
   const auto channels = static_cast<size_t>(image.channels);
   if (image.mean.size() != channels || image.deviation.size() != channels)
     json.fail("has a mean and a deviation for other channels than the image's");
   for (const double value : image.deviation)
-    if (value <= 0) json["std"].fail("is not above 0");
+    if (value <= 0) json["std"].fail("must be above 0");
   return image;
 }
 
@@ -180,9 +183,18 @@ const std::string& ExportManifest::digest_of(const std::string& file) const {
   return found->second;
 }
 
+namespace {
+
+// The earliest version of the format that has all that this manifest says.
+int64_t version_of(const ExportManifest& manifest) {
+  return manifest.image && manifest.image->orientation == io::OrientationRule::apply ? 2 : 1;
+}
+
+}  // namespace
+
 std::string to_json(const ExportManifest& manifest) {
   Json json{{"format", kFormat},
-            {"version", kVersion},
+            {"version", version_of(manifest)},
             {"engine", word_of(kEngines, manifest.engine)},
             {"precision", word_of(kPrecisions, manifest.precision)},
             {"task", manifest.task},
@@ -205,6 +217,8 @@ std::string to_json(const ExportManifest& manifest) {
                      {"interpolation", word_of(kFilters, image.filter)},
                      {"mean", image.mean},
                      {"std", image.deviation}};
+    if (image.orientation == io::OrientationRule::apply)
+      json["image"]["orientation"] = word_of(kOrientations, image.orientation);
   }
   json["classes"] = manifest.classes;
   json["files"] = manifest.files;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cachet/io/image_request.h"
 #include "cachet/runtime/session.h"
 
 namespace cachet::runtime {
@@ -39,7 +40,7 @@ struct ExportedInput {
 
 enum class PixelFilter { bilinear, bicubic };
 
-/// How an image becomes the model's input. Each channel is divided by 255, less the mean, over the deviation.
+/// How an image file becomes the model's input. Each channel is divided by 255, less the mean, over the deviation.
 struct ImagePreparation {
   int64_t channels = 3, height = 0, width = 0;  // of the model's input
   /// The size to which every image is brought first, as a whole: that of the data a model was trained on, where they
@@ -50,7 +51,8 @@ struct ImagePreparation {
   bool middle = true;
   double crop_fraction = 1;
   PixelFilter filter = PixelFilter::bicubic;
-  std::vector<double> mean, deviation;  // of each channel
+  std::vector<double> mean, deviation;                            // of each channel
+  io::OrientationRule orientation = io::OrientationRule::ignore;  // first of all, of the file
   bool operator==(const ImagePreparation&) const = default;
 };
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "cachet/io/error.h"
+#include "cachet/io/image_metadata.h"
 #include "cachet/io/jpeg_codec.h"
 #include "cachet/io/luma.h"
 #include "cachet/io/png_codec.h"
 #include "cachet/io/read_file.h"
+#include "cachet/io/upright.h"
 
 namespace cachet::runtime {
 namespace {
@@ -39,6 +42,16 @@ Pixels with_channels(const Pixels& image, int64_t channels) {
       result.values.insert(result.values.end(), 3, pixel[0]);
   }
   return result;
+}
+
+Pixels upright(Pixels stored, int orientation) {
+  if (orientation == 1) return stored;
+  const io::PixelSize size{static_cast<uint32_t>(stored.size.height), static_cast<uint32_t>(stored.size.width),
+                           static_cast<uint32_t>(stored.channels)};
+  Pixels image{io::upright_size(stored.size, orientation), stored.channels, {}};
+  image.values.resize(stored.values.size());
+  io::turn_upright(stored.values.data(), size, orientation, image.values.data());
+  return image;
 }
 
 int64_t half_to_even(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
@@ -102,7 +115,8 @@ std::vector<float> planes(const Raster<float>& image) {
 
 }  // namespace
 
-Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels) {
+Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels,
+              io::OrientationRule orientation) {
   if (channels != 1 && channels != 3) throw io::Error(std::string(name) + ": images have one channel or three");
   Pixels image;
   const auto allocate = [&](const io::PixelSize& size) { return take_memory(image, size); };
@@ -110,9 +124,11 @@ Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t c
   if (begins_with(bytes, "\xFF\xD8\xFF"))
     io::decode_jpeg_rows(bytes, name, options, allocate);
   else if (begins_with(bytes, "\x89PNG\r\n\x1A\n"))
-    io::decode_png_rows(bytes, name, options.max_pixels, allocate);
+    io::decode_png_rows(bytes, name, options, allocate);
   else
     throw io::Error(std::string(name) + ": is no JPEG or PNG image");
+  if (orientation == io::OrientationRule::apply)
+    image = upright(std::move(image), io::image_metadata(bytes).orientation);
   return with_channels(image, channels);
 }
 
@@ -124,7 +140,9 @@ std::vector<float> prepare(const Pixels& image, const ImagePreparation& to) {
 }
 
 std::vector<float> prepare_file(const std::filesystem::path& file, const ImagePreparation& preparation) {
-  return prepare(decode(io::read_file(file, kMostFileBytes), file.string(), preparation.channels), preparation);
+  return prepare(
+      decode(io::read_file(file, kMostFileBytes), file.string(), preparation.channels, preparation.orientation),
+      preparation);
 }
 
 }  // namespace cachet::runtime

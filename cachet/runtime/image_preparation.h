@@ -10,9 +10,10 @@
 
 namespace cachet::runtime {
 
-/// Decodes a JPEG or PNG image, told by its first bytes, as grey (1 channel) or RGB (3). Throws io::Error that begins
-/// with `name`.
-Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels);
+/// Decodes a JPEG or PNG image, told by its first bytes, as grey (1 channel) or RGB (3), and applies the
+/// orientation in EXIF if the rule says so. Throws io::Error that begins with `name`.
+Pixels decode(std::span<const std::byte> bytes, std::string_view name, int64_t channels,
+              io::OrientationRule orientation = io::OrientationRule::ignore);
 
 /// An image as a model takes it: (channels, height, width).
 std::vector<float> prepare(const Pixels& image, const ImagePreparation& preparation);

@@ -6,6 +6,7 @@
 
 #include "cachet/config/utf8.h"
 #include "cachet/io/sha256.h"
+#include "cachet/train/earlier_values.h"
 
 namespace cachet::train {
 namespace {
@@ -63,8 +64,11 @@ RecipeChanges recipe_changes(const RecipeValues& before, const config::Document&
     const auto found = before.find(value.key);
     if (found != before.end()) {
       if (found->second != value.toml) note(value.key, found->second, value.toml);
-    } else if (value.origin.source != "default") {
-      note(value.key, kAbsent, value.toml);  // an option that is newer than the run is at its default, which it had
+    } else {
+      // An option that is newer than the run has the value that the run was made with, as a rule its default.
+      const std::optional<std::string> earlier = earlier_value(value.key);
+      const bool is_as_before = earlier ? *earlier == value.toml : value.origin.source == "default";
+      if (!is_as_before) note(value.key, kAbsent, value.toml);
     }
   }
   for (const auto& [key, value] : before) {

@@ -155,6 +155,49 @@ class Detection(command.CommandTest):
         self.assertEqual(lines[27], "AP and its standard error over the images: " + ", ".join(
             f"{kind} {metrics[name]:.3f} ± {metrics[name + '_stderr']:.3f}" for kind, name in (("bbox", "box_ap"), ("segm", "mask_ap"))))
 
+    def test_images_without_annotations_are_answered_for_submission(self):
+        instances = json.loads((self.folder / "shapes/annotations/instances_val.json").read_text())
+        del instances["annotations"]
+        (self.folder / "shapes/annotations/image_info.json").write_text(json.dumps(instances))
+        words = ["run", "--set", "data.validation_annotations=annotations/image_info.json"]
+        done = self.cachet("eval", *words, "-o", "submission")
+        self.assertIn("image_info.json: has no 'annotations', so AP cannot be measured", done.stderr)
+        self.assertIn("maxDets=100 ] = -1.000", done.stdout)
+        self.cachet("eval", "run", "-o", "measured")
+        for name in ("bbox.json", "segm.json"):
+            self.assertEqual(json.loads((self.folder / "submission" / name).read_text()),
+                             json.loads((self.folder / "measured" / name).read_text()))
+        metrics = self.json_of("eval", *words, "--json", cwd=self.folder)["metrics"]
+        self.assertEqual(metrics, {"box_ap": None, "mask_ap": None})
+        # With a list of annotations that is empty, a model is trained, and no evaluation is the best.
+        instances["annotations"] = []
+        (self.folder / "shapes/annotations/empty.json").write_text(json.dumps(instances))
+        trained = self.cachet("train", "tiny.toml", "--run", "unmeasured", "--progress", "none", "--set",
+                              "train.limit=1 steps", "--set", "data.validation_annotations=annotations/empty.json")
+        self.assertIn("box AP not measured", trained.stdout)
+        answers = [json.loads(line) for line in self.cachet("predict", *words).stdout.splitlines()]
+        self.assertEqual([answer["image_id"] for answer in answers], [image["id"] for image in instances["images"]])
+        self.assertIn("data.validation_annotations must name a file that has them",
+                      self.refused("train", "tiny.toml", "--run", "none", "--set",
+                                   "data.validation_annotations=annotations/image_info.json", cwd=self.folder, code=1))
+
+    def test_a_run_of_before_the_key_goes_on_as_it_was_trained(self):
+        self.cachet("train", "tiny.toml", "--run", "old", "--progress", "none", "--set", "train.limit=2 steps")
+        run = json.loads((self.folder / "old/run.json").read_text())
+        self.assertEqual(run["values"].pop("data.orientation"), '"apply"')
+        run["defaults"].remove("data.orientation")
+        (self.folder / "old/run.json").write_text(json.dumps(run))
+        resolved = (self.folder / "old/resolved.toml").read_text()
+        (self.folder / "old/resolved.toml").write_text(
+            "".join(line for line in resolved.splitlines(True) if not line.startswith("orientation = ")))
+        for checkpoint in (self.folder / "old/checkpoints").iterdir():  # they have the digest of a recipe with the key
+            shutil.rmtree(checkpoint) if checkpoint.is_dir() else checkpoint.unlink()
+        said = self.refused("train", "tiny.toml", "--run", "old", "--resume", "--set", 'data.orientation="apply"',
+                            cwd=self.folder, code=1)
+        self.assertIn('data.orientation: (absent) -> "apply"', said)
+        self.cachet("train", "tiny.toml", "--run", "old", "--resume", "--progress", "none", "--set", "train.limit=3 steps")
+        self.assertIn('orientation = "ignore"', (self.folder / "old/resolved.toml").read_text())
+
     def test_results_are_written_only_where_they_belong(self):
         self.cachet("eval", "run", "-o", "mine")
         last = "run/checkpoints/step-00000002"

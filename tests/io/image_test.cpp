@@ -13,6 +13,7 @@
 #include "cachet/io/error.h"
 #include "cachet/io/png.h"
 #include "tests/support/bytes.h"
+#include "tests/support/exif.h"
 #include "tests/support/jpeg_files.h"
 #include "tests/support/pillow_images.h"
 #include "tests/support/temporary_directory.h"
@@ -139,6 +140,33 @@ TEST(Jpeg, CountsWarningsAndStopsAtThemWhereStrict) {
   EXPECT_TRUE(at::equal(image.pixels, decoded_image(good).pixels)) << "a comment is no fault";
 }
 
+TEST(Jpeg, FurtherPicturesOfAnMpoPhotographAreNoFault) {
+  const std::string good = test::jpeg_file(40, 40, {});
+  const std::string photograph =
+      good.substr(0, 2) + test::jpeg_segment(0xE2, std::string("MPF\0II*\0", 8)) + good.substr(2);
+  for (const std::string& between : {std::string(), std::string(5, '\0')}) {
+    const DecodedImage image = decoded_image(photograph + between + good, {.strict = true});
+    EXPECT_TRUE(at::equal(image.pixels, decoded_image(good).pixels));
+    EXPECT_EQ(image.warnings, 0);
+  }
+  EXPECT_EQ(decoded_image(photograph + "something else").warnings, 1);
+}
+
+TEST(Jpeg, ReadsArithmeticCoding) {
+  for (const bool progressive : {false, true}) {
+    for (const unsigned int restarts : {0U, 2U}) {
+      const std::string huffman = test::jpeg_file(60, 80, {.progressive = progressive});
+      const std::string file =
+          test::jpeg_file(60, 80, {.progressive = progressive, .arithmetic = true, .restart_interval = restarts});
+      const at::Tensor whole = decoded_image(file).pixels;
+      EXPECT_TRUE(at::equal(whole, decoded_image(huffman).pixels)) << "the code loses nothing";
+      const ImageRegion region{17, 33, 20, 30};
+      EXPECT_TRUE(at::equal(decoded_image(file, with_request({region, {}})).pixels,
+                            whole.narrow(0, region.top, region.height).narrow(1, region.left, region.width)));
+    }
+  }
+}
+
 TEST(Jpeg, RefusesRegionsOutsideTheImage) {
   const std::string file = test::jpeg_file(10, 20, {});
   const auto png = encode_png(at::full({10, 20, 3}, 9, at::kByte));
@@ -178,6 +206,26 @@ TEST(Image, IsToldByItsContentNotByItsName) {
     EXPECT_EQ(read_image(folder / name).pixels.sizes(), (std::vector<int64_t>{5, 7, 3})) << name;
   }
   EXPECT_NE(test::thrown_message<Error>([&] { read_image(folder / "none.jpg"); }).find("none.jpg"), std::string::npos);
+}
+
+// Colour profiles and gamma are passed over, as Pillow, torchvision and OpenCV do.
+TEST(Image, OtherMetadataChangeNoPixel) {
+  using namespace std::string_literals;
+  const std::string jpeg = test::jpeg_file(20, 30);
+  const std::string profiled =
+      jpeg.substr(0, 2) + test::jpeg_segment(0xE2, "ICC_PROFILE\0\1\1 a profile"s) + jpeg.substr(2);
+  const DecodedImage image = decoded_image(profiled, {.strict = true});
+  EXPECT_TRUE(at::equal(image.pixels, decoded_image(jpeg).pixels));
+  const at::Tensor pixels = at::randint(256, {9, 6, 3}, at::kByte);
+  const std::string png = test::text_of(encode_png(pixels));
+  for (const auto& [type, content] : {std::pair{"gAMA"s, "\0\1\x86\xA0"s},
+                                      {"sRGB"s, "\0"s},
+                                      {"cHRM"s, std::string(32, '\1')},
+                                      {"iCCP"s, "name\0\0no profile"s},
+                                      {"tIME"s, "1234567"s}}) {
+    EXPECT_TRUE(at::equal(decoded_image(test::with_png_chunk(png, type, content), {.strict = true}).pixels, pixels))
+        << type;
+  }
 }
 
 TEST(Image, DecodesPartsAndChannelsOfPng) {

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "cachet/io/error.h"
+#include "cachet/io/image.h"
 #include "tests/support/bytes.h"
 #include "tests/support/cheap_refusal.h"
 #include "tests/support/thrown_message.h"
@@ -147,6 +148,36 @@ TEST(Png, RefusesEveryBadFileWithItsReason) {
     EXPECT_NE(message.find(bad.message), std::string::npos) << bad.why << ": " << message;
   }
   for (size_t size = 0; size < good.size(); ++size) EXPECT_THROW(decoded(good.substr(0, size)), Error) << size;
+}
+
+// What other readers tolerate: data that belong to no pixel.
+TEST(Png, ReadsFilesWithLeftoversWithAWarning) {
+  using namespace std::string_literals;
+  const std::string rows = "\0\1\2\0\3\4"s, good = png_file(png_header(2, 2), rows);
+  const std::string start = kPngSignature + png_header(2, 2), end = png_chunk("IEND", "");
+  const std::pair<const char*, std::string> cases[] = {
+      {"bytes after the end", good + "hello"},
+      {"another image", good + good},
+      {"more rows", png_file(png_header(2, 2), rows + rows)},
+      {"a row and a half more, interlaced", png_file(png_header(2, 1, 8, 0, 1), "\0\1\0\2\0\1\2\0"s)},
+      {"bytes after the compressed data", start + png_chunk("IDAT", deflated(rows) + "extra") + end},
+      {"two streams", start + png_chunk("IDAT", deflated(rows) + deflated(rows)) + end},
+  };
+  for (const auto& [what, file] : cases) {
+    SCOPED_TRACE(what);
+    const DecodedImage image = decode_image(test::bytes_of(file), "f.png");
+    EXPECT_EQ(image.pixels.const_data_ptr<uint8_t>()[0], 1);
+    EXPECT_EQ(image.pixels.const_data_ptr<uint8_t>()[1], 2);
+    EXPECT_GE(image.warnings, 1);
+    EXPECT_FALSE(image.first_warning.empty());
+    EXPECT_THROW(decode_image(test::bytes_of(file), "f.png", {.strict = true}), Error);
+    EXPECT_THROW(decode_png(test::bytes_of(file), "f.png"), Error);
+  }
+  EXPECT_EQ(decode_image(test::bytes_of(good), "f.png").warnings, 0);
+  // A checksum of the pixels that does not fit stays a fault.
+  std::string damaged = deflated(rows);
+  damaged.back() ^= 1;
+  EXPECT_THROW(decode_image(test::bytes_of(start + png_chunk("IDAT", damaged) + end), "f.png"), Error);
 }
 
 }  // namespace

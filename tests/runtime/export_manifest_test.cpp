@@ -52,8 +52,20 @@ TEST(ExportManifest, IsWhatItWasWhenReadAgain) {
   EXPECT_EQ(again.precision, Precision::bfloat16);
 }
 
+// An export of before the key ignores orientations, and a program of before it must not read one that applies them.
+TEST(ExportManifest, HasTheOrientationOnlyWhereItIsApplied) {
+  ExportManifest manifest = manifest_of_images();
+  EXPECT_FALSE(Json::parse(to_json(manifest))["image"].contains("orientation"));
+  EXPECT_EQ(Json::parse(to_json(manifest))["version"], 1);
+  manifest.image->orientation = io::OrientationRule::apply;
+  EXPECT_EQ(Json::parse(to_json(manifest))["version"], 2);
+  EXPECT_EQ(parse_export_manifest(to_json(manifest), "m.json").image, manifest.image);
+  EXPECT_NE(refusal_of([](Json& json) { json["image"]["orientation"] = "up"; }).find("image.orientation: is 'up'"),
+            std::string::npos);
+}
+
 TEST(ExportManifest, SaysWhatToDoWithANewerOne) {
-  const std::string text = refusal_of([](Json& json) { json["version"] = 2; });
+  const std::string text = refusal_of([](Json& json) { json["version"] = 3; });
   EXPECT_NE(text.find("newer version of Cachet"), std::string::npos) << text;
   EXPECT_NE(text.find("export the model again"), std::string::npos) << text;
 }
@@ -88,7 +100,7 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"image.channels: is 4, out of range", [](Json& json) { json["image"]["channels"] = 4; }},
       {"image.channels: is neither 1, grey, nor 3", [](Json& json) { json["image"]["channels"] = 2; }},
       {"image.crop_fraction: is not from 0.1 to 1", [](Json& json) { json["image"]["crop_fraction"] = 1e-300; }},
-      {"image.std: is not above 0", [](Json& json) { json["image"]["std"][2] = 0; }},
+      {"image.std: must be above 0", [](Json& json) { json["image"]["std"][2] = 0; }},
       {"image: has a mean and a deviation for other channels", [](Json& json) { json["image"]["mean"] = {0.5}; }},
       {"image: says half", [](Json& json) { json["image"]["first_height"] = 8; }},
       {"image.middle: is neither", [](Json& json) { json["image"]["middle"] = "yes"; }},

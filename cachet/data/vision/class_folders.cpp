@@ -131,7 +131,7 @@ std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::
   FileSearch search(options.folders.skip_other_files, progress);
   for (size_t i = 0; i < found.size(); ++i) search.add_class(folder / found[i], classes[i]);
   FoundFiles files = search.finish();
-  const ImageFileOptions reading{options.folders.channels, options.folders.strict_images};
+  const ImageFileOptions reading{options.folders.channels, options.folders.strict_images, options.orientation};
   return std::make_shared<LabelledImages>(std::make_shared<ImageFiles>(folder, std::move(files.names), reading),
                                           ClassLabels(std::move(files.labels), std::move(names)));
 }

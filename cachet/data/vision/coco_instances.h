@@ -81,6 +81,7 @@ struct CocoAnnotation {
 /// The file is refused (io::Error: "<path>: JSON byte 71: …", or with the number of the image) where it is not what it
 /// says it is: no JSON, nested more than 16 deep beside what is known, a type or a key that is missing or there twice,
 /// images or categories twice, sizes that no image has, names that leave the folder, none of images and categories.
+/// A file without annotations is read: COCO's image_info_test-dev2017.json, whose images are to be answered.
 /// What is wrong with single annotations costs these alone, by the rules of CocoFault, and is counted.
 class CocoInstances {
  public:
@@ -93,6 +94,7 @@ class CocoInstances {
   const std::vector<CocoCategory>& categories() const { return categories_; }  // likewise
   std::span<const CocoAnnotation> annotations(int64_t image) const;            // likewise
   int64_t annotations() const { return static_cast<int64_t>(annotations_.size()); }
+  bool has_annotations() const { return has_annotations_; }  // whether the file has the key, even if its list is empty
   const CocoNotes& notes() const { return notes_; }
   const std::string& digest() const { return digest_; }  // of all bytes of the file
   /// Adds all that the file says of an annotation, its segmentation with it.
@@ -112,6 +114,7 @@ class CocoInstances {
   std::vector<double> coordinates_;
   std::vector<uint64_t> polygons_;  // where each begins in coordinates_, and the end
   std::vector<uint32_t> runs_;
+  bool has_annotations_ = false;
   CocoNotes notes_;
 };
 

@@ -63,8 +63,8 @@ class CocoReader {
       return true;
     });
     cursor_.end();
-    for (const auto& [there, what] :
-         {std::pair{images, "images"}, {annotations, "annotations"}, {categories, "categories"}}) {
+    index_.has_annotations_ = annotations;
+    for (const auto& [there, what] : {std::pair{images, "images"}, {categories, "categories"}}) {
       if (!there) fail(std::string("it has no '") + what + "'; a file of COCO instances is needed");
     }
     if (index_.images_.empty()) fail("it lists no images");
@@ -106,14 +106,16 @@ class CocoReader {
 
   void read_image() {
     CocoImage image;
-    bool id = false, name = false;
+    bool id = false, name = false, has_width = false, has_height = false;
     read_object(cursor_, "an image", {"id", "width", "height", "file_name"}, [&](std::string_view key) {
       if (key == "id") {
         id = true;
         image.id = cursor_.natural("the id of an image");
       } else if (key == "width") {
+        has_width = true;
         image.size.width = cursor_.natural("the width of an image");
       } else if (key == "height") {
+        has_height = true;
         image.size.height = cursor_.natural("the height of an image");
       } else if (key == "file_name") {
         name = true;
@@ -126,6 +128,8 @@ class CocoReader {
     require(id, "an image", "id");
     require(name, "an image", "file_name");
     const std::string which = "image " + std::to_string(image.id);
+    require(has_width, which, "width");
+    require(has_height, which, "height");
     const auto [height, width] = image.size;
     if (height < 1 || width < 1 || height > kMostSide || width > kMostSide ||
         height > geometry::kMostMaskPixels / width)

@@ -44,6 +44,7 @@ std::string expected_files(const DatasetOptions& options) { return options.kind-
 void read_image_kind(const config::View& data, DatasetOptions& options) {
   const ImageKind* usual = options.kind;
   options.kind = data.record("kind", usual, image_kinds());
+  options.orientation = read_orientation(data, options.orientation);
   options.class_names = read_class_names(data);
   const auto named = static_cast<int64_t>(options.class_names.size());
   if (options.kind->most_classes > 0) {
@@ -96,7 +97,8 @@ std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& optio
   if (static_cast<int64_t>(names.size()) != classes) names = numbered_class_names(classes);
   std::shared_ptr<const ImageSource> none;
   if (options.own_sizes()) {
-    const ImageFileOptions files{image_traits(options).shape.channels, options.folders.strict_images};
+    const ImageFileOptions files{image_traits(options).shape.channels, options.folders.strict_images,
+                                 options.orientation};
     none = std::make_shared<ImageFiles>(options.root, std::vector<std::string>(), files);
   } else {
     none = std::make_shared<StoredImages>(at::empty({0, shape.channels, shape.height, shape.width}, at::kByte));

@@ -38,15 +38,16 @@ struct DatasetOptions {
   int64_t classes = 10;          // of kinds that do not know theirs; the model is made before the files are seen
   /// The model's classes in its order, by which those of the data are matched; empty: the data name the classes.
   std::vector<std::string> class_names{};
-  uint64_t subset_seed = 0;  // draws what fraction and limit keep
+  uint64_t subset_seed = 0;                                       // draws what fraction and limit keep
+  io::OrientationRule orientation = io::OrientationRule::ignore;  // of image files
   ClassFolderOptions folders{};
 
   /// Whether each image has a size of its own.
   bool own_sizes() const;
 };
 
-/// Reads what images are before any are seen: kind, class_names, and, for kinds that have them, classes and channels.
-/// `options` holds the defaults, which are for its kind.
+/// Reads what images are before any are seen: kind, orientation, class_names, and, for kinds that have them, classes
+/// and channels. `options` holds the defaults, which are for its kind.
 void read_image_kind(const config::View& data, DatasetOptions& options);
 
 /// Reads these, root, fraction, limit, subset_seed and, of kind class_folders, train_folder, validation_folder,

@@ -7,7 +7,7 @@
 
 #include "cachet/data/fingerprint.h"
 #include "cachet/io/error.h"
-#include "cachet/io/image.h"
+#include "cachet/io/upright.h"
 
 namespace cachet::data {
 namespace {
@@ -20,6 +20,8 @@ std::vector<std::string> image_names(const CocoInstances& instances) {
   return names;
 }
 
+std::string size_text(const Size& size) { return std::to_string(size.width) + " × " + std::to_string(size.height); }
+
 std::string counted(int64_t count, const std::string& one, const std::string& more) {
   return std::to_string(count) + " " + (count == 1 ? one : more);
 }
@@ -30,7 +32,8 @@ DetectionSet::DetectionSet(std::shared_ptr<const CocoInstances> instances, std::
                            DetectionSetOptions options)
     : instances_(std::move(instances)),
       options_(std::move(options)),
-      files_(std::move(folder), image_names(*instances_), {.strict_images = options_.strict_images}) {
+      files_(std::move(folder), image_names(*instances_),
+             {.strict_images = options_.strict_images, .orientation = options_.orientation}) {
   const std::vector<CocoCategory>& categories = instances_->categories();
   class_names_ = options_.class_names;
   if (class_names_.empty()) {
@@ -88,12 +91,22 @@ void DetectionSet::require_known_categories() const {
 
 at::Tensor DetectionSet::pixels(int64_t index) const {
   const CocoImage& stated = image(index);
-  const at::Tensor pixels = files_.region(kept_.at(static_cast<size_t>(index)), {});
-  if (pixels.size(0) != stated.size.height || pixels.size(1) != stated.size.width)
-    throw io::Error(path(index).string() + ": is " + std::to_string(pixels.size(1)) + " × " +
-                    std::to_string(pixels.size(0)) + " pixels, but " + instances_->name() + " says " +
-                    std::to_string(stated.size.width) + " × " + std::to_string(stated.size.height));
-  return pixels;
+  const io::DecodedImage image = files_.decoded(kept_.at(static_cast<size_t>(index)), {});
+  const Size size{image.size.height, image.size.width};
+  if (size == stated.size) return image.pixels;
+  const bool applies = options_.orientation == io::OrientationRule::apply;
+  std::string message = path(index).string() + ": is " + size_text(size) + " pixels" +
+                        (image.orientation == 1 ? ""
+                         : applies              ? " upright"
+                                                : " as stored") +
+                        ", but " + instances_->name() + " says " + size_text(stated.size);
+  const io::ImageSize turned = io::upright_size(image.size, image.orientation);  // there and back
+  if (Size{turned.height, turned.width} == stated.size)
+    message += applies ? ", the size of the stored picture; if the annotations are of it, set data.orientation = "
+                         "\"ignore\""
+                       : ", the size of the upright picture (EXIF orientation); if the annotations are of it, set "
+                         "data.orientation = \"apply\"";
+  throw io::Error(message);
 }
 
 DetectionObjects DetectionSet::objects(int64_t index) const {
@@ -199,12 +212,15 @@ std::vector<std::string> DetectionSet::notes() const {
 
 std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::path& annotations,
                                                        const std::filesystem::path& images,
-                                                       const DetectionSetOptions& options) {
+                                                       const DetectionSetOptions& options, const std::string& keys) {
   auto instances = std::make_shared<const CocoInstances>(CocoInstances::read(annotations));
+  if (options.needs_annotations && !instances->has_annotations())
+    throw io::Error(annotations.string() + ": has no 'annotations' to train with; " + keys +
+                    "_annotations must name a file that has them");
   auto set = std::make_shared<const DetectionSet>(std::move(instances), images, options);
   if (!std::filesystem::exists(set->path(0)))
-    throw io::Error(set->path(0).string() + ": does not exist, but " + annotations.string() +
-                    " lists it; data.images must name the folder of its images");
+    throw io::Error(set->path(0).string() + ": does not exist, but " + annotations.string() + " lists it; " + keys +
+                    "_images must name the folder of its images");
   return set;
 }
 

@@ -42,10 +42,13 @@ struct DetectionSetOptions {
   /// Unset: left out if the file has all classes, since then the classes are a choice among its categories; else
   /// refused.
   std::optional<OtherCategories> other_categories{};
-  bool masks = false;  // objects without a mask are left out
+  bool masks = false;              // objects without a mask are left out
+  bool needs_annotations = false;  // a file without any is an error
   EmptyImages empty_images = EmptyImages::leave_out;
   int64_t least_side = 32;  // images with a shorter side below it are left out where empty ones are
   bool strict_images = false;
+  /// Whether annotations are of the upright picture (apply) or of the picture as it is stored (ignore).
+  io::OrientationRule orientation = io::OrientationRule::apply;
 };
 
 /// Images with objects in them: a file of COCO instances and a folder of images.
@@ -69,7 +72,7 @@ class DetectionSet {
   }
   std::filesystem::path path(int64_t index) const { return files_.path(kept_.at(static_cast<size_t>(index))); }
 
-  /// (H, W, 3) uint8. Throws io::Error that names the file, also where it has another size than the annotations say.
+  /// (H, W, 3) uint8. Throws io::Error that names the file, also if its size is not the one that the annotations say.
   at::Tensor pixels(int64_t index) const;
 
   /// What a detector learns from, by the rules of mmdetection: no ignored annotations, none outside the image or
@@ -119,9 +122,11 @@ class DetectionSet {
   int64_t split_size_ = 0;
 };
 
-/// Reads the file and opens the set; the first image must be there.
+/// Reads the file and opens the set; the first image must be there. Errors name the keys of the file and of the folder,
+/// `keys` + "_annotations" and `keys` + "_images".
 std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::path& annotations,
                                                        const std::filesystem::path& images,
-                                                       const DetectionSetOptions& options);
+                                                       const DetectionSetOptions& options,
+                                                       const std::string& keys = "data.validation");
 
 }  // namespace cachet::data

@@ -1,32 +1,57 @@
 #include "cachet/data/vision/image_files.h"
 
+#include <array>
 #include <span>
 #include <system_error>
 #include <utility>
 
 namespace cachet::data {
+namespace {
 
-std::shared_ptr<ImageNotes> damaged_images() {
-  return std::make_shared<ImageNotes>("damaged image, decoded all the same", "damaged images, decoded all the same");
+constexpr std::array<config::Choice<io::OrientationRule>, 2> kOrientationRules{
+    {{"apply", io::OrientationRule::apply}, {"ignore", io::OrientationRule::ignore}}};
+
+}  // namespace
+
+io::OrientationRule read_orientation(const config::View& view, io::OrientationRule usual) {
+  return view.choice("orientation", usual, kOrientationRules);
 }
 
-void note_damage(const std::filesystem::path& file, const io::DecodedImage& image, ImageNotes& notes) {
-  if (image.warnings > 0) notes.add(file.string() + ": " + image.first_warning);
+std::string_view word(io::OrientationRule rule) { return rule == io::OrientationRule::apply ? "apply" : "ignore"; }
+
+void ImageFileNotes::add(const std::filesystem::path& file, const io::DecodedImage& image, io::OrientationRule rule) {
+  if (image.warnings > 0) warned_.add(file.string() + ": " + image.first_warning);
+  if (image.orientation == 1 || rule == io::OrientationRule::apply) return;
+  const std::lock_guard lock(mutex_);
+  not_upright_.insert(file);
+}
+
+std::vector<std::string> ImageFileNotes::lines() const {
+  std::vector<std::string> lines = warned_.lines();
+  const std::lock_guard lock(mutex_);
+  if (not_upright_.empty()) return lines;
+  const size_t count = not_upright_.size();
+  lines.push_back(std::to_string(count) + (count == 1 ? " image is" : " images are") +
+                  " stored turned or mirrored and used as stored (data.orientation = \"apply\" turns such images "
+                  "upright); one of them: " +
+                  not_upright_.begin()->string());
+  return lines;
 }
 
 ImageFiles::ImageFiles(std::filesystem::path folder, std::vector<std::string> names, const ImageFileOptions& options)
     : folder_(std::move(folder)), names_(std::move(names)), options_(options) {}
 
-at::Tensor ImageFiles::region(int64_t index, const io::ImageChooser& choose) const {
+io::DecodedImage ImageFiles::decoded(int64_t index, const io::ImageChooser& choose) const {
   io::ImageReadOptions options;
   options.channels = options_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
   options.strict = options_.strict_images;
   options.choose = choose;
+  options.orientation = options_.orientation;
   if (digests_->is_kept())
     options.see_bytes = [&](std::span<const std::byte> bytes) { digests_->add(index, digest_of(bytes)); };
-  const io::DecodedImage image = io::read_image(path(index), options);
-  note_damage(path(index), image, *notes_);
-  return image.pixels;
+  io::DecodedImage image = io::read_image(path(index), options);
+  notes_->add(path(index), image, options_.orientation);
+  return image;
 }
 
 at::Tensor ImageFiles::image(int64_t index) const { return region(index, {}).permute({2, 0, 1}).contiguous(); }

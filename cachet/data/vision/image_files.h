@@ -2,9 +2,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "cachet/config/view.h"
 #include "cachet/data/vision/image_digests.h"
 #include "cachet/data/vision/image_notes.h"
 #include "cachet/data/vision/image_source.h"
@@ -15,12 +18,27 @@ namespace cachet::data {
 struct ImageFileOptions {
   int64_t channels = 3;        // 1: all is made grey; 3: grey is made RGB
   bool strict_images = false;  // what the decoder only warns of is an error
+  io::OrientationRule orientation = io::OrientationRule::ignore;
 };
 
-/// Images that the decoder gave with a warning, none yet.
-std::shared_ptr<ImageNotes> damaged_images();
-/// Adds what the decoder warned of, if it did.
-void note_damage(const std::filesystem::path& file, const io::DecodedImage& image, ImageNotes& notes);
+/// Reads orientation: "apply" or "ignore", what is done with the orientation in EXIF.
+io::OrientationRule read_orientation(const config::View& view, io::OrientationRule usual);
+/// "apply" or "ignore".
+std::string_view word(io::OrientationRule rule);
+
+/// Image files that were read although something about them is unusual. All members may be called from several threads.
+class ImageFileNotes {
+ public:
+  /// Adds what decoding a file told. `rule` says how the file was read.
+  void add(const std::filesystem::path& file, const io::DecodedImage& image, io::OrientationRule rule);
+  /// For a run's notes: files that the decoder warned of, and how many files were not turned upright.
+  std::vector<std::string> lines() const;
+
+ private:
+  ImageNotes warned_{"image read with a warning", "images read with a warning"};
+  mutable std::mutex mutex_;
+  std::set<std::filesystem::path> not_upright_;
+};
 
 /// JPEG and PNG files of a folder, decoded when they are asked for. Each has a size of its own.
 class ImageFiles final : public ImageSource {
@@ -31,7 +49,11 @@ class ImageFiles final : public ImageSource {
   int64_t size() const override { return static_cast<int64_t>(names_.size()); }
   ImageShape shape() const override { return {options_.channels, 0, 0}; }
   at::Tensor image(int64_t index) const override;
-  at::Tensor region(int64_t index, const io::ImageChooser& choose) const override;
+  at::Tensor region(int64_t index, const io::ImageChooser& choose) const override {
+    return decoded(index, choose).pixels;
+  }
+  /// region(), and what decoding told.
+  io::DecodedImage decoded(int64_t index, const io::ImageChooser& choose) const;
   DataDigest digest() const override;
   std::string image_digest(int64_t index) const override;
   void keep_digests() const override { digests_->keep(); }
@@ -46,7 +68,7 @@ class ImageFiles final : public ImageSource {
   std::filesystem::path folder_;
   std::vector<std::string> names_;
   ImageFileOptions options_;
-  std::shared_ptr<ImageNotes> notes_ = damaged_images();
+  std::shared_ptr<ImageFileNotes> notes_ = std::make_shared<ImageFileNotes>();
   std::shared_ptr<ImageDigests> digests_ = std::make_shared<ImageDigests>();
 };
 

@@ -197,16 +197,18 @@ ImageGeometry ImageTransform::apply(const ImageSource& images, int64_t index, co
   return geometry;
 }
 
-at::Tensor ImageTransform::of_file(const std::filesystem::path& file, ImageNotes* damaged,
+at::Tensor ImageTransform::of_file(const std::filesystem::path& file, io::OrientationRule orientation,
+                                   ImageFileNotes* notes,
                                    const std::function<void(std::span<const std::byte> bytes)>& see_bytes) const {
   if (input_.channels != 1 && input_.channels != 3)
     throw std::invalid_argument("a file cannot be shown as images of " + std::to_string(input_.channels) +
                                 " channels are");
   io::ImageReadOptions options;
   options.channels = input_.channels == 1 ? io::ImageChannels::grey : io::ImageChannels::rgb;
+  options.orientation = orientation;
   options.see_bytes = see_bytes;
   const io::DecodedImage image = io::read_image(file, options);
-  if (damaged != nullptr) note_damage(file, image, *damaged);
+  if (notes != nullptr) notes->add(file, image, orientation);
   at::Tensor pixels = image.pixels;
   if (input_.height > 0) pixels = resize_pixels(pixels, {input_.height, input_.width}, resize_.interpolation);
   const ImageShape shape = sample_shape();

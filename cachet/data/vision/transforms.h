@@ -9,8 +9,8 @@
 
 #include "cachet/data/random.h"
 #include "cachet/data/vision/augmentation_options.h"
+#include "cachet/data/vision/image_files.h"
 #include "cachet/data/vision/image_geometry.h"
-#include "cachet/data/vision/image_notes.h"
 #include "cachet/data/vision/image_source.h"
 #include "cachet/data/vision/normalization.h"
 #include "cachet/data/vision/rand_augment.h"
@@ -49,7 +49,8 @@ class ImageTransform {
   /// a file gives the same bits. Meant for transforms of evaluation, which draw nothing. Throws io::Error that names
   /// the file, std::invalid_argument for data of neither 1 nor 3 channels.
   /// `see_bytes` gets the bytes of the file.
-  at::Tensor of_file(const std::filesystem::path& file, ImageNotes* damaged = nullptr,
+  at::Tensor of_file(const std::filesystem::path& file, io::OrientationRule orientation = io::OrientationRule::ignore,
+                     ImageFileNotes* notes = nullptr,
                      const std::function<void(std::span<const std::byte> bytes)>& see_bytes = {}) const;
 
  private:

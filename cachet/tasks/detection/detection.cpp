@@ -69,9 +69,21 @@ std::vector<FoundObject> shown_truth(const data::DetectionSet& set, int64_t inde
 }
 
 struct PreparedPicture : PreparedSample {
-  at::Tensor pixels;  // as the file has them
+  at::Tensor pixels;  // upright if data.orientation says so
   data::DetectionSample image;
 };
+
+// Lines for the user.
+std::vector<std::string> why_not_measured(const data::DetectionSet& set) {
+  const data::CocoInstances& instances = set.instances();
+  if (!instances.has_annotations())
+    return {instances.name() +
+            ": has no 'annotations', so AP cannot be measured; `eval -o FOLDER` writes results for "
+            "submission"};
+  if (!set.has_objects())
+    return {instances.name() + ": has no object of the model's classes, so AP cannot be measured"};
+  return {};
+}
 
 void update(io::Sha256& hash, std::string_view text) {
   const uint64_t size = text.size();
@@ -98,9 +110,12 @@ std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& 
       .may_lack_classes = !training,
       .other_categories = options_.other_categories,
       .masks = options_.model.masks,
+      .needs_annotations = training,
       .empty_images = training ? options_.empty_images : data::EmptyImages::keep,
-      .strict_images = options_.strict_images};
-  auto set = data::open_detection_set(root / files.annotations, root / files.images, set_options);
+      .strict_images = options_.strict_images,
+      .orientation = options_.orientation};
+  const std::string keys = &files == &options_.training ? "data.train" : "data.validation";
+  auto set = data::open_detection_set(root / files.annotations, root / files.images, set_options, keys);
   const data::SubsetOptions part{training ? options_.subset.fraction : 1, limit, options_.subset.seed};
   if (const auto kept = data::kept_samples(set->size(), part, training ? 0 : 1)) set = set->subset(*kept, set->size());
   const auto classes = static_cast<int64_t>(set->class_names().size());
@@ -130,6 +145,11 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
       if (splits == Splits::both) training_ = open(options_.training, true, limit);  // first: it must have all classes
       validation_ = open(splits == Splits::calibration ? options_.training : options_.validation, false, evaluated);
     }
+    if (training_ && !validation_->instances().has_annotations())
+      throw io::Error(
+          validation_->instances().name() +
+          ": has no 'annotations' to evaluate with during training; data.validation_annotations must name a "
+          "file that has them");
     if (training_ && training_->class_names() != validation_->class_names())
       throw std::invalid_argument(validation_->instances().name() + ": has other categories than " +
                                   training_->instances().name() +
@@ -145,8 +165,7 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
       note({"the model does not store the names of its classes: they are matched by position with the categories of " +
             validation_->instances().name() +
             ", which is wrong if these are not the ones of its training; data.class_names gives names to them"});
-    if (validation_ && !validation_->has_objects())
-      note({validation_->instances().name() + ": has no object of the model's classes, so that AP cannot be measured"});
+    if (validation_) note(why_not_measured(*validation_));
   }
   if (validation_)
     validation_loader_.emplace(validation_, *plain_,
@@ -321,10 +340,11 @@ void Detection::restore_evaluation(const std::string& details) {
 std::unique_ptr<PreparedSample> Detection::prepare_given(const std::string& file) {
   io::ImageReadOptions read;
   read.channels = io::ImageChannels::rgb;
+  read.orientation = options_.orientation;
   auto prepared = std::make_unique<PreparedPicture>();
   read.see_bytes = [&](std::span<const std::byte> bytes) { prepared->digest = data::digest_of(bytes); };
   const io::DecodedImage image = io::read_image(file, read);
-  data::note_damage(file, image, *given_damaged_);
+  given_notes_.add(file, image, options_.orientation);
   prepared->pixels = image.pixels;
   prepared->image = plain_->apply(prepared->pixels, {}, plain_->draw({}));
   return prepared;

@@ -55,7 +55,7 @@ class Detection : public Task,
   SampleForm sample_form() const override { return SampleForm::image_file; }
   std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
   bool ranks_classes() const override { return false; }
-  std::vector<std::string> notes_on_given() const override { return given_damaged_->lines(); }
+  std::vector<std::string> notes_on_given() const override { return given_notes_.lines(); }
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
   /// Of the images of its batch: an image is filled up to the size of the largest of them.
@@ -101,7 +101,8 @@ class Detection : public Task,
   std::vector<std::string> class_names_;
   std::unique_ptr<MadeUpScenes> made_up_scenes_;
   std::shared_ptr<const data::DetectionSet> training_, validation_;
-  std::shared_ptr<data::ImageNotes> bad_images_, given_damaged_ = data::damaged_images();
+  std::shared_ptr<data::ImageNotes> bad_images_;
+  data::ImageFileNotes given_notes_;
   std::optional<data::DetectionTransform> plain_;
   std::optional<data::DetectionLoader> training_loader_, validation_loader_;
   std::shared_ptr<models::ObjectDetector> model_;

@@ -39,11 +39,10 @@ DetectionFiles read_files(const config::View& data, const std::string& split, co
 // Where somebody gives mean and deviation, they must be three; else ImageNet's.
 data::Normalization read_detection_normalization(const config::View& view) {
   const data::Normalization known = *data::Normalization::known(data::kClassFolders);
-  data::Normalization normalization{view.reals("mean", known.mean), view.reals("std", known.std)};
+  data::Normalization normalization{view.reals("mean", known.mean),
+                                    view.reals("std", known.std, {.least = 0, .least_excluded = true})};
   if (normalization.mean.size() != 3) view.problem("mean", "needs a value for each of the three channels");
   if (normalization.std.size() != 3) view.problem("std", "needs a value for each of the three channels");
-  if (std::any_of(normalization.std.begin(), normalization.std.end(), [](double value) { return value <= 0; }))
-    view.problem("std", "must be above 0");
   return normalization;
 }
 
@@ -70,6 +69,7 @@ DetectorOptions read_detector_options(const config::View& root) {
   if (data.has("other_categories"))
     options.other_categories = data.choice("other_categories", data::OtherCategories::leave_out, kOtherCategories);
   options.transform = data::read_detection_transform(data.table("transform"));
+  options.orientation = data::read_orientation(data, options.orientation);
   options.normalization = read_detection_normalization(data.table("normalization"));
   const data::ScaleLimit largest = evaluation_scale(options);
   const models::ImageShape image{3, data::padded_side(largest.shorter, options.transform.multiple),
@@ -82,16 +82,22 @@ DetectorOptions read_detector_options(const config::View& root) {
 
 std::string preparation_text(const DetectorOptions& options) {
   const data::ScaleLimit largest = evaluation_scale(options);
-  return "as large as " + std::to_string(largest.longer) + " x " + std::to_string(largest.shorter) +
-         " allow (bilinear), filled up to multiples of " + std::to_string(options.transform.multiple) + ", " +
+  const bool turned = options.orientation == io::OrientationRule::apply;
+  return std::string(turned ? "turned upright, " : "") + "as large as " + std::to_string(largest.longer) + " x " +
+         std::to_string(largest.shorter) + " allow (bilinear), filled up to multiples of " +
+         std::to_string(options.transform.multiple) + ", " +
          normalization_text(options.normalization.mean, options.normalization.std);
 }
 
 std::string preparation_json(const DetectorOptions& options) {
   const data::ScaleLimit largest = evaluation_scale(options);
-  return nlohmann::ordered_json{
-      {"long_side", largest.longer}, {"short_side", largest.shorter},      {"pad_multiple", options.transform.multiple},
-      {"interpolation", "bilinear"}, {"mean", options.normalization.mean}, {"std", options.normalization.std}}
+  return nlohmann::ordered_json{{"orientation", data::word(options.orientation)},
+                                {"long_side", largest.longer},
+                                {"short_side", largest.shorter},
+                                {"pad_multiple", options.transform.multiple},
+                                {"interpolation", "bilinear"},
+                                {"mean", options.normalization.mean},
+                                {"std", options.normalization.std}}
       .dump();
 }
 

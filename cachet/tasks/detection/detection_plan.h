@@ -31,17 +31,18 @@ struct DetectorOptions {
   /// A run whose classes are all categories of its training file refuses others in evaluation.
   std::optional<data::OtherCategories> other_categories{};  // as in DetectionSetOptions
   data::DetectionTransformOptions transform{};
+  io::OrientationRule orientation = io::OrientationRule::apply;
   data::Normalization normalization{};
   models::ObjectDetectorPlan model{};
 };
 
-/// Reads of [data] classes, class_names, category_ids, other_categories and the tables transform and normalization, and
-/// [model].
+/// Reads of [data] classes, class_names, category_ids, other_categories, orientation and the tables transform and
+/// normalization, and [model].
 DetectorOptions read_detector_options(const config::View& root);
 
-/// How an image becomes its input in evaluation: "as large as 1333 x 800 allow (bilinear), filled up to multiples
-/// of 32, mean …, deviation …", and {"long_side":1333,"short_side":800,"pad_multiple":32,"interpolation":"bilinear",
-/// "mean":[…],"std":[…]}.
+/// How an image becomes its input in evaluation: "turned upright, as large as 1333 x 800 allow (bilinear), filled up to
+/// multiples of 32, mean …, deviation …", and {"orientation":"apply","long_side":1333,"short_side":800,
+/// "pad_multiple":32,"interpolation":"bilinear","mean":[…],"std":[…]}.
 std::string preparation_text(const DetectorOptions& options);
 std::string preparation_json(const DetectorOptions& options);
 

@@ -194,7 +194,8 @@ std::vector<std::string> ImageClassification::data_notes() const {
 std::unique_ptr<PreparedSample> ImageClassification::prepare_given(const std::string& file) {
   auto prepared = std::make_unique<PreparedImage>();
   prepared->image = test_loader_->transform().of_file(
-      file, given_damaged_.get(), [&](std::span<const std::byte> bytes) { prepared->digest = data::digest_of(bytes); });
+      file, options_.dataset.orientation, &given_notes_,
+      [&](std::span<const std::byte> bytes) { prepared->digest = data::digest_of(bytes); });
   return prepared;
 }
 
@@ -253,7 +254,8 @@ std::optional<runtime::ImagePreparation> ImageClassification::image_preparation(
                                    options_.resize.crop_fraction,
                                    bilinear ? runtime::PixelFilter::bilinear : runtime::PixelFilter::bicubic,
                                    normalization_.mean,
-                                   normalization_.std};
+                                   normalization_.std,
+                                   options_.dataset.orientation};
 }
 
 std::vector<report::Block> ImageClassification::training_samples() const {

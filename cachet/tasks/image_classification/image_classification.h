@@ -38,7 +38,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   void classify_in_order(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override { return SampleForm::image_file; }
   std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
-  std::vector<std::string> notes_on_given() const override { return given_damaged_->lines(); }
+  std::vector<std::string> notes_on_given() const override { return given_notes_.lines(); }
   at::Tensor classify_given(const PreparedSamples& samples) override;
   ShownSample run_over(int64_t index) override;
 
@@ -64,7 +64,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   data::Normalization normalization_;
   std::optional<data::ImageLoader> training_loader_, test_loader_;
   std::shared_ptr<models::ImageClassifier> model_;
-  std::shared_ptr<data::ImageNotes> given_damaged_ = data::damaged_images();
+  data::ImageFileNotes given_notes_;
 };
 
 }  // namespace cachet::tasks

@@ -11,6 +11,7 @@
 #include "cachet/io/image.h"
 #include "cachet/io/png.h"
 #include "tests/support/class_folders.h"
+#include "tests/support/exif.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 
@@ -209,9 +210,27 @@ TEST_F(ClassFoldersTest, WarningsAreErrorsWhereStrict) {
   for (int i = 0; i < 3; ++i) lenient->images().image(0);
   ASSERT_EQ(lenient->images().notes().size(), 1U);
   EXPECT_TRUE(lenient->images().notes()[0].starts_with(
-      "damaged image, decoded all the same: " + (root() / "train/ant/0.jpg").string() + ": "));
+      "image read with a warning: " + (root() / "train/ant/0.jpg").string() + ": "));
   strict.folders.strict_images = true;
   EXPECT_THROW(open(Split::train, strict)->images().image(0), io::Error);
+}
+
+TEST_F(ClassFoldersTest, CountsImagesThatAreNotTurnedUpright) {
+  const auto first = root() / "train/ant/0.jpg", second = root() / "train/ant/1.jpg";
+  test::write_bytes(first, test::with_exif(test::jpeg_file(20, 30), 6));
+  test::write_bytes(second, test::with_exif(test::jpeg_file(20, 30), 3));
+  const auto stored = open(Split::train, options());
+  for (int64_t i = 0; i < stored->size(); ++i) stored->images().image(i);
+  for (int64_t i = 0; i < 2; ++i) EXPECT_EQ(stored->images().image(0).sizes(), (at::IntArrayRef{3, 20, 30}));
+  EXPECT_EQ(stored->images().notes(),
+            std::vector<std::string>{"2 images are stored turned or mirrored and used as stored (data.orientation = "
+                                     "\"apply\" turns such images upright); one of them: " +
+                                     first.string()});
+  DatasetOptions turning = options();
+  turning.orientation = io::OrientationRule::apply;
+  const auto upright = open(Split::train, turning);
+  EXPECT_EQ(upright->images().image(0).sizes(), (at::IntArrayRef{3, 30, 20}));
+  EXPECT_TRUE(upright->images().notes().empty());
 }
 
 }  // namespace

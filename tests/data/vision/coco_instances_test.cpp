@@ -127,7 +127,6 @@ TEST_P(RefusedCocoFile, SaysWhatIsWrong) {
 
 constexpr Hostile kRefused[] = {
     {"NoImages", "/images", nullptr, "it has no 'images'; a file of COCO instances is needed"},
-    {"NoAnnotations", "/annotations", nullptr, "it has no 'annotations'; a file of COCO instances is needed"},
     {"NoCategories", "/categories", nullptr, "it has no 'categories'; a file of COCO instances is needed"},
     {"EmptyImages", "/images", "[]", "it lists no images"},
     {"EmptyCategories", "/categories", "[]", "it lists no categories"},
@@ -152,7 +151,8 @@ constexpr Hostile kRefused[] = {
     {"AnImageNameWithNul", "/images/0/file_name", "\"a\\u0000b\"",
      "JSON byte : image 7: the file name 'a?b' does not lie below the folder of images"},
     {"AnImageNameOfALoneSurrogate", "/images/0/file_name", "\"\\ud800\"", "JSON byte : a lone surrogate in a string"},
-    {"AnImageWithoutWidth", "/images/0/width", nullptr, "JSON byte : image 7 cannot be 0 pixels wide and 6 high"},
+    {"AnImageWithoutWidth", "/images/0/width", nullptr, "JSON byte : image 7 has no 'width'"},
+    {"AnImageWithoutHeight", "/images/0/height", nullptr, "JSON byte : image 7 has no 'height'"},
     {"AnImageOfNoHeight", "/images/0/height", "0", "JSON byte : image 7 cannot be 8 pixels wide and 0 high"},
     {"AnImageTooWide", "/images/0/width", "1000001", "JSON byte : image 7 cannot be 1000001 pixels wide and 6 high"},
     {"AnImageTooLarge", "/images/0", R"({"id": 7, "file_name": "a", "width": 99999, "height": 99999})",
@@ -204,6 +204,19 @@ TEST(CocoInstances, RefuseTextThatIsNoJsonObject) {
   EXPECT_EQ(refusal("{\"images\": [], \"images\": []}"), "x.json: JSON byte 23: 'images' is there twice in the file");
   for (size_t size = 0; size < good.size(); ++size)
     EXPECT_NE(refusal(good.substr(0, size)), "(nothing thrown)") << size;
+}
+
+// COCO's own files of images to be answered.
+TEST(CocoInstances, MayHaveNoAnnotations) {
+  json file = good_file();
+  EXPECT_TRUE(CocoInstances::parse(file.dump(), "x.json").has_annotations());
+  file["annotations"] = json::array();
+  EXPECT_TRUE(CocoInstances::parse(file.dump(), "x.json").has_annotations());
+  file.erase("annotations");
+  const CocoInstances instances = CocoInstances::parse(file.dump(), "x.json");
+  EXPECT_FALSE(instances.has_annotations());
+  EXPECT_EQ(instances.images().size(), file["images"].size());
+  EXPECT_TRUE(instances.annotations(0).empty());
 }
 
 TEST(CocoInstances, AreRefusedWhereTheFileIsMissing) {

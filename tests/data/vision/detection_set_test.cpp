@@ -6,7 +6,9 @@
 
 #include "cachet/io/error.h"
 #include "tests/data/vision/detection_files.h"
+#include "tests/support/bytes.h"
 #include "tests/support/coco_json.h"
+#include "tests/support/exif.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 
@@ -117,12 +119,38 @@ TEST(DetectionSet, ReadsImagesOfTheStatedSize) {
             (folder / "0.png").string() + ": is 60 × 41 pixels, but x.json says 60 × 40");
 }
 
+// Annotations are of the upright picture, or of the stored one: `width` and `height` are checked against that.
+TEST(DetectionSet, TurnsImagesUprightWhereTheOrientationIsApplied) {
+  const test::TemporaryDirectory folder;
+  const auto small = test::small_detection_set(folder.path(), 2);  // 60 × 40 and 40 × 60 pixels
+  const auto opened = [&](io::OrientationRule rule) {
+    return DetectionSet(std::make_shared<const CocoInstances>(small->instances()), folder.path(),
+                        {.orientation = rule});
+  };
+  const auto apply = io::OrientationRule::apply, ignore = io::OrientationRule::ignore;
+  const auto file = folder / "0.png";
+  const std::string upright = test::read_bytes(file);
+  test::write_plain_png(file, 60, 40, 7);
+  test::write_bytes(file, test::with_png_exif(test::read_bytes(file), 6));
+  EXPECT_EQ(opened(apply).pixels(0).sizes(), (at::IntArrayRef{40, 60, 3}));
+  EXPECT_EQ(thrown_message<io::Error>([&] { opened(ignore).pixels(0); }),
+            file.string() +
+                ": is 40 × 60 pixels as stored, but x.json says 60 × 40, the size of the upright picture "
+                "(EXIF orientation); if the annotations are of it, set data.orientation = \"apply\"");
+  test::write_bytes(file, test::with_png_exif(upright, 6));
+  EXPECT_EQ(opened(ignore).pixels(0).sizes(), (at::IntArrayRef{40, 60, 3}));
+  EXPECT_EQ(thrown_message<io::Error>([&] { opened(apply).pixels(0); }),
+            file.string() +
+                ": is 40 × 60 pixels upright, but x.json says 60 × 40, the size of the stored picture; if "
+                "the annotations are of it, set data.orientation = \"ignore\"");
+}
+
 TEST(DetectionSet, WantsItsImages) {
   const test::TemporaryDirectory folder;
   std::ofstream(folder / "x.json") << test::json_oracle("det_pipeline.json")["annotations"]["data"].dump();
   EXPECT_EQ(thrown_message<io::Error>([&] { open_detection_set(folder / "x.json", folder / "images", {}); }),
             (folder / "images" / "0.jpg").string() + ": does not exist, but " + (folder / "x.json").string() +
-                " lists it; data.images must name the folder of its images");
+                " lists it; data.validation_images must name the folder of its images");
 }
 
 }  // namespace

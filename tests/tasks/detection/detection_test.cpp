@@ -28,6 +28,7 @@
 #include "cachet/train/trainer.h"
 #include "tests/data/vision/detection_files.h"
 #include "tests/support/bytes.h"
+#include "tests/support/exif.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/evaluation_records.h"
 #include "tests/tasks/joint_steps.h"
@@ -308,12 +309,90 @@ TEST_F(DetectionTest, HasNoNumberWhereNothingCanBeMeasured) {
   ASSERT_EQ(task->data_notes().size(), 2U);
   EXPECT_NE(task->data_notes()[0].find("does not store the names of its classes"), std::string::npos);
   EXPECT_EQ(task->data_notes()[1],
-            file.string() + ": has no object of the model's classes, so that AP cannot be measured");
+            file.string() + ": has no object of the model's classes, so AP cannot be measured");
   task->model().eval();
   const train::Metrics metrics = task->evaluate([](int64_t, int64_t) {});
   for (const char* name : {"box_ap", "mask_ap"}) EXPECT_TRUE(std::isnan(metrics.find(name).value())) << name;
   // A run is trained all the same, and no checkpoint of it is the best.
   EXPECT_EQ(trained(folder_ / "run").step, 9);
+}
+
+// Every picture of the validation set stored turned by 90°, with an EXIF block that says so.
+void turn_pictures(const std::filesystem::path& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const at::Tensor upright = io::decode_png(io::read_file(entry.path(), 1 << 20), "picture");
+    const auto stored = io::encode_png(upright.rot90(1));  // counterclockwise; EXIF's 6 turns it back
+    test::write_bytes(entry.path(), test::with_png_exif(test::text_of(stored), 6));
+  }
+}
+
+TEST_F(DetectionTest, AppliesTheOrientationOfPictures) {
+  const auto run = folder_ / "run";
+  trained(run);
+  const auto numbers = [&](const std::vector<std::string>& settings = {}) {
+    return load(open_saved_run(run, settings))->evaluate([](int64_t, int64_t) {});
+  };
+  const train::Metrics upright = numbers();
+  ASSERT_GT(upright.find("box_ap").value(), 0);
+  turn_pictures(data_ / "images" / "val");
+  EXPECT_EQ(numbers(), upright);
+  const train::Metrics stored = numbers({"data.orientation=\"ignore\""});
+  EXPECT_NE(stored.find("box_ap"), upright.find("box_ap"));
+  // A picture that is given, and what is drawn over it.
+  const auto task = load(open_saved_run(run), Splits::given);
+  auto& detection = dynamic_cast<Detection&>(*task);
+  const auto wide = folder_ / "wide.png";
+  test::write_plain_png(wide, 90, 40, 9);
+  test::write_bytes(wide, test::with_png_exif(test::read_bytes(wide), 6));
+  PreparedSamples samples;
+  samples.push_back(detection.prepare_given(wide.string()));
+  const std::string picture = detection.picture_of_answer(*samples[0], detection.answer_given(samples, {}).at(0), 0);
+  const at::Tensor drawn = io::decode_png(std::as_bytes(std::span(picture)), "picture");
+  EXPECT_EQ(drawn.size(0) * 90, drawn.size(1) * 40);
+
+  // A run of before the key ignores orientations, as it was trained; the key may still be given.
+  const auto resolved = train::RunFolder::open(run).resolved();
+  std::string recipe = test::read_bytes(resolved);
+  const size_t key = recipe.find("orientation = \"apply\"");
+  ASSERT_NE(key, std::string::npos);
+  test::write_bytes(resolved, recipe.erase(key, recipe.find('\n', key) + 1 - key));
+  EXPECT_EQ(numbers(), stored);
+  EXPECT_EQ(numbers({"data.orientation=\"apply\""}), upright);
+  const SavedRun old = open_saved_run(run);
+  EXPECT_NE(old.recipe.find("orientation = \"ignore\""), std::string::npos);
+  EXPECT_EQ(old.what_answers_depend_on.find("orientation"), std::string::npos) << "its saved answers stay its own";
+}
+
+TEST_F(DetectionTest, AnswersImagesWithoutAnnotations) {
+  const auto file = data_ / "annotations" / "instances_val.json";
+  nlohmann::json instances = nlohmann::json::parse(test::read_bytes(file));
+  instances.erase("annotations");
+  test::write_bytes(file, instances.dump());
+  const auto task = plan().build(Splits::test);
+  ASSERT_FALSE(task->data_notes().empty());
+  EXPECT_EQ(task->data_notes().back(), file.string() +
+                                           ": has no 'annotations', so AP cannot be measured; `eval -o "
+                                           "FOLDER` writes results for submission");
+  auto& detection = dynamic_cast<Detection&>(*task);
+  detection.model().eval();
+  std::vector<Record> records;
+  detection.answer_evaluation(0, {}, [&](const Record& record) { records.push_back(record); });
+  EXPECT_EQ(records.size(), 5U);
+  size_t next = 0;
+  const auto files = detection.results_of_evaluation(
+      [&]() -> std::optional<Record> { return next == 5 ? std::nullopt : std::optional(records[next++]); });
+  EXPECT_EQ(files.size(), 2U);
+  EXPECT_NE(files[0].bytes.find("\"image_id\": 5"), std::string::npos);
+  EXPECT_EQ(test::thrown_message<io::Error>([&] { plan().build(); }),
+            file.string() +
+                ": has no 'annotations' to evaluate with during training; data.validation_annotations must "
+                "name a file that has them");
+  const auto training = data_ / "annotations" / "instances_train.json";
+  std::filesystem::copy_file(file, training, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(test::thrown_message<io::Error>([&] { plan({"data.evaluate_on=\"training\""}).build(); }),
+            training.string() +
+                ": has no 'annotations' to train with; data.train_annotations must name a file that has "
+                "them");
 }
 
 TEST_F(DetectionTest, WritesResultsOfBoxesAndMasksApart) {

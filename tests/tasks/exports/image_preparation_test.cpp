@@ -8,6 +8,8 @@
 
 #include "cachet/data/vision/transforms.h"
 #include "cachet/io/png.h"
+#include "tests/support/bytes.h"
+#include "tests/support/exif.h"
 #include "tests/support/temporary_directory.h"
 
 namespace cachet::tasks {
@@ -58,6 +60,23 @@ TEST(ImagePreparation, HasTheBitsOfTheEvaluation) {
     EXPECT_EQ(prepared, std::vector<float>(expected.data_ptr<float>(), expected.data_ptr<float>() + expected.numel()))
         << c.height << " x " << c.width;
   }
+}
+
+TEST(ImagePreparation, FollowsTheOrientationRule) {
+  const test::TemporaryDirectory folder;
+  const auto file = folder / "image.jpg";
+  test::write_bytes(file, test::with_exif(test::jpeg_file(60, 40), 6));
+  const data::Normalization normalization{{0.4, 0.5, 0.6}, {0.2, 0.3, 0.25}};
+  const auto transform = ImageTransform::for_evaluation({3, 0, 0}, normalization, {.image_size = 16});
+  ImagePreparation preparation{3, 16, 16, 0, 0, true, 1, PixelFilter::bicubic, normalization.mean, normalization.std};
+  const auto expected = [&](io::OrientationRule rule) {
+    const at::Tensor image = transform.of_file(file, rule).contiguous();
+    return std::vector<float>(image.data_ptr<float>(), image.data_ptr<float>() + image.numel());
+  };
+  EXPECT_EQ(runtime::prepare_file(file, preparation), expected(io::OrientationRule::ignore));
+  preparation.orientation = io::OrientationRule::apply;
+  EXPECT_EQ(runtime::prepare_file(file, preparation), expected(io::OrientationRule::apply));
+  EXPECT_NE(expected(io::OrientationRule::ignore), expected(io::OrientationRule::apply));
 }
 
 TEST(ImagePreparation, OfWholeImagesInNumbersIsNear) {

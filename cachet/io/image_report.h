@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cachet/io/image_request.h"
+
+namespace cachet::io {
+
+/// What decoding a file told besides the pixels.
+struct ImageReport {
+  ImageSize size;  // of the whole image, as it is stored
+  int64_t warnings = 0;
+  std::string first_warning;
+
+  void warn(const char* text) {
+    if (warnings++ == 0) first_warning.assign(text);
+  }
+};
+
+}  // namespace cachet::io
