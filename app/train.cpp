@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/data_place.h"
+#include "app/library_log.h"
 #include "app/number_option.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
@@ -68,12 +69,13 @@ Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const 
 }
 
 /// Trains with others, of whom another one leads, keeps the run's folder and says what there is to say.
-int follow(const TrainArguments& arguments, const TrainingProcesses& processes) {
+int follow(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
   TrainingJob job = training_job(arguments, /*several=*/false);
   const std::string run = processes.all()->from_leader(std::string());
   job.resumes = !run.empty();
   if (job.resumes) job.run = run;
   const Prepared prepared = prepare(arguments, job, processes);
+  log.write_to(std::filesystem::path(processes.all()->from_leader(std::string())), processes.all()->rank());
   const std::string hash = job.resumes ? train::RunFolder::open(job.run).config_hash()
                                        : train::config_hash(train::recipe_values(prepared.recipe.document));
   return train::follow(*prepared.task, prepared.recipe.plan.training, hash, processes.all())
@@ -81,17 +83,32 @@ int follow(const TrainArguments& arguments, const TrainingProcesses& processes) 
              : kDone;
 }
 
-int lead(const TrainArguments& arguments, const TrainingProcesses& processes) {
+int lead(const TrainArguments& arguments, const TrainingProcesses& processes, LibraryLog& log) {
   const TrainingJob job = training_job(arguments, /*several=*/false);
   if (processes.all()) processes.all()->from_leader(job.resumes ? std::filesystem::absolute(job.run).string() : "");
   const Prepared prepared = prepare(arguments, job, processes);
   const ReadRecipe& recipe = prepared.recipe;
   train::RunFolder folder = make_run_folder(arguments, job, recipe);
+  if (processes.all()) {
+    processes.all()->from_leader(std::filesystem::absolute(folder.log()).string());
+    log.write_to(folder.log(), /*rank=*/0);
+  }
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));
   if (const auto note = precision_note(recipe.plan)) progress.log(*note);
   train::Trainer trainer(*prepared.task, recipe.plan.training, folder, &progress, processes.all());
   return say_outcome(trainer.run(), folder);
+}
+
+/// Before as many processes are started. Throws std::runtime_error if some of them would have no sample of a batch.
+void require_samples_for_all(const TrainArguments& arguments) {
+  if (arguments.processes <= 1) return;
+  const ReadRecipe recipe = read_recipe(training_job(arguments, /*several=*/false), arguments, arguments.seed);
+  const int64_t batch = recipe.plan.training.train.batch_size;
+  if (batch < arguments.processes)
+    throw std::runtime_error("the batch size is " + std::to_string(batch) + ", fewer samples than the " +
+                             std::to_string(arguments.processes) +
+                             " processes that share a batch; start fewer or raise train.batch_size");
 }
 
 int train_one(const TrainArguments& arguments) {
@@ -101,9 +118,11 @@ int train_one(const TrainArguments& arguments) {
     const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed, resumed);
     return look_at_training(arguments, recipe.document, recipe.plan, /*runs=*/1);
   }
+  require_samples_for_all(arguments);
+  LibraryLog log;
   TrainingProcesses processes(arguments.processes);
   try {
-    return processes.follows() ? follow(arguments, processes) : lead(arguments, processes);
+    return processes.follows() ? follow(arguments, processes, log) : lead(arguments, processes, log);
   } catch (const std::exception& error) {
     processes.fail(error);
     throw;

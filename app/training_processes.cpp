@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iostream>
 #include <thread>
 
 #include "app/command.h"
 #include "app/subprocess.h"
 #include "app/training.h"
+#include "cachet/report/program_name.h"
 #include "cachet/train/device.h"
 #include "cachet/train/error_message.h"
 
@@ -39,6 +41,8 @@ void end_with_parent() {
   if (std::to_string(getppid()) != parent) throw std::runtime_error("the process that started this one is gone");
 }
 
+void report_waiting(const std::string& line) { std::cerr << report::program_name() << " train: " + line + "\n"; }
+
 }  // namespace
 
 TrainingProcesses::TrainingProcesses(int64_t asked) {
@@ -50,7 +54,8 @@ TrainingProcesses::TrainingProcesses(int64_t asked) {
     place_ = *given;
     if (place_.size == 1) return;
     end_with_parent();
-    all_ = processes::meet(place_);
+    all_ = processes::meet(place_, /*socket=*/nullptr, {.waiting = {.report = report_waiting}});
+    all_->name_stragglers(report_waiting);
     return;
   }
   if (asked <= 1) return;
@@ -61,7 +66,8 @@ TrainingProcesses::TrainingProcesses(int64_t asked) {
   try {
     start_others(place_);
     all_ = processes::meet(place_, &socket,
-                           {.while_waiting =
+                           {.waiting = {.report = report_waiting},
+                            .while_waiting =
                                 [this] {
                                   if (const auto fate = fate_of_others()) throw std::runtime_error(*fate);
                                 },

@@ -10,13 +10,14 @@
 
 namespace cachet::processes {
 
-class NoGloo : public std::runtime_error {
+/// This process cannot use Gloo, whatever the others do: what() says why and what to do.
+class CannotConnect : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// LibTorch's own Gloo, between all processes that share the store. Throws NoGloo where this LibTorch has none, and
-/// what it throws where one does not come.
+/// LibTorch's own Gloo, between all processes that share the store. Throws CannotConnect if this LibTorch has no Gloo
+/// or this machine not the network interface, and Gloo's exceptions if a process does not connect.
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place,
                                                const MeetingOptions& options);
 

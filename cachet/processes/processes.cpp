@@ -14,18 +14,26 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <utility>
 
+#include "cachet/config/library_message.h"
+#include "cachet/processes/gloo_backend.h"
+#include "cachet/processes/store_text.h"
+
 namespace cachet::processes {
 namespace {
 
 // A leader that evaluates for days is not gone: one that is gone ends its connections.
 constexpr std::chrono::milliseconds kAsLongAsItTakes = std::chrono::hours(24 * 365);
 
+constexpr const char* kGone = "another process is gone";
 constexpr size_t kMostReason = 2000;  // bytes of a message that another process left
 
 // How long a process waits before it says so to the others: most calls take less, and ask nothing of the store.
 constexpr std::chrono::milliseconds kSign = std::chrono::seconds(1);
+constexpr std::chrono::milliseconds kTimeToRead(300);
 constexpr std::chrono::milliseconds kAMoment(1);  // none at all is for ever
-constexpr std::chrono::milliseconds kAgain = std::chrono::minutes(1);
+constexpr std::chrono::milliseconds kAgain = std::chrono::seconds(10);
+
+constexpr const char* kFailed = "failed";  // holds the rank of a process that has left word of its failure
 
 std::string failure_key(int64_t rank) { return "failure/" + std::to_string(rank); }
 
@@ -40,16 +48,6 @@ bool ends_within(c10d::Work& call, std::chrono::milliseconds time) {
     call.wait();
   }
   return true;
-}
-
-/// "process 2", "processes 1, 2 and 5".
-std::string names_of(const std::vector<int64_t>& ranks) {
-  std::string names = ranks.size() == 1 ? "process " : "processes ";
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    if (i > 0) names += i + 1 == ranks.size() ? " and " : ", ";
-    names += std::to_string(ranks[i]);
-  }
-  return names;
 }
 
 at::Tensor byte_tensor(const std::string& bytes, int64_t size) {
@@ -73,16 +71,38 @@ c10d::BroadcastOptions of_leader() {
 
 struct Processes::Links {
   c10::intrusive_ptr<c10d::Store> store;
-  c10::intrusive_ptr<c10d::Backend> backend;
+  MakeBackend make_backend;
+  c10::intrusive_ptr<c10d::Backend> backend;  // null before connect()
 };
 
+Processes::Processes(const c10::intrusive_ptr<c10d::Store>& store, int64_t rank, int64_t size, MakeBackend make_backend,
+                     WaitingOptions waiting, std::chrono::milliseconds patience)
+    : links_(std::make_unique<Links>(Links{store, std::move(make_backend), nullptr})),
+      rank_(rank),
+      size_(size),
+      waiting_(std::move(waiting)),
+      store_patience_(patience) {}
+
 Processes::Processes(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend)
-    : links_(std::make_unique<Links>(Links{store, backend})),
-      rank_(backend->getRank()),
-      size_(backend->getSize()),
-      through_host_(backend->getBackendName() == "gloo") {}
+    : Processes(store, backend->getRank(), backend->getSize(), [backend] { return backend; }) {
+  connect();
+}
 
 Processes::~Processes() = default;
+
+void Processes::connect() {
+  if (links_->backend || size_ == 1) return;
+  ++call_;
+  sign_that_it_waits();
+  try {
+    links_->backend = links_->make_backend();
+  } catch (const CannotConnect&) {  // of this process alone, which says so to the others
+    throw;
+  } catch (const std::exception& error) {
+    throw ProcessLost(why_not_connected(error.what()));
+  }
+  through_host_ = links_->backend->getBackendName() == "gloo";
+}
 
 template <class Call>
 void Processes::together(const char* what, const Call& call) {
@@ -96,6 +116,7 @@ void Processes::together(const char* what, const Call& call) {
 
 void Processes::add(at::Tensor& sums) {
   if (size_ == 1 || sums.numel() == 0) return;
+  connect();
   together("adding sums up", [&] {
     at::Tensor moved = through_host_ ? sums.cpu().contiguous() : sums.contiguous();
     std::vector<at::Tensor> tensors{moved};
@@ -105,6 +126,8 @@ void Processes::add(at::Tensor& sums) {
 }
 
 int64_t Processes::from_leader(int64_t word) {
+  if (size_ == 1) return word;
+  connect();
   at::Tensor said = at::full({1}, word, at::kLong);
   together("waiting for what is next", [&] {
     std::vector<at::Tensor> tensors{said};
@@ -114,6 +137,8 @@ int64_t Processes::from_leader(int64_t word) {
 }
 
 std::string Processes::from_leader(const std::string& text) {
+  if (size_ == 1) return text;
+  if (!links_->backend) return text_from_store(text);
   const int64_t size = from_leader(static_cast<int64_t>(text.size()));
   if (size == 0) return {};
   const at::Tensor bytes = byte_tensor(leads() ? text : std::string(), size);
@@ -125,6 +150,8 @@ std::string Processes::from_leader(const std::string& text) {
 }
 
 std::vector<std::string> Processes::to_leader(const std::string& bytes) {
+  if (size_ == 1) return {bytes};
+  if (!links_->backend) return texts_through_store(bytes);
   at::Tensor sizes = at::zeros({size_}, at::kLong);
   sizes.mutable_data_ptr<int64_t>()[rank_] = static_cast<int64_t>(bytes.size());
   add(sizes);
@@ -146,6 +173,63 @@ std::vector<std::string> Processes::to_leader(const std::string& bytes) {
     for (int64_t rank = 0; rank < size_; ++rank)
       all.push_back(text_of(outputs[0][static_cast<size_t>(rank)], size[rank]));
   return all;
+}
+
+std::string Processes::text_from_store(const std::string& text) {
+  constexpr const char* kWhat = "waiting for what is next";
+  const std::string key = "text/" + std::to_string(++call_);
+  if (leads()) {
+    together(kWhat, [&] { set_text(*links_->store, key, text); });
+    wait_for_signs(kWhat);
+    return text;
+  }
+  Wait wait(waiting_);
+  std::optional<std::string> said;
+  while (true) {
+    require_all_alive();
+    together(kWhat, [&] { said = find_text(*links_->store, key); });
+    if (said) break;
+    wait.pause([] { return names_of({0}); });
+  }
+  sign_that_it_waits();  // it has read it: the leader may leave
+  return *said;
+}
+
+std::vector<std::string> Processes::texts_through_store(const std::string& bytes) {
+  constexpr const char* kWhat = "gathering what each has";
+  const std::string key = "texts/" + std::to_string(++call_) + "/";
+  std::vector<std::string> all;
+  if (!leads()) {
+    together(kWhat, [&] { set_text(*links_->store, key + std::to_string(rank_), bytes); });
+    sign_that_it_waits();
+    return all;
+  }
+  wait_for_signs(kWhat);
+  all.push_back(bytes);
+  for (int64_t rank = 1; rank < size_; ++rank)
+    together(kWhat, [&] { all.push_back(find_text(*links_->store, key + std::to_string(rank)).value_or("")); });
+  return all;
+}
+
+void Processes::wait_for_signs(const char* what) {
+  Wait wait(waiting_, store_patience_);
+  std::vector<int64_t> absent;
+  while (true) {
+    together(what, [&] { absent = missing(); });
+    if (absent.empty()) return;
+    require_all_alive();
+    if (!wait.pause([&] { return names_of(absent); }))
+      throw ProcessLost(names_of(absent) + " did not answer in time (" + what + ")");
+  }
+}
+
+void Processes::require_all_alive() const {
+  std::optional<std::string> failure;
+  try {
+    failure = known_failure();
+  } catch (const std::exception&) {  // the store went with the leader: the call that follows says so
+  }
+  if (failure) throw ProcessLost(*failure);
 }
 
 void Processes::name_stragglers(std::function<void(const std::string& line)> say, std::chrono::milliseconds patience) {
@@ -173,8 +257,7 @@ void Processes::wait_for_all(c10d::Work& call) {
 
 void Processes::sign_that_it_waits() noexcept {
   try {
-    const std::string call = std::to_string(call_);
-    links_->store->set(waits_key(rank_), std::vector<uint8_t>(call.begin(), call.end()));
+    set_text(*links_->store, waits_key(rank_), std::to_string(call_));
   } catch (...) {  // the store is gone with the leader: the call will fail for it
   }
 }
@@ -184,11 +267,8 @@ std::vector<int64_t> Processes::missing() const {
   for (int64_t rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
     int64_t call = 0;
-    if (const std::string key = waits_key(rank); links_->store->check({key})) {
-      const std::vector<uint8_t> sign = links_->store->get(key);
-      const char* text = reinterpret_cast<const char*>(sign.data());
-      std::from_chars(text, text + sign.size(), call);
-    }
+    if (const auto sign = find_text(*links_->store, waits_key(rank)))
+      std::from_chars(sign->data(), sign->data() + sign->size(), call);
     if (call < call_) ranks.push_back(rank);
   }
   return ranks;
@@ -210,8 +290,10 @@ void Processes::name_missing(std::chrono::steady_clock::duration waited) noexcep
 
 void Processes::tell_failure(const std::string& why) noexcept {
   try {
-    const std::string said = why.substr(0, kMostReason);
-    links_->store->set(failure_key(rank_), std::vector<uint8_t>(said.begin(), said.end()));
+    set_text(*links_->store, failure_key(rank_), why.substr(0, kMostReason));
+    set_text(*links_->store, kFailed, std::to_string(rank_));
+    // The store goes with the leader: the others get the time to read it.
+    if (leads() && !links_->backend) std::this_thread::sleep_for(kTimeToRead);
   } catch (...) {  // the store is gone with the leader
   }
 }
@@ -224,25 +306,37 @@ std::string Processes::late_names() const {
   return "another process";
 }
 
+std::optional<std::string> Processes::known_failure() const {
+  if (links_->store->check({kFailed})) {
+    for (int64_t rank = 0; rank < size_; ++rank) {
+      if (rank == rank_) continue;
+      if (const auto said = find_text(*links_->store, failure_key(rank)))
+        return "process " + std::to_string(rank) + " failed: " + *said;
+    }
+  }
+  return fate_();
+}
+
+std::string Processes::why_not_connected(const std::string& cause) const {
+  const std::string why = why_lost("connecting", cause);
+  if (why != kGone + std::string(" (connecting)")) return why;
+  return "the processes met, but Gloo cannot connect them: " + config::plain_message(cause) +
+         "; GLOO_SOCKET_IFNAME names the network interface that it uses";
+}
+
 std::string Processes::why_lost(const char* what, const std::string& cause) const {
   // One that fails says so before it goes, and those that it leaves may ask before that has arrived.
   constexpr int kLooks = 10;
   try {
     for (int look = 0; look < kLooks; ++look) {
-      for (int64_t rank = 0; rank < size_; ++rank) {
-        if (rank == rank_ || !links_->store->check({failure_key(rank)})) continue;
-        const std::vector<uint8_t> said = links_->store->get(failure_key(rank));
-        return "process " + std::to_string(rank) + " failed: " + std::string(said.begin(), said.end());
-      }
-      if (auto fate = fate_()) return *fate;
+      if (const auto failure = known_failure()) return *failure;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   } catch (const std::exception&) {  // of a store that went with the leader
     return "process 0, which leads, is gone (" + std::string(what) + ")";
   }
-  const bool late = cause.find("imed out") != std::string::npos;
-  return late ? late_names() + " did not answer in time (" + what + ")"
-              : std::string("another process is gone (") + what + ")";
+  const bool late = cause.find("imed out") != std::string::npos || cause.find("timeout") != std::string::npos;
+  return late ? late_names() + " did not answer in time (" + what + ")" : std::string(kGone) + " (" + what + ")";
 }
 
 }  // namespace cachet::processes

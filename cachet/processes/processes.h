@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cachet/ops/replicas.h"
+#include "cachet/processes/waiting.h"
 
 namespace c10d {
 class Backend;
@@ -29,12 +30,23 @@ class ProcessLost : public std::runtime_error {
 
 /// The processes that train one model together, of which this is one. Process 0 leads. All of them make the same calls
 /// in the same order; each call waits until all have made it, and throws ProcessLost where one of them is gone.
+///
+/// Before connect(), texts are exchanged through the store alone, so that processes that do not fit together find it
+/// out before they move a tensor. From connect() on, everything is exchanged through the backend.
 class Processes : public ops::Replicas {
  public:
-  /// `backend` moves tensors, those of the CPU at least: Gloo's (rendezvous.h) or one of the caller's own; `store` is
-  /// what all of them can write to, so that one that fails can say why.
+  /// Makes what moves tensors between the processes, those of the CPU at least.
+  using MakeBackend = std::function<c10::intrusive_ptr<c10d::Backend>()>;
+
+  /// `store`: all processes can read and write it; a process that fails leaves the reason there.
+  Processes(const c10::intrusive_ptr<c10d::Store>& store, int64_t rank, int64_t size, MakeBackend make_backend,
+            WaitingOptions waiting = {}, std::chrono::milliseconds patience = std::chrono::minutes(10));
+  /// With a backend of the caller's own, which is connected already.
   Processes(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend);
   ~Processes() override;
+
+  /// Connects the backend of all processes. add() and a number from the leader do so too if nobody has.
+  void connect();
 
   int64_t rank() const { return rank_; }
   int64_t size() const { return size_; }
@@ -44,6 +56,7 @@ class Processes : public ops::Replicas {
   void add(at::Tensor& sums) override;
 
   /// What the leader says, to all of them, who wait for it as long as it is there: it may have an evaluation to do.
+  /// The leader waits until all have read a text.
   int64_t from_leader(int64_t word);
   std::string from_leader(const std::string& text);
 
@@ -54,7 +67,7 @@ class Processes : public ops::Replicas {
   void tell_failure(const std::string& why) noexcept;
 
   /// Where a sum, or what the leader gathers, has been waited for so long, the first of those that wait says whom they
-  /// wait for, and again after a minute. What others wait for a leader that evaluates is not counted. Calls `say`
+  /// wait for, and again every ten seconds. What others wait for a leader that evaluates is not counted. Calls `say`
   /// inside of add() and to_leader(); with Gloo alone. An empty `say` ends it.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
@@ -67,19 +80,31 @@ class Processes : public ops::Replicas {
   void together(const char* what, const Call& call);
   /// Waits for a call to which each process adds its part.
   void wait_for_all(c10d::Work& call);
+  /// from_leader() and to_leader() before the backend is connected.
+  std::string text_from_store(const std::string& text);
+  std::vector<std::string> texts_through_store(const std::string& bytes);
+  /// Waits until every process has left its sign in this call.
+  void wait_for_signs(const char* what);
+  /// Throws ProcessLost if a process is known to have failed or ended.
+  void require_all_alive() const;
   /// Leaves a sign that this process waits in this call, for the others to see.
   void sign_that_it_waits() noexcept;
   /// Those that have left no sign in this call, by rank. Throws where the store is gone.
   std::vector<int64_t> missing() const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;
+  /// What a process that failed has left in the store, or how it ended.
+  std::optional<std::string> known_failure() const;
   /// What is known of why a call failed.
+  std::string why_not_connected(const std::string& cause) const;
   std::string why_lost(const char* what, const std::string& cause) const;
 
   struct Links;
   std::unique_ptr<Links> links_;
   int64_t rank_, size_;
-  bool through_host_;
+  WaitingOptions waiting_;
+  std::chrono::milliseconds store_patience_ = std::chrono::minutes(10);  // of the leader, for the others
+  bool through_host_ = true;
   int64_t call_ = 0;  // of those that wait for all
   std::function<void(const std::string&)> say_of_stragglers_;
   std::chrono::milliseconds patience_ = std::chrono::seconds(8);

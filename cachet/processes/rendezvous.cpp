@@ -9,15 +9,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <stdexcept>
 #include <string_view>
-#include <thread>
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <utility>
-
-#include "cachet/processes/gloo_backend.h"
 
 namespace cachet::processes {
 namespace {
@@ -45,28 +39,16 @@ int64_t number_in_environment(const char* name, int64_t least, int64_t most) {
                            std::strerror(errno));
 }
 
-/// Of the caller's own, which ended the meeting.
-struct NotWaitedFor {
-  std::exception_ptr reason;
-};
-
-/// The leader counts who has come; the others wait as Gloo does, for it.
-void wait_for_all(c10d::Store& store, const ProcessPlace& place, const MeetingOptions& options,
-                  std::chrono::steady_clock::time_point until) {
-  constexpr auto kLook = std::chrono::milliseconds(20);
-  const std::string key = "arrived";
-  int64_t arrived = store.add(key, 1);
-  while (place.rank == 0 && arrived < place.size) {
-    try {
-      if (options.while_waiting) options.while_waiting();
-    } catch (...) {
-      throw NotWaitedFor{std::current_exception()};
-    }
-    if (std::chrono::steady_clock::now() > until)
-      throw std::runtime_error(std::to_string(place.size - arrived) + " did not come");
-    std::this_thread::sleep_for(kLook);
-    arrived = store.add(key, 0);
-  }
+/// Why a socket that listens there is not reached; 0 where it is. Takes the connection out of its queue again.
+int problem_of_connecting(int listening, const sockaddr_in& address) {
+  const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (client < 0) return errno;
+  const bool reached = connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  const int problem = reached ? 0 : errno;
+  if (reached)
+    if (const int peer = accept(listening, nullptr, nullptr); peer >= 0) close(peer);
+  close(client);
+  return problem;
 }
 
 }  // namespace
@@ -104,6 +86,13 @@ LocalSocket::LocalSocket() : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOE
     errno = error;
     fail("bind");
   }
+  if (const int error = problem_of_connecting(descriptor_, address); error != 0) {
+    close(descriptor_);
+    throw std::runtime_error(
+        std::string("this machine's loopback interface (127.0.0.1), over which its processes meet, is missing or "
+                    "down: ") +
+        std::strerror(error));
+  }
   port_ = ntohs(address.sin_port);
 }
 
@@ -112,35 +101,5 @@ LocalSocket::~LocalSocket() {
 }
 
 int LocalSocket::release() { return std::exchange(descriptor_, -1); }
-
-std::shared_ptr<Processes> meet(const ProcessPlace& place, LocalSocket* socket, const MeetingOptions& options) {
-  c10d::TCPStoreOptions at_store;
-  at_store.port = place.port;
-  at_store.isServer = place.rank == 0 && !place.store_is_served;
-  at_store.numWorkers = static_cast<size_t>(place.size);
-  at_store.waitWorkers = false;
-  at_store.timeout = options.join;
-  if (at_store.isServer && socket != nullptr) {
-    at_store.port = socket->port();
-    at_store.masterListenFd = socket->release();
-  }
-  const auto until = std::chrono::steady_clock::now() + options.join;
-  try {
-    const auto store = c10::make_intrusive<c10d::PrefixStore>(
-        "cachet/attempt " + std::to_string(place.attempt), c10::make_intrusive<c10d::TCPStore>(place.host, at_store));
-    wait_for_all(*store, place, options, until);
-    auto backend = gloo_backend(store, place, options);
-    return std::make_shared<Processes>(store, backend);
-  } catch (const NoGloo&) {
-    throw;
-  } catch (const NotWaitedFor& other) {
-    std::rethrow_exception(other.reason);
-  } catch (const std::exception& error) {
-    const std::string_view said(error.what());
-    throw ProcessLost("the " + std::to_string(place.size) + " processes of the run did not meet at " + place.host +
-                      ":" + std::to_string(at_store.port) + " within " + std::to_string(options.join.count()) +
-                      " s: " + std::string(said.substr(0, said.find('\n'))));
-  }
-}
 
 }  // namespace cachet::processes

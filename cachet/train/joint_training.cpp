@@ -59,6 +59,7 @@ void Leader::name_stragglers(std::function<void(const std::string& line)> say) {
 void Leader::begin(const CommonGround& own, const std::optional<std::filesystem::path>& checkpoint) {
   if (!processes_) return;
   agree(own, *processes_);
+  processes_->connect();
   processes_->from_leader(checkpoint ? std::filesystem::absolute(*checkpoint).string() : std::string());
   they_wait_ = true;
 }
@@ -80,6 +81,7 @@ bool follow(Task& task, const Options& options, const std::string& config_hash,
   const Interruption interruption;
   LiveRun live(task, options, processes);
   agree({config_hash, live.device().type(), task.data_digests()}, *processes);
+  processes->connect();
   if (const std::string checkpoint = processes->from_leader(std::string()); !checkpoint.empty())
     live.restore(read_checkpoint(checkpoint));
   while (true) {

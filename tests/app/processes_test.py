@@ -6,10 +6,11 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import command
-from runs import RunTest
+from runs import RunTest, write_images
 
 STEADY = ["--set", "schedule.kind=constant"]  # another schedule is laid out for the length of the run
 LONG = [*STEADY, "--set", "train.epochs=400"]
@@ -118,19 +119,31 @@ class Processes(RunTest):
             self.train(f"whole-{whom}", *TWO, *LONG, *limit)
             self.assertEqual(self.weights(f"whole-{whom}"), self.weights(whom))
 
-    def place(self, rank, port):
-        return {**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
-                "MASTER_PORT": str(port)}
+    def place(self, rank, port, size=2, **variables):
+        return {**os.environ, "RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank),
+                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), **variables}
 
-    def both(self, words_of):
+    def free_port(self):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        processes = [subprocess.Popen([command.COMMAND, "train", "tiny.toml", "--run", "run", "--progress", "none", *words_of(rank)],
-                                      cwd=self.folder, env=self.place(rank, port), stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True) for rank in range(2)]
-        said = [process.communicate(timeout=120) for process in processes]
+            return probe.getsockname()[1]
+
+    def start_place(self, rank, port, *words, **place):
+        return subprocess.Popen([command.COMMAND, "train", "tiny.toml", "--run", "run", "--progress", "none", *words],
+                                cwd=self.folder, env=self.place(rank, port, **place), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def both(self, words_of, place_of=lambda rank: {}, timeout=120):
+        port = self.free_port()
+        processes = [self.start_place(rank, port, *words_of(rank), **place_of(rank)) for rank in range(2)]
+        said = [process.communicate(timeout=timeout) for process in processes]
         return [process.returncode for process in processes], said
+
+    def assert_plain(self, errors, lines=1):
+        """A sentence, without the log and the call stacks of LibTorch and Gloo."""
+        self.assertLessEqual(len(errors.splitlines()), lines, errors)
+        for trace in ("frame #", "c10d", "enforce", ".cc:", ".cpp:", "Exception"):
+            self.assertNotIn(trace, errors)
 
     def test_are_started_as_torchrun_does(self):
         codes, said = self.both(lambda rank: SHORT)
@@ -145,6 +158,120 @@ class Processes(RunTest):
         self.assertEqual(codes, [1, 1], said)
         for output, errors in said:
             self.assertIn("process 1 has another recipe than process 0", errors)
+
+    def test_refuse_other_data(self):
+        write_images(self.folder / "others")
+        images = self.folder / "others/train-images-idx3-ubyte"
+        images.write_bytes(images.read_bytes()[:-1] + b"\0")
+        links = [self.folder / name for name in ("a", "b")]
+        for link, target in zip(links, ("images", "others")):
+            (link / "data").parent.mkdir()
+            (link / "images").symlink_to(self.folder / target)
+        port = self.free_port()
+        processes = [subprocess.Popen([command.COMMAND, "train", "../tiny.toml", "--run", "../run", "--progress", "none", *SHORT],
+                                      cwd=link, env=self.place(rank, port), stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True) for rank, link in enumerate(links)]
+        for process in processes:
+            errors = process.communicate(timeout=120)[1]
+            self.assertEqual(process.returncode, 1, errors)
+            self.assertIn("process 1 has another training data than process 0", errors)
+
+    def test_refuse_another_number_of_processes(self):
+        codes, said = self.both(lambda rank: SHORT, lambda rank: {"size": 2 + rank}, timeout=30)
+        self.assertEqual(codes, [1, 1], said)
+        for output, errors in said:
+            self.assertIn("was started with WORLD_SIZE", errors)
+            self.assert_plain(errors)
+
+    def test_refuse_another_attempt(self):
+        codes, said = self.both(lambda rank: SHORT, lambda rank: {"TORCHELASTIC_RESTART_COUNT": str(rank)}, timeout=30)
+        self.assertEqual(codes, [1, 1], said)
+        for output, errors in said:
+            self.assertIn("was started with TORCHELASTIC_RESTART_COUNT", errors)
+            self.assert_plain(errors)
+
+    def test_a_leader_that_is_killed_is_named(self):
+        port = self.free_port()
+        leader, other = [self.start_place(rank, port, *LONG) for rank in range(2)]
+        self.wait_for_step(leader, "run", 4)
+        leader.kill()
+        output, errors = other.communicate(timeout=30)
+        leader.communicate()
+        self.assertEqual((other.returncode, output), (1, ""), errors)
+        self.assertIn("process 0, which leads, is gone", errors)
+        self.assert_plain(errors)
+
+    def test_the_log_of_c10d_is_in_the_runs_log(self):
+        variables = {"TORCH_CPP_LOG_LEVEL": "INFO"}
+        codes, said = self.both(lambda rank: SHORT, lambda rank: variables)
+        self.assertEqual(codes, [0, 0], said)
+        self.assertIn("[c10d]", said[0][1])  # asked for, it stays on the terminal
+        port = self.free_port()
+        other = self.start_place(1, port, "--run", "second", *LONG)
+        time.sleep(1)  # it finds nobody, which c10d warns of
+        leader = self.start_place(0, port, "--run", "second", *LONG)
+        self.wait_for_step(leader, "second", 4)
+        leader.send_signal(signal.SIGTERM)
+        for process in (leader, other):
+            self.assert_plain(process.communicate(timeout=60)[1], lines=8)
+        self.assertIn("process 1: [W", (self.folder / "second/log.txt").read_text())
+
+    def test_one_that_waits_says_for_whom(self):
+        port = self.free_port()
+        for rank, expected in ((0, "waiting for process 1 (10 s)"),
+                               (1, f"waiting for process 0: nothing listens at 127.0.0.1:{port} (10 s)")):
+            process = self.start_place(rank, port, *SHORT)
+            time.sleep(14)
+            process.kill()
+            errors = process.communicate()[1]
+            self.assertIn(f"cachet train: {expected}", errors)
+            self.assert_plain(errors)
+
+    def test_another_program_at_the_port_is_named(self):
+        with socket.socket() as server:
+            server.bind(("127.0.0.1", 0))
+            server.listen()
+            port = server.getsockname()[1]
+            leader = self.start_place(0, port, *SHORT)
+            errors = leader.communicate(timeout=30)[1]
+            self.assertEqual(leader.returncode, 1, errors)
+            self.assertIn(f"another program of this machine uses port {port}", errors)
+            self.assert_plain(errors)
+
+            def answer():
+                try:
+                    while True:
+                        peer, _ = server.accept()
+                        peer.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                        peer.close()
+                except OSError:
+                    pass
+
+            threading.Thread(target=answer, daemon=True).start()
+            other = self.start_place(1, port, *SHORT)
+            errors = other.communicate(timeout=60)[1]
+            self.assertEqual(other.returncode, 1, errors)
+            self.assertIn(f"what listens at 127.0.0.1:{port} is not the store of this run's processes", errors)
+            self.assert_plain(errors)
+            server.shutdown(socket.SHUT_RDWR)
+
+    def test_a_machine_without_its_loopback_interface(self):
+        words = ["unshare", "--user", "--map-root-user", "--net"]
+        if subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("this machine makes no networks of their own")
+        done = subprocess.run([*words, command.COMMAND, "train", "tiny.toml", "--run", "run", "--progress", "none", *TWO],
+                              cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("loopback", done.stderr)
+        self.assert_plain(done.stderr)
+
+    def test_more_processes_than_samples_are_refused_before_they_start(self):
+        start = time.monotonic()
+        errors = self.refused("train", "tiny.toml", "--run", "run", "--processes", "64", "--set", "train.batch_size=20",
+                              cwd=self.folder, code=1)
+        self.assertIn("the batch size is 20, fewer samples than the 64 processes that share a batch", errors)
+        self.assertLess(time.monotonic() - start, 10)
+        self.assertFalse((self.folder / "run").exists())
 
     def test_a_failure_of_another_is_told(self):
         (self.folder / "other.toml").write_text((self.folder / "tiny.toml").read_text().replace('"images"', '"elsewhere"'))

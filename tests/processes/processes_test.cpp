@@ -2,8 +2,10 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <array>
+#include <mutex>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
@@ -69,6 +71,53 @@ TEST(Processes, TheLeaderGathersWhatEachHas) {
   });
 }
 
+TEST(Processes, TextsAreExchangedBeforeTheyConnect) {
+  // An interface that is not there: Gloo could not connect them.
+  setenv("GLOO_SOCKET_IFNAME", "none-such", 1);
+  test::play_well(3, [&](const Own& own) {
+    const std::vector<std::string> all = own->to_leader(std::string("of\0", 3) + std::to_string(own->rank()));
+    EXPECT_EQ(own->leads() ? all[2] : std::string("of\0", 3) + "2", std::string("of\0", 3) + "2");
+    EXPECT_EQ(own->from_leader(own->leads() ? std::string("go") : ""), "go");
+    EXPECT_EQ(own->from_leader(std::string()), "");
+  });
+  unsetenv("GLOO_SOCKET_IFNAME");
+}
+
+TEST(Processes, AFailureBeforeTheyConnectIsTold) {
+  for (const int64_t failing : {0, 1}) {
+    const auto errors = test::play_processes(3, [&](const Own& own) {
+      if (own->rank() == failing) return own->tell_failure("there is no such data");
+      if (own->leads())
+        own->to_leader("");
+      else
+        own->from_leader(std::string());
+    });
+    const std::string expected = "process " + std::to_string(failing) + " failed: there is no such data";
+    for (int64_t rank = 0; rank < 3; ++rank) {
+      if (rank == failing) continue;
+      EXPECT_EQ(message_of(errors[static_cast<size_t>(rank)]), expected) << rank;
+    }
+  }
+}
+
+TEST(Processes, AWaitBeforeTheyConnectIsReported) {
+  using namespace std::chrono_literals;
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  const auto report = [&](const std::string& line) {
+    const std::lock_guard lock(mutex);
+    lines.push_back(line);
+  };
+  const auto errors = test::play_processes(2,
+                                           [&](const Own& own) {
+                                             if (own->rank() == 1) return std::this_thread::sleep_for(2500ms);
+                                             own->to_leader("");
+                                           },
+                                           {.waiting = {.report = report, .report_every = 1s}, .sum = 2s});
+  EXPECT_EQ(lines, std::vector<std::string>{"waiting for process 1 (1 s)"});
+  EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (gathering what each has)");
+}
+
 TEST(Processes, OneThatIsGoneIsFound) {
   const auto errors = test::play_processes(3, [&](const Own& own) {
     if (own->rank() == 1) return;
@@ -114,7 +163,7 @@ TEST(Processes, OneThatDoesNotAnswerIsLate) {
                                              at::Tensor sum = at::ones({10});
                                              own->add(sum);
                                            },
-                                           {.while_waiting = {}, .join = 60s, .sum = 1s});
+                                           {.join = 60s, .sum = 1s});
   EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (adding sums up)");
 }
 

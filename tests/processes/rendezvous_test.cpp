@@ -1,10 +1,18 @@
 #include "cachet/processes/rendezvous.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <map>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include "tests/support/played_processes.h"
 #include "tests/support/thrown_message.h"
@@ -77,12 +85,157 @@ TEST_F(PlaceInEnvironment, RefusalsNameTheVariable) {
 TEST(Rendezvous, OneThatDoesNotComeIsWaitedForSoLong) {
   LocalSocket socket;
   const ProcessPlace place{.size = 2, .port = socket.port()};
-  const std::string said = test::thrown_message<ProcessLost>([&] {
-    meet(place, &socket, {.while_waiting = {}, .join = std::chrono::seconds(1), .sum = std::chrono::seconds(1)});
-  });
+  const std::string said =
+      test::thrown_message<ProcessLost>([&] { meet(place, &socket, {.join = std::chrono::seconds(1)}); });
   EXPECT_NE(said.find("the 2 processes of the run did not meet at 127.0.0.1:"), std::string::npos) << said;
-  EXPECT_NE(said.find("within 1 s"), std::string::npos) << said;
+  EXPECT_NE(said.find("within 1 s: process 1 did not come"), std::string::npos) << said;
   EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+}
+
+/// What each of several processes that meet says in the end; "met" where it met the others.
+std::vector<std::string> meet_at(uint16_t port, LocalSocket* socket, std::vector<ProcessPlace> places,
+                                 const MeetingOptions& options) {
+  std::vector<std::string> said(places.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < places.size(); ++i) {
+    threads.emplace_back([&, i] {
+      places[i].port = port;
+      try {
+        meet(places[i], places[i].rank == 0 ? socket : nullptr, options);
+        said[i] = "met";
+      } catch (const std::exception& error) {
+        said[i] = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return said;
+}
+
+std::vector<std::string> meet_at(const std::vector<ProcessPlace>& places,
+                                 const MeetingOptions& options = {.join = std::chrono::seconds(20)}) {
+  LocalSocket socket;
+  const uint16_t port = socket.port();
+  return meet_at(port, &socket, places, options);
+}
+
+TEST(Rendezvous, AnotherNumberOfProcessesIsRefusedByAll) {
+  const auto start = std::chrono::steady_clock::now();
+  for (const std::string& said : meet_at({{.rank = 0, .size = 2}, {.rank = 1, .size = 3}})) {
+    EXPECT_NE(said.find("was started with WORLD_SIZE"), std::string::npos) << said;
+    EXPECT_NE(said.find("start all processes of the run with the same"), std::string::npos) << said;
+  }
+  const std::vector<std::string> said =
+      meet_at({{.rank = 0, .size = 3}, {.rank = 1, .size = 3}, {.rank = 2, .size = 4}});
+  EXPECT_NE(said[0].find("process 2 was started with WORLD_SIZE 4, and process 0 with 3"), std::string::npos)
+      << said[0];
+  EXPECT_NE(said[1].find("process 2 was started with WORLD_SIZE 4, and process 0 with 3"), std::string::npos)
+      << said[1];
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(Rendezvous, AnotherAttemptIsRefusedByAll) {
+  for (const std::string& said : meet_at({{.rank = 0, .size = 2, .attempt = 1}, {.rank = 1, .size = 2}}))
+    EXPECT_NE(said.find("was started with TORCHELASTIC_RESTART_COUNT"), std::string::npos) << said;
+}
+
+TEST(Rendezvous, ARankThatIsTakenIsRefused) {
+  const std::vector<std::string> said =
+      meet_at({{.rank = 0, .size = 2}, {.rank = 1, .size = 2}, {.rank = 1, .size = 2}});
+  EXPECT_EQ(said[0], "met");
+  const std::string& refused = said[1] == "met" ? said[2] : said[1];
+  EXPECT_EQ(refused, "another process of this run was started with RANK 1 too; each needs its own");
+}
+
+TEST(Rendezvous, ReportsForWhomItWaits) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  const auto report = [&](const std::string& line) {
+    const std::lock_guard lock(mutex);
+    lines.push_back(line);
+  };
+  const MeetingOptions options{.waiting = {.report = report, .report_every = std::chrono::seconds(1)},
+                               .join = std::chrono::seconds(3)};
+  meet_at({{.rank = 0, .size = 4}, {.rank = 2, .size = 4}}, options);
+  ASSERT_GE(lines.size(), 4U);
+  for (const std::string& line : lines)
+    EXPECT_TRUE(line.starts_with("waiting for processes 1 and 3 (") && line.ends_with(" s)")) << line;
+}
+
+/// What a process says that looks for process 0 at a port.
+std::string message_at(uint16_t port) {
+  return test::thrown_message<ProcessLost>([&] {
+    meet({.rank = 1, .size = 2, .port = port}, nullptr,
+         {.waiting = {.report_every = std::chrono::seconds(1)}, .join = std::chrono::seconds(3)});
+  });
+}
+
+TEST(Rendezvous, APortAtWhichNobodyListensIsNamed) {
+  uint16_t port = 0;
+  {
+    const LocalSocket socket;
+    port = socket.port();
+  }
+  EXPECT_EQ(message_at(port), "the 2 processes of the run did not meet at 127.0.0.1:" + std::to_string(port) +
+                                  " within 3 s: nothing listens at 127.0.0.1:" + std::to_string(port));
+}
+
+TEST(Rendezvous, AServerThatDoesNotAnswerIsNamed) {
+  const LocalSocket silent;
+  EXPECT_NE(
+      message_at(silent.port()).find("what listens at 127.0.0.1:" + std::to_string(silent.port()) + " does not answer"),
+      std::string::npos)
+      << message_at(silent.port());
+}
+
+TEST(Rendezvous, AnotherProgramsServerIsNamed) {
+  LocalSocket socket;
+  const uint16_t port = socket.port();
+  const int listening = socket.release();
+  std::atomic<bool> done = false;
+  std::thread server([&] {
+    while (!done) {
+      pollfd waiting{listening, POLLIN, 0};
+      if (poll(&waiting, 1, 50) != 1) continue;
+      const int peer = accept(listening, nullptr, nullptr);
+      if (peer < 0) continue;
+      const std::string_view answer = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
+      EXPECT_GT(send(peer, answer.data(), answer.size(), MSG_NOSIGNAL), 0);
+      close(peer);
+    }
+  });
+  const std::string said = message_at(port);
+  done = true;
+  server.join();
+  close(listening);
+  EXPECT_EQ(said, "what listens at 127.0.0.1:" + std::to_string(port) +
+                      " is not the store of this run's processes; does another program use the port?");
+}
+
+TEST(Rendezvous, APortThatIsTakenIsNamed) {
+  const LocalSocket taken;
+  const std::string said = test::thrown_message<std::runtime_error>(
+      [&] { meet({.size = 2, .port = taken.port()}, nullptr, {.join = std::chrono::seconds(3)}); });
+  EXPECT_EQ(said, "another program of this machine uses port " + std::to_string(taken.port()) +
+                      ", at which the processes are to meet; set another MASTER_PORT for all of them");
+}
+
+TEST(Rendezvous, ANetworkInterfaceThatIsNotThereIsNamedToAll) {
+  setenv("GLOO_SOCKET_IFNAME", "no-such\ninterface", 1);
+  const auto errors = test::play_processes(2, [&](const std::shared_ptr<Processes>& own) {
+    try {
+      own->connect();
+    } catch (const std::exception& error) {
+      own->tell_failure(error.what());
+      throw;
+    }
+  });
+  unsetenv("GLOO_SOCKET_IFNAME");
+  for (const std::exception_ptr& error : errors) {
+    const std::string said = test::thrown_message<std::runtime_error>([&] { std::rethrow_exception(error); });
+    EXPECT_NE(said.find("GLOO_SOCKET_IFNAME names the network interface \"no-such?interface\""), std::string::npos)
+        << said;
+  }
 }
 
 TEST(Rendezvous, IsLeftWhereTheCallerSaysSo) {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+namespace cachet::processes {
+
+/// What the store holds under a key; nothing if it has no such key. Throws c10::Error if the store is gone.
+std::optional<std::string> find_text(c10d::Store& store, const std::string& key);
+
+/// Throws c10::Error if the store is gone.
+void set_text(c10d::Store& store, const std::string& key, const std::string& text);
+
+}  // namespace cachet::processes
