@@ -96,7 +96,7 @@ std::vector<BenchCase> cases_of(const BenchArguments& given) {
       if (!is_export) read_described_model(model);
     } catch (const config::Error& error) {
       if (++refused == names.size()) throw;
-      problem = train::first_line(error.what());
+      problem = train::first_line(train::error_message(error));
     }
     for (const BenchmarkMode mode : modes_of(arguments))
       for (const std::string& precision : arguments.precisions)

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "app/ascii_stream.h"
 #include "app/command.h"
 #include "app/failure.h"
 #include "app/help_formatter.h"
 #include "app/number_option.h"
+#include "app/printed_stream.h"
 #include "app/usage.h"
 #include "cachet/cachet.h"
 #include "cachet/report/program_name.h"
@@ -95,7 +95,8 @@ std::string whole_text(std::string argument) {
 int run_command_line(int argc, const char* const* argv) {
   using namespace app;
   std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f`, writing then fails with a reason (EFBIG), and the command ends
-  const AsciiStream output(std::cout, STDOUT_FILENO), messages(std::cerr, STDERR_FILENO);
+  const PrintedStream output(std::cout, STDOUT_FILENO, Printed::results),
+      messages(std::cerr, STDERR_FILENO, Printed::messages, {argv, argv + argc});
   Parser parser;
   if (argc <= 1) {
     std::cerr << parser.app.help();

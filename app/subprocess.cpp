@@ -8,9 +8,9 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <stdexcept>
 
+#include "cachet/config/library_message.h"
 #include "cachet/report/program_name.h"
 
 extern char** environ;
@@ -19,7 +19,8 @@ namespace cachet::app {
 namespace {
 
 [[noreturn]] void fail(const char* what, int error) {
-  throw std::runtime_error(std::string("cannot start a process of its own: ") + what + ": " + std::strerror(error));
+  throw std::runtime_error(std::string("cannot start a process of its own: ") + what + ": " +
+                           config::start_problem(error));
 }
 
 // Closed on exec, but for the copy that the child gets.

@@ -23,6 +23,39 @@ size_t sequence_length(std::string_view text) {
   return length;
 }
 
+/// The code point of a sequence that sequence_length() found.
+uint32_t code_point(std::string_view sequence) {
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(sequence[i])); };
+  if (sequence.size() == 1) return byte(0);
+  uint32_t value = byte(0) & (0x7FU >> sequence.size());
+  for (size_t i = 1; i < sequence.size(); ++i) value = (value << 6) | (byte(i) & 0x3F);
+  return value;
+}
+
+/// U+0080 to U+009F are control characters too; the others embed, override and isolate directions of writing.
+bool is_obeyed(uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
+std::string hexadecimal(uint32_t value, int digits) {
+  std::string text;
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) text += "0123456789abcdef"[(value >> shift) & 0xF];
+  return text;
+}
+
+std::string escape_of(uint32_t c) {
+  switch (c) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return c < 0x80 ? "\\x" + hexadecimal(c, 2) : "\\u" + hexadecimal(c, 4);
+  }
+}
+
 }  // namespace
 
 size_t first_invalid_utf8(std::string_view text) {
@@ -49,6 +82,24 @@ std::string printable(std::string_view text) {
       result += text.substr(i, length);
     }
     i += length == 0 ? 1 : length;
+  }
+  return result;
+}
+
+std::string visible(std::string_view text, std::string_view kept) {
+  std::string result;
+  result.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = sequence_length(text.substr(i));
+    if (length == 0) {
+      result += "\\x" + hexadecimal(static_cast<uint8_t>(text[i++]), 2);
+      continue;
+    }
+    const std::string_view sequence = text.substr(i, length);
+    const uint32_t c = code_point(sequence);
+    const bool stays = !is_obeyed(c) || (length == 1 && kept.find(sequence[0]) != std::string_view::npos);
+    stays ? result += sequence : result += escape_of(c);
+    i += length;
   }
   return result;
 }

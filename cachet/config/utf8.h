@@ -13,4 +13,9 @@ size_t first_invalid_utf8(std::string_view text);
 /// The text with every control character, and every byte that is no UTF-8, as '?': safe in a terminal and in a comment.
 std::string printable(std::string_view text);
 
+/// The text with escapes in place of what a terminal would obey or a reader would not see: control characters ("\x1b",
+/// "\r", "\u009b"), marks that turn the direction of a line ("\u202e"), and bytes that are not UTF-8 ("\xff"). The
+/// control characters in `kept` stay.
+std::string visible(std::string_view text, std::string_view kept = "\n\t");
+
 }  // namespace cachet::config

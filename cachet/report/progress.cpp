@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "cachet/config/utf8.h"
 #include "cachet/report/ascii.h"
 #include "cachet/report/progress_line.h"
 #include "cachet/report/remaining_time.h"
@@ -46,7 +47,8 @@ struct Progress::Impl {
   }
 
   std::string shown(std::string_view line) const {
-    return takes_unicode(options.descriptor) ? std::string(line) : ascii_text(line);
+    const std::string visible = config::visible(line);
+    return takes_unicode(options.descriptor) ? visible : ascii_text(visible);
   }
 
   std::string bar(double now) {

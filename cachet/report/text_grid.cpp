@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cachet/config/utf8.h"
 #include "cachet/report/ascii.h"
 #include "cachet/report/table.h"
 #include "cachet/report/utf8.h"
@@ -66,8 +67,8 @@ std::string rule_below(const std::vector<int>& widths, bool unicode) {
 
 std::string on_one_line(std::string text) {
   std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-  return text;
+      text.begin(), text.end(), [](unsigned char c) { return c >= '\t' && c <= '\r'; }, ' ');
+  return config::visible(text);
 }
 
 std::vector<int> TextGrid::natural_widths() const {

@@ -9,7 +9,7 @@
 
 namespace cachet::report {
 
-/// A cell has one line: what would break it becomes a blank.
+/// A cell has one line: line ends and tabs become blanks, other control characters escapes (config::visible).
 std::string on_one_line(std::string text);
 
 /// A text of a grid, on one line.

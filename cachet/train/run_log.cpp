@@ -3,6 +3,7 @@
 #include <ctime>
 #include <utility>
 
+#include "cachet/config/utf8.h"
 #include "cachet/report/progress.h"
 
 namespace cachet::train {
@@ -33,7 +34,7 @@ void RunLog::note(std::string_view line) {
   char time[24];
   std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &utc);
   try {
-    file_->append(std::string(time).append(" ").append(line).append("\n"));
+    file_->append(std::string(time).append(" ").append(config::visible(line)).append("\n"));
   } catch (const io::Error& error) {
     report_once(error.what());
   }

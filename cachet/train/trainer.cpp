@@ -439,7 +439,7 @@ class Trainer::Loop {
       const Status now = placed(status);
       write_run_report(folder_, run_, now, history_, task_.report_sections(history_, now));
     } catch (const std::exception& error) {
-      log_.say(std::string("the report could not be written: ") + error.what());
+      log_.say("the report could not be written: " + error_message(error));
     }
   }
 

@@ -30,5 +30,20 @@ TEST(Printable, ReplacesWhatATerminalWouldObey) {
   EXPECT_EQ(printable("\xFFx"), "?x");
 }
 
+TEST(Visible, EscapesWhatATerminalWouldObey) {
+  EXPECT_EQ(visible("a\x1B[31m\r\x7F\b"), "a\\x1b[31m\\r\\x7f\\x08");
+  EXPECT_EQ(visible(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(visible("\xC2\x9B"), "\\u009b");
+  EXPECT_EQ(visible("exe.\xE2\x80\xAEgpj \xE2\x81\xA6x"), "exe.\\u202egpj \\u2066x");
+  EXPECT_EQ(visible("\xFFx\xC3"), "\\xffx\\xc3");
+  EXPECT_EQ(visible("\xC3\xA9 \xE2\x80\xA6 \xF0\x9F\x99\x82"), "\xC3\xA9 \xE2\x80\xA6 \xF0\x9F\x99\x82");
+}
+
+TEST(Visible, LeavesWhatItIsToldTo) {
+  EXPECT_EQ(visible("a\n\tb"), "a\n\tb");
+  EXPECT_EQ(visible("a\n\tb", "\t"), "a\\n\tb");
+  EXPECT_EQ(visible("a\n\tb", ""), "a\\n\\tb");
+}
+
 }  // namespace
 }  // namespace cachet::config
