@@ -3,14 +3,17 @@
 #include <memory>
 #include <vector>
 
+#include "app/counted_progress.h"
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/normalize_argument.h"
 #include "app/one_of.h"
 #include "app/output.h"
+#include "app/progress_argument.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/corpus.h"
 #include "cachet/data/text/parallel_corpus.h"
+#include "cachet/data/text/text_pieces.h"
 #include "cachet/data/text/token_file.h"
 #include "cachet/io/error.h"
 
@@ -20,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TokensArguments {
-  std::string folder, tokens, vocabulary, target_vocabulary, source, target;
+  std::string folder, tokens, vocabulary, target_vocabulary, source, target, progress = "auto";
   data::TextNormalization form = data::TextNormalization::none;
   std::vector<std::string> stems, columns;
   OutputArgument output;
@@ -46,12 +49,15 @@ data::CorpusOptions corpus_options(const TokensArguments& arguments) {
 }
 
 data::TokenFileFacts write_split(const data::CorpusOptions& options, const data::TextEncoder& encoder,
-                                 const fs::path& text, const fs::path& file) {
+                                 const fs::path& text, const fs::path& file, const std::string& progress_word) {
   data::TokenFileWriter writer(file, encoder.vocabulary());
+  CountedProgress progress("tokens", progress_word);
+  int64_t tokens = 0;
   data::for_each_piece(text, [&](std::string_view lines) {
     const data::EncodedCorpus piece = data::encode_corpus(lines, encoder, options.tokens);
     writer.add(piece.tokens);
     writer.add_text(piece.bytes, piece.characters);
+    progress.show(tokens += static_cast<int64_t>(piece.tokens.size()), "tokens");
   });
   return writer.finish();
 }
@@ -133,7 +139,7 @@ int run_tokens(const TokensArguments& arguments) {
   if (work.empty()) data::find_corpus_text(options.root, data::SequenceSplit::train);  // says what it looks for
   fs::create_directories(folder);
   for (const auto& [text, file] : work) {
-    const data::TokenFileFacts facts = write_split(options, *encoder, text, file);
+    const data::TokenFileFacts facts = write_split(options, *encoder, text, file, arguments.progress);
     add_file(files, file, text, facts, arguments.json);
   }
   if (arguments.json) print_json(nlohmann::ordered_json{{"schema", kSchema}, {"files", files}});
@@ -169,6 +175,7 @@ Action declare_data_tokens(CLI::App& app) {
                  "Where the target has a vocabulary of its own")
       ->type_name("FILE");
   add_normalize(app, arguments->form);
+  add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_tokens(*arguments); };
 }

@@ -2,13 +2,16 @@
 #include <memory>
 #include <vector>
 
+#include "app/counted_progress.h"
 #include "app/data_command.h"
 #include "app/json.h"
 #include "app/normalize_argument.h"
 #include "app/number_option.h"
 #include "app/output.h"
+#include "app/progress_argument.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/corpus.h"
+#include "cachet/data/text/text_pieces.h"
 #include "cachet/data/text/word_vocabulary.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
@@ -18,12 +21,37 @@ namespace cachet::app {
 namespace {
 
 struct WordsArguments {
-  std::string text;
+  std::string text, progress = "auto";
   OutputArgument output;
   int64_t most = data::kMostTokens, least = 1;
   data::TextNormalization form = data::TextNormalization::none;
   bool json = false;
 };
+
+data::WordCounter count_words(const std::filesystem::path& text, const WordsArguments& arguments) {
+  // A word of the text may be longer than the one that its normal form makes of it.
+  constexpr size_t kLongestWord = 8 * data::kMostWordBytes;
+  data::WordCounter counter;
+  CountedProgress progress("words", arguments.progress);
+  const auto add = [&](std::string_view lines) {
+    while (!lines.empty()) {
+      const size_t end = lines.find('\n');
+      counter.add_line(data::normalized(lines.substr(0, end), arguments.form));
+      if (end == std::string_view::npos) break;
+      lines.remove_prefix(end + 1);
+    }
+    progress.show(counter.tokens(), "tokens");
+  };
+  const auto add_named = [&](std::string_view lines) {
+    try {
+      add(lines);
+    } catch (const io::Error& error) {
+      throw io::Error(text.string() + ": " + error.what());
+    }
+  };
+  data::for_each_piece(text, add_named, kLongestWord);
+  return counter;
+}
 
 int run_words(const WordsArguments& arguments) {
   const std::string& file = arguments.output.path;
@@ -32,15 +60,7 @@ int run_words(const WordsArguments& arguments) {
                            "it is a text, or a folder that holds wiki.train.tokens or train.txt");
   const std::filesystem::path text = data::find_corpus_text(place, data::SequenceSplit::train);
   require_file_output(arguments.output, {{".txt"}, {text}});
-  data::WordCounter counter;
-  data::for_each_piece(text, [&](std::string_view lines) {
-    while (!lines.empty()) {
-      const size_t end = lines.find('\n');
-      counter.add_line(data::normalized(lines.substr(0, end), arguments.form));
-      if (end == std::string_view::npos) break;
-      lines.remove_prefix(end + 1);
-    }
-  });
+  const data::WordCounter counter = count_words(text, arguments);
   if (counter.tokens() == 0) throw io::Error(text.string() + ": holds no text");
   const std::vector<data::CountedWord> words = counter.words(arguments.most, arguments.least);
   const std::string vocabulary = data::words_text(words);
@@ -72,6 +92,7 @@ Action declare_data_words(CLI::App& app) {
       ->type_name("N");
   add_number(app, "--least", arguments->least, "How often a word must come (1)", {1, 1'000'000'000})->type_name("N");
   add_normalize(app, arguments->form);
+  add_progress_option(app, arguments->progress);
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_words(*arguments); };
 }

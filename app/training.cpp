@@ -10,6 +10,7 @@
 #include "app/precision_note.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
+#include "cachet/analysis/meta_model.h"
 #include "cachet/io/folder_path.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
@@ -19,6 +20,7 @@
 #include "cachet/train/device.h"
 #include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
+#include "cachet/train/runtime.h"
 #include "cachet/train/seed_folder.h"
 #include "cachet/train/stripped_run.h"
 
@@ -208,12 +210,30 @@ std::vector<std::string> command_words() {
   return words;
 }
 
+namespace {
+
+/// Before memory is taken. Throws std::runtime_error if the model's weights and their gradients alone do not fit into
+/// this machine's.
+void require_memory(const tasks::RecipePlan& plan) {
+  int64_t bytes = 0;
+  for (const auto& parameter : analysis::build_on_meta(plan.model())->parameters())
+    bytes += 2 * static_cast<int64_t>(parameter.nbytes());
+  const std::optional<int64_t> available = train::available_bytes();
+  if (available && bytes > *available)
+    throw std::runtime_error("the weights of the model and their gradients take " + report::format_bytes(bytes) +
+                             ", and this machine has " + report::format_bytes(*available) +
+                             " of memory free; make the model smaller");
+}
+
+}  // namespace
+
 int look_at_training(const TrainArguments& arguments, const config::Document& document, const tasks::RecipePlan& plan,
                      size_t runs) {
   if (arguments.print) {
     std::cout << document.resolved_toml(/*with_origins=*/true);
     return kDone;
   }
+  require_memory(plan);
   print_line("model", plan.model().name);
   if (const auto note = precision_note(plan)) print_line("precision", *note);
   if (const auto why = plan.task->absent_data())
@@ -230,6 +250,7 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
     throw std::runtime_error(
         gone_on_with->string() +
         ": holds weights alone, from which no run goes on; a recipe begins from them by train.init");
+  require_memory(plan);
   auto task = plan.build();
   if (gone_on_with && !train::newest_checkpoints(train::RunFolder::open(*gone_on_with).checkpoints()).empty())
     return task;

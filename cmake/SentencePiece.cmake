@@ -29,6 +29,8 @@ function(cachet_sentencepiece)
                                ${root}/src/builtin_pb ${root}/third_party ${root}/third_party/protobuf-lite)
     target_compile_options(${target} PRIVATE -w)
   endforeach()
+  # Its checks throw instead of ending the process.
+  target_compile_options(cachet_sentencepiece PRIVATE "SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/sentencepiece-checks.h")
   # Some templates of protobuf ask to be seen all the same.
   target_link_options(cachet_sentencepiece INTERFACE
                       LINKER:--exclude-libs,libcachet_sentencepiece.a:libcachet_protobuf.a)

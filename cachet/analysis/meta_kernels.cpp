@@ -1,6 +1,7 @@
 #include "cachet/analysis/meta_kernels.h"
 
 #include <ATen/ExpandUtils.h>
+#include <ATen/WrapDimUtils.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
@@ -66,6 +67,39 @@ Tensor& where_shape(const Tensor& condition, const Tensor& a, const Tensor& b, T
   return out;
 }
 
+Tensor relu_shape(const Tensor& x) { return at::empty_like(x); }
+
+Tensor& relu_in_place(Tensor& x) { return x; }
+
+// x (…, H, W)
+Tensor adaptive_average_shape(const Tensor& x, at::IntArrayRef size) {
+  std::vector<int64_t> shape = x.sizes().vec();
+  std::copy(size.begin(), size.end(), shape.end() - 2);
+  return at::empty(shape, x.options());
+}
+
+// x (B, C, H, W) or (C, H, W): (…, C · kernel, windows)
+Tensor im2col_shape(const Tensor& x, at::IntArrayRef kernel, at::IntArrayRef dilation, at::IntArrayRef padding,
+                    at::IntArrayRef stride) {
+  std::vector<int64_t> shape = x.sizes().vec();
+  int64_t windows = 1;
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t reach = dilation[i] * (kernel[i] - 1);
+    windows *= (x.size(static_cast<int64_t>(i) - 2) + 2 * padding[i] - reach - 1) / stride[i] + 1;
+  }
+  shape.pop_back();
+  shape.back() = windows;
+  shape[shape.size() - 2] *= kernel[0] * kernel[1];
+  return at::empty(shape, x.options());
+}
+
+// `ids` may have values, on another device.
+Tensor index_select_shape(const Tensor& x, int64_t dim, const Tensor& ids) {
+  std::vector<int64_t> shape = x.sizes().vec();
+  if (!shape.empty()) shape[static_cast<size_t>(at::maybe_wrap_dim(dim, x.dim()))] = ids.numel();
+  return at::empty(shape, x.options());
+}
+
 template <class Kernel>
 void add_missing(torch::Library& library, const char* name, const char* overload, Kernel* kernel) {
   const auto op = c10::Dispatcher::singleton().findSchema({std::string("aten::") + name, overload});
@@ -82,6 +116,11 @@ void register_meta_kernels() {
     add_missing(made, "convolution_backward_overrideable", "", convolution_gradient_shapes);
     add_missing(made, "native_layer_norm", "", layer_norm_shape);
     add_missing(made, "native_batch_norm", "", batch_norm_shape);
+    add_missing(made, "relu", "", relu_shape);
+    add_missing(made, "relu_", "", relu_in_place);
+    add_missing(made, "_adaptive_avg_pool2d", "", adaptive_average_shape);
+    add_missing(made, "im2col", "", im2col_shape);
+    add_missing(made, "index_select", "", index_select_shape);
     add_missing(made, "where", "self_out", where_shape);
     return made;
   }();

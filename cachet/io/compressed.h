@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,5 +17,10 @@ std::vector<uint8_t> read_decompressed(const std::filesystem::path& path, uint64
 
 /// The same from memory; `name` begins the messages.
 std::vector<uint8_t> decompress(std::span<const uint8_t> bytes, uint64_t max_bytes, std::string_view name);
+
+/// The same of a file, in pieces of a MiB or less and within as much memory as the file as it lies takes: `take` gets
+/// one after the other.
+void for_each_decompressed_piece(const std::filesystem::path& path, uint64_t max_bytes,
+                                 const std::function<void(std::span<const uint8_t> piece)>& take);
 
 }  // namespace cachet::io

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,21 +14,26 @@
 namespace cachet::io {
 
 /// Where a decoder puts its bytes: memory that grows with what really comes out, never by what a file claims, up to a
-/// cap.
+/// cap. With `take`, the bytes are given to it in pieces instead, and the memory is that of one piece.
 class GrowingOutput {
  public:
-  GrowingOutput(uint64_t max_bytes, std::string_view name) : max_bytes_(max_bytes), name_(name) {}
+  using TakePiece = std::function<void(std::span<const uint8_t> piece)>;
+
+  GrowingOutput(uint64_t max_bytes, std::string_view name, TakePiece take = {})
+      : max_bytes_(max_bytes), name_(name), take_(std::move(take)) {}
 
   /// Room for more bytes. One byte beyond the cap is granted, so that filling it shows that the cap is passed.
   std::span<uint8_t> room() {
-    if (used_ == bytes_.size()) bytes_.resize(std::min(max_bytes_ + 1, std::max<uint64_t>(kFirst, 2 * used_)));
+    if (take_ && used_ == kPiece) give();
+    if (used_ == bytes_.size())
+      bytes_.resize(take_ ? kPiece : std::min(max_bytes_ + 1, std::max<uint64_t>(kFirst, 2 * used_)));
     return std::span(bytes_).subspan(used_);
   }
 
   /// `count` bytes of the room were filled.
   void filled(size_t count) {
     used_ += count;
-    if (used_ <= max_bytes_) return;
+    if (given_ + used_ <= max_bytes_) return;
     throw Error(std::string(name_) + ": holds more than " + std::to_string(max_bytes_) + " bytes when decompressed");
   }
 
@@ -35,11 +41,24 @@ class GrowingOutput {
     bytes_.resize(used_);
     return std::move(bytes_);
   }
+  /// With `take`: gives the last piece.
+  void finish() {
+    if (used_ > 0) give();
+  }
 
  private:
-  static constexpr uint64_t kFirst = 64 * 1024;
+  static constexpr uint64_t kFirst = 64 * 1024, kPiece = uint64_t{1} << 20;
+
+  void give() {
+    take_(std::span<const uint8_t>(bytes_).first(used_));
+    given_ += used_;
+    used_ = 0;
+  }
+
   uint64_t max_bytes_;
   std::string_view name_;
+  TakePiece take_;
+  uint64_t given_ = 0;
   std::vector<uint8_t> bytes_;
   size_t used_ = 0;
 };

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "cachet/io/decompressor.h"
-#include "cachet/io/growing_output.h"
 
 namespace cachet::io {
 namespace {
@@ -55,13 +54,12 @@ class GzipInflater {
 
 }  // namespace
 
-std::vector<uint8_t> decompress_gzip(std::span<const uint8_t> bytes, uint64_t max_bytes, std::string_view name) {
+void decompress_gzip(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name) {
   const std::string file(name);
   GzipInflater inflater;
-  GrowingOutput output(max_bytes, name);
   while (true) {
     bytes = bytes.subspan(inflater.member(bytes, output, file));
-    if (bytes.empty()) return output.take();
+    if (bytes.empty()) return;
     const bool is_member = bytes[0] == 0x1F && (bytes.size() < 2 || bytes[1] == 0x8B);
     if (!is_member)
       throw Error(file + ": " + std::to_string(bytes.size()) + " bytes of something else follow the gzip data");

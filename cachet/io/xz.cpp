@@ -6,7 +6,6 @@
 #include <string>
 
 #include "cachet/io/decompressor.h"
-#include "cachet/io/growing_output.h"
 
 namespace cachet::io {
 namespace {
@@ -64,12 +63,11 @@ std::span<const uint8_t> behind_padding(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-std::vector<uint8_t> decompress_xz(std::span<const uint8_t> bytes, uint64_t max_bytes, std::string_view name) {
+void decompress_xz(std::span<const uint8_t> bytes, GrowingOutput& output, std::string_view name) {
   XzDecoder decoder;
-  GrowingOutput output(max_bytes, name);
   while (true) {
     bytes = behind_padding(bytes.subspan(decoder.stream(bytes, output, name)));
-    if (bytes.empty()) return output.take();
+    if (bytes.empty()) return;
     if (bytes[0] != 0xFD) {
       throw Error(std::string(name) + ": " + std::to_string(bytes.size()) +
                   " bytes of something else follow the xz data");

@@ -55,7 +55,7 @@ torch::Tensor AdaptiveEmbedding::by_cluster(const torch::Tensor& ids) const {
     found += rows.numel();
     const torch::Tensor embedded = embed(i, flat.index_select(0, rows) - first);
     if (!all.defined()) all = at::zeros({flat.numel(), embedded.size(1)}, embedded.options());
-    all = all.index_add(0, rows, embedded);
+    all = all.index_add(0, rows.to(all.device()), embedded);  // ids with values may meet tables without
   }
   TORCH_CHECK(found == flat.numel(), "adaptive_embedding: ", flat.numel() - found, " ids are no tokens; there are ",
               clusters_.back().first + clusters_.back().count);

@@ -95,18 +95,20 @@ torch::Tensor AdaptiveSoftmax::negative_log_likelihood(const torch::Tensor& hidd
   for (size_t i = 1; i < clusters_.size(); ++i) {
     const torch::Tensor within =
         target.ge(clusters_[i].first).logical_and_(target.lt(clusters_[i].first + clusters_[i].count));
-    rows[i] = within.nonzero().squeeze(1);
+    rows[i] = within.nonzero().squeeze(1).to(hidden.device());  // targets with values may meet tables without
     in_head = in_head.masked_fill(within, column_of(i));
   }
   // What is no token must not become a cluster's column.
   const int64_t tokens = clusters_.back().first + clusters_.back().count;
   if (clusters_.size() > 1) in_head = at::where(target.ge(tokens), target + clusters_[0].count, in_head);
-  torch::Tensor loss =
-      ops::linear_cross_entropy(project(hidden, scores[0]), scores[0].weight, scores[0].bias, in_head).loss;
+  const torch::Tensor own_target = target.to(hidden.device());
+  torch::Tensor loss = ops::linear_cross_entropy(project(hidden, scores[0]), scores[0].weight, scores[0].bias,
+                                                 in_head.to(hidden.device()))
+                           .loss;
   for (size_t i = 1; i < clusters_.size(); ++i) {
     if (rows[i].numel() == 0) continue;
     const torch::Tensor own = project(hidden.index_select(0, rows[i]), scores[i]);
-    const torch::Tensor of_own = target.index_select(0, rows[i]) - clusters_[i].first;
+    const torch::Tensor of_own = own_target.index_select(0, rows[i]) - clusters_[i].first;
     loss = loss.index_add(0, rows[i], ops::linear_cross_entropy(own, scores[i].weight, scores[i].bias, of_own).loss);
   }
   return loss;

@@ -83,11 +83,11 @@ class Meeting {
       if (options_.while_waiting) options_.while_waiting();
       if (!wait.pause([&] { return names_of(absent); })) {
         verdict = not_met(names_of(absent) + " did not come");
-        give(verdict, absent.size());
+        give(verdict);
         throw ProcessLost(verdict);
       }
     }
-    give(verdict, absent.size());
+    give(verdict);
     if (!verdict.empty()) throw std::runtime_error(verdict);
   }
 
@@ -156,15 +156,14 @@ class Meeting {
            "; start all processes of the run with the same";
   }
 
-  /// Tells the verdict to those that have come and, if it refuses them, gives them the time to read it: the store may
-  /// go with this process.
-  void give(const std::string& verdict, size_t absent) {
-    constexpr auto kTimeToRead = std::chrono::milliseconds(1000);
+  /// Tells the verdict to the others. A verdict that refuses them waits for a moment until they have read it, also
+  /// those that are just about to come: the store may go with this process.
+  void give(const std::string& verdict) {
+    constexpr auto kTimeToRead = std::chrono::milliseconds(2000);
     set_text(*of_attempt_, kVerdict, verdict);
     if (verdict.empty()) return;
-    const auto readers = place_.size - 1 - static_cast<int64_t>(absent);
     const auto end = std::chrono::steady_clock::now() + kTimeToRead;
-    while (of_attempt_->add(kVerdictRead, 0) < readers && std::chrono::steady_clock::now() < end)
+    while (of_attempt_->add(kVerdictRead, 0) < place_.size - 1 && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 

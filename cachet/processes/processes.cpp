@@ -229,7 +229,9 @@ void Processes::require_all_alive() const {
     failure = known_failure();
   } catch (const std::exception&) {  // the store went with the leader: the call that follows says so
   }
-  if (failure) throw ProcessLost(*failure);
+  if (!failure) return;
+  if (leads()) std::this_thread::sleep_for(kTimeToRead);  // the others learn of it too before the store goes
+  throw ProcessLost(*failure);
 }
 
 void Processes::name_stragglers(std::function<void(const std::string& line)> say, std::chrono::milliseconds patience) {

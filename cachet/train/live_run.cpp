@@ -238,6 +238,10 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
                              " of an epoch that has " + std::to_string(batches_per_epoch_) +
                              ": the training data changed");
   }
+  if (saved.threads > kMostThreads)
+    throw std::runtime_error("the checkpoint says that its run had " + std::to_string(saved.threads) +
+                             " threads, more than the " + std::to_string(kMostThreads) +
+                             " that a run may have: its state.json is damaged");
   io::load_state_dict(task_.model(), checkpoint.model, {.conversion = io::LoadPolicy::Conversion::kNone});
   if (saved.step > 0 && checkpoint.optimizer.empty() && training_step_.optimizer().keeps_state())
     throw std::runtime_error("the checkpoint has no state of the optimizer, which " + std::to_string(saved.step) +
@@ -247,8 +251,7 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   state = saved;
   stream_.reset();
   const bool as_many = saved.world_size == world_size();
-  if (as_many)
-    at::set_num_threads(static_cast<int>(std::max<int64_t>(1, saved.threads)));  // others add in another order
+  if (as_many) use_threads(std::max<int64_t>(1, saved.threads));  // others add in another order
   if (state.batch > 0) open_stream(as_many ? part_of(checkpoint.stream, rank()) : io::TensorMap());
   // Last: nothing before it may draw from it.
   std::vector<std::string> notes;

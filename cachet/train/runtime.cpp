@@ -10,10 +10,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <latch>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "cachet/config/library_message.h"
 
 namespace cachet::train {
 namespace {
@@ -34,7 +38,17 @@ at::Tensor generator_state(c10::Device device) {
 void set_generator_state(c10::Device device, const at::Tensor& state) {
   at::Generator generator = at::globalContext().defaultGenerator(device);
   const std::lock_guard<std::mutex> lock(generator.mutex());
-  generator.set_state(state.clone());
+  const at::Tensor before = generator.get_state();
+  const auto damaged = [&] {
+    return std::runtime_error("the checkpoint's state of the " + std::string(device.is_cpu() ? "CPU" : "GPU") +
+                              "'s generator of random numbers is damaged");
+  };
+  if (state.scalar_type() != at::kByte || (device.is_cpu() && state.sizes() != before.sizes())) throw damaged();
+  try {
+    generator.set_state(state.clone());
+  } catch (const c10::Error&) {
+    throw damaged();
+  }
 }
 
 /// The state of the device's generator, by its role or, in older checkpoints, by a device; undefined where there is
@@ -56,15 +70,40 @@ int default_threads() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
+/// Starts so many threads for a moment. Throws std::runtime_error if the system does not start all of them.
+void require_startable(int64_t threads) {
+  std::latch done(1);
+  std::vector<std::jthread> started;
+  int problem = 0;
+  try {
+    for (int64_t i = 0; i < threads; ++i) started.emplace_back([&done] { done.wait(); });
+  } catch (const std::system_error& error) {
+    problem = error.code().value();
+  }
+  done.count_down();
+  if (problem != 0)
+    throw std::runtime_error("the system starts " + std::to_string(started.size() + 1) + " threads here, not " +
+                             std::to_string(threads + 1) + ": " + config::start_problem(problem) +
+                             "; train.threads is the number");
+}
+
 }  // namespace
 
 void prepare_process(const TrainOptions& options) {
-  at::set_num_threads(options.threads > 0 ? static_cast<int>(options.threads) : default_threads());
+  use_threads(options.threads > 0 ? options.threads : default_threads());
   at::globalContext().setDeterministicAlgorithms(options.deterministic, /*warn_only=*/false);
   at::globalContext().setDeterministicCuDNN(options.deterministic);
   // cuBLAS reads it when it is first used; without it LibTorch refuses its products in this mode.
   if (options.deterministic) setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   at::manual_seed(options.seed);
+}
+
+void use_threads(int64_t threads) {
+  if (threads > kMostThreads)
+    throw std::runtime_error(std::to_string(threads) + " threads are more than the " + std::to_string(kMostThreads) +
+                             " that a run may have");
+  require_startable(threads - 1);  // this one is there
+  at::set_num_threads(static_cast<int>(threads));
 }
 
 PrecisionScope::PrecisionScope(Precision precision, c10::DeviceType device)
@@ -101,6 +140,21 @@ bool set_random_state(const torch::nn::Module& model, const io::TensorMap& state
   if (device.is_cpu() || !other.defined()) return device.is_cpu() && !other.defined();
   set_generator_state(device, other);
   return true;
+}
+
+std::optional<int64_t> available_bytes() {
+  std::optional<int64_t> available;
+  std::ifstream memory("/proc/meminfo");
+  for (std::string name, rest; memory >> name;) {
+    int64_t kib = 0;
+    if (name == "MemAvailable:" && memory >> kib) available = kib * 1024;
+    std::getline(memory, rest);
+  }
+  int64_t most = 0, used = 0;
+  std::ifstream limit("/sys/fs/cgroup/memory.max"), current("/sys/fs/cgroup/memory.current");
+  if (limit >> most && current >> used)  // "max" is no number
+    available = std::min(available.value_or(most), std::max<int64_t>(0, most - used));
+  return available;
 }
 
 int64_t resident_bytes() {

@@ -3,6 +3,9 @@
 #include <c10/core/Device.h>
 #include <torch/nn/module.h>
 
+#include <cstdint>
+#include <optional>
+
 #include "cachet/io/tensor_map.h"
 #include "cachet/train/device.h"
 #include "cachet/train/options.h"
@@ -12,6 +15,10 @@ namespace cachet::train {
 /// Sets threads, determinism and the seeds of torch's generators for a run: to be called before the model is made, as
 /// its weights are drawn from that seed.
 void prepare_process(const TrainOptions& options);
+
+/// Sets LibTorch's threads to as many. Throws std::runtime_error if the system starts fewer: OpenMP would end the
+/// process.
+void use_threads(int64_t threads);
 
 /// While it lives, forward passes on the device run in this precision. Gradients and weights stay float32.
 class PrecisionScope {
@@ -49,6 +56,10 @@ class RandomStateKept {
   const torch::nn::Module& model_;
   io::TensorMap state_;
 };
+
+/// Bytes of memory that this process could still take: what the machine has free, or a smaller limit of its control
+/// group. Nothing where the system does not say.
+std::optional<int64_t> available_bytes();
 
 /// Bytes that this process has in memory now (its resident set).
 int64_t resident_bytes();

@@ -1,9 +1,15 @@
 #include "cachet/analysis/meta_model.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "cachet/analysis/meta_kernels.h"
 #include "cachet/config/document.h"
 #include "cachet/models/registry.h"
+#include "cachet/nn/norm/norm.h"
 
 namespace cachet::analysis {
 namespace {
@@ -33,6 +39,43 @@ TEST(MetaModel, ModelsBuiltAfterwardsHaveTheirWeights) {
   build_on_meta(cached_plan());
   const auto model = cached_plan().build();
   EXPECT_GT(model->named_parameters()["head.weight"].std().item<float>(), 0.01f);
+}
+
+/// The model of a name with these keys, on the meta device, in both modes. Throws c10::NotImplementedError if it calls
+/// an operator that has no shape function there.
+void run_on_meta(const std::string& name, const std::vector<std::string>& settings = {}) {
+  config::Document document;
+  for (const std::string& setting : settings) document.set(setting);
+  const models::ModelPlan plan = models::read_model(name, document.root().table("model"));
+  document.finish();
+  const auto model = build_on_meta(plan);
+  const at::NoGradGuard no_grad;
+  for (const bool training : {true, false}) {
+    model->train(training);
+    for (const auto& module : model->modules())
+      if (dynamic_cast<nn::Norm*>(module.get())) module->eval();
+    model->trial(1, at::TensorOptions(at::kMeta)).forward();
+  }
+}
+
+TEST(MetaModel, EveryModelHasAShapeFunctionForAllThatItCalls) {
+  for (const std::string& name : models::model_names()) EXPECT_NO_THROW(run_on_meta(name)) << name;
+}
+
+TEST(MetaModel, AnAdaptiveVocabularyOfAnySizeTakesNoMemoryAndNoProducts) {
+  EXPECT_NO_THROW(run_on_meta("transformer_xl_wt103_base", {"model.vocabulary=16777216"}));
+}
+
+TEST(MetaModel, ShapesAreThoseOfTheCpu) {
+  register_meta_kernels();
+  const auto same = [](const at::Tensor& x, const auto& function) {
+    EXPECT_EQ(function(x).sizes(), function(x.to(at::kMeta)).sizes());
+  };
+  same(at::rand({2, 3, 9, 8}), [](const at::Tensor& x) { return x.relu(); });
+  same(at::rand({2, 3, 9, 8}), [](const at::Tensor& x) { return at::adaptive_avg_pool2d(x, {4, 3}); });
+  for (const at::Tensor& x : {at::rand({2, 3, 9, 8}), at::rand({3, 9, 8})})
+    same(x, [](const at::Tensor& y) { return at::im2col(y, {3, 2}, {2, 1}, {1, 0}, {2, 3}); });
+  same(at::rand({5, 4}), [](const at::Tensor& x) { return x.index_select(-2, at::arange(3)); });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "cachet/data/data_path.h"
 #include "cachet/data/text/corpus.h"
+#include "cachet/data/text/text_pieces.h"
 #include "cachet/data/text/word_vocabulary.h"
 #include "tests/support/oracle_folder.h"
 

@@ -83,6 +83,29 @@ TEST(Compressed, ReadsPlainGzipAndXz) {
   }
 }
 
+TEST(Compressed, PiecesAreTheWholeAndSmall) {
+  const test::TemporaryDirectory folder;
+  const std::string text = noise(3'000'000) + std::string(1'000'000, 'a');
+  for (const std::string& bytes : {gzip(text), gzip(text) + gzip("") + gzip(text), xz(text), text, std::string()}) {
+    test::write_bytes(folder / "a", bytes);
+    const auto whole = read_decompressed(folder / "a", kCap);
+    std::string joined;
+    for_each_decompressed_piece(folder / "a", kCap, [&](std::span<const uint8_t> piece) {
+      EXPECT_LE(piece.size(), bytes == text ? text.size() : size_t{1} << 20);
+      joined.append(piece.begin(), piece.end());
+    });
+    EXPECT_EQ(joined, std::string(whole.begin(), whole.end()));
+  }
+  test::write_bytes(folder / "a", gzip(text));
+  EXPECT_THROW(for_each_decompressed_piece(folder / "a", text.size() - 1, [](auto) {}), Error);
+  int64_t pieces = 0;
+  EXPECT_THROW(for_each_decompressed_piece(folder / "a", kCap,
+                                           [&](auto) {
+                                             if (++pieces == 2) throw std::domain_error("enough");
+                                           }),
+               std::domain_error);
+}
+
 TEST(Compressed, JoinsMembersAndStreams) {
   EXPECT_EQ(expand(gzip("one ") + gzip("") + gzip("two")), "one two");
   EXPECT_EQ(expand(xz("one ") + xz("") + xz("two")), "one two");

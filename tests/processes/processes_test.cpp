@@ -74,24 +74,30 @@ TEST(Processes, TheLeaderGathersWhatEachHas) {
 TEST(Processes, TextsAreExchangedBeforeTheyConnect) {
   // An interface that is not there: Gloo could not connect them.
   setenv("GLOO_SOCKET_IFNAME", "none-such", 1);
-  test::play_well(3, [&](const Own& own) {
-    const std::vector<std::string> all = own->to_leader(std::string("of\0", 3) + std::to_string(own->rank()));
-    EXPECT_EQ(own->leads() ? all[2] : std::string("of\0", 3) + "2", std::string("of\0", 3) + "2");
-    EXPECT_EQ(own->from_leader(own->leads() ? std::string("go") : ""), "go");
-    EXPECT_EQ(own->from_leader(std::string()), "");
-  });
+  test::play_well(
+      3,
+      [&](const Own& own) {
+        const std::vector<std::string> all = own->to_leader(std::string("of\0", 3) + std::to_string(own->rank()));
+        EXPECT_EQ(own->leads() ? all[2] : std::string("of\0", 3) + "2", std::string("of\0", 3) + "2");
+        EXPECT_EQ(own->from_leader(own->leads() ? std::string("go") : ""), "go");
+        EXPECT_EQ(own->from_leader(std::string()), "");
+      },
+      test::Played::met);
   unsetenv("GLOO_SOCKET_IFNAME");
 }
 
 TEST(Processes, AFailureBeforeTheyConnectIsTold) {
   for (const int64_t failing : {0, 1}) {
-    const auto errors = test::play_processes(3, [&](const Own& own) {
-      if (own->rank() == failing) return own->tell_failure("there is no such data");
-      if (own->leads())
-        own->to_leader("");
-      else
-        own->from_leader(std::string());
-    });
+    const auto errors = test::play_processes(
+        3,
+        [&](const Own& own) {
+          if (own->rank() == failing) return own->tell_failure("there is no such data");
+          if (own->leads())
+            own->to_leader("");
+          else
+            own->from_leader(std::string());
+        },
+        {}, test::Played::met);
     const std::string expected = "process " + std::to_string(failing) + " failed: there is no such data";
     for (int64_t rank = 0; rank < 3; ++rank) {
       if (rank == failing) continue;
@@ -108,12 +114,13 @@ TEST(Processes, AWaitBeforeTheyConnectIsReported) {
     const std::lock_guard lock(mutex);
     lines.push_back(line);
   };
-  const auto errors = test::play_processes(2,
-                                           [&](const Own& own) {
-                                             if (own->rank() == 1) return std::this_thread::sleep_for(2500ms);
-                                             own->to_leader("");
-                                           },
-                                           {.waiting = {.report = report, .report_every = 1s}, .sum = 2s});
+  const auto errors = test::play_processes(
+      2,
+      [&](const Own& own) {
+        if (own->rank() == 1) return std::this_thread::sleep_for(2500ms);
+        own->to_leader("");
+      },
+      {.waiting = {.report = report, .report_every = 1s}, .sum = 2s}, test::Played::met);
   EXPECT_EQ(lines, std::vector<std::string>{"waiting for process 1 (1 s)"});
   EXPECT_EQ(message_of(errors[0]), "process 1 did not answer in time (gathering what each has)");
 }

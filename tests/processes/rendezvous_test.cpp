@@ -96,12 +96,13 @@ TEST(Rendezvous, OneThatDoesNotComeIsWaitedForSoLong) {
 std::vector<std::string> meet_at(uint16_t port, LocalSocket* socket, std::vector<ProcessPlace> places,
                                  const MeetingOptions& options) {
   std::vector<std::string> said(places.size());
+  std::vector<std::shared_ptr<Processes>> met(places.size());  // until all are through: the store goes with the leader
   std::vector<std::thread> threads;
   for (size_t i = 0; i < places.size(); ++i) {
     threads.emplace_back([&, i] {
       places[i].port = port;
       try {
-        meet(places[i], places[i].rank == 0 ? socket : nullptr, options);
+        met[i] = meet(places[i], places[i].rank == 0 ? socket : nullptr, options);
         said[i] = "met";
       } catch (const std::exception& error) {
         said[i] = error.what();
@@ -222,14 +223,17 @@ TEST(Rendezvous, APortThatIsTakenIsNamed) {
 
 TEST(Rendezvous, ANetworkInterfaceThatIsNotThereIsNamedToAll) {
   setenv("GLOO_SOCKET_IFNAME", "no-such\ninterface", 1);
-  const auto errors = test::play_processes(2, [&](const std::shared_ptr<Processes>& own) {
-    try {
-      own->connect();
-    } catch (const std::exception& error) {
-      own->tell_failure(error.what());
-      throw;
-    }
-  });
+  const auto errors = test::play_processes(
+      2,
+      [&](const std::shared_ptr<Processes>& own) {
+        try {
+          own->connect();
+        } catch (const std::exception& error) {
+          own->tell_failure(error.what());
+          throw;
+        }
+      },
+      {}, test::Played::met);
   unsetenv("GLOO_SOCKET_IFNAME");
   for (const std::exception_ptr& error : errors) {
     const std::string said = test::thrown_message<std::runtime_error>([&] { std::rethrow_exception(error); });

@@ -9,11 +9,14 @@
 
 namespace cachet::test {
 
+/// Whether processes that are played are connected already, or have met alone.
+enum class Played { connected, met };
+
 /// Processes of a run, played by threads of this one that meet as processes do. `play` of each gets its own; an
 /// exception of one ends it alone, and is given back by rank.
 inline std::vector<std::exception_ptr> play_processes(
     int64_t size, const std::function<void(const std::shared_ptr<processes::Processes>& own)>& play,
-    const processes::MeetingOptions& options = {}) {
+    const processes::MeetingOptions& options = {}, Played played = Played::connected) {
   processes::LocalSocket socket;
   std::vector<std::exception_ptr> errors(static_cast<size_t>(size));
   std::vector<std::thread> threads;
@@ -21,7 +24,9 @@ inline std::vector<std::exception_ptr> play_processes(
   for (place.rank = 0; place.rank < size; ++place.rank) {
     threads.emplace_back([&, place] {
       try {
-        play(processes::meet(place, place.rank == 0 ? &socket : nullptr, options));
+        const auto own = processes::meet(place, place.rank == 0 ? &socket : nullptr, options);
+        if (played == Played::connected) own->connect();
+        play(own);
       } catch (...) {
         errors[static_cast<size_t>(place.rank)] = std::current_exception();
       }
@@ -32,8 +37,9 @@ inline std::vector<std::exception_ptr> play_processes(
 }
 
 /// The same where nobody is to fail.
-inline void play_well(int64_t size, const std::function<void(const std::shared_ptr<processes::Processes>& own)>& play) {
-  for (const std::exception_ptr& error : play_processes(size, play))
+inline void play_well(int64_t size, const std::function<void(const std::shared_ptr<processes::Processes>& own)>& play,
+                      Played played = Played::connected) {
+  for (const std::exception_ptr& error : play_processes(size, play, {}, played))
     if (error) std::rethrow_exception(error);
 }
 

@@ -14,6 +14,7 @@
 #include "cachet/data/text/normalizing_encoder.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/text_lines.h"
+#include "cachet/data/text/text_pieces.h"
 #include "cachet/data/text/word_vocabulary.h"
 #include "cachet/io/compressed.h"
 #include "cachet/io/error.h"
@@ -28,8 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::array<config::Choice<CorpusTokens>, 3> kCorpusTokens{
     {{"words", CorpusTokens::words}, {"subwords", CorpusTokens::subwords}, {"bytes", CorpusTokens::bytes}}};
 
-constexpr uint64_t kMostTextBytes = uint64_t{1} << 33, kMostVocabularyBytes = uint64_t{1} << 30;
-constexpr size_t kPieceOfText = size_t{1} << 24;
+constexpr uint64_t kMostVocabularyBytes = uint64_t{1} << 30;
 
 // Names of a split, as people write them.
 std::vector<std::string> split_words(SequenceSplit split) {
@@ -237,27 +237,6 @@ fs::path find_corpus_text(const fs::path& place, SequenceSplit split) {
     if (has_data_file(place, name)) return find_data_file(place, name);
   throw io::Error(place.string() + ": holds no text of the split " + to_string(split) + ": no " + names[0] + " nor " +
                   names[1] + ", plain, .gz or .xz");
-}
-
-void for_each_piece(const fs::path& text, const std::function<void(std::string_view lines)>& use) {
-  const bool packed = text.extension() == ".gz" || text.extension() == ".xz";
-  if (packed) {
-    const std::vector<uint8_t> bytes = io::read_decompressed(text, kMostTextBytes);
-    use({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    return;
-  }
-  io::InputFile file(text);
-  std::string held;
-  for (uint64_t left = file.size(); left > 0;) {
-    const size_t old = held.size(), more = static_cast<size_t>(std::min<uint64_t>(left, kPieceOfText));
-    held.resize(old + more);
-    file.read(std::as_writable_bytes(std::span(held).subspan(old)));
-    left -= more;
-    // A line that goes on is kept for the next piece.
-    const size_t end = left == 0 ? held.size() : held.rfind('\n') + 1;
-    if (end > 0) use(std::string_view(held).substr(0, end));
-    held.erase(0, end);
-  }
 }
 
 std::string token_file_name(SequenceSplit split) { return std::string(to_string(split)) + ".tokens-cachet"; }

@@ -87,10 +87,6 @@ EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, C
 std::filesystem::path find_corpus_text(const std::filesystem::path& place, SequenceSplit split);
 bool has_corpus_text(const std::filesystem::path& folder, SequenceSplit split);
 
-/// Gives a text piece by piece, each of whole lines, about 16 MiB at a time: a plain file is never in memory as a
-/// whole.
-void for_each_piece(const std::filesystem::path& text, const std::function<void(std::string_view lines)>& use);
-
 /// What a file of tokens of a split is called: "train.tokens-cachet".
 std::string token_file_name(SequenceSplit split);
 

@@ -20,11 +20,6 @@ class ListOpsDraw {
         text_(text),
         next_(text) {}
 
-  static size_t most_bytes(const ListOpsOptions& options) {
-    // A token takes at most "( [MIN " with its pair's parentheses; lists that are open, those of arguments to come.
-    return static_cast<size_t>(12 * options.shorter_than + 2 * options.depth * (options.arguments + 1));
-  }
-
   /// The node's value; less than 0 as soon as the expression is too long.
   int node(int64_t depth) {
     const uint64_t drawn = random_.next();
@@ -84,12 +79,17 @@ class ListOpsDraw {
 
 }  // namespace
 
+int64_t most_listops_bytes(const ListOpsOptions& options) {
+  // A token takes at most "( [MIN " with its pair's parentheses; lists that are open, those of arguments to come.
+  return 12 * options.shorter_than + 2 * options.depth * (options.arguments + 1);
+}
+
 ListOpsExpression draw_listops(const ListOpsOptions& options, int64_t attempt) {
   thread_local std::vector<char> room;  // hardly any attempt is kept
-  room.resize(ListOpsDraw::most_bytes(options));
+  room.resize(static_cast<size_t>(most_listops_bytes(options)));
   ListOpsDraw draw(options, attempt, room.data());
   const int value = draw.node(/*depth=*/1);
-  if (value < 0 || draw.tokens() <= options.longer_than) return {};
+  if (value < 0 || draw.tokens() <= options.longer_than) return {.tokens = draw.tokens()};
   return draw.expression(value);
 }
 

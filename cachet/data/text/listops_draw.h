@@ -21,11 +21,14 @@ struct ListOpsOptions {
 /// Throws std::invalid_argument that names the option which is out of range.
 void check(const ListOpsOptions& options);
 
+/// Bytes that the longest expression may take.
+int64_t most_listops_bytes(const ListOpsOptions& options);
+
 /// An expression that was drawn.
 struct ListOpsExpression {
   std::string source{};  // as the arena writes it; empty where the draw was out of range
   int value = 0;
-  int64_t tokens = 0;                  // without parentheses
+  int64_t tokens = 0;                  // without parentheses; of a draw out of range, those that were drawn
   std::array<int64_t, 4> operators{};  // how many of each, in the order of kListOpsOperators
 };
 

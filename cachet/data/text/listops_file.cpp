@@ -79,7 +79,7 @@ std::shared_ptr<const SequenceDataset> read_listops_file(const std::filesystem::
 }
 
 ListOpsStatistics write_listops_folder(const std::filesystem::path& folder, const ListOpsOptions& options,
-                                       const ListOpsProgress& progress) {
+                                       const WatchListOps& progress) {
   check(options);
   io::NewFolder result(folder);
   const auto writer = [&](SequenceSplit split) {
@@ -87,12 +87,11 @@ ListOpsStatistics write_listops_folder(const std::filesystem::path& folder, cons
   };
   ListOpsWriter train = writer(SequenceSplit::train), validation = writer(SequenceSplit::validation),
                 test = writer(SequenceSplit::test);
-  constexpr int64_t kProgressEvery = 256;
-  const auto statistics = generate_listops(options, [&](int64_t index, const ListOpsExpression& expression) {
+  const auto write = [&](int64_t index, const ListOpsExpression& expression) {
     auto& file = index < options.train ? train : index < options.train + options.validation ? validation : test;
     file.write(expression);
-    if (progress && index % kProgressEvery == 0) progress(index);
-  });
+  };
+  const auto statistics = generate_listops(options, write, progress);
   for (ListOpsWriter* file : {&train, &validation, &test}) file->finish();
   result.finish();
   return statistics;

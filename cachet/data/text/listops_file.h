@@ -18,12 +18,9 @@ std::shared_ptr<const SequenceDataset> read_listops(const io::ByteSource& source
 std::shared_ptr<const SequenceDataset> read_listops_file(const std::filesystem::path& folder, const std::string& files,
                                                          SequenceSplit split, const SequenceRules& rules);
 
-/// Called now and then with the number of expressions that are written; may throw to stop.
-using ListOpsProgress = std::function<void(int64_t done)>;
-
 /// Generates basic_train.tsv, basic_val.tsv and basic_test.tsv in a new folder, which appears when all three are whole.
-/// Throws io::Error where the folder holds something already.
+/// `progress` is called as generate_listops() says. Throws io::Error where the folder holds something already.
 ListOpsStatistics write_listops_folder(const std::filesystem::path& folder, const ListOpsOptions& options,
-                                       const ListOpsProgress& progress = {});
+                                       const WatchListOps& progress = {});
 
 }  // namespace cachet::data

@@ -15,8 +15,10 @@
 namespace cachet::data {
 namespace {
 
-constexpr int64_t kBlockAttempts = 2'048;
-constexpr int64_t kMostAttemptsInVain = int64_t{1} << 22;  // seconds of work
+constexpr int64_t kMostBlockAttempts = 2'048;
+constexpr int64_t kBytesAhead = int64_t{1} << 28;  // that expressions of blocks which wait to be taken may have
+// Seconds of work of one thread, whatever an attempt costs.
+constexpr int64_t kMostAttemptsInVain = int64_t{1} << 22, kMostTokensInVain = int64_t{400'000'000};
 constexpr int64_t kMostExpressions = 100'000'000;
 constexpr int64_t kMostDepth = 1'000, kMostArguments = 1'000, kMostLength = 1'000'000;
 
@@ -59,12 +61,14 @@ struct ListOpsFinds {
     ListOpsPrint print{};
   };
   std::vector<Find> finds{};
+  int64_t tokens = 0;  // of all attempts
 };
 
-ListOpsFinds draw_block(const ListOpsOptions& options, int64_t block) {
+ListOpsFinds draw_block(const ListOpsOptions& options, int64_t first, int64_t attempts) {
   ListOpsFinds result;
-  for (int64_t attempt = block * kBlockAttempts; attempt < (block + 1) * kBlockAttempts; ++attempt) {
+  for (int64_t attempt = first; attempt < first + attempts; ++attempt) {
     ListOpsFinds::Find find{attempt, draw_listops(options, attempt)};
+    result.tokens += find.expression.tokens;
     if (find.expression.source.empty()) continue;
     find.print = print_of(find.expression.source);
     result.finds.push_back(std::move(find));
@@ -92,30 +96,36 @@ void ListOpsStatistics::add(const ListOpsExpression& expression, const ListOpsOp
   ++values[static_cast<size_t>(expression.value)];
 }
 
-ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeListOps& take) {
+ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeListOps& take, const WatchListOps& watch) {
   check(options);
   // One thread works in the caller; several draw ahead of it.
   const int64_t workers = options.threads > 1 ? options.threads : 0;
+  const int64_t attempts =
+      std::clamp<int64_t>(kBytesAhead / ((3 * workers + 1) * most_listops_bytes(options)), 1, kMostBlockAttempts);
   OrderedPrefetch<ListOpsFinds> blocks(
-      0, std::numeric_limits<int64_t>::max() / kBlockAttempts,
-      [options](int64_t block) { return draw_block(options, block); }, workers, 2 * workers);
+      0, std::numeric_limits<int64_t>::max() / attempts,
+      [options, attempts](int64_t block) { return draw_block(options, block * attempts, attempts); }, workers,
+      2 * workers);
   ListOpsStatistics statistics;
   std::unordered_set<ListOpsPrint, ListOpsPrintHash> seen;
-  int64_t index = 0;
-  for (int64_t drawn = 0; index < options.size(); drawn += kBlockAttempts) {
-    if (drawn - statistics.attempts > kMostAttemptsInVain) {
+  int64_t index = 0, tokens_in_vain = 0;
+  for (int64_t drawn = 0; index < options.size(); drawn += attempts) {
+    if (drawn - statistics.attempts > kMostAttemptsInVain || tokens_in_vain > kMostTokensInVain) {
       throw std::runtime_error("after " + std::to_string(index) + " expressions, " +
                                std::to_string(drawn - statistics.attempts) +
                                " draws gave no new one of such a length; ask for fewer, or change depth, arguments or "
                                "the bounds of the length");
     }
     const ListOpsFinds block = *blocks.next();
+    tokens_in_vain += block.tokens;
     for (const auto& find : block.finds) {
       if (index == options.size() || !seen.insert(find.print).second) continue;
       take(index++, find.expression);
       statistics.add(find.expression, options);
       statistics.attempts = find.attempt + 1;
+      tokens_in_vain = 0;
     }
+    if (watch) watch(index);
   }
   return statistics;
 }

@@ -24,9 +24,13 @@ struct ListOpsStatistics {
 /// Takes one expression. May throw to stop.
 using TakeListOps = std::function<void(int64_t index, const ListOpsExpression& expression)>;
 
+/// Called after every few thousand draws with the number of expressions so far. May throw to stop.
+using WatchListOps = std::function<void(int64_t done)>;
+
 /// Draws options.size() expressions, no two of them equal: index 0 … train − 1, then validation, then test. The same
-/// for any number of threads. Throws std::runtime_error where there are not enough, or hardly ever one, of such
-/// lengths.
-ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeListOps& take);
+/// for any number of threads. Throws std::runtime_error if there are not enough of such lengths, or hardly ever one:
+/// after some seconds of work without a new one.
+ListOpsStatistics generate_listops(const ListOpsOptions& options, const TakeListOps& take,
+                                   const WatchListOps& watch = {});
 
 }  // namespace cachet::data

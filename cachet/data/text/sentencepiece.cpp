@@ -12,30 +12,43 @@
 #include <optional>
 #include <unordered_map>
 
+#include "cachet/config/library_message.h"
 #include "cachet/data/text/subword_tables.h"
 #include "cachet/io/sha256.h"
+
+namespace sentencepiece::error {
+std::string take_task_failure();  // cmake/sentencepiece-checks.h
+}
 
 namespace cachet::data {
 namespace {
 
 constexpr int kSilent = 2;  // errors come back as a status
 
-/// What went wrong, if it says, without the place in SentencePiece's sources and the condition there: "file.cc(12) [a
-/// == b] …".
+/// What went wrong, if it says, without the place in SentencePiece's sources and the condition there.
 std::string reason(const sentencepiece::util::Status& status) {
   const std::string text = status.message();
-  const size_t end = text.rfind("] ");
-  const std::string said = end == std::string::npos ? text : text.substr(end + 2);
+  // A word's pieces are numbered in 16 bits (bpe_model_trainer.h).
+  if (text.find("numeric_limits<uint16_t>") != std::string::npos)
+    return ": a word has more than 65535 characters, the most that BPE takes; put blanks or line ends into it, or "
+           "train "
+           "with --type unigram";
+  const std::string said = config::plain_message(text);
   return said.empty() ? said : ": " + said;
 }
 
-/// What `call` returns. Parts of SentencePiece throw exceptions of their own instead.
+/// What `call` returns. Parts of SentencePiece throw exceptions instead, and so do its checks as we compile it.
 template <class Call>
 sentencepiece::util::Status with_status(const Call& call) {
+  const auto failed = [](const std::string& text) {
+    return sentencepiece::util::Status(sentencepiece::util::StatusCode::kInternal, text);
+  };
   try {
-    return call();
-  } catch (const std::exception&) {
-    return {sentencepiece::util::StatusCode::kInternal, ""};
+    const sentencepiece::util::Status status = call();
+    const std::string of_task = sentencepiece::error::take_task_failure();
+    return of_task.empty() || !status.ok() ? status : failed(of_task);
+  } catch (const std::exception& error) {
+    return failed(error.what());
   }
 }
 
@@ -110,7 +123,7 @@ std::string train_subwords(const std::vector<std::string>& texts, const SubwordO
       {"num_threads", "4"},                              // sums of the unigram model depend on it
       {"normalization_rule_name", options.keep_characters ? "identity" : "nmt_nfkc"},
       {"minloglevel", std::to_string(kSilent)}};
-  const auto status = sentencepiece::SentencePieceTrainer::Train(words, texts, &model);
+  const auto status = with_status([&] { return sentencepiece::SentencePieceTrainer::Train(words, texts, &model); });
   if (!status.ok()) throw io::Error("SentencePiece cannot train" + reason(status));
   return model;
 }

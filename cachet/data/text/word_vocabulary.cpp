@@ -5,20 +5,18 @@
 #include <span>
 
 #include "cachet/config/utf8.h"
+#include "cachet/data/text/text_pieces.h"
 #include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
 
 namespace cachet::data {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\v\f\r";
-constexpr size_t kMostWordBytes = 1 << 16;
-
 /// Calls with_word for each word of a line.
 template <class WithWord>
 void for_each_word(std::string_view line, const WithWord& with_word) {
-  for (size_t at = 0; (at = line.find_first_not_of(kBlanks, at)) != std::string_view::npos;) {
-    const size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+  for (size_t at = 0; (at = line.find_first_not_of(kWordBlanks, at)) != std::string_view::npos;) {
+    const size_t end = std::min(line.find_first_of(kWordBlanks, at), line.size());
     with_word(line.substr(at, end - at));
     at = end;
   }
@@ -34,7 +32,7 @@ CountedWord parse_line(std::string_view line, const std::string& name, int64_t n
   const size_t tab = line.find('\t');
   if (tab == std::string_view::npos) fail(name, number, "is no word, tab and count: " + shown(line));
   const std::string_view word = line.substr(0, tab), digits = line.substr(tab + 1);
-  if (word.empty() || word.size() > kMostWordBytes || word.find_first_of(kBlanks) != std::string_view::npos)
+  if (word.empty() || word.size() > kMostWordBytes || word.find_first_of(kWordBlanks) != std::string_view::npos)
     fail(name, number, "a word has 1 to " + std::to_string(kMostWordBytes) + " bytes and no blank: " + shown(word));
   int64_t count = -1;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
@@ -47,6 +45,9 @@ CountedWord parse_line(std::string_view line, const std::string& name, int64_t n
 
 void WordCounter::add_line(std::string_view line) {
   for_each_word(line, [&](std::string_view word) {
+    if (word.size() > kMostWordBytes)
+      throw io::Error("line " + std::to_string(lines_ + 1) + ": a word has " + std::to_string(word.size()) +
+                      " bytes, more than the " + std::to_string(kMostWordBytes) + " of a vocabulary's longest");
     Seen& seen = seen_.try_emplace(std::string(word), Seen{0, static_cast<int64_t>(seen_.size())}).first->second;
     ++seen.count;
     ++tokens_;

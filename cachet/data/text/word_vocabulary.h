@@ -12,6 +12,9 @@ namespace cachet::data {
 
 inline constexpr std::string_view kEndOfLineWord = "<eos>", kUnknownWord = "<unk>";
 
+/// A word of a vocabulary has at most so many bytes.
+inline constexpr size_t kMostWordBytes = size_t{1} << 16;
+
 /// A word and how often it came in the text that a vocabulary was made of.
 struct CountedWord {
   std::string word;
@@ -23,6 +26,7 @@ struct CountedWord {
 /// carriage return); each line ends with <eos>.
 class WordCounter {
  public:
+  /// Throws io::Error "line <number>: …" for a word of more than kMostWordBytes.
   void add_line(std::string_view line);
   int64_t tokens() const { return tokens_; }  // <eos> counted
 

@@ -36,6 +36,29 @@ ListOpsOptions short_expressions() {
   return {.train = 300, .validation = 20, .test = 20, .depth = 5, .longer_than = 10, .shorter_than = 60, .seed = 4};
 }
 
+TEST(ListOpsGenerator, GivesUpAfterWorkNotAfterDraws) {
+  // Hardly any tree of so many arguments is neither tiny nor endless, and each endless one costs 100,000 tokens.
+  const ListOpsOptions options{.train = 10, .depth = 1000, .longer_than = 99'000, .shorter_than = 100'000};
+  int64_t looks = 0;
+  const std::string said = test::thrown_message<std::runtime_error>([&] {
+    generate_listops(
+        options, [](int64_t, const ListOpsExpression&) {}, [&](int64_t) { ++looks; });
+  });
+  EXPECT_NE(said.find("draws gave no new one of such a length"), std::string::npos) << said;
+  EXPECT_GT(looks, 0);
+}
+
+TEST(ListOpsGenerator, MayBeStoppedWhileItFindsNone) {
+  const ListOpsOptions options{.train = 10, .depth = 1000, .longer_than = 99'000, .shorter_than = 100'000};
+  const auto stop = [](int64_t done) {
+    EXPECT_EQ(done, 0);
+    throw std::domain_error("stopped");
+  };
+  EXPECT_THROW(generate_listops(
+                   options, [](int64_t, const ListOpsExpression&) {}, stop),
+               std::domain_error);
+}
+
 TEST(ListOpsGenerator, IsAFunctionOfTheSeedWhateverTheThreads) {
   ListOpsOptions options = short_expressions();
   const auto sources = generated_sources(options);

@@ -31,6 +31,15 @@ TEST(ValidUtf8, EachWrongByteBecomesOneReplacement) {
 
 #ifdef CACHET_SUBWORDS
 
+TEST(Subwords, AWordThatIsTooLongForBpeIsAnError) {
+  const std::vector<std::string> texts{std::string(65'536, 'a') + " b"};
+  SubwordOptions options{.vocabulary = 5};
+  const std::string said = test::thrown_message<io::Error>([&] { train_subwords(texts, options); });
+  EXPECT_EQ(said.find("SentencePiece cannot train: a word has more than 65535 characters"), 0U) << said;
+  options.kind = SubwordKind::unigram;
+  EXPECT_FALSE(train_subwords(texts, options).empty());
+}
+
 // Words that share parts; enough of them for 60 pieces.
 std::vector<std::string> subword_texts() {
   std::vector<std::string> texts;

@@ -18,6 +18,14 @@ WordCounter counted(std::initializer_list<std::string_view> lines) {
   return counter;
 }
 
+TEST(WordCounter, RefusesAWordThatNoVocabularyHas) {
+  WordCounter counter = counted({"a b", std::string(data::kMostWordBytes, 'x')});
+  EXPECT_EQ(counter.tokens(), 5);
+  EXPECT_EQ(
+      test::thrown_message<io::Error>([&] { counter.add_line("a " + std::string(data::kMostWordBytes + 1, 'x')); }),
+      "line 3: a word has 65537 bytes, more than the 65536 of a vocabulary's longest");
+}
+
 TEST(WordVocabulary, IsOrderedByCountBehindTheEndOfLine) {
   const WordCounter counter = counted({" b a b ", "", "c\ta <unk> b", "d d\r"});
   EXPECT_EQ(counter.tokens(), 13);

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <string_view>
+
+namespace cachet::data {
+
+/// What words of a text are separated by, besides ends of lines.
+inline constexpr std::string_view kWordBlanks = " \t\v\f\r";
+
+inline constexpr size_t kAnyWord = std::numeric_limits<size_t>::max();
+
+/// Gives a text, plain, .gz or .xz, piece by piece: each piece is of whole lines and of about 16 MiB, or of one line if
+/// that is longer. The text is never in memory as a whole. Throws io::Error that names the file; also for a word of
+/// more than `longest_word` bytes, as soon as so much of it is read.
+void for_each_piece(const std::filesystem::path& text, const std::function<void(std::string_view lines)>& use,
+                    size_t longest_word = kAnyWord);
+
+}  // namespace cachet::data
