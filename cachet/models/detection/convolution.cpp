@@ -1,7 +1,8 @@
 #include "cachet/models/detection/convolution.h"
 
-#include <ATen/ops/conv2d.h>
 #include <ATen/ops/zeros.h>
+
+#include "cachet/models/map_convolution.h"
 
 namespace cachet::models {
 
@@ -13,7 +14,7 @@ Convolution::Convolution(const ConvolutionOptions& o) : Cloneable("Conv2d"), str
 at::Tensor Convolution::forward(const at::Tensor& map) const {
   TORCH_CHECK(map.dim() == 4 && map.size(1) == weight.size(1), "convolution: a map must be (B, ", weight.size(1),
               ", H, W), got ", map.sizes());
-  return at::conv2d(map.contiguous(at::MemoryFormat::ChannelsLast), weight, bias, stride_, padding_);
+  return convolve_map(map, weight, bias, stride_, padding_);
 }
 
 NamedConvolution::NamedConvolution(const ConvolutionOptions& options) : Cloneable("ConvModule") {

@@ -1,7 +1,8 @@
 #include "cachet/models/vision/patch_embedding.h"
 
-#include <ATen/ops/conv2d.h>
 #include <torch/nn/modules/conv.h>
+
+#include "cachet/models/map_convolution.h"
 
 namespace cachet::models {
 namespace {
@@ -29,8 +30,7 @@ nn::Grid PatchEmbedding::grid_of(const nn::Grid& map) const {
 
 GridTokens PatchEmbedding::forward(const torch::Tensor& map) {
   // Channels densest in, channels densest out: the tokens are then a view of the convolution's result.
-  const torch::Tensor patches =
-      at::conv2d(map.contiguous(at::MemoryFormat::ChannelsLast), weight_, bias_, stride_, padding_);
+  const torch::Tensor patches = convolve_map(map, weight_, bias_, stride_, padding_);
   const torch::Tensor tokens = nn::tokens_of(patches);
   return {norm_ ? norm_->forward(tokens) : tokens, {patches.size(2), patches.size(3)}};
 }
