@@ -43,4 +43,21 @@ void check_cache_width(const config::View& table, const nn::CacheOptions& cache,
                                      " for the positional convolution; choose 1/n, or positional_convolution = false");
 }
 
+void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
+                     std::string_view where) {
+  if (static_cast<double>(embed_dim) * ratio >= 1) return;
+  table.problem(key, "leaves the MLP of embed_dim " + std::to_string(embed_dim) + std::string(where) +
+                         " without a channel; take a larger one");
+}
+
+void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens) {
+  const config::View cache_table = table.table("cache");
+  const std::string missing =
+      "needs tokens on a grid, which " + std::string(tokens) + (tokens == "text" ? " is" : " are") + " not; set it to ";
+  const auto layer = nn::cached_layer_options(cache);
+  if (layer && layer->positional_convolution) cache_table.problem("positional_convolution", missing + "false");
+  const auto* grc = std::get_if<nn::GatedRecurrentCacheOptions>(&cache);
+  if (grc != nullptr && grc->pool > 1) cache_table.problem("pool", missing + "1");
+}
+
 }  // namespace cachet::models

@@ -33,6 +33,14 @@ void read_dropout(const config::View& table, double& dropout, double& stochastic
 void check_cache_width(const config::View& table, const nn::CacheOptions& cache, int64_t embed_dim, int64_t num_heads,
                        std::string_view where = "");
 
+/// Records a problem with `key` where an MLP that is `ratio` times as wide as a layer has no channel.
+void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
+                     std::string_view where = "");
+
+/// Records problems with keys of a cache that need tokens on a grid, for a model whose `tokens` ("text", "sentences")
+/// lie on none.
+void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens);
+
 /// A list with one number a stage under `key`, over the values that the stages have; another length is a problem.
 template <class Stage, class Number>
 void read_per_stage(const config::View& table, std::string_view key, std::vector<Stage>& stages, Number Stage::*member,

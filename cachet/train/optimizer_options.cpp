@@ -20,6 +20,8 @@ constexpr std::array<config::Choice<ScheduleOptions::Kind>, 7> kScheduleKinds{
 
 constexpr config::Range<double> kBelowOne{.least = 0, .most = 0x1.fffffffffffffp-1};
 constexpr config::Range<double> kNotNegative{.least = 0};
+// A smaller one is 0 in float32, by which a gradient of 0 would be divided.
+constexpr config::Range<double> kEpsilon{.least = 1e-30};
 constexpr config::Range<double> kPositive{.least = 0, .least_excluded = true};
 
 void read_adamw(const config::View& view, OptimizerOptions& options) {
@@ -30,7 +32,7 @@ void read_adamw(const config::View& view, OptimizerOptions& options) {
   } else {
     view.problem("betas", "has " + std::to_string(betas.size()) + " numbers; AdamW takes two: [0.9, 0.999]");
   }
-  options.epsilon = view.real("eps", options.epsilon, kPositive);
+  options.epsilon = view.real("eps", options.epsilon, kEpsilon);
 }
 
 void read_sgd(const config::View& view, OptimizerOptions& options) {

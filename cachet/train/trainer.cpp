@@ -398,7 +398,7 @@ class Trainer::Loop {
     const auto last = store_.last();
     return what + "\nNothing after it was saved; " +
            (last ? "the last good checkpoint is " + last->string() : std::string("there is no checkpoint yet")) +
-           ". Try a lower optimizer.lr, a longer schedule.warmup or train.clip_norm.";
+           ". Try a lower optimizer.lr or optimizer.weight_decay, a longer schedule.warmup or train.clip_norm.";
   }
 
   /// At every kind of ending. Nothing here may hide why the run ends.

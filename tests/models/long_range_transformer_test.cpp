@@ -131,6 +131,8 @@ TEST(LongRangeTransformer, NamesWhatARecipeCannotHave) {
   refused("name = \"lra_text\"\nnum_heads = 5", "5 heads do not divide embed_dim 256");
   refused("name = \"lra_text\"\npooling = \"clas_token\"", "class_token");
   refused("name = \"lra_text\"\n[model.cache]\nkind = \"grc\"\nvariant = \"official\"", "positional_convolution");
+  refused("name = \"lra_text\"\n[model.cache]\nkind = \"grc\"\npool = 2",
+          "pool: needs tokens on a grid, which sequences are not; set it to 1");
 }
 
 // Encoder, embedding and head of the arena's configurations, counted by hand from their layers.

@@ -249,6 +249,7 @@ TEST(TransformerXLRecipe, SaysWhatDoesNotGoTogether) {
   says("embed_dim = 255\nnum_heads = 5\n", "must be even");
   says("num_heads = 3\n", "3 heads do not divide embed_dim 256");
   says("cache = {kind = \"grc\", positional_convolution = true}\n", "needs tokens on a grid");
+  says("cache = {kind = \"grc\", pool = 2}\n", "pool: needs tokens on a grid");
 }
 
 }  // namespace

@@ -276,7 +276,9 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
     if (options.tokens == CorpusTokens::bytes) count_text_of_bytes(*corpus);
   }
   if (corpus->facts.tokens < 2)
-    throw io::Error(corpus->path.string() + ": holds " + std::to_string(corpus->facts.tokens) +
+    throw io::Error(corpus->path.string() +
+                    (kept < corpus->split_tokens ? ": data.fraction and data.limit leave " : ": holds ") +
+                    std::to_string(corpus->facts.tokens) +
                     " tokens; a text has two or more, of which each but the first is foretold");
   return *corpus;
 }

@@ -39,9 +39,7 @@ void check_padding(const PaddingOptions& options) {
 }
 
 size_t padded_length(size_t longest, const PaddingOptions& options) {
-  const auto multiple = static_cast<size_t>(options.multiple);
-  const size_t length = std::max(longest, static_cast<size_t>(options.least_length));
-  return (length + multiple - 1) / multiple * multiple;
+  return static_cast<size_t>(options.rounded_up(std::max(static_cast<int64_t>(longest), options.least_length)));
 }
 
 BatchLoader<SequenceBatch> sequence_batches(const std::shared_ptr<const SequenceDataset>& dataset,

@@ -2,7 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -28,11 +30,16 @@ struct SequenceBatch {
 };
 
 /// How long a batch's sequences are made: as the longest of them, rounded up to a multiple, at least `least_length`.
+/// Rounding up ends at `most_length`, which is as long as the model reads.
 struct PaddingOptions {
   int64_t multiple = 1;
   int64_t least_length = 1;  // data.max_length makes all batches one length
+  int64_t most_length = std::numeric_limits<int64_t>::max();
 
-  int64_t rounded_up(int64_t length) const { return (length + multiple - 1) / multiple * multiple; }
+  int64_t rounded_up(int64_t length) const {
+    const int64_t missing = (multiple - length % multiple) % multiple;
+    return length + std::clamp<int64_t>(most_length - length, 0, missing);
+  }
 };
 
 struct SequenceLoaderOptions {

@@ -61,8 +61,8 @@ NormalizationOptions read_normalization_options(const config::View& view, Normal
       {"none", NormalizationSource::none},
   }};
   options.source = view.choice("source", options.source, kSources);
-  options.mean = view.reals("mean", options.mean);
-  options.std = view.reals("std", options.std, {.least = 0, .least_excluded = true});
+  options.mean = view.reals("mean", options.mean, kChannelMeans);
+  options.std = view.reals("std", options.std, kChannelDeviations);
   if (options.mean.empty() != options.std.empty()) {
     view.problem(options.mean.empty() ? "std" : "mean", "mean and std are given together or not at all");
   } else if (options.mean.size() != options.std.size()) {

@@ -8,6 +8,9 @@
 
 namespace cachet::data {
 
+/// What mean and deviation of a channel may be: of pixels in [0, 1], so that float32 holds what comes out.
+inline constexpr config::Range<double> kChannelMeans{-1e6, 1e6}, kChannelDeviations{1e-6, 1e6};
+
 /// Per channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std.
 struct Normalization {
   std::vector<double> mean, std;

@@ -33,9 +33,7 @@ Options read_language_keys(const config::View& table, Options o) {
     table.problem("num_heads", std::to_string(o.num_heads) + " heads do not divide embed_dim " +
                                    std::to_string(o.vocabulary.dim) + "; set attention.head_dim");
   check_cache_width(table, o.plug_ins.cache, o.vocabulary.dim, o.num_heads);
-  if (const auto cache = nn::cached_layer_options(o.plug_ins.cache); cache && cache->positional_convolution)
-    table.table("cache").problem("positional_convolution",
-                                 "needs tokens on a grid, which text is not; set it to false");
+  check_cache_without_grid(table, o.plug_ins.cache, "text");
   return o;
 }
 

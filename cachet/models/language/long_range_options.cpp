@@ -38,9 +38,7 @@ LongRangeOptions read_long_range_options(const config::View& table, LongRangeOpt
     table.problem("num_heads",
                   std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));
   check_cache_width(table, o.plug_ins.cache, o.embed_dim, o.num_heads);
-  if (const auto cache = nn::cached_layer_options(o.plug_ins.cache); cache && cache->positional_convolution)
-    table.table("cache").problem("positional_convolution",
-                                 "needs tokens on a grid, which sequences are not; set it to false");
+  check_cache_without_grid(table, o.plug_ins.cache, "sequences");
   return o;
 }
 

@@ -22,7 +22,9 @@ TransformerXLOptions read_transformer_xl_options(const config::View& table, Tran
   memory.recurrent = table.boolean("memory_tokens_recurrent", memory.recurrent);
   memory.reads_past = table.boolean("memory_tokens_read_past", memory.reads_past);
   if (memory.count == 0 && (memory.recurrent || memory.reads_past))
-    table.problem("memory_tokens", "is 0, and other keys say what memory tokens do");
+    table.problem("memory_tokens", std::string("is 0, and ") +
+                                       (memory.recurrent ? "memory_tokens_recurrent" : "memory_tokens_read_past") +
+                                       " says what memory tokens do; set both or none");
   if (memory.count > 0 && cached) table.problem("memory_tokens", "and a cache exclude each other: choose one memory");
   if (cached && segments.memory_length > 0)
     table.problem("memory_length", "must be 0: the cache stands in the memory's place");

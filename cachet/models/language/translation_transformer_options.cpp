@@ -79,9 +79,9 @@ TranslationTransformerOptions read_translation_transformer_options(const config:
       table.problem("target_vocabulary", "of " + std::to_string(text.target_vocabulary) + " tokens does not hold the " +
                                              name + ", which is token " + std::to_string(id));
   if (o.shared == SharedEmbeddings::all && text.source_vocabulary != text.target_vocabulary)
-    table.problem("share_embeddings", "'all' needs one vocabulary for both languages, and there are " +
-                                          std::to_string(text.source_vocabulary) + " and " +
-                                          std::to_string(text.target_vocabulary) + " tokens; use 'target'");
+    table.problem("share_embeddings", "'all' needs one vocabulary for both languages, and source_vocabulary is " +
+                                          std::to_string(text.source_vocabulary) + ", target_vocabulary " +
+                                          std::to_string(text.target_vocabulary) + "; use 'target'");
   if (o.embed_dim % 2 != 0)
     table.problem("embed_dim",
                   "must be even: positions are as many sines as cosines, got " + std::to_string(o.embed_dim));
@@ -92,9 +92,7 @@ TranslationTransformerOptions read_translation_transformer_options(const config:
   if (const std::string why = why_not_across(o.cross_attention.function); !why.empty())
     table.table("cross_attention").problem("kind", why);
   check_cache_width(table, o.plug_ins.cache, o.embed_dim, o.encoder.num_heads);
-  if (const auto cache = nn::cached_layer_options(o.plug_ins.cache); cache && cache->positional_convolution)
-    table.table("cache").problem("positional_convolution",
-                                 "needs tokens on a grid, which sentences are not; set it to false");
+  check_cache_without_grid(table, o.plug_ins.cache, "sentences");
   return o;
 }
 

@@ -16,6 +16,7 @@ constexpr std::array<config::Choice<MemoryReduction>, 2> kMemoryReductions{
 void check_stages(const config::View& table, const PyramidVisionTransformerOptions& o) {
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const auto& stage = o.stages[i];
+    check_mlp_ratio(table, "mlp_ratios", stage.mlp_ratio, stage.embed_dim, " of stage " + std::to_string(i + 1));
     if (stage.embed_dim % stage.num_heads != 0)
       table.problem("num_heads", std::to_string(stage.num_heads) + " heads do not divide embed_dim " +
                                      std::to_string(stage.embed_dim) + " of stage " + std::to_string(i + 1));
@@ -34,7 +35,10 @@ void check_size(const config::View& table, const PyramidVisionTransformerOptions
   const std::string size = std::to_string(o.image.height) + " x " + std::to_string(o.image.width);
   if (o.form == PyramidForm::v1 && (o.image.height % step != 0 || o.image.width % step != 0)) {
     table.problem("image_size",
-                  size + " must be multiples of " + std::to_string(step) + ", patch_size halved once a stage");
+                  size + " must be multiples of " + std::to_string(step) + ", patch_size halved once a stage" +
+                      (table.has("image_size") ? ""
+                                               : "; the data give this size: see data.resize.image_size, or "
+                                                 "data.transform.pad_multiple of a detector"));
     return;
   }
   if (o.form == PyramidForm::v2_linear) return;  // which pools any grid

@@ -20,6 +20,7 @@ void check_swin(const config::View& table, const SwinTransformerOptions& o) {
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const int64_t dim = o.stage_dim(i), heads = o.stages[i].num_heads;
     const std::string where = " of stage " + std::to_string(i + 1);
+    check_mlp_ratio(table, "mlp_ratio", o.mlp_ratio, dim, where);
     if (dim % heads != 0)
       table.problem("num_heads",
                     std::to_string(heads) + " heads do not divide the " + std::to_string(dim) + " channels" + where);

@@ -1,5 +1,6 @@
 #include "cachet/models/vision/t2t_vision_transformer_options.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -27,7 +28,13 @@ T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::Vi
   o.depth = table.integer("depth", o.depth, {1, 1000});
   o.num_heads = table.integer("num_heads", o.num_heads, {1, 1024});
   o.mlp_ratio = table.real("mlp_ratio", o.mlp_ratio, {0.01, 64.0});
+  check_mlp_ratio(table, "mlp_ratio", o.mlp_ratio, o.embed_dim);
   o.plug_ins = nn::read_plug_ins(table, o.plug_ins.attention);
+  // The first split is the widest: 2 * split_stride - 1 pixels, with split_stride / 2 of padding on each side.
+  const int64_t least = 2 * o.split_stride - 1 - 2 * (o.split_stride / 2);
+  if (std::min(o.image.height, o.image.width) < least)
+    table.problem("split_stride", "takes images of " + std::to_string(least) + " pixels a side at least, not " +
+                                      std::to_string(std::min(o.image.height, o.image.width)));
   if (o.embed_dim % o.num_heads != 0)
     table.problem("num_heads",
                   std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));

@@ -35,6 +35,7 @@ VisionTransformerOptions read_vision_transformer_options(const config::View& tab
   o.depth = table.integer("depth", o.depth, {1, 1000});
   o.num_heads = table.integer("num_heads", o.num_heads, {1, 1024});
   o.mlp_ratio = table.real("mlp_ratio", o.mlp_ratio, {0.01, 64.0});
+  check_mlp_ratio(table, "mlp_ratio", o.mlp_ratio, o.embed_dim);
   o.class_token = table.boolean("class_token", o.class_token);
   o.distilled = table.boolean("distilled", o.distilled);
   o.pooling = table.choice("pooling", o.pooling, kPoolings);

@@ -24,7 +24,8 @@ constexpr std::array<config::Choice<NormKind>, 7> kNormKinds{{{"layer", NormKind
 constexpr std::array<config::Choice<UnifiedNormVariant>, 2> kVariants{
     {{"paper", UnifiedNormVariant::paper}, {"official", UnifiedNormVariant::official}}};
 
-constexpr config::Range<double> kEps{0.0, 1.0, /*least_excluded=*/true};
+// A smaller one is 0 in float32, where a token of equal channels would be divided by it.
+constexpr config::Range<double> kEps{1e-30, 1.0};
 constexpr config::Range<double> kMomentum{0.0, 1.0};
 constexpr config::Range<int64_t> kWindow{1, 1024};
 constexpr config::Range<int64_t> kWarmup{0, 1'000'000'000};

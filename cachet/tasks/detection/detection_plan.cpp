@@ -39,8 +39,8 @@ DetectionFiles read_files(const config::View& data, const std::string& split, co
 // Where somebody gives mean and deviation, they must be three; else ImageNet's.
 data::Normalization read_detection_normalization(const config::View& view) {
   const data::Normalization known = *data::Normalization::known(data::kClassFolders);
-  data::Normalization normalization{view.reals("mean", known.mean),
-                                    view.reals("std", known.std, {.least = 0, .least_excluded = true})};
+  data::Normalization normalization{view.reals("mean", known.mean, data::kChannelMeans),
+                                    view.reals("std", known.std, data::kChannelDeviations)};
   if (normalization.mean.size() != 3) view.problem("mean", "needs a value for each of the three channels");
   if (normalization.std.size() != 3) view.problem("std", "needs a value for each of the three channels");
   return normalization;
@@ -75,6 +75,8 @@ DetectorOptions read_detector_options(const config::View& root) {
   const models::ImageShape image{3, data::padded_side(largest.shorter, options.transform.multiple),
                                  data::padded_side(largest.longer, options.transform.multiple)};
   options.model = models::read_object_detector(model, {.image = image, .classes = options.classes});
+  if (options.model.image.channels != image.channels)
+    model.problem("channels", "must be 3: the images of a detector have three colours; leave it out");
   if (options.model.classes != options.classes)
     model.problem("classes", "is not data.classes, " + std::to_string(options.classes) + "; leave it out");
   return options;

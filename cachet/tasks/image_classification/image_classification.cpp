@@ -157,7 +157,8 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
         options.loader);
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
-                                  std::to_string(training_->size()) + " training images");
+                                  std::to_string(training_->size()) +
+                                  " training images that data.fraction and data.limit leave");
   }
   model_ = options.model.build();
   set_model(model_);

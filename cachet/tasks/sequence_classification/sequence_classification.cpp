@@ -130,7 +130,9 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
                                     options.loader.bucket_batches, training.shard));
     if (training_loader_->batches() == 0)
       throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
-                                  std::to_string(training_->size()) + " training sequences");
+                                  std::to_string(training_->size()) + " training sequences that " +
+                                  (options.dataset.kind->validation_fraction ? "data.validation_fraction, " : "") +
+                                  "data.fraction and data.limit leave");
   }
   model_ = options.model.build();
   set_model(model_);

@@ -34,6 +34,7 @@ SequenceClassificationOptions read_sequence_classification_options(const config:
   const data::SequenceTraits traits = data::sequence_traits(options.dataset);
   const models::SequenceShape shape{traits.vocabulary, traits.max_length, traits.pairs};
   options.model = models::read_sequence_classifier(root.table("model"), {shape, traits.classes});
+  options.loader.padding.most_length = options.model.sequence.max_length;
   return options;
 }
 

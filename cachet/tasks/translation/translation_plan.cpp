@@ -69,6 +69,7 @@ TranslationTaskOptions read_translation_options(const config::View& root, data::
                             options.parallel.shared_vocabulary});
   const models::TranslationShape& text = options.model.text;
   const int64_t room = std::min(text.source_length, text.target_length) - 1;
+  options.loader.padding.most_length = room + 1;
   // A model alone knows its sentences, and no data.
   if (data_root == data::DataRoot::optional && !data.has("max_length") && room >= 1)
     options.parallel.rules.max_length = std::min(longest, room);

@@ -50,6 +50,10 @@ TEST(Pad, FillsBehindTheEndsAndMasksThem) {
   EXPECT_FALSE(pad({b, b}, {}).padding.defined());
   EXPECT_EQ(pad({a, b}, {.multiple = 4}).ids.size(1), 4);
   EXPECT_EQ(pad({a, b}, {.least_length = 7}).ids.size(1), 7);
+  EXPECT_EQ(pad({a, b}, {.multiple = 8, .most_length = 5}).ids.size(1), 5) << "as long as a model reads";
+  EXPECT_EQ((PaddingOptions{.multiple = 65536, .most_length = 16}.rounded_up(3)), 16);
+  EXPECT_EQ((PaddingOptions{.multiple = 8, .most_length = 16}.rounded_up(9)), 16);
+  EXPECT_EQ((PaddingOptions{.multiple = 8, .most_length = 16}.rounded_up(17)), 17);
   const PaddedTokens both = pad({b, b}, {.multiple = 4, .least_length = 7});
   EXPECT_EQ(both.ids.size(1), 8);
   EXPECT_EQ(both.padding.sum().item<int64_t>(), 10);
