@@ -1,0 +1,133 @@
+// Every key of every family of recipes, taken through a step of training: the end is success, or a sentence that names
+// the key.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/robustness.h"
+#include "tests/tasks/keys/documented_keys.h"
+#include "tests/tasks/keys/drawn_value.h"
+#include "tests/tasks/keys/key_family.h"
+#include "tests/tasks/keys/known_key.h"
+#include "tests/tasks/keys/trial.h"
+
+namespace cachet::tasks {
+namespace {
+
+using test::KeyFamily;
+using test::KnownKey;
+using test::Settings;
+using test::Trial;
+
+std::string shortened(const std::string& value) {
+  constexpr size_t kMost = 600;
+  return value.size() < kMost ? value : value.substr(0, kMost) + "...";
+}
+
+class KeyValuesRobustness : public ::testing::TestWithParam<KeyFamily> {
+ protected:
+  /// Tries a value, and where it takes more than a tiny model may, that it goes through the reader and has shapes, and
+  /// smaller ones until one is taken through a step.
+  void expect_a_step_or_a_sentence(const KnownKey& key, const std::string& value) {
+    const KeyFamily& family = GetParam();
+    std::string tried = value;
+    Trial trial = test::train_a_step(family, test::settings_of(family, key, value));
+    if (!trial.within_limits()) {
+      if (key.path.starts_with("model.")) {
+        const std::string fault =
+            test::fault_of(test::build_shapes(family, test::settings_of(family, key, value)), key, value);
+        EXPECT_TRUE(fault.empty()) << family.name << ": " << key.place() << " = " << shortened(value)
+                                   << " on the meta device\n  " << fault;
+      }
+      for (const std::string& smaller : test::smaller_than(family, key, value)) {
+        tried = smaller;
+        trial = test::train_a_step(family, test::settings_of(family, key, smaller));
+        if (trial.within_limits()) break;
+      }
+    }
+    ++ends_[trial.end];
+    EXPECT_TRUE(trial.within_limits()) << family.name << ": " << key.place() << " = " << shortened(tried) << " is "
+                                       << to_string(trial.end);
+    const std::string fault = test::fault_of(trial, key, tried);
+    EXPECT_TRUE(fault.empty()) << family.name << ": " << key.place() << " = " << shortened(tried) << "\n  "
+                               << shortened(fault);
+  }
+
+  /// Whether a step can be taken where keys of the context are read at all.
+  bool context_works(const Settings& context) {
+    const auto [place, is_new] = contexts_.try_emplace(context, true);
+    if (!is_new) return place->second;
+    const Trial trial = test::train_a_step(GetParam(), context);
+    place->second = trial.end == Trial::End::done;
+    return place->second;
+  }
+
+  void TearDown() override {
+    std::string text;
+    for (const auto& [end, count] : ends_)
+      text += std::string(" ") + std::to_string(count) + " " + to_string(end) + ",";
+    std::cerr << GetParam().name << ":" << text << '\n';
+  }
+
+  std::map<Trial::End, int> ends_;
+  std::map<Settings, bool> contexts_;
+};
+
+TEST_P(KeyValuesRobustness, EachKeyAtItsBounds) {
+  const KeyFamily& family = GetParam();
+  std::vector<KnownKey> keys = test::known_keys(family);
+  std::mt19937_64 random(7);
+  std::ranges::shuffle(keys, random);
+  keys.resize(static_cast<size_t>(test::robustness_cases(static_cast<int>(keys.size()), 0.03, 4)));
+  for (const KnownKey& key : keys) {
+    EXPECT_TRUE(context_works(key.context)) << family.name << ": no step can be taken to try " << key.place();
+    for (const std::string& value : test::bounds_of(family, key)) expect_a_step_or_a_sentence(key, value);
+  }
+}
+
+// Values that nobody means: 8,000 of all families together, 200 in CI.
+TEST_P(KeyValuesRobustness, DrawnBySeed) {
+  const KeyFamily& family = GetParam();
+  const auto families = static_cast<int>(test::key_families().size());
+  const int count = test::robustness_cases((8'000 + families - 1) / families, 0.025, (200 + families - 1) / families);
+  const std::vector<KnownKey> keys = test::known_keys(family);
+  std::mt19937_64 random(11);
+  for (int i = 0; i < count; ++i) {
+    const KnownKey& key = keys[random() % keys.size()];
+    const std::string value = test::drawn_value(key, random);
+    if (!context_works(key.context)) continue;  // which the other test tells
+    const Trial trial = test::train_a_step(family, test::settings_of(family, key, value));
+    ++ends_[trial.end];
+    const std::string fault = test::fault_of(trial, key, value);
+    EXPECT_TRUE(fault.empty()) << family.name << ": " << key.place() << " = " << shortened(value) << "\n  "
+                               << shortened(fault);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, KeyValuesRobustness, ::testing::ValuesIn(test::key_families()),
+                         [](const auto& test) { return test.param.name; });
+
+// What the pages and recipes write, and what readers ask for, is among the keys that are taken through a step.
+TEST(KeyValues, HaveEachDocumentedKey) {
+  std::set<std::string> known, names;
+  for (const KeyFamily& family : test::key_families()) {
+    for (const KnownKey& key : test::known_keys(family)) {
+      known.insert(key.path);
+      names.insert(key.path.substr(key.path.rfind('.') + 1));
+    }
+  }
+  EXPECT_GT(known.size(), 200U);
+  for (const auto& [key, place] : test::documented_keys())
+    EXPECT_TRUE(known.contains(key)) << key << ", at " << place << ", is tried with no family";
+  for (const auto& [name, source] : test::keys_asked_for())
+    EXPECT_TRUE(names.contains(name)) << name << ", of " << source << ", is tried with no family";
+}
+
+}  // namespace
+}  // namespace cachet::tasks

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/tasks/keys/key_family.h"
+
+namespace cachet::test {
+
+/// A key as its reader takes it: found by what the reader says of values, so that no second list of keys is kept.
+struct KnownKey {
+  enum class Type { boolean, word, integer, real, text, span, integers, reals, texts };
+  std::string path;   // "model.cache.ratio"
+  Settings context;   // the words of other keys with which the reader asks for it
+  std::string usual;  // its value there, as TOML
+  Type type = Type::text;
+  std::vector<std::string> words;  // of a choice, as TOML
+
+  std::string place() const;  // "model.norm.window (model.norm.kind="un")"
+};
+
+/// What makes a recipe of the family one where the key has a value.
+Settings settings_of(const KeyFamily& family, const KnownKey& key, const std::string& value);
+
+/// All keys of a family, each once for each set of words with which the reader asks for it: found from the family's
+/// recipe by giving each choice each of its words, and so on with what comes up there.
+std::vector<KnownKey> known_keys(const KeyFamily& family);
+
+/// The values of a key to try: for a choice each word; else the smallest and the largest that the reader accepts, the
+/// largest first, and lists of no, one and thousands of entries.
+std::vector<std::string> bounds_of(const KeyFamily& family, const KnownKey& key);
+
+/// Smaller ones than a value that takes too much memory or time, the largest first.
+std::vector<std::string> smaller_than(const KeyFamily& family, const KnownKey& key, const std::string& value);
+
+}  // namespace cachet::test

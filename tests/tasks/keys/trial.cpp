@@ -1,0 +1,165 @@
+#include "tests/tasks/keys/trial.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <regex>
+#include <stdexcept>
+
+#include "cachet/analysis/meta_model.h"
+#include "cachet/tasks/recipe.h"
+#include "cachet/train/error_message.h"
+#include "cachet/train/run_folder.h"
+#include "cachet/train/trainer.h"
+#include "tests/support/temporary_directory.h"
+
+namespace cachet::test {
+namespace {
+
+constexpr size_t kLongestLine = 500;
+constexpr std::ptrdiff_t kMostLines = 20;  // a problem each
+
+// What only a library says.
+constexpr std::array<std::string_view, 22> kWordsOfLibraries{"[enforce fail",
+                                                             "Expected ",
+                                                             "expected input",
+                                                             "cannot reshape",
+                                                             "shape '[",
+                                                             "view size",
+                                                             "basic_string",
+                                                             "vector::",
+                                                             "std::",
+                                                             "c10",
+                                                             "at::",
+                                                             "aten::",
+                                                             "ATen",
+                                                             "TORCH_",
+                                                             "INTERNAL ASSERT",
+                                                             "filesystem error",
+                                                             "cannot create std",
+                                                             "invalid_argument",
+                                                             "Resource temporarily",
+                                                             "map::at",
+                                                             "stoi",
+                                                             "stol"};
+
+bool is_of_memory(const std::string& message) {
+  return message.find("allocate memory") != std::string::npos ||
+         message.find("not enough memory") != std::string::npos || message.find("out of memory") != std::string::npos;
+}
+
+/// "done", or what the command would say after the kind of exception that it came by.
+std::string told(const std::function<void()>& work) {
+  try {
+    work();
+    return "done";
+  } catch (const std::bad_alloc&) {
+    return "memory out of memory";
+  } catch (const c10::Error& error) {
+    const std::string message = train::error_message(error);
+    return (is_of_memory(message) ? "memory " : "refused ") + message;
+  } catch (const std::length_error& error) {
+    return std::string("failed length_error: ") + error.what();
+  } catch (const std::logic_error& error) {
+    // Constructors refuse arguments in sentences of their own.
+    const bool of_arguments = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
+    return (of_arguments ? "refused " : "failed ") + std::string(error.what());
+  } catch (const std::exception& error) {
+    return std::string("refused ") + error.what();
+  }
+}
+
+Trial trial_of(const ChildOutcome& outcome) {
+  using End = Trial::End;
+  switch (outcome.end) {
+    case ChildOutcome::End::too_large:
+      return {End::too_large, "took more than its memory"};
+    case ChildOutcome::End::too_slow:
+      return {End::too_slow, "took more than its time"};
+    case ChildOutcome::End::crashed:
+      return {End::crashed, outcome.ending + "; it wrote: " + outcome.printed};
+    case ChildOutcome::End::done:
+      break;
+  }
+  const size_t blank = outcome.text.find(' ');
+  const std::string word = outcome.text.substr(0, blank),
+                    message = blank == std::string::npos ? "" : outcome.text.substr(blank + 1);
+  if (word == "done") return {End::done, ""};
+  if (word == "memory") return {End::too_large, message};
+  return {word == "refused" ? End::refused : End::failed, message};
+}
+
+/// The key, or its name within its table where that is a word that nothing else is called.
+bool names(const std::string& message, const std::string& path) {
+  if (message.find(path) != std::string::npos) return true;
+  const std::string name = path.substr(path.rfind('.') + 1);
+  return std::regex_search(message, std::regex("(^|[^a-z_])" + name + "([^a-z_]|$)"));
+}
+
+/// A file or folder, which is what the value of such a key names.
+bool shows_a_path(const std::string& message, const KnownKey& key) {
+  static const std::regex path("(^|[ '\"])(/|nowhere)");
+  const bool is_text = key.type == KnownKey::Type::text || key.type == KnownKey::Type::texts;
+  return is_text && std::regex_search(message, path);
+}
+
+}  // namespace
+
+const char* to_string(Trial::End end) {
+  switch (end) {
+    case Trial::End::done:
+      return "done";
+    case Trial::End::refused:
+      return "refused";
+    case Trial::End::failed:
+      return "failed";
+    case Trial::End::crashed:
+      return "crashed";
+    case Trial::End::too_large:
+      return "too large";
+    case Trial::End::too_slow:
+      return "too slow";
+  }
+  return "";
+}
+
+Trial train_a_step(const KeyFamily& family, const Settings& settings) {
+  data_of(family);
+  const TemporaryDirectory folder;
+  return trial_of(in_child([&] {
+    return told([&] {
+      config::Document document = document_of(family, settings);
+      const tasks::RecipePlan plan = tasks::read_recipe(document);
+      const auto task = plan.build();
+      train::RunFolder run =
+          train::RunFolder::create(folder / "run", {family.name, family.recipe}, document, {"cachet", "train"});
+      const train::Outcome outcome = train::Trainer(*task, plan.training, run, nullptr).run();
+      if (outcome.ending == train::Ending::not_finite) throw std::runtime_error(outcome.message);
+    });
+  }));
+}
+
+Trial build_shapes(const KeyFamily& family, const Settings& settings) {
+  data_of(family);
+  return trial_of(in_child([&] {
+    return told([&] {
+      config::Document document = document_of(family, settings);
+      analysis::build_on_meta(tasks::read_recipe(document).model());
+    });
+  }));
+}
+
+std::string fault_of(const Trial& trial, const KnownKey& key, const std::string& value) {
+  const std::string said = std::string(to_string(trial.end)) + ": " + trial.message;
+  if (trial.end == Trial::End::done || !trial.within_limits()) return "";
+  if (trial.end != Trial::End::refused) return said;
+  for (const std::string_view word : kWordsOfLibraries)
+    if (trial.message.find(word) != std::string::npos) return "a library's words: " + said;
+  if (trial.message.size() > kLongestLine * kMostLines + value.size() ||
+      std::ranges::count(trial.message, '\n') >= kMostLines)
+    return "a long message: " + said;
+  if (!names(trial.message, key.path) && !shows_a_path(trial.message, key)) return "the key is not named: " + said;
+  return "";
+}
+
+}  // namespace cachet::test
