@@ -308,8 +308,7 @@ TEST_F(DetectionTest, HasNoNumberWhereNothingCanBeMeasured) {
   const auto task = plan().build(Splits::test);
   ASSERT_EQ(task->data_notes().size(), 2U);
   EXPECT_NE(task->data_notes()[0].find("does not store the names of its classes"), std::string::npos);
-  EXPECT_EQ(task->data_notes()[1],
-            file.string() + ": has no object of the model's classes, so AP cannot be measured");
+  EXPECT_EQ(task->data_notes()[1], file.string() + ": has no object of the model's classes, so AP cannot be measured");
   task->model().eval();
   const train::Metrics metrics = task->evaluate([](int64_t, int64_t) {});
   for (const char* name : {"box_ap", "mask_ap"}) EXPECT_TRUE(std::isnan(metrics.find(name).value())) << name;
