@@ -23,7 +23,7 @@ class Numbers(command.FolderTest):
 
     def test_every_number_is_taken_word_for_word(self):
         numbers = [(words, option) for words, option, kind in self.options()
-                   if kind in NUMBERS or (*words, option) in LISTS]
+                   if option != "--seeds" and (kind in NUMBERS or (*words, option) in LISTS)]
         self.assertGreater(len(numbers), 45, numbers)
         self.assertIn((("data", "pairs"), "--held-out"), numbers)
         for words, option in numbers:
