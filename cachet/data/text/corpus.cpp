@@ -245,11 +245,11 @@ std::string digest_of_corpus_file(const CorpusOptions& options, SequenceSplit sp
   const fs::path root = find_corpus_root(options, working_folder), tokens = root / token_file_name(split);
   std::error_code unreadable;
   io::InputFile file(fs::exists(tokens, unreadable) ? tokens : find_corpus_text(root, split));
-  std::vector<std::byte> piece(kPieceOfText);
+  constexpr uint64_t kPieceBytes = uint64_t{1} << 24;
+  std::vector<std::byte> piece(kPieceBytes);
   Fingerprint bytes;
   for (uint64_t left = file.size(); left > 0;) {
-    const std::span<std::byte> next =
-        std::span(piece).first(static_cast<size_t>(std::min<uint64_t>(left, kPieceOfText)));
+    const std::span<std::byte> next = std::span(piece).first(static_cast<size_t>(std::min(left, kPieceBytes)));
     file.read(next);
     bytes.add(std::span<const std::byte>(next));
     left -= next.size();
