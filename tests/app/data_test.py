@@ -59,7 +59,7 @@ class Matching(command.CommandTest):
             write_reviews(pathlib.Path(folder) / "imdb")
             said = self.json_of("data", "matching", "--imdb", "imdb", "-o", "pairs", "--json", cwd=folder)
             self.assertEqual(said, {"schema": 1, "folder": "pairs", "train": 72, "evaluation": 8, "test": 20,
-                                    "reviews_left_out": 0})
+                                    "reviews_left_out": 0, "notes": []})
             rows = (pathlib.Path(folder) / "pairs/imdb_pairs.test.tsv").read_text().splitlines()
             self.assertEqual(len(rows), 20)
             for row in rows:
@@ -86,7 +86,7 @@ class Subwords(command.CommandTest):
             write_reviews(root / "imdb")
             words = ["data", "subwords", "--train", "imdb/train", "--vocabulary", "40"]
             said = self.json_of(*words, "-o", "a.model", "--json", cwd=folder)
-            self.assertEqual(list(said), ["schema", "file", "texts", "bytes_replaced", "vocabulary", "hash"])
+            self.assertEqual(list(said), ["schema", "file", "texts", "bytes_replaced", "notes", "vocabulary", "hash"])
             self.assertEqual((said["texts"], said["vocabulary"]), (40, 40))
             self.assertEqual(said["hash"], hashlib.sha256((root / "a.model").read_bytes()).hexdigest())
             done = self.succeed(*words, "-o", "b.model", cwd=folder)
@@ -147,7 +147,7 @@ class Pairs(command.CommandTest):
             words = ["data", "pairs", "all.tsv.xz", "--columns", "en,de,-", "--held-out", "5"]
             said = self.json_of(*words, "-o", "out", "--json", cwd=folder)
             self.assertEqual(said, {"schema": 1, "folder": "out", "train": 80, "validation": 10, "test": 10, "sentences": 50,
-                                    "left_out_empty": 1, "left_out_repeated": 1})
+                                    "left_out_empty": 1, "left_out_repeated": 1, "left_out_byte_order_mark": False})
             read = lambda name: (root / "out" / name).read_text().splitlines()
             self.assertEqual(sorted(path.name for path in (root / "out").iterdir()),
                              ["test.de", "test.en", "train.de", "train.en", "valid.de", "valid.en"])

@@ -19,13 +19,13 @@ class Use(RunTest):
 
     def test_eval_gives_the_metrics_of_the_training(self):
         result = self.json_of("eval", "run", "--json", cwd=self.folder)
-        self.assertEqual(list(result), ["schema", "checkpoint", "images", "metrics"])
+        self.assertEqual(list(result), ["schema", "checkpoint", "images", "of", "metrics"])
         step = int(pathlib.Path(result["checkpoint"]).name.removeprefix("step-"))
         event, = [event for event in self.events("run") if event["kind"] == "evaluation" and event["step"] == step]
         self.assertEqual(result["metrics"], event["metrics"])
-        self.assertEqual(result["images"], 33)
+        self.assertEqual((result["images"], result["of"]), (33, 33))
         last = self.json_of("eval", "run/checkpoints/step-00000036", "--set", "data.limit=10", "--json", cwd=self.folder)
-        self.assertEqual(last["images"], 10)
+        self.assertEqual((last["images"], last["of"]), (10, 33))
         self.assertIn("top1", self.cachet("eval", "run").stdout)
 
     def test_a_metric_and_its_error_are_one_row(self):
