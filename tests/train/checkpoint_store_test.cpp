@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -179,7 +180,7 @@ TEST(CheckpointStore, AReaderFindsACheckpointAtAnyMomentOfRotation) {
   store.save(test::the_best(stored(1)));
   std::atomic<bool> over = false;
   std::thread saving([&] {
-    for (int64_t step = 2; step <= 200; ++step) store.save(test::the_best(stored(step)));
+    for (int64_t step = 2; step <= 100; ++step) store.save(test::the_best(stored(step)));
     over = true;
   });
   int reads = 0;
@@ -187,6 +188,7 @@ TEST(CheckpointStore, AReaderFindsACheckpointAtAnyMomentOfRotation) {
   for (; !over && problem.empty(); ++reads) {
     try {
       const HeldCheckpoint held = hold_checkpoint(folder.path());
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // as commands do that load data in between
       read_weights(held.folder);
     } catch (const std::exception& error) {
       problem = error.what();
