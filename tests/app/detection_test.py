@@ -193,7 +193,7 @@ class Detection(command.CommandTest):
         for checkpoint in (self.folder / "old/checkpoints").iterdir():  # they have the digest of a recipe with the key
             shutil.rmtree(checkpoint) if checkpoint.is_dir() else checkpoint.unlink()
         said = self.refused("train", "tiny.toml", "--run", "old", "--resume", "--set", 'data.orientation="apply"',
-                            cwd=self.folder, code=1)
+                            cwd=self.folder, code=1, lines=3)
         self.assertIn('data.orientation: (absent) -> "apply"', said)
         self.cachet("train", "tiny.toml", "--run", "old", "--resume", "--progress", "none", "--set", "train.limit=3 steps")
         self.assertIn('orientation = "ignore"', (self.folder / "old/resolved.toml").read_text())
