@@ -160,9 +160,9 @@ TEST(DetectionTally, MeasuresBoxesOfObjectsWithoutAMask) {
   DetectionTally tally(2, /*masks=*/true);
   tally.add(0, 50, truths, found);
   const DetectionEvaluation evaluation = tally.finish();
-  EXPECT_EQ(evaluation.boxes.numbers[0], 1);
+  EXPECT_NEAR(evaluation.boxes.numbers[0], 1, 1e-12);
   EXPECT_EQ(evaluation.boxes.classes[1].truths, 1);
-  EXPECT_EQ(evaluation.masks->numbers[0], 1) << "of the class whose object has a mask";
+  EXPECT_NEAR(evaluation.masks->numbers[0], 1, 1e-12) << "of the class whose object has a mask";
   EXPECT_EQ(evaluation.masks->classes[1].truths, 0);
   EXPECT_EQ(evaluation.masks->classes[1].ap, -1);
 }
