@@ -53,7 +53,7 @@ std::string to_json(const RunDescription& description) {
   const SampleWords& words = description.words;
   DescriptionJson metrics = DescriptionJson::array();
   for (const report::MetricDescription& metric : description.metrics) metrics.push_back(metric_to_json(metric));
-  return DescriptionJson{
+  DescriptionJson json{
       {"task", description.task},
       {"words", {{"one", words.one}, {"many", words.many}, {"rate", words.rate}, {"held_out", words.held_out}}},
       {"model",
@@ -61,9 +61,10 @@ std::string to_json(const RunDescription& description) {
         {"parameters", description.parameters},
         {"macs",
          {{"linear_convolution", description.linear_convolution_macs}, {"attention", description.attention_macs}}}}},
-      {"metrics", std::move(metrics)},
-      {"evaluation", {{"samples", description.evaluated}, {"of", description.split_size}}}}
-      .dump();
+      {"metrics", std::move(metrics)}};
+  if (description.evaluated > 0)
+    json["evaluation"] = {{"samples", description.evaluated}, {"of", description.split_size}};
+  return json.dump();
 }
 
 std::optional<RunDescription> run_description_from_json(const std::string& text) {

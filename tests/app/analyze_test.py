@@ -81,7 +81,7 @@ class Analyze(RunTest):
         shutil.copytree(self.folder / "run", bare, ignore=shutil.ignore_patterns("checkpoints"))
         self.assertIn("checkpoint", self.refused("analyze", "bare", cwd=self.folder, code=1))
         self.assertIn("8 steps", self.refused("analyze", "run", "--steps", "7", cwd=self.folder))
-        self.assertIn("one at least", self.refused("analyze", "run", "--samples", "0", cwd=self.folder))
+        self.assertIn("a whole number from 1", self.refused("analyze", "run", "--samples", "0", cwd=self.folder))
         self.assertIn("'caches'", self.refused("analyze", "run", "--what", "cachs", cwd=self.folder))
         self.assertIn("twice", self.refused("analyze", "run", "run", cwd=self.folder))
         self.assertIn("read", self.refused("analyze", "run", "-o", "run", cwd=self.folder))

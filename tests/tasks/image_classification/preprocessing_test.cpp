@@ -176,7 +176,8 @@ TEST(Preprocessing, IsReadOverItsDefaultsAndWrittenWhole) {
   EXPECT_EQ(read.resize.crop_fraction, 1);
   EXPECT_EQ(read.normalization.mean, kImageNetMean);
   const std::string written = document.resolved_toml(/*with_origins=*/false);
-  EXPECT_NE(written.find("kind = \"class_folders\"\nclasses = 5"), std::string::npos) << written;
+  EXPECT_NE(written.find("kind = \"class_folders\"\norientation = \"ignore\"\nclasses = 5"), std::string::npos)
+      << written;
   auto again = config::Document::from_text(written, "recipe.toml");
   EXPECT_EQ(to_json(read_preprocessing(again.root().table("data"), plan, {})), to_json(read));
   again.finish();
