@@ -166,7 +166,7 @@ class Export(RunTest):
             manifest.write_text(whole)
             return said
 
-        self.assertIn("newer version", damaged(lambda content: content.update(version=2)))
+        self.assertIn("newer version", damaged(lambda content: content.update(version=3)))
         self.assertIn("export the model again", damaged(lambda content: content.update(engine="abacus")))
         self.assertIn("export the model again", damaged(lambda content: content.pop("inputs")))
         weights = self.folder / "deployed/model.safetensors"
