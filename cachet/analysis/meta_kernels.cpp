@@ -6,6 +6,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/result_type.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -67,6 +68,12 @@ Tensor& where_shape(const Tensor& condition, const Tensor& a, const Tensor& b, T
   return out;
 }
 
+Tensor where_self_shape(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  const at::DimVector sizes =
+      at::infer_size_dimvector(condition.sizes(), at::infer_size_dimvector(a.sizes(), b.sizes()));
+  return at::empty(sizes, condition.options().dtype(at::result_type(a, b)).device(at::kMeta));
+}
+
 Tensor relu_shape(const Tensor& x) { return at::empty_like(x); }
 
 Tensor& relu_in_place(Tensor& x) { return x; }
@@ -122,6 +129,7 @@ void register_meta_kernels() {
     add_missing(made, "im2col", "", im2col_shape);
     add_missing(made, "index_select", "", index_select_shape);
     add_missing(made, "where", "self_out", where_shape);
+    add_missing(made, "where", "self", where_self_shape);
     return made;
   }();
 }

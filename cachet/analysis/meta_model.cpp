@@ -1,11 +1,59 @@
 #include "cachet/analysis/meta_model.h"
 
 #include <ATen/ops/empty_like.h>
+#include <c10/core/CPUAllocator.h>
+#include <sys/mman.h>
+
+#include <memory>
 
 #include "cachet/analysis/meta_kernels.h"
 #include "cachet/nn/initialization.h"
 
 namespace cachet::analysis {
+namespace {
+
+/// Gives large tensors address space alone, which takes memory only where somebody writes.
+class ReservingAllocator final : public c10::Allocator {
+ public:
+  explicit ReservingAllocator(c10::Allocator* before) : before_(before) {}
+
+  c10::DataPtr allocate(size_t bytes) override {
+    constexpr size_t kLarge = size_t{1} << 20;
+    if (bytes < kLarge) return before_->allocate(bytes);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return before_->allocate(bytes);  // its error says how much is missing
+    return {memory, new Piece{memory, bytes}, &release, c10::Device(c10::kCPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  void copy_data(void* to, const void* from, size_t bytes) const override { default_copy_data(to, from, bytes); }
+
+ private:
+  struct Piece {
+    void* memory;
+    size_t bytes;
+  };
+  static void release(void* context) {
+    const std::unique_ptr<Piece> piece(static_cast<Piece*>(context));
+    munmap(piece->memory, piece->bytes);
+  }
+
+  c10::Allocator* before_;
+};
+
+/// While it lives, LibTorch's tensors of the CPU come from a ReservingAllocator.
+class ReservedMemory {
+ public:
+  ReservedMemory() { c10::SetCPUAllocator(&reserving_); }
+  ~ReservedMemory() { c10::SetCPUAllocator(before_); }
+  ReservedMemory(const ReservedMemory&) = delete;
+  ReservedMemory& operator=(const ReservedMemory&) = delete;
+
+ private:
+  c10::Allocator* before_ = c10::GetCPUAllocator();
+  ReservingAllocator reserving_{before_};
+};
+
+}  // namespace
 
 void move_to_meta(torch::nn::Module& module) {
   at::NoGradGuard no_grad;
@@ -21,6 +69,7 @@ void move_to_meta(torch::nn::Module& module) {
 std::shared_ptr<models::Model> build_on_meta(const models::ModelPlan& plan) {
   register_meta_kernels();
   const nn::WithoutInitialization no_values;
+  const ReservedMemory no_memory;
   auto model = plan.build();
   move_to_meta(*model);
   return model;

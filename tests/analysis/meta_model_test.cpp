@@ -75,6 +75,8 @@ TEST(MetaModel, ShapesAreThoseOfTheCpu) {
   same(at::rand({2, 3, 9, 8}), [](const at::Tensor& x) { return at::adaptive_avg_pool2d(x, {4, 3}); });
   for (const at::Tensor& x : {at::rand({2, 3, 9, 8}), at::rand({3, 9, 8})})
     same(x, [](const at::Tensor& y) { return at::im2col(y, {3, 2}, {2, 1}, {1, 0}, {2, 3}); });
+  same(at::rand({5, 4}),
+       [](const at::Tensor& x) { return at::where(x.gt(0.5).narrow(1, 0, 1), x, x.narrow(0, 0, 1)); });
   same(at::rand({5, 4}), [](const at::Tensor& x) { return x.index_select(-2, at::arange(3)); });
 }
 

@@ -77,7 +77,8 @@ class Limits(command.FolderTest):
 
     def test_expressions_of_which_none_has_such_a_length(self):
         for words in ((), ("--shorter-than", "100000", "--longer-than", "99000")):
-            errors = self.refusal("data", "listops", "-o", "expressions", "--depth", "1000", "--threads", "1", *words)
+            errors = self.refusal("data", "listops", "-o", "expressions", "--depth", "1000", "--threads", "1", "--progress",
+                                  "none", *words)
             self.assertIn("draws gave no new one of such a length", errors)
         self.assertFalse((self.folder / "expressions").exists())
 

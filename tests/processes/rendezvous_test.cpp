@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -164,10 +165,10 @@ TEST(Rendezvous, ReportsForWhomItWaits) {
 }
 
 /// What a process says that looks for process 0 at a port.
-std::string message_at(uint16_t port) {
+std::string message_at(uint16_t port, std::chrono::seconds join = std::chrono::seconds(3)) {
   return test::thrown_message<ProcessLost>([&] {
     meet({.rank = 1, .size = 2, .port = port}, nullptr,
-         {.waiting = {.report_every = std::chrono::seconds(1)}, .join = std::chrono::seconds(3)});
+         {.waiting = {.report_every = std::chrono::seconds(1)}, .join = join});
   });
 }
 
@@ -200,12 +201,14 @@ TEST(Rendezvous, AnotherProgramsServerIsNamed) {
       if (poll(&waiting, 1, 50) != 1) continue;
       const int peer = accept(listening, nullptr, nullptr);
       if (peer < 0) continue;
+      std::array<char, 256> request{};
+      EXPECT_GT(recv(peer, request.data(), request.size(), 0), 0);
       const std::string_view answer = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
       EXPECT_GT(send(peer, answer.data(), answer.size(), MSG_NOSIGNAL), 0);
       close(peer);
     }
   });
-  const std::string said = message_at(port);
+  const std::string said = message_at(port, std::chrono::seconds(20));
   done = true;
   server.join();
   close(listening);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -64,7 +65,9 @@ TEST(ListOpsFolder, HoldsWhatWasAskedFor) {
   ListOpsOptions options{.train = 600, .validation = 30, .test = 20, .depth = 4, .longer_than = 5, .shorter_than = 40};
   std::vector<int64_t> heard;
   const auto statistics = write_listops_folder(folder / "data", options, [&](int64_t done) { heard.push_back(done); });
-  EXPECT_EQ(heard, (std::vector<int64_t>{0, 256, 512}));
+  ASSERT_FALSE(heard.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(heard));
+  EXPECT_EQ(heard.back(), 650);
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder / "data"))
     names.push_back(entry.path().filename().string());
