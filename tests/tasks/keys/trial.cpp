@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <new>
 #include <regex>
 #include <stdexcept>
@@ -64,6 +65,8 @@ std::string told(const std::function<void()>& work) {
     // Constructors refuse arguments in sentences of their own.
     const bool of_arguments = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
     return (of_arguments ? "refused " : "failed ") + std::string(error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return "refused " + train::error_message(error);
   } catch (const std::exception& error) {
     return std::string("refused ") + error.what();
   }
