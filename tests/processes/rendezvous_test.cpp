@@ -195,6 +195,7 @@ TEST(Rendezvous, AnotherProgramsServerIsNamed) {
   const uint16_t port = socket.port();
   const int listening = socket.release();
   std::atomic<bool> done = false;
+  std::atomic<int> answered = 0;
   std::thread server([&] {
     while (!done) {
       pollfd waiting{listening, POLLIN, 0};
@@ -202,9 +203,11 @@ TEST(Rendezvous, AnotherProgramsServerIsNamed) {
       const int peer = accept(listening, nullptr, nullptr);
       if (peer < 0) continue;
       std::array<char, 256> request{};
-      EXPECT_GT(recv(peer, request.data(), request.size(), 0), 0);
       const std::string_view answer = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
-      EXPECT_GT(send(peer, answer.data(), answer.size(), MSG_NOSIGNAL), 0);
+      // The client may close its last connection before it asks anything.
+      if (recv(peer, request.data(), request.size(), 0) > 0 &&
+          send(peer, answer.data(), answer.size(), MSG_NOSIGNAL) > 0)
+        ++answered;
       close(peer);
     }
   });
@@ -212,6 +215,7 @@ TEST(Rendezvous, AnotherProgramsServerIsNamed) {
   done = true;
   server.join();
   close(listening);
+  EXPECT_GT(answered, 0);
   EXPECT_EQ(said, "what listens at 127.0.0.1:" + std::to_string(port) +
                       " is not the store of this run's processes; does another program use the port?");
 }

@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Families, KeyValuesRobustness, ::testing::ValuesIn(test
 
 // What the pages and recipes write, and what readers ask for, is among the keys that are taken through a step.
 TEST(KeyValues, HaveEachDocumentedKey) {
-  std::set<std::string> known, names;
+  std::set<std::string> known{"task.kind"}, names;  // which chooses the family
   for (const KeyFamily& family : test::key_families()) {
     for (const KnownKey& key : test::known_keys(family)) {
       known.insert(key.path);
