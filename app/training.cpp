@@ -140,12 +140,23 @@ NewRunPath::NewRunPath(const TrainArguments& arguments, const TrainingJob& job) 
   if (!arguments.resume && fs::exists(job.run)) path = train::new_run_path(arguments.runs, job.recipe.stem().string());
 }
 
+namespace {
+
+/// The values that a resumed run, or a new run of a resumed folder of seeds, has to keep. Another process may be making
+/// the run of a seed: until it is there, the values are those of the folder of seeds.
+std::optional<train::RecipeValues> earlier_values(const TrainingJob& job, const std::optional<fs::path>& resumed) {
+  if (resumed && train::is_run_folder(*resumed)) return train::RunFolder::open(*resumed).values();
+  if (job.resumes && train::is_run_folder(job.run)) return train::RunFolder::open(job.run).values();
+  return std::nullopt;
+}
+
+}  // namespace
+
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                        const std::optional<fs::path>& resumed) {
   ReadRecipe recipe{read_document(job.recipe, arguments.settings), {}};
-  if (resumed)
-    tasks::set_earlier_options(recipe.document, [values = train::RunFolder::open(*resumed).values()](
-                                                    const std::string& key) { return values.contains(key); });
+  if (const auto values = earlier_values(job, resumed))
+    tasks::set_earlier_options(recipe.document, [&](const std::string& key) { return values->contains(key); });
   if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
   recipe.plan = tasks::read_recipe(recipe.document);
   return recipe;
