@@ -212,7 +212,9 @@ int run_sweep(const SweepArguments& arguments) {
   // A key that is none, or a value out of range, is a mistake in the recipe: nothing begins.
   for (const tasks::SweepPoint& point : sweep.points) {
     const TrainArguments training = training_of(arguments, sweep, point, folder);
-    read_recipe(training_job(training, /*several=*/true), training, training.seed);
+    TrainingJob job = training_job(training, /*several=*/true);
+    job.resumes = false;  // a point whose run is damaged fails when its turn comes
+    read_recipe(job, training, training.seed);
   }
   if (arguments.print || arguments.dry_run) {
     for (const tasks::SweepPoint& point : sweep.points) {
