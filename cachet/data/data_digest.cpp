@@ -2,10 +2,8 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <future>
-
 #include "cachet/data/fingerprint.h"
+#include "cachet/data/many_files.h"
 #include "cachet/io/error.h"
 #include "cachet/io/image.h"
 #include "cachet/io/read_file.h"
@@ -24,18 +22,9 @@ FileState state_of(const std::filesystem::path& file) {
   return {found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
 }
 
-/// Several threads ask, because a network's file system takes a millisecond to answer.
 std::vector<FileState> states_of(const std::filesystem::path& folder, std::span<const std::string> names) {
-  constexpr size_t kThreads = 16, kLeastOfThread = 4096;
   std::vector<FileState> states(names.size());
-  const size_t of_thread = std::max(kLeastOfThread, (names.size() + kThreads - 1) / kThreads);
-  std::vector<std::future<void>> parts;
-  for (size_t begin = 0; begin < names.size(); begin += of_thread)
-    parts.push_back(std::async(begin == 0 ? std::launch::deferred : std::launch::async, [&, begin] {
-      const size_t end = std::min(names.size(), begin + of_thread);
-      for (size_t i = begin; i < end; ++i) states[i] = state_of(folder / names[i]);
-    }));
-  for (std::future<void>& part : parts) part.get();
+  look_at_files(names.size(), [&](size_t i) { states[i] = state_of(folder / names[i]); });
   return states;
 }
 

@@ -27,6 +27,7 @@ std::unique_ptr<Task> RecipePlan::build(Splits splits) const {
   train::prepare_process(training.train);
   std::unique_ptr<Task> built = task->build(training.train, splits);
   if (splits == Splits::both) built->note_doubts();
+  if (splits == Splits::both || splits == Splits::test) built->check_evaluation_files();
   return built;
 }
 

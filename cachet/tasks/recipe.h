@@ -17,7 +17,8 @@ struct RecipePlan {
   std::shared_ptr<const TaskPlan> task;
 
   models::ModelPlan model() const { return task->profile().model; }
-  /// Sets up the process (threads, seed) and builds the task, with weights drawn at random.
+  /// Sets up the process (threads, seed) and builds the task, with weights drawn at random. If the task is to evaluate,
+  /// checks that the files of the evaluation can be read (Task::check_evaluation_files).
   std::unique_ptr<Task> build(Splits splits = Splits::both) const;
 
   /// Fills the task's model with the weights that train.init names, for a run that begins: unified norms start their

@@ -8,6 +8,7 @@
 
 #include "cachet/data/vision/image_source.h"
 #include "cachet/nn/cache/cache.h"
+#include "cachet/tasks/evaluation_files.h"
 #include "cachet/tasks/task_profile.h"
 #include "cachet/train/task.h"
 
@@ -49,6 +50,13 @@ class Task : public train::Task {
   virtual std::map<std::string, const data::ImageSource*> image_sources() const { return {}; }
   /// Of data that an evaluation compares the model with and data_digests() does not have; empty where there are none.
   virtual std::string digest_of_comparisons() const { return {}; }
+
+  /// The files that evaluate() opens, as a look at their folder shows them now; none of a task that has read all that
+  /// it evaluates with.
+  virtual EvaluationFiles evaluation_files() const { return {}; }
+  /// Notes how many of evaluation_files() are left out, before the first evaluation. Throws io::Error if one that must
+  /// be there cannot be read.
+  void check_evaluation_files() { note(checked(evaluation_files())); }
 
   /// Notes what of the model is hardly meant, before it is trained: of the first cache that gives reason to.
   void note_doubts();

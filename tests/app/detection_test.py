@@ -155,6 +155,30 @@ class Detection(command.CommandTest):
         self.assertEqual(lines[27], "AP and its standard error over the images: " + ", ".join(
             f"{kind} {metrics[name]:.3f} ± {metrics[name + '_stderr']:.3f}" for kind, name in (("bbox", "box_ap"), ("segm", "mask_ap"))))
 
+    def test_images_of_the_evaluation_are_looked_at_before_the_first_step(self):
+        shutil.copytree(self.folder / "shapes", self.folder / "torn")
+        images = self.folder / "torn/images/val"
+        (images / "000030.png").write_bytes(b"")
+        (images / "000040.png").unlink()
+        words = ["train", "tiny.toml", "--set", "data.root=torn", "--set", "train.limit=2 steps"]
+        counted = f"2 of the {VALIDATION} files of the evaluation cannot be read"
+        first = f"; the first: {images}/000030.png: is empty"
+        for more in (["--dry-run"], ["--run", "not-begun"]):
+            done = command.run(*words, *more, cwd=self.folder)
+            self.assertEqual(done.returncode, 1, more)
+            self.assertIn(counted + first + '; put them back, or set data.on_bad_image = "skip", which leaves such files out',
+                          done.stderr)
+        self.assertFalse((self.folder / "not-begun").exists())
+        skip = ["--set", 'data.on_bad_image="skip"']
+        self.assertIn(counted + ' and are left out (data.on_bad_image = "skip")' + first,
+                      self.cachet(*words, *skip, "--dry-run").stderr)
+        done = self.cachet(*words, *skip, "--run", "skips", "--progress", "none")
+        log = (self.folder / "skips/log.txt").read_text()
+        for said in (done.stderr, log):
+            self.assertIn(counted + ' and are left out (data.on_bad_image = "skip")' + first, said)
+        # By the rule of reading: as many as the evaluation then goes without.
+        self.assertIn(f"evaluated without 2 of {VALIDATION} images", done.stderr)
+
     def test_images_without_annotations_are_answered_for_submission(self):
         instances = json.loads((self.folder / "shapes/annotations/instances_val.json").read_text())
         del instances["annotations"]

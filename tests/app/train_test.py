@@ -130,7 +130,8 @@ class Train(RunTest):
         self.cachet("train", "run", "--resume", "--set", "train.limit=12 steps", "--progress", "none")
         self.assertEqual(json.loads((run / "run.json").read_text())["data"], kept)
 
-    def test_an_evaluation_that_fails_loses_no_step(self):
+    def write_photos(self):
+        """Class folders, and the options that make a recipe one of them."""
         for split, count in (("train", 8), ("val", 4)):
             for label in ("a", "b"):
                 folder = self.folder / "photos" / split / label
@@ -139,7 +140,29 @@ class Train(RunTest):
                     write_png(folder / f"{number}.png", 8, 8, pixels(2 * number + (label == "b")))
         settings = ["data.root=photos", "data.kind=class_folders", "data.classes=2", "data.resize.image_size=8", "train.epochs=6",
                     "train.checkpoint_every=1000 steps", "train.evaluate_every=2 steps"]
-        settings = [word for each in settings for word in ("--set", each)]
+        return [word for each in settings for word in ("--set", each)]
+
+    def test_files_of_the_evaluation_are_looked_at_before_the_first_step(self):
+        settings = self.write_photos()
+        empty, absent = (self.folder / "photos/val/b" / name for name in ("2.png", "3.png"))
+        kept = empty.read_bytes()
+        empty.write_bytes(b"")
+        absent.unlink()
+        absent.symlink_to("nowhere.png")
+        self.train("trained", *settings, "--set", "train.limit=2 steps", "--set", "data.validation_folder=train")
+        for words in (("train", "tiny.toml", "--run", "run"), ("train", "tiny.toml", "--dry-run"), ("eval", "trained")):
+            options = settings if words[0] == "train" else ["--set", "data.validation_folder=val"]
+            done = command.run(*words, *options, cwd=self.folder)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn(f"2 of the 8 files of the evaluation cannot be read; the first: {empty}: is empty; "
+                          "put them back", done.stderr)
+        self.assertFalse((self.folder / "run").exists(), "nothing was begun")
+        empty.write_bytes(kept)
+        self.assertIn(f"1 of the 8 files of the evaluation cannot be read: {absent}: opening failed: No such file or "
+                      "directory; put it back", self.refused("train", "tiny.toml", "--run", "run", *settings, cwd=self.folder, code=1))
+
+    def test_an_evaluation_that_fails_loses_no_step(self):
+        settings = self.write_photos()
         damaged = self.folder / "photos/val/b/3.png"
         whole = damaged.read_bytes()
         damaged.write_bytes(whole[:-30] + bytes(30))

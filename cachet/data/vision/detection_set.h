@@ -92,6 +92,8 @@ class DetectionSet {
   int64_t split_size() const { return std::max(split_size_, size()); }
 
   DataDigest digest() const;
+  /// What a look at the files of its images shows without opening them.
+  FileFaults file_faults() const { return files_.subset(kept_)->file_faults(); }
   /// Of one image, its bytes with it, and of all that the file says of it.
   std::string sample_digest(int64_t index) const;
   std::string fingerprint() const;  // as version 0.1.0 made it

@@ -56,6 +56,7 @@ class ImageFiles final : public ImageSource {
   io::DecodedImage decoded(int64_t index, const io::ImageChooser& choose) const;
   DataDigest digest() const override;
   std::string image_digest(int64_t index) const override;
+  FileFaults file_faults() const override { return faults_of_files(folder_, names_); }
   void keep_digests() const override { digests_->keep(); }
   std::vector<int64_t> files_read() const override { return digests_->images(); }
   void add_to(Fingerprint& fingerprint) const override;

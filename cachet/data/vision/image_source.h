@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cachet/data/data_digest.h"
+#include "cachet/data/file_faults.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/io/image_request.h"
 
@@ -38,6 +39,8 @@ class ImageSource {
   /// Of one image: its pixels in memory; of a file its bytes, as they were read last where digests are kept and the
   /// file was read, else as they are now.
   virtual std::string image_digest(int64_t index) const = 0;
+  /// What a look at image files shows without opening them; no files of images that are in memory.
+  virtual FileFaults file_faults() const { return {}; }
   /// From now on digests of image files are taken as the files are read.
   virtual void keep_digests() const {}
   /// The image files that were read since, in rising order; empty of images that are in memory.

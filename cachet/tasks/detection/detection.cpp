@@ -199,6 +199,12 @@ std::map<std::string, const data::ImageSource*> Detection::image_sources() const
 }
 
 std::map<std::string, std::string> Detection::data_fingerprints() const {
+EvaluationFiles Detection::evaluation_files() const {
+  return {.faults = validation_->file_faults(),
+          .setting_to_skip = "data.on_bad_image = \"skip\"",
+          .skips = options_.on_bad_image == data::OnBadImage::skip};
+}
+
   std::map<std::string, std::string> fingerprints;
   if (training_) fingerprints["training"] = training_->fingerprint();
   if (validation_) fingerprints["evaluation"] = validation_->fingerprint();

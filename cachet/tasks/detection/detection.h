@@ -42,6 +42,7 @@ class Detection : public Task,
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
   std::map<std::string, const data::ImageSource*> image_sources() const override;
+  EvaluationFiles evaluation_files() const override;
   std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;

@@ -27,6 +27,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   std::map<std::string, data::DataDigest> data_digests() const override;
   std::map<std::string, std::string> data_fingerprints() const override;
   std::map<std::string, const data::ImageSource*> image_sources() const override;
+  EvaluationFiles evaluation_files() const override { return {.faults = test_->images().file_faults()}; }
   std::string sample_digest(int64_t index) override { return test_->sample_digest(index); }
   std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override { return training_loader_->batches(); }
