@@ -35,7 +35,8 @@ void empty(const fs::path& folder) {
     if (has_pictures && entry.is_regular_file(absent) && entry.path().extension() == ".png")
       fs::remove(entry.path(), absent);
   }
-  for (const char* name : {kRecordsName, "results.json", "bbox.json", "segm.json"}) fs::remove(folder / name, absent);
+  for (const char* name : {kRecordsName, "results.json", "images.json", "bbox.json", "segm.json"})
+    fs::remove(folder / name, absent);
 }
 
 }  // namespace

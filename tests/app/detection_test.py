@@ -240,7 +240,7 @@ class Detection(command.CommandTest):
             shutil.copy(self.folder / "shapes/images/val/000001.png", images / name)
         shutil.copy(self.folder / "shapes/images/val/000002.png", images / "more" / names[1])
         done = self.cachet("predict", "run", "long", "-o", "seen-long")
-        self.assertEqual(done.stdout, "seen-long: 5 pictures, results.json\n")
+        self.assertEqual(done.stdout, "seen-long: 5 pictures, results.json, images.json\n")
         pictures = sorted(path.name for path in (self.folder / "seen-long/pictures").iterdir())
         self.assertEqual(len(pictures), 5)
         self.assertTrue(all(name.endswith(".png") for name in pictures), pictures)
@@ -295,7 +295,7 @@ class Detection(command.CommandTest):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("passed over: photographs/000002.png: ", done.stderr)
         self.assertIn("1 of 4 images could not be read; seen/predictions.jsonl says why", done.stderr)
-        self.assertEqual(done.stdout, "seen: 3 pictures, results.json\n")
+        self.assertEqual(done.stdout, "seen: 3 pictures, results.json, images.json\n")
         self.assertEqual(sorted(path.name for path in (self.folder / "seen/pictures").iterdir()),
                          ["000001-3.png", "000001.png", "000003.png"])
         records = [json.loads(line) for line in lines_of(self.folder / "seen/predictions.jsonl")]
@@ -305,9 +305,13 @@ class Detection(command.CommandTest):
         self.assertEqual(len(results), sum(len(record.get("detections", [])) for record in records))
         for result in results:
             self.assertEqual(set(result), {"image_id", "bbox", "score", "category_id", "segmentation"})
-            self.assertIn(result["image_id"], (0, 2, 3))
+            self.assertIn(result["image_id"], (0, 2, 3))  # two names are the same number
             self.assertIn(result["category_id"], (10, 20, 30, 40, 50, 60))
 
+        images = json.loads((self.folder / "seen/images.json").read_text())
+        self.assertEqual(images["images"], [{"id": record["index"], "file_name": record["file"]} for record in records
+                                            if "error" not in record])
+        self.assertEqual([category["id"] for category in images["categories"]], [10, 20, 30, 40, 50, 60])
         held = {path: path.read_bytes() for path in (self.folder / "seen").rglob("*.*") if path.is_file()}
         self.assertIn("other data or options", self.refused("predict", "run", "photographs", "-o", "seen", cwd=self.folder, code=1))
         again = command.run("predict", "run", "photographs", "-o", "seen", "--least-score", "0.05", cwd=self.folder)
@@ -318,6 +322,18 @@ class Detection(command.CommandTest):
         self.assertEqual(json.loads(single)["detections"], records[2]["detections"])
         self.cachet("predict", "run", "photographs/000003.png", "-o", "seen", "--overwrite")
         self.assertEqual([path.name for path in (self.folder / "seen/pictures").iterdir()], ["000003.png"])
+        self.assertEqual(json.loads((self.folder / "seen/images.json").read_text())["images"],
+                         [{"id": 3, "file_name": "photographs/000003.png"}])
+
+    def test_results_of_given_images_have_the_ids_of_their_set(self):
+        """Those of a set whose file names are its ids, as COCO's are, can be measured with the annotations of the set."""
+        self.cachet("predict", "run", "shapes/images/val", "-o", "given-ids", "--least-score", "0.05")
+        results, images = (json.loads((self.folder / "given-ids" / name).read_text()) for name in ("results.json", "images.json"))
+        of_set = json.loads((self.folder / "shapes/annotations/instances_val.json").read_text())["images"]
+        names = {image["id"]: image["file_name"] for image in of_set}
+        self.assertEqual({image["id"]: pathlib.Path(image["file_name"]).name for image in images["images"]}, names)
+        self.assertLessEqual({result["image_id"] for result in results}, set(names))
+        self.assertGreater(len(results), 0)
 
     def test_images_are_answered_as_well_where_the_data_are_not(self):
         for name, words in (("with", []), ("without", ["--set", "data.root=nowhere"])):

@@ -23,6 +23,7 @@
 #include "cachet/report/progress.h"
 #include "cachet/tasks/detection/annotated_picture.h"
 #include "cachet/tasks/detection/detection_stream.h"
+#include "cachet/tasks/detection/given_results.h"
 #include "cachet/tasks/detection/made_up_scenes.h"
 #include "cachet/tasks/detection/training_scenes.h"
 #include "cachet/tasks/records.h"
@@ -198,13 +199,13 @@ std::map<std::string, const data::ImageSource*> Detection::image_sources() const
   return sources;
 }
 
-std::map<std::string, std::string> Detection::data_fingerprints() const {
 EvaluationFiles Detection::evaluation_files() const {
   return {.faults = validation_->file_faults(),
           .setting_to_skip = "data.on_bad_image = \"skip\"",
           .skips = options_.on_bad_image == data::OnBadImage::skip};
 }
 
+std::map<std::string, std::string> Detection::data_fingerprints() const {
   std::map<std::string, std::string> fingerprints;
   if (training_) fingerprints["training"] = training_->fingerprint();
   if (validation_) fingerprints["evaluation"] = validation_->fingerprint();
@@ -427,10 +428,9 @@ std::vector<int64_t> Detection::category_ids() const {
 }
 
 std::vector<NamedFile> Detection::results_of_given(const NextRecord& next) {
-  data::CocoResultsText text;
-  while (const auto record = next())
-    add_results(text, read_back(*record, options_.classes), category_ids(), ResultForms::both);
-  return {{"results.json", std::move(text).finish()}};
+  GivenResults results(category_ids(), class_names_);
+  while (const auto record = next()) results.add(read_back(*record, options_.classes));
+  return std::move(results).finish();
 }
 
 std::vector<NamedFile> Detection::results_of_evaluation(const NextRecord& next) {

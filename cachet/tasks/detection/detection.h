@@ -67,7 +67,7 @@ class Detection : public Task,
   void record_evaluation(int64_t first, const SeenRecord& seen) override { answer_evaluation(first, {}, seen); }
   train::Metrics evaluate_records(const NextRecord& next) override;
   std::string picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) override;
-  /// results.json: boxes and masks; an image's id is its number among those that were given.
+  /// results.json and images.json, as GivenResults has them.
   std::vector<NamedFile> results_of_given(const NextRecord& next) override;
   /// bbox.json and, of a model that outlines, segm.json.
   std::vector<NamedFile> results_of_evaluation(const NextRecord& next) override;
