@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "app/ability.h"
 #include "app/command.h"
@@ -24,6 +25,7 @@
 #include "cachet/report/shell_word.h"
 #include "cachet/report/terminal.h"
 #include "cachet/tasks/evaluated_run.h"
+#include "cachet/tasks/given_records.h"
 #include "cachet/tasks/records.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/runtime.h"
@@ -128,20 +130,6 @@ tasks::NextSample given_samples(const PredictArguments& arguments, tasks::Sample
   return samples_of_arguments(arguments.samples, form);
 }
 
-/// Whether a file has the record of a given sample already. Throws as RecordFile::require().
-bool has_record_of(tasks::RecordFile* file, int64_t index, const std::string& sample, tasks::SampleForm form,
-                   const tasks::RecordSource& source) {
-  if (file == nullptr || index >= file->done()) return false;
-  if (file->is_old(index)) {
-    file->require_old(index, source.old_sources_of_given(sample, form));
-    file->forget_from(index);
-    return false;
-  }
-  const bool is_file = form == tasks::SampleForm::image_file;
-  file->require(index, source.of_given(sample, form, is_file ? data::digest_of_image_file(sample) : std::string()));
-  return true;
-}
-
 /// The origin of the record of a sample that was read.
 tasks::RecordOrigin origin_of(const tasks::PreparedSample& sample, tasks::SampleForm form,
                               const tasks::RecordSource& source) {
@@ -156,20 +144,31 @@ void predict_given(tasks::Task& task, const PredictArguments& arguments, RecordO
   tasks::GivenOptions options{arguments.answers()};
   if (arguments.asks_line_by_line()) options.batch = 1;
   output.open();
+  tasks::NextSample next = given_samples(arguments, form);
+  std::optional<tasks::GivenRecords> earlier;
+  if (tasks::RecordFile* file = output.earlier()) {
+    const auto places = arguments.asks_line_by_line() ? tasks::SamplePlaces::same : tasks::SamplePlaces::any;
+    earlier.emplace(*file, next, form, output.source(), places);
+    next = earlier->samples();
+  }
+  bool has_new = false;
   const int64_t count = tasks::answer_all_given(
-      answers, given_samples(arguments, form), options,
-      [&](int64_t index, const std::string& sample) {
-        return has_record_of(output.earlier(), index, sample, form, output.source());
-      },
+      answers, next, options, [&](int64_t index, const std::string&) { return earlier && earlier->has(index); },
       [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
-        if (sample.index == output.done()) output.say_done("");
-        output.write(record, [&] { return origin_of(sample, form, output.source()); });
+        if (!std::exchange(has_new, true)) output.say_done("");
+        const auto origin = [&] { return origin_of(sample, form, output.source()); };
+        if (earlier)
+          earlier->append(record, sample.index, origin());
+        else
+          output.write(record, origin);
         progress.show(sample.index + 1, "samples");
       });
   progress.finish();
-  output.finish();
-  output.require_at_most(count);
-  if (count == output.done()) output.say_done(" of " + std::to_string(count));
+  if (earlier)
+    earlier->finish(count);
+  else
+    output.finish();
+  if (!has_new) output.say_done(" of " + std::to_string(count));
   for (const std::string& note : answers.notes_on_given()) std::cerr << note << '\n';
 }
 
@@ -187,29 +186,31 @@ int predict_into_folder(tasks::Task& task, const PredictArguments& arguments, Pr
   auto& draws = ability_of<tasks::DrawsAnswers>(task, "draw its answers into a folder (-o FILE.jsonl writes them)");
   const tasks::SampleForm form = answers.sample_form();
   const double least_score = arguments.least_score.value_or(kUsualLeastScore);
-  const tasks::NextSample next = given_samples(arguments, form);
-  tasks::RecordFile records = folder.open_records();  // behind all that may fail: what is replaced goes now
+  const tasks::NextSample given = given_samples(arguments, form);
+  tasks::RecordFile records = folder.open_records();  // after all that may fail: what is replaced goes now
+  // Names of pictures depend on the order of the samples.
+  tasks::GivenRecords earlier(records, given, form, source, tasks::SamplePlaces::same);
   tasks::GivenOptions options{arguments.answers()};
   options.unreadable = tasks::UnreadableSamples::record;
   PictureNames names;
+  bool has_new = false;
   const int64_t count = tasks::answer_all_given(
-      answers, next, options,
+      answers, earlier.samples(), options,
       [&](int64_t index, const std::string& sample) {
         names.add(sample);
-        return has_record_of(&records, index, sample, form, source);
+        return earlier.has(index);
       },
       [&](const tasks::PreparedSample& sample, const tasks::Record& record) {
-        if (sample.index == records.done()) report_earlier_records(folder.records(), records, "");
+        if (!std::exchange(has_new, true)) report_earlier_records(folder.records(), records, "");
         if (const auto* unreadable = dynamic_cast<const tasks::UnreadableSample*>(&sample))
           progress.log("passed over: " + unreadable->problem);
         else
           folder.write_picture(names.of(sample.index), draws.picture_of_answer(sample, record, least_score));
-        records.append(record, origin_of(sample, form, source));  // last: a record's picture is there
+        earlier.append(record, sample.index, origin_of(sample, form, source));  // last: a record's picture is there
         progress.show(sample.index + 1, "samples");
       });
   progress.finish();
-  records.require_at_most(count);
-  if (count == records.done()) report_earlier_records(folder.records(), records, " of " + std::to_string(count));
+  if (!has_new) report_earlier_records(folder.records(), records, " of " + std::to_string(count));
   const int64_t unreadable = count_unreadable(tasks::records_in(folder.records(), count));
   std::string written;
   if (auto* results = dynamic_cast<tasks::WritesResults*>(&task)) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kSourceKey = "source", *kSampleKey = "sample_digest";
+constexpr std::string_view kRecordBegin = "{\"index\":";
 
 /// Keeps what is joined apart: no text holds the byte between them.
 std::string joined(const std::string& first, const std::string& second) { return first + '\0' + second; }
@@ -40,7 +42,7 @@ std::optional<RecordOrigin> origin_in(const std::string& line, int64_t index) {
 
 /// Whether an interrupted process may have left it of record `index`.
 bool is_torn_record(const std::string& line, int64_t index) {
-  const std::string begin = "{\"index\":" + std::to_string(index) + ",";
+  const std::string begin = std::string(kRecordBegin) + std::to_string(index) + ",";
   return line.starts_with(begin) || begin.starts_with(line);
 }
 
@@ -53,7 +55,7 @@ struct FoundRecords {
   uint64_t bytes() const { return ends.empty() ? 0 : ends.back(); }
 };
 
-bool begins_as_record(const std::string& line) { return line.starts_with("{\"index\":"); }
+bool begins_as_record(const std::string& line) { return line.starts_with(kRecordBegin); }
 
 bool is_object(const std::string& line) { return io::parse_json<nlohmann::json>(line, /*throws=*/false).is_object(); }
 
@@ -149,6 +151,10 @@ std::vector<std::string> RecordSource::old_sources_of_given(const std::string& s
   return sources;
 }
 
+Record with_index(const Record& record, int64_t index) {
+  return std::string(kRecordBegin) + std::to_string(index) + record.substr(record.find(','));
+}
+
 RecordFile::RecordFile(fs::path path, EarlierRecords earlier) : path_(std::move(path)) {
   std::error_code absent;
   if (earlier == EarlierRecords::replaced && fs::is_symlink(fs::symlink_status(path_, absent))) fs::remove(path_);
@@ -181,12 +187,12 @@ void RecordFile::refuse(int64_t index, const std::string& why) const {
 
 void RecordFile::require(int64_t index, const RecordOrigin& origin) const {
   if (is_of(index, origin)) return;
-  if (of(index).source == origin.source) refuse(index, "was made of a sample whose bytes have changed since");
+  if (this->origin(index).source == origin.source) refuse(index, "was made of a sample whose bytes have changed since");
   refuse(index, "is of another model, another sample, other data or options");
 }
 
 void RecordFile::require_old(int64_t index, const std::vector<std::string>& sources) const {
-  if (std::ranges::find(sources, of(index).source) == sources.end())
+  if (std::ranges::find(sources, origin(index).source) == sources.end())
     refuse(index, "is of another model, another sample, other data or options");
 }
 
@@ -205,7 +211,7 @@ void RecordFile::require_at_most(int64_t samples) const {
 }
 
 void RecordFile::append(const Record& record, const RecordOrigin& origin) {
-  if (!record.starts_with("{\"index\":"))
+  if (!begins_as_record(record))
     throw std::logic_error("a record begins with its index, not with " + record.substr(0, 20));
   // After the last field, so that the numbers before it stay as the task wrote them.
   const size_t end = record.rfind('}');
@@ -216,16 +222,31 @@ void RecordFile::append(const Record& record, const RecordOrigin& origin) {
                 record.substr(end));
 }
 
+void RecordFile::arrange(const std::vector<int64_t>& order) {
+  std::ifstream file(path_, std::ios::binary);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(std::move(line));
+  std::string text;
+  for (size_t i = 0; i < order.size(); ++i)
+    text += with_index(lines.at(static_cast<size_t>(order[i])), static_cast<int64_t>(i)) + '\n';
+  io::write_file_atomically(path_, text);
+  file_.reset();
+}
+
 void require_all(RecordFile& file, const OriginOf& origin,
                  const std::function<std::vector<std::string>()>& old_sources) {
+  std::optional<std::vector<std::string>> old;
+  std::optional<int64_t> first_old;
   for (int64_t i = 0; i < file.done(); ++i) {
-    if (file.is_old(i)) {
-      file.require_old(i, old_sources());
-      file.forget_from(i);
-    } else {
+    if (!file.is_old(i)) {
       file.require(i, origin(i));
+      continue;
     }
+    if (!old) old = old_sources();
+    file.require_old(i, *old);
+    if (!first_old) first_old = i;
   }
+  if (first_old) file.forget_from(*first_old);
 }
 
 RecordFile records_of(const fs::path& file, const OriginOf& origin) {

@@ -43,6 +43,9 @@ class RecordSource {
   std::vector<std::string> old_models_;
 };
 
+/// The same record as that of another index.
+Record with_index(const Record& record, int64_t index);
+
 /// What is done with records that a file holds already.
 enum class EarlierRecords { gone_on_with, replaced };
 
@@ -61,8 +64,9 @@ class RecordFile {
   /// How many repeated and mixed lines were removed when the file was opened.
   int64_t removed_lines() const { return removed_lines_; }
 
-  /// Whether record `index` < done() is of that origin.
-  bool is_of(int64_t index, const RecordOrigin& origin) const { return of(index) == origin; }
+  /// Of record `index` < done().
+  const RecordOrigin& origin(int64_t index) const { return origins_.at(static_cast<size_t>(index)); }
+  bool is_of(int64_t index, const RecordOrigin& other) const { return origin(index) == other; }
   /// Throws std::runtime_error unless it is, and says whether the bytes of the sample are others or something else is.
   void require(int64_t index, const RecordOrigin& origin) const;
   /// Throws std::runtime_error unless no more than `samples` records are there.
@@ -71,7 +75,7 @@ class RecordFile {
   /// Whether record `index` < done() is of version 0.1.0, which does not say which bytes its sample had. It and those
   /// after it are made again: require_old() throws as require() does unless it is of one of those sources, and
   /// forget_from() cuts them off.
-  bool is_old(int64_t index) const { return of(index).sample.empty(); }
+  bool is_old(int64_t index) const { return origin(index).sample.empty(); }
   void require_old(int64_t index, const std::vector<std::string>& sources) const;
   void forget_from(int64_t index);
   /// How many records were cut off so.
@@ -81,8 +85,11 @@ class RecordFile {
   /// that does not begin as records do.
   void append(const Record& record, const RecordOrigin& origin);
 
+  /// Replaces the file by one with all its records in another order, in one step: record i becomes what record order[i]
+  /// was, with its new index. Afterwards the file is closed.
+  void arrange(const std::vector<int64_t>& order);
+
  private:
-  const RecordOrigin& of(int64_t index) const { return origins_.at(static_cast<size_t>(index)); }
   [[noreturn]] void refuse(int64_t index, const std::string& why) const;
   /// Reads the records that are there. Returns false if the file has been replaced by a repaired one.
   bool read_records();
@@ -94,8 +101,8 @@ class RecordFile {
   std::unique_ptr<io::GrowingFile> file_;
 };
 
-/// Holds all records of a file to what they would be now; forgets those from the first on that is of version 0.1.0.
-/// Throws as RecordFile::require().
+/// Compares all records of a file with what they would be now, then forgets those from the first on that is of version
+/// 0.1.0. Throws as RecordFile::require(), before anything is forgotten.
 void require_all(RecordFile& file, const OriginOf& origin,
                  const std::function<std::vector<std::string>()>& old_sources);
 

@@ -12,6 +12,7 @@
 #include "cachet/tasks/weights/model_recipe.h"
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
+#include "cachet/train/earlier_values.h"
 #include "cachet/train/resume_rules.h"
 #include "cachet/train/run_folder.h"
 
@@ -49,8 +50,9 @@ AnswerValues answer_values(const ReadDocument& document) {
     // What was found before an option existed has a digest without it.
     if (trains || document.earlier.contains(value.key)) continue;
     const std::string line = value.key + " = " + value.toml + "\n";
-    answers.old[1] += line;
-    if (value.origin.source == config::kDefaultSource) continue;
+    const bool is_default = value.origin.source == config::kDefaultSource;
+    if (!is_default || !train::is_newer_than_0_1_0(value.key)) answers.old[1] += line;
+    if (is_default) continue;
     answers.old[0] += line;
     if (!train::is_place_of_data(value.key)) answers.values += line;
   }

@@ -7,4 +7,6 @@ std::optional<std::string> earlier_value(const std::string& key) {
   return std::nullopt;
 }
 
+bool is_newer_than_0_1_0(std::string_view key) { return key == "data.orientation"; }
+
 }  // namespace cachet::train

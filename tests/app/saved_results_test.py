@@ -9,6 +9,7 @@ import random
 import shutil
 import struct
 import tempfile
+import tomllib
 import zlib
 
 import command
@@ -297,10 +298,45 @@ class OldResults(command.FolderTest):
 
     def test_those_of_another_model_stay(self):
         for words, name in ((["eval", "run", "--set", "data.resize.crop_fraction=0.5"], "evaluated"),
-                            (["predict", "run", "1.png", "0.png", "2.png", "--top", "1"], "given.jsonl")):
+                            (["predict", "run", "1.png", "0.png", "0.png", "--top", "1"], "given.jsonl"),
+                            (["predict", "run", "0.png", "1.png", "0.png", "--top", "1"], "given.jsonl"),
+                            (["predict", "run", "0.png", "1.png", "--top", "1"], "given.jsonl")):
             held = {path: path.read_bytes() for path in self.folder.glob(name + "*") if path.is_file()}
-            self.assertIn("another model, another sample", self.refused(*words, "-o", name, code=1, cwd=self.folder))
+            self.assertRegex(self.refused(*words, "-o", name, code=1, cwd=self.folder),
+                             "another model, another sample|holds 3 predictions, but 2 samples are asked for")
             self.assertEqual(held, {path: path.read_bytes() for path in held})
+
+    def test_they_are_matched_with_their_samples_wherever_these_stand(self):
+        done = self.cachet("predict", "run", "2.png", "0.png", "0.png", "1.png", "--top", "1", "-o", "given.jsonl")
+        self.assertIn("3 predictions of version 0.1.0 do not say which bytes the samples had and are computed again", done.stderr)
+        self.cachet("predict", "run", "2.png", "0.png", "0.png", "1.png", "--top", "1", "-o", "fresh.jsonl")
+        self.assertEqual((self.folder / "given.jsonl").read_bytes(), (self.folder / "fresh.jsonl").read_bytes())
+
+    def test_those_of_a_model_folder_are_known(self):
+        words = ["predict", "model", "0.png", "1.png", "2.png", "--top", "1", "-o", "given_model.jsonl"]
+        before = [json.loads(line)["top"] for line in (self.folder / "given_model.jsonl").read_text().splitlines()]
+        held = (self.folder / "given_model.jsonl").read_bytes()
+        said = self.refused(*words, "--set", "data.orientation=apply", code=1, cwd=self.folder)
+        self.assertIn("another model, another sample, other data or options", said)
+        self.assertEqual((self.folder / "given_model.jsonl").read_bytes(), held)
+        self.assertIn("3 predictions of version 0.1.0 do not say", self.cachet(*words).stderr)
+        after = [json.loads(line)["top"] for line in (self.folder / "given_model.jsonl").read_text().splitlines()]
+        self.assertEqual([[each["label"] for each in top] for top in before], [[each["label"] for each in top] for top in after])
+        self.assertIn("holds 3 of 3 predictions", self.cachet(*words).stderr)
+
+    def test_keys_that_are_newer_are_known(self):
+        """Those of a run of version 0.1.0 that its recipe did not have: a default of one changes no digest of that version."""
+        newer = set()
+        for folder in (self.folder / "run", command.ROOT / "tests/app/runs_of_0_1_0/class_folders"):
+            before, now = (tomllib.loads(text) for text in ((folder / "resolved.toml").read_text(), self.cachet(
+                "train", str(folder / "recipe.toml"), "--print", "--set", "data.root=images").stdout))
+
+            def keys(table, prefix=""):
+                return {key for name, value in table.items() for key in (
+                    keys(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name})}
+
+            newer |= {key for key in keys(now) - keys(before) if not key.startswith(("train.", "optimizer.", "schedule."))}
+        self.assertLessEqual(newer, {"data.orientation"}, "train/earlier_values.cpp lists such keys")
 
     def test_a_run_is_compared_by_its_old_digest_once(self):
         labels = self.folder / "images/train-labels-idx1-ubyte"

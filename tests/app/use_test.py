@@ -157,6 +157,54 @@ class Use(RunTest):
         self.cachet("predict", "run", "2.png", "-o", "q.jsonl", "--overwrite")
         self.assertEqual([json.loads(line)["file"] for line in (self.folder / "q.jsonl").read_text().splitlines()], ["2.png"])
 
+    def files_in(self, name):
+        records = [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+        self.assertEqual([record["index"] for record in records], list(range(len(records))))
+        return [record["file"] for record in records]
+
+    def test_records_are_matched_with_their_samples_wherever_these_stand(self):
+        for number in range(6):
+            write_png(self.folder / f"{number}.png", 8, 8, pixels(number))
+        shutil.copy(self.folder / "0.png", self.folder / "same-bytes.png")
+        predict = lambda *files: self.cachet("predict", "run", *files, "-o", "p.jsonl").stderr
+        predict("1.png", "3.png")
+        kept = (self.folder / "p.jsonl").read_text()
+        self.assertIn("holds 2 predictions; going on", predict("3.png", "0.png", "1.png", "3.png"))
+        self.assertEqual(self.files_in("p.jsonl"), ["3.png", "0.png", "1.png", "3.png"])
+        for line in kept.splitlines():  # what was there was not computed again: it has its own line still
+            self.assertIn(line.split(",", 1)[1], (self.folder / "p.jsonl").read_text())
+        self.cachet("predict", "run", "3.png", "0.png", "1.png", "3.png", "-o", "fresh.jsonl")
+        self.assertEqual((self.folder / "p.jsonl").read_bytes(), (self.folder / "fresh.jsonl").read_bytes())
+        # All are there, in another order.
+        self.assertIn("holds 4 of 4 predictions", predict("0.png", "3.png", "3.png", "1.png"))
+        self.assertEqual(self.files_in("p.jsonl"), ["0.png", "3.png", "3.png", "1.png"])
+        (self.folder / "names.txt").write_text("5.png\n1.png\n3.png\n0.png\n3.png\n")
+        self.assertIn("holds 4 predictions; going on",
+                      self.cachet("predict", "run", "--lines", "names.txt", "-o", "p.jsonl").stderr)
+        self.assertEqual(self.files_in("p.jsonl"), ["5.png", "1.png", "3.png", "0.png", "3.png"])
+        # A command that fails on the way keeps what it has, and the next one uses all of it.
+        (self.folder / "bad.png").write_bytes(b"nothing")
+        self.refused("predict", "run", "4.png", "bad.png", "5.png", "1.png", "3.png", "0.png", "3.png", "-o", "p.jsonl",
+                     cwd=self.folder, code=1, lines=3)
+        self.assertEqual(self.files_in("p.jsonl"), ["5.png", "1.png", "3.png", "0.png", "3.png", "4.png"])
+        self.assertIn("holds 6 of 6 predictions", predict("4.png", "5.png", "1.png", "3.png", "0.png", "3.png"))
+        self.assertEqual(self.files_in("p.jsonl"), ["4.png", "5.png", "1.png", "3.png", "0.png", "3.png"])
+        held = (self.folder / "p.jsonl").read_bytes()
+        # A record without its sample is not thrown away.
+        for files in (["5.png", "4.png", "3.png", "0.png", "3.png"], ["4.png", "5.png", "1.png", "2.png", "0.png", "3.png"],
+                      ["4.png", "5.png", "1.png", "3.png", "same-bytes.png", "3.png"], []):
+            said = self.refused("predict", "run", *files, "-o", "p.jsonl", cwd=self.folder, code=1)
+            self.assertIn("--overwrite", said)
+            self.assertEqual((self.folder / "p.jsonl").read_bytes(), held)
+        write_png(self.folder / "0.png", 8, 8, pixels(3))
+        said = self.refused("predict", "run", "3.png", "0.png", "1.png", "3.png", "4.png", "5.png", "-o", "p.jsonl", cwd=self.folder, code=1)
+        self.assertIn("line 5 was made of a sample whose bytes have changed since", said)
+        # From standard input samples come one by one, and records stay at their places.
+        words = ["predict", "run", "--lines", "-", "-o", "s.jsonl"]
+        for stdin, code in (("1.png\n", 0), ("3.png\n1.png\n", 1), ("1.png\n3.png\n", 0)):
+            self.assertEqual(command.run(*words, cwd=self.folder, stdin=stdin).returncode, code, stdin)
+        self.assertEqual(self.files_in("s.jsonl"), ["1.png", "3.png"])
+
     def test_records_are_of_the_data_that_were_there(self):
         self.cachet("predict", "run", "-o", "all.jsonl")
         labels = self.folder / "images/t10k-labels-idx1-ubyte"

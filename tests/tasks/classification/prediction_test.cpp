@@ -294,6 +294,38 @@ TEST(RecordFile, RecordsThatDoNotTellTheirBytesAreMadeAgain) {
   EXPECT_EQ(file.forgotten(), 2);
 }
 
+TEST(RecordFile, AllRecordsAreComparedBeforeOneIsForgotten) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "predictions.jsonl";
+  std::string other = old_line(2);
+  other.replace(other.find(kOrigin.source), kOrigin.source.size(), kOtherModel.source);
+  std::ofstream(path) << old_line(0) << old_line(1) << other;
+  const std::string held = io::read_text_file(path, 1 << 20);
+  RecordFile file(path, EarlierRecords::gone_on_with);
+  const auto sources = [] { return std::vector<std::string>{kOrigin.source}; };
+  EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
+              require_all(file, always(kOrigin), sources);
+            }).find("line 3 is of another model"),
+            std::string::npos);
+  EXPECT_EQ(file.forgotten(), 0);
+  EXPECT_EQ(io::read_text_file(path, 1 << 20), held);
+}
+
+TEST(RecordFile, CanBePutIntoAnotherOrder) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "predictions.jsonl", expected = folder / "expected.jsonl";
+  const auto write = [](const std::filesystem::path& file, const std::vector<RecordOrigin>& origins) {
+    RecordFile records(file, EarlierRecords::gone_on_with);
+    for (size_t i = 0; i < origins.size(); ++i)
+      records.append(with_index(record_of(7), static_cast<int64_t>(i)), origins[i]);
+  };
+  write(path, {kOrigin, kOtherBytes, kOtherModel});
+  write(expected, {kOtherModel, kOrigin, kOtherBytes});
+  RecordFile(path, EarlierRecords::gone_on_with).arrange({2, 0, 1});
+  EXPECT_EQ(io::read_text_file(path, 1 << 20), io::read_text_file(expected, 1 << 20));
+  EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).done(), 3);
+}
+
 TEST(RecordFile, WhatWasMadeAgainStays) {
   const TemporaryDirectory folder;
   const auto path = folder / "predictions.jsonl";
