@@ -1,7 +1,6 @@
 """Classes have names, and these are part of a model: whatever lies in a folder, an answer means the same class."""
 import json
 import os
-import pathlib
 import random
 import shutil
 
@@ -65,7 +64,7 @@ class Classes(command.FolderTest):
 
     def take_old(self, name, to):
         """What version 0.1.0 made of the same images; it did not store the names of classes."""
-        shutil.copytree(pathlib.Path(__file__).parent / "runs_of_0_1_0" / name, self.folder / to)
+        shutil.copytree(command.ROOT / "tests/data/saved_by_0_1_0/class_folders" / name, self.folder / to)
 
     def test_are_matched_by_name(self):
         self.assertEqual(self.top1("run"), 1)
@@ -120,7 +119,7 @@ class Classes(command.FolderTest):
             self.assertIn("no class 'amber'", self.refused("eval", export, "--data", "images", cwd=self.folder, code=1))
 
     def test_of_an_old_export_are_its_manifests(self):
-        self.take_old("class_folders_export", "old")
+        self.take_old("export", "old")
         shutil.copytree(self.folder / "images", self.folder / "kept")
         for split in ("train", "val"):
             (self.folder / "images" / split / "blue").rename(self.folder / "images" / split / "zebra")
@@ -129,7 +128,7 @@ class Classes(command.FolderTest):
         self.assertIn("no class 'zebra'", self.refused("eval", "old", cwd=self.folder, code=1))
 
     def test_an_old_run_says_that_it_matches_by_position(self):
-        self.take_old("class_folders", "old")
+        self.take_old("run", "old")
         done = self.cachet("eval", "old")
         self.assertIn("the model does not store the names of its classes: they are matched by position", done.stderr)
         self.assertEqual(self.top1("old"), 1)

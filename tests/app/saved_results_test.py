@@ -22,7 +22,7 @@ from translate_test import RECIPE as TRANSLATION, WORDS, pair
 FULL = os.environ.get("CACHET_ROBUSTNESS") == "full"
 BYTES_OF_A_FILE = 40 if FULL else 1
 MOST_FILES = 1000 if FULL else 3
-OLD = command.ROOT / "tests/data/saved_by_0_1_0"
+OLD = command.ROOT / "tests/data/saved_by_0_1_0/idx"
 
 DETECTOR = """
 [task]

@@ -61,7 +61,7 @@ ToyHooks up_and_down() {
   return hooks;
 }
 
-/// A run that ends in its third epoch, behind the checkpoint and the evaluation of step 8.
+/// A run that ends in its third epoch, after the checkpoint and the evaluation of step 8.
 ToyHooks up_to_step_8() {
   ToyHooks hooks = up_and_down();
   hooks.before_forward = [](int64_t epoch, int64_t) {
@@ -259,7 +259,7 @@ TEST(EvaluationMark, BelongsToOneCheckpoint) {
 /// the evaluations found. The best one is step 16.
 TEST(OldCheckpoint, OfVersion010Resumes) {
   const TemporaryDirectory folder;
-  fs::copy(fs::path(test::test_data()) / "runs/toy_0.1.0", folder / "run", fs::copy_options::recursive);
+  fs::copy(fs::path(test::test_data()) / "saved_by_0_1_0/toy", folder / "run", fs::copy_options::recursive);
   const std::vector<std::string> settings{"train.epochs=15", "train.checkpoint_every=\"2 steps\"", "train.keep=2",
                                           "train.patience=3"};
   const std::string before = test::events_text(folder / "run");
