@@ -123,8 +123,13 @@ std::string name_with_suffix(std::string_view name, std::string_view suffix) {
 
 std::filesystem::path temporary_path(const std::filesystem::path& path) {
   static std::atomic<uint64_t> count = 0;
-  const std::string suffix = std::string(kTemporaryMark) + std::to_string(getpid()) + "-" + std::to_string(count++);
-  return folder_of(path) / name_with_suffix("." + path.filename().string(), suffix);
+  const std::string mark = std::string(kTemporaryMark) + std::to_string(getpid()) + "-";
+  while (true) {
+    const std::string suffix = mark + std::to_string(count++);
+    std::filesystem::path temporary = folder_of(path) / name_with_suffix("." + path.filename().string(), suffix);
+    std::error_code absent;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(temporary, absent))) return temporary;
+  }
 }
 
 bool is_temporary_file(const std::filesystem::path& path) {

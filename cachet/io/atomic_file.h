@@ -51,10 +51,11 @@ inline constexpr size_t kMostNameBytes = 255;
 std::string name_with_suffix(std::string_view name, std::string_view suffix);
 
 /// A path in the same folder for what will get the name `path` when it is whole: `.<name>.tmp-<process>-<number>`. Each
-/// call returns another path. A long name is cut.
+/// call returns another path, at which nothing lies yet: an earlier process of the same number, as containers have
+/// them, may have been killed. A long name is cut.
 std::filesystem::path temporary_path(const std::filesystem::path& path);
 
-/// True for names that temporary_path() makes. write_file_atomically leaves such a file behind if the process is
+/// True for names that temporary_path() makes. write_file_atomically leaves such a file if the process is
 /// killed.
 bool is_temporary_file(const std::filesystem::path& path);
 

@@ -48,6 +48,18 @@ TEST(AtomicFile, CutsNamesBetweenCharacters) {
   EXPECT_EQ(name_with_suffix(umlauts, ".png"), umlauts.substr(0, 250) + ".png");
 }
 
+TEST(AtomicFile, TakesNoNameThatAKilledProcessOfTheSameNumberLeft) {
+  const TemporaryDirectory folder;
+  const std::string name = temporary_path(folder / "a").filename().string();
+  const size_t number = name.rfind('-') + 1;
+  const int64_t last = std::stoll(name.substr(number));
+  for (int64_t next = last + 1; next < last + 4; ++next)
+    test::write_bytes(folder / (name.substr(0, number) + std::to_string(next)), "cut off");
+  write_file_atomically(folder / "a", std::string_view("whole"));
+  EXPECT_EQ(test::read_bytes(folder / "a"), "whole");
+  EXPECT_EQ(files_in(folder.path()), 4u);  // the files of the other process stay
+}
+
 TEST(AtomicFile, ReplacesALinkAndLeavesWhatItLeadsTo) {
   const TemporaryDirectory folder;
   write_file_atomically(folder / "of_somebody", std::string_view("as it was"));
