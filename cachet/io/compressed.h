@@ -18,8 +18,8 @@ std::vector<uint8_t> read_decompressed(const std::filesystem::path& path, uint64
 /// The same from memory; `name` begins the messages.
 std::vector<uint8_t> decompress(std::span<const uint8_t> bytes, uint64_t max_bytes, std::string_view name);
 
-/// The same of a file, in pieces of a MiB or less and within as much memory as the file as it lies takes: `take` gets
-/// one after the other.
+/// The same of a file, whose bytes `take` gets piece by piece: of a MiB or less if the file is compressed, else all of
+/// them as one. It takes as much memory as the file has bytes on the disk, and a MiB more.
 void for_each_decompressed_piece(const std::filesystem::path& path, uint64_t max_bytes,
                                  const std::function<void(std::span<const uint8_t> piece)>& take);
 

@@ -25,9 +25,10 @@ class WholeLines {
       : text_(text), use_(use), longest_word_(longest_word) {}
 
   void add(std::string_view more) {
+    if (const size_t end = more.rfind('\n'); end != std::string_view::npos) whole_ = held_.size() + end + 1;
     held_ += more;
     require_word();
-    if (held_.size() >= kPieceOfText) give(held_.rfind('\n') + 1);  // a line that continues stays
+    if (held_.size() >= kPieceOfText) give(whole_);  // a line that continues stays
   }
   void finish() { give(held_.size()); }
 
@@ -50,12 +51,14 @@ class WholeLines {
     use_(std::string_view(held_).substr(0, count));
     lines_ += std::count(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count), '\n');
     held_.erase(0, count);
+    whole_ = 0;
   }
 
   const std::filesystem::path& text_;
   const std::function<void(std::string_view lines)>& use_;
   size_t longest_word_;
   std::string held_;
+  size_t whole_ = 0;   // bytes of the lines in `held_` that have ended
   int64_t lines_ = 0;  // that were given
 };
 

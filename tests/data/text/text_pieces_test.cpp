@@ -52,6 +52,18 @@ TEST_F(TextPieces, AreOfWholeLinesAndTheText) {
   EXPECT_TRUE(pieces(file("empty", "")).empty());
 }
 
+TEST_F(TextPieces, ALineThatIsLongerThanAPieceIsOnePiece) {
+  const std::string line = std::string(50'000'000, 'x') + "\n", text = "a\n" + line + line + "b";
+  for (const auto& path : {file("c.txt", text), packed("c.txt.gz", text)}) {
+    std::string joined;
+    for (const std::string& piece : pieces(path)) {
+      EXPECT_TRUE(piece == "b" || piece.back() == '\n') << piece.size();
+      joined += piece;
+    }
+    EXPECT_EQ(joined, text);
+  }
+}
+
 TEST_F(TextPieces, AWordThatIsTooLongIsRefusedWithItsLine) {
   const std::string text = "a b\nc " + std::string(30'000'000, 'x') + "\nd\n";
   for (const auto& path : {file("b.txt", text), packed("b.txt.gz", text)}) {
