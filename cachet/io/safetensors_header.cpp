@@ -261,7 +261,9 @@ uint64_t safetensors_header_size(std::span<const std::byte> prefix, uint64_t fil
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_size, std::string_view name,
                                            const SafetensorsLimits& limits) {
-  if (json.empty() || json.front() != '{') throw Error(std::string(name) + ": the header does not begin with '{'");
+  const size_t begin = json.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || json[begin] != '{')
+    throw Error(std::string(name) + ": the header does not begin with '{'");
   SafetensorsHeader header = HeaderReader(json, name, limits).read();
   for (const SafetensorsEntry& entry : header.entries) check_size(entry, name);
   check_coverage(header.entries, data_size, name);

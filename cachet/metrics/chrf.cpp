@@ -106,7 +106,9 @@ double chrf(const ChrfCounts& counts, const ChrfOptions& options) {
   precision /= static_cast<double>(orders);
   recall /= static_cast<double>(orders);
   const auto weight = static_cast<double>(options.beta * options.beta);
-  return 100 * (1 + weight) * precision * recall / (weight * precision + recall);
+  // In sacreBLEU's order of operations: the last bit depends on it.
+  const double score = (1 + weight) * precision * recall / (weight * precision + recall);
+  return 100 * score;
 }
 
 double corpus_chrf(std::span<const std::string> hypotheses, std::span<const std::vector<std::string>> references,

@@ -46,7 +46,7 @@ class ChrfCounter {
   std::vector<uint32_t> hypothesis_{}, reference_{};
 };
 
-/// The score (Popović 2015), 0 … 100.
+/// The score (Popović 2015), 0 … 100: sacreBLEU's to the last bit.
 double chrf(const ChrfCounts& counts, const ChrfOptions& options = {});
 
 /// As corpus_bleu.

@@ -81,15 +81,22 @@ struct RoiReads {
 
 // How many reads there are depends on the largest box: one number comes from the device.
 RoiReads reads_of(const Tensor& from, const Tensor& to, double scale, RoiBins o) {
-  const Tensor start = (from.to(at::kDouble) * scale - 0.5).unsqueeze(1),
-               length = (to.to(at::kDouble) * scale - 0.5).unsqueeze(1) - start;
+  Tensor start = (from.to(at::kDouble) * scale - 0.5).unsqueeze(1),
+         length = (to.to(at::kDouble) * scale - 0.5).unsqueeze(1) - start;
+  Tensor number = at::arange(o.bins, at::TensorOptions(at::kDouble).device(from.device())).unsqueeze(0);
+  // With fixed samples a box whose end lies before its start reads the same places, in reverse.
+  if (o.sampling > 0) {
+    const Tensor reversed = length < 0;
+    start = at::where(reversed, start + length, start);
+    number = at::where(reversed, static_cast<double>(o.bins - 1) - number, number);
+    length = length.abs();
+  }
   const Tensor bin = length / o.bins;
   Tensor samples = o.sampling > 0 ? at::zeros_like(bin).fill_(o.sampling) : bin.ceil();
   const Tensor valid = (length >= 0) & start.isfinite() & length.isfinite() & (samples >= 1);
   samples = at::where(valid, samples, 0.0);
   const Tensor spacing = bin / samples.clamp_min(1);
-  const Tensor low =
-      start + at::arange(o.bins, at::TensorOptions(at::kDouble).device(from.device())).unsqueeze(0) * bin;  // (K, bins)
+  const Tensor low = start + number * bin;  // (K, bins)
   const Tensor near = at::where(spacing > 0, ((-1 - low) / spacing).floor() - 1, 0.0);
   const Tensor first = at::minimum(near.clamp_min(0), samples);
   const Tensor most = at::where(spacing > 0, at::minimum(samples, (o.cells + 1) / spacing + 4), samples);

@@ -22,7 +22,6 @@ import safetensors
 
 # Our reason to refuse what the reference accepts -> its line in docs/file-formats.md.
 DELIBERATE = [
-    (r"does not begin with '\{'", "leading white space"),
     (r"comes twice", "duplicate names"),
     (r"unknown field", "unknown fields"),
     (r"tensor's name|empty name", "names"),

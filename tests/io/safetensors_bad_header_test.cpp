@@ -48,8 +48,8 @@ const std::string kGoodHeader = R"({"a":{"dtype":"F32","shape":[1],"data_offsets
 
 const std::vector<BadHeader> kBadHeaders = {
     {"empty", "", "does not begin with '{'"},
-    {"leading space", " " + kGoodHeader, "does not begin with '{'"},
-    {"leading newline", "\n" + kGoodHeader, "does not begin with '{'"},
+    {"blanks alone", " \t\r\n", "does not begin with '{'"},
+    {"leading form feed", "\f" + kGoodHeader, "does not begin with '{'"},
     {"byte order mark", "\xEF\xBB\xBF" + kGoodHeader, "does not begin with '{'"},
     {"no JSON", "hello", "does not begin with '{'"},
     {"root is a list", "[" + kGoodHeader + "]", "does not begin with '{'"},

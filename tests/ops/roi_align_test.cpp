@@ -3,6 +3,7 @@
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 
 #include "tests/support/fused.h"
@@ -57,6 +58,12 @@ double bin_of(const at::Tensor& map, const at::Tensor& box, const RoiAlignOption
 
 TEST(RoiAlign, IsItsDefinitionSampleBySample) {
   const at::Tensor map = at::randn({2, 1, 12, 16}, at::kDouble), boxes = drawn_boxes(2, 6);
+  // Boxes whose sides are below 0: of x, of y, of both.
+  for (const auto& [box, one, other] : {std::array<int64_t, 3>{1, 1, 3}, {2, 2, 4}, {3, 1, 3}, {3, 2, 4}}) {
+    const at::Tensor before = boxes[box][one].clone();
+    boxes[box][one].copy_(boxes[box][other]);
+    boxes[box][other].copy_(before);
+  }
   for (const int64_t sampling : {0, 1, 3}) {
     const RoiAlignOptions o{3, 2, 0.25, sampling};
     const at::Tensor out = ops::roi_align(map, boxes, o);
@@ -141,9 +148,10 @@ TEST(RoiAlign, BoxesThatReadNothingGiveZeros) {
     const at::Tensor map = at::ones({1, 3, 12, 16}, type);
     for (const int64_t sampling : {0, 2}) {
       const at::Tensor out = ops::roi_align(map, boxes, {7, 7, 0.25, sampling});
-      // With samples of a fixed number a box without a side reads the place where it is.
-      EXPECT_TRUE((out[0] == (sampling > 0 ? 1 : 0)).all().item<bool>());
-      EXPECT_TRUE((out.narrow(0, 1, 5) == 0).all().item<bool>()) << type << ' ' << sampling;
+      // With samples of a fixed number a box without a side reads the place where it is, and one that is turned around
+      // reads its places in reverse.
+      EXPECT_TRUE((out.narrow(0, 0, 2) == (sampling > 0 ? 1 : 0)).all().item<bool>());
+      EXPECT_TRUE((out.narrow(0, 2, 4) == 0).all().item<bool>()) << type << ' ' << sampling;
     }
   }
 }
