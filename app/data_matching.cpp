@@ -25,9 +25,13 @@ int run_matching(const MatchingArguments& arguments) {
                            "it should hold train and test, each with neg and pos");
   const data::MatchingCounts counts = data::write_matching_folder(imdb, arguments.folder, arguments.options);
   if (arguments.json) {
-    const nlohmann::ordered_json json{{"schema", kSchema},     {"folder", arguments.folder},
-                                      {"train", counts.train}, {"evaluation", counts.evaluation},
-                                      {"test", counts.test},   {"reviews_left_out", counts.left_out},
+    const nlohmann::ordered_json json{{"schema", kSchema},
+                                      {"folder", arguments.folder},
+                                      {"train", counts.train},
+                                      {"evaluation", counts.evaluation},
+                                      {"test", counts.test},
+                                      {"reviews_left_out", counts.left_out},
+                                      {"reviews_repeated", counts.repeated},
                                       {"notes", counts.notes}};
     print_json(json);
     return kDone;
@@ -35,6 +39,7 @@ int run_matching(const MatchingArguments& arguments) {
   std::cout << counts.train << " pairs to train with, " << counts.evaluation << " to evaluate with, " << counts.test
             << " to test with\n";
   if (counts.left_out > 0) std::cout << counts.left_out << " reviews have no two words and were left out\n";
+  if (counts.repeated > 0) std::cout << counts.repeated << " reviews have the text of another and were left out\n";
   for (const std::string& note : counts.notes) std::cout << note << '\n';
   std::cout << arguments.folder << '\n';
   return kDone;
@@ -53,7 +58,7 @@ Action declare_data_matching(CLI::App& app) {
   add_number(app, "--evaluation", arguments->options.evaluation_fraction,
              "Share of the training reviews whose pairs are to evaluate with (0.1)")
       ->type_name("SHARE");
-  add_number(app, "--seed", arguments->options.seed, "Draws which reviews stand beside each other (0)")->type_name("N");
+  add_number(app, "--seed", arguments->options.seed, "Draws which reviews are paired (0)")->type_name("N");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_matching(*arguments); };
 }

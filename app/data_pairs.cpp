@@ -35,6 +35,8 @@ int run_pairs(const PairsArguments& arguments) try {
                                       {"validation", counts.validation},
                                       {"test", counts.test},
                                       {"sentences", counts.sentences},
+                                      {"groups", counts.groups},
+                                      {"largest_group", counts.largest_group},
                                       {"left_out_empty", counts.empty},
                                       {"left_out_repeated", counts.repeated},
                                       {"left_out_byte_order_mark", counts.byte_order_mark}};
@@ -42,7 +44,9 @@ int run_pairs(const PairsArguments& arguments) try {
     return kDone;
   }
   std::cout << counts.train << " pairs to train with, " << counts.validation << " to validate with, " << counts.test
-            << " to test with\n";
+            << " to test with\n"
+            << "pairs that share a sentence stay in one split: " << counts.groups << " groups, the largest has "
+            << counts.largest_group << (counts.largest_group == 1 ? " pair\n" : " pairs\n");
   if (counts.empty > 0) std::cout << counts.empty << " rows with an empty side were left out\n";
   if (counts.repeated > 0) std::cout << counts.repeated << " rows that repeat another were left out\n";
   if (counts.byte_order_mark) std::cout << "the byte-order mark before the first row was left out\n";
@@ -67,8 +71,7 @@ Action declare_data_pairs(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LANGUAGES");
-  app.add_option("--by", arguments->options.by,
-                 "The language of which no sentence is in two splits (the first column's)")
+  app.add_option("--by", arguments->options.by, "The language whose sentences --held-out counts (the first column's)")
       ->type_name("LANGUAGE");
   add_number(app, "--held-out", arguments->options.held_out,
              "Sentences of that language to validate with, and as many to test with (1000)", {1})

@@ -7,11 +7,14 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "cachet/data/random.h"
 #include "cachet/data/text/imdb.h"
 #include "cachet/data/text/matching.h"
+#include "cachet/data/text/split_key.h"
 #include "cachet/data/text/text_lines.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
@@ -24,6 +27,7 @@ constexpr std::string_view kSpaces = " \t\r\n\v\f";
 
 struct ReviewHalves {
   std::string id, first, second;
+  std::string key;  // split_key() of the whole
 };
 
 std::string without_outer_spaces(const std::string& text) {
@@ -43,7 +47,8 @@ std::optional<ReviewHalves> halves_of(const Review& review) {
   const bool goes_back =
       behind == std::string::npos || (before != std::string::npos && middle - before < behind - middle);
   const size_t cut = goes_back ? before : behind;
-  return ReviewHalves{review.id, without_outer_spaces(text.substr(0, cut)), without_outer_spaces(text.substr(cut))};
+  return ReviewHalves{review.id, without_outer_spaces(text.substr(0, cut)), without_outer_spaces(text.substr(cut)),
+                      split_key(whole)};
 }
 
 void append_row(std::string& rows, int label, const ReviewHalves& first, const ReviewHalves& second) {
@@ -51,7 +56,7 @@ void append_row(std::string& rows, int label, const ReviewHalves& first, const R
       std::to_string(label) + '\t' + first.id + "#1\t" + second.id + "#2\t" + first.first + '\t' + second.second + '\n';
 }
 
-/// Of each review, the one whose second half stands falsely beside its first: a neighbour in the order of the second
+/// Of each review, the one whose second half stands falsely next to its first: a neighbour in the order of the second
 /// halves' lengths. Of halves about as long as each other, lengths tell no label.
 std::vector<size_t> partners_of_like_length(std::span<const ReviewHalves> reviews) {
   std::vector<size_t> order(reviews.size()), partners(reviews.size());
@@ -78,9 +83,9 @@ std::string matching_rows(std::span<const ReviewHalves> reviews, uint64_t seed, 
   return rows;
 }
 
-/// All reviews that can be cut, in drawn order.
+/// All reviews that can be cut and whose text was not `seen` before, in drawn order.
 std::vector<ReviewHalves> drawn_halves(const std::filesystem::path& imdb, const std::string& split, uint64_t seed,
-                                       MatchingCounts& counts) {
+                                       std::unordered_set<std::string>& seen, MatchingCounts& counts) {
   FoundReviews found = find_reviews(imdb, split);
   const std::vector<Review>& reviews = found.reviews;
   if (found.note) counts.notes.push_back(*std::move(found.note));
@@ -88,7 +93,12 @@ std::vector<ReviewHalves> drawn_halves(const std::filesystem::path& imdb, const 
   const CounterRandom random{seed, RandomStream::pairs, split == "train" ? uint64_t{0} : uint64_t{1}, 0};
   for (const int64_t index : permutation(static_cast<int64_t>(reviews.size()), random)) {
     auto cut = halves_of(reviews[static_cast<size_t>(index)]);
-    cut ? halves.push_back(*std::move(cut)) : static_cast<void>(++counts.left_out);
+    if (!cut)
+      ++counts.left_out;
+    else if (!seen.insert(std::exchange(cut->key, {})).second)
+      ++counts.repeated;
+    else
+      halves.push_back(*std::move(cut));
   }
   return halves;
 }
@@ -101,18 +111,19 @@ MatchingCounts write_matching_folder(const std::filesystem::path& imdb, const st
     throw std::invalid_argument("the share of reviews for evaluation must lie between 0 and 1, both excluded");
   io::NewFolder result(folder);
   MatchingCounts counts;
+  std::unordered_set<std::string> seen;
   const auto write = [&](SequenceSplit split, std::span<const ReviewHalves> reviews) {
     if (reviews.size() < 2) throw io::Error(imdb.string() + ": too few reviews for pairs of two different ones");
     const std::string rows = matching_rows(reviews, options.seed, split);
     io::write_new_file(result.path() / matching_file_name("imdb_pairs", split).text(), std::as_bytes(std::span(rows)));
     return 2 * static_cast<int64_t>(reviews.size());
   };
-  const std::vector<ReviewHalves> training = drawn_halves(imdb, "train", options.seed, counts);
+  const std::vector<ReviewHalves> training = drawn_halves(imdb, "train", options.seed, seen, counts);
   const auto held_out =
       static_cast<size_t>(std::llround(options.evaluation_fraction * static_cast<double>(training.size())));
   counts.evaluation = write(SequenceSplit::validation, std::span(training).first(held_out));
   counts.train = write(SequenceSplit::train, std::span(training).subspan(held_out));
-  counts.test = write(SequenceSplit::test, drawn_halves(imdb, "test", options.seed, counts));
+  counts.test = write(SequenceSplit::test, drawn_halves(imdb, "test", options.seed, seen, counts));
   result.finish();
   return counts;
 }

@@ -6,11 +6,12 @@
 #include <span>
 #include <stdexcept>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "cachet/data/random.h"
+#include "cachet/data/sample_groups.h"
+#include "cachet/data/text/split_key.h"
 #include "cachet/data/text/text_lines.h"
 #include "cachet/data/text/tsv_file.h"
 #include "cachet/io/atomic_file.h"
@@ -82,14 +83,26 @@ std::vector<SentencePair> read_rows(const std::filesystem::path& tsv, const Pair
   return pairs;
 }
 
-/// The pairs of each sentence of the language by which they are split, sentences in the order in which they came.
-std::vector<std::vector<int64_t>> pairs_by_sentence(const std::vector<SentencePair>& pairs, size_t by) {
-  std::vector<std::vector<int64_t>> groups;
-  std::unordered_map<std::string_view, size_t> places;
+/// Pairs that stay together, and how many different sentences of one language each group has.
+struct PairGroups {
+  std::vector<std::vector<int64_t>> pairs;
+  std::vector<int64_t> sentences;
+};
+
+PairGroups groups_of(const std::vector<SentencePair>& pairs, size_t by) {
+  SampleGroups samples;
+  std::vector<std::string> sentence(pairs.size());
   for (size_t i = 0; i < pairs.size(); ++i) {
-    const auto [place, is_new] = places.emplace(pairs[i][by], groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].push_back(static_cast<int64_t>(i));
+    std::array<std::string, 2> keys{split_key(pairs[i][0]), split_key(pairs[i][1])};
+    sentence[i] = keys[by];
+    for (size_t side = 0; side < 2; ++side) keys[side].insert(0, side == 0 ? "0" : "1");  // of one language
+    samples.add(keys);
+  }
+  PairGroups groups{samples.groups(), {}};
+  for (const std::vector<int64_t>& group : groups.pairs) {
+    std::unordered_set<std::string_view> different;
+    for (const int64_t pair : group) different.insert(sentence[static_cast<size_t>(pair)]);
+    groups.sentences.push_back(static_cast<int64_t>(different.size()));
   }
   return groups;
 }
@@ -103,19 +116,24 @@ PairSplitCounts write_pair_folder(const std::filesystem::path& tsv, const std::f
   const PairColumns columns = pair_columns(options);
   PairSplitCounts counts;
   const std::vector<SentencePair> pairs = read_rows(tsv, options, columns, counts);
-  const auto groups = pairs_by_sentence(pairs, columns.by);
-  counts.sentences = static_cast<int64_t>(groups.size());
-  if ((counts.sentences - 1) / 2 < options.held_out)  // one or more are left to train on
-    throw io::Error(tsv.string() + ": has " + std::to_string(counts.sentences) + " different sentences of " +
-                    columns.languages[columns.by] + ", too few to hold out twice " + std::to_string(options.held_out));
+  const PairGroups groups = groups_of(pairs, columns.by);
+  counts.groups = static_cast<int64_t>(groups.pairs.size());
+  std::array<int64_t, kPairSplits.size()> sentences{};
   std::array<std::vector<int64_t>, kPairSplits.size()> splits;
-  const std::vector<int64_t> order = permutation(counts.sentences, {options.seed, RandomStream::held_out, 0, 0});
-  for (size_t i = 0; i < order.size(); ++i) {
-    const auto place = static_cast<int64_t>(i);
-    const size_t split = place < options.held_out ? 1 : place < 2 * options.held_out ? 2 : 0;
-    const auto& group = groups[static_cast<size_t>(order[i])];
+  const std::vector<size_t> parts = dealt_groups(groups.sentences, {options.held_out, options.held_out},
+                                                 {options.seed, RandomStream::held_out, 0, 0});
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::vector<int64_t>& group = groups.pairs[i];
+    const size_t split = (parts[i] + 1) % kPairSplits.size();  // validation, test, and the rest to train on
     splits[split].insert(splits[split].end(), group.begin(), group.end());
+    sentences[split] += groups.sentences[i];
+    counts.sentences += groups.sentences[i];
+    counts.largest_group = std::max(counts.largest_group, static_cast<int64_t>(group.size()));
   }
+  if (sentences[0] == 0 || sentences[1] < options.held_out || sentences[2] < options.held_out)
+    throw io::Error(tsv.string() + ": has " + std::to_string(counts.sentences) + " different sentences of " +
+                    columns.languages[columns.by] + " in " + std::to_string(counts.groups) +
+                    " groups that share no sentence, too few to hold out twice " + std::to_string(options.held_out));
   io::NewFolder result(folder, replace ? io::NewFolder::Taken::replaced : io::NewFolder::Taken::refused);
   for (size_t split = 0; split < splits.size(); ++split) {
     const auto count = static_cast<int64_t>(splits[split].size());

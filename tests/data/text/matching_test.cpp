@@ -125,6 +125,28 @@ TEST(MatchingMaker, MakesBalancedPairsAndKeepsSplitsApart) {
   EXPECT_EQ(read->size(), 8);
 }
 
+TEST(MatchingMaker, ATextServesOnce) {
+  const test::TemporaryDirectory folder;
+  test::write_reviews(folder / "imdb", 20, 5);
+  const std::string text = "\u00dcber all this film says twice what it says";
+  for (const char* file : {"train/pos/90_7.txt", "train/neg/91_3.txt", "train/neg/92_3.txt", "test/pos/93_7.txt"})
+    test::write_text(folder / "imdb" / file, text);
+  // The same in another spelling and with other blanks.
+  test::write_text(folder / "imdb/test/neg/94_2.txt", "U\u0308ber  all this film says\ttwice what it says\n");
+  const auto counts = write_matching_folder(folder / "imdb", folder / "pairs", {});
+  EXPECT_EQ(counts.repeated, 4);
+  EXPECT_EQ(counts.train + counts.evaluation, 82);
+  EXPECT_EQ(counts.test, 20) << "a training review has the text, so no test review may have it";
+  for (const char* name : {"train", "eval"}) {
+    std::map<std::string, std::string> label_of;
+    read_tsv(io::FileSource(folder / "pairs" / ("imdb_pairs." + std::string(name) + ".tsv")), "pairs",
+             {.header = {}, .columns = 5}, [&](auto fields) {
+               const std::string pair = std::string(fields[3]) + '\t' + std::string(fields[4]);
+               EXPECT_TRUE(label_of.emplace(pair, fields[0]).second) << "two labels for " << pair;
+             });
+  }
+}
+
 TEST(MatchingMaker, LengthsOfHalvesTellNoLabel) {
   const test::TemporaryDirectory folder;
   test::write_reviews(folder / "imdb", 20, 5);

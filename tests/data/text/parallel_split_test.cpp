@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "cachet/data/text/split_key.h"
 #include "cachet/io/error.h"
 #include "tests/data/text/review_files.h"
 #include "tests/support/temporary_directory.h"
@@ -79,6 +80,34 @@ TEST(PairSplit, NoSentenceIsInTwoSplits) {
   EXPECT_FALSE(is_pair_folder(folder.path(), {"en", "de"}));
 }
 
+// A pair links others by either side, whatever the spelling.
+TEST(PairSplit, PairsThatShareASentenceStayTogether) {
+  const test::TemporaryDirectory folder;
+  std::string table;
+  for (int i = 0; i < 200; ++i) {
+    const std::string n = std::to_string(i);
+    table += "e" + n + "\tGr\u00fc\u00dfe " + n + "\n";
+    table += "f" + n + "\tGru\u0308\u00dfe  " + n + " \n";  // decomposed, and with other blanks
+    table += "\u00a0f" + n + "\tx" + n + "\n";
+  }
+  table += "e0\tGr\u00fc\u00dfe 1\n";  // links two groups
+  test::write_text(folder / "all.tsv", table);
+  for (const std::string by : {"en", "de"}) {
+    const PairSplitCounts counts =
+        write_pair_folder(folder / "all.tsv", folder / by, {.columns = {"en", "de"}, .by = by, .held_out = 20});
+    EXPECT_EQ(counts.groups, 199);
+    EXPECT_EQ(counts.largest_group, 7);
+    EXPECT_EQ(counts.sentences, 400);
+    for (const char* language : {"en", "de"}) {
+      std::map<std::string, std::string> split_of;
+      for (const std::string split : {"train", "valid", "test"})
+        for (const std::string& line : lines_of(folder / by / (split + "." + language)))
+          EXPECT_EQ(split_of.emplace(split_key(line), split).first->second, split) << line;
+      EXPECT_EQ(split_of.size(), 400U);
+    }
+  }
+}
+
 TEST(PairSplit, IsAFunctionOfTheSeed) {
   const test::TemporaryDirectory folder;
   test::write_text(folder / "all.tsv", pairs_table());
@@ -103,8 +132,10 @@ TEST(PairSplit, SaysWhatIsWrong) {
     }
     return std::string("(nothing thrown)");
   };
-  EXPECT_EQ(refusal({.columns = {"en", "de"}, .held_out = 50}),
-            (folder / "all.tsv").string() + ": has 100 different sentences of en, too few to hold out twice 50");
+  EXPECT_EQ(
+      refusal({.columns = {"en", "de"}, .held_out = 50}),
+      (folder / "all.tsv").string() +
+          ": has 100 different sentences of en in 100 groups that share no sentence, too few to hold out twice 50");
   EXPECT_EQ(refusal({.columns = {"en", "en"}}), "two columns have a language each, and not the same");
   EXPECT_EQ(refusal({.columns = {"en", "de", "fr"}}), "two columns have a language each, and not the same");
   EXPECT_EQ(refusal({.columns = {"en", "de"}, .by = "fr"}), "no column has the language fr");
