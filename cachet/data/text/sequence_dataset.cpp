@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cachet/data/fingerprint.h"
+#include "cachet/data/text/subword_encoder.h"
 
 namespace cachet::data {
 
@@ -130,7 +131,7 @@ std::vector<std::string> describe(const SequenceCounts& counts) {
   say(counts.truncated, "sequence was longer than data.max_length and cut",
       "sequences were longer than data.max_length and cut");
   say(counts.skipped, "sample with an empty text was skipped", "samples with an empty text were skipped");
-  say(counts.replaced, "byte that is no UTF-8 was replaced", "bytes that are no UTF-8 were replaced");
+  if (counts.replaced > 0) lines.push_back(replaced_bytes_text(counts.replaced));
   if (!counts.file_note.empty()) lines.push_back(counts.file_note);
   return lines;
 }

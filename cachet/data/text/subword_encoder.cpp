@@ -30,6 +30,12 @@ SubwordModelFile read_subword_model(const TextOptions& options, const std::files
   return {path, io::read_text_file(path, kMostModelBytes)};
 }
 
+std::string replaced_bytes_text(int64_t replaced, const std::string& of) {
+  return std::to_string(replaced) + (replaced == 1 ? " byte" : " bytes") + of +
+         (replaced == 1 ? " that is not UTF-8 was" : " that are not UTF-8 were") +
+         " read as U+FFFD, which a subword model drops as a blank (NFKC) or takes as unknown (--keep-characters)";
+}
+
 std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& options,
                                                         const std::filesystem::path& working_folder) {
   const auto [path, model] = read_subword_model(options, working_folder);

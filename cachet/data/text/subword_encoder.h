@@ -9,8 +9,8 @@
 
 namespace cachet::data {
 
-/// Pieces of words by a SentencePiece model (Kudo and Richardson 2018). Bytes that are no UTF-8 are read as U+FFFD and
-/// counted.
+/// Pieces of words by a SentencePiece model (Kudo and Richardson 2018). Bytes that are not UTF-8 are read as U+FFFD and
+/// counted: a model with NFKC reads that as a blank, and it may vanish; to others it is unknown.
 class SubwordEncoder final : public TextEncoder {
  public:
   /// Takes the bytes of a model whose id 0 is padding, as `cachet data subwords` makes them. Throws io::Error that
@@ -32,6 +32,10 @@ class SubwordEncoder final : public TextEncoder {
 
 /// The text with U+FFFD for each byte that begins no UTF-8 sequence; `replaced` grows by their number.
 std::string with_valid_utf8(std::string_view text, int64_t& replaced);
+
+/// What became of these bytes, for the user, without a full stop: "2 bytes that are not UTF-8 were read as U+FFFD, …".
+/// `of` stands after the bytes: " of de".
+std::string replaced_bytes_text(int64_t replaced, const std::string& of = "");
 
 /// The model's file that the options name, looked for as the data's root is, and its bytes. Throws io::Error.
 struct SubwordModelFile {

@@ -11,6 +11,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "cachet/data/text/subword_encoder.h"
 #include "cachet/nn/regularizer.h"
 #include "cachet/ops/finite.h"
 #include "cachet/tasks/shown_text.h"
@@ -429,9 +430,7 @@ std::vector<std::string> TranslationTask::notes_on_translated() const {
                     " more than the " + std::to_string(options_.parallel.rules.max_length) +
                     " tokens that the model was trained on at a time, line " + std::to_string(counts.first_in_parts) +
                     (counts.in_parts == 1 ? "" : " the first") + "; translated in parts, cut between words");
-  if (counts.replaced > 0)
-    notes.push_back(std::to_string(counts.replaced) + (counts.replaced == 1 ? " byte was" : " bytes were") +
-                    " no UTF-8 and read as U+FFFD");
+  if (counts.replaced > 0) notes.push_back(data::replaced_bytes_text(counts.replaced));
   return notes;
 }
 

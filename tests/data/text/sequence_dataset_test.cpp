@@ -71,7 +71,9 @@ TEST(SequenceDataset, IsDescribedWithWhatWasDoneByRule) {
   EXPECT_EQ(describe(ruled, "test"),
             (std::vector<std::string>{
                 "test: 1 pairs, 4 tokens, the longest 3", "test: 3 sequences were longer than data.max_length and cut",
-                "test: 2 samples with an empty text were skipped", "test: 1 byte that is no UTF-8 was replaced"}));
+                "test: 2 samples with an empty text were skipped",
+                "test: 1 byte that is not UTF-8 was read as U+FFFD, which a subword model drops as a blank (NFKC) or "
+                "takes as unknown (--keep-characters)"}));
 }
 
 }  // namespace
