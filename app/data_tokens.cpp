@@ -49,14 +49,18 @@ data::CorpusOptions corpus_options(const TokensArguments& arguments) {
 }
 
 data::TokenFileFacts write_split(const data::CorpusOptions& options, const data::TextEncoder& encoder,
-                                 const fs::path& text, const fs::path& file, const std::string& progress_word) {
+                                 data::SequenceSplit split, const fs::path& text, const fs::path& file,
+                                 const std::string& progress_word) {
+  // Bits per byte are measured on texts that a model is not trained on.
+  const auto count = split == data::SequenceSplit::train ? data::CountCoded::no : data::CountCoded::yes;
   data::TokenFileWriter writer(file, encoder.vocabulary());
   CountedProgress progress("tokens", progress_word);
   int64_t tokens = 0;
   data::for_each_piece(text, [&](std::string_view lines) {
-    const data::EncodedCorpus piece = data::encode_corpus(lines, encoder, options.tokens);
+    const data::EncodedCorpus piece = data::encode_corpus(lines, encoder, options.tokens, count);
     writer.add(piece.tokens);
-    writer.add_text(piece.bytes, piece.characters);
+    writer.add_text(piece.text);
+    if (count == data::CountCoded::yes) writer.add_coded(piece.coded);
     progress.show(tokens += static_cast<int64_t>(piece.tokens.size()), "tokens");
   });
   return writer.finish();
@@ -129,17 +133,21 @@ int run_tokens(const TokensArguments& arguments) {
   const auto encoder = data::make_corpus_encoder(options, fs::current_path());
   const fs::path folder = arguments.output.path;
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
-  std::vector<std::pair<fs::path, fs::path>> work;  // text and file
+  struct Work {
+    data::SequenceSplit split;
+    fs::path text, file;
+  };
+  std::vector<Work> work;
   for (const auto split : {data::SequenceSplit::train, data::SequenceSplit::validation, data::SequenceSplit::test}) {
     if (!data::has_corpus_text(options.root, split)) continue;
     const fs::path text = data::find_corpus_text(options.root, split), file = folder / data::token_file_name(split);
     require_file_output({file.string(), arguments.output.overwrite}, {{".tokens-cachet"}, {text}});
-    work.emplace_back(text, file);
+    work.push_back({split, text, file});
   }
   if (work.empty()) data::find_corpus_text(options.root, data::SequenceSplit::train);  // says what it looks for
   fs::create_directories(folder);
-  for (const auto& [text, file] : work) {
-    const data::TokenFileFacts facts = write_split(options, *encoder, text, file, arguments.progress);
+  for (const auto& [split, text, file] : work) {
+    const data::TokenFileFacts facts = write_split(options, *encoder, split, text, file, arguments.progress);
     add_file(files, file, text, facts, arguments.json);
   }
   if (arguments.json) print_json(nlohmann::ordered_json{{"schema", kSchema}, {"files", files}});

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <numbers>
 #include <optional>
 
 #include "app/ability.h"
@@ -60,6 +61,18 @@ void print_metrics(const std::string& checkpoint, const train::Metrics& metrics,
   }
 }
 
+/// As an evaluation of a text has them.
+train::Metrics metrics_of_text(const tasks::ScoredLine& text) {
+  const double mean = text.loss / static_cast<double>(text.tokens), bits = text.loss / std::numbers::ln2;
+  const data::TextSize& coded = text.coded.size;
+  train::Metrics metrics{{"perplexity", std::exp(mean)}, {"loss", mean}};
+  if (coded.bytes > 0) metrics.set("bits_per_byte", bits / static_cast<double>(coded.bytes));
+  if (coded.characters > 0) metrics.set("bits_per_character", bits / static_cast<double>(coded.characters));
+  if (text.text.bytes > 0)
+    metrics.set("uncoded", static_cast<double>(text.text.bytes - coded.bytes) / static_cast<double>(text.text.bytes));
+  return metrics;
+}
+
 /// How likely a model finds the lines of a file: a line of JSON each, or the whole.
 int eval_text(const EvalArguments& arguments) {
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
@@ -71,32 +84,36 @@ int eval_text(const EvalArguments& arguments) {
   CountedProgress progress("eval", arguments.progress,
                            {.results_on_terminal = arguments.json && report::is_terminal(STDOUT_FILENO),
                             .asked_line_by_line = comes_line_by_line(arguments.text)});
-  double loss = 0;
-  int64_t tokens = 0;
+  tasks::ScoredLine all;
   const auto next_line = [&]() -> std::optional<std::string> {
     auto line = next();
     if (!line) return std::nullopt;
     return std::move(line->text);
   };
   const auto seen = [&](const tasks::ScoredLine& line) {
-    loss += line.loss;
-    tokens += line.tokens;
+    all.loss += line.loss;
+    all.tokens += line.tokens;
+    all.text += line.text;
+    all.coded += line.coded;
     if (!arguments.json) return;
     const double mean = line.tokens == 0 ? 0.0 : line.loss / static_cast<double>(line.tokens);
     std::cout << json_line({{"schema", kSchema},
                             {"line", line.index + 1},
                             {"tokens", line.tokens},
                             {"loss", mean},
-                            {"perplexity", std::exp(mean)}})
+                            {"perplexity", std::exp(mean)},
+                            {"bytes", line.text.bytes},
+                            {"coded_bytes", line.coded.size.bytes},
+                            {"unknown", line.coded.unknown}})
               << std::endl;
   };
   scores.score_text(next_line, seen, [&](int64_t scored) { progress.show(scored, "tokens"); });
   progress.finish();
   if (arguments.json) return kDone;
-  if (tokens == 0) throw io::Error(arguments.text + ": holds no text");
-  const double mean = loss / static_cast<double>(tokens);
-  print_metrics(arguments.text, {{"perplexity", std::exp(mean)}, {"loss", mean}},
-                std::to_string(tokens) + " tokens by " + saved.checkpoint.string());
+  if (all.tokens == 0) throw io::Error(arguments.text + ": holds no text");
+  print_metrics(arguments.text, metrics_of_text(all),
+                std::to_string(all.tokens) + " tokens, " + std::to_string(all.coded.unknown) + " of them unknown, by " +
+                    saved.checkpoint.string());
   return kDone;
 }
 

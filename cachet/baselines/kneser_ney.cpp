@@ -66,12 +66,17 @@ void KneserNey::Level::make_discounts() {
   auto& n = discounts.counts_of_counts;
   for (const uint32_t count : counts)
     if (count >= 1 && count <= 4) ++n[count - 1];
-  const auto share = [](int64_t part, int64_t of) {
-    return of == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(of);
-  };
-  const double y = share(n[0], n[0] + 2 * n[1]);
-  for (size_t k = 0; k < 3; ++k)
-    discounts.discounts[k] = static_cast<double>(k + 1) - static_cast<double>(k + 2) * y * share(n[k + 1], n[k]);
+  discounts.fallback = n[0] == 0 || n[1] == 0 || n[2] == 0;
+  if (!discounts.fallback) {
+    const auto number = [&](size_t count) { return static_cast<double>(n[count - 1]); };
+    const double y = number(1) / (number(1) + 2 * number(2));
+    for (size_t k = 1; k <= 3; ++k) {
+      const auto count = static_cast<double>(k);
+      discounts.discounts[k - 1] = count - (count + 1) * y * number(k + 1) / number(k);
+    }
+    discounts.fallback = std::ranges::any_of(discounts.discounts, [](double discount) { return discount <= 0; });
+  }
+  if (discounts.fallback) discounts.discounts = Discounts::kFallback;
 }
 
 double KneserNey::Level::discount(uint32_t count) const {
@@ -116,10 +121,10 @@ KneserNey::KneserNey(const data::TokenSequence& text, int64_t vocabulary, Token 
     if (length == order) {
       used = std::move(raw[place]);
     } else {
-      std::vector<Key> behind;
-      for (const Key key : raw[place + 1].keys) behind.push_back(key & low_bits(length));
-      used = counted(std::move(behind));
-      // Those that start with <s>, the highest id, stand behind all others.
+      std::vector<Key> endings;
+      for (const Key key : raw[place + 1].keys) endings.push_back(key & low_bits(length));
+      used = counted(std::move(endings));
+      // Those that start with <s>, the highest id, stand after all others.
       const Key first_of_line = static_cast<Key>(start()) << (kIdBits * (length - 1));
       for (size_t i = 0; i < raw[place].keys.size() && length > 1; ++i)
         if (raw[place].keys[i] >= first_of_line) used.add(raw[place].keys[i], raw[place].counts[i]);

@@ -21,16 +21,21 @@ struct TextScore {
 /// Interpolated modified Kneser–Ney (Chen & Goodman 1999, Sec. 3; as KenLM's lmplz without pruning): what a language
 /// model must beat to have learnt anything that counting does not.
 ///
-/// Each line starts anew behind <s>, which is never foretold, and ends with `line_end`. Counts of the longest n-grams
+/// Each line starts anew after <s>, which is never predicted, and ends with `line_end`. Counts of the longest n-grams
 /// are raw; those of shorter ones say how many words stand to their left, but are raw for n-grams that start with <s>.
 /// With discounts D(c) of those of count 1, 2, 3 and more:
 ///   p(w|h) = (c(hw) − D(c))/Σ c(h·) + (D₁N₁ + D₂N₂ + D₃N₃)/Σ c(h·) · p(w|h without its first word)
 /// and 1/V below single words. A context that was never seen is passed over.
 class KneserNey {
  public:
+  /// The discounts of n-grams of one length. Chen & Goodman estimate them from counts of counts. An estimate is used if
+  /// there are n-grams of count 1, 2 and 3, and if all three discounts are above 0; else all three are kFallback, as
+  /// lmplz has it with --discount_fallback. (lmplz also takes a discount of 0, which may give a token no probability.)
   struct Discounts {
+    static constexpr std::array<double, 3> kFallback{0.5, 1.0, 1.5};
     std::array<int64_t, 4> counts_of_counts{};  // how many n-grams have count 1, 2, 3 and 4
-    std::array<double, 3> discounts{};          // D₁, D₂, D₃
+    std::array<double, 3> discounts{};          // D₁, D₂, D₃: above 0, at most 1, 2 and 3
+    bool fallback = false;                      // whether they are kFallback
   };
 
   /// order: the longest n-gram, 1 to 5. Throws std::invalid_argument for another, for a vocabulary of 2^24 − 1 tokens
@@ -41,8 +46,9 @@ class KneserNey {
   int64_t ngrams(int64_t length) const { return static_cast<int64_t>(level(length).keys.size()); }
   const Discounts& discounts(int64_t length) const { return level(length).discounts; }
 
-  /// log p of a token behind those of its line, of which the first is <s> (start()); `matched`, where it is given,
-  /// becomes the length of the longest n-gram that was seen.
+  /// log p of a token after those of its line, of which the first is <s> (start()). It is finite, and the probabilities
+  /// of all tokens of the vocabulary sum to 1. If `matched` is given, it becomes the length of the longest n-gram that
+  /// was seen.
   double log_probability(std::span<const data::Token> line, data::Token token, int64_t* matched = nullptr) const;
   data::Token start() const { return static_cast<data::Token>(vocabulary_); }
 

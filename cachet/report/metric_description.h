@@ -22,13 +22,14 @@ Better better_from(std::string_view word);
 
 /// What a metric is. Its task says it once; everything that shows the metric reads it here.
 struct MetricDescription {
-  std::string name;   // as metrics.jsonl has it: "top1"; "top1_stderr" beside it is its standard error
+  std::string name;   // as metrics.jsonl has it: "top1"; "top1_stderr" is its standard error
   std::string title;  // for people: "top-1"
   ValueForm form = ValueForm::number;
   Better better = Better::neither;
-  bool decides = false;   // whether it is what the run is to reach
-  std::string unit{};     // of a number that has one: "points"
-  bool constant = false;  // the same at each evaluation, something to compare with: no curve is drawn of it
+  bool decides = false;    // whether it is what the run is to reach
+  std::string unit{};      // of a number that has one: "points"
+  bool constant = false;   // the same at each evaluation, something to compare with: no curve is drawn of it
+  bool condition = false;  // what is measured, not how well: runs that differ in it are not ranked against each other
 
   bool operator==(const MetricDescription&) const = default;
 };

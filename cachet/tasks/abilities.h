@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/data/text/coded_text.h"
 #include "cachet/models/language/beam_search.h"
 #include "cachet/models/language/sampling.h"
 #include "cachet/train/metrics.h"
@@ -170,9 +171,11 @@ class TranslatesText {
 
 /// A line of a text, and how likely a model finds it.
 struct ScoredLine {
-  int64_t index = 0;   // from 0
-  int64_t tokens = 0;  // its end among them
-  double loss = 0;     // the sum of their −log p, in nats
+  int64_t index = 0;        // from 0
+  int64_t tokens = 0;       // its end among them
+  double loss = 0;          // the sum of their −log p, in nats
+  data::TextSize text{};    // its end among it
+  data::CodedText coded{};  // the part of it that the tokens tell
 };
 
 /// Says how likely it finds a text that somebody gives, whose lines follow each other. The model is in evaluation mode.

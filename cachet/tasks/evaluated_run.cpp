@@ -46,6 +46,10 @@ RecipePlan with_fewer_samples(RecipePlan plan, int64_t samples) {
 SavedRun open_to_evaluate(const std::filesystem::path& path, const std::vector<std::string>& settings,
                           std::optional<int64_t> limit) {
   SavedRun asked = open_saved_run(path, settings);
+  if (std::vector<std::string> rules = asked.plan.task->current_rules(); !rules.empty()) {
+    rules.insert(rules.end(), settings.begin(), settings.end());
+    asked = open_saved_run(path, rules);
+  }
   const std::optional<int64_t> of_data = asked.plan.task->data_limit();
   if (limit && *limit < 1) throw std::invalid_argument("a limit of samples is 1 or more");
   if (limit && !of_data)

@@ -72,6 +72,9 @@ class TaskPlan {
   /// whatever the recipe says. It changes neither the training data nor what is computed of them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
 
+  /// "key=value" that make an evaluation measure by today's rules, if the recipe may ask for rules of version 0.1.0.
+  virtual std::vector<std::string> current_rules() const { return {}; }
+
   /// Makes it small, for a few made-up samples: no workers. The model and all that is done to a sample stay as they
   /// are.
   virtual void reduce() {}

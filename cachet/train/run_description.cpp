@@ -18,6 +18,7 @@ DescriptionJson metric_to_json(const report::MetricDescription& metric) {
                        {"decides", metric.decides}};
   if (!metric.unit.empty()) json["unit"] = metric.unit;
   if (metric.constant) json["constant"] = true;
+  if (metric.condition) json["condition"] = true;
   return json;
 }
 
@@ -29,7 +30,8 @@ report::MetricDescription metric_from_json(const io::JsonFields& json) {
           report::better_from(json.text("better", "")),
           json.flag("decides", false),
           json.text("unit", ""),
-          json.flag("constant", false)};
+          json.flag("constant", false),
+          json.flag("condition", false)};
 }
 
 /// 0 where it is missing.

@@ -161,7 +161,7 @@ class TextMistakes(command.FolderTest):
         file = self.folder / "corpus/train.tokens-cachet"
         whole = file.read_bytes()
         for place, said in ((40, "it does not have its checksum"), (-1, "its table of checksums is damaged"),
-                            (130, "tokens 0 to")):
+                            (162, "tokens 0 to")):
             content = bytearray(whole)
             content[place] ^= 1
             file.write_bytes(content)
@@ -170,7 +170,8 @@ class TextMistakes(command.FolderTest):
             self.assertIn("`cachet data tokens` makes it anew", said_now)
         # A file of the first version: no checksums, and a note.
         tokens = int.from_bytes(whole[24:32], "little")
-        first = bytearray(b"CACHTOK1" + whole[8:112] + bytes(16) + whole[128:128 + 2 * tokens])
+        first = bytearray(b"CACHTOK1" + whole[8:12] + (128).to_bytes(4, "little") + whole[16:112] + bytes(16)
+                          + whole[160:160 + 2 * tokens])
         file.write_bytes(first)
         self.assertIn("has no checksums", self.train("language.toml", "old").stderr)
         first[-2:] = b"\xff\xff"

@@ -46,7 +46,7 @@ std::vector<Token> drawn_text(int64_t tokens, int64_t vocabulary) {
   return text;
 }
 
-TEST(KneserNey, IsADistributionBehindEveryContext) {
+TEST(KneserNey, IsADistributionAfterEveryContext) {
   const int64_t vocabulary = 9;
   const GivenTokens text(drawn_text(400, vocabulary));
   for (int64_t order = 1; order <= 5; ++order) {
@@ -58,9 +58,96 @@ TEST(KneserNey, IsADistributionBehindEveryContext) {
                                            {model.start(), 8, 8, 8}}) {
       double sum = 0;
       for (Token token = 0; token < vocabulary; ++token) sum += std::exp(model.log_probability(line, token));
-      EXPECT_NEAR(sum, 1.0, 1e-12) << "order " << order << ", behind " << line.size() << " tokens";
+      EXPECT_NEAR(sum, 1.0, 1e-12) << "order " << order << ", after " << line.size() << " tokens";
     }
   }
+}
+
+/// Lines of the same text, so often each.
+std::vector<Token> repeated_lines(const std::vector<std::pair<int, int>>& lines_and_times, int64_t words) {
+  std::vector<Token> text;
+  uint64_t state = 11;
+  for (const auto& [lines, times] : lines_and_times) {
+    for (int line = 0; line < lines; ++line) {
+      std::vector<Token> one;
+      for (int64_t word = 0; word < words; ++word) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        one.push_back(static_cast<Token>(1 + (state >> 33) % 500));
+      }
+      one.push_back(0);
+      for (int time = 0; time < times; ++time) text.insert(text.end(), one.begin(), one.end());
+    }
+  }
+  return text;
+}
+
+// Chen and Goodman's estimates are negative where there are more n-grams of count k + 1 than of count k.
+TEST(KneserNey, RepeatedLinesHaveTheFixedDiscounts) {
+  constexpr int64_t kVocabulary = 501;
+  const std::vector<Token> often = repeated_lines({{60, 4}}, 10);
+  std::vector<Token> all = repeated_lines({{60, 4}, {1, 3}, {60, 1}}, 10);
+  const GivenTokens text(all), tested(std::vector<Token>(often.begin(), often.begin() + 660));
+  const KneserNey model(text, kVocabulary, 0, 5);
+  EXPECT_TRUE(model.discounts(5).fallback);
+  EXPECT_EQ(model.discounts(5).discounts, KneserNey::Discounts::kFallback);
+  const auto score = model.score(tested);
+  EXPECT_EQ(score.tokens, 660);
+  EXPECT_GT(score.perplexity(), 1.0) << "no probability is above 1";
+  std::vector<Token> line{model.start()};
+  for (const Token token : std::vector<Token>(often.begin(), often.begin() + 11)) {
+    EXPECT_LE(model.log_probability(line, token), 0.0);
+    line.push_back(token);
+  }
+}
+
+// Texts of many kinds: few or many words, flat or steep, with repeated lines, also of one line alone.
+TEST(KneserNey, RandomTextsHaveProbabilitiesThatSumToOne) {
+  uint64_t state = 3;
+  const auto draw = [&](int64_t below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int64_t>((state >> 33) % static_cast<uint64_t>(below));
+  };
+  int estimated = 0, fixed = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const int64_t vocabulary = 2 + draw(30), lines = 1 + draw(40), kinds = 1 + draw(lines);
+    const bool steep = draw(2) == 0;
+    std::vector<std::vector<Token>> different;
+    for (int64_t kind = 0; kind < kinds; ++kind) {
+      different.emplace_back();
+      for (int64_t word = draw(8); word > 0; --word)
+        different.back().push_back(
+            static_cast<Token>(1 + (steep ? draw(1 + draw(vocabulary - 1)) : draw(vocabulary - 1))));
+      different.back().push_back(0);
+    }
+    std::vector<Token> all;
+    for (int64_t line = 0; line < lines; ++line) {
+      const auto& one = different[static_cast<size_t>(draw(kinds))];
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    const GivenTokens text(all);
+    const KneserNey model(text, vocabulary, 0, 1 + draw(5));
+    for (int64_t length = 1; length <= model.order(); ++length) {
+      ++(model.discounts(length).fallback ? fixed : estimated);
+      for (size_t k = 0; k < 3; ++k) {
+        EXPECT_GT(model.discounts(length).discounts[k], 0.0);
+        EXPECT_LE(model.discounts(length).discounts[k], static_cast<double>(k + 1));
+      }
+    }
+    for (int line = 0; line < 4; ++line) {
+      std::vector<Token> given{model.start()};
+      for (int64_t word = draw(6); word > 0; --word) given.push_back(static_cast<Token>(1 + draw(vocabulary - 1)));
+      double sum = 0;
+      for (Token token = 0; token < vocabulary; ++token) {
+        const double log_p = model.log_probability(given, token);
+        ASSERT_TRUE(std::isfinite(log_p)) << "trial " << trial;
+        EXPECT_LE(log_p, 1e-12) << "trial " << trial;
+        sum += std::exp(log_p);
+      }
+      EXPECT_NEAR(sum, 1.0, 1e-12) << "trial " << trial;
+    }
+  }
+  EXPECT_GT(estimated, 20);
+  EXPECT_GT(fixed, 20);
 }
 
 TEST(KneserNey, KnowsItsOwnTextBetterThanAnother) {
@@ -100,8 +187,10 @@ TEST(KneserNeyOracle, CountsDiscountsAndProbabilitiesAreReproduced) {
   for (size_t at = 0; at < training.size(); at = training.find('\n', at) + 1)
     counter.add_line(std::string_view(training).substr(at, training.find('\n', at) - at));
   const data::WordEncoder encoder(data::words_text(counter.words()), "words");
-  const GivenTokens text(data::encode_corpus(training, encoder, data::CorpusTokens::words).tokens);
-  const GivenTokens held(data::encode_corpus(held_out, encoder, data::CorpusTokens::words).tokens);
+  const GivenTokens text(
+      data::encode_corpus(training, encoder, data::CorpusTokens::words, data::CountCoded::no).tokens);
+  const GivenTokens held(
+      data::encode_corpus(held_out, encoder, data::CorpusTokens::words, data::CountCoded::no).tokens);
   for (const auto& [name, expected] : fixture.at("models").items()) {
     EXPECT_EQ(encoder.vocabulary().size, expected.at("vocabulary")) << name;
     const KneserNey model(text, encoder.vocabulary().size, data::WordEncoder::kEndOfLine, expected.at("order"));

@@ -27,12 +27,14 @@ void read_text(std::string_view input) {
   const data::WordEncoder encoder(input.substr(0, end), "input");
   if (data::parse_words(data::words_text(encoder.words()), "again") != encoder.words()) std::abort();
   const auto text = input.substr(std::min(end + 1, input.size()));
-  const data::EncodedCorpus encoded = data::encode_corpus(text, encoder, data::CorpusTokens::words);
+  const data::EncodedCorpus encoded =
+      data::encode_corpus(text, encoder, data::CorpusTokens::words, data::CountCoded::yes);
   for (const data::Token token : encoded.tokens)
     if (token < 0 || token >= encoder.vocabulary().size) std::abort();
   // Known words in their order: blanks are what it may lose.
   if (encoded.unknown == 0 &&
-      data::encode_corpus(encoder.decode(encoded.tokens), encoder, data::CorpusTokens::words).tokens != encoded.tokens)
+      data::encode_corpus(encoder.decode(encoded.tokens), encoder, data::CorpusTokens::words, data::CountCoded::no)
+              .tokens != encoded.tokens)
     std::abort();
 }
 
@@ -65,7 +67,9 @@ std::vector<std::string> seeds() {
   const auto checked = [&](const std::string& first_version) {
     const auto crc = [&](const std::string& bytes) { return number(io::crc32(std::as_bytes(std::span(bytes))), 4); };
     const std::string table = crc(first_version.substr(129));
-    std::string header = "CACHTOK2" + first_version.substr(9, 104) + number(65536, 4) + crc(table) + number(0, 4);
+    std::string header = "CACHTOK2" + first_version.substr(9, 4) + number(160, 4) + first_version.substr(17, 96) +
+                         number(65536, 4) + crc(table) + number(1, 8) + number(7, 8) + number(7, 8) + number(1, 8) +
+                         number(0, 4);
     header += crc(header);
     return "\0"s + header + first_version.substr(129) + table;
   };

@@ -17,15 +17,16 @@ using report::Better, report::ValueForm;
 
 /// No field has its default.
 RunDescription whole_description() {
-  return {"tides",
-          {"gauge", "gauges", "gauges/s", "next year's"},
-          "tide_net_\"9\"",
-          (int64_t{1} << 60) + 1,  // more than a double counts
-          1'234'567'890'123,
-          77,
-          {{"error", "mean error", ValueForm::fixed, Better::lower, /*decides=*/true, "metres"},
-           {"hits", "hits", ValueForm::percent, Better::higher},
-           {"waves", "waves", ValueForm::count, Better::neither, false, "a day", /*constant=*/true}}};
+  return {
+      "tides",
+      {"gauge", "gauges", "gauges/s", "next year's"},
+      "tide_net_\"9\"",
+      (int64_t{1} << 60) + 1,  // more than a double counts
+      1'234'567'890'123,
+      77,
+      {{"error", "mean error", ValueForm::fixed, Better::lower, /*decides=*/true, "metres"},
+       {"hits", "hits", ValueForm::percent, Better::higher},
+       {"waves", "waves", ValueForm::count, Better::neither, false, "a day", /*constant=*/true, /*condition=*/true}}};
 }
 
 void expect_same_metric(const report::MetricDescription& metric, const report::MetricDescription& other) {
@@ -36,6 +37,7 @@ void expect_same_metric(const report::MetricDescription& metric, const report::M
   EXPECT_EQ(metric.decides, other.decides) << metric.name;
   EXPECT_EQ(metric.unit, other.unit) << metric.name;
   EXPECT_EQ(metric.constant, other.constant) << metric.name;
+  EXPECT_EQ(metric.condition, other.condition) << metric.name;
 }
 
 void expect_same_description(const RunDescription& run, const RunDescription& other) {

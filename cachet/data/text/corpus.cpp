@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "cachet/data/data_file.h"
 #include "cachet/data/data_path.h"
@@ -75,20 +77,40 @@ class FirstTokens final : public TokenSequence {
   int64_t count_;
 };
 
-int64_t characters_in(std::string_view text) {
-  return std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
+void for_each_token(const TokenSequence& tokens, const std::function<void(Token)>& use) {
+  constexpr int64_t kPiece = int64_t{1} << 16;
+  std::vector<int64_t> ids;
+  for (int64_t first = 0; first < tokens.size(); first += kPiece) {
+    ids.resize(static_cast<size_t>(std::min(kPiece, tokens.size() - first)));
+    tokens.read(first, static_cast<int64_t>(ids.size()), ids.data());
+    for (const int64_t id : ids) use(static_cast<Token>(id));
+  }
 }
 
-/// Each token is a byte, so that also a text that was cut can be counted.
-void count_text_of_bytes(Corpus& corpus) {
-  constexpr int64_t kPiece = 1 << 16;
-  std::vector<int64_t> ids;
-  corpus.facts.text_bytes = corpus.facts.tokens;
-  for (int64_t first = 0; first < corpus.facts.tokens; first += kPiece) {
-    ids.resize(static_cast<size_t>(std::min(kPiece, corpus.facts.tokens - first)));
-    corpus.tokens->read(first, static_cast<int64_t>(ids.size()), ids.data());
-    corpus.facts.text_characters += std::ranges::count_if(ids, [](int64_t id) { return ((id - 1) & 0xC0) != 0x80; });
+constexpr TextSize kLineEnd{1, 1};
+
+/// Of tokens of one line, without its end.
+TextSize decoded_size(const TextEncoder& encoder, const std::vector<Token>& tokens) {
+  return size_of(encoder.decode(tokens));
+}
+
+std::vector<Token> known_tokens(const EncodedText& encoded) {
+  std::vector<Token> known;
+  known.reserve(encoded.tokens.size());
+  auto unknown = encoded.unknown.begin();
+  for (size_t i = 0; i < encoded.tokens.size(); ++i) {
+    if (unknown != encoded.unknown.end() && *unknown == i)
+      ++unknown;
+    else
+      known.push_back(encoded.tokens[i]);
   }
+  return known;
+}
+
+/// Each token is a byte, so that the size of a text that was cut can be counted, too.
+void count_text_of_bytes(Corpus& corpus) {
+  corpus.facts.text.bytes = corpus.facts.tokens;
+  for_each_token(*corpus.tokens, [&](Token id) { corpus.facts.text.characters += ((id - 1) & 0xC0) != 0x80 ? 1 : 0; });
 }
 
 Corpus from_token_file(const fs::path& path, const Vocabulary& vocabulary) {
@@ -99,21 +121,23 @@ Corpus from_token_file(const fs::path& path, const Vocabulary& vocabulary) {
   return corpus;
 }
 
-Corpus from_text(const fs::path& path, const TextEncoder& encoder, CorpusTokens tokens) {
+Corpus from_text(const fs::path& path, const TextEncoder& encoder, CorpusTokens tokens, CountCoded count) {
   const Vocabulary vocabulary = encoder.vocabulary();
   Corpus corpus{nullptr, {vocabulary.size, vocabulary.fingerprint_of_tokens()}, path};
   std::vector<Token> all;
+  CodedText coded;
   Fingerprint text;
   for_each_piece(path, [&](std::string_view lines) {
     text.add(std::as_bytes(std::span(lines)));
-    if (corpus.facts.text_bytes == 0) corpus.begins_with_mark = lines.starts_with(kByteOrderMark);
-    const EncodedCorpus piece = encode_corpus(lines, encoder, tokens);
+    if (corpus.facts.text.bytes == 0) corpus.begins_with_mark = lines.starts_with(kByteOrderMark);
+    const EncodedCorpus piece = encode_corpus(lines, encoder, tokens, count);
     all.insert(all.end(), piece.tokens.begin(), piece.tokens.end());
-    corpus.facts.text_bytes += piece.bytes;
-    corpus.facts.text_characters += piece.characters;
-    corpus.unknown += piece.unknown;
+    corpus.facts.text += piece.text;
+    coded += piece.coded;
     corpus.replaced += piece.replaced;
   });
+  corpus.unknown = coded.unknown;
+  if (count == CountCoded::yes) corpus.facts.coded = coded;
   corpus.text_digest = text.text();
   corpus.facts.tokens = static_cast<int64_t>(all.size());
   corpus.tokens = std::make_shared<const TokensInMemory>(all, vocabulary.size);
@@ -200,9 +224,8 @@ Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary) {
   return *vocabulary.special.end;
 }
 
-EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, CorpusTokens tokens) {
+EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, CorpusTokens tokens, CountCoded count) {
   const Vocabulary vocabulary = encoder.vocabulary();
-  const SpecialTokens& special = vocabulary.special;
   const Token end_of_line = line_end(tokens, vocabulary);
   EncodedCorpus all;
   while (!text.empty()) {
@@ -215,9 +238,14 @@ EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, C
     all.tokens.insert(all.tokens.end(), encoded.tokens.begin(), encoded.tokens.end());
     if (tokens == CorpusTokens::subwords) all.tokens.push_back(end_of_line);
     all.replaced += encoded.replaced;
-    if (special.unknown) all.unknown += std::ranges::count(encoded.tokens, *special.unknown);
-    all.bytes += static_cast<int64_t>(line.size()) + 1;
-    all.characters += characters_in(line) + 1;
+    all.coded.unknown += static_cast<int64_t>(encoded.unknown.size());
+    all.text += size_of(line);
+    all.text += kLineEnd;
+    if (count == CountCoded::yes) {
+      if (tokens != CorpusTokens::subwords) encoded.tokens.pop_back();
+      all.coded.size += smaller(decoded_size(encoder, known_tokens(encoded)), size_of(line));
+      all.coded.size += kLineEnd;
+    }
     if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
   }
@@ -264,7 +292,9 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
   std::error_code unreadable;
   if (const fs::path path = root / token_file_name(split); fs::exists(path, unreadable))
     corpus = from_token_file(path, encoder.vocabulary());
-  if (!corpus) corpus = from_text(find_corpus_text(root, split), encoder, options.tokens);
+  if (!corpus)
+    corpus = from_text(find_corpus_text(root, split), encoder, options.tokens,
+                       split == SequenceSplit::train ? CountCoded::no : CountCoded::yes);
   corpus->split_tokens = corpus->facts.tokens;
   int64_t kept = corpus->facts.tokens;
   if (split == SequenceSplit::train) kept = std::llround(options.fraction * static_cast<double>(kept));
@@ -272,7 +302,9 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
   if (kept < corpus->facts.tokens) {
     corpus->tokens = std::make_shared<const FirstTokens>(corpus->tokens, kept);
     corpus->facts.tokens = kept;
-    corpus->facts.text_bytes = corpus->facts.text_characters = corpus->unknown = 0;
+    corpus->facts.text = {};
+    corpus->facts.coded.reset();
+    corpus->unknown = 0;
     if (options.tokens == CorpusTokens::bytes) count_text_of_bytes(*corpus);
   }
   if (corpus->facts.tokens < 2)
@@ -283,11 +315,44 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
   return *corpus;
 }
 
+CodedCorpus coded_text(const Corpus& corpus, const TextEncoder& encoder, CorpusTokens tokens) {
+  const Vocabulary vocabulary = encoder.vocabulary();
+  const Token end_of_line = line_end(tokens, vocabulary);
+  const std::optional<Token> unknown = vocabulary.special.unknown;
+  CodedText coded;
+  std::vector<Token> line;
+  const auto end_line = [&] {
+    if (unknown) coded.unknown += static_cast<int64_t>(std::erase(line, *unknown));
+    coded.size += decoded_size(encoder, line);
+    line.clear();
+  };
+  const auto add = [&](Token token) {
+    if (token != end_of_line) return line.push_back(token);
+    end_line();
+    coded.size += kLineEnd;
+  };
+  int64_t first = 0;
+  corpus.tokens->read(0, 1, &first);
+  add(static_cast<Token>(first));
+  end_line();
+  const TextSize of_first = std::exchange(coded, {}).size;
+  if (corpus.facts.coded) {
+    coded = *corpus.facts.coded;
+    coded.size -= smaller(of_first, coded.size);
+    return {of_first, coded};
+  }
+  for_each_token(*corpus.tokens, [&, is_first = true](Token token) mutable {
+    if (!std::exchange(is_first, false)) add(token);
+  });
+  end_line();
+  return {of_first, coded};
+}
+
 DataDigest Corpus::digest() const {
   constexpr int64_t kPiece = int64_t{1} << 16;
   Fingerprint contents;
   contents.add(facts.vocabulary).add(facts.fingerprint).add(facts.tokens);
-  contents.add(facts.text_bytes).add(facts.text_characters);
+  contents.add(facts.text.bytes).add(facts.text.characters);
   std::vector<int64_t> wide(static_cast<size_t>(std::min(kPiece, facts.tokens)));
   std::vector<Token> ids(wide.size());
   for (int64_t place = 0; place < facts.tokens; place += kPiece) {
@@ -314,8 +379,7 @@ std::vector<std::string> Corpus::notes(const char* split) const {
   std::string line = std::string(split) + ": " + std::to_string(facts.tokens) + " tokens of " + path.string();
   if (unknown > 0) line += ", " + std::to_string(unknown) + " of them unknown";
   std::vector<std::string> lines{line};
-  if (replaced > 0)
-    lines.push_back(std::string(split) + ": " + std::to_string(replaced) + " bytes that are no UTF-8 were replaced");
+  if (replaced > 0) lines.push_back(std::string(split) + ": " + replaced_bytes_text(replaced));
   if (file_note) lines.push_back(std::string(split) + ": " + *file_note);
   if (begins_with_mark) lines.push_back(std::string(split) + ": begins with a byte-order mark, which is kept");
   return lines;

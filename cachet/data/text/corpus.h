@@ -58,10 +58,10 @@ std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& opti
 /// subword model has), in their order.
 struct Corpus {
   std::shared_ptr<const TokenSequence> tokens;
-  TokenFileFacts facts;                    // text_bytes and text_characters are 0 where the text is cut
+  TokenFileFacts facts;                    // `text` and `coded` are nothing if the text is cut
   std::filesystem::path path;              // the file
-  int64_t unknown = 0, replaced = 0;       // tokens that are <unk>; bytes that were no UTF-8. 0 of a file of tokens,
-                                           // the former also where the text is cut
+  int64_t unknown = 0, replaced = 0;       // tokens that stand for unknown text; bytes that are not UTF-8. 0 of a file
+                                           // of tokens, the former also if the text is cut
   bool begins_with_mark = false;           // a byte-order mark, which is text as any other; unknown of a file of tokens
   int64_t split_tokens = 0;                // of the whole split, of which facts.tokens are kept; 0 of no file
   std::optional<std::string> file_note{};  // TokenFile::note()
@@ -74,13 +74,28 @@ struct Corpus {
 /// What stands for a line's end. Throws io::Error for subwords without an end of a sequence.
 Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary);
 
-/// The tokens of a text, line by line. Bytes and characters are counted as they are foretold: of the text in the form
-/// that the encoder brings it into. Throws io::Error for subwords without an end of a sequence.
+/// The tokens of a text, line by line. Sizes are those of the text in the form that the encoder brings it into. Of a
+/// line coded text is what its tokens, without unknown ones, are decoded to, and at most the line; its end is always
+/// coded. `coded.size` takes time and is counted only if it is asked for. Throws io::Error for subwords without an end
+/// of a sequence.
 struct EncodedCorpus {
   std::vector<Token> tokens;
-  int64_t bytes = 0, characters = 0, unknown = 0, replaced = 0;
+  TextSize text{};
+  CodedText coded{};
+  int64_t replaced = 0;
 };
-EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, CorpusTokens tokens);
+enum class CountCoded { no, yes };
+EncodedCorpus encode_corpus(std::string_view text, const TextEncoder& encoder, CorpusTokens tokens, CountCoded count);
+
+/// The coded text of a corpus: of its first token, which no model predicts, and of all others. If `corpus.facts.coded`
+/// is nothing (a file of an earlier version, or a text that is cut), tokens are decoded. Each unknown token is then
+/// text that is not coded, also the word <unk> of a text.
+struct CodedCorpus {
+  TextSize first{};
+  CodedText targets{};
+  bool operator==(const CodedCorpus&) const = default;
+};
+CodedCorpus coded_text(const Corpus& corpus, const TextEncoder& encoder, CorpusTokens tokens);
 
 /// The text of a split in a folder ("wiki.train.tokens", "train.txt", "train"; plain, .gz or .xz), or `place` itself
 /// where that is a file. Throws io::Error where there is none.

@@ -4,6 +4,7 @@
 
 #include "cachet/data/fingerprint.h"
 #include "cachet/data/random.h"
+#include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/text_lines.h"
 #include "cachet/io/error.h"
 
@@ -35,10 +36,6 @@ bool is_kept(const ParallelOptions& options, int64_t pair) {
 
 // Leaves reading when training has as many pairs as it may.
 struct EnoughPairs {};
-
-int64_t characters_of(std::string_view text) {
-  return std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
-}
 
 }  // namespace
 
@@ -215,8 +212,7 @@ std::vector<std::string> ParallelCorpus::notes(const char* split) const {
                     std::to_string(rules_.max_length) + " tokens");
   for (size_t side = 0; side < 2; ++side) {
     if (counts_.replaced[side] > 0)
-      lines.push_back(before + counted(counts_.replaced[side], "byte") + " of " + sides_[side].language +
-                      " that are no UTF-8 were replaced");
+      lines.push_back(before + replaced_bytes_text(counts_.replaced[side], " of " + sides_[side].language));
     if (sides_[side].begins_with_mark)
       lines.push_back(before + sides_[side].language + " begins with a byte-order mark, which is kept");
     if (!sides_[side].texts.empty() && sides_[side].vocabulary.normalization != TextNormalization::none)
@@ -236,7 +232,7 @@ ParallelTokenFiles write_parallel_token_files(const ParallelFiles& files, const 
     tokens.push_back(encoder.marks.end);
     writer.add(tokens);
     const std::string kept = normalized(text, encoder.texts->vocabulary().normalization);
-    writer.add_text(static_cast<int64_t>(kept.size()) + 1, characters_of(kept) + 1);
+    writer.add_text(size_of(kept + "\n"));
   };
   read_pairs(files, options, [&](std::string_view source, std::string_view target) {
     add(sources, encoders.source, source);

@@ -96,6 +96,8 @@ EncodedText SubwordEncoder::encode(std::string_view text, int64_t /*most*/) cons
   const auto status = with_status([&] { return model_->processor.Encode(valid, &ids); });
   if (!status.ok()) throw io::Error("SentencePiece cannot encode" + reason(status));
   encoded.tokens.assign(ids.begin(), ids.end());
+  for (size_t i = 0; i < encoded.tokens.size(); ++i)
+    if (encoded.tokens[i] == vocabulary_.special.unknown) encoded.unknown.push_back(i);
   return encoded;
 }
 

@@ -15,7 +15,8 @@ namespace cachet::data {
 
 struct EncodedText {
   std::vector<Token> tokens{};
-  int64_t replaced = 0;  // bytes that were no UTF-8, where that matters
+  std::vector<size_t> unknown{};  // places of tokens that stand for text that the vocabulary does not have
+  int64_t replaced = 0;           // bytes that were no UTF-8, where that matters
 };
 
 /// Turns text into tokens and back. May be called from several threads at once.

@@ -19,8 +19,8 @@ namespace {
 
 // Files of the first version have no checksums.
 constexpr std::string_view kTokenFileMark = "CACHTOK2", kFirstTokenFileMark = "CACHTOK1";
-constexpr size_t kHeaderBytes = 128, kFingerprintAt = 48, kFingerprintBytes = 64;
-constexpr size_t kBlockBytesAt = 112, kTableChecksumAt = 116, kHeaderChecksumAt = 124;
+constexpr size_t kHeaderBytes = 160, kFirstHeaderBytes = 128, kFingerprintAt = 48, kFingerprintBytes = 64;
+constexpr size_t kBlockBytesAt = 112, kTableChecksumAt = 116, kIsCodedAt = 120, kCodedAt = 128, kHeaderChecksumAt = 156;
 constexpr int64_t kMostNarrowIds = int64_t{1} << 16;
 constexpr size_t kPieceBytes = size_t{1} << 20, kBlockBytes = size_t{1} << 16, kChecksumBytes = 4;
 constexpr const char* kMadeAnew = "; `cachet data tokens` makes it anew";
@@ -41,12 +41,16 @@ std::string header_of(const TokenFileFacts& facts, uint32_t table_checksum) {
   std::string bytes(kTokenFileMark);
   append_number(bytes, static_cast<uint32_t>(id_bytes(fits_two_bytes(facts.vocabulary))));
   append_number(bytes, static_cast<uint32_t>(kHeaderBytes));
-  for (const int64_t number : {facts.vocabulary, facts.tokens, facts.text_bytes, facts.text_characters})
+  for (const int64_t number : {facts.vocabulary, facts.tokens, facts.text.bytes, facts.text.characters})
     append_number(bytes, number);
   bytes += facts.fingerprint;
   bytes.resize(kBlockBytesAt, '\0');
   append_number(bytes, static_cast<uint32_t>(kBlockBytes));
   append_number(bytes, table_checksum);
+  append_number(bytes, static_cast<uint32_t>(facts.coded ? 1 : 0));
+  bytes.resize(kCodedAt, '\0');
+  const CodedText coded = facts.coded.value_or(CodedText{});
+  for (const int64_t number : {coded.size.bytes, coded.size.characters, coded.unknown}) append_number(bytes, number);
   bytes.resize(kHeaderChecksumAt, '\0');
   append_number(bytes, io::crc32(bytes_of(bytes)));
   return bytes;
@@ -69,37 +73,48 @@ uint64_t widen(std::span<const std::byte> bytes, int64_t* out) {
 TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string name)
     : source_(std::move(source)), name_(std::move(name)) {
   const auto fail = [this](const std::string& problem) { throw io::Error(name_ + ": " + problem); };
-  std::array<std::byte, kHeaderBytes> header;
-  if (source_->size() < kHeaderBytes) fail("is no file of tokens: it ends within its header");
-  source_->read_at(0, header);
+  std::array<std::byte, kHeaderBytes> header{};
+  const auto need = [&](size_t bytes) {
+    if (source_->size() < bytes) fail("is not a file of tokens: it ends within its header");
+  };
+  need(kFirstHeaderBytes);
+  source_->read_at(0, std::span(header).first(kFirstHeaderBytes));
   const auto is = [&](std::string_view mark) { return std::memcmp(header.data(), mark.data(), mark.size()) == 0; };
   const bool has_checksums = is(kTokenFileMark);
   if (!has_checksums && !is(kFirstTokenFileMark))
-    fail("is no file of tokens that this version reads; `cachet data tokens` makes one");
+    fail("is not a file of tokens that this version reads; `cachet data tokens` makes one");
+  header_bytes_ = has_checksums ? kHeaderBytes : kFirstHeaderBytes;
+  need(header_bytes_);
+  source_->read_at(0, std::span(header).first(header_bytes_));
   if (has_checksums &&
       io::little_endian<uint32_t>(header, kHeaderChecksumAt) != io::crc32(std::span(header).first(kHeaderChecksumAt)))
     fail(std::string("its header is damaged: it does not have its checksum") + kMadeAnew);
-  const auto number = [&](size_t place) {
-    const auto value = io::little_endian<uint64_t>(header, 16 + 8 * place);
+  const auto number_at = [&](size_t place) {
+    const auto value = io::little_endian<uint64_t>(header, place);
     if (value > uint64_t{1} << 62) fail("its header is damaged: a number in it is above 2^62");
     return static_cast<int64_t>(value);
   };
-  facts_ = {number(0), {}, number(1), number(2), number(3)};
+  facts_ = {number_at(16), {}, number_at(24), {number_at(32), number_at(40)}};
+  if (has_checksums && io::little_endian<uint32_t>(header, kIsCodedAt) != 0)
+    facts_.coded = {{number_at(kCodedAt), number_at(kCodedAt + 8)}, number_at(kCodedAt + 16)};
   if (facts_.vocabulary < 1 || facts_.vocabulary > kMostTokens)
     fail("its header is damaged: a vocabulary of " + std::to_string(facts_.vocabulary) + " tokens");
-  if (facts_.text_characters > facts_.text_bytes)
-    fail("its header is damaged: a text of " + std::to_string(facts_.text_characters) + " characters in " +
-         std::to_string(facts_.text_bytes) + " bytes");
+  if (facts_.text.characters > facts_.text.bytes)
+    fail("its header is damaged: a text of " + std::to_string(facts_.text.characters) + " characters in " +
+         std::to_string(facts_.text.bytes) + " bytes");
+  if (facts_.coded &&
+      (smaller(facts_.coded->size, facts_.text) != facts_.coded->size || facts_.coded->unknown > facts_.tokens))
+    fail("its header is damaged: its tokens tell more than its text has");
   narrow_ = fits_two_bytes(facts_.vocabulary);
   if (io::little_endian<uint32_t>(header, 8) != static_cast<uint32_t>(id_bytes(narrow_)) ||
-      io::little_endian<uint32_t>(header, 12) != kHeaderBytes)
+      io::little_endian<uint32_t>(header, 12) != header_bytes_)
     fail("its header is damaged: ids of " + std::to_string(io::little_endian<uint32_t>(header, 8)) +
          " bytes after a header of " + std::to_string(io::little_endian<uint32_t>(header, 12)));
   if (has_checksums && io::little_endian<uint32_t>(header, kBlockBytesAt) != kBlockBytes)
     fail("has blocks of another size than this version reads; `cachet data tokens` makes one");
   const char* fingerprint = reinterpret_cast<const char*>(header.data()) + kFingerprintAt;
   facts_.fingerprint.assign(fingerprint, strnlen(fingerprint, kFingerprintBytes));
-  const auto ids = static_cast<uint64_t>(id_bytes(narrow_)), after = source_->size() - kHeaderBytes;
+  const auto ids = static_cast<uint64_t>(id_bytes(narrow_)), after = source_->size() - header_bytes_;
   const auto fail_size = [&](uint64_t held) {
     fail("its header says " + std::to_string(facts_.tokens) + " tokens, and the file holds " + std::to_string(held) +
          ": it is cut off or damaged");
@@ -113,7 +128,7 @@ TokenFile::TokenFile(std::unique_ptr<const io::ByteSource> source, std::string n
 
 void TokenFile::read_checksums(uint64_t bytes, uint32_t table_checksum) {
   std::vector<std::byte> table(blocks_of(bytes) * kChecksumBytes);
-  source_->read_at(kHeaderBytes + bytes, table);
+  source_->read_at(header_bytes_ + bytes, table);
   if (io::crc32(table) != table_checksum) throw io::Error(name_ + ": its table of checksums is damaged" + kMadeAnew);
   checksums_ = std::make_unique<Checksums>();
   for (size_t place = 0; place < table.size(); place += kChecksumBytes)
@@ -156,7 +171,7 @@ TokenFile::Block TokenFile::checked_block(int64_t block) const {
   const auto width = static_cast<uint64_t>(id_bytes(narrow_));
   const uint64_t begin = static_cast<uint64_t>(block) * kBlockBytes, all = static_cast<uint64_t>(size()) * width;
   auto bytes = std::make_shared<std::vector<std::byte>>(std::min<uint64_t>(kBlockBytes, all - begin));
-  source_->read_at(kHeaderBytes + begin, *bytes);
+  source_->read_at(header_bytes_ + begin, *bytes);
   if (io::crc32(*bytes) != checksums_->of_blocks[static_cast<size_t>(block)])
     throw io::Error(name_ + ": tokens " + std::to_string(begin / width) + " to " +
                     std::to_string((begin + bytes->size()) / width - 1) +
@@ -173,7 +188,7 @@ void TokenFile::read_ids(int64_t first, int64_t count, int64_t* out) const {
   for (int64_t done = 0; done < count;) {
     const int64_t ids = std::min(static_cast<int64_t>(held.size() / width), count - done);
     const auto bytes = std::span(held).first(static_cast<size_t>(ids) * width);
-    source_->read_at(kHeaderBytes + static_cast<uint64_t>(first + done) * width, bytes);
+    source_->read_at(header_bytes_ + static_cast<uint64_t>(first + done) * width, bytes);
     use_ids(first + done, bytes, out + done);
     done += ids;
   }
@@ -193,7 +208,8 @@ void TokenFile::refuse_id(int64_t first, std::span<const int64_t> ids) const {
 
 std::optional<std::string> TokenFile::note() const {
   if (checksums_) return std::nullopt;
-  return name_ + " is of an earlier version of Cachet and has no checksums: damage to it may go unseen" + kMadeAnew;
+  return name_ + " is of an earlier version of Cachet and has no checksums: damage to it may stay unnoticed" +
+         kMadeAnew;
 }
 
 void TokenFile::require(const Vocabulary& vocabulary) const {
@@ -241,9 +257,11 @@ void TokenFileWriter::add(std::span<const Token> tokens) {
   if (pending_.size() >= kPieceBytes) flush();
 }
 
-void TokenFileWriter::add_text(int64_t bytes, int64_t characters) {
-  facts_.text_bytes += bytes;
-  facts_.text_characters += characters;
+void TokenFileWriter::add_text(const TextSize& size) { facts_.text += size; }
+
+void TokenFileWriter::add_coded(const CodedText& coded) {
+  if (!facts_.coded) facts_.coded.emplace();
+  *facts_.coded += coded;
 }
 
 void TokenFileWriter::flush() {

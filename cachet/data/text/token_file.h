@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cachet/data/text/coded_text.h"
 #include "cachet/data/text/token_sequence.h"
 #include "cachet/data/text/vocabulary.h"
 #include "cachet/io/byte_source.h"
@@ -24,18 +25,21 @@ struct TokenFileFacts {
   int64_t vocabulary = 0;     // ids are below it
   std::string fingerprint{};  // of the vocabulary and the form of its texts; at most 64 bytes
   int64_t tokens = 0;
-  int64_t text_bytes = 0, text_characters = 0;  // of the text that they stand for: what bits per byte are counted by
+  TextSize text{};                   // of the text that was tokenized; nothing if that is not known
+  std::optional<CodedText> coded{};  // nothing if nobody counted it
   bool operator==(const TokenFileFacts&) const = default;
 };
 
 /// A sequence in a file, read where it is asked for: however long it is, it takes no memory.
 ///
 /// The file, little-endian: "CACHTOK2", bytes of an id (u32; 2 if the vocabulary fits, else 4), bytes of the header
-/// (u32, 128), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes, filled up with
-/// zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums, zero (u32), CRC-32 of the header before it;
-/// then the ids, and the table: the CRC-32 of each block of ids (u32). A block is verified when it is read for the
-/// first time. A file of the first version, "CACHTOK1", has zeros in the place of checksums, and no table. A file is
-/// read piece by piece and not mapped: if it shrinks meanwhile, that is an error and does not end the process.
+/// (u32, 160), vocabulary, tokens, text bytes, text characters (u64 each), fingerprint (64 bytes, filled up with
+/// zeros), bytes of a block (u32, 65536), CRC-32 of the table of checksums, 1 if the coded text was counted, else 0
+/// (u32), zero (u32), coded bytes, coded characters, unknown tokens (u64 each), zero (u32), CRC-32 of the header before
+/// it; then the ids, and the table: the CRC-32 of each block of ids (u32). A block is verified when it is read for the
+/// first time. A file of the first version, "CACHTOK1", has a header of 128 bytes that ends with 16 zeros, and no
+/// table. A file is read piece by piece and not mapped: if it shrinks meanwhile, that is an error and does not end the
+/// process.
 class TokenFile final : public TokenSequence {
  public:
   /// Throws io::Error that begins with `name`: no such file, another version, a header or a table of checksums that is
@@ -67,6 +71,7 @@ class TokenFile final : public TokenSequence {
   std::string name_;
   TokenFileFacts facts_;
   bool narrow_ = true;
+  uint64_t header_bytes_ = 0;
 
   /// What is known of the blocks. Those that were verified last are held, 8 MiB at most: lanes come back to theirs.
   struct Checksums {
@@ -91,7 +96,9 @@ class TokenFileWriter {
   /// Throws std::invalid_argument for an id that the vocabulary does not have.
   void add(std::span<const Token> tokens);
   /// Of the text that the tokens stand for.
-  void add_text(int64_t bytes, int64_t characters);
+  void add_text(const TextSize& size);
+  /// Of the part of it that they tell. Either all parts of a text are given or none.
+  void add_coded(const CodedText& coded);
   TokenFileFacts finish();
 
  private:

@@ -130,6 +130,7 @@ EncodedText WordEncoder::encode(std::string_view text, int64_t most) const {
     const size_t end = text.find('\n');
     for_each_word(text.substr(0, end), [&](std::string_view word) {
       const auto found = ids_.find(word);
+      if (found == ids_.end()) encoded.unknown.push_back(encoded.tokens.size());
       encoded.tokens.push_back(found == ids_.end() ? unknown : found->second);
     });
     if (end == std::string_view::npos) break;

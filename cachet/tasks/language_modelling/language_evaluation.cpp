@@ -12,6 +12,12 @@
 
 namespace cachet::tasks {
 
+std::optional<double> HeldOutText::uncoded() const {
+  if (text.bytes == 0) return std::nullopt;
+  const int64_t told = coded.first.bytes + coded.targets.size.bytes;
+  return static_cast<double>(std::max<int64_t>(0, text.bytes - told)) / static_cast<double>(text.bytes);
+}
+
 train::Metrics LanguageEvaluation::metrics() const {
   train::Metrics metrics;
   const auto set = [&](const std::string& name, double value, double derivative) {
@@ -25,9 +31,16 @@ train::Metrics LanguageEvaluation::metrics() const {
     if (among > 0)
       set(name, loss * bits_of_loss / static_cast<double>(among), bits_of_loss / static_cast<double>(among));
   };
-  set_bits(kBitsPerByte, text_bytes);
-  set_bits("bits_per_character", text_characters);
-  if (baseline > 0) metrics.set("baseline_perplexity", baseline);
+  const data::TextSize &coded = text.coded.targets.size,
+                       &divisor = text.bits_of == BitsOf::coded_text ? coded : text.text;
+  set_bits(kBitsPerByte, divisor.bytes);
+  set_bits("bits_per_character", divisor.characters);
+  if (text.bits_of == BitsOf::whole_text) set_bits(kBitsPerCodedByte, coded.bytes);
+  if (const auto share = text.uncoded()) {
+    metrics.set(kUncoded, *share);
+    metrics.set(kTextBytes, static_cast<double>(text.text.bytes));
+  }
+  if (baseline.perplexity > 0) metrics.set("baseline_perplexity", baseline.perplexity);
   return metrics;
 }
 
@@ -68,17 +81,40 @@ std::optional<double> LanguageTally::loss_error(double loss) const {
   return std::sqrt(squares * static_cast<double>(count) / static_cast<double>(count - 1)) / static_cast<double>(tokens);
 }
 
-LanguageEvaluation LanguageTally::finish(const data::TokenFileFacts& text) const {
+LanguageEvaluation LanguageTally::finish() const {
   LanguageEvaluation evaluation;
   evaluation.tokens = std::accumulate(counts_.begin(), counts_.end(), int64_t{0});
   evaluation.loss = std::accumulate(sums_.begin(), sums_.end(), 0.0) / static_cast<double>(evaluation.tokens);
   for (size_t i = 0; i < sums_.size(); ++i)
     evaluation.loss_by_position.push_back(sums_[i] / static_cast<double>(counts_[i]));
   evaluation.loss_error = loss_error(evaluation.loss);
-  evaluation.text_bytes = text.text_bytes;
-  evaluation.text_characters = text.text_characters;
   return evaluation;
 }
+
+namespace {
+
+constexpr const char *kCodedText = "coded_text", *kWholeText = "whole_text";
+
+data::TextSize size_from(const io::JsonFields& json) { return {json.count("bytes"), json.count("characters")}; }
+
+nlohmann::ordered_json to_json(const data::TextSize& size) {
+  return {{"bytes", size.bytes}, {"characters", size.characters}};
+}
+
+// Version 0.1.0 wrote `text_bytes`, `text_characters` and `baseline`, a number. Its baseline could be a wrong one.
+void read_text(const io::JsonFields& json, HeldOutText& text, NgramBaseline& baseline) {
+  if (!json.has("text")) {
+    text = {.text = {json.count("text_bytes"), json.count("text_characters")}, .bits_of = BitsOf::whole_text};
+    return;
+  }
+  const io::JsonFields coded = json.object("coded"), ngrams = json.object("baseline");
+  text.text = size_from(json.object("text"));
+  text.coded = {size_from(coded.object("first")), {size_from(coded.object("targets")), coded.count("unknown")}};
+  text.bits_of = json.text("bits_of") == kWholeText ? BitsOf::whole_text : BitsOf::coded_text;
+  baseline = {ngrams.number("perplexity"), ngrams.texts("notes")};
+}
+
+}  // namespace
 
 std::string to_json(const LanguageEvaluation& e) {
   nlohmann::ordered_json samples = nlohmann::ordered_json::array();
@@ -86,9 +122,13 @@ std::string to_json(const LanguageEvaluation& e) {
   nlohmann::ordered_json json{{"tokens", e.tokens},
                               {"loss", e.loss},
                               {"loss_by_position", e.loss_by_position},
-                              {"text_bytes", e.text_bytes},
-                              {"text_characters", e.text_characters},
-                              {"baseline", e.baseline},
+                              {"text", to_json(e.text.text)},
+                              {"coded",
+                               {{"first", to_json(e.text.coded.first)},
+                                {"targets", to_json(e.text.coded.targets.size)},
+                                {"unknown", e.text.coded.targets.unknown}}},
+                              {"bits_of", e.text.bits_of == BitsOf::whole_text ? kWholeText : kCodedText},
+                              {"baseline", {{"perplexity", e.baseline.perplexity}, {"notes", e.baseline.notes}}},
                               {"samples", samples}};
   if (e.loss_error) json["loss_error"] = *e.loss_error;
   return json.dump();
@@ -97,9 +137,8 @@ std::string to_json(const LanguageEvaluation& e) {
 std::optional<LanguageEvaluation> language_evaluation_from_json(const std::string& text) {
   try {
     const io::JsonFields json(text, "evaluation");
-    LanguageEvaluation evaluation{
-        json.count("tokens"),     json.number("loss"),           json.numbers_or_nan("loss_by_position"),
-        json.count("text_bytes"), json.count("text_characters"), json.number("baseline")};
+    LanguageEvaluation evaluation{json.count("tokens"), json.number("loss"), json.numbers_or_nan("loss_by_position")};
+    read_text(json, evaluation.text, evaluation.baseline);
     for (const auto& sample : io::parse_json<nlohmann::ordered_json>(json.json("samples")))
       evaluation.samples.push_back({sample.at(0), sample.at(1)});
     if (json.has("loss_error")) evaluation.loss_error = json.number("loss_error");

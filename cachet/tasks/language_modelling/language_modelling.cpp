@@ -15,7 +15,6 @@
 #include <span>
 #include <stdexcept>
 
-#include "cachet/baselines/kneser_ney.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/io/error.h"
 #include "cachet/models/language/token_generator.h"
@@ -129,7 +128,7 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   const data::LaneOptions lanes{training.batch_size, options_.model.text.target_length};
   if (splits == Splits::made_up) {
     const auto made_up = [&](int64_t tokens) {
-      const data::TokenFileFacts facts{.tokens = tokens, .text_bytes = tokens, .text_characters = tokens};
+      const data::TokenFileFacts facts{.tokens = tokens, .text = {tokens, tokens}};
       return data::Corpus{std::make_shared<MadeUpTokens>(options_.corpus.vocabulary, tokens), facts, {}};
     };
     const int64_t steps = 2 * options_.segments_per_step;
@@ -146,13 +145,12 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   }
   if (held_out_)
     data::evaluation_segments(held_out_->tokens->size(), evaluation_lanes());  // throws where it is too short
-  const std::string decides = report::deciding(plan.profile().metrics)->name;
-  if (training_ && held_out_ && decides == kBitsPerByte && held_out_->facts.text_bytes == 0)
-    throw std::invalid_argument(held_out_->path.string() +
-                                ": nobody knows how many bytes of text its tokens stand for, and " + decides +
-                                " decides which evaluation is the best; " +
-                                (options_.corpus.limit > 0 ? "leave data.limit out, which cuts the text"
-                                                           : "make the file again from its text"));
+  if (held_out_) {
+    held_out_text_ = {.text = held_out_->facts.text, .bits_of = options_.evaluation.bits_of};
+    held_out_text_.coded.targets.size = held_out_->facts.text;  // of made-up tokens
+    if (encoder_) held_out_text_.coded = data::coded_text(*held_out_, *encoder_, options_.corpus.tokens);
+    if (training_) require_bits(report::deciding(plan.profile().metrics)->name);
+  }
   if (training_) {
     training_loader_.emplace(training_->tokens, lanes, options_.loader, training.shard);
     if (training_loader_->batches() == 0)
@@ -161,6 +159,22 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
                                   " tokens has");
   }
   model_ = options_.model.build();
+}
+
+// What decides has to be measured.
+void LanguageModelling::require_bits(const std::string& decides) const {
+  if (decides != kBitsPerByte) return;
+  const std::string name = held_out_->path.string();
+  if (held_out_text_.bits_of == BitsOf::whole_text && held_out_text_.text.bytes == 0)
+    throw std::invalid_argument(
+        name +
+        ": the number of bytes of its text is not known, and task.evaluation.bits_of = \"whole_text\" needs it; " +
+        (options_.corpus.limit > 0 ? "leave data.limit out, which cuts the text"
+                                   : "make the file again from its text"));
+  if (held_out_text_.coded.targets.size.bytes == 0)
+    throw std::invalid_argument(name + ": the vocabulary has none of its text, so " + decides +
+                                ", which decides which evaluation is the best, cannot be measured; use a vocabulary of "
+                                "such texts");
 }
 
 std::map<std::string, data::DataDigest> LanguageModelling::data_digests() const {
@@ -182,7 +196,7 @@ std::string LanguageModelling::digest_of_comparisons() const {
   try {
     return data::digest_of_corpus_file(options_.corpus, data::SequenceSplit::train);
   } catch (const io::Error&) {
-    return {};  // no baseline without the text
+    return {};  // there is no baseline without the text
   }
 }
 
@@ -205,25 +219,35 @@ Task::EvaluatedSamples LanguageModelling::evaluated_samples() const {
   return {evaluation_size(), data::evaluation_segments(tokens, evaluation_lanes()) * options_.evaluation.lanes};
 }
 
-// The same for every evaluation of a run: made once. 0 where there is none to make.
-double LanguageModelling::baseline() {
-  constexpr int64_t kOrder = 5, kMostTrainingTokens = 20'000'000;  // some 2 GiB while it is made
-  if (!baseline_) {
-    baseline_ = 0;
-    if (!options_.baseline || !encoder_) return 0;
-    std::optional<data::Corpus> opened;
-    try {
-      if (!training_) opened = data::open_corpus(options_.corpus, *encoder_, data::SequenceSplit::train);
-    } catch (const io::Error&) {
-      return 0;  // to evaluate nobody needs the training text
-    }
-    const data::TokenSequence& text = *(training_ ? training_ : opened)->tokens;
-    if (text.size() > kMostTrainingTokens) return 0;
-    const data::Token end = data::line_end(options_.corpus.tokens, encoder_->vocabulary());
-    const baselines::KneserNey ngrams(text, options_.corpus.vocabulary, end, kOrder);
-    baseline_ = ngrams.score(*held_out_->tokens).perplexity();
+NgramBaseline LanguageModelling::make_baseline() const {
+  if (!options_.baseline || !encoder_) return {};
+  std::optional<data::Corpus> opened;
+  try {
+    if (!training_) opened = data::open_corpus(options_.corpus, *encoder_, data::SequenceSplit::train);
+  } catch (const io::Error& error) {  // the model itself is evaluated without the training text
+    return no_ngram_baseline(error.what());
   }
+  return ngram_baseline(*(training_ ? training_ : opened)->tokens, *held_out_->tokens, options_.corpus.vocabulary,
+                        data::line_end(options_.corpus.tokens, encoder_->vocabulary()));
+}
+
+// The baseline is the same for every evaluation of a run: it is made once.
+const NgramBaseline& LanguageModelling::baseline() {
+  if (!baseline_) baseline_ = make_baseline();
   return *baseline_;
+}
+
+LanguageEvaluation LanguageModelling::finished(const LanguageTally& tally) {
+  LanguageEvaluation evaluation = tally.finish();
+  evaluation.text = held_out_text_;
+  evaluation.baseline = baseline();
+  return evaluation;
+}
+
+std::vector<std::string> LanguageModelling::data_notes() const {
+  std::vector<std::string> notes = Task::data_notes();
+  if (baseline_) notes.insert(notes.end(), baseline_->notes.begin(), baseline_->notes.end());
+  return notes;
 }
 
 int64_t LanguageModelling::evaluation_records() const {
@@ -275,8 +299,7 @@ train::Metrics LanguageModelling::evaluate_records(const NextRecord& next) {
                                " segments of each lane are no whole evaluation");
     tally.add(segment_from_record(*record, i, evaluation_lanes().lanes));
   }
-  evaluation_ = tally.finish(held_out_->facts);
-  evaluation_.baseline = baseline();
+  evaluation_ = finished(tally);
   return evaluation_.metrics();
 }
 
@@ -287,8 +310,7 @@ train::Metrics LanguageModelling::evaluate(const train::EvaluationProgress& prog
     tally.add(losses);
     progress(segment + 1, evaluation_records());
   });
-  evaluation_ = tally.finish(held_out_->facts);
-  evaluation_.baseline = baseline();
+  evaluation_ = finished(tally);
   if (encoder_)
     evaluation_.samples = write_samples(*model_, options_.evaluation.segments, *held_out_->tokens, *encoder_,
                                         options_.evaluation.samples);
@@ -299,7 +321,7 @@ void LanguageModelling::restore_evaluation(const std::string& details) {
   auto evaluation = language_evaluation_from_json(details);
   if (!evaluation) return;
   evaluation_ = *evaluation;
-  if (evaluation_.baseline > 0) baseline_ = evaluation_.baseline;
+  if (evaluation_.baseline != NgramBaseline{}) baseline_ = evaluation_.baseline;
 }
 
 void LanguageModelling::generate(const std::string& prompt, const GenerationOptions& options,
@@ -338,10 +360,11 @@ class LineScores {
     ids_.push_back(before);
   }
 
-  void add(const std::vector<data::Token>& tokens) {
-    lines_.push_back({next_line_++, static_cast<int64_t>(tokens.size()), 0.0});
-    left_.push_back(static_cast<int64_t>(tokens.size()));
-    for (const data::Token token : tokens) {
+  void add(const data::EncodedCorpus& line) {
+    const auto tokens = static_cast<int64_t>(line.tokens.size());
+    lines_.push_back({next_line_++, tokens, 0.0, line.text, line.coded});
+    left_.push_back(tokens);
+    for (const data::Token token : line.tokens) {
       ids_.push_back(token);
       if (static_cast<int64_t>(ids_.size()) > segment_) score();
     }
@@ -393,7 +416,7 @@ void LanguageModelling::score_text(const std::function<std::optional<std::string
   LineScores scores(*model_, options_.evaluation, data::line_end(options_.corpus.tokens, encoder_->vocabulary()), seen,
                     scored);
   while (const auto line = next_line())
-    scores.add(data::encode_corpus(*line + "\n", *encoder_, options_.corpus.tokens).tokens);
+    scores.add(data::encode_corpus(*line + "\n", *encoder_, options_.corpus.tokens, data::CountCoded::yes));
   scores.finish();
 }
 

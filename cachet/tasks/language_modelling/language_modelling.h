@@ -36,6 +36,7 @@ class LanguageModelling : public Task,
   std::map<std::string, std::string> data_fingerprints() const override;
   /// Of the training text that the baseline is made of.
   std::string digest_of_comparisons() const override;
+  std::vector<std::string> data_notes() const override;
   int64_t batches_per_epoch() const override;
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override;
   int64_t evaluation_size() const override;
@@ -72,7 +73,11 @@ class LanguageModelling : public Task,
   bool remembers_earlier_segments() const;
   /// Foretells segments of the held-out text from number `first` on.
   void foretell(int64_t first, const std::function<void(int64_t segment, const SegmentLosses& losses)>& use);
-  double baseline();
+  const NgramBaseline& baseline();
+  NgramBaseline make_baseline() const;
+  LanguageEvaluation finished(const LanguageTally& tally);
+  /// Throws std::invalid_argument if bits per byte decide and cannot be measured.
+  void require_bits(const std::string& decides) const;
 
   LanguageModellingOptions options_;
   train::TrainOptions training_options_;
@@ -82,7 +87,8 @@ class LanguageModelling : public Task,
   std::optional<data::SegmentLoader> training_loader_;
   std::shared_ptr<models::LanguageModel> model_;
   LanguageEvaluation evaluation_;
-  std::optional<double> baseline_;  // once it was asked for
+  std::optional<NgramBaseline> baseline_;  // once it was asked for
+  HeldOutText held_out_text_;
 };
 
 }  // namespace cachet::tasks

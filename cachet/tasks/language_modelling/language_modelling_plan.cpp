@@ -16,6 +16,9 @@ const KeptVocabulary kCorpusVocabulary{"data.vocabulary", "vocabulary"};
 constexpr std::array<config::Choice<data::SequenceSplit>, 2> kHeldOutTexts{
     {{"validation", data::SequenceSplit::validation}, {"test", data::SequenceSplit::test}}};
 
+constexpr std::array<config::Choice<BitsOf>, 2> kBitsOf{
+    {{"coded_text", BitsOf::coded_text}, {"whole_text", BitsOf::whole_text}}};
+
 constexpr config::Range<int64_t> kSegmentLengths{1, 1 << 20}, kMemoryLengths{0, 1 << 24};
 
 }  // namespace
@@ -33,6 +36,7 @@ LanguageModellingOptions read_language_modelling_options(const config::View& roo
   LanguageEvaluationOptions& own = options.evaluation;
   own.lanes = evaluation.integer("lanes", own.lanes, {1, 1 << 20});
   own.samples = evaluation.integer("samples", own.samples, {0, 100});
+  own.bits_of = evaluation.choice("bits_of", own.bits_of, kBitsOf);
   own.target_length = evaluation.integer("target_length", options.model.text.target_length, kSegmentLengths);
   own.segments.memory_length =
       evaluation.integer("memory_length", options.model.segments.memory_length, kMemoryLengths);
@@ -48,20 +52,35 @@ LanguageModellingOptions read_language_modelling_options(const config::View& roo
   return options;
 }
 
-std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens) {
+std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens, BitsOf bits_of) {
   using report::Better, report::ValueForm;
-  const bool words = tokens == data::CorpusTokens::words;
-  return {{"perplexity", "perplexity", ValueForm::fixed, Better::lower, /*decides=*/words},
-          {"loss", "loss", ValueForm::fixed, Better::lower},
-          {kBitsPerByte, "bits per byte", ValueForm::fixed, Better::lower, /*decides=*/!words},
-          {"bits_per_character", "bits per character", ValueForm::fixed, Better::lower},
-          {.name = "baseline_perplexity", .title = "5-gram's perplexity", .form = ValueForm::fixed, .constant = true}};
+  const bool words = tokens == data::CorpusTokens::words, whole = bits_of == BitsOf::whole_text;
+  std::vector<report::MetricDescription> metrics{
+      {"perplexity", "perplexity", ValueForm::fixed, Better::lower, /*decides=*/words},
+      {"loss", "loss", ValueForm::fixed, Better::lower},
+      {kBitsPerByte, whole ? "bits per byte of the whole text" : "bits per byte", ValueForm::fixed, Better::lower,
+       /*decides=*/!words},
+      {"bits_per_character", whole ? "bits per character of the whole text" : "bits per character", ValueForm::fixed,
+       Better::lower}};
+  if (whole) metrics.push_back({kBitsPerCodedByte, "bits per coded byte", ValueForm::fixed, Better::lower});
+  metrics.push_back(
+      {.name = kUncoded, .title = "text not coded", .form = ValueForm::percent, .constant = true, .condition = true});
+  metrics.push_back({.name = kTextBytes,
+                     .title = "bytes of the text",
+                     .form = ValueForm::whole,
+                     .constant = true,
+                     .condition = true});
+  metrics.push_back(
+      {.name = "baseline_perplexity", .title = "5-gram's perplexity", .form = ValueForm::fixed, .constant = true});
+  return metrics;
 }
+
+std::vector<std::string> LanguageModellingPlan::current_rules() const { return {"task.evaluation.bits_of=coded_text"}; }
 
 TaskProfile LanguageModellingPlan::profile() const {
   return {"language_modelling",
           {"segment", "segments", "segments/s", data::to_string(options_.held_out)},
-          language_metrics(options_.corpus.tokens),
+          language_metrics(options_.corpus.tokens, options_.evaluation.bits_of),
           options_.model};
 }
 

@@ -10,6 +10,7 @@
 #include "cachet/data/text/corpus.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/tasks/exports/rewritten_export.h"
+#include "cachet/tasks/language_modelling/language_evaluation.h"
 #include "cachet/tasks/task_kinds.h"
 
 namespace cachet::tasks {
@@ -17,9 +18,10 @@ namespace cachet::tasks {
 /// How a text is evaluated, which may differ from how it is trained on.
 struct LanguageEvaluationOptions {
   int64_t lanes = 10;
-  int64_t target_length = 150;  // tokens that are foretold at a time
+  int64_t target_length = 150;  // tokens that are predicted at a time
   models::SegmentOptions segments{};
-  int64_t samples = 3;  // passages that the model writes on behind, for the page of a run
+  int64_t samples = 3;  // passages that the model continues, for the page of a run
+  BitsOf bits_of = BitsOf::coded_text;
 };
 
 /// What a recipe of kind "language_modelling" says besides how to train: the tables [data] and [model].
@@ -29,14 +31,14 @@ struct LanguageModellingOptions {
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
   int64_t segments_per_step = 1;  // of each lane, through which a step's gradient goes together
   LanguageEvaluationOptions evaluation;
-  std::optional<int64_t> evaluation_limit{};  // of the tokens that are evaluated, in the place of corpus.limit
+  std::optional<int64_t> evaluation_limit{};  // of the tokens that are evaluated, instead of corpus.limit
   bool baseline = true;             // whether evaluations tell what counting n-grams of the training text reaches
   models::LanguageModelPlan model;  // made for the corpus's tokens unless it says otherwise
 };
 
 /// Reads [data], [model], and of [task] held_out = "validation" | "test", segments_per_step, baseline, and the table
-/// evaluation: lanes, samples, and target_length, memory_length, clamp_length, same_length, whole_past, whose defaults
-/// are the model's.
+/// evaluation: lanes, samples, bits_of, and target_length, memory_length, clamp_length, same_length, whole_past, whose
+/// defaults are the model's.
 LanguageModellingOptions read_language_modelling_options(const config::View& root,
                                                          data::DataRoot data_root = data::DataRoot::required);
 
@@ -54,6 +56,7 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   std::optional<int64_t> data_limit() const override { return options_.corpus.limit; }
   /// A limit counts tokens.
   int64_t limit_for(int64_t samples) const override { return samples * options_.evaluation.target_length; }
+  std::vector<std::string> current_rules() const override;
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
@@ -69,7 +72,7 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
 };
 
 /// Perplexity, which decides for words, loss, bits per byte, which decide for others, and per character of the text,
-/// and the baseline's perplexity.
-std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens);
+/// the share of the text that is not coded, the text's bytes, and the baseline's perplexity.
+std::vector<report::MetricDescription> language_metrics(data::CorpusTokens tokens, BitsOf bits_of);
 
 }  // namespace cachet::tasks

@@ -1,12 +1,23 @@
 #include "cachet/tasks/language_modelling/language_sections.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "cachet/report/format.h"
+#include "cachet/report/metric_description.h"
 #include "cachet/train/event_curves.h"
 
 namespace cachet::tasks {
+namespace {
+
+/// With a capital letter and a full stop.
+void add_sentence(std::string& text, std::string sentence) {
+  sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+  text += (text.empty() ? "" : " ") + sentence + ".";
+}
+
+}  // namespace
 
 std::vector<report::Section> language_evaluation_sections(const LanguageEvaluation& evaluation,
                                                           const LanguageModellingOptions& options) {
@@ -15,7 +26,7 @@ std::vector<report::Section> language_evaluation_sections(const LanguageEvaluati
   const LanguageEvaluationOptions& how = options.evaluation;
   report::Table facts{"The last evaluation", {{"what"}, {"", report::Alignment::right}}, {}, ""};
   const auto fact = [&](const char* what, const std::string& value) { facts.rows.push_back({what, value}); };
-  fact("tokens foretold", report::format_count(static_cast<double>(evaluation.tokens)));
+  fact("tokens predicted", report::format_count(static_cast<double>(evaluation.tokens)));
   fact("vocabulary", report::format_count(static_cast<double>(options.corpus.vocabulary)));
   fact("tokens at a time", std::to_string(how.target_length));
   fact("memory", std::to_string(how.segments.memory_length) + " tokens");
@@ -23,16 +34,27 @@ std::vector<report::Section> language_evaluation_sections(const LanguageEvaluati
   fact("perplexity",
        report::format_fixed(perplexity, 2) +
            (evaluation.loss_error ? " ± " + report::format_fixed(perplexity * *evaluation.loss_error, 2) : ""));
-  if (evaluation.baseline > 0) fact("perplexity of a Kneser–Ney 5-gram", report::format_fixed(evaluation.baseline, 2));
+  if (evaluation.baseline.perplexity > 0)
+    fact("perplexity of a Kneser–Ney 5-gram", report::format_fixed(evaluation.baseline.perplexity, 2));
+  for (const std::string& note : evaluation.baseline.notes) add_sentence(facts.note, note);
+  if (const auto uncoded = evaluation.text.uncoded()) {
+    const data::CodedText& coded = evaluation.text.coded.targets;
+    fact("text not coded", report::format_value(report::ValueForm::percent, *uncoded));
+    fact("unknown tokens", report::format_count(static_cast<double>(coded.unknown)));
+    if (*uncoded > 0)
+      add_sentence(facts.note,
+                   "text not coded is what the tokens do not tell: unknown words, characters without a token, repeated "
+                   "blanks; perplexity and bits do not include its cost");
+  }
   section.blocks.push_back(facts);
   report::LineChart chart{"Loss by place in the segment", "place", "loss, nats", {}, false, false, ""};
   report::Series series{"loss", {}, evaluation.loss_by_position};
   for (size_t i = 0; i < evaluation.loss_by_position.size(); ++i) series.x.push_back(static_cast<double>(i + 1));
   chart.series.push_back(std::move(series));
-  chart.note = "The first tokens of a segment are foretold from the memory alone.";
+  chart.note = "The first tokens of a segment are predicted from the memory alone.";
   section.blocks.push_back(chart);
   if (!evaluation.samples.empty()) {
-    report::Table written{"What the model writes behind passages of the text", {{"given"}, {"written"}}, {}, ""};
+    report::Table written{"What the model writes after passages of the text", {{"given"}, {"written"}}, {}, ""};
     for (const WrittenSample& sample : evaluation.samples) written.rows.push_back({sample.given, sample.written});
     section.blocks.push_back(std::move(written));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachet/tasks/runs/conditions.h"
 #include "cachet/tasks/runs/differences.h"
 #include "cachet/tasks/runs/group_curves.h"
 #include "cachet/tasks/runs/paired_seeds.h"
@@ -74,9 +75,14 @@ report::ComparedRun compared_run(const RunRecord& run, const std::vector<RunValu
   return row;
 }
 
-/// Of a group that is not over: that it is no result yet, or why it will be none.
-std::string unranked_sentence(const RunGroup& group) {
-  if (group.is_over()) return "";
+/// Why a group is not ranked: it is not over, it failed, or it was measured on something else than the first.
+std::string unranked_sentence(const RunGroup& group, const std::vector<RunGroup>& groups) {
+  if (group.is_over()) {
+    const std::string differ = differing_conditions(group, groups);
+    if (differ.empty()) return "";
+    return group.title() + " is left out of tests and of what is best, because something else was measured (" + differ +
+           ").";
+  }
   std::string text = group.title() + " is " + state_of(group) + ", and left out of tests and of what is best";
   const std::optional<train::Status>& status = group.runs.front().status;
   if (group.has_seeds() || !status || status->running || status->message.empty()) return text + ".";
@@ -109,7 +115,7 @@ std::vector<report::ComparedRun> compared(const std::vector<RunGroup>& groups) {
   const auto curves = group_curves(groups);
   for (size_t i = 0; i < groups.size(); ++i)
     rows.push_back({groups[i].title(), recipe_of(groups[i], groups), metrics_of(group_values(groups[i])), curves[i],
-                    groups[i].name, state_of(groups[i]), groups[i].is_over()});
+                    groups[i].name, state_of(groups[i]), is_ranked(groups[i], groups)});
   return rows;
 }
 
@@ -133,6 +139,7 @@ report::Table seeds_table(const std::vector<RunGroup>& groups) {
       std::vector<RunValue> values = run_values(run);
       std::erase_if(values, [](const RunValue& value) { return value.better == report::Better::neither; });
       rows.push_back(compared_run(run, values));
+      rows.back().ranked = rows.back().ranked && differing_conditions(group, groups).empty();
       table.rows.push_back({run.name, run.seed()});
     }
     for (const uint64_t seed : group.missing) {
@@ -159,7 +166,7 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
   for (const RunGroup& group : groups)
     if (group.has_seeds()) add(left_out(group));
   if (groups.size() > 1)
-    for (const RunGroup& group : groups) add(unranked_sentence(group));
+    for (const RunGroup& group : groups) add(unranked_sentence(group, groups));
   return notes;
 }
 

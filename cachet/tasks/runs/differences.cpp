@@ -6,6 +6,7 @@
 
 #include "cachet/analysis/statistics.h"
 #include "cachet/report/format.h"
+#include "cachet/tasks/runs/conditions.h"
 
 namespace cachet::tasks {
 namespace {
@@ -51,7 +52,7 @@ std::string gap_text(const RunValue& value, double gap) {
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups) {
   std::vector<Contender> all;
   for (const RunGroup& group : groups) {
-    if (!group.is_over()) continue;
+    if (!is_ranked(group, groups)) continue;
     const std::vector<RunValue> values = group_values(group);
     const auto decides = std::ranges::find(values, true, &RunValue::decides);
     if (decides == values.end()) continue;

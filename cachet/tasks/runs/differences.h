@@ -18,7 +18,7 @@ struct Contender {
 /// A difference of two such values: "1.2", points of an accuracy.
 std::string gap_text(const RunValue& value, double gap);
 
-/// The metric that decides of each group; none of groups that are not over, or where nothing was evaluated.
+/// The metric that decides of each group that is ranked (is_ranked); none if nothing was evaluated.
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
 /// How one behind the first differs from it, and whether by more than chance at 95 %: between means of seeds by Welch's

@@ -7,6 +7,7 @@
 
 #include "cachet/analysis/statistics.h"
 #include "cachet/report/format.h"
+#include "cachet/tasks/runs/conditions.h"
 #include "cachet/tasks/runs/differences.h"
 #include "cachet/tasks/runs/run_values.h"
 
@@ -57,7 +58,7 @@ report::Table paired_seeds_table(const std::vector<RunGroup>& groups) {
   if (groups.empty() || !groups.front().is_over()) return table;
   const auto first = decisive_values(groups.front());
   for (const RunGroup& group : groups) {
-    if (&group == &groups.front() || !group.is_over()) continue;
+    if (&group == &groups.front() || !is_ranked(group, groups)) continue;
     std::vector<double> before, after;
     RunValue metric;
     for (const auto& [seed, value] : decisive_values(group)) {

@@ -106,6 +106,7 @@ RunValue over_seeds_of(const std::vector<const RunValue*>& values) {
 RunValue metric_value(const report::MetricDescription& metric, double value) {
   RunValue shown{metric.title, value, metric.form, metric.better};
   shown.decides = metric.decides;
+  shown.condition = metric.condition;
   if (!metric.unit.empty()) shown.suffix = " " + metric.unit;
   return shown;
 }

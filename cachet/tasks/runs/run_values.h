@@ -20,7 +20,8 @@ struct RunValue {
   std::string suffix{};  // " of 3000", " pixels"
   /// What stands behind ±: the standard error of a run's accuracy, or the deviation between seeds. NaN = nothing.
   double spread = std::numeric_limits<double>::quiet_NaN();
-  bool decides = false;  // whether it is what its runs were to reach
+  bool decides = false;    // whether it is what its runs were to reach
+  bool condition = false;  // MetricDescription::condition
 };
 
 /// A metric as its task described it.

@@ -44,8 +44,33 @@ TEST(Corpus, HasAnEndForEachLine) {
     using namespace test;
     EXPECT_EQ(ids_of(corpus), (std::vector<int64_t>{kA, kB, kEos, kEos, kC, kUnk, kEos}));
     EXPECT_EQ(corpus.unknown, 1);
-    EXPECT_EQ(corpus.facts.text_bytes, 11);
+    EXPECT_EQ(corpus.facts.text.bytes, 11);
   }
+}
+
+// Bytes that no token tells do not count as coded: unknown words, repeated blanks, blanks around a line.
+TEST(Corpus, CountsTheTextThatItsTokensTell) {
+  CorpusFolder texts;
+  const auto coded_of = [&](const std::string& text) {
+    texts.write("valid.txt", text);
+    const Corpus corpus = texts.open(SequenceSplit::validation);
+    EXPECT_EQ(corpus.facts.text, size_of(text));
+    return coded_text(corpus, *texts.encoder(), texts.options.tokens);
+  };
+  EXPECT_EQ(coded_of("a b\nc d\n"), (CodedCorpus{{1, 1}, {{7, 7}, 0}})) << "all of it; a is not predicted";
+  EXPECT_EQ(coded_of("a   b \n  c d\n"), (CodedCorpus{{1, 1}, {{7, 7}, 0}}));
+  EXPECT_EQ(coded_of("a who b\nöde ist c\n"), (CodedCorpus{{1, 1}, {{5, 5}, 3}}));
+  EXPECT_EQ(coded_of("a <unk> b\n"), (CodedCorpus{{1, 1}, {{9, 9}, 0}})) << "the text itself has the word <unk>";
+  EXPECT_EQ(coded_of("who b\n"), (CodedCorpus{{0, 0}, {{2, 2}, 1}}));
+  EXPECT_EQ(coded_of("\na\n"), (CodedCorpus{{1, 1}, {{2, 2}, 0}}));
+  texts.options.limit = 3;
+  texts.write("valid.txt", "a who b\nc d\n");
+  const Corpus cut = texts.open(SequenceSplit::validation);
+  EXPECT_FALSE(cut.facts.coded);
+  EXPECT_EQ(coded_text(cut, *texts.encoder(), texts.options.tokens), (CodedCorpus{{1, 1}, {{1, 1}, 1}}))
+      << "tokens are decoded";
+  texts.options = {.root = texts.options.root, .vocabulary = kByteVocabulary, .tokens = CorpusTokens::bytes};
+  EXPECT_EQ(coded_of("ö \xff  b\n"), (CodedCorpus{{1, 1}, {{6, 5}, 0}})) << "bytes tell everything";
 }
 
 TEST(Corpus, KeepsTheFirstShareOfTheTrainingText) {

@@ -166,9 +166,9 @@ TEST(NormalizedCorpus, BothSpellingsAreTheSameTokens) {
   // What is counted is what is foretold.
   const CorpusOptions options = corpus_of(folder.path(), CorpusTokens::words, nfc);
   const auto encoder = make_corpus_encoder(options, folder.path());
-  EXPECT_EQ(encode_corpus(kDecomposedText, *encoder, CorpusTokens::words).bytes,
+  EXPECT_EQ(encode_corpus(kDecomposedText, *encoder, CorpusTokens::words, CountCoded::no).text.bytes,
             static_cast<int64_t>(std::string_view(kComposedText).size()));
-  EXPECT_EQ(encode_corpus(kDecomposedText, *encoder, CorpusTokens::words).unknown, 0);
+  EXPECT_EQ(encode_corpus(kDecomposedText, *encoder, CorpusTokens::words, CountCoded::no).coded.unknown, 0);
   const Corpus composed = open_corpus(options, *encoder, SequenceSplit::train, folder.path());
   const Corpus decomposed = open_corpus(options, *encoder, SequenceSplit::test, folder.path());
   EXPECT_EQ(composed.facts, decomposed.facts);

@@ -29,7 +29,9 @@ std::vector<Token> some_tokens(int64_t count, int64_t vocabulary) {
 fs::path write_tokens(const fs::path& path, const std::vector<Token>& tokens, int64_t vocabulary) {
   TokenFileWriter writer(path, {.size = vocabulary, .fingerprint = "words"});
   writer.add(tokens);
-  writer.add_text(1000, 900);
+  writer.add_text({1000, 900});
+  writer.add_coded({{300, 200}, 1});
+  writer.add_coded({{500, 400}, 0});
   writer.finish();
   return path;
 }
@@ -39,9 +41,10 @@ TEST(TokenFile, GivesAnyPieceOfWhatWasWritten) {
   for (const int64_t vocabulary : {1, 257, 65'536, 65'537, 267'735}) {
     const std::vector<Token> tokens = some_tokens(700'001, vocabulary);
     const TokenFile file = TokenFile::open(write_tokens(folder.path() / "t.tokens", tokens, vocabulary));
-    EXPECT_EQ(file.facts(), (TokenFileFacts{vocabulary, "words", 700'001, 1000, 900}));
+    EXPECT_EQ(file.facts(),
+              (TokenFileFacts{vocabulary, "words", 700'001, {1000, 900}, data::CodedText{{800, 600}, 1}}));
     const uint64_t ids = 700'001u * (vocabulary <= 65'536 ? 2 : 4), blocks = (ids + 65'535) / 65'536;
-    EXPECT_EQ(fs::file_size(folder.path() / "t.tokens"), 128u + ids + 4 * blocks);
+    EXPECT_EQ(fs::file_size(folder.path() / "t.tokens"), 160u + ids + 4 * blocks);
     EXPECT_FALSE(file.note());
     for (const auto& [first, count] : std::vector<std::pair<int64_t, int64_t>>{
              {0, 0}, {0, 1}, {0, 700'001}, {699'999, 2}, {700'001, 0}, {2047, 5000}, {32'767, 2}, {16'383, 40'000}}) {
@@ -78,7 +81,8 @@ TEST(TokenFile, RefusesADamagedOne) {
   EXPECT_EQ(opens(whole), "(nothing thrown)");
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_NE(opens(whole.substr(0, length)), "(nothing thrown)") << length;
-  EXPECT_EQ(opens(whole.substr(0, 100)), name + "is no file of tokens: it ends within its header");
+  for (const size_t length : {100, 159})
+    EXPECT_EQ(opens(whole.substr(0, length)), name + "is not a file of tokens: it ends within its header");
   EXPECT_EQ(opens(whole.substr(0, whole.size() - 2)),
             name + "its header says 10 tokens, and the file holds 9: it is cut off or damaged");
   EXPECT_NE(opens(whole + "x"), "(nothing thrown)");
@@ -90,7 +94,7 @@ TEST(TokenFile, RefusesADamagedOne) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string changed = whole;
       changed[place] = static_cast<char>(changed[place] ^ (1 << bit));
-      const bool of_ids = place >= 128 && place < 148;
+      const bool of_ids = place >= 160 && place < 180;
       EXPECT_EQ(opens(changed) == "(nothing thrown)", of_ids) << place << " " << bit;
       if (!of_ids) continue;
       EXPECT_EQ(
@@ -103,8 +107,9 @@ TEST(TokenFile, RefusesADamagedOne) {
 // As version 0.1.0 wrote it at first: the same without checksums.
 std::string of_first_version(std::string bytes, size_t ids) {
   bytes.replace(0, 8, "CACHTOK1");
+  bytes.replace(12, 4, std::string("\x80\0\0\0", 4));
   bytes.replace(112, 16, 16, '\0');
-  return bytes.substr(0, 128 + ids);
+  return bytes.substr(0, 128) + bytes.substr(160, ids);
 }
 
 TEST(TokenFile, OneWithoutChecksumsIsReadWithANote) {
@@ -118,7 +123,7 @@ TEST(TokenFile, OneWithoutChecksumsIsReadWithANote) {
   };
   ASSERT_EQ(opens(whole), "(nothing thrown)");
   const TokenFile file = TokenFile::open(path);
-  EXPECT_EQ(file.facts(), (TokenFileFacts{300, "words", 40'000, 1000, 900}));
+  EXPECT_EQ(file.facts(), (TokenFileFacts{300, "words", 40'000, {1000, 900}}));
   EXPECT_NE(file.note().value_or("").find("no checksums"), std::string::npos);
   std::vector<int64_t> ids(40'000);
   file.read(0, 40'000, ids.data());

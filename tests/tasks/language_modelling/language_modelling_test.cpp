@@ -136,15 +136,18 @@ TEST_F(ByteModellingTest, BitsPerByteOfATextThatIsCutAreCounted) {
   const train::Outcome outcome = trained(folder_ / "run", {"data.limit=200", "train.limit=2 steps"});
   EXPECT_EQ(outcome.ending, train::Ending::finished);
   const double bits = outcome.metrics.find("bits_per_byte").value();
-  EXPECT_NEAR(bits, outcome.metrics.find("loss").value() / std::numbers::ln2 * 199 / 200, 0.2) << "a token is a byte";
+  EXPECT_NEAR(bits, outcome.metrics.find("loss").value() / std::numbers::ln2, 1e-12) << "a token is a byte";
   EXPECT_EQ(outcome.metrics.find("bits_per_character"), bits) << "all of it is ASCII";
 }
 
 TEST_F(ByteModellingTest, AnEvaluationWithoutTheMetricThatDecidesIsRefusedAtTheStart) {
   data::TokenFileWriter file(folder_ / "validation.tokens-cachet", data::ByteEncoder().vocabulary());
   file.add(std::vector<data::Token>(300, 98));
-  file.finish();  // nobody said of how many bytes of text
-  const std::string said = test::thrown_message<std::exception>([&] { plan().build(); });
+  file.finish();  // without the size of the text
+  EXPECT_EQ(test::thrown_message<std::exception>([&] { plan().build(); }), "(nothing thrown)")
+      << "bytes tell their text";
+  const std::string said =
+      test::thrown_message<std::exception>([&] { plan({"task.evaluation.bits_of=\"whole_text\""}).build(); });
   EXPECT_NE(said.find("validation.tokens-cachet"), std::string::npos) << said;
   EXPECT_NE(said.find("text"), std::string::npos) << said;
 }

@@ -63,13 +63,12 @@ TEST(LanguageSamples, AShortTextHasFewerAndNoneIsNone) {
 TEST(LanguageEvaluation, IsKeptWhole) {
   LanguageTally tally;
   tally.add(segment_losses(at::zeros({2, 3}) + 0.5, at::randint(4, {2, 3}, at::kLong)));
-  LanguageEvaluation evaluation = tally.finish({});
+  LanguageEvaluation evaluation = tally.finish();
   evaluation.samples = {{"given \"this\"", "it wrote ünd"}};
   EXPECT_EQ(language_evaluation_from_json(to_json(evaluation)), evaluation);
   EXPECT_EQ(language_evaluation_from_json("{}"), std::nullopt);
   EXPECT_EQ(language_evaluation_from_json("nonsense"), std::nullopt);
-  for (const char* key :
-       {"tokens", "loss", "loss_by_position", "text_bytes", "text_characters", "baseline", "samples"}) {
+  for (const char* key : {"tokens", "loss", "loss_by_position", "text", "coded", "bits_of", "baseline", "samples"}) {
     for (const nlohmann::json& value : {nlohmann::json("1"), nlohmann::json(true), nlohmann::json({{"a", 1}})}) {
       auto changed = nlohmann::json::parse(to_json(evaluation));
       changed[key] = value;

@@ -130,6 +130,30 @@ TEST(Comparison, LeavesRunsThatAreNotOverOutOfWhatIsBest) {
             "spoilt is not finite at step 10 of 30, and left out of tests and of what is best: the loss is nan");
 }
 
+TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
+  const auto language_run = [](const std::string& name, double bits, std::optional<double> uncoded, double bytes) {
+    RunRecord run = test::made_up_record(name, "0", {});
+    run.recipe["model.name"] = "\"" + name + "\"";
+    run.description.metrics = {
+        {"bits", "bits per byte", report::ValueForm::fixed, report::Better::lower, /*decides=*/true},
+        {.name = "uncoded", .title = "text not coded", .form = report::ValueForm::percent, .condition = true},
+        {.name = "bytes", .title = "bytes of the text", .form = report::ValueForm::whole, .condition = true}};
+    train::Metrics metrics{{"bits", bits}, {"bits_stderr", 0.001}, {"bytes", bytes}};
+    if (uncoded) metrics.set("uncoded", *uncoded);
+    run.events = {{Event::Kind::evaluation, 10, 1, metrics, {}, {}}};
+    return run;
+  };
+  const auto groups = grouped({language_run("all", 2.0, 0.0, 1200), language_run("half", 0.5, 0.5, 1200),
+                               language_run("other", 1.0, 0.0, 1100), language_run("old", 1.0, std::nullopt, 1200),
+                               language_run("same", 1.9, 0.0, 1200)});
+  EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{1, 2, 3}));
+  const std::string left_out = " is left out of tests and of what is best, because something else was measured (";
+  EXPECT_EQ(comparison_notes(groups), "same is 0.100 below all, more than twice the standard error of 0.001. half" +
+                                          left_out + "text not coded: 0.0 % and 50.0 %). other" + left_out +
+                                          "bytes of the text: 1200 and 1100). old" + left_out +
+                                          "text not coded: 0.0 % and not known).");
+}
+
 TEST(PublishedTable, HasARowForEachRun) {
   const auto groups =
       grouped({test::made_up_record("a", "0", {0.5}), test::made_up_record("b", "1", {0.7}, std::nullopt)});

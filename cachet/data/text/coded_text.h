@@ -1,0 +1,51 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace cachet::data {
+
+/// How long a text is, in bytes and in characters of UTF-8.
+struct TextSize {
+  int64_t bytes = 0, characters = 0;
+
+  TextSize& operator+=(const TextSize& other) {
+    bytes += other.bytes;
+    characters += other.characters;
+    return *this;
+  }
+  TextSize& operator-=(const TextSize& other) {
+    bytes -= other.bytes;
+    characters -= other.characters;
+    return *this;
+  }
+  bool operator==(const TextSize&) const = default;
+};
+
+/// A byte that continues a character of UTF-8 does not count as one.
+inline TextSize size_of(std::string_view text) {
+  return {static_cast<int64_t>(text.size()),
+          std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; })};
+}
+
+/// The part of a text that its tokens tell: what they can be decoded to, which is never more than the text. Unknown
+/// words, characters that no token has and blanks that tokens do not tell are missing.
+struct CodedText {
+  TextSize size{};
+  int64_t unknown = 0;  // tokens that stand for text that the vocabulary does not have
+
+  CodedText& operator+=(const CodedText& other) {
+    size += other.size;
+    unknown += other.unknown;
+    return *this;
+  }
+  bool operator==(const CodedText&) const = default;
+};
+
+/// The smaller of two numbers of bytes, and of characters.
+inline TextSize smaller(const TextSize& one, const TextSize& other) {
+  return {std::min(one.bytes, other.bytes), std::min(one.characters, other.characters)};
+}
+
+}  // namespace cachet::data
