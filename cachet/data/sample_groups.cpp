@@ -1,6 +1,7 @@
 #include "cachet/data/sample_groups.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cachet::data {
 

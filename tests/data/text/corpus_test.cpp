@@ -69,7 +69,7 @@ TEST(Corpus, CountsTheTextThatItsTokensTell) {
   EXPECT_FALSE(cut.facts.coded);
   EXPECT_EQ(coded_text(cut, *texts.encoder(), texts.options.tokens), (CodedCorpus{{1, 1}, {{1, 1}, 1}}))
       << "tokens are decoded";
-  texts.options = {.root = texts.options.root, .vocabulary = kByteVocabulary, .tokens = CorpusTokens::bytes};
+  texts.options = {.root = texts.options.root, .tokens = CorpusTokens::bytes, .vocabulary = kByteVocabulary};
   EXPECT_EQ(coded_of("ö \xff  b\n"), (CodedCorpus{{1, 1}, {{6, 5}, 0}})) << "bytes tell everything";
 }
 
