@@ -15,9 +15,9 @@
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
-#include "cachet/tasks/earlier_options.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
+#include "cachet/train/earlier_values.h"
 #include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
@@ -155,8 +155,7 @@ std::optional<train::RecipeValues> earlier_values(const TrainingJob& job, const 
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                        const std::optional<fs::path>& resumed) {
   ReadRecipe recipe{read_document(job.recipe, arguments.settings), {}};
-  if (const auto values = earlier_values(job, resumed))
-    tasks::set_earlier_options(recipe.document, [&](const std::string& key) { return values->contains(key); });
+  if (const auto values = earlier_values(job, resumed)) train::set_earlier_options(recipe.document, *values);
   if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
   recipe.plan = tasks::read_recipe(recipe.document);
   return recipe;

@@ -102,7 +102,7 @@ class Detector {
       loss = model_->losses(batch_).sum();
     }
     loss.backward();
-    optimizer_->step(0);  // the weights stay: each step does the same work
+    optimizer_->step({0});  // the weights stay: each step does the same work
   }
   /// What is found, with masks as large as the image.
   int64_t detect() {

@@ -32,7 +32,7 @@ class TimedTraining {
   /// A line as benchmarks/training_steps.py reads it: without the optimizer's part, and with it.
   void print_step(const std::function<at::Tensor()>& make_loss) {
     const double passes = forward_backward(make_loss);
-    const double update = milliseconds_of([&] { optimizer_->step(1e-4); });
+    const double update = milliseconds_of([&] { optimizer_->step({1e-4}); });
     std::cout << passes << " " << passes + update << std::endl;
   }
 

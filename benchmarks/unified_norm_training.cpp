@@ -64,7 +64,7 @@ void train(const std::string& path, at::ScalarType type, const std::vector<std::
     const Tensor each = train::gradient_norms(all).to(at::kDouble).contiguous();
     const double norm = train::norm_of_norms({each.const_data_ptr<double>(), static_cast<size_t>(each.numel())});
     train::clip_gradients(all, norm, kMostNorm);
-    optimizer->step(rates[step].item<double>());
+    optimizer->step({rates[step].item<double>()});
     nlohmann::ordered_json line{{"step", step + 1}, {"loss", loss.item<double>()}, {"gradient_norm", norm}};
     for (const auto& layer : analysis::unified_norm_steps(*model)) line["filtered"][layer.layer] = layer.filtered;
     std::cout << line.dump() << std::endl;

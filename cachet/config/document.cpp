@@ -39,6 +39,10 @@ Document Document::from_text(std::string_view text, std::string_view source) {
 
 void Document::set(std::string_view assignment) { merge_over(state_->root, parse_assignment(assignment)); }
 
+void Document::set_default(std::string_view assignment) {
+  merge_over(state_->earlier_defaults, parse_assignment(assignment));
+}
+
 View Document::root() { return View(state_, ""); }
 
 void Document::problem(const std::string& key, const std::string& message) { state_->add_problem(key, message); }

@@ -35,6 +35,11 @@ class Document {
   /// Throws Error for what is no assignment.
   void set(std::string_view assignment);
 
+  /// Changes the default of one key, in the form of set(): for options that are newer than what the recipe belongs to.
+  /// If nobody wrote the key, its reader gets this value, with kEarlierSource as the origin; if that is the reader's
+  /// own default, the origin is kDefaultSource. A key that nobody reads has no effect.
+  void set_default(std::string_view assignment);
+
   View root();
 
   /// Adds a problem that no single read can see. `key` is a whole path; the place is where it was written, or else the

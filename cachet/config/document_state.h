@@ -13,10 +13,11 @@ namespace cachet::config {
 /// What a Document and its views share: the merged tree, and what has been read from it.
 struct Document::State {
   Node root{Table{}, Origin{kDefaultSource, 0}};
-  std::vector<Value> values;                          // in the order of reading
-  std::unordered_map<std::string, size_t> positions;  // key -> index in `values`
-  std::set<std::string> tables{""};                   // the paths that views were opened at
-  std::set<std::string> mentioned;                    // the keys that has() asked for
+  Node earlier_defaults{Table{}, Origin{kDefaultSource, 0}};  // of Document::set_default()
+  std::vector<Value> values;                                  // in the order of reading
+  std::unordered_map<std::string, size_t> positions;          // key -> index in `values`
+  std::set<std::string> tables{""};                           // the paths that views were opened at
+  std::set<std::string> mentioned;                            // the keys that has() asked for
   std::vector<Problem> problems;
 
   /// Remembers a value that was read; the first reading of a key counts.

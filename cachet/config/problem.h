@@ -18,6 +18,7 @@ struct Origin {
 /// The sources that are no files.
 inline constexpr const char* kSetSource = "--set";
 inline constexpr const char* kDefaultSource = "default";
+inline constexpr const char* kEarlierSource = "earlier version";
 
 struct Problem {
   Origin origin;

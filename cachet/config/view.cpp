@@ -17,11 +17,15 @@ T View::settle(std::string_view key, T fallback, Read read, Write write) const {
   const std::string path = join_path(path_, key);
   Origin origin{kDefaultSource, 0};
   T value = std::move(fallback);
-  if (const Node* node = find(state_->root, path)) {
+  const Node* written = find(state_->root, path);
+  if (const Node* node = written != nullptr ? written : find(state_->earlier_defaults, path)) {
     auto reading = read(*node);
     if (reading.value) {
+      if (written != nullptr)
+        origin = node->origin;
+      else if (write(*reading.value) != write(value))
+        origin = {kEarlierSource, 0};
       value = *std::move(reading.value);
-      origin = node->origin;
     } else {
       state_->add_problem(path, reading.complaint);
     }

@@ -1,12 +1,10 @@
 #include "cachet/tasks/saved_run.h"
 
-#include <set>
 #include <utility>
 
 #include "cachet/io/error.h"
 #include "cachet/io/folder_path.h"
 #include "cachet/io/state_dict.h"
-#include "cachet/tasks/earlier_options.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/model_recipe.h"
@@ -19,15 +17,10 @@
 namespace cachet::tasks {
 namespace {
 
-struct ReadDocument {
-  config::Document recipe;
-  std::set<std::string> earlier;  // keys that the folder does not know and nobody wrote
-};
-
-ReadDocument document_with(const std::filesystem::path& file, const std::vector<std::string>& settings) {
-  ReadDocument document{config::Document::from_file(file), {}};
-  for (const std::string& setting : settings) document.recipe.set(setting);
-  document.earlier = set_earlier_options(document.recipe);
+config::Document document_with(const std::filesystem::path& file, const std::vector<std::string>& settings) {
+  auto document = config::Document::from_file(file);
+  for (const std::string& setting : settings) document.set(setting);
+  train::set_earlier_options(document);
   return document;
 }
 
@@ -42,13 +35,13 @@ struct AnswerValues {
 };
 
 // Keys that stand at their defaults are of the reader: a later version has more of them.
-AnswerValues answer_values(const ReadDocument& document) {
+AnswerValues answer_values(const config::Document& document) {
   AnswerValues answers;
-  for (const config::Document::Value& value : document.recipe.resolved()) {
+  for (const config::Document::Value& value : document.resolved()) {
     const bool trains = value.key.starts_with("optimizer.") || value.key.starts_with("schedule.") ||
                         (value.key.starts_with("train.") && value.key != "train.precision");
     // What was found before an option existed has a digest without it.
-    if (trains || document.earlier.contains(value.key)) continue;
+    if (trains || value.origin.source == config::kEarlierSource) continue;
     const std::string line = value.key + " = " + value.toml + "\n";
     const bool is_default = value.origin.source == config::kDefaultSource;
     if (!is_default || !train::is_newer_than_0_1_0(value.key)) answers.old[1] += line;
@@ -73,9 +66,9 @@ SavedPlan read_plan(const std::filesystem::path& run, const std::vector<std::str
                                             : train::RunFolder::open(run).resolved();
   SavedPlan saved;
   const auto read = [&](const std::vector<std::string>& over) {
-    ReadDocument document = document_with(file, over);
-    saved.plan = read_recipe(document.recipe, data::DataRoot::optional);
-    saved.recipe = document.recipe.resolved_toml(/*with_origins=*/false);
+    config::Document document = document_with(file, over);
+    saved.plan = read_recipe(document, data::DataRoot::optional);
+    saved.recipe = document.resolved_toml(/*with_origins=*/false);
     return answer_values(document);
   };
   saved.answer_values = read(settings);

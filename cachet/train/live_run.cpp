@@ -188,7 +188,7 @@ TrainingStep::Result LiveRun::advance(int stop_signal) {
 
 TrainingStep::Result LiveRun::named_step(int64_t micro_batches, int stop_signal) {
   try {
-    return training_step_.run(*stream_, micro_batches, learning_rate(), stop_signal);
+    return training_step_.run(*stream_, micro_batches, schedule_.rates(state.step), stop_signal);
   } catch (const NotFinite& error) {
     const auto what = outgrown(task_.model());
     if (!what) throw;

@@ -41,13 +41,16 @@ class SlotOptimizer : public Optimizer {
     add_group(std::move(groups.undecayed), 0);
   }
 
-  void step(double learning_rate) final {
+  void step(const UpdateRates& rates) final {
     const at::NoGradGuard no_grad;
     for (Group& group : groups_) {
       Update update;
       update.state.resize(quantities_.size());
       for (Slot& slot : group.slots) collect(slot, update);
-      if (!update.parameters.empty()) apply(update, learning_rate * group.rate, group.weight_decay);
+      if (!update.parameters.empty()) {
+        const UpdateRates of_group{rates.learning_rate * group.rate, rates.momentum};
+        apply(update, of_group, group.weight_decay);
+      }
     }
   }
 
@@ -77,7 +80,7 @@ class SlotOptimizer : public Optimizer {
     std::vector<at::Tensor> parameters, gradients;
     std::vector<std::vector<at::Tensor>> state;  // by quantity
   };
-  virtual void apply(Update& update, double learning_rate, double weight_decay) = 0;
+  virtual void apply(Update& update, const UpdateRates& rates, double weight_decay) = 0;
 
  private:
   struct Group {
@@ -151,10 +154,11 @@ class AdamW final : public SlotOptimizer {
       : SlotOptimizer(std::move(groups), kAdamWState, options.weight_decay), options_(options) {}
 
  private:
-  void apply(Update& update, double learning_rate, double weight_decay) override {
+  void apply(Update& update, const UpdateRates& rates, double weight_decay) override {
     at::_foreach_add_(update.state[2], 1);
     at::_fused_adamw_(update.parameters, update.gradients, update.state[0], update.state[1], {}, update.state[2],
-                      learning_rate, options_.beta1, options_.beta2, weight_decay, options_.epsilon,
+                      rates.learning_rate, rates.momentum.value_or(options_.beta1), options_.beta2, weight_decay,
+                      options_.epsilon,
                       /*amsgrad=*/false, /*maximize=*/false);
   }
 
@@ -173,10 +177,11 @@ class Sgd final : public SlotOptimizer {
     return std::span(kMomentumState).first(options.momentum > 0 ? 1 : 0);
   }
 
-  void apply(Update& update, double learning_rate, double weight_decay) override {
+  void apply(Update& update, const UpdateRates& rates, double weight_decay) override {
     // A momentum that starts at zero makes the first step no special case.
     const at::TensorList momentum = update.state.empty() ? at::TensorList{} : at::TensorList(update.state[0]);
-    at::_fused_sgd_(update.parameters, update.gradients, momentum, weight_decay, options_.momentum, learning_rate,
+    at::_fused_sgd_(update.parameters, update.gradients, momentum, weight_decay,
+                    rates.momentum.value_or(options_.momentum), rates.learning_rate,
                     /*dampening=*/0, options_.nesterov, /*maximize=*/false, /*is_first_step=*/false);
   }
 

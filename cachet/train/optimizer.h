@@ -1,12 +1,19 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "cachet/io/tensor_map.h"
 #include "cachet/train/optimizer_options.h"
 #include "cachet/train/parameter_groups.h"
 
 namespace cachet::train {
+
+/// What a schedule sets for one step.
+struct UpdateRates {
+  double learning_rate = 0;
+  std::optional<double> momentum{};  // replaces AdamW's first beta, or SGD's momentum; none = the option's
+};
 
 /// Updates parameters by their gradients with LibTorch's fused operators. Parameters without a gradient in a step are
 /// passed over.
@@ -17,7 +24,7 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  virtual void step(double learning_rate) = 0;
+  virtual void step(const UpdateRates& rates) = 0;
 
   /// Whether steps leave something for the next ones besides the parameters.
   virtual bool keeps_state() const = 0;

@@ -18,6 +18,12 @@ constexpr std::array<config::Choice<ScheduleOptions::Kind>, 7> kScheduleKinds{
      {"arena", ScheduleOptions::Kind::arena},
      {"step", ScheduleOptions::Kind::step}}};
 
+constexpr std::array<config::Choice<OneCycleOptions::Rule>, 2> kOneCycleRules{
+    {{"pytorch", OneCycleOptions::Rule::pytorch}, {"0.1.0", OneCycleOptions::Rule::version_0_1_0}}};
+
+constexpr std::array<config::Choice<OneCycleOptions::Anneal>, 2> kAnneals{
+    {{"cos", OneCycleOptions::Anneal::cosine}, {"linear", OneCycleOptions::Anneal::linear}}};
+
 constexpr config::Range<double> kBelowOne{.least = 0, .most = 0x1.fffffffffffffp-1};
 constexpr config::Range<double> kNotNegative{.least = 0};
 // A smaller one is 0 in float32, by which a gradient of 0 would be divided.
@@ -58,6 +64,38 @@ void read_steps(const config::View& view, ScheduleOptions& options) {
   }
 }
 
+constexpr std::array<const char*, 8> kOfPytorch{"pct_start",        "anneal",         "three_phase",   "div_factor",
+                                                "final_div_factor", "cycle_momentum", "base_momentum", "max_momentum"};
+
+void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
+  OneCycleOptions& options = schedule.one_cycle;
+  for (const char* key : {"warmup_from", "minimum"})
+    view.refuse(key, "is not an option of PyTorch's one_cycle; set div_factor or final_div_factor");
+  // A warm-up in steps or epochs takes the place of a share of the run.
+  if (view.has("warmup")) {
+    options.share_up.reset();
+    schedule.warmup = read_span(view, "warmup", schedule.warmup, 0);
+    view.refuse("pct_start",
+                "has no effect with `warmup`, which also says when the peak is reached; remove one of them");
+  } else {
+    options.share_up = view.real("pct_start", *options.share_up, {.least = 0, .most = 1});
+  }
+  options.anneal = view.choice("anneal", options.anneal, kAnneals);
+  options.three_phase = view.boolean("three_phase", options.three_phase);
+  options.div_factor = view.real("div_factor", options.div_factor, kPositive);
+  options.final_div_factor = view.real("final_div_factor", options.final_div_factor, kPositive);
+  options.cycle_momentum = view.boolean("cycle_momentum", options.cycle_momentum);
+  if (!options.cycle_momentum) {
+    for (const char* key : {"base_momentum", "max_momentum"})
+      view.refuse(key, "has no effect with cycle_momentum = false; remove it");
+    return;
+  }
+  options.base_momentum = view.real("base_momentum", options.base_momentum, kBelowOne);
+  options.max_momentum = view.real("max_momentum", options.max_momentum, kBelowOne);
+  if (options.base_momentum > options.max_momentum)
+    view.problem("base_momentum", "lies above max_momentum; lower it or raise max_momentum");
+}
+
 }  // namespace
 
 OptimizerOptions read_optimizer_options(const config::View& view) {
@@ -81,6 +119,16 @@ OptimizerOptions read_optimizer_options(const config::View& view) {
 ScheduleOptions read_schedule_options(const config::View& view) {
   ScheduleOptions options;
   options.kind = view.choice("kind", options.kind, kScheduleKinds);
+  if (options.kind == ScheduleOptions::Kind::one_cycle) {
+    options.one_cycle.rule = view.choice("rule", options.one_cycle.rule, kOneCycleRules);
+    if (options.one_cycle.rule == OneCycleOptions::Rule::pytorch) {
+      read_one_cycle(view, options);
+      return options;
+    }
+    for (const char* key : kOfPytorch)
+      view.refuse(key,
+                  "has no effect with rule = \"0.1.0\", which a run of that version keeps; set rule = \"pytorch\" too");
+  }
   options.warmup = read_span(view, "warmup", options.warmup, 0);
   if (options.kind == ScheduleOptions::Kind::step) {
     read_steps(view, options);
@@ -91,6 +139,10 @@ ScheduleOptions read_schedule_options(const config::View& view) {
       options.kind == ScheduleOptions::Kind::inverse_sqrt || options.kind == ScheduleOptions::Kind::arena;
   if (decays_by_step && options.warmup.count == 0)
     view.problem("warmup", "must be a step at least: the rate falls as its square root over that of the step");
+  // fairseq and the arena count from 0: without `warmup_from` their first step has the rate 0.
+  if (decays_by_step) options.first_update = 0;
+  if (options.kind != ScheduleOptions::Kind::one_cycle)
+    options.first_update = view.integer("first_update", options.first_update, {.least = 0, .most = 1});
   if (!decays_by_step) options.minimum = view.real("minimum", options.minimum, kNotNegative);
   return options;
 }

@@ -69,6 +69,13 @@ Options read_options(const config::View& root) {
   if (options.schedule.minimum > options.optimizer.learning_rate) {
     root.table("schedule").problem("minimum", "lies above the peak, optimizer.lr; lower it or raise optimizer.lr");
   }
+  const OptimizerOptions& optimizer = options.optimizer;
+  if (options.schedule.cycles_momentum() && optimizer.kind == OptimizerOptions::Kind::sgd && optimizer.momentum == 0) {
+    root.table("schedule")
+        .problem("cycle_momentum",
+                 "moves the momentum, and optimizer.momentum is 0; set it to false, "
+                 "or give the optimizer a momentum");
+  }
   return options;
 }
 

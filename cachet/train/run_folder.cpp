@@ -18,6 +18,7 @@
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/report/shell_word.h"
+#include "cachet/train/earlier_values.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/resume_rules.h"
 
@@ -128,6 +129,7 @@ std::string RunFolder::to_json(const Identity& run) {
     json["data"][split] = std::holds_alternative<std::string>(digest)
                               ? RunJson(std::get<std::string>(digest))
                               : digest_to_json(std::get<data::DataDigest>(digest));
+  if (!run.earlier.empty()) json["earlier"] = run.earlier;
   if (!run.kept.empty()) json["kept"] = run.kept;
   if (run.description) json["description"] = RunJson::parse(train::to_json(*run.description));
   return json.dump(2, ' ', false, RunJson::error_handler_t::replace) + "\n";
@@ -156,6 +158,7 @@ RunFolder::Identity RunFolder::read_identity(const fs::path& path) {
       run.data.emplace(split, digests.is_text(split) ? KeptDigest(digests.text(split))
                                                      : KeptDigest(digest_from_json(digests.object(split), file)));
   }
+  run.earlier = names_in(json, "earlier");
   run.kept = names_in(json, "kept");
   if (json.has("description")) run.description = run_description_from_json(json.json("description"));
   return run;
@@ -175,6 +178,7 @@ RunFolder RunFolder::create(const fs::path& given, const WrittenRecipe& recipe, 
                  keys_from(config::kDefaultSource, document),
                  keys_from(config::kSetSource, document),
                  io::sha256_hex(recipe.text),
+                 {},
                  {},
                  {},
                  {},
@@ -235,6 +239,8 @@ RunFolder RunFolder::resume(const fs::path& given, const config::Document& docum
   }
   io::write_file_atomically(folder.environment(), train::to_json(train::environment()));
   folder.changes_ = changes.allowed;
+  for (const EarlierRule& rule : earlier_rules(document))
+    if (folder.run_.earlier.insert(rule.key).second) folder.untold_.push_back(rule.sentence);
   return folder;
 }
 
@@ -298,7 +304,9 @@ std::vector<std::string> RunFolder::require_same_data(const std::map<std::string
   for (const auto& [split, digest] : digests)
     if (const auto kept = data.find(split); kept == data.end() || std::holds_alternative<std::string>(kept->second))
       data[split] = digest;
-  if (data != run_.data) {
+  if (data != run_.data || !untold_.empty()) {
+    lines.insert(lines.end(), untold_.begin(), untold_.end());
+    untold_.clear();
     run_.data = std::move(data);
     io::write_file_atomically(path_ / kRunName, to_json(run_));
   }

@@ -85,7 +85,9 @@ class RunFolder {
   /// a split whose data are others, and how they differ.
   std::vector<std::string> compare_data(const std::map<std::string, data::DataDigest>& digests,
                                         const Fingerprints& fingerprints) const;
-  /// The same; then keeps the digests where the run has none, or those of version 0.1.0. Throws io::Error too.
+  /// The same; then keeps the digests where the run has none, or those of version 0.1.0. On the first resume with a
+  /// version whose rules are others, the lines also say which rules of an earlier version the run keeps. Throws
+  /// io::Error too.
   std::vector<std::string> require_same_data(const std::map<std::string, data::DataDigest>& digests,
                                              const Fingerprints& fingerprints);
   /// Keeps what this resume changes in the recipe, if that waits for the comparison of the data: another data.root.
@@ -115,6 +117,7 @@ class RunFolder {
     std::string recipe_digest;               // of recipe.toml
     RecipeValues first_places;               // of data.root, once it was changed: the value that checkpoints know
     std::map<std::string, KeptDigest> data;  // by split
+    std::set<std::string> earlier;           // keys of which the user was told that they stand at an earlier value
     std::set<std::string> kept;              // names of further files, which it keeps beside its own
     std::optional<RunDescription> description;
   };
@@ -125,6 +128,7 @@ class RunFolder {
   std::filesystem::path path_;
   Identity run_;
   std::vector<std::string> changes_;
+  std::vector<std::string> untold_;  // which rules of an earlier version the run keeps
   struct Changes {
     std::string lines, resolved;  // for changes.txt; the text of resolved.toml
   };

@@ -13,6 +13,12 @@ Schedule::Schedule(const ScheduleOptions& options, double peak, int64_t total_st
   for (const Span& milestone : options.milestones) milestones_.push_back(milestone.steps(steps_per_epoch));
   if (options_.kind == Kind::arena) peak_ = peak / std::sqrt(static_cast<double>(std::max<int64_t>(1, warmup_steps_)));
   if (options_.kind != Kind::one_cycle) return;
+  if (options_.one_cycle.rule == OneCycleOptions::Rule::pytorch) {
+    const double warmup = options_.one_cycle.share_up ? *options_.one_cycle.share_up * static_cast<double>(total_steps)
+                                                      : static_cast<double>(warmup_steps_);
+    one_cycle_.emplace(options_.one_cycle, peak, total_steps, warmup);
+    return;
+  }
   if (options_.warmup_start == 0) options_.warmup_start = peak / 25;
   if (options_.minimum == 0) options_.minimum = options_.warmup_start / 1e4;
 }
@@ -25,11 +31,16 @@ double Schedule::stepped_rate(int64_t step) const {
   return rate * (1 - left * (1 - options_.warmup_factor));
 }
 
+std::optional<double> Schedule::momentum(int64_t step) const {
+  if (!options_.cycles_momentum()) return std::nullopt;
+  return one_cycle_->momentum(step);
+}
+
 double Schedule::learning_rate(int64_t step) const {
+  if (one_cycle_) return one_cycle_->learning_rate(step);
   if (options_.kind == Kind::step) return stepped_rate(step);
   if (step < warmup_steps_) {
-    // The last step of the warm-up is the first at the peak, so that no step runs at a rate of 0.
-    double share = static_cast<double>(step + 1) / static_cast<double>(warmup_steps_);
+    double share = static_cast<double>(step + options_.first_update) / static_cast<double>(warmup_steps_);
     if (options_.kind == Kind::one_cycle) share = (1 - std::cos(std::numbers::pi * share)) / 2;
     return options_.warmup_start + (peak_ - options_.warmup_start) * share;
   }
@@ -44,7 +55,7 @@ double Schedule::learning_rate(int64_t step) const {
       return options_.minimum + span * (1 - p);
     case Kind::inverse_sqrt:
     case Kind::arena:
-      return peak_ * std::sqrt(static_cast<double>(warmup_steps_) / static_cast<double>(step + 1));
+      return peak_ * std::sqrt(static_cast<double>(warmup_steps_) / static_cast<double>(step + options_.first_update));
     case Kind::constant:
     case Kind::step:
       break;

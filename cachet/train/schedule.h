@@ -1,30 +1,40 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "cachet/train/one_cycle.h"
+#include "cachet/train/optimizer.h"
 #include "cachet/train/optimizer_options.h"
 
 namespace cachet::train {
 
-/// The learning rate as a function of the step s: up to the peak in a straight line, then along
-///   minimum + (peak - minimum)·(1 + cos πp)/2    (cosine, one_cycle)
+/// The learning rate as a function of the step s, from 0 on. It rises in a straight line over the w steps of the
+/// warm-up,
+///   from + (peak - from)·(s + f)/w,
+/// and then it is
+///   minimum + (peak - minimum)·(1 + cos πp)/2    (cosine)
 ///   minimum + (peak - minimum)·(1 - p)           (linear)
 ///   peak                                         (constant)
-///   peak·√(w / s)                                (inverse_sqrt; arena)
-/// with p running from 0 at the end of the warm-up, w steps long, to 1 at the end of the run. one_cycle goes up along
-/// half a cosine too, from a 25th of the peak unless told otherwise, and down to a 10,000th of that (Smith & Topin,
-/// arXiv 1708.07120, as PyTorch has it). arena is inverse_sqrt with a peak of lr/√w: the Long Range Arena's
-/// lr·min(1, s/w)/√max(s, w). There is no state: a longer run is another function of the same step.
+///   peak·√(w/(s + f))                            (inverse_sqrt; arena)
+/// where p runs from 0 at step w to 1 at the end of the run, and f is first_update, the number that the first step
+/// counts as. arena is inverse_sqrt with a peak of lr/√w: the Long Range Arena's lr·min(1, s/w)/√max(s, w). one_cycle
+/// is OneCycle, or for runs that began before it the curve of version 0.1.0: half a cosine up and half a cosine down,
+/// from a 25th of the peak unless told otherwise to a 10,000th of that. There is no state: a longer run is another
+/// function of the same step.
 ///
-/// step is peak·factorᵏ behind k milestones, as detectors are trained (mmdetection 2.13). Its warm-up is theirs, too: a
-/// share of that rate, from warmup_factor at the first step in a straight line to 1 at the first behind the warm-up.
+/// step is peak·factorᵏ after k milestones, as detectors are trained (mmdetection 2.13). Its warm-up is theirs, too: a
+/// share of that rate, from warmup_factor at the first step in a straight line to 1 at the first after the warm-up.
 class Schedule {
  public:
   Schedule(const ScheduleOptions& options, double peak, int64_t total_steps, int64_t steps_per_epoch);
 
   /// For the step that is the `step`-th of the run, from 0 on.
   double learning_rate(int64_t step) const;
+  /// What replaces AdamW's first beta or SGD's momentum in this step; nothing if they stay as they are.
+  std::optional<double> momentum(int64_t step) const;
+  UpdateRates rates(int64_t step) const { return {learning_rate(step), momentum(step)}; }
 
   int64_t warmup_steps() const { return warmup_steps_; }
 
@@ -35,7 +45,8 @@ class Schedule {
   double peak_;
   int64_t total_steps_;
   int64_t warmup_steps_;
-  std::vector<int64_t> milestones_;  // in steps
+  std::vector<int64_t> milestones_;    // in steps
+  std::optional<OneCycle> one_cycle_;  // of this kind by PyTorch's rule
 };
 
 }  // namespace cachet::train

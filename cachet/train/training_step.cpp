@@ -46,7 +46,7 @@ TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<p
   optimizer_ = make_optimizer(options.optimizer, std::move(groups));
 }
 
-TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_batches, double learning_rate,
+TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates,
                                        int stop_signal) {
   for (NamedParameter& parameter : parameters_) parameter.tensor.mutable_grad().reset();
   Result result;
@@ -64,7 +64,7 @@ TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_bat
     read(done, result);
   }
   if (clip_norm_ > 0) clip_gradients(parameters_, result.gradient_norm, clip_norm_);
-  optimizer_->step(learning_rate);
+  optimizer_->step(rates);
   return result;
 }
 

@@ -36,7 +36,7 @@ class TrainingStep {
   /// Of several processes each gets the sums of all, and updates its parameters alike; `stop_signal` tells them by
   /// which signal this one was asked to stop, 0 for none. Throws NotFinite before the update, in all processes,
   /// std::runtime_error for a stream that ends early, std::logic_error for a weight that is negative or not finite.
-  Result run(TrainingStream& stream, int64_t micro_batches, double learning_rate, int stop_signal = 0);
+  Result run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
 
   Optimizer& optimizer() { return *optimizer_; }
   const Optimizer& optimizer() const { return *optimizer_; }

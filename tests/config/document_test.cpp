@@ -23,6 +23,22 @@ void read_document_options(Document& document) {
   document.finish();
 }
 
+TEST(Document, TakesDefaultsOfAnEarlierVersion) {
+  Document document = Document::from_text("[model]\nname = \"pvt\"\n", "r.toml");
+  for (const char* setting : {"model.name=vit", "model.cache.ratio=1", "model.cache.length=64", "train.nobody=1"})
+    document.set_default(setting);
+  const View model = document.root().table("model");
+  EXPECT_EQ(model.text("name", "vit_tiny"), "pvt");
+  EXPECT_FALSE(model.table("cache").has("ratio")) << "nobody wrote it";
+  EXPECT_EQ(model.table("cache").real("ratio", 0.5), 1);
+  EXPECT_EQ(model.table("cache").integer("length", 64), 64);
+  document.root().table("train");
+  document.finish();
+  EXPECT_EQ(document.resolved_toml(true),
+            "[model]\nname = \"pvt\"  # r.toml:2\n"
+            "\n[model.cache]\nratio = 1.0  # earlier version\nlength = 64  # default\n");
+}
+
 TEST(Document, ResolvesToEverythingThatWasReadWithItsOrigin) {
   Document document = Document::from_text("[model]\ncache.ratio = 1\n", "r.toml");
   document.set("train.epochs=3");

@@ -187,7 +187,7 @@ inline std::set<std::string> left_on_the_cpu(train::Task& task, const train::Opt
     train::TrainingStep step(task, options);
     task.model().train();
     const auto stream = task.training_stream(0, 0);
-    step.run(*stream, 1, /*learning_rate=*/0.1);
+    step.run(*stream, 1, {.learning_rate = 0.1});
     if (MetaDeviceCompleted::copies() > 0) refused.insert("the training step read a tensor of the device");
     const at::NoGradGuard no_grad;
     task.model().eval();

@@ -67,7 +67,7 @@ TEST(ParameterGroups, ABackboneLearnsAtAShareOfTheRate) {
   groups.slow_backbone(0.01, {"tail", "head"});
   const auto optimizer = make_optimizer(options, std::move(groups));
   set_gradients(model, 1);
-  optimizer->step(0.5);
+  optimizer->step({0.5});
   for (const char* name : {"weight", "bias", "cls_token"}) {
     EXPECT_NEAR(first_of(model.at_name(name)), 1 - 0.005, 1e-7) << name;
     EXPECT_NEAR(first_of(head->at_name(name)), 1 - 0.5, 1e-7) << name;
@@ -83,7 +83,7 @@ TEST(AdamW, FollowsItsEquations) {
   for (int step = 1; step <= 3; ++step) {
     const double gradient = 0.5 * step, rate = 0.01 * step;
     set_gradients(model, gradient);
-    optimizer->step(rate);
+    optimizer->step({rate});
     m = 0.9 * m + 0.1 * gradient;
     v = 0.999 * v + 0.001 * gradient * gradient;
     const double update = rate * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
@@ -106,9 +106,36 @@ TEST(Sgd, FollowsItsEquations) {
     double value = 1, momentum = 0;
     for (int step = 1; step <= 3; ++step) {
       set_gradients(model, step);
-      optimizer->step(0.1);
+      optimizer->step({0.1});
       momentum = 0.9 * momentum + step;
       value -= 0.1 * (nesterov ? step + 0.9 * momentum : momentum);
+    }
+    EXPECT_NEAR(first_of(model.at_name("weight")), value, 1e-5);
+  }
+}
+
+// A schedule that moves the momentum replaces AdamW's first beta and SGD's momentum, as PyTorch's does in param_groups.
+TEST(Optimizer, TakesTheMomentumOfTheStep) {
+  for (const auto kind : {OptimizerOptions::Kind::adamw, OptimizerOptions::Kind::sgd}) {
+    GroupedModel model;
+    OptimizerOptions options;
+    options.kind = kind;
+    options.weight_decay = 0;
+    const auto optimizer = make_optimizer(options, parameter_groups(model));
+    double value = 1, m = 0, v = 0;
+    for (int step = 1; step <= 3; ++step) {
+      const double gradient = step, momentum = 1 - 0.1 * step;
+      set_gradients(model, gradient);
+      optimizer->step({0.1, momentum});
+      if (kind == OptimizerOptions::Kind::sgd) {
+        m = momentum * m + gradient;
+        value -= 0.1 * m;
+      } else {
+        m = momentum * m + (1 - momentum) * gradient;
+        v = 0.999 * v + 0.001 * gradient * gradient;
+        value -=
+            0.1 * (m / (1 - std::pow(momentum, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + options.epsilon);
+      }
     }
     EXPECT_NEAR(first_of(model.at_name("weight")), value, 1e-5);
   }
@@ -123,14 +150,14 @@ TEST(Optimizer, GoesOnFromItsState) {
     const auto before = make_optimizer(options, parameter_groups(cut));
     set_gradients(whole, 0.3);
     set_gradients(cut, 0.3);
-    straight->step(0.1);
-    before->step(0.1);
+    straight->step({0.1});
+    before->step({0.1});
     const auto after = make_optimizer(options, parameter_groups(cut));
     after->load_state(before->state());
     set_gradients(whole, -0.7);
     set_gradients(cut, -0.7);
-    straight->step(0.1);
-    after->step(0.1);
+    straight->step({0.1});
+    after->step({0.1});
     EXPECT_TRUE(whole.at_name("weight").equal(cut.at_name("weight")));
     EXPECT_FALSE(straight->state().empty());
 
@@ -147,7 +174,7 @@ TEST(Optimizer, PassesOverParametersWithoutAGradient) {
   GroupedModel model;
   const auto optimizer = make_optimizer({}, parameter_groups(model));
   model.at_name("bias").mutable_grad() = at::ones({2});
-  optimizer->step(0.1);
+  optimizer->step({0.1});
   EXPECT_EQ(first_of(model.at_name("weight")), 1);
   EXPECT_NE(first_of(model.at_name("bias")), 1);
   EXPECT_EQ(optimizer->state().size(), 3U);
@@ -210,7 +237,7 @@ TEST(SharedWeights, AreCountedSteppedDecayedAveragedAndSavedOnce) {
   WeightAverage average(model, 0.75);
   model.weight.mutable_grad() = at::full({2, 2}, 1.0);
   EXPECT_NEAR(norm_of_norms(read_numbers({gradient_norms(groups.decayed)})), 2, 1e-12);
-  optimizer->step(0.1);
+  optimizer->step({0.1});
   const double stepped = 1 - 0.1 * (1 + 0.5 * 1);
   EXPECT_NEAR(first_of(model.weight), stepped, 1e-7);
   average.update();

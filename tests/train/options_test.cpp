@@ -100,7 +100,25 @@ TEST(TrainOptions, NameWhatIsWrong) {
       {"[schedule]\nkind = \"step\"\nmilestones = [\"8 epochs\"]\nwarmup_factor = -1.0", "schedule.warmup_factor"},
       {"[schedule]\nkind = \"step\"\nmilestones = [\"8 epochs\"]\nwarmup_from = 0.1", "schedule.warmup_from"},
       {"[schedule]\nmilestones = [\"8 epochs\"]", "schedule.milestones"},
-      {"[schedule]\nkind = \"inverse_sqrt\"\nwarmup = \"4 steps\"\nminimum = 0.1", "schedule.minimum"}};
+      {"[schedule]\nkind = \"inverse_sqrt\"\nwarmup = \"4 steps\"\nminimum = 0.1", "schedule.minimum"},
+      {"[schedule]\nfirst_update = 2", "schedule.first_update"},
+      {"[schedule]\nkind = \"one_cycle\"\nfirst_update = 1", "schedule.first_update"},
+      {"[schedule]\nkind = \"one_cycle\"\nrule = \"fastai\"", "schedule.rule"},
+      {"[schedule]\nkind = \"one_cycle\"\nanneal = \"step\"", "schedule.anneal"},
+      {"[schedule]\nkind = \"one_cycle\"\npct_start = 1.5", "schedule.pct_start"},
+      {"[schedule]\nkind = \"one_cycle\"\npct_start = 0.5\nwarmup = 4", "schedule.warmup"},
+      {"[schedule]\nkind = \"one_cycle\"\npct_start = 0.5\nwarmup = \"4 steps\"",
+       "schedule.pct_start: has no effect with `warmup`"},
+      {"[schedule]\nkind = \"one_cycle\"\ndiv_factor = 0.0", "schedule.div_factor"},
+      {"[schedule]\nkind = \"one_cycle\"\nfinal_div_factor = -1.0", "schedule.final_div_factor"},
+      {"[schedule]\nkind = \"one_cycle\"\nmax_momentum = 1.0", "schedule.max_momentum"},
+      {"[schedule]\nkind = \"one_cycle\"\nbase_momentum = 0.96", "schedule.base_momentum: lies above max_momentum"},
+      {"[schedule]\nkind = \"one_cycle\"\ncycle_momentum = false\nbase_momentum = 0.8", "schedule.base_momentum"},
+      {"[schedule]\nkind = \"one_cycle\"\nminimum = 0.1", "schedule.minimum: is not an option of PyTorch's"},
+      {"[schedule]\nkind = \"one_cycle\"\nwarmup_from = 0.1", "schedule.warmup_from"},
+      {"[schedule]\nkind = \"one_cycle\"\nrule = \"0.1.0\"\nanneal = \"cos\"",
+       "schedule.anneal: has no effect with rule = \"0.1.0\""},
+      {"[schedule]\nkind = \"one_cycle\"\n[optimizer]\nkind = \"sgd\"\nmomentum = 0.0", "schedule.cycle_momentum"}};
   for (const auto& [recipe, key] : cases) {
     const std::string message = test::thrown_message<config::Error>([&] { options_of(recipe); });
     EXPECT_NE(message.find(key), std::string::npos) << recipe << "\n" << message;
@@ -138,9 +156,10 @@ TEST(Schedule, FallsWithTheSquareRootOfTheStep) {
   EXPECT_DOUBLE_EQ(arena.learning_rate(24), 0.4 / 5);
 }
 
-TEST(Schedule, OneCycleGoesUpAndDownAlongACosine) {
+TEST(Schedule, OneCycleOfVersion010GoesUpAndDownAlongACosine) {
   ScheduleOptions options;
   options.kind = ScheduleOptions::Kind::one_cycle;
+  options.one_cycle.rule = OneCycleOptions::Rule::version_0_1_0;
   options.warmup = {10, Span::Unit::steps};
   const Schedule cycle(options, 0.5, 110, 10);
   EXPECT_NEAR(cycle.learning_rate(4), (0.02 + 0.5) / 2, 1e-15) << "half way up";

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/train/earlier_values.h"
 #include "cachet/train/event_log.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
@@ -48,6 +49,7 @@ inline train::Outcome train_toy(const std::filesystem::path& run, ToyHooks hooks
                                 io::FileSystem& file_system = io::FileSystem::real()) {
   config::Document document = config::Document::from_text(kToyRecipe, "toy.toml");
   for (const std::string& setting : settings) document.set(setting);
+  if (std::filesystem::exists(run)) train::set_earlier_options(document, train::RunFolder::open(run).values());
   int64_t workers = 0;
   const train::Options options = read_toy(document, &workers);
   train::prepare_process(options.train);

@@ -93,7 +93,7 @@ TrainingStep::Result take_step(StepTask& task, double clip_norm = 0) {
   options.train.clip_norm = clip_norm;
   TrainingStep step(task, options);
   const auto stream = task.training_stream(0, 0);
-  return step.run(*stream, task.batches_per_epoch(), 0.1);
+  return step.run(*stream, task.batches_per_epoch(), {0.1});
 }
 
 double mean_of(const TrainingStep::Result& result, const std::string& name) {

@@ -8,6 +8,7 @@
 #include "cachet/tasks/runs/group_curves.h"
 #include "cachet/tasks/runs/paired_seeds.h"
 #include "cachet/tasks/runs/run_values.h"
+#include "cachet/train/earlier_values.h"
 #include "cachet/train/error_message.h"
 #include "cachet/train/run_status.h"
 
@@ -28,25 +29,31 @@ std::string seeds_of(const RunGroup& group) {
   return seeds;
 }
 
-bool on_such_data(const RunRecord& one, const RunRecord& other) {
-  const auto kind_of = [](const RunRecord& run) {
-    const auto found = run.recipe.find("data.kind");
+/// Whether the table of a key, such as "data", has the same `kind` in both recipes.
+bool of_same_kind(const std::string& key, const RunRecord& one, const RunRecord& other) {
+  const std::string kind = key.substr(0, key.rfind('.')) + ".kind";
+  const auto kind_of = [&](const RunRecord& run) {
+    const auto found = run.recipe.find(kind);
     return found == run.recipe.end() ? std::string() : found->second;
   };
   return kind_of(one) == kind_of(other);
 }
 
-/// What a run's recipe says, with the options of [train] that are newer than the run at their defaults, and with the
-/// names of classes that other runs on such data have if it has none. (Keys of other tables come and go with kinds: one
-/// that is missing there says something.)
+/// What a run's recipe says, with the options that are newer than the run: those of [train] at their defaults, those
+/// whose rule has changed at the value that the run was made with; and with the names of classes that other runs on
+/// such data have if it has none. (Other keys of other tables come and go with kinds: one that is missing there says
+/// something.)
 train::RecipeValues recipe_beside(const RunRecord& run, const std::vector<RunGroup>& groups) {
   train::RecipeValues recipe = run.recipe;
   for (const RunGroup& group : groups)
     for (const RunRecord& other : group.runs)
       for (const auto& [key, value] : other.recipe)
-        if ((names_classes(key) && on_such_data(other, run)) ||
-            (key.starts_with("train.") && other.default_keys.contains(key)))
+        if (const auto earlier = train::earlier_value(key)) {
+          if (of_same_kind(key, run, other)) recipe.emplace(key, *earlier);
+        } else if ((names_classes(key) && of_same_kind(key, run, other)) ||
+                   (key.starts_with("train.") && other.default_keys.contains(key))) {
           recipe.emplace(key, value);
+        }
   return recipe;
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
+#include "cachet/train/earlier_values.h"
 #include "cachet/train/error_message.h"
 #include "cachet/train/resume_command.h"
 #include "cachet/train/seed_folder.h"
@@ -14,14 +16,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether all that one recipe says the other says too, but for the seed and for what the other does not have because
-/// its run is older: options at their defaults, and names of classes.
+/// Whether all that one recipe says the other says too, except for the seed. If the other does not have a key because
+/// its run is older, it was made with the option's default, or with the earlier value if that is another one; the names
+/// of classes do not matter there.
 bool says_the_same(const RunRecord& run, const RunRecord& other) {
   return std::ranges::all_of(run.recipe, [&](const auto& item) {
     const auto& [key, value] = item;
     if (key == kSeedKey) return true;
     const auto found = other.recipe.find(key);
-    if (found == other.recipe.end()) return run.default_keys.contains(key) || names_classes(key);
+    if (found == other.recipe.end()) {
+      const std::optional<std::string> earlier = train::earlier_value(key);
+      return earlier ? *earlier == value : run.default_keys.contains(key) || names_classes(key);
+    }
     return found->second == value;
   });
 }

@@ -32,6 +32,19 @@ TEST(RunGroups, AreNotTornByOptionsThatAreNewerThanARun) {
   EXPECT_EQ(grouped({old, fresh}).size(), 2U) << "somebody wrote it";
 }
 
+// A run that is older than a rule was made with the earlier one: it is no seed of a run that has the new rule.
+TEST(RunGroups, AreTornByARuleThatHasChangedSince) {
+  RunRecord old = test::made_up_record("old", "0", {0.5}), fresh = test::made_up_record("fresh", "1", {0.7});
+  for (RunRecord* run : {&old, &fresh}) run->recipe["schedule.kind"] = "\"arena\"";
+  fresh.recipe["schedule.first_update"] = "0";
+  fresh.default_keys = {"schedule.first_update"};
+  EXPECT_EQ(grouped({old, fresh}).size(), 2U);
+  EXPECT_EQ(grouped({fresh, old}).size(), 2U);
+  fresh.recipe["schedule.first_update"] = "1";
+  fresh.default_keys.clear();
+  EXPECT_EQ(grouped({old, fresh}).size(), 1U);
+}
+
 TEST(RunGroups, AreNotTornByNamesThatAnOlderRunLacks) {
   RunRecord old = test::made_up_record("old", "0", {0.5}), fresh = test::made_up_record("fresh", "1", {0.7});
   fresh.recipe["data.class_names"] = "[\"cat\", \"dog\"]";
