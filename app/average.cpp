@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 struct AverageArguments {
   SavedRunArgument run;
   int64_t last = 10;
+  bool moving = false;   // the run's moving average instead
   int64_t renewing = 0;  // micro-batches of training
   OutputArgument output;
   std::string progress = "auto";
@@ -52,14 +53,17 @@ io::TensorMap renewed(const io::TensorMap& weights, const AverageArguments& argu
 
 int run_average(const AverageArguments& arguments) {
   const std::string& run = arguments.run.path;
-  train::CheckpointMean mean = tasks::mean_of_last_checkpoints(run, arguments.last);
+  train::CheckpointMean mean =
+      arguments.moving ? tasks::newest_moving_average(run) : tasks::mean_of_last_checkpoints(run, arguments.last);
   const std::string source = "run " + mean.run;
   const bool in_run = arguments.output.path.empty();
   if (!in_run)
     require_file_output(arguments.output,
                         {{".safetensors"}, {}, [&](const fs::path& file) { return holds_weights_of(file, source); }});
   if (arguments.renewing > 0) mean.weights = renewed(mean.weights, arguments);
-  const std::string output = in_run ? tasks::mean_folder(run, arguments.last).string() : arguments.output.path;
+  const std::string in_folder =
+      (arguments.moving ? tasks::moving_average_folder(run) : tasks::mean_folder(run, arguments.last)).string();
+  const std::string output = in_run ? in_folder : arguments.output.path;
   if (in_run) {
     train::write_weights_checkpoint(output, mean.weights, mean.state, mean.run);
   } else {
@@ -72,8 +76,11 @@ int run_average(const AverageArguments& arguments) {
     print_json(json);
     return kDone;
   }
-  std::cout << "mean of " << mean.steps.size() << " checkpoints, steps " << mean.steps.front() << " to "
-            << mean.steps.back();
+  if (arguments.moving)
+    std::cout << "moving average at step " << mean.steps.front();
+  else
+    std::cout << "mean of " << mean.steps.size() << " checkpoints, steps " << mean.steps.front() << " to "
+              << mean.steps.back();
   if (arguments.renewing > 0) std::cout << ", its states renewed by " << arguments.renewing << " batches";
   std::cout << '\n' << output << '\n';
   return kDone;
@@ -83,32 +90,36 @@ Action declare_average(CLI::App& app) {
   auto arguments = std::make_shared<AverageArguments>();
   add_saved_model(app, arguments->run, "A run's folder");
   add_device_option(app, arguments->run.device);
-  add_number(app, "--last", arguments->last,
-             "How many of its newest checkpoints (10); train.keep says how many there are", {1, 1'000'000})
-      ->type_name("N");
+  CLI::Option* last =
+      add_number(app, "--last", arguments->last,
+                 "How many of its newest checkpoints (10); train.keep says how many there are", {1, 1'000'000})
+          ->type_name("N");
+  app.add_flag("--ema", arguments->moving,
+               "Take the moving average of the newest checkpoint (train.ema_decay), not a mean of checkpoints")
+      ->excludes(last);
   CLI::Option* renewing =
       add_number(app, "--renew-states", arguments->renewing,
-                 "Pass N batches of training through the mean: its running statistics and caches are then its own, "
-                 "not those of the last checkpoint",
+                 "Pass N batches of training through the average: its running statistics and caches are then made of "
+                 "these batches alone, not those of the last checkpoint",
                  {1, 1'000'000'000})
           ->type_name("N");
   for (const char* of_data : {"--data", "--set", "--device"}) app.get_option(of_data)->needs(renewing);
   add_progress_option(app, arguments->progress);
   add_output(
       app, arguments->output,
-      "A .safetensors file for the weights (a checkpoint in the run, checkpoints/mean-10, which eval, predict and "
-      "others take)");
+      "A .safetensors file for the weights (a checkpoint in the run, checkpoints/mean-10 or checkpoints/ema, which "
+      "eval, predict and others take)");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   return [arguments] { return run_average(*arguments); };
 }
 
-const Registration registered_average({Topic::models,
-                                       "average",
-                                       "Average the weights of a run's last checkpoints",
-                                       {"cachet average my-run --last 10",
-                                        "cachet average my-run --last 5 -o mean.safetensors",
-                                        "cachet average my-run --last 5 --renew-states 200"},
-                                       declare_average});
+const Registration registered_average(
+    {Topic::models,
+     "average",
+     "Average the weights of a run's last checkpoints",
+     {"cachet average my-run --last 10", "cachet average my-run --last 5 -o mean.safetensors",
+      "cachet average my-run --last 5 --renew-states 200", "cachet average my-run --ema --renew-states 200"},
+     declare_average});
 
 }  // namespace
 }  // namespace cachet::app

@@ -106,6 +106,10 @@ DryRun dry_run(train::Task& task, const train::Options& options) {
   result.step_samples = live.advance().samples;
   result.step_seconds = step.seconds();
   result.evaluation_seconds = whole_evaluation_seconds(live, run);
+  // A forward pass takes about a third of a micro-batch's time in a step.
+  if (live.renews_average())
+    result.evaluation_seconds += static_cast<double>(options.train.ema_renew_states) * result.step_seconds /
+                                 static_cast<double>(3 * options.train.accumulate);
 
   const ScratchFolder scratch;
   const Stopwatch saving;

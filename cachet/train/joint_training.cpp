@@ -92,6 +92,9 @@ bool follow(Task& task, const Options& options, const std::string& config_hash,
       case Act::give_state:
         live.give_own_state();
         break;
+      case Act::renew_average:
+        live.renew_average();
+        break;
       case Act::leave:
         return interruption.requested();
     }

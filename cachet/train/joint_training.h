@@ -19,7 +19,7 @@
 namespace cachet::train {
 
 /// What the leader does next.
-enum class Act : int64_t { step, give_state, leave };
+enum class Act : int64_t { step, give_state, renew_average, leave };
 
 /// What all processes of a run have to have in common.
 struct CommonGround {

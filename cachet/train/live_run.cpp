@@ -19,6 +19,7 @@
 #include "cachet/train/environment.h"
 #include "cachet/train/gradients.h"
 #include "cachet/train/micro_batches.h"
+#include "cachet/train/renewed_states.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::train {
@@ -164,8 +165,11 @@ LiveRun::LiveRun(Task& task, const Options& options, std::shared_ptr<processes::
       batches_per_epoch_(checked_batches(task)),
       steps_per_epoch_((batches_per_epoch_ + options.train.accumulate - 1) / options.train.accumulate),
       total_steps_(bounded_steps(options.train, steps_per_epoch_)),
-      schedule_(options.schedule, options.optimizer.learning_rate, total_steps_, steps_per_epoch_) {
-  if (options.train.ema_decay > 0 && rank() == 0) average_.emplace(task.model(), options.train.ema_decay);
+      schedule_(options.schedule, options.optimizer.learning_rate, total_steps_, steps_per_epoch_),
+      renews_average_(options.train.ema_decay > 0 && options.train.ema_renew_states > 0 && has_states(task.model())) {
+  // Other processes than the leader need the average for its states alone, which are sums over all of them.
+  const AverageOptions average = average_options(options.train);
+  if (average.decay > 0 && (rank() == 0 || renews_average_)) average_.emplace(task.model(), average);
   task.model().train();
   if (rank() > 0) seed_draws(options.train.seed, rank());
 }
@@ -175,9 +179,9 @@ TrainingStep::Result LiveRun::advance(int stop_signal) {
   // The last accumulation of an epoch takes what is left of it.
   const int64_t micro_batches = std::min(options_.train.accumulate, batches_per_epoch_ - state.batch);
   TrainingStep::Result result = named_step(micro_batches, stop_signal);
-  if (average_) average_->update();
   move_cursor(micro_batches);
   state.step += 1;
+  if (average_) average_->update(state.step);
   state.samples += result.samples;
   state.evaluated = false;
   add_sums(state.running, state.penalty_in_loss ? with_penalty_in_loss(result.sums) : result.sums);
@@ -282,6 +286,18 @@ std::string LiveRun::own_state() const {
 }
 
 void LiveRun::give_own_state() const { processes_->to_leader(own_state()); }
+
+bool LiveRun::renew_average(const std::function<void(int64_t, int64_t)>& passed) {
+  if (!renews_average_) return false;
+  const RandomStateKept random(task_.model());
+  const EvaluationMode training_afterwards(task_.model());
+  const int64_t count = options_.train.ema_renew_states;
+  return average_->renew_states([&] {
+    pass_for_states(task_, options_.train.precision, count, [&](int64_t done) {
+      if (passed) passed(done, count);
+    });
+  });
+}
 
 Metrics LiveRun::evaluate(const EvaluationProgress& progress) {
   const io::TensorMap weights = io::state_dict(task_.model());

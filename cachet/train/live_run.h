@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,13 @@ class LiveRun {
   c10::Device device() const { return device_; }
   const TrainingStep& training_step() const { return training_step_; }
 
+  /// Makes states of the averaged weights' own (statistics of norms, caches) by batches of training, for the evaluation
+  /// of this step and its checkpoint, if the options ask for it. `passed` is told of each batch. All processes take
+  /// part. What is trained does not change. Returns whether the averaged weights had other states before. Throws
+  /// NotFinite.
+  bool renew_average(const std::function<void(int64_t done, int64_t total)>& passed = {});
+  bool renews_average() const { return renews_average_; }
+
   TrainState state;
 
  private:
@@ -66,6 +74,7 @@ class LiveRun {
   TrainingStep training_step_;
   int64_t batches_per_epoch_, steps_per_epoch_, total_steps_;
   Schedule schedule_;
+  bool renews_average_;
   std::optional<WeightAverage> average_;
   std::unique_ptr<TrainingStream> stream_;  // none between epochs
 };

@@ -24,6 +24,18 @@ Precision decided_precision(const config::View& view, PrecisionWord word, const 
   return chosen;
 }
 
+void read_average(const config::View& view, TrainOptions& options) {
+  options.ema_decay = view.real("ema_decay", options.ema_decay, {.least = 0, .most = 0x1.fffffffffffffp-1});
+  if (options.ema_decay == 0) {
+    for (const char* key : {"ema_warmup", "ema_renew_states"})
+      view.refuse(key, "has no effect without averaged weights; set ema_decay, or remove it");
+    return;
+  }
+  options.ema_warmup = view.boolean("ema_warmup", options.ema_warmup);
+  options.ema_renew_states =
+      view.integer("ema_renew_states", options.ema_renew_states, {.least = 0, .most = 1'000'000'000});
+}
+
 void read_saving(const config::View& view, TrainOptions& options) {
   options.log_every = read_span(view, "log_every", options.log_every);
   options.tensorboard = view.boolean("tensorboard", options.tensorboard);
@@ -55,7 +67,7 @@ TrainOptions read_train_options(const config::View& view) {
   options.init = view.text("init", options.init);
   options.init_partial = view.boolean("init_partial", options.init_partial);
   options.clip_norm = view.real("clip_norm", options.clip_norm, kNoLessThanZero);
-  options.ema_decay = view.real("ema_decay", options.ema_decay, {.least = 0, .most = 0x1.fffffffffffffp-1});
+  read_average(view, options);
   read_saving(view, options);
   read_bounds(view, options);
   return options;

@@ -35,6 +35,8 @@ struct TrainOptions {
 
   double clip_norm = 0;  // of all gradients together; 0 = none
   double ema_decay = 0;  // 0 = no averaged weights
+  bool ema_warmup = false;
+  int64_t ema_renew_states = 100;  // micro-batches of training that make the averaged weights' own states
 
   Span log_every{50, Span::Unit::steps};
   Span evaluate_every{1, Span::Unit::epochs};

@@ -2,10 +2,13 @@
 
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
 #include "cachet/io/state_dict.h"
+#include "cachet/ops/renewable.h"
 #include "cachet/train/device.h"
 #include "cachet/train/gradients.h"
 #include "cachet/train/micro_batches.h"
@@ -14,15 +17,52 @@
 
 namespace cachet::train {
 
-void renew_states(Task& task, Precision precision, int64_t micro_batches, const std::function<void(int64_t)>& passed) {
+namespace {
+
+/// Until the end of the scope.
+class Renewal {
+ public:
+  explicit Renewal(const torch::nn::Module& model) : modules_(model.modules()) {
+    for_each([](ops::Renewable& part) { part.begin_renewal(); });
+  }
+  Renewal(const Renewal&) = delete;
+  Renewal& operator=(const Renewal&) = delete;
+  ~Renewal() {
+    for_each([](ops::Renewable& part) { part.end_renewal(); });
+  }
+
+ private:
+  template <class Function>
+  void for_each(const Function& function) {
+    for (const auto& module : modules_)
+      if (auto* part = dynamic_cast<ops::Renewable*>(module.get())) function(*part);
+  }
+
+  std::vector<std::shared_ptr<torch::nn::Module>> modules_;
+};
+
+std::vector<at::Tensor> copies(const std::vector<io::NamedTensor>& states) {
+  std::vector<at::Tensor> tensors;
+  for (const io::NamedTensor& state : states) tensors.push_back(state.tensor.clone());
+  return tensors;
+}
+
+}  // namespace
+
+bool has_states(const torch::nn::Module& model) {
+  return std::ranges::any_of(model.modules(), [](const std::shared_ptr<torch::nn::Module>& module) {
+    return dynamic_cast<const ops::Renewable*>(module.get()) != nullptr;
+  });
+}
+
+void pass_for_states(Task& task, Precision precision, int64_t micro_batches,
+                     const std::function<void(int64_t)>& passed) {
   checked_batches(task);
   torch::nn::Module& model = task.model();
-  const std::vector<io::NamedTensor> states = io::distinct_buffers(model);
-  std::vector<at::Tensor> before, after;
-  for (const io::NamedTensor& state : states) before.push_back(state.tensor.clone());
   {
     const at::NoGradGuard no_grad;
     const PrecisionScope in_precision(precision, device_of(model).type());
+    const Renewal renewal(model);
     model.train();
     over_micro_batches(task, micro_batches, [&](TrainingStream& stream, int64_t done) {
       stream.forward();
@@ -30,14 +70,20 @@ void renew_states(Task& task, Precision precision, int64_t micro_batches, const 
     });
     model.eval();
   }
-  bool changed = false;
-  for (size_t i = 0; i < states.size(); ++i) {
-    after.push_back(states[i].tensor);
-    changed = changed || !after[i].equal(before[i]);
-  }
-  if (!changed)
+  const std::vector<io::NamedTensor> states = io::distinct_buffers(model);
+  std::vector<at::Tensor> tensors;
+  for (const io::NamedTensor& state : states) tensors.push_back(state.tensor);
+  if (const auto index = first_non_finite(tensors)) throw NotFinite(states[*index].name() + " is not finite");
+}
+
+void renew_states(Task& task, Precision precision, int64_t micro_batches, const std::function<void(int64_t)>& passed) {
+  const std::vector<io::NamedTensor> states = io::distinct_buffers(task.model());
+  const std::vector<at::Tensor> before = copies(states);
+  pass_for_states(task, precision, micro_batches, passed);
+  for (size_t i = 0; i < states.size(); ++i)
+    if (!states[i].tensor.equal(before[i])) return;
+  if (!has_states(task.model()))
     throw std::runtime_error("the model keeps nothing of its data: it has no running statistics and no cache to renew");
-  if (const auto index = first_non_finite(after)) throw NotFinite(states[*index].name() + " is not finite");
 }
 
 }  // namespace cachet::train

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <torch/nn/module.h>
+
 #include <cstdint>
 #include <functional>
 
@@ -8,13 +10,20 @@
 
 namespace cachet::train {
 
-/// Passes micro-batches of training through a task's model, from the first of the first epoch on, so that what it keeps
-/// of its data (running statistics of norms, caches) is made by its weights as they are, which stay. A mean of weights
-/// has never met the data: stochastic weight averaging asks for this behind it (Izmailov et al., arXiv 1803.05407,
-/// Sec. 3.2). Forward passes are those of training, dropout included, in `precision` and without gradients; draw them
-/// from a seed by prepare_process(). `passed` is told how many there were, behind each. The model is left in evaluation
-/// mode. Throws std::runtime_error where a model keeps nothing of its data or an epoch has no batch, and NotFinite
-/// naming a state that is not.
+/// Whether a model keeps something of the data that pass through it in training (ops::Renewable).
+bool has_states(const torch::nn::Module& model);
+
+/// Passes micro-batches of training through a task's model, from the first of the first epoch on. What the model keeps
+/// of its data (running statistics of norms, caches) is then made by its weights as they are and by these batches
+/// alone: statistics are means over the batches, caches begin empty. The weights stay. A mean of weights has never met
+/// the data: stochastic weight averaging asks for this afterwards (Izmailov et al., arXiv 1803.05407, Sec. 3.2).
+/// Forward passes are those of training, dropout included, in `precision` and without gradients; draw them from a seed
+/// by prepare_process(). `passed` is told how many there were, after each. The model is left in evaluation mode. Throws
+/// std::runtime_error if an epoch has no batch, and NotFinite naming a state that is not.
+void pass_for_states(Task& task, Precision precision, int64_t micro_batches,
+                     const std::function<void(int64_t)>& passed = {});
+
+/// The same; throws std::runtime_error too if the model keeps nothing of its data.
 void renew_states(Task& task, Precision precision, int64_t micro_batches,
                   const std::function<void(int64_t)>& passed = {});
 

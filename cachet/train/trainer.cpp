@@ -124,6 +124,8 @@ class Trainer::Loop {
     if (leader_.processes() > 1)
       log_.say(std::to_string(leader_.processes()) + " processes train together, each with its part of every batch");
     if (found) restore(*found);
+    if (!found)
+      if (const auto note = slow_decay_note(average_options(options_.train), total_steps())) log_.say(*note);
     started_ = true;
     if (live_.state.evaluated) remove_unfinished_evaluation();  // a process was killed before it did so
     const RewoundEvents rewound = rewind_events(folder_.metrics(), live_.state.step, live_.state.evaluated);
@@ -178,6 +180,7 @@ class Trainer::Loop {
   Ending train() {
     while (true) {
       if (evaluation_due()) {
+        renew_average();
         save();  // if the evaluation fails, or the process is killed in it, the step is not lost
         evaluate();
       }
@@ -236,6 +239,18 @@ class Trainer::Loop {
     return due(options_.train.evaluate_every) || state.step >= total_steps();
   }
 
+  /// Before the checkpoint, which then has the states that the evaluation uses.
+  void renew_average() {
+    if (!live_.renews_average()) return;
+    did_something_ = true;
+    const bool renewed = leader_.lead(Act::renew_average, [&] {
+      return live_.renew_average([&](int64_t done, int64_t total) { show_passes("states", done, total); });
+    });
+    live_.state.seconds = seconds_so_far();
+    // A run may be resumed at a step whose checkpoint was not saved for an evaluation.
+    if (renewed && saved_ && saved_->step == live_.state.step) saved_.reset();
+  }
+
   void evaluate() {
     did_something_ = true;
     const WallClock::time_point start = WallClock::now();
@@ -280,9 +295,13 @@ class Trainer::Loop {
 
   void show_evaluation(int64_t done, int64_t total) {
     if (interruption_.requested()) throw EvaluationLeft{};
+    show_passes("eval", done, total);
+  }
+
+  void show_passes(const char* phase, int64_t done, int64_t total) {
     if (progress_ == nullptr) return;
     report::ProgressState state;
-    state.phase = "eval";
+    state.phase = phase;
     state.epoch = live_.epoch_of(live_.state.step);
     state.epochs = live_.epoch_of(total_steps());
     state.step = done;

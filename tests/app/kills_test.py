@@ -37,7 +37,7 @@ class Family:
 SAVING = ("train.keep=3", "train.log_every=1 steps", "train.checkpoint_every=3 steps", "schedule.kind=constant")
 FAMILIES = (
     Family("images", "images.toml", (*SAVING, "train.limit=36 steps", "train.evaluate_every=7 steps", "train.ema_decay=0.9",
-                                     "train.accumulate=2", "data.workers=2", "train.epochs=40")),
+                                     "train.ema_renew_states=3", "train.accumulate=2", "data.workers=2", "train.epochs=40")),
     Family("language", "language.toml", (*SAVING, "train.limit=20 steps", "train.evaluate_every=7 steps", "model.dropout=0.1")),
     Family("language_cached", "language.toml", (*SAVING, "train.limit=20 steps", "train.evaluate_every=7 steps",
                                                 "model.memory_length=0", "model.cache.kind=grc", "model.norm.kind=un")),

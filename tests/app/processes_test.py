@@ -60,6 +60,16 @@ class Processes(RunTest):
         self.assertAlmostEqual(self.last("one")["metrics"]["loss"], self.last("two")["metrics"]["loss"], delta=1e-3)
         self.cachet("eval", "two")
 
+    def test_make_the_states_of_averaged_weights_together(self):
+        same = ["--set", "model.dropout=0.0", "--set", "model.stochastic_depth=0.0", "--set", "optimizer.kind=sgd", "--set",
+                "optimizer.lr=0.05", "--set", "model.norm={kind=\"batch\"}", "--set", "train.ema_decay=0.9", "--set",
+                "train.ema_renew_states=5", *SHORT]
+        self.train("two", *TWO, *same)
+        self.train("one", *same)
+        self.assertAlmostEqual(self.last("one")["metrics"]["loss"], self.last("two")["metrics"]["loss"], delta=1e-3)
+        self.assertAlmostEqual(self.json_of("eval", "two", cwd=self.folder)["metrics"]["loss"],
+                               self.last("two")["metrics"]["loss"], delta=1e-6)
+
     def test_go_on_as_if_they_had_not_stopped(self):
         self.train("whole", *TWO, *SHORT)
         self.train("parts", *TWO, *STEADY, "--set", "train.limit=7 steps")

@@ -41,7 +41,8 @@ class Soak(runs.RunTest):
 
     def test_a_long_run_stays_as_large_as_it_was(self):
         words = ["train.epochs=10000", f"train.limit={STEPS} steps", f"train.checkpoint_every={STEPS_PER_SAVE} steps", "train.keep=3",
-                 "train.evaluate_every=50 steps", "train.log_every=50 steps", "data.workers=2", "train.ema_decay=0.99"]
+                 "train.evaluate_every=50 steps", "train.log_every=50 steps", "data.workers=2", "train.ema_decay=0.99",
+                 "train.ema_renew_states=5"]
         process = subprocess.Popen([command.COMMAND, "train", "tiny.toml", "--run", "long", "--progress", "none",
                                     *(word for setting in words for word in ("--set", setting))],
                                    cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -64,6 +64,20 @@ class Weights(RunTest):
         self.assertIn("keeps nothing of its data",
                       self.refused("average", "plain", "--last", "1", "--renew-states", "1", cwd=self.folder, code=1))
 
+    def test_the_states_of_a_moving_average_are_renewed(self):
+        self.assertIn("has no moving average of the weights", self.refused("average", "run", "--ema", cwd=self.folder, code=1))
+        self.assertIn("--last", self.refused("average", "run", "--ema", "--last", "2", cwd=self.folder))
+        self.train("moving", "--set", "train.ema_decay=0.5", "--set", "train.ema_renew_states=0")
+        done = self.cachet("average", "moving", "--ema", "-o", "raw.safetensors")
+        self.assertIn("moving average at step 36", done.stdout)
+        done = self.cachet("average", "moving", "--ema", "--renew-states", "7", "--progress", "none")
+        self.assertIn("moving average at step 36, its states renewed by 7 batches\nmoving/checkpoints/ema", done.stdout)
+        self.cachet("clean", "moving/checkpoints/ema", "-o", "renewed.safetensors")
+        of = lambda name: [self.tensor(file, name) for file in ("raw.safetensors", "renewed.safetensors")]
+        self.assertEqual(*of("patch_embed.proj.weight"))
+        self.assertNotEqual(*of("blocks.0.attn.cache.tokens"))
+        self.cachet("eval", "moving/checkpoints/ema")
+
     def test_a_cleaned_run_answers_as_the_run_does(self):
         said = self.json_of("clean", "run", "-o", "clean", "--json", cwd=self.folder)
         self.assertEqual(said["checkpoint"], self.json_of("eval", "run", "--json", cwd=self.folder)["checkpoint"])

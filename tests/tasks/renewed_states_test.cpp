@@ -10,6 +10,7 @@
 
 #include "cachet/io/state_dict.h"
 #include "cachet/tasks/recipe.h"
+#include "cachet/train/event_log.h"
 #include "cachet/train/training_step.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/temporary_directory.h"
@@ -70,6 +71,32 @@ TEST_F(RenewedStatesTest, AreThoseOfTheWeights) {
   }
 }
 
+// After few batches a moving average would still hold most of what the states were.
+TEST_F(RenewedStatesTest, HoldNothingOfTheStatesBefore) {
+  for (const std::string norm : {"un", "mabn", "pn", "batch"}) {
+    SCOPED_TRACE(norm);
+    io::TensorMap first;
+    for (const double before : {0.5, 30.0}) {
+      const auto made = task({"model.norm.kind=" + norm});
+      {
+        const at::NoGradGuard no_grad;
+        for (const io::NamedTensor& state : io::distinct_buffers(made->model()))
+          if (state.name().ends_with("running_mean") || state.name().ends_with("running_var"))
+            state.tensor.fill_(before);
+          else if (state.name().ends_with("statistics"))
+            state.tensor.select(0, 0).fill_(before);
+          else if (state.name().ends_with("cache.tokens"))
+            state.tensor.fill_(before);
+      }
+      train::renew_states(*made, train::Precision::float32, 3);
+      if (first.empty())
+        for (const auto& [name, tensor] : io::state_dict(made->model())) first.emplace(name, tensor.clone());
+      else
+        test::expect_same_tensors(first, io::state_dict(made->model()));
+    }
+  }
+}
+
 TEST_F(RenewedStatesTest, ComeOutAgain) {
   io::TensorMap first;
   for (int i = 0; i < 2; ++i) {
@@ -80,6 +107,69 @@ TEST_F(RenewedStatesTest, ComeOutAgain) {
     else
       test::expect_same_tensors(first, io::state_dict(made->model()));
   }
+}
+
+/// Of averaged weights, which have met no data either.
+class AveragedStatesTest : public RenewedStatesTest {
+ protected:
+  train::Checkpoint trained(const std::string& run, std::vector<std::string> settings) {
+    settings.insert(settings.end(), settings_.begin(), settings_.end());
+    test::train_tiny(images(), folder_ / run, settings);
+    return test::last_checkpoint(folder_ / run);
+  }
+  static io::TensorMap states_of(torch::nn::Module& model, const io::TensorMap& weights) {
+    io::TensorMap states;
+    for (const io::NamedTensor& state : io::distinct_buffers(model))
+      states.emplace(state.name(), weights.at(state.name()));
+    return states;
+  }
+  double last_top1(const std::string& run) const {
+    double top1 = -1;
+    for (const train::Event& event : train::read_events(folder_ / run / "metrics.jsonl"))
+      if (event.kind == train::Event::Kind::evaluation) top1 = event.metrics.find("top1").value();
+    return top1;
+  }
+
+  // Nothing that a forward pass draws: what is made by hand then has the same draws.
+  std::vector<std::string> settings_{"model.norm.kind=batch", "train.ema_decay=0.9", "model.dropout=0",
+                                     "model.stochastic_depth=0"};
+};
+
+TEST_F(AveragedStatesTest, AreThoseOfTheAverage) {
+  const train::Checkpoint own = trained("own", {"train.epochs=2", "train.ema_renew_states=5"}),
+                          raw = trained("raw", {"train.epochs=2", "train.ema_renew_states=0"});
+  test::expect_same_tensors(own.model, raw.model);
+  test::expect_same_tensors(own.optimizer, raw.optimizer);
+  test::expect_same_tensors(own.random, raw.random);
+  const auto made = task(settings_);
+  test::expect_same_tensors(states_of(made->model(), raw.ema), states_of(made->model(), raw.model));
+  io::load_state_dict(made->model(), raw.ema);
+  EXPECT_EQ(top1(*made), last_top1("raw"));
+  train::renew_states(*made, train::Precision::float32, 5);
+  test::expect_same_tensors(io::state_dict(made->model()), own.ema);
+  EXPECT_EQ(top1(*made), last_top1("own")) << "what is evaluated is what is saved";
+}
+
+TEST_F(AveragedStatesTest, AreTheSameAfterAResume) {
+  settings_.resize(2);  // with dropout and stochastic depth
+  const std::vector<std::string> few{"train.ema_renew_states=3", "train.epochs=2"},
+      all{"train.ema_renew_states=3", "train.epochs=4"};
+  const train::Checkpoint whole = trained("whole", all);
+  trained("cut", few);
+  const train::Checkpoint cut = trained("cut", all);
+  test::expect_same_tensors(whole.ema, cut.ema);
+  test::expect_same_tensors(whole.model, cut.model);
+  test::expect_same_tensors(whole.random, cut.random);
+  EXPECT_EQ(last_top1("whole"), last_top1("cut"));
+}
+
+// A model without such states costs nothing, and its average is as before.
+TEST_F(AveragedStatesTest, AreNotLookedForWhereThereAreNone) {
+  settings_[0] = "model.norm.kind=layer";
+  settings_.push_back("model.cache.kind=none");
+  const train::Checkpoint own = trained("own", {"train.epochs=1"}),
+                          raw = trained("raw", {"train.epochs=1", "train.ema_renew_states=0"});
+  test::expect_same_tensors(own.ema, raw.ema);
 }
 
 TEST_F(RenewedStatesTest, AreRefusedWhereThereAreNone) {

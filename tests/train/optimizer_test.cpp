@@ -234,13 +234,13 @@ TEST(SharedWeights, AreCountedSteppedDecayedAveragedAndSavedOnce) {
   ParameterGroups groups = parameter_groups(model);
   EXPECT_EQ(groups.summary(), "decay: 1 tensors, 4 values; no decay: 0 tensors, 0 values");
   const auto optimizer = make_optimizer(options, groups);
-  WeightAverage average(model, 0.75);
+  WeightAverage average(model, {0.75});
   model.weight.mutable_grad() = at::full({2, 2}, 1.0);
   EXPECT_NEAR(norm_of_norms(read_numbers({gradient_norms(groups.decayed)})), 2, 1e-12);
   optimizer->step({0.1});
   const double stepped = 1 - 0.1 * (1 + 0.5 * 1);
   EXPECT_NEAR(first_of(model.weight), stepped, 1e-7);
-  average.update();
+  average.update(1);
   {
     const WeightAverage::Applied applied(average);
     EXPECT_NEAR(first_of(model.weight), 0.75 + 0.25 * stepped, 1e-7);
@@ -256,11 +256,11 @@ TEST(SharedWeights, AreCountedSteppedDecayedAveragedAndSavedOnce) {
 
 TEST(WeightAverage, AveragesParametersAndCopiesState) {
   GroupedModel model;
-  WeightAverage average(model, 0.75);
+  WeightAverage average(model, {0.75});
   const at::NoGradGuard no_grad;
   model.at_name("weight").fill_(5);
   model.named_buffers()["count"].fill_(9);
-  average.update();
+  average.update(1);
   {
     const WeightAverage::Applied applied(average);
     EXPECT_EQ(first_of(model.at_name("weight")), 0.75 * 1 + 0.25 * 5);
@@ -270,10 +270,68 @@ TEST(WeightAverage, AveragesParametersAndCopiesState) {
   const io::TensorMap state = average.state();
   EXPECT_EQ(first_of(state.at("weight")), 2);
   EXPECT_EQ(first_of(state.at("count")), 9);
-  WeightAverage other(model, 0.75);
+  WeightAverage other(model, {0.75});
   other.load_state(state);
   EXPECT_EQ(first_of(other.state().at("weight")), 2);
   EXPECT_THROW(other.load_state({}), std::runtime_error);
+}
+
+// timm 1.0's ModelEmaV3(decay=0.9, use_warmup=True).get_decay(step) for the steps 1 to 5 and 1,000.
+TEST(WeightAverage, WarmsUpAsTimmDoes) {
+  const AverageOptions options{.decay = 0.9, .warmup = true};
+  const std::vector<double> decays{0, 0.3700394750525634, 0.5192501432308638, 0.6031497370079502, 0.6580048106646605};
+  for (size_t i = 0; i < decays.size(); ++i)
+    EXPECT_NEAR(options.decay_of(static_cast<int64_t>(i + 1)), decays[i], 1e-13);
+  EXPECT_EQ(options.decay_of(1000), 0.9);
+  EXPECT_EQ(AverageOptions{.decay = 0.9}.decay_of(1), 0.9) << "without a warm-up as ModelEma and ModelEmaV2";
+  GroupedModel model;
+  WeightAverage average(model, options);
+  const at::NoGradGuard no_grad;
+  model.at_name("weight").fill_(4);
+  average.update(1);
+  EXPECT_EQ(first_of(average.state().at("weight")), 4) << "nothing of the start is left";
+  model.at_name("weight").fill_(8);
+  average.update(2);
+  EXPECT_NEAR(first_of(average.state().at("weight")), 8 - 4 * decays[1], 1e-6);
+}
+
+TEST(WeightAverage, SaysThatItsDecayIsTooSlow) {
+  const std::string note = slow_decay_note({.decay = 0.9999}, 200).value_or("");
+  EXPECT_EQ(
+      note,
+      "train.ema_decay = 0.9999 is too slow for 200 steps: 98 % of the averaged weights will be the weights of the "
+      "start; set train.ema_warmup = true, or a train.ema_decay of at most 0.977");
+  EXPECT_FALSE(slow_decay_note({.decay = 0.9999, .warmup = true}, 200));
+  EXPECT_FALSE(slow_decay_note({.decay = 0.9999}, 100'000));
+  EXPECT_FALSE(slow_decay_note({.decay = 0.977}, 200));
+  EXPECT_FALSE(slow_decay_note({}, 1));
+}
+
+TEST(WeightAverage, HasStatesOfItsOwnUntilTheNextUpdate) {
+  GroupedModel model;
+  WeightAverage average(model, {0.75});
+  const at::NoGradGuard no_grad;
+  at::Tensor count = model.named_buffers()["count"];
+  model.at_name("weight").fill_(5);
+  count.fill_(9);
+  average.update(1);
+  const auto passes = [&] { count.fill_(first_of(model.at_name("weight"))); };
+  EXPECT_TRUE(average.renew_states(passes));
+  EXPECT_FALSE(average.renew_states(passes)) << "they are the same";
+  EXPECT_EQ(first_of(model.at_name("weight")), 5);
+  EXPECT_EQ(first_of(count), 9) << "the model has its own";
+  EXPECT_EQ(first_of(average.state().at("count")), 2) << "made by the averaged weights";
+  {
+    const WeightAverage::Applied applied(average);
+    EXPECT_EQ(first_of(count), 2);
+  }
+  EXPECT_EQ(first_of(count), 9);
+  WeightAverage resumed(model, {0.75});
+  resumed.load_state(average.state());
+  EXPECT_EQ(first_of(resumed.state().at("count")), 2);
+  EXPECT_FALSE(resumed.renew_states(passes));
+  resumed.update(2);
+  EXPECT_EQ(first_of(resumed.state().at("count")), 9) << "the average has moved on";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -63,6 +64,44 @@ TEST(Schedule, TheFirstUpdateMayTrain) {
     EXPECT_GT(first("first_update = 1"), 0) << kind;
     EXPECT_GT(first("warmup_from = 1e-7"), 0) << kind;
   }
+}
+
+/// What a recipe of the checkout trains with. Every one here has a limit in steps.
+struct RecipeSchedule {
+  explicit RecipeSchedule(const std::string& name)
+      : options(options_of_file(name)),
+        schedule(options.schedule, options.optimizer.learning_rate, options.train.limit->steps(1), 1) {}
+  /// As a share of the peak.
+  double rate(int64_t step) const { return schedule.learning_rate(step) / options.optimizer.learning_rate; }
+
+  static Options options_of_file(const std::string& name) {
+    const auto recipes = std::filesystem::path(test::test_data()).parent_path().parent_path() / "recipes";
+    auto document = config::Document::from_file(recipes / name);
+    return read_options(document.root());
+  }
+  Options options;
+  Schedule schedule;
+};
+
+TEST(Schedule, OfARecipeIsThatOfItsSource) {
+  // mlpen/Nystromformer, LRA/code: OneCycleLR with anneal_strategy "linear", eps 1e-6.
+  const RecipeSchedule text("lra/lra_small_text.toml"), listops("lra/lra_small_listops.toml"),
+      matching("lra/lra_small_matching.toml");
+  EXPECT_NEAR(text.rate(19'000), 0.083254, 1e-6) << "a cosine would have 0.0170";
+  EXPECT_DOUBLE_EQ(text.rate(7999), 1);
+  EXPECT_DOUBLE_EQ(listops.rate(999), 1);
+  EXPECT_DOUBLE_EQ(matching.rate(799), 1);
+  for (const RecipeSchedule* recipe : {&text, &listops, &matching}) {
+    EXPECT_DOUBLE_EQ(recipe->rate(0), 1.0 / 25);
+    EXPECT_DOUBLE_EQ(recipe->schedule.momentum(0).value(), 0.95);
+    EXPECT_EQ(recipe->options.optimizer.epsilon, 1e-6);
+  }
+  // fairseq from --warmup-init-lr, and the arena, whose first step has the rate 0.
+  const RecipeSchedule iwslt("translation/iwslt14_de_en.toml"), arena("lra/lra_text.toml");
+  EXPECT_DOUBLE_EQ(iwslt.schedule.learning_rate(0), 1e-7);
+  EXPECT_DOUBLE_EQ(iwslt.rate(6000), 1);
+  EXPECT_EQ(arena.rate(0), 0);
+  EXPECT_DOUBLE_EQ(arena.rate(8000), 1 / std::sqrt(8000.0));
 }
 
 // PyTorch divides by zero there.

@@ -5,6 +5,12 @@
 
 namespace cachet::nn {
 
+void Cache::reset() {
+  const at::NoGradGuard no_grad;
+  // Buffers of its own alone: parts may have statistics.
+  for (at::Tensor& held : buffers(/*recurse=*/false)) held.zero_();
+}
+
 Memory Cache::constant_memory() const {
   const auto varies = why_memory_varies();
   TORCH_CHECK(!varies, *varies);

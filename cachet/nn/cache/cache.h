@@ -9,6 +9,7 @@
 #include "cachet/nn/observer.h"
 #include "cachet/nn/replicas.h"
 #include "cachet/nn/state_module.h"
+#include "cachet/ops/renewable.h"
 
 namespace cachet::nn {
 
@@ -18,8 +19,8 @@ struct Memory {
   TokenLayout layout;
 };
 
-/// A fixed-length memory of earlier tokens beside an attention layer.
-class Cache : public StateModule, public Replicated, public Observable {
+/// A fixed-length memory of earlier tokens of an attention layer. A renewal starts with an empty memory.
+class Cache : public StateModule, public Replicated, public Observable, public ops::Renewable {
  public:
   using StateModule::StateModule;
 
@@ -27,6 +28,11 @@ class Cache : public StateModule, public Replicated, public Observable {
   /// memory attention attends to, and stores the successor: in model state, shared by all samples, in training alone;
   /// in layout.state, one per lane, always. An empty batch leaves model state as it is.
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) = 0;
+
+  /// Sets the memory to zero, as it is before the first step.
+  void reset();
+  void begin_renewal() override { reset(); }
+  void end_renewal() override {}
 
   /// Declares what the cache remembers of a stream.
   virtual void begin_stream(AttentionState& state) const = 0;

@@ -8,6 +8,7 @@
 #include <ATen/ops/var_mean.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
 namespace cachet::nn {
@@ -27,23 +28,36 @@ std::optional<Affine> BatchNorm::inference_affine() const {
 
 torch::Tensor BatchNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
   check_channels("batch_norm", x, weight.size(0));
-  if (is_training()) return training_forward(x, token_mask);
-  return inference_affine()->apply(x);
+  if (!is_training()) return inference_affine()->apply(x);
+  if (!renewal_)
+    return training_forward(x, token_mask, {running_mean, running_var, num_batches_tracked}, options_.momentum);
+  const Running own{at::zeros_like(running_mean), at::zeros_like(running_var), at::zeros_like(num_batches_tracked)};
+  const torch::Tensor y = training_forward(x, token_mask, own, /*momentum=*/1);
+  renewal_->add(own.batches, {own.mean, own.variance});
+  return y;
 }
 
-torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::Tensor& padding) {
+void BatchNorm::end_renewal() {
+  const at::NoGradGuard no_grad;
+  renewal_->write({running_mean, running_var});
+  if (renewal_->passes().defined()) num_batches_tracked.copy_(renewal_->passes());
+  renewal_.reset();
+}
+
+torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::Tensor& padding, const Running& running,
+                                          double momentum) {
   const int64_t channels = weight.size(0);
   const torch::Tensor flat = x.reshape({-1, channels});
   TORCH_CHECK(flat.size(0) > 1 || replicas(), "batch_norm: training needs at least two tokens, got an input of ",
               x.sizes(), "; take a larger batch or image, or another norm");
   if (!padding.defined() && !observed({Signal::statistic, Signal::used_statistic}) && !replicas()) {
-    num_batches_tracked.add_(1);
-    return at::batch_norm(flat, weight, bias, running_mean, running_var, /*training=*/true, options_.momentum,
-                          options_.eps, /*cudnn_enabled=*/false)
+    torch::Tensor(running.batches).add_(1);
+    return at::batch_norm(flat, weight, bias, running.mean, running.variance, /*training=*/true, momentum, options_.eps,
+                          /*cudnn_enabled=*/false)
         .view(x.sizes());
   }
 
-  const torch::Tensor wide = flat.to(running_var.scalar_type());
+  const torch::Tensor wide = flat.to(running.variance.scalar_type());
   const torch::Tensor valid = padding.defined() ? padding.reshape({-1, 1}).bitwise_not()
                                                 : at::ones({flat.size(0), 1}, flat.options().dtype(at::kBool));
   const auto over_all = [&](const torch::Tensor& sums) { return ops::sum_over(sums, replicas()); };
@@ -56,12 +70,12 @@ torch::Tensor BatchNorm::training_forward(const torch::Tensor& x, const torch::T
   const torch::Tensor mean = mean_of(wide), variance = mean_of((wide - mean).square());
   {
     at::NoGradGuard no_grad;
-    const auto move = [&](const torch::Tensor& running, const torch::Tensor& to) {
-      running.copy_(at::where(enough, running.lerp(to, options_.momentum), running));
+    const auto move = [&](const torch::Tensor& average, const torch::Tensor& to) {
+      average.copy_(at::where(enough, average.lerp(to, momentum), average));
     };
-    num_batches_tracked.add_(enough);
-    move(running_mean, mean);
-    move(running_var, variance * count / (count - 1));
+    torch::Tensor(running.batches).add_(enough);
+    move(running.mean, mean);
+    move(running.variance, variance * count / (count - 1));
   }
   tell(Signal::statistic, variance);
   tell(Signal::used_statistic, variance);

@@ -2,25 +2,36 @@
 
 #include "cachet/nn/norm/norm.h"
 #include "cachet/nn/norm/norm_options.h"
+#include "cachet/nn/norm/renewed_means.h"
+#include "cachet/ops/renewable.h"
 
 namespace cachet::nn {
 
 /// Batch normalisation over tokens: mean and variance of each channel over all valid tokens of the batch in training,
 /// running averages at inference. Training throws c10::Error when the batch has fewer than two tokens,
 /// padding counted: with fewer valid ones, which no value is looked at for, the running averages stay as they are.
-class BatchNorm : public Cloneable<BatchNorm, Norm> {
+/// A renewal takes the mean of the batches' means and of their unbiased variances, as torch.optim.swa_utils.update_bn.
+class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Renewable {
  public:
   BatchNorm(int64_t channels, const BatchNormOptions& options);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
+  void begin_renewal() override { renewal_.emplace(); }
+  void end_renewal() override;
 
   OwnTensor weight, bias, running_mean, running_var;  // (C)
   OwnTensor num_batches_tracked;                      // () int64
 
  private:
-  torch::Tensor training_forward(const torch::Tensor& x, const torch::Tensor& padding);
+  struct Running {
+    torch::Tensor mean, variance, batches;
+  };
+  /// `momentum`: the weight of the batch in the running averages.
+  torch::Tensor training_forward(const torch::Tensor& x, const torch::Tensor& padding, const Running& running,
+                                 double momentum);
 
   BatchNormOptions options_;
+  std::optional<RenewedMeans> renewal_;  // while one is under way
 };
 
 }  // namespace cachet::nn

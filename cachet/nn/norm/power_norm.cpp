@@ -6,6 +6,8 @@
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/zeros.h>
 
+#include <limits>
+
 #include "cachet/nn/norm/rms_norm.h"
 
 namespace cachet::nn {
@@ -23,6 +25,7 @@ torch::Tensor PowerNorm::forward(const torch::Tensor& x, const torch::Tensor& to
   const torch::Tensor scaled =
       options_.group_scaling ? at::rms_norm(x, {x.size(-1)}, std::nullopt, options_.settings.eps) : x;
   if (!is_training()) return running_affine().apply(scaled);
+  if (renewal_) return renewing_forward(scaled, token_mask);
   const auto [y, used, own] =
       ops::power_norm(scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                       {statistics, counters}, options_.settings, replicas());
@@ -32,6 +35,21 @@ torch::Tensor PowerNorm::forward(const torch::Tensor& x, const torch::Tensor& to
     if (scaled.requires_grad()) tell_gradient_statistic(scaled, used, own);
   }
   return y;
+}
+
+torch::Tensor PowerNorm::renewing_forward(const torch::Tensor& scaled, const torch::Tensor& token_mask) {
+  ops::PowerNormSettings own = options_.settings;
+  own.warmup = std::numeric_limits<int64_t>::max();
+  const ops::PowerNormState fresh = ops::initial_power_norm_state(scaled.size(-1), statistics.options());
+  const auto [y, used, statistic] = ops::power_norm(
+      scaled, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt, fresh, own, replicas());
+  renewal_->add(fresh.counters.select(0, 0), {statistic});
+  return y;
+}
+
+void PowerNorm::end_renewal() {
+  renewal_->write({statistics.select(0, ops::PowerNormState::kRunning)});
+  renewal_.reset();
 }
 
 void PowerNorm::tell_gradient_statistic(const torch::Tensor& input, const torch::Tensor& used,

@@ -2,17 +2,23 @@
 
 #include "cachet/nn/norm/norm.h"
 #include "cachet/nn/norm/norm_options.h"
+#include "cachet/nn/norm/renewed_means.h"
+#include "cachet/ops/renewable.h"
 
 namespace cachet::nn {
 
 /// Power normalization (arXiv 2003.07845), with group scaling or without (PN*): see ops::power_norm. In training each
-/// forward pass is one step of its state. Without group scaling inference is an affine map.
-class PowerNorm : public Cloneable<PowerNorm, Norm> {
+/// forward pass is one step of its state. Without group scaling inference is an affine map. In a renewal each pass is
+/// normalised with its batch's own statistic, as in the warm-up, and ψ² becomes the mean of these; Γ and the counter
+/// stay.
+class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Renewable {
  public:
   PowerNorm(int64_t channels, const PowerNormOptions& options);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
   SplitNorm split() const override;
+  void begin_renewal() override { renewal_.emplace(); }
+  void end_renewal() override;
 
   OwnTensor weight, bias;          // (C)
   OwnTensor statistics, counters;  // ops::PowerNormState
@@ -21,7 +27,10 @@ class PowerNorm : public Cloneable<PowerNorm, Norm> {
   Affine running_affine() const;
   void tell_gradient_statistic(const torch::Tensor& input, const torch::Tensor& used, const torch::Tensor& own);
 
+  torch::Tensor renewing_forward(const torch::Tensor& scaled, const torch::Tensor& token_mask);
+
   PowerNormOptions options_;
+  std::optional<RenewedMeans> renewal_;  // while one is under way
 };
 
 }  // namespace cachet::nn

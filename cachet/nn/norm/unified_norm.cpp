@@ -7,6 +7,8 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
+#include <limits>
+
 namespace cachet::nn {
 using State = ops::UnifiedNormState;
 
@@ -22,11 +24,27 @@ UnifiedNorm::UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& setti
 torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
   check_channels("unified_norm", x, weight.size(0));
   if (!is_training()) return inference_affine()->apply(x);
+  if (renewal_) return renewing_forward(x, token_mask);
   const auto [y, used] =
       ops::unified_norm(x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                         {statistics, counters}, settings_, replicas());
   if (observed({Signal::statistic, Signal::used_statistic, Signal::gradient_statistic})) tell_statistics(x, used);
   return y;
+}
+
+torch::Tensor UnifiedNorm::renewing_forward(const torch::Tensor& x, const torch::Tensor& token_mask) {
+  ops::UnifiedNormSettings own = settings_;
+  own.warmup = std::numeric_limits<int64_t>::max();  // the batch's own statistic, which no filter judges
+  const State fresh = ops::initial_unified_norm_state(x.size(-1), own, statistics.options());
+  const auto [y, used] = ops::unified_norm(
+      x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt, fresh, own, replicas());
+  renewal_->add(fresh.counters.select(0, State::kSteps), {used});
+  return y;
+}
+
+void UnifiedNorm::end_renewal() {
+  renewal_->write({statistics.select(0, State::kRunning)});
+  renewal_.reset();
 }
 
 void UnifiedNorm::tell_statistics(const torch::Tensor& input, const torch::Tensor& used) {

@@ -1,18 +1,24 @@
 #pragma once
 
 #include "cachet/nn/norm/norm.h"
+#include "cachet/nn/norm/renewed_means.h"
+#include "cachet/ops/renewable.h"
 #include "cachet/ops/unified_norm.h"
 
 namespace cachet::nn {
 
 /// Unified normalization (arXiv 2208.01313), and moving average batch normalization, which is the same operator with
 /// other settings: see ops::unified_norm. In training each forward pass is one step of its state; at inference it is
-/// the affine map y = x·w/√(σ²_running + ε) + b.
-class UnifiedNorm : public Cloneable<UnifiedNorm, Norm> {
+/// the affine map y = x·w/√(σ²_running + ε) + b. In a renewal each pass is normalised with its batch's own statistic,
+/// as in the warm-up, and σ²_running becomes the mean of these; the windows, the gradients' statistics and the counters
+/// stay.
+class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Renewable {
  public:
   UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
+  void begin_renewal() override { renewal_.emplace(); }
+  void end_renewal() override;
 
   int64_t steps() const;            // training steps so far
   int64_t steps_on_window() const;  // of them, normalised with the window's mean
@@ -26,8 +32,10 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm> {
 
  private:
   void tell_statistics(const torch::Tensor& input, const torch::Tensor& used);
+  torch::Tensor renewing_forward(const torch::Tensor& x, const torch::Tensor& token_mask);
 
   ops::UnifiedNormSettings settings_;
+  std::optional<RenewedMeans> renewal_;  // while one is under way
 };
 
 }  // namespace cachet::nn

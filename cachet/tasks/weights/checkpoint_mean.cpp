@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cachet/io/error.h"
+#include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/models/model.h"
 #include "cachet/tasks/saved_run.h"
+#include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/run_folder.h"
 
@@ -35,6 +38,23 @@ train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run,
 
 std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last) {
   return train::RunFolder::open(run).checkpoints() / ("mean-" + std::to_string(last));
+}
+
+train::CheckpointMean newest_moving_average(const std::filesystem::path& run) {
+  const train::RunFolder folder = train::RunFolder::open(run);
+  const auto held = train::hold_newest_checkpoints(folder.checkpoints(), 1);
+  if (held.empty()) throw io::Error(folder.checkpoints().string() + ": holds no checkpoint");
+  train::Checkpoint checkpoint = train::read_checkpoint(held.front().folder);
+  if (checkpoint.ema.empty())
+    throw io::Error(held.front().folder.string() +
+                    ": has no moving average of the weights; a run with train.ema_decay has one");
+  io::require_finite(checkpoint.ema, held.front().folder.string());
+  const int64_t step = checkpoint.state.step;
+  return {std::move(checkpoint.ema), {step}, folder.id(), std::move(checkpoint.state)};
+}
+
+std::filesystem::path moving_average_folder(const std::filesystem::path& run) {
+  return train::RunFolder::open(run).checkpoints() / "ema";
 }
 
 }  // namespace cachet::tasks

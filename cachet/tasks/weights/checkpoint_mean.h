@@ -14,4 +14,11 @@ train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run,
 /// Where such a mean lies in its run: RUN/checkpoints/mean-10, a checkpoint of weights alone.
 std::filesystem::path mean_folder(const std::filesystem::path& run, int64_t last);
 
+/// The moving average of the weights (train.ema_decay) of the newest checkpoint that a run kept, in the form of a mean
+/// of one checkpoint. Throws io::Error if there is none, and DamagedCheckpoint.
+train::CheckpointMean newest_moving_average(const std::filesystem::path& run);
+
+/// Where the weights of newest_moving_average() are written in their run, by default: RUN/checkpoints/ema.
+std::filesystem::path moving_average_folder(const std::filesystem::path& run);
+
 }  // namespace cachet::tasks
