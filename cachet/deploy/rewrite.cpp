@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "cachet/nn/attention/cached_attention.h"
@@ -42,7 +43,9 @@ const char* left_of(Outcome outcome) {
 
 Footprint footprint_of(const models::Model& model, bool count_work) {
   Footprint footprint;
+  std::set<const c10::TensorImpl*> counted;  // parts of a model may share a parameter
   for (const at::Tensor& parameter : model.parameters()) {
+    if (!counted.insert(parameter.unsafeGetTensorImpl()).second) continue;
     footprint.parameters += parameter.numel();
     footprint.bytes += static_cast<int64_t>(parameter.nbytes());
   }

@@ -31,7 +31,7 @@ const char* word(RewrittenPlace::Kind kind);  // "norm", "cache", "mixing share"
 
 /// What a model holds, and does for one sample.
 struct Footprint {
-  int64_t parameters = 0;  // numbers in parameters
+  int64_t parameters = 0;  // numbers in parameters; one that parts share counts once
   int64_t bytes = 0;       // of parameters and buffers
   analysis::Work work{};   // where it was counted
 };

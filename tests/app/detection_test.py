@@ -177,7 +177,7 @@ class Detection(command.CommandTest):
         for said in (done.stderr, log):
             self.assertIn(counted + ' and are left out (data.on_bad_image = "skip")' + first, said)
         # By the rule of reading: as many as the evaluation then goes without.
-        self.assertIn(f"evaluated without 2 of {VALIDATION} images", done.stderr)
+        self.assertIn(f"2 of {VALIDATION} images could not be read, and their objects count as missed", done.stderr)
 
     def test_images_without_annotations_are_answered_for_submission(self):
         instances = json.loads((self.folder / "shapes/annotations/instances_val.json").read_text())

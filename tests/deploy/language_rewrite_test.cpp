@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "cachet/analysis/model_summary.h"
 #include "cachet/deploy/equality.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/models/language/token_generator.h"
@@ -48,8 +49,10 @@ TEST(RewriteOfALanguageModel, KeepsWhatItForetellsAndWrites) {
         auto& language = dynamic_cast<models::LanguageModel&>(*model);
         const at::Tensor ids = at::randint(20, {3, 15}, at::kLong);
         const Foretold expected = foretold_by(language, ids);
+        const int64_t parameters = analysis::summarize(*model).parameters;
         const RewriteReport report = rewrite(*model, {.count_work = true});
         const Foretold actual = foretold_by(language, ids);
+        EXPECT_EQ(report.before.parameters, parameters) << "tables that input and output share count once";
         const Equality equality = equality_of(expected.scores, actual.scores, {1e-9});
         EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
         EXPECT_EQ(actual.written, expected.written);

@@ -14,7 +14,8 @@ constexpr size_t kShown = 18;
 }  // namespace
 
 train::Metrics ClassificationEvaluation::metrics() const {
-  train::Metrics metrics{{"loss", loss}, {"top1", top1}, {"top1_stderr", top1_stderr}};
+  train::Metrics metrics{{"loss", loss}, {"top1", top1}};
+  if (samples > 1) metrics.set("top1_stderr", top1_stderr);
   if (classes > kLikeliest) metrics.set("top5", top5);
   return metrics;
 }

@@ -284,8 +284,8 @@ class Detection::Evaluation {
                                std::to_string(task_.validation_->size()) + " images are no whole evaluation");
     if (unreadable_ > 0) {
       report::Progress log({.mode = report::ProgressMode::none});
-      log.log("evaluated without " + std::to_string(unreadable_) + " of " + std::to_string(images_) +
-              " images, which could not be read; the first: " + first_unreadable_);
+      log.log(std::to_string(unreadable_) + " of " + std::to_string(images_) +
+              " images could not be read, and their objects count as missed; the first: " + first_unreadable_);
     }
     task_.evaluation_ = tally_.finish();
     return task_.evaluation_.metrics();
