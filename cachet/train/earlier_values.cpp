@@ -11,10 +11,13 @@ struct EarlierValue {
   std::string_view key, value, meaning;
 };
 
-constexpr std::array<EarlierValue, 4> kEarlierValues{
+constexpr std::array<EarlierValue, 5> kEarlierValues{
     {{"data.orientation", "\"ignore\"", "pictures are not turned upright by their EXIF orientation"},
      {"schedule.first_update", "1", "the learning rate is one update ahead of the code that the schedule is of"},
      {"schedule.rule", "\"0.1.0\"", "one_cycle is the curve of version 0.1.0, which differs from PyTorch's"},
+     {"task.evaluation.bits_of", "\"whole_text\"",
+      "bits per byte are of the whole text where they choose the best checkpoint; bits per coded byte are shown with "
+      "them"},
      {"train.ema_renew_states", "0",
       "evaluations give the averaged weights the running statistics and caches of the other weights"}}};
 

@@ -9,6 +9,7 @@
 #include "cachet/data/text/text_encoder.h"
 #include "cachet/data/text/token_file.h"
 #include "cachet/io/read_file.h"
+#include "cachet/train/earlier_values.h"
 #include "cachet/train/run_folder.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/evaluation_records.h"
@@ -138,6 +139,25 @@ TEST_F(ByteModellingTest, BitsPerByteOfATextThatIsCutAreCounted) {
   const double bits = outcome.metrics.find("bits_per_byte").value();
   EXPECT_NEAR(bits, outcome.metrics.find("loss").value() / std::numbers::ln2, 1e-12) << "a token is a byte";
   EXPECT_EQ(outcome.metrics.find("bits_per_character"), bits) << "all of it is ASCII";
+}
+
+// The earlier rule chooses the best checkpoint; today's number is shown with it.
+TEST_F(ByteModellingTest, AnOlderRunKeepsTheRuleThatChoosesItsBestCheckpoint) {
+  config::Document older = document(), newer = document();
+  train::set_earlier_options(older, {{"task.kind", "\"language_modelling\""}});
+  const auto evaluated = [](config::Document& read) {
+    const at::NoGradGuard no_grad;
+    const auto task = read_recipe(read).build();
+    task->model().eval();
+    return task->evaluate([](int64_t, int64_t) {});
+  };
+  const train::Metrics old_rule = evaluated(older), new_rule = evaluated(newer);
+  EXPECT_TRUE(old_rule.find("bits_per_byte"));
+  EXPECT_TRUE(old_rule.find("bits_per_coded_byte"));
+  EXPECT_FALSE(new_rule.find("bits_per_coded_byte"));
+  const std::vector<train::EarlierRule> rules = train::earlier_rules(older);
+  ASSERT_EQ(rules.size(), 1U);
+  EXPECT_EQ(rules[0].key, "task.evaluation.bits_of");
 }
 
 TEST_F(ByteModellingTest, AnEvaluationWithoutTheMetricThatDecidesIsRefusedAtTheStart) {
