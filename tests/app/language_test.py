@@ -203,5 +203,37 @@ class Language(command.FolderTest):
         self.assertIn("no wiki.train.tokens nor train.txt", refuses(*vocabulary))
 
 
+class EarlierLanguage(command.FolderTest):
+    """A run of version 0.1.0: it divides bits by the whole text, of which the first byte is not predicted."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(command.ROOT / "tests/data/saved_by_0_1_0/language/run", self.folder / "run")
+        (self.folder / "texts").mkdir()
+        for name, lines, first in (("train.txt", 60, 0), ("valid.txt", 12, 5), ("test.txt", 12, 9)):
+            (self.folder / "texts" / name).write_text(text(lines, first))
+
+    def evaluations(self):
+        lines = map(json.loads, (self.folder / "run/metrics.jsonl").read_text().splitlines())
+        return [line["metrics"] for line in lines if line["kind"] == "evaluation"]
+
+    def test_it_keeps_its_rule_and_evaluations_have_todays(self):
+        before = self.evaluations()
+        said = self.cachet("train", "run", "--resume", "--set", "train.limit=9 steps", "--progress", "none").stderr
+        self.assertEqual(said.count("task.evaluation.bits_of"), 1, said)
+        after = self.evaluations()
+        self.assertEqual(after[:2], before)
+        size = len((self.folder / "texts/valid.txt").read_bytes())
+        for metrics in after:
+            self.assertAlmostEqual(metrics["bits_per_byte"], metrics["loss"] / math.log(2) * (size - 1) / size, places=12)
+        self.assertAlmostEqual(after[2]["bits_per_coded_byte"], after[2]["loss"] / math.log(2), places=12)
+        metrics = self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]
+        self.assertAlmostEqual(metrics["bits_per_byte"], metrics["loss"] / math.log(2), places=12)
+        self.assertNotIn("bits_per_coded_byte", metrics)
+        self.assertEqual(metrics["uncoded"], 0)
+        said = self.cachet("train", "run", "--resume", "--set", "train.limit=12 steps", "--progress", "none").stderr
+        self.assertNotIn("bits_of", said, "it was said once")
+
+
 if __name__ == "__main__":
     command.main()
