@@ -4,10 +4,20 @@ import json
 import struct
 
 
+def write(checkpoint, file, data):
+    """Replaces a file of a checkpoint by these bytes, and makes the manifest true again."""
+    (checkpoint / file).write_bytes(data)
+    manifest = json.loads((checkpoint / "manifest.json").read_text())
+    manifest["files"][file] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    del manifest["digest"]
+    body = json.dumps(manifest, separators=(",", ":"), ensure_ascii=False)
+    manifest["digest"] = hashlib.sha256(body.encode()).hexdigest()
+    (checkpoint / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
 def fill(checkpoint, chosen, value, file="model.safetensors", count=None):
     """Fills float32 tensors whose names `chosen` takes with a value, the first `count` places or all, and makes the manifest true again. Returns their names."""
-    path = checkpoint / file
-    data = bytearray(path.read_bytes())
+    data = bytearray((checkpoint / file).read_bytes())
     size = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + size])
     names = [name for name in header if name != "__metadata__" and header[name]["dtype"] == "F32" and chosen(name)]
@@ -16,13 +26,7 @@ def fill(checkpoint, chosen, value, file="model.safetensors", count=None):
         begin, end = (8 + size + offset for offset in header[name]["data_offsets"])
         places = (end - begin) // 4 if count is None else count
         data[begin:begin + 4 * places] = struct.pack("<f", value) * places
-    path.write_bytes(data)
-    manifest = json.loads((checkpoint / "manifest.json").read_text())
-    manifest["files"][file] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    del manifest["digest"]
-    body = json.dumps(manifest, separators=(",", ":"), ensure_ascii=False)
-    manifest["digest"] = hashlib.sha256(body.encode()).hexdigest()
-    (checkpoint / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    write(checkpoint, file, bytes(data))
     return names
 
 
