@@ -23,6 +23,7 @@
 #include "cachet/train/runtime.h"
 #include "cachet/train/seed_folder.h"
 #include "cachet/train/stripped_run.h"
+#include "cachet/train/weight_average.h"
 
 namespace cachet::app {
 namespace {
@@ -71,6 +72,8 @@ void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs) {
   print_line("whole run", "about " + report::format_duration(dry.total_seconds()) + " (" +
                               std::to_string(dry.total_steps) + " steps, " + std::to_string(dry.evaluations) +
                               " evaluations)");
+  if (const auto note = train::slow_decay_note(train::average_options(plan.training.train), dry.total_steps))
+    print_line("averages", *note);
   if (runs > 1)
     print_line("all seeds", "about " + report::format_duration(static_cast<double>(runs) * dry.total_seconds()) + " (" +
                                 std::to_string(runs) + " runs)");

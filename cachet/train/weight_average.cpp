@@ -51,13 +51,14 @@ std::optional<std::string> slow_decay_note(const AverageOptions& options, int64_
   if (options.decay == 0 || options.warmup) return std::nullopt;
   const double left = std::pow(options.decay, static_cast<double>(steps));  // of the weights at the start
   if (left <= kMuch) return std::nullopt;
-  // The decay that would leave 1 %.
+  // The decay that would leave 1 %, with the digits in which such decays differ.
   const double fitting = std::pow(0.01, 1 / static_cast<double>(steps));
+  const int digits = 2 + static_cast<int>(std::ceil(std::log10(static_cast<double>(steps))));
   std::ostringstream text;
-  text << "train.ema_decay = " << options.decay << " is too slow for " << steps << " steps: " << std::setprecision(2)
-       << 100 * left
-       << " % of the averaged weights will be the weights of the start; set train.ema_warmup = true, or a "
-       << "train.ema_decay of at most " << std::setprecision(3) << fitting;
+  text << "train.ema_decay = " << options.decay << " is too slow for " << steps << " steps: " << std::fixed
+       << std::setprecision(0) << 100 * left << " % of the averaged weights will be the weights of the start; set "
+       << "train.ema_warmup = true, or a train.ema_decay of at most " << std::defaultfloat << std::setprecision(digits)
+       << fitting;
   return std::move(text).str();
 }
 

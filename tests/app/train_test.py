@@ -263,6 +263,18 @@ class Train(RunTest):
         again = self.cachet("train", "killed", "--resume", "--progress", "none", "--set", "train.limit=5 steps")
         self.assertNotIn("tensors from first", again.stderr, "a checkpoint has weights of its own")
 
+    def test_an_average_that_is_too_slow_is_reported_at_the_start(self):
+        note = "train.ema_decay = 0.9999 is too slow for 36 steps: 100 % of the averaged weights"
+        slow = ["--set", "train.ema_decay=0.9999"]
+        self.assertIn(note, self.cachet("train", "tiny.toml", "--dry-run", *slow).stdout)
+        self.assertIn(note, self.train("slow", *slow, "--set", "train.ema_renew_states=2").stderr)
+        again = self.cachet("train", "slow", "--resume", "--progress", "none", "--set", "train.epochs=4")
+        self.assertNotIn("is too slow", again.stderr)
+        self.assertNotIn("is too slow", self.train("warm", *slow, "--set", "train.ema_warmup=true", "--set",
+                                                   "train.ema_renew_states=2").stderr)
+        top1 = lambda run: [event["metrics"]["top1"] for event in self.events(run) if event["kind"] == "evaluation"][-1]
+        self.assertGreater(top1("warm"), top1("slow"))
+
     def test_a_loss_that_is_not_finite_ends_the_run(self):
         said = self.refused("train", "tiny.toml", "--run", "run", "--progress", "none", "--set", "optimizer.lr=1e30",
                             cwd=self.folder, code=1, lines=3)

@@ -300,7 +300,7 @@ TEST(WeightAverage, SaysThatItsDecayIsTooSlow) {
   EXPECT_EQ(
       note,
       "train.ema_decay = 0.9999 is too slow for 200 steps: 98 % of the averaged weights will be the weights of the "
-      "start; set train.ema_warmup = true, or a train.ema_decay of at most 0.977");
+      "start; set train.ema_warmup = true, or a train.ema_decay of at most 0.97724");
   EXPECT_FALSE(slow_decay_note({.decay = 0.9999, .warmup = true}, 200));
   EXPECT_FALSE(slow_decay_note({.decay = 0.9999}, 100'000));
   EXPECT_FALSE(slow_decay_note({.decay = 0.977}, 200));
