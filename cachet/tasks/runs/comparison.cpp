@@ -39,6 +39,8 @@ bool of_same_kind(const std::string& key, const RunRecord& one, const RunRecord&
   return kind_of(one) == kind_of(other);
 }
 
+bool same_task(const RunRecord& one, const RunRecord& other) { return of_same_kind("task.kind", one, other); }
+
 /// What a run's recipe says, with the options that are newer than the run: those of [train] at their defaults, those
 /// whose rule has changed at the value that the run was made with; and with the names of classes that other runs on
 /// such data have if it has none. (Other keys of other tables come and go with kinds: one that is missing there says
@@ -49,7 +51,7 @@ train::RecipeValues recipe_beside(const RunRecord& run, const std::vector<RunGro
     for (const RunRecord& other : group.runs)
       for (const auto& [key, value] : other.recipe)
         if (const auto earlier = train::earlier_value(key)) {
-          if (of_same_kind(key, run, other)) recipe.emplace(key, *earlier);
+          if (of_same_kind(key, run, other) && same_task(run, other)) recipe.emplace(key, *earlier);
         } else if ((names_classes(key) && of_same_kind(key, run, other)) ||
                    (key.starts_with("train.") && other.default_keys.contains(key))) {
           recipe.emplace(key, value);

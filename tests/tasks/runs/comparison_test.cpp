@@ -43,6 +43,26 @@ TEST(Comparison, OfDifferentTasksHasTheMetricsOfBoth) {
   EXPECT_EQ(curves[1][0].chart, "Perplexity in evaluation");
 }
 
+// A run that is older than a rule is shown with the value that it was made with, if its schedule is of the same kind.
+TEST(Comparison, ShowsTheRulesOfOlderRuns) {
+  RunRecord old = test::made_up_record("old", "0", {0.5}), fresh = test::made_up_record("fresh", "0", {0.7}),
+            cosine = test::made_up_record("cosine", "0", {0.6});
+  for (RunRecord* run : {&old, &fresh}) run->recipe["schedule.kind"] = "\"one_cycle\"";
+  cosine.recipe["schedule.kind"] = "\"cosine\"";
+  fresh.recipe["schedule.rule"] = "\"pytorch\"";
+  fresh.default_keys = {"schedule.rule"};
+  const auto rows = compared(grouped({old, fresh, cosine}));
+  ASSERT_EQ(rows.size(), 3U);
+  const auto rule_of = [](const report::ComparedRun& row) {
+    for (const auto& [key, value] : row.recipe)
+      if (key == "schedule.rule") return value;
+    return std::string();
+  };
+  EXPECT_EQ(rule_of(rows[0]), "\"0.1.0\"");
+  EXPECT_EQ(rule_of(rows[1]), "\"pytorch\"");
+  EXPECT_EQ(rule_of(rows[2]), "");
+}
+
 // Real runs in a folder of seeds, one of which has not begun, beside one of another recipe.
 TEST(Comparison, ReadsFoldersOfSeeds) {
   const test::TemporaryDirectory folder;
