@@ -12,27 +12,9 @@ import time
 import zlib
 
 import command
-from runs import write_png
+from runs import detector_recipe, shapes_command, write_png
 
-RECIPE = """
-[task]
-kind = "detection"
-[data]
-classes = 6
-workers = 0
-root = "shapes"
-[data.transform]
-long_side = 64
-short_sides = [64]
-[model]
-name = "mask_rcnn_pvt_tiny_fpn"
-embed_dims = [8, 16, 16, 32]
-depths = [1, 1, 1, 1]
-num_heads = [1, 2, 2, 4]
-mlp_ratios = [1, 1, 1, 1]
-[model.neck]
-out_channels = 8
-[model.rpn_head]
+RECIPE = detector_recipe("mask_rcnn_pvt_tiny_fpn", 64, """[model.rpn_head]
 feat_channels = 8
 [model.rpn_head.anchors]
 scales = [4.0]
@@ -61,7 +43,7 @@ lr = 0.002
 kind = "step"
 milestones = ["1 epoch"]
 warmup = "3 steps"
-"""
+""")
 VALIDATION = 40
 
 
@@ -88,8 +70,7 @@ class Detection(command.CommandTest):
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = pathlib.Path(scratch.name)
         (cls.folder / "tiny.toml").write_text(RECIPE)
-        for words in (["data", "shapes", "-o", "shapes", "--train", "24", "--validation", str(VALIDATION), "--height",
-                       "64", "--width", "64", "--crowds", "0.2"],
+        for words in (shapes_command(24, VALIDATION, 64, "--crowds", "0.2"),
                       ["train", "tiny.toml", "--run", "run", "--progress", "none"]):
             done = command.run(*words, cwd=cls.folder)
             assert done.returncode == 0, done.stdout + done.stderr

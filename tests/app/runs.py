@@ -39,6 +39,35 @@ SMALL_ENCODER = [word for setting in ("model.embed_dim=16", "model.depth=1", "mo
                  for word in ("--set", setting)]
 
 
+def shapes_command(train, validation, side, *more):
+    """Writes few scenes of shapes, as high as wide, to the folder `shapes`."""
+    return ["data", "shapes", "-o", "shapes", "--train", str(train), "--validation", str(validation),
+            "--height", str(side), "--width", str(side), *more]
+
+
+def detector_recipe(name, side, tables):
+    """A recipe of seconds for such scenes: a detector on a small pyramid of PVT, and tables of its own."""
+    return f"""
+[task]
+kind = "detection"
+[data]
+classes = 6
+workers = 0
+root = "shapes"
+[data.transform]
+long_side = {side}
+short_sides = [{side}]
+[model]
+name = "{name}"
+embed_dims = [8, 16, 16, 32]
+depths = [1, 1, 1, 1]
+num_heads = [1, 2, 2, 4]
+mlp_ratios = [1, 1, 1, 1]
+[model.neck]
+out_channels = 8
+""" + tables
+
+
 def write_reviews(root, train=20, test=5):
     """The IMDb reviews, as far as their folders go."""
     for split, count in (("train", train), ("test", test)):

@@ -24,25 +24,7 @@ BYTES_OF_A_FILE = 40 if FULL else 1
 MOST_FILES = 1000 if FULL else 3
 OLD = command.ROOT / "tests/data/saved_by_0_1_0/idx"
 
-DETECTOR = """
-[task]
-kind = "detection"
-[data]
-classes = 6
-workers = 0
-root = "shapes"
-[data.transform]
-long_side = 32
-short_sides = [32]
-[model]
-name = "retinanet_pvt_tiny_fpn"
-embed_dims = [8, 16, 16, 32]
-depths = [1, 1, 1, 1]
-num_heads = [1, 2, 2, 4]
-mlp_ratios = [1, 1, 1, 1]
-[model.neck]
-out_channels = 8
-start_level = 0
+DETECTOR = runs.detector_recipe("retinanet_pvt_tiny_fpn", 32, """start_level = 0
 num_outs = 5
 [model.bbox_head]
 feat_channels = 8
@@ -53,7 +35,7 @@ strides = [4, 8, 16, 32, 64]
 epochs = 1
 batch_size = 2
 threads = 1
-"""
+""")
 FOLDERS = """
 [data]
 root = "folders"
@@ -426,7 +408,7 @@ class ClassFolders(SavedResults):
 class Detection(SavedResults):
     def setUp(self):
         super().setUp()
-        self.cachet("data", "shapes", "-o", "shapes", "--train", "4", "--validation", "5", "--height", "32", "--width", "32")
+        self.cachet(*runs.shapes_command(4, 5, 32))
         (self.folder / "tiny.toml").write_text(DETECTOR)
         self.train("tiny.toml", "--run", "run", "--set", "train.limit=1 steps")
 
