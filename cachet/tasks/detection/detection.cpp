@@ -5,17 +5,14 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 
-#include "cachet/data/data_digest.h"
 #include "cachet/data/fingerprint.h"
 #include "cachet/data/order/equal_batches.h"
 #include "cachet/data/order/grouped_batches.h"
 #include "cachet/geometry/mask_transforms.h"
 #include "cachet/io/error.h"
-#include "cachet/io/image.h"
 #include "cachet/io/png.h"
 #include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
@@ -23,7 +20,6 @@
 #include "cachet/report/progress.h"
 #include "cachet/tasks/detection/annotated_picture.h"
 #include "cachet/tasks/detection/detection_stream.h"
-#include "cachet/tasks/detection/given_results.h"
 #include "cachet/tasks/detection/made_up_scenes.h"
 #include "cachet/tasks/detection/training_scenes.h"
 #include "cachet/tasks/records.h"
@@ -69,11 +65,6 @@ std::vector<FoundObject> shown_truth(const data::DetectionSet& set, int64_t inde
   return objects;
 }
 
-struct PreparedPicture : PreparedSample {
-  at::Tensor pixels;  // upright if data.orientation says so
-  data::DetectionSample image;
-};
-
 // Lines for the user.
 std::vector<std::string> why_not_measured(const data::DetectionSet& set) {
   const data::CocoInstances& instances = set.instances();
@@ -90,15 +81,6 @@ void update(io::Sha256& hash, std::string_view text) {
   const uint64_t size = text.size();
   hash.update(std::as_bytes(std::span(&size, 1)));
   hash.update(std::as_bytes(std::span(text)));
-}
-
-// Records may come from a file, which anybody may have changed.
-FoundObjects read_back(const Record& record, int64_t classes) {
-  auto found = found_objects_from_json(record);
-  const auto is_known = [&](const FoundObject& object) { return object.label >= 0 && object.label < classes; };
-  if (!found || !std::all_of(found->objects.begin(), found->objects.end(), is_known))
-    throw std::runtime_error("no record of what this detector found: " + record.substr(0, 60));
-  return *std::move(found);
 }
 
 }  // namespace
@@ -264,7 +246,7 @@ class Detection::Evaluation {
   explicit Evaluation(Detection& task) : task_(task), tally_(task.options_.classes, task.options_.model.masks) {}
 
   void add(const Record& record) {
-    const FoundObjects found = read_back(record, task_.options_.classes);
+    const FoundObjects found = read_found_objects(record, task_.options_.classes);
     const data::DetectionSet& set = *task_.validation_;
     const auto is_of_image = [&](const FoundObject& object) {
       return !object.mask || object.mask->size() == set.image(images_).size;
@@ -344,51 +326,6 @@ void Detection::restore_evaluation(const std::string& details) {
   if (auto evaluation = detection_evaluation_from_json(details, options_.classes)) evaluation_ = *std::move(evaluation);
 }
 
-std::unique_ptr<PreparedSample> Detection::prepare_given(const std::string& file) {
-  io::ImageReadOptions read;
-  read.channels = io::ImageChannels::rgb;
-  read.orientation = options_.orientation;
-  auto prepared = std::make_unique<PreparedPicture>();
-  read.see_bytes = [&](std::span<const std::byte> bytes) { prepared->digest = data::digest_of(bytes); };
-  const io::DecodedImage image = io::read_image(file, read);
-  given_notes_.add(file, image, options_.orientation);
-  prepared->pixels = image.pixels;
-  prepared->image = plain_->apply(prepared->pixels, {}, plain_->draw({}));
-  return prepared;
-}
-
-std::vector<Record> Detection::answer_given(const PreparedSamples& samples, const AnswerOptions&) {
-  const at::NoGradGuard no_grad;
-  std::vector<Record> records;
-  // One by one: beside a larger image a smaller one is filled up, and positions are interpolated to other sizes.
-  for (const auto& sample : samples) {
-    const auto found =
-        detect(data::collate({dynamic_cast<const PreparedPicture&>(*sample).image}, options_.transform.multiple));
-    records.push_back(to_json_line({sample->index, std::nullopt, sample->given, found.at(0), {}}, class_names_));
-  }
-  return records;
-}
-
-void Detection::answer_evaluation(int64_t first, const AnswerOptions&, const SeenRecord& seen) {
-  if (first >= validation_->size()) return;
-  const at::NoGradGuard no_grad;
-  const int64_t size = training_options_.batch_size;
-  auto stream = validation_loader_->stream(/*epoch=*/0, first / size);
-  while (auto batch = stream.next()) {
-    std::vector<std::vector<FoundObject>> found = detect(*batch);
-    size_t next = 0;
-    const int64_t end = std::min(validation_->size(), (batch->number + 1) * size);
-    for (int64_t index = batch->number * size; index < end; ++index) {
-      FoundObjects objects{index, validation_->image(index).id, {}, {}, {}};
-      if (next < batch->samples.size() && batch->samples[next].index == index)
-        objects.objects = std::move(found[next++]);
-      else
-        objects.problem = validation_->path(index).string() + " cannot be decoded";
-      if (index >= first) seen(to_json_line(objects, class_names_));
-    }
-  }
-}
-
 data::DetectionBatch Detection::shown(at::Tensor pixels) const {
   return data::collate({plain_->apply(std::move(pixels), {}, plain_->draw({}))}, options_.transform.multiple);
 }
@@ -399,50 +336,6 @@ ShownSample Detection::run_over(int64_t index) {
   detect(batch);
   return {.picture = data::pixels_of_normalized(batch.images[0], options_.normalization),
           .name = validation_->image(index).file_name};
-}
-
-std::string Detection::picture_of_answer(const PreparedSample& sample, const Record& record, double least_score) {
-  const auto png = io::encode_png(annotated_picture(dynamic_cast<const PreparedPicture&>(sample).pixels,
-                                                    read_back(record, options_.classes).objects, class_names_,
-                                                    {.least_score = least_score}));
-  return {reinterpret_cast<const char*>(png.data()), png.size()};
-}
-
-// Those of the file at hand, or those that the run kept, or numbers of classes from 1.
-std::vector<int64_t> Detection::category_ids() const {
-  if (validation_) {
-    std::vector<int64_t> ids = validation_->category_ids();
-    const std::vector<int64_t> used = ids;
-    int64_t free = *std::ranges::max_element(used);
-    for (size_t i = 0; i < ids.size(); ++i) {  // of classes that the file lacks
-      if (ids[i] >= 0) continue;
-      const bool has_own = !options_.category_ids.empty() && std::ranges::count(used, options_.category_ids[i]) == 0;
-      ids[i] = has_own ? options_.category_ids[i] : ++free;
-    }
-    return ids;
-  }
-  if (!options_.category_ids.empty()) return options_.category_ids;
-  std::vector<int64_t> ids(class_names_.size());
-  std::iota(ids.begin(), ids.end(), 1);
-  return ids;
-}
-
-std::vector<NamedFile> Detection::results_of_given(const NextRecord& next) {
-  GivenResults results(category_ids(), class_names_);
-  while (const auto record = next()) results.add(read_back(*record, options_.classes));
-  return std::move(results).finish();
-}
-
-std::vector<NamedFile> Detection::results_of_evaluation(const NextRecord& next) {
-  data::CocoResultsText boxes, masks;
-  while (const auto record = next()) {
-    const FoundObjects found = read_back(*record, options_.classes);
-    add_results(boxes, found, category_ids(), ResultForms::boxes);
-    if (options_.model.masks) add_results(masks, found, category_ids(), ResultForms::masks);
-  }
-  std::vector<NamedFile> files{{"bbox.json", std::move(boxes).finish()}};
-  if (options_.model.masks) files.push_back({"segm.json", std::move(masks).finish()});
-  return files;
 }
 
 std::vector<report::Picture> Detection::pictures(const std::vector<ShownImage>& images) const {

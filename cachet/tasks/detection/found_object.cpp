@@ -1,7 +1,9 @@
 #include "cachet/tasks/detection/found_object.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "cachet/io/parse_json.h"
 
@@ -69,6 +71,14 @@ std::optional<FoundObjects> found_objects_from_json(const std::string& line) try
   return std::nullopt;
 } catch (const std::invalid_argument&) {
   return std::nullopt;
+}
+
+FoundObjects read_found_objects(const std::string& record, int64_t classes) {
+  auto found = found_objects_from_json(record);
+  const auto is_known = [&](const FoundObject& object) { return object.label >= 0 && object.label < classes; };
+  if (!found || !std::ranges::all_of(found->objects, is_known))
+    throw std::runtime_error("not a record of what this detector found: " + record.substr(0, 60));
+  return *std::move(found);
 }
 
 void add_results(data::CocoResultsText& text, const FoundObjects& image, const std::vector<int64_t>& category_ids,

@@ -21,7 +21,7 @@ struct FoundObject {
 
 /// A line of JSON: {"index":0,"file":…,"detections":[{"label":2,"class":"star","score":0.98,"bbox":[x,y,w,h],
 /// "segmentation":{"size":[h,w],"counts":…}}]}. `image_id` is of an image of a set, `file` of one that was given; what
-/// is empty is left out. Of an image that could not be read it has "error" in the place of detections.
+/// is empty is left out. Of an image that could not be read it has "error" instead of detections.
 struct FoundObjects {
   int64_t index = 0;
   std::optional<int64_t> image_id{};
@@ -30,8 +30,11 @@ struct FoundObjects {
   std::string problem{};
 };
 std::string to_json_line(const FoundObjects& found, const std::vector<std::string>& class_names);
-/// Nothing for a line that is none.
+/// Nothing for any other line.
 std::optional<FoundObjects> found_objects_from_json(const std::string& line);
+/// The same of a record, which may come from a file that was changed by hand. Throws std::runtime_error unless it is
+/// one whose labels are below `classes`.
+FoundObjects read_found_objects(const std::string& record, int64_t classes);
 
 /// Which of an object's forms a file of results tells. pycocotools takes areas of boxes where a file has boxes, so that
 /// masks are measured by a file of their own.

@@ -2,24 +2,16 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/randint.h>
-#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <limits>
-#include <random>
 #include <span>
 #include <stdexcept>
 
 #include "cachet/data/fingerprint.h"
 #include "cachet/io/error.h"
-#include "cachet/models/language/token_generator.h"
 #include "cachet/nn/regularizer.h"
-#include "cachet/ops/finite.h"
 #include "cachet/tasks/language_modelling/language_samples.h"
 #include "cachet/tasks/language_modelling/language_sections.h"
 #include "cachet/tasks/shown_text.h"
@@ -96,14 +88,6 @@ class LanguageTrainingStream final : public train::TrainingStream {
   models::TextStream stream_;
   std::vector<data::SegmentBatch> step_;
 };
-
-// −log p (lanes, L) of an evaluation.
-at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
-                     models::TextStream& stream) {
-  at::Tensor losses = model.negative_log_likelihood(ids, targets, stream);
-  ops::require_finite_scores(losses);
-  return losses;
-}
 
 int64_t steps_of(int64_t segments, int64_t at_once) { return (segments + at_once - 1) / at_once; }
 
@@ -322,157 +306,6 @@ void LanguageModelling::restore_evaluation(const std::string& details) {
   if (!evaluation) return;
   evaluation_ = *evaluation;
   if (evaluation_.baseline != NgramBaseline{}) baseline_ = evaluation_.baseline;
-}
-
-void LanguageModelling::generate(const std::string& prompt, const GenerationOptions& options,
-                                 const std::function<void(const std::string& piece)>& seen) {
-  models::TokenGenerator generator(*model_, options_.evaluation.segments, options.sampling, options.seed,
-                                   encoder_->vocabulary().size);
-  // Text begins behind the end of a line.
-  std::vector<int64_t> given{data::line_end(options_.corpus.tokens, encoder_->vocabulary())};
-  const data::EncodedText encoded = encoder_->encode(prompt, std::numeric_limits<int64_t>::max() - 1);
-  given.insert(given.end(), encoded.tokens.begin(), encoded.tokens.end());
-  generator.read(given);
-  std::vector<data::Token> all(encoded.tokens);
-  std::string text = encoder_->decode(all);
-  for (int64_t i = 0; i < options.tokens; ++i) {
-    all.push_back(static_cast<data::Token>(generator.next()));
-    // A token's text may depend on those before it, and a character may be several.
-    const std::string longer = encoder_->decode(all);
-    if (longer.size() <= text.size()) continue;
-    seen(longer.substr(text.size()));
-    text = longer;
-  }
-}
-
-namespace {
-
-/// The tokens of lines that come one by one, scored a segment at a time.
-class LineScores {
- public:
-  LineScores(models::LanguageModel& model, const LanguageEvaluationOptions& how, data::Token before,
-             const std::function<void(const ScoredLine& line)>& seen, const std::function<void(int64_t tokens)>& scored)
-      : model_(model),
-        segment_(how.target_length),
-        stream_(model.make_stream(1, how.segments)),
-        seen_(seen),
-        scored_(scored) {
-    ids_.push_back(before);
-  }
-
-  void add(const data::EncodedCorpus& line) {
-    const auto tokens = static_cast<int64_t>(line.tokens.size());
-    lines_.push_back({next_line_++, tokens, 0.0, line.text, line.coded});
-    left_.push_back(tokens);
-    for (const data::Token token : line.tokens) {
-      ids_.push_back(token);
-      if (static_cast<int64_t>(ids_.size()) > segment_) score();
-    }
-  }
-  void finish() {
-    if (ids_.size() > 1) score();
-  }
-
- private:
-  void score() {
-    const at::Tensor all = at::tensor(ids_, at::kLong).unsqueeze(0).to(model_.device());
-    const int64_t length = all.size(1) - 1;
-    const at::Tensor losses = losses_of(model_, all.narrow(1, 0, length), all.narrow(1, 1, length), stream_)[0]
-                                  .to(at::kDouble)
-                                  .cpu()
-                                  .contiguous();
-    for (int64_t i = 0; i < length; ++i) {
-      while (left_.front() == 0) pop();
-      lines_.front().loss += losses.const_data_ptr<double>()[i];
-      --left_.front();
-    }
-    while (!left_.empty() && left_.front() == 0) pop();
-    ids_.erase(ids_.begin(), ids_.end() - 1);  // what is foretold last is read first in the next segment
-    tokens_ += length;
-    scored_(tokens_);
-  }
-  void pop() {
-    seen_(lines_.front());
-    lines_.pop_front();
-    left_.pop_front();
-  }
-
-  models::LanguageModel& model_;
-  int64_t segment_, next_line_ = 0, tokens_ = 0;
-  models::TextStream stream_;
-  const std::function<void(const ScoredLine& line)>& seen_;
-  const std::function<void(int64_t tokens)>& scored_;
-  std::vector<int64_t> ids_;
-  std::deque<ScoredLine> lines_;
-  std::deque<int64_t> left_;  // of each line, tokens without a score
-};
-
-}  // namespace
-
-void LanguageModelling::score_text(const std::function<std::optional<std::string>()>& next_line,
-                                   const std::function<void(const ScoredLine& line)>& seen,
-                                   const std::function<void(int64_t tokens)>& scored) {
-  const at::NoGradGuard no_grad;
-  LineScores scores(*model_, options_.evaluation, data::line_end(options_.corpus.tokens, encoder_->vocabulary()), seen,
-                    scored);
-  while (const auto line = next_line())
-    scores.add(data::encode_corpus(*line + "\n", *encoder_, options_.corpus.tokens, data::CountCoded::yes));
-  scores.finish();
-}
-
-namespace {
-
-/// Lanes of tokens, each from where the one before ends, and again from the first where a text is too short.
-at::Tensor lanes_of_text(const data::TokenSequence& text, int64_t lanes, int64_t length) {
-  const at::Tensor ids = at::empty({lanes, length}, at::kLong);
-  auto* out = ids.mutable_data_ptr<int64_t>();
-  for (int64_t left = ids.numel(), place = 0; left > 0; place = 0) {
-    const int64_t count = std::min(left, text.size() - place);
-    text.read(place, count, out);
-    out += count;
-    left -= count;
-  }
-  return ids;
-}
-
-at::Tensor made_up_lanes(int64_t vocabulary, int64_t lanes, int64_t length) {
-  const at::Tensor ids = at::empty({lanes, length}, at::kLong);
-  std::mt19937_64 random(0);
-  auto* out = ids.mutable_data_ptr<int64_t>();
-  std::generate_n(out, ids.numel(), [&] { return static_cast<int64_t>(random() % static_cast<uint64_t>(vocabulary)); });
-  return ids;
-}
-
-}  // namespace
-
-// Segment after segment, so that what the model remembers is asked, too.
-ComparedScores LanguageModelling::compared_scores() {
-  const at::NoGradGuard no_grad;
-  constexpr int64_t lanes = 16, segments = kComparedBeginnings / lanes;
-  const int64_t length = options_.evaluation.target_length;
-  const at::Tensor ids = (held_out_ ? lanes_of_text(*held_out_->tokens, lanes, segments * length)
-                                    : made_up_lanes(model_->language_shape().vocabulary, lanes, segments * length))
-                             .to(model_->device());
-  models::TextStream stream = model_->make_stream(lanes, options_.evaluation.segments);
-  std::vector<at::Tensor> scores;
-  for (int64_t i = 0; i < segments; ++i)
-    ops::require_log_probabilities(scores.emplace_back(model_->next_token(ids.narrow(1, i * length, length), stream)));
-  return {at::cat(scores).cpu(), compared_samples(std::to_string(kComparedBeginnings) + " beginnings of ",
-                                                  sample_words(), held_out_.has_value())};
-}
-
-ShownSample LanguageModelling::run_over(int64_t index) {
-  const at::NoGradGuard no_grad;
-  const int64_t length = options_.evaluation.target_length;
-  const at::Tensor ids = lanes_of_text(*held_out_->tokens, 1, (index + 1) * length).narrow(1, index * length, length);
-  models::TextStream stream = model_->make_stream(1, options_.evaluation.segments);
-  model_->next_token(ids.to(model_->device()), stream);
-  ShownSample shown;
-  for (int64_t place = 0; place < length; ++place) {
-    const std::vector<data::Token> token{static_cast<data::Token>(ids[0][place].item<int64_t>())};
-    shown.tokens.push_back(encoder_->decode(token));
-  }
-  return shown;
 }
 
 std::vector<report::Block> LanguageModelling::training_samples() const {

@@ -6,9 +6,17 @@
 #include <stdexcept>
 #include <string>
 
+#include "cachet/ops/finite.h"
 #include "cachet/tasks/read_record.h"
 
 namespace cachet::tasks {
+
+at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
+                     models::TextStream& stream) {
+  at::Tensor losses = model.negative_log_likelihood(ids, targets, stream);
+  ops::require_finite_scores(losses);
+  return losses;
+}
 
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets) {
   const at::Tensor values = losses.to(at::kCPU, at::kDouble).contiguous();

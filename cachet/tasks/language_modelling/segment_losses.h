@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cachet/models/language/language_model.h"
 #include "cachet/tasks/abilities.h"
 
 namespace cachet::tasks {
@@ -17,6 +18,11 @@ struct SegmentLosses {
   bool operator==(const SegmentLosses&) const = default;
 };
 
+/// −log p (lanes, L) of targets (lanes, L) in an evaluation. Throws ops::NotFinite for a model that gives NaN or
+/// infinities.
+at::Tensor losses_of(models::LanguageModel& model, const at::Tensor& ids, const at::Tensor& targets,
+                     models::TextStream& stream);
+
 /// losses and targets (lanes, L); target −1 does not count. Summed token by token, so that the bits do not depend on
 /// threads.
 SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets);
@@ -24,7 +30,7 @@ SegmentLosses segment_losses(const at::Tensor& losses, const at::Tensor& targets
 /// {"index":0,"loss_by_place":[…],"tokens_by_place":[…],"loss_by_lane":[…],"tokens_by_lane":[…]}; `index` is the number
 /// of the segment. What is read back has the same bits.
 Record segment_record(const SegmentLosses& losses, int64_t index);
-/// Throws std::runtime_error for what is no such record of that number and of so many lanes.
+/// Throws std::runtime_error unless it is such a record, of that number and of so many lanes.
 SegmentLosses segment_from_record(const Record& record, int64_t index, int64_t lanes);
 
 }  // namespace cachet::tasks

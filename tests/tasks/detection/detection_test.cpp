@@ -261,9 +261,9 @@ TEST_F(DetectionTest, MeasuresByItsRecords) {
   EXPECT_NE(said([&] { measured(0, 4); }).find("records of 4 of 5 images are no whole evaluation"), std::string::npos);
   EXPECT_NE(said([&] { measured(1, 5); }).find("record 0 is of another image"), std::string::npos);
   records[0] = "{\"index\":0}\n";
-  EXPECT_NE(said([&] { measured(0, 5); }).find("no record of what this detector found"), std::string::npos);
+  EXPECT_NE(said([&] { measured(0, 5); }).find("not a record of what this detector found"), std::string::npos);
   records[0] = R"({"index":0,"image_id":1,"detections":[{"label":6,"class":"?","score":1,"bbox":[0,0,9,9]}]})";
-  EXPECT_NE(said([&] { measured(0, 5); }).find("no record of what this detector found"), std::string::npos);
+  EXPECT_NE(said([&] { measured(0, 5); }).find("not a record of what this detector found"), std::string::npos);
   records[0] = R"({"index":0,"image_id":1,"detections":[{"label":1,"class":"?","score":1,"bbox":[0,0,9,9],)"
                R"("segmentation":{"size":[2,2],"counts":"4"}}]})";
   EXPECT_NE(said([&] { measured(0, 5); }).find("record 0 is of another image"), std::string::npos);

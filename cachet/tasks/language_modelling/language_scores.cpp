@@ -1,0 +1,68 @@
+// Scores of the first tokens of a text, which exports are compared by.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <random>
+
+#include "cachet/ops/finite.h"
+#include "cachet/tasks/language_modelling/language_modelling.h"
+
+namespace cachet::tasks {
+namespace {
+
+/// Lanes of tokens, each from where the one before ends, and again from the first where a text is too short.
+at::Tensor lanes_of_text(const data::TokenSequence& text, int64_t lanes, int64_t length) {
+  const at::Tensor ids = at::empty({lanes, length}, at::kLong);
+  auto* out = ids.mutable_data_ptr<int64_t>();
+  for (int64_t left = ids.numel(), place = 0; left > 0; place = 0) {
+    const int64_t count = std::min(left, text.size() - place);
+    text.read(place, count, out);
+    out += count;
+    left -= count;
+  }
+  return ids;
+}
+
+at::Tensor made_up_lanes(int64_t vocabulary, int64_t lanes, int64_t length) {
+  const at::Tensor ids = at::empty({lanes, length}, at::kLong);
+  std::mt19937_64 random(0);
+  auto* out = ids.mutable_data_ptr<int64_t>();
+  std::generate_n(out, ids.numel(), [&] { return static_cast<int64_t>(random() % static_cast<uint64_t>(vocabulary)); });
+  return ids;
+}
+
+}  // namespace
+
+// Segment after segment, so that what the model remembers is asked, too.
+ComparedScores LanguageModelling::compared_scores() {
+  const at::NoGradGuard no_grad;
+  constexpr int64_t lanes = 16, segments = kComparedBeginnings / lanes;
+  const int64_t length = options_.evaluation.target_length;
+  const at::Tensor ids = (held_out_ ? lanes_of_text(*held_out_->tokens, lanes, segments * length)
+                                    : made_up_lanes(model_->language_shape().vocabulary, lanes, segments * length))
+                             .to(model_->device());
+  models::TextStream stream = model_->make_stream(lanes, options_.evaluation.segments);
+  std::vector<at::Tensor> scores;
+  for (int64_t i = 0; i < segments; ++i)
+    ops::require_log_probabilities(scores.emplace_back(model_->next_token(ids.narrow(1, i * length, length), stream)));
+  return {at::cat(scores).cpu(), compared_samples(std::to_string(kComparedBeginnings) + " beginnings of ",
+                                                  sample_words(), held_out_.has_value())};
+}
+
+ShownSample LanguageModelling::run_over(int64_t index) {
+  const at::NoGradGuard no_grad;
+  const int64_t length = options_.evaluation.target_length;
+  const at::Tensor ids = lanes_of_text(*held_out_->tokens, 1, (index + 1) * length).narrow(1, index * length, length);
+  models::TextStream stream = model_->make_stream(1, options_.evaluation.segments);
+  model_->next_token(ids.to(model_->device()), stream);
+  ShownSample shown;
+  for (int64_t place = 0; place < length; ++place) {
+    const std::vector<data::Token> token{static_cast<data::Token>(ids[0][place].item<int64_t>())};
+    shown.tokens.push_back(encoder_->decode(token));
+  }
+  return shown;
+}
+
+}  // namespace cachet::tasks
