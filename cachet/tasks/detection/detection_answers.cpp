@@ -81,6 +81,7 @@ std::vector<int64_t> Detection::category_ids() const {
     std::vector<int64_t> ids = validation_->category_ids();
     const std::vector<int64_t> used = ids;
     int64_t free = *std::ranges::max_element(used);
+    for (const int64_t own : options_.category_ids) free = std::max(free, own);
     for (size_t i = 0; i < ids.size(); ++i) {  // of classes that the file lacks
       if (ids[i] >= 0) continue;
       const bool has_own = !options_.category_ids.empty() && std::ranges::count(used, options_.category_ids[i]) == 0;

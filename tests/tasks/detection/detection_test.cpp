@@ -424,6 +424,23 @@ TEST_F(DetectionTest, WritesResultsOfBoxesAndMasksApart) {
   }
 }
 
+TEST_F(DetectionTest, ClassesThatTheFileLacksHaveCategoriesOfTheirOwnInResults) {
+  // The file has the first six as 1 to 6. 6 is taken, 7 is free.
+  const auto task = plan({"data.classes=8",
+                          R"(data.class_names=["disc", "square", "triangle", "star", "cross", "ring", "moon", "sun"])",
+                          "data.category_ids=[11, 12, 13, 14, 15, 16, 6, 7]"})
+                        .build(Splits::test);
+  FoundObjects found;
+  for (int64_t label = 0; label < 8; ++label) found.objects.push_back({label, 0.5, {1, 1, 9, 9}, std::nullopt});
+  std::optional<Record> record = to_json_line(found, std::vector<std::string>(8, "name"));
+  const auto files =
+      dynamic_cast<Detection&>(*task).results_of_evaluation([&] { return std::exchange(record, std::nullopt); });
+  std::vector<int64_t> ids;
+  data::parse_coco_results(files.at(0).bytes, "bbox.json",
+                           [&](const data::CocoDetection& entry) { ids.push_back(entry.category_id); });
+  EXPECT_EQ(ids, (std::vector<int64_t>{1, 2, 3, 4, 5, 6, 17, 7}));
+}
+
 TEST_F(DetectionTest, CanBeLookedInto) {
   trained(folder_ / "run", {"train.limit=\"4 steps\""});
   AnalysedRun run("run", folder_ / "run", {}, {5, 8, 4}, c10::kCPU);
