@@ -25,7 +25,7 @@ struct WrittenModel {
 WrittenModel write_for_openvino(const PortableModel& portable, const std::filesystem::path& folder,
                                 const Calibrate& calibrate = {});
 
-/// The same as model.onnx. Throws c10::Error for a model with operators that are not written (onnx/onnx_rules.cpp).
+/// The same as model.onnx. Throws c10::Error for a model with operators that are not written (onnx/onnx_rules.h).
 WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder);
 
 }  // namespace cachet::deploy

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "cachet/deploy/onnx/onnx_step.h"
+#include "cachet/deploy/onnx/onnx_rules.h"
 
 namespace cachet::deploy {
 

@@ -90,6 +90,10 @@ at::ScalarType OnnxStep::result_dtype() const {
   return *type->scalarType();
 }
 
+std::string OnnxStep::sizes_of(const std::string& tensor, int64_t first, int64_t end) const {
+  return model.add("Shape", {tensor}, {{"start", first}, {"end", end}});
+}
+
 int64_t OnnxStep::rank(size_t i) const {
   const auto type = node_.inputs().at(i)->type()->cast<c10::TensorType>();
   TORCH_CHECK(type && type->dim(), "onnx: nobody knows the dimensions of what '", node_.kind().toQualString(),
@@ -99,8 +103,8 @@ int64_t OnnxStep::rank(size_t i) const {
 
 int64_t OnnxStep::result_rank() const {
   const auto type = node_.outputs().at(0)->type()->cast<c10::TensorType>();
-  TORCH_CHECK(type && type->dim(), "onnx: nobody knows the dimensions of what '", node_.kind().toQualString(),
-              "' gives");
+  TORCH_CHECK(type && type->dim(), "onnx: the dimensions of the result of '", node_.kind().toQualString(),
+              "' are not known");
   return static_cast<int64_t>(*type->dim());
 }
 

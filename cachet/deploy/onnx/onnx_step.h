@@ -48,6 +48,8 @@ class OnnxStep {
   std::vector<int64_t> integers(size_t i) const;
   /// Whole numbers, of which some may be computed: a tensor (N).
   std::string sizes(size_t i) const;
+  /// The sizes of a tensor of the graph from dimension `first` up to `end`: (end − first).
+  std::string sizes_of(const std::string& tensor, int64_t first, int64_t end) const;
   std::vector<torch::jit::Value*> list(size_t i) const;
   std::string name_of(torch::jit::Value* value) const { return values_.name_of(value); }
 
@@ -83,9 +85,5 @@ class OnnxStep {
   OnnxValues& values_;
   torch::jit::Node& node_;
 };
-
-/// Writes a step in operators of the standard; null for an operator of ATen without a rule.
-using OnnxRule = void (*)(OnnxStep& step);
-OnnxRule find_onnx_rule(const std::string& operation, const std::string& overload);  // "aten::sum", "dim_IntList"
 
 }  // namespace cachet::deploy
