@@ -12,7 +12,7 @@
 namespace cachet::analysis {
 namespace {
 
-/// Gives large tensors address space alone, which takes memory only where somebody writes.
+/// Gives large tensors address space alone: only what is written to takes memory.
 class ReservingAllocator final : public c10::Allocator {
  public:
   explicit ReservingAllocator(c10::Allocator* before) : before_(before) {}
@@ -43,14 +43,19 @@ class ReservingAllocator final : public c10::Allocator {
 /// While it lives, LibTorch's tensors of the CPU come from a ReservingAllocator.
 class ReservedMemory {
  public:
-  ReservedMemory() { c10::SetCPUAllocator(&reserving_); }
+  ReservedMemory() { c10::SetCPUAllocator(&reserving(before_)); }
   ~ReservedMemory() { c10::SetCPUAllocator(before_); }
   ReservedMemory(const ReservedMemory&) = delete;
   ReservedMemory& operator=(const ReservedMemory&) = delete;
 
  private:
+  /// It is never destroyed: a tensor asks the allocator that it came from whenever it grows.
+  static ReservingAllocator& reserving(c10::Allocator* before) {
+    static auto* const only = new ReservingAllocator(before);
+    return *only;
+  }
+
   c10::Allocator* before_ = c10::GetCPUAllocator();
-  ReservingAllocator reserving_{before_};
 };
 
 }  // namespace
