@@ -49,7 +49,7 @@ FileDigests digests_of_files(const std::filesystem::path& folder, std::span<cons
   return {sizes.text(), times.text()};
 }
 
-std::string digest_of(std::span<const std::byte> bytes) { return io::hex(io::sha256(bytes)).substr(0, 16); }
+std::string digest_of(std::span<const std::byte> bytes) { return io::sha256_hex(bytes).substr(0, 16); }
 
 std::string digest_of(std::string_view text) { return digest_of(std::as_bytes(std::span(text))); }
 

@@ -1,6 +1,5 @@
 #include "cachet/tasks/recipe.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "cachet/nn/norm/unified_norm.h"
@@ -13,9 +12,7 @@ namespace {
 
 /// Whether a run or model folder gave its head to a model whose classes mean something else.
 bool has_other_classes(const TaskPlan& task, const std::filesystem::path& path, const WeightImportReport& report) {
-  using Report = WeightImportReport;
-  const auto starts_anew = [](const Report::Fresh& fresh) { return fresh.reason != Report::Reason::new_part; };
-  if (!std::filesystem::is_directory(path) || std::ranges::any_of(report.fresh, starts_anew)) return false;
+  if (!std::filesystem::is_directory(path) || report.starts_classes_anew()) return false;
   const std::vector<std::string> own = task.class_name_settings(),
                                  others = read_saved_plan(path).task->class_name_settings();
   return !own.empty() && !others.empty() && own.front() != others.front();

@@ -10,9 +10,9 @@
 #include <system_error>
 #include <utility>
 
+#include "cachet/data/data_digest.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/parse_json.h"
-#include "cachet/io/sha256.h"
 
 namespace cachet::tasks {
 namespace {
@@ -24,8 +24,6 @@ constexpr std::string_view kRecordBegin = "{\"index\":";
 
 /// Keeps what is joined apart: no text holds the byte between them.
 std::string joined(const std::string& first, const std::string& second) { return first + '\0' + second; }
-
-std::string short_digest(const std::string& text) { return io::sha256_hex(text).substr(0, 16); }
 
 /// The origin of a line that is record `index`; nothing of any other line.
 std::optional<RecordOrigin> origin_in(const std::string& line, int64_t index) {
@@ -61,7 +59,7 @@ bool is_object(const std::string& line) { return io::parse_json<nlohmann::json>(
 
 [[noreturn]] void refuse_line(const fs::path& file, int64_t line) {
   throw std::runtime_error(file.string() + ": line " + std::to_string(line + 1) +
-                           " is no prediction that could be gone on with; name another file");
+                           " is not a prediction that can be resumed; name another file");
 }
 
 /// Throws std::runtime_error for a file that holds something else. If two processes wrote at the same time, a line to
@@ -127,17 +125,17 @@ RecordSource::RecordSource(const SavedRun& saved, const AnswerOptions& options, 
 std::string RecordSource::of_evaluation(const train::Task& task) const {
   std::string source = joined(model_, std::to_string(task.evaluation_size()));
   for (const auto& [split, digest] : task.data_digests()) source = joined(source, joined(split, digest.contents));
-  return short_digest(source);
+  return data::digest_of(source);
 }
 
 RecordOrigin RecordSource::of_given(const std::string& sample, SampleForm form, const std::string& bytes) const {
-  return {short_digest(joined(model_, sample)), form == SampleForm::text ? short_digest(sample) : bytes};
+  return {data::digest_of(joined(model_, sample)), form == SampleForm::text ? data::digest_of(sample) : bytes};
 }
 
 std::vector<std::string> RecordSource::old_sources_of_evaluation(const train::Task& task) const {
   const std::string size = std::to_string(task.evaluation_size()), data = task.data_fingerprints()["evaluation"];
   std::vector<std::string> sources;
-  for (const std::string& model : old_models_) sources.push_back(short_digest(joined(joined(model, size), data)));
+  for (const std::string& model : old_models_) sources.push_back(data::digest_of(joined(joined(model, size), data)));
   return sources;
 }
 
@@ -145,7 +143,7 @@ std::vector<std::string> RecordSource::old_sources_of_given(const std::string& s
   std::error_code unreadable;  // the reader of the file reports why
   std::vector<std::string> sources;
   for (const std::string& model : old_models_)
-    sources.push_back(short_digest(
+    sources.push_back(data::digest_of(
         form == SampleForm::text ? joined(model, sample)
                                  : joined(joined(model, sample), std::to_string(fs::file_size(sample, unreadable)))));
   return sources;

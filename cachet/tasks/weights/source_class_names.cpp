@@ -1,7 +1,5 @@
 #include "cachet/tasks/weights/source_class_names.h"
 
-#include <algorithm>
-
 #include "cachet/tasks/classification/kept_class_names.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/model_folder.h"
@@ -11,9 +9,7 @@ namespace cachet::tasks {
 
 std::vector<std::string> source_class_names(const std::filesystem::path& path, const WeightImportReport& report,
                                             int64_t classes) {
-  using Report = WeightImportReport;
-  const auto starts_classes_anew = [](const Report::Fresh& fresh) { return fresh.reason != Report::Reason::new_part; };
-  if (std::ranges::any_of(report.fresh, starts_classes_anew)) return {};
+  if (report.starts_classes_anew()) return {};
   if (is_model_file(path)) return open_saved_run(path.parent_path()).plan.task->class_name_settings();
   return keep_class_names(timm_class_names(path, classes)).settings;
 }

@@ -2,6 +2,7 @@
 
 #include <torch/nn/module.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -45,6 +46,11 @@ struct WeightImportReport {
   std::vector<std::string> classifying;  // of a classifier that fills a detector's backbone: what classifies
   std::vector<std::string> not_tensors;  // of the file
   std::vector<std::string> not_finite;   // hold NaN or infinity
+
+  /// Whether the layers that tell classes apart start fresh: the model's classes are then not those of the file.
+  bool starts_classes_anew() const {
+    return std::ranges::any_of(fresh, [](const Fresh& each) { return each.reason != Reason::new_part; });
+  }
 };
 
 /// Fills a model with the weights of a file (safetensors or PyTorch's, by whomever), a run, a checkpoint or a model

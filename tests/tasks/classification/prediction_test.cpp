@@ -266,7 +266,7 @@ TEST(RecordFile, RefusesRecordsOfSomethingElse) {
   }
   const std::string mixed = lines_of_records(1).front() + "a letter to my aunt\n";
   std::ofstream(path) << mixed;
-  EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::gone_on_with); }).find("line 2 is no prediction"),
+  EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::gone_on_with); }).find("line 2 is not a prediction"),
             std::string::npos);
   EXPECT_EQ(io::read_text_file(path, 1 << 20), mixed);
   std::ofstream(path) << record_of(0);
