@@ -226,7 +226,7 @@ Action declare_bench(CLI::App& app) {
   list(add_number(app, "--batch", arguments->batches, "Samples in a batch, such as 1,8,32 (1)", {1, int64_t{1} << 20}),
        "LIST");
   list(add_number(app, "--threads", arguments->threads, "Threads, such as 1,2,4 (all)", {1, 4096}), "LIST");
-  add_number(app, "--seconds", arguments->seconds, "Time of each measurement behind its warm-up (2)", {0.001, 86400.0})
+  add_number(app, "--seconds", arguments->seconds, "Time of each measurement after its warm-up (2)", {0.001, 86400.0})
       ->type_name("S");
   add_device_option(app, arguments->device);
   add_progress_option(app, arguments->progress);

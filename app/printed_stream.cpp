@@ -10,7 +10,7 @@
 namespace cachet::app {
 namespace {
 
-/// How many bytes at the end of a text begin a code point that goes on behind it.
+/// How many bytes at the end of a text are the beginning of a code point whose other bytes are still to come.
 size_t incomplete_bytes(const std::string& text) {
   for (size_t back = 1; back <= std::min<size_t>(text.size(), 3); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -22,7 +22,7 @@ size_t incomplete_bytes(const std::string& text) {
   return 0;
 }
 
-/// The arguments that have a line end, and what such ones have before and behind a "=", the longest first.
+/// The arguments that have a line end, and the parts of such arguments before and after a "=", the longest first.
 std::vector<std::string> broken_words(const std::vector<std::string>& arguments) {
   std::vector<std::string> words;
   for (const std::string& argument : arguments) {
@@ -69,7 +69,7 @@ std::streamsize PrintedStream::Buffer::xsputn(const char* bytes, std::streamsize
 }
 
 int PrintedStream::Buffer::sync() {
-  // Unbuffered streams sync behind each write: a code point may be cut there.
+  // Unbuffered streams sync after each write: a code point may be cut there.
   return pass_on(/*all=*/false) ? target_->pubsync() : -1;
 }
 

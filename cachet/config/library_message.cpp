@@ -21,8 +21,8 @@ bool is_source_place(std::string_view text) {
   return false;
 }
 
-/// The text behind the first "] " whose brackets began at its start; nothing if there is no such thing.
-std::string_view behind_brackets(std::string_view text) {
+/// The text after the "] " that closes the bracket at its start; nothing if no bracket is closed.
+std::string_view after_brackets(std::string_view text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '[') ++depth;
@@ -35,7 +35,7 @@ constexpr std::string_view kEnforce = "[enforce fail at ";
 
 /// The message of LibTorch's and Gloo's CAFFE_ENFORCE: "[enforce fail at FILE:LINE] CONDITION. MESSAGE".
 std::string_view of_enforce(std::string_view line) {
-  const std::string_view rest = behind_brackets(line);
+  const std::string_view rest = after_brackets(line);
   const size_t condition = rest.find(". ");
   return condition == std::string_view::npos ? std::string_view() : rest.substr(condition + 2);
 }
@@ -43,7 +43,7 @@ std::string_view of_enforce(std::string_view line) {
 /// The message of SentencePiece: "FILE(LINE) [CONDITION] MESSAGE".
 std::string_view of_check(std::string_view line) {
   const size_t brackets = line.find(" [");
-  return behind_brackets(line.substr(brackets + 1));
+  return after_brackets(line.substr(brackets + 1));
 }
 
 bool begins_with_check(std::string_view line) {
@@ -67,7 +67,7 @@ std::string said(std::string_view message) {
 std::string plain_message(std::string_view message) {
   const std::string_view line = message.substr(0, message.find('\n'));
   if (line.starts_with(kEnforce)) return said(of_enforce(line));
-  if (begins_with_place(line)) return said(behind_brackets(line));
+  if (begins_with_place(line)) return said(after_brackets(line));
   if (begins_with_check(line)) return said(of_check(line));
   return std::string(message);
 }

@@ -20,7 +20,7 @@ struct DataDigest {
   std::string files{};     // names and sizes of image files, whose bytes are not in it; empty where there are none
   std::string times{};     // modification times of these files
 
-  /// Of all but times and texts, which are no part of what a model is trained on or evaluated with.
+  /// Of contents and files. A model is neither trained on times and texts nor evaluated with them.
   std::string identity() const;
   bool operator==(const DataDigest&) const = default;
 };

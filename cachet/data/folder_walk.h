@@ -29,7 +29,7 @@ using UseFile = std::function<void(const std::filesystem::path& file, const std:
 /// folders nested deeper, which a circle of links is too.
 void for_each_file_below(const std::filesystem::path& folder, const UseFile& use);
 
-/// Texts, a file each, and how many files beside them are not.
+/// Text files, and how many files of other kinds lie among them.
 struct FoundTexts {
   std::vector<std::filesystem::path> files{};
   int64_t others = 0;

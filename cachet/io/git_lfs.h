@@ -4,12 +4,12 @@
 
 namespace cachet::io {
 
-/// How the text begins that Git LFS leaves in the place of a file that was not downloaded.
+/// The beginning of the text that Git LFS leaves instead of a file that was not downloaded.
 inline constexpr std::string_view kGitLfsPointer = "version https://git-lfs.github.com/spec/";
 
-/// What is said of such a file, after its name.
+/// The message about such a file, after its name.
 inline constexpr const char* kIsGitLfsPointer =
-    "is a Git LFS pointer, a text in the place of the file, which was not downloaded; run `git lfs pull` in its "
+    "is a Git LFS pointer, a text instead of the file, which was not downloaded; run `git lfs pull` in its "
     "repository";
 
 }  // namespace cachet::io

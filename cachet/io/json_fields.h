@@ -20,8 +20,8 @@ class NewerSchema : public Error {
 };
 
 /// The fields of a JSON object that Cachet itself wrote, read as strictly as a foreign file: each value has its exact
-/// type and lies in its range, no key stands twice, and nothing is rounded or converted. Keys that nobody asks for may
-/// be there: newer versions add fields. Everything throws Error that names the file and the field:
+/// type and lies in its range, no key stands twice, and nothing is rounded or converted. Other keys
+/// may be there: newer versions add fields. Everything throws Error that names the file and the field:
 /// `run/state.json: damaged: 'step' is 1.5, not a whole number from 0 to 9007199254740992`.
 class JsonFields {
  public:

@@ -76,7 +76,7 @@ Safetensors parse_safetensors(std::span<const std::byte> file, std::string_view 
 
 namespace {
 
-/// The smallest and the largest of numbers are both NaN if one of them is: one pass, without a tensor beside them.
+/// One pass, without another tensor: if one of the numbers is NaN, the smallest and the largest are NaN.
 bool all_finite(const at::Tensor& values) {
   if (values.numel() == 0) return true;
   const auto [least, largest] = at::aminmax(values);

@@ -15,8 +15,9 @@ namespace cachet::io {
 /// The type, among tree.globals, of a storage whose elements Cachet has no tensors of; nothing of any other.
 std::optional<uint32_t> unread_storage(const PickleTree& tree, PickleTree::Ref arguments);
 
-/// What of a tensor's or a parameter's arguments is not read, among tree.globals: a placeholder in the place of its
-/// storage or tensor, a type of elements that Cachet has no tensors of. Nothing where all is, and of other functions.
+/// The part of a tensor's or a parameter's arguments that is not read, among tree.globals: a placeholder instead of its
+/// storage or tensor, or a type of elements that Cachet has no tensors of. Nothing if all parts are read, and for other
+/// functions.
 std::optional<uint32_t> unread_part(const PickleTree& tree, const TorchGlobal& function, PickleTree::Ref arguments);
 
 /// ("storage", type, key, location, count), a persistent id: must have as many bytes as its record.

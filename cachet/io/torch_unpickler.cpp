@@ -284,7 +284,7 @@ class Unpickler {
   uint32_t callee_at(Ref ref) const {
     if (const auto* global = tree_.as<Tree::Global>(ref)) return global->index;
     if (const auto* object = tree_.as<Tree::Object>(ref)) return object->index;
-    fail("calls what is no function");
+    fail("calls a value that is not a function");
   }
 
   /// In the place of what a call would return: the call is not made.

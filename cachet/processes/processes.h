@@ -45,7 +45,7 @@ class Processes : public ops::Replicas {
   Processes(const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<c10d::Backend>& backend);
   ~Processes() override;
 
-  /// Connects the backend of all processes. add() and a number from the leader do so too if nobody has.
+  /// Connects the backend of all processes. add() and a number from the leader do so too if it is not connected yet.
   void connect();
 
   int64_t rank() const { return rank_; }

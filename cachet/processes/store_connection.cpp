@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 /// What there is at an address.
-enum class Listener { unknown_host, nobody, somebody };
+enum class Listener { unknown_host, none, some };
 
 /// A socket of its own until the end of the scope.
 class Descriptor {
@@ -60,8 +60,8 @@ Listener look_at(const ProcessPlace& place) {
     return Listener::unknown_host;
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(found, freeaddrinfo);
   for (const addrinfo* each = addresses.get(); each != nullptr; each = each->ai_next)
-    if (accepts_connections(*each)) return Listener::somebody;
-  return Listener::nobody;
+    if (accepts_connections(*each)) return Listener::some;
+  return Listener::none;
 }
 
 /// Why a process has not found the store yet.
@@ -69,17 +69,17 @@ std::string seen(Listener listener, const ProcessPlace& place, const std::string
   switch (listener) {
     case Listener::unknown_host:
       return "no host is called " + config::printable(place.host) + ", as MASTER_ADDR says";
-    case Listener::nobody:
+    case Listener::none:
       return "nothing listens at " + address;
-    case Listener::somebody:
+    case Listener::some:
       return "what listens at " + address + " does not answer";
   }
   return {};
 }
 
 /// A client of the store, with its server if the settings say so, that is made in a thread of its own: the constructor
-/// waits for ever for a server that accepts connections and does not answer. The thread is left alone if nobody waits
-/// for it any longer.
+/// waits for ever for a server that accepts connections and does not answer. The thread is left to
+/// itself if this object does not wait for it any longer.
 class StoreAttempt {
  public:
   StoreAttempt(const std::string& host, const c10d::TCPStoreOptions& settings) {

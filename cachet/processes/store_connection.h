@@ -10,7 +10,7 @@
 namespace cachet::processes {
 
 /// Opens the store that all processes of a run share: process 0 serves it (on `socket`, which may be null), unless
-/// torchrun does, and the others connect to it until `until`. Throws ProcessLost if nobody serves it in time or if
+/// torchrun does, and the others connect to it until `until`. Throws ProcessLost if no process serves it in time or if
 /// another program answers at its port, std::runtime_error if process 0 cannot listen there.
 c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, LocalSocket* socket,
                                            const MeetingOptions& options, std::chrono::steady_clock::time_point until);

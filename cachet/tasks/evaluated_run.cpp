@@ -24,7 +24,7 @@ bool sets(const std::string& value, std::string_view key) {
   return value.starts_with(key) && value.substr(key.size()).starts_with('=');
 }
 
-/// The smaller of two limits, of which 0 is none.
+/// The smaller of two limits. 0 means that there is no limit.
 int64_t smaller_limit(int64_t one, int64_t other) {
   return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
 }

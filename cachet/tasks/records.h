@@ -31,7 +31,7 @@ class RecordSource {
 
   /// The source of records of a task's evaluation data.
   std::string of_evaluation(const train::Task& task) const;
-  /// The origin of a record of a given sample, of which `bytes` are a digest where it is an image file.
+  /// The origin of a record of a given sample. Of an image file, `bytes` is the digest of its bytes.
   RecordOrigin of_given(const std::string& sample, SampleForm form, const std::string& bytes) const;
 
   /// The sources that version 0.1.0 may have written.

@@ -33,7 +33,7 @@ class DamagedCheckpoint : public std::runtime_error {
 /// Writes a folder that is either whole or absent, whatever happens meanwhile: the files go to a hidden folder beside
 /// it, each is flushed to the disk, manifest.json with their sizes and SHA-256 comes last, then the folder gets its
 /// name and its parent is flushed. What an evaluation adds afterwards is an EvaluationMark. Throws io::Error naming
-/// path and bytes; then nothing is left behind.
+/// path and bytes; then nothing of it is left.
 void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const std::string& run_id,
                       io::FileSystem& file_system = io::FileSystem::real());
 

@@ -112,13 +112,13 @@ class RunFolder {
   struct Identity {                                                // run.json
     std::string id, recipe, created;
     RecipeValues values;
-    std::set<std::string> defaults;          // keys that nobody wrote
-    std::set<std::string> set;               // keys that a command line set, when the run was made or gone on with
+    std::set<std::string> defaults;          // keys that are at their defaults
+    std::set<std::string> set;               // keys that a command line set, when the run was made or resumed
     std::string recipe_digest;               // of recipe.toml
     RecipeValues first_places;               // of data.root, once it was changed: the value that checkpoints know
     std::map<std::string, KeptDigest> data;  // by split
     std::set<std::string> earlier;           // keys of which the user was told that they stand at an earlier value
-    std::set<std::string> kept;              // names of further files, which it keeps beside its own
+    std::set<std::string> kept;              // names of further files that it keeps
     std::optional<RunDescription> description;
   };
   static std::string to_json(const Identity& run);

@@ -17,7 +17,7 @@ std::string to_json(const Status& status);
 std::optional<Status> read_status(const std::filesystem::path& file);
 
 /// That of a run's folder; killed where it says that it is running and no process trains it. Nothing where the file is
-/// missing. Throws io::Error where it is damaged: nobody knows then whether the run is over.
+/// missing. Throws io::Error where it is damaged: then it does not say whether the run is over.
 std::optional<Status> current_status(const RunFolder& folder);
 
 /// Whether a run needs no resuming: it was finished or stopped early.

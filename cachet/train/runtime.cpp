@@ -152,7 +152,7 @@ std::optional<int64_t> available_bytes() {
   }
   int64_t most = 0, used = 0;
   std::ifstream limit("/sys/fs/cgroup/memory.max"), current("/sys/fs/cgroup/memory.current");
-  if (limit >> most && current >> used)  // "max" is no number
+  if (limit >> most && current >> used)  // "max" is not a number
     available = std::min(available.value_or(most), std::max<int64_t>(0, most - used));
   return available;
 }

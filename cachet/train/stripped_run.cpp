@@ -32,7 +32,7 @@ bool tells_of_training(const std::string& name) {
   return name.starts_with("events.out.tfevents.") || std::ranges::find(kLogs, name) != kLogs.end();
 }
 
-/// Whether the run wrote it: a link leads to somebody else's file.
+/// Whether the run wrote it: a link leads to a file of another owner.
 bool is_own_file(const fs::directory_entry& entry) { return !entry.is_symlink() && run_of_file(entry.path()); }
 
 }  // namespace

@@ -486,7 +486,7 @@ class Trainer::Loop {
   };
   std::optional<SavedCheckpoint> saved_;  // the newest one of this run
   bool started_ = false;                  // from a checkpoint, or from the beginning
-  bool did_something_ = false;            // a finished run that is gone on with keeps its page
+  bool did_something_ = false;            // a finished run that is resumed keeps its page
   double seconds_before_ = 0;
   WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();
 };

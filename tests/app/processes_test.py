@@ -213,7 +213,7 @@ class Processes(RunTest):
         self.assert_plain(errors)
 
     def log_of_c10d(self, run, **variables):
-        """(the run's log, what process 1 said): it begins first and finds nobody, of which c10d warns."""
+        """(the run's log, what process 1 said): it begins first and finds no other process, and c10d warns of that."""
         port = self.free_port()
         other = self.start_place(1, port, "--run", run, *LONG, **variables)
         time.sleep(13)  # the first try ends after ten seconds

@@ -134,7 +134,7 @@ class Use(RunTest):
                     self.assertEqual(json.loads(line)["file"], "0.png")
                 else:
                     said = self.refused("predict", "run", "0.png", "-o", "notes.jsonl", cwd=self.folder, code=1)
-                    self.assertIn("line 1 is no prediction that could be gone on with", said)
+                    self.assertIn("line 1 is not a prediction that can be resumed", said)
                     self.assertEqual((self.folder / "notes.jsonl").read_bytes(), foreign)
         self.assertIn("-o", self.refused("predict", "run", "0.png", "--overwrite", cwd=self.folder))
         self.assertIn("of pictures", self.refused("predict", "run", "0.png", "--least-score", "0.1", cwd=self.folder))

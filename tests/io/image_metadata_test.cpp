@@ -11,7 +11,7 @@ using namespace std::string_literals;
 
 ImageMetadata metadata_of(const std::string& file) { return image_metadata(std::as_bytes(std::span(file))); }
 
-// Without checksums, which nobody looks at before the file is decoded.
+// Without checksums, which are not checked before the file is decoded.
 std::string png_with(const std::string& type, const std::string& content) {
   return "\x89PNG\r\n\x1A\n\0\0\0\3tEXta\0b----\0\0\0"s + static_cast<char>(content.size()) + type + content +
          "----\0\0\0\0IEND----"s;

@@ -72,7 +72,7 @@ const std::vector<BadPickle> kBadPickles = {
     {"a rebuilt type of three", calls("torch._tensor", "_rebuild_from_type_v2", p::global("a", "b") + ")N"),
      "rebuilds a tensor"},
     {"a rebuilt type of a number", calls("torch._tensor", "_rebuild_from_type_v2", "K\1" + p::global("a", "c") + ")N"),
-     "calls what is no function"},
+     "calls a value that is not a function"},
     {"in a parameter", calls("torch._utils", "_rebuild_parameter", p::text("x") + "\x89N"), "other arguments"},
     {"persistent id by text", "\x80\x02P0\n.", "opcode 80"},
     // The machine.
@@ -103,7 +103,7 @@ const std::vector<BadPickle> kBadPickles = {
      "ends inside a global"},
     {"endless global", body(p::global("m", std::string(300, 'g'))), "endless name"},
     {"global of numbers", body("NN\x93"), "name is no text"},
-    {"call of a number", body("K\1)R"), "calls what is no function"},
+    {"call of a number", body("K\1)R"), "calls a value that is not a function"},
     {"call without a tuple", body(p::global("collections", "OrderedDict") + "NR"), "with what is no tuple"},
     {"state of a number", body("K\1}b"), "state of what is no object"},
     // Containers.
@@ -140,7 +140,7 @@ const std::vector<BadPickle> kBadPickles = {
     {"strides overflow", viewed(0, {3, 2}, {std::numeric_limits<int64_t>::max(), 1}), "beyond its storage"},
     {"offset overflows", viewed(std::numeric_limits<int64_t>::max(), {2}, {1}), "beyond its storage"},
     {"spread", viewed(0, {1 << 30}, {0}), "is spread"},
-    {"elements of what is no type",
+    {"elements of a value that is not a type",
      body(p::call(p::global("torch._utils", "_rebuild_tensor_v3"),
                   kSix + p::integer(0) + p::integers({6}) + p::integers({1}) + "\x89}" + p::text("torch.qint8"))),
      "elements of a type that Cachet has no tensors of"},

@@ -151,7 +151,7 @@ TEST_F(OwnFiles, RefuseEachValueOfAnotherType) {
         OwnJson changed = json;
         changed[place] = other;
         put(file, changed);
-        EXPECT_FALSE(file.is_read()) << file.name << ": " << where << " is " << other << " in the place of " << value;
+        EXPECT_FALSE(file.is_read()) << file.name << ": " << where << " is " << other << " instead of " << value;
       }
     }
     EXPECT_GT(values, 0) << file.name;

@@ -55,7 +55,7 @@ TEST(Trainer, LeavesARunFolderThatSaysEverything) {
   EXPECT_EQ(events.size(), 9U);
 }
 
-/// Every file of a run that is open for writing while it is trained or resumed, as a link to somebody's file.
+/// Every file of a run that is open for writing while it is trained or resumed, as a link to a file of another owner.
 TEST(Trainer, NoFileOfARunIsWrittenThroughALink) {
   for (const char* name : {"metrics.jsonl", "log.txt", "command.txt", "changes.txt", "evaluation.jsonl"}) {
     const TemporaryDirectory folder;

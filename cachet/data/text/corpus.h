@@ -63,7 +63,7 @@ struct Corpus {
   int64_t unknown = 0, replaced = 0;       // tokens that stand for unknown text; bytes that are not UTF-8. 0 of a file
                                            // of tokens, the former also if the text is cut
   bool begins_with_mark = false;           // a byte-order mark, which is text as any other; unknown of a file of tokens
-  int64_t split_tokens = 0;                // of the whole split, of which facts.tokens are kept; 0 of no file
+  int64_t split_tokens = 0;                // of the whole split; facts.tokens of them are kept. 0 without a file
   std::optional<std::string> file_note{};  // TokenFile::note()
   std::string text_digest{};               // of all bytes of the text; empty of a file of tokens
   DataDigest digest() const;               // of all tokens and their meaning

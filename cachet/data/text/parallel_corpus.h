@@ -44,7 +44,7 @@ class ParallelCorpus {
       const std::filesystem::path& working_folder = std::filesystem::current_path());
 
   int64_t size() const { return sides_[0].sentences->size(); }
-  /// How many pairs the files of a split hold, of which a limit may have left a part; of training size().
+  /// How many pairs the files of a split hold: more than size() if a limit left a part. Of training data it is size().
   int64_t split_size() const { return std::max(split_size_, size()); }
   const Vocabulary& vocabulary(ParallelSide side) const { return of(side).vocabulary; }
   const SentenceMarks& marks(ParallelSide side) const { return of(side).marks; }

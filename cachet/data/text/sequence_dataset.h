@@ -66,7 +66,7 @@ class SequenceDataset {
   /// all that were read what was skipped and replaced.
   /// If a limit chose the indices, `split_size` is the size of their split.
   std::shared_ptr<const SequenceDataset> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// How many samples the split has, of which a limit may have left a part.
+  /// How many samples the split has: more than size() if a limit left a part.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
  private:

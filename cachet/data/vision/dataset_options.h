@@ -69,7 +69,7 @@ std::string expected_files(const DatasetOptions& options);
 std::filesystem::path find_dataset_root(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// The names that the data give their classes, in the order that a model trained on them has: the names of the training
-/// folders, else those that the kind or a file beside the data knows. Opens no images. Throws as open_dataset() does.
+/// folders, else those that the kind or a file next to the data knows. Opens no images. Throws as open_dataset() does.
 std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder);
 
 /// Opens one split; `progress` hears of long searches through folders. If options.class_names is not empty, labels are

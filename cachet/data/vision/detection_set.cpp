@@ -202,7 +202,7 @@ std::vector<std::string> DetectionSet::notes() const {
     }
   }
   if (others > 0)
-    lines.push_back(counted(others, "annotation", "annotations") + " left out: of categories that are no classes");
+    lines.push_back(counted(others, "annotation", "annotations") + " left out: of categories that are not classes");
   if (maskless > 0 && options_.masks)
     lines.push_back(counted(maskless, "object has", "objects have") +
                     " no mask: counted in box AP, not in mask AP, and not trained with");

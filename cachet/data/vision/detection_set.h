@@ -87,7 +87,7 @@ class DetectionSet {
 
   /// The images of these indices, in this order. If a limit chose them, `split_size` is the size of their split.
   std::shared_ptr<const DetectionSet> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// How many images the split has, of which a limit may have left a part. Images that a rule leaves out are not
+  /// How many images the split has: more than size() if a limit left a part. Images that a rule leaves out are not
   /// counted.
   int64_t split_size() const { return std::max(split_size_, size()); }
 

@@ -57,7 +57,7 @@ class LabelledImages {
 
   /// The samples of these indices, in this order. If a limit chose them, `split_size` is the size of their split.
   std::shared_ptr<const LabelledImages> subset(const std::vector<int64_t>& indices, int64_t split_size = 0) const;
-  /// How many samples the split has, of which a limit may have left a part.
+  /// How many samples the split has: more than size() if a limit left a part.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
  private:

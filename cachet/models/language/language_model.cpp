@@ -27,7 +27,7 @@ torch::Tensor common_tokens(int64_t vocabulary, int64_t batch, int64_t length, c
 
 Trial LanguageModel::trial(int64_t batch, const torch::TensorOptions& options) {
   const LanguageShape shape = language_shape();
-  // Without values, nobody could tell which tokens lie in which cluster of an adaptive vocabulary.
+  // An adaptive vocabulary looks at the values to find the cluster of each token.
   const torch::TensorOptions of_ids = options.device().is_meta() ? options.device(at::kCPU) : options;
   const torch::Tensor ids = common_tokens(shape.vocabulary, batch, shape.target_length, of_ids);
   const auto losses = [this, ids] {

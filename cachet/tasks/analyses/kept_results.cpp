@@ -36,7 +36,7 @@ std::string part_name(const Analysis& analysis, AnalysedRun& run, AnalysedRun* b
 
 ordered_json to_json(const ImagesRead& read) { return {{"images", read.images}, {"digest", read.digest}}; }
 
-/// Nothing of what somebody may have changed.
+/// Nothing if the text was changed by hand.
 ImagesRead images_from_json(const ordered_json& json) {
   try {
     return {json.at("images").get<std::map<std::string, std::vector<int64_t>>>(), json.at("digest").get<std::string>()};

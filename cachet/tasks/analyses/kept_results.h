@@ -13,10 +13,11 @@ namespace cachet::tasks {
 
 /// A measurement as a folder keeps it.
 struct KeptResult {
-  std::string values;                     // JSON
-  std::string left_out;                   // why there are none: "has no cache"; else empty
-  bool refused = false;                   // whether that is for another reason than what a model lacks
-  std::array<ImagesRead, 2> images = {};  // image files that were read for it: of the run, and of the one beside it
+  std::string values;    // JSON
+  std::string left_out;  // why there are none: "has no cache"; else empty
+  bool refused = false;  // whether that is for another reason than what a model lacks
+  std::array<ImagesRead, 2> images =
+      {};  // image files that were read for it: of the run, and of the one that it is compared with
   std::function<std::string(const std::string& name)> file = {};  // the bytes of a picture that the values name
 };
 

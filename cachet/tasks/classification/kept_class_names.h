@@ -13,9 +13,8 @@ namespace cachet::tasks {
 /// where a recipe cannot hold them (data::can_be_stored).
 KeptFiles keep_class_names(const std::vector<std::string>& names);
 
-/// Puts the names of an export's classes in the place of `names` if those are empty, as in exports of runs without
-/// names. Numbers alone are not names. Throws io::Error where the manifest has another number of names than the model
-/// has classes.
+/// Sets `names` to the names of an export's classes if it is empty, as in exports of runs without names. Numbers alone
+/// are not names. Throws io::Error where the manifest has another number of names than the model has classes.
 void take_class_names(const runtime::ExportManifest& manifest, int64_t classes, std::vector<std::string>& names);
 
 }  // namespace cachet::tasks

@@ -56,7 +56,7 @@ struct DetectionOptions : DetectorOptions {
   bool strict_images = false;
   data::OnBadImage on_bad_image = data::OnBadImage::stop;
   data::SubsetOptions subset{};               // of the training images; its limit also of those of validation
-  std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, in the place of subset.limit
+  std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, instead of subset.limit
   data::LoaderOptions loader{};
 };
 

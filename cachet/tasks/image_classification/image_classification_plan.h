@@ -25,7 +25,7 @@ struct ImageClassificationOptions {
   data::MixingOptions mixing;
   nn::OutlierOptions outliers;  // among the images of a training step
   data::LoaderOptions loader;
-  std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, in the place of dataset.limit
+  std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, instead of dataset.limit
   int64_t repeated_augmentation = 1;          // of training: data::EqualBatchOptions::repeats
   models::ImageClassifierPlan model;          // made for the data's images and classes unless it says otherwise
 };

@@ -16,7 +16,7 @@ struct SequenceClassificationOptions {
   data::SequenceLoaderOptions loader;
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
   double label_smoothing = 0;
-  std::optional<int64_t> evaluation_limit{};  // of the sequences that are evaluated, in the place of dataset.limit
+  std::optional<int64_t> evaluation_limit{};  // of the sequences that are evaluated, instead of dataset.limit
   models::SequenceClassifierPlan model;       // made for the data's tokens and classes unless it says otherwise
 };
 

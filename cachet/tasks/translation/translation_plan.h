@@ -32,7 +32,7 @@ struct TranslationTaskOptions {
   data::SequenceSplit held_out = data::SequenceSplit::validation;  // what training evaluates on
   models::LabelSmoothing smoothing{.amount = 0.1};
   TranslationEvaluationOptions evaluation;
-  std::optional<int64_t> evaluation_limit{};  // of the pairs that are evaluated, in the place of parallel.limit
+  std::optional<int64_t> evaluation_limit{};  // of the pairs that are evaluated, instead of parallel.limit
   models::TranslationModelPlan model;         // made for the vocabularies of the data unless it says otherwise
 };
 

@@ -24,7 +24,7 @@ constexpr std::array kImageKeys{"mean", "std", "crop_pct", "crop_mode", "interpo
 
 class TimmConfig {
  public:
-  static std::optional<TimmConfig> beside(const fs::path& weights);
+  static std::optional<TimmConfig> next_to(const fs::path& weights);
   Preprocessing preprocessing(Preprocessing defaults, int64_t channels) const;
   std::vector<std::string> class_names(int64_t classes) const;
 
@@ -50,7 +50,7 @@ TimmConfig::TimmConfig(TimmJson config, std::string file) : config_(std::move(co
   table_ = std::string(kTable) + ".";
 }
 
-std::optional<TimmConfig> TimmConfig::beside(const fs::path& weights) {
+std::optional<TimmConfig> TimmConfig::next_to(const fs::path& weights) {
   const fs::path file = weights.parent_path() / "config.json";
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return std::nullopt;
@@ -122,12 +122,12 @@ std::optional<std::string> TimmConfig::word(const char* key) const {
 
 std::optional<Preprocessing> timm_preprocessing(const fs::path& weights, const Preprocessing& defaults,
                                                 int64_t channels) {
-  const auto config = TimmConfig::beside(weights);
+  const auto config = TimmConfig::next_to(weights);
   return config ? std::optional(config->preprocessing(defaults, channels)) : std::nullopt;
 }
 
 std::vector<std::string> timm_class_names(const fs::path& weights, int64_t classes) {
-  const auto config = TimmConfig::beside(weights);
+  const auto config = TimmConfig::next_to(weights);
   return config ? config->class_names(classes) : std::vector<std::string>();
 }
 

@@ -48,7 +48,7 @@ TEST(DetectionSet, TakesTheObjectsThatMmdetectionTakes) {
             (std::vector<std::string>{"x.json: 1 annotation not trained with: their box lies outside the image",
                                       "x.json: 2 annotations not trained with: their box has no area",
                                       "x.json: 3 images left out: without an object of the classes, or too small",
-                                      "x.json: 2 annotations left out: of categories that are no classes"}));
+                                      "x.json: 2 annotations left out: of categories that are not classes"}));
   EXPECT_NE(used.fingerprint(), all.fingerprint());
 }
 

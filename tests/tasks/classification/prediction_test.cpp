@@ -260,7 +260,7 @@ TEST(RecordFile, RefusesRecordsOfSomethingElse) {
   }
   for (const std::string& text : {std::string("a letter to my aunt\n"), record_of(1), record_of(0) + record_of(0)}) {
     std::ofstream(path) << text;
-    EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::gone_on_with); }).find("is no prediction"),
+    EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::gone_on_with); }).find("is not a prediction"),
               std::string::npos);
     EXPECT_EQ(io::read_text_file(path, 1 << 20), text) << "it is left as it is";
   }
