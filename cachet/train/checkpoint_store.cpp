@@ -252,13 +252,17 @@ std::optional<HeldCheckpoint> held_if_there(const fs::path& folder) {
 HeldCheckpoint hold_checkpoint(const fs::path& run_or_checkpoint) {
   for (int looks = 1; looks < kMostLooks; ++looks)
     if (auto held = held_if_there(find_checkpoint(run_or_checkpoint))) return std::move(*held);
-  return {find_checkpoint(run_or_checkpoint), std::nullopt};  // whoever reads it says what is wrong
+  return {find_checkpoint(run_or_checkpoint), std::nullopt};  // its reader reports what is wrong
 }
 
-std::vector<HeldCheckpoint> hold_newest_checkpoints(const fs::path& folder, size_t most) {
+std::vector<HeldCheckpoint> hold_newest_checkpoints(const fs::path& folder, size_t most, CheckpointChoice choice) {
   std::vector<HeldCheckpoint> held;
   for (int looks = 0; looks < kMostLooks; ++looks) {
-    const std::vector<fs::path> paths = newest_checkpoints(folder);
+    std::vector<fs::path> paths = newest_checkpoints(folder);
+    if (choice == CheckpointChoice::regular) {
+      const auto last = read_pointer(folder, "last");
+      std::erase_if(paths, [&](const fs::path& path) { return path != last && is_for_evaluation(path); });
+    }
     const size_t wanted = std::min(most, paths.size());
     held.clear();
     for (size_t i = 0; i < wanted; ++i)

@@ -83,8 +83,17 @@ HeldCheckpoint hold_checkpoint(const std::filesystem::path& run_or_checkpoint);
 /// The checkpoints in such a folder by their names, the newest first; of those that reached one step, the last alone.
 std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& folder);
 
-/// Holds the first `most` of newest_checkpoints(), or all if there are fewer.
-std::vector<HeldCheckpoint> hold_newest_checkpoints(const std::filesystem::path& folder, size_t most);
+/// Which checkpoints are meant.
+enum class CheckpointChoice {
+  all,
+  /// Without those that were saved for their evaluation alone, which do not count under train.keep; but with the last
+  /// one.
+  regular,
+};
+
+/// Holds the first `most` of newest_checkpoints() that are meant, or all of these if there are fewer.
+std::vector<HeldCheckpoint> hold_newest_checkpoints(const std::filesystem::path& folder, size_t most,
+                                                    CheckpointChoice choice = CheckpointChoice::all);
 
 /// `step-00000120`.
 std::string checkpoint_name(int64_t step);

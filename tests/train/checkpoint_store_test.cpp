@@ -174,6 +174,30 @@ TEST(CheckpointStore, KeepsWhatAnotherProcessReads) {
   EXPECT_EQ(names_in(folder.path()), (std::vector<std::string>{"last", "step-00000003"}));
 }
 
+TEST(CheckpointStore, WhatWasSavedForAnEvaluationAloneIsNoneOfTheRegularOnes) {
+  const test::TemporaryDirectory folder;
+  CheckpointStore store(folder.path(), "run", 2);
+  const auto of_evaluation = [](int64_t step) {
+    Checkpoint checkpoint = stored(step);
+    checkpoint.state.for_evaluation = true;
+    return checkpoint;
+  };
+  const auto regular = [&] {
+    std::vector<std::string> names;
+    for (const HeldCheckpoint& held : hold_newest_checkpoints(folder.path(), 9, CheckpointChoice::regular))
+      names.push_back(held.folder.filename().string());
+    return names;
+  };
+  store.save(stored(1));
+  store.save(stored(2));
+  store.save(test::the_best(of_evaluation(3)));
+  EXPECT_EQ(regular(), (std::vector<std::string>{"step-00000003", "step-00000002", "step-00000001"})) << "it is the last";
+  store.save(stored(4));
+  EXPECT_EQ(regular(), (std::vector<std::string>{"step-00000004", "step-00000002"})) << "it is only the best";
+  EXPECT_EQ(hold_newest_checkpoints(folder.path(), 9).size(), 3U);
+  EXPECT_EQ(hold_newest_checkpoints(folder.path(), 1, CheckpointChoice::regular).size(), 1U);
+}
+
 TEST(CheckpointStore, AReaderFindsACheckpointAtAnyMomentOfRotation) {
   const test::TemporaryDirectory folder;
   CheckpointStore store(folder.path(), "run", 1);
