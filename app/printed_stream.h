@@ -8,7 +8,7 @@
 
 namespace cachet::app {
 
-/// What a stream writes that people read.
+/// The kind of text that a stream writes.
 enum class Printed {
   messages,  // control characters, which come from files and arguments, are escaped
   results,   // the same on a terminal alone: programs get the bytes of names and texts as they are

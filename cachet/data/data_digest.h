@@ -9,7 +9,7 @@
 
 namespace cachet::data {
 
-/// What tells the data of a split from other data, as digests of 16 hexadecimal digits. They say nothing of the folder
+/// Digests of 16 hexadecimal digits that differ if the data of a split are other data. They do not depend on the folder
 /// that the data lie in.
 struct DataDigest {
   /// The form of these digests. Digests of another form are not compared with them.

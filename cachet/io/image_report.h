@@ -7,7 +7,7 @@
 
 namespace cachet::io {
 
-/// What decoding a file told besides the pixels.
+/// The facts that decoding a file gives besides the pixels.
 struct ImageReport {
   ImageSize size;  // of the whole image, as it is stored
   int64_t warnings = 0;

@@ -40,7 +40,7 @@ using ImageChooser = std::function<ImageRequest(const ImageSize& size)>;
 
 enum class ImageChannels { as_stored, grey, rgb };
 
-/// What is done with the orientation that a file's EXIF block states.
+/// The treatment of the orientation in a file's EXIF block.
 enum class OrientationRule {
   ignore,  // the picture is given as it is stored
   apply,   // the picture is given upright: regions and sizes are those of the upright picture

@@ -88,8 +88,8 @@ constexpr int kBadArithmeticCode = JWRN_ARITH_BAD_CODE;
 constexpr int kBadArithmeticCode = -1;  // such files are refused
 #endif
 
-// Warnings of missing data are errors: libjpeg would fill the rest with grey. So it does after a bad arithmetic code,
-// up to the next restart marker.
+// Warnings of missing data are errors: libjpeg would fill the rest with grey. It does the same after a bad arithmetic
+// code, up to the next restart marker.
 void on_jpeg_message(j_common_ptr decoder, int level) {
   if (level >= 0) return;
   JpegReader& reader = reader_of(decoder);

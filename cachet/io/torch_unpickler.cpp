@@ -280,7 +280,7 @@ class Unpickler {
          ". Only tensors and plain values are read; save the model's state_dict() alone");
   }
 
-  /// The function or class that is called. What an unknown call returned (getattr(A, 'b')) is as unknown.
+  /// The function or class that is called. The result of an unknown call, such as getattr(A, 'b'), is unknown too.
   uint32_t callee_at(Ref ref) const {
     if (const auto* global = tree_.as<Tree::Global>(ref)) return global->index;
     if (const auto* object = tree_.as<Tree::Object>(ref)) return object->index;

@@ -93,7 +93,7 @@ class Checkpoint {
     return nullptr;
   }
 
-  /// What lies under a key, or, with dots between keys, under one within the other.
+  /// The dictionary under a key, or, with dots between keys, under one within the other.
   const Dict* dict_at(const Dict& dict, std::string_view key) const {
     refuse_repeated_keys(dict);
     if (const Dict* found = dict_under(dict, key)) return found;

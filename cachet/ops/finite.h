@@ -15,8 +15,8 @@ class NotFinite : public std::runtime_error {
 /// Whether all numbers of a floating-point tensor of any shape are finite. It costs one pass and waits for the device.
 bool all_finite(const at::Tensor& values);
 
-/// Throws NotFinite unless all of a model's scores are finite: logits, losses, offsets of boxes. Whoever receives
-/// scores of a model to make an answer of them asks this first: what is greater than NaN is false, and so NaN would
+/// Throws NotFinite unless all of a model's scores are finite: logits, losses, offsets of boxes. Code that
+/// receives scores of a model to make an answer of them asks this first: no number is greater than NaN, so NaN would
 /// become an answer.
 void require_finite_scores(const at::Tensor& scores);
 

@@ -34,7 +34,7 @@ std::string interfaces_here() {
   return names;
 }
 
-/// What Gloo exchanges sums over. Throws CannotConnect.
+/// The device over which Gloo exchanges sums. Throws CannotConnect.
 std::shared_ptr<gloo::transport::Device> device_for(const ProcessPlace& place) {
   const char* named = std::getenv(kInterface);
   const std::string name = named == nullptr ? "" : named;

@@ -67,8 +67,8 @@ class Processes : public ops::Replicas {
   void tell_failure(const std::string& why) noexcept;
 
   /// Where a sum, or what the leader gathers, has been waited for so long, the first of those that wait says whom they
-  /// wait for, and again every ten seconds. What others wait for a leader that evaluates is not counted. Calls `say`
-  /// inside of add() and to_leader(); with Gloo alone. An empty `say` ends it.
+  /// wait for, and again every ten seconds. The time that others wait for a leader that evaluates is not counted. Calls
+  /// `say` inside of add() and to_leader(); with Gloo alone. An empty `say` ends it.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
 
@@ -93,7 +93,7 @@ class Processes : public ops::Replicas {
   std::vector<int64_t> missing() const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;
-  /// What a process that failed has left in the store, or how it ended.
+  /// The reason that a failed process left in the store, or how it ended.
   std::optional<std::string> known_failure() const;
   /// What is known of why a call failed.
   std::string why_not_connected(const std::string& cause) const;

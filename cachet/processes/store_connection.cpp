@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// What there is at an address.
+/// The answer of an address.
 enum class Listener { unknown_host, none, some };
 
 /// A socket of its own until the end of the scope.
@@ -95,7 +95,7 @@ class StoreAttempt {
   }
 
   bool ends_within(milliseconds time) { return result_.wait_for(time) == std::future_status::ready; }
-  /// What it throws is LibTorch's.
+  /// Throws exceptions of LibTorch.
   c10::intrusive_ptr<c10d::TCPStore> take() { return result_.get(); }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace cachet::processes {
 
-/// What the store holds under a key; nothing if it has no such key. Throws c10::Error if the store is gone.
+/// The text under a key; nothing if the store has no such key. Throws c10::Error if the store is gone.
 std::optional<std::string> find_text(c10d::Store& store, const std::string& key);
 
 /// Throws c10::Error if the store is gone.

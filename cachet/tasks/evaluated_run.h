@@ -11,7 +11,7 @@
 namespace cachet::tasks {
 
 /// The plan whose evaluations look at no more than `limit` samples, in the unit of data.limit, 0 = the whole split.
-/// What training data say, such as the mean of their pixels, stays.
+/// Facts about the training data, such as the mean of their pixels, stay.
 RecipePlan with_limited_evaluation(RecipePlan plan, int64_t limit);
 
 /// The same, but of about so many samples, and of no more than the plan's own data.limit keeps.

@@ -44,7 +44,7 @@ bool is_torn_record(const std::string& line, int64_t index) {
   return line.starts_with(begin) || begin.starts_with(line);
 }
 
-/// What a file of records holds.
+/// The contents of a file of records.
 struct FoundRecords {
   std::vector<RecordOrigin> origins;  // of the records, from index 0 on
   std::vector<uint64_t> ends;  // of the records, in the file if no line is removed; a torn last line is after them

@@ -13,7 +13,8 @@
 
 namespace cachet::tasks {
 
-/// What a record is made of, as digests of 16 hexadecimal digits, which stand in it under "source" and "sample_digest".
+/// Digests of all that a record is made of, each of 16 hexadecimal digits. A record has them under "source" and
+/// "sample_digest".
 struct RecordOrigin {
   std::string source;  // the model, the recipe, what of an answer is told; all labels, texts and annotations
   std::string sample;  // the sample's bytes; empty in records of version 0.1.0

@@ -56,8 +56,8 @@ class TaskPlan {
   /// leaves them to the data.
   virtual std::vector<std::string> class_name_settings() const { return {}; }
 
-  /// "key=value" that make an evaluation look at each sample as before, at `batch` of them at once. What takes longer
-  /// than looking at them is left out.
+  /// "key=value" that make an evaluation look at each sample as before, at `batch` of them at once. Work that takes
+  /// longer than looking at them, such as translating, is left out.
   virtual std::vector<std::string> settings_for_batches_of(int64_t batch) const {
     return {"train.batch_size=" + std::to_string(batch)};
   }

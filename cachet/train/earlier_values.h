@@ -10,10 +10,10 @@
 
 namespace cachet::train {
 
-/// Some options are newer than runs, model folders and exports that are still read. What they were made with is as a
-/// rule the default of such an option. If it is not, this gives the value that they were made with, as TOML; nothing
-/// for other keys. So a rule that a new version changes is a key whose new default is the new rule: a new run records
-/// it, and a run that does not know the key keeps the earlier rule.
+/// Some options are newer than runs, model folders and exports that are still read. As a rule these were made with the
+/// default of such an option. If not, this gives the value that they were made with, as TOML; nothing for other keys.
+/// A rule that a new version changes is such an option: its new default is the new rule, which a new run records, and a
+/// run that does not know the key keeps the earlier rule.
 std::optional<std::string> earlier_value(const std::string& key);
 
 /// Whether version 0.1.0 did not have the key of a recipe. Keys that have no default need not be known here.

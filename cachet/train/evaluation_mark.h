@@ -9,10 +9,10 @@
 
 namespace cachet::train {
 
-/// What a checkpoint does not know yet when it is saved, since it is saved before the evaluation of its step: the
-/// fields of TrainState that an evaluation changes. They lie in evaluated.json in the checkpoint's folder, which the
-/// manifest does not list and which one rename puts there: the weights are not written again. The file has a digest of
-/// itself, and names the manifest that it belongs to by its digest.
+/// The fields of TrainState that an evaluation changes. A checkpoint is saved before the evaluation of its step and
+/// does not have them yet. They lie in evaluated.json in the checkpoint's folder, which the manifest does not list and
+/// which one rename puts there: the weights are not written again. The file has a digest of itself, and names the
+/// manifest that it belongs to by its digest.
 struct EvaluationMark {
   bool evaluated = false;
   double seconds = 0;

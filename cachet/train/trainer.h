@@ -36,7 +36,7 @@ class Trainer {
  public:
   /// The folder's newest whole checkpoint, if it has one, is where training goes on. `progress` may be null. Of several
   /// processes that train together this is the leader's, which evaluates, saves and writes the folder; the others
-  /// follow() (joint_training.h). What a resume reads is written through `file_system`.
+  /// follow() (joint_training.h). Files that a resume reads are written through `file_system`.
   Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,
           std::shared_ptr<processes::Processes> processes = nullptr,
           io::FileSystem& file_system = io::FileSystem::real());

@@ -191,7 +191,8 @@ TEST(CheckpointStore, WhatWasSavedForAnEvaluationAloneIsNoneOfTheRegularOnes) {
   store.save(stored(1));
   store.save(stored(2));
   store.save(test::the_best(of_evaluation(3)));
-  EXPECT_EQ(regular(), (std::vector<std::string>{"step-00000003", "step-00000002", "step-00000001"})) << "it is the last";
+  EXPECT_EQ(regular(), (std::vector<std::string>{"step-00000003", "step-00000002", "step-00000001"}))
+      << "it is the last";
   store.save(stored(4));
   EXPECT_EQ(regular(), (std::vector<std::string>{"step-00000004", "step-00000002"})) << "it is only the best";
   EXPECT_EQ(hold_newest_checkpoints(folder.path(), 9).size(), 3U);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kSilent = 2;  // errors come back as a status
 
-/// What went wrong, if it says, without the place in SentencePiece's sources and the condition there.
+/// The reason of a failure, if it has one, without the place in SentencePiece's sources and the condition there.
 std::string reason(const sentencepiece::util::Status& status) {
   const std::string text = status.message();
   // A word's pieces are numbered in 16 bits (bpe_model_trainer.h).
@@ -37,7 +37,7 @@ std::string reason(const sentencepiece::util::Status& status) {
   return said.empty() ? said : ": " + said;
 }
 
-/// What `call` returns. Parts of SentencePiece throw exceptions instead, and so do its checks as we compile it.
+/// The result of `call`. Parts of SentencePiece throw exceptions instead; its checks do, too, as we compile it.
 template <class Call>
 sentencepiece::util::Status with_status(const Call& call) {
   const auto failed = [](const std::string& text) {

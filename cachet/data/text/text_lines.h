@@ -13,10 +13,10 @@ namespace cachet::data {
 
 /// A sentence's line has at most so many bytes.
 inline constexpr size_t kMostSentenceBytes = size_t{1} << 24;
-/// What some programs write before a text in UTF-8. In a text that is trained on it stays where it is.
+/// The mark that some programs write before a text in UTF-8. In a training text it stays where it is.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// A file's text without it. What is made of several files has none in its middle.
+/// A file's text without the mark, for results that are made of several files.
 inline std::string_view without_byte_order_mark(std::string_view text) {
   return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }

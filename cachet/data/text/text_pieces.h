@@ -8,7 +8,7 @@
 
 namespace cachet::data {
 
-/// What words of a text are separated by, besides ends of lines.
+/// The characters, besides ends of lines, that separate words of a text.
 inline constexpr std::string_view kWordBlanks = " \t\v\f\r";
 
 inline constexpr size_t kAnyWord = std::numeric_limits<size_t>::max();

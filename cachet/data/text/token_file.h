@@ -73,7 +73,7 @@ class TokenFile final : public TokenSequence {
   bool narrow_ = true;
   uint64_t header_bytes_ = 0;
 
-  /// What is known of the blocks. Those that were verified last are held, 8 MiB at most: lanes come back to theirs.
+  /// The blocks that were verified last are held, 8 MiB at most, because each lane reads its block many times.
   struct Checksums {
     std::vector<uint32_t> of_blocks;
     std::mutex mutex;  // of the rest

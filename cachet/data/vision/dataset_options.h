@@ -79,8 +79,8 @@ std::shared_ptr<const LabelledImages> open_dataset(
     const DatasetOptions& options, Split split,
     const std::filesystem::path& working_folder = std::filesystem::current_path(), const IndexProgress& progress = {});
 
-/// What a split is without its images: `classes` classes, called as options.class_names says, else by their names where
-/// the kind knows them, else by their numbers. `shape` is that of the images where these have one size.
+/// A split without its images: `classes` classes with the names of options.class_names, else the names that the kind
+/// knows, else numbers. `shape` is that of the images where these have one size.
 std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& options, int64_t classes,
                                                      const ImageShape& shape);
 

@@ -33,7 +33,7 @@ enum class EmptyImages {
   leave_out,  // those without an object of the classes; crowds do, as in mmdetection
 };
 
-/// What becomes of objects whose category is not a class of the model.
+/// The treatment of objects whose category is not a class of the model.
 enum class OtherCategories { leave_out, refuse };
 
 struct DetectionSetOptions {

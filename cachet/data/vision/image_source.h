@@ -45,7 +45,7 @@ class ImageSource {
   virtual void keep_digests() const {}
   /// The image files that were read since, in rising order; empty of images that are in memory.
   virtual std::vector<int64_t> files_read() const { return {}; }
-  /// What version 0.1.0 knew of images: some pixels, or all names and some sizes of files.
+  /// The digest of version 0.1.0: of some pixels, or of all names and some sizes of files.
   virtual void add_to(Fingerprint& fingerprint) const = 0;
   /// The images of these indices, in this order.
   virtual std::shared_ptr<const ImageSource> subset(const std::vector<int64_t>& indices) const = 0;

@@ -8,7 +8,7 @@
 
 namespace cachet::data {
 
-/// What mean and deviation of a channel may be: of pixels in [0, 1], so that float32 holds what comes out.
+/// The ranges of a channel's mean and deviation, of pixels in [0, 1]: float32 holds the results.
 inline constexpr config::Range<double> kChannelMeans{-1e6, 1e6}, kChannelDeviations{1e-6, 1e6};
 
 /// Per channel, for pixels scaled to [0, 1]: (x / 255 − mean) / std.

@@ -11,8 +11,8 @@ namespace cachet::deploy {
 /// Writes a step in operators of the standard.
 using OnnxRule = void (*)(OnnxStep& step);
 
-/// What each operator of ATen is in operators of the ONNX standard: by the operator's name if a rule holds for all its
-/// overloads, else with that of the overload, "aten::any.dim".
+/// The rules of operators of ATen: by the operator's name if a rule holds for all its overloads, else with that of the
+/// overload, "aten::any.dim".
 using OnnxRules = std::map<std::string_view, OnnxRule>;
 
 const OnnxRules& onnx_arithmetic();  // comparisons, sums and norms with it

@@ -9,8 +9,8 @@
 
 namespace cachet::tasks {
 
-/// What holds a run's recipe to the names of its classes: data.class_names. Nothing where there are none, and
-/// where a recipe cannot hold them (data::can_be_stored).
+/// The settings that store the names of a run's classes in its recipe: data.class_names. Nothing if there are no names,
+/// or if a recipe cannot hold them (data::can_be_stored).
 KeptFiles keep_class_names(const std::vector<std::string>& names);
 
 /// Sets `names` to the names of an export's classes if it is empty, as in exports of runs without names. Numbers alone

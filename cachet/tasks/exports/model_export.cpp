@@ -99,7 +99,7 @@ bool has_big_bird(const torch::nn::Module& model) {
   });
 }
 
-/// What has no form in ONNX is said by the key that chose it.
+/// Names the key that chose a part without a form in ONNX.
 deploy::WrittenModel write_onnx(const deploy::PortableModel& portable, const torch::nn::Module& model,
                                 const fs::path& folder) try {
   return deploy::write_for_onnx(portable, folder);

@@ -44,8 +44,8 @@ void check_fit(const data::ImageTransform& transform, const data::LabelledImages
                                 "; one that is trained on them takes their number where model.classes is left out");
 }
 
-// What is said of a run, a model folder or an export of a version that did not store names. Where files have numbers
-// for classes, position is what they mean.
+// The note on a run, a model folder or an export of a version that did not store names. If files have numbers for
+// classes, position is right, and there is no note.
 constexpr const char* kMatchedByPosition =
     "the model does not store the names of its classes: they are matched by position with the sorted names of the "
     "class folders, which is wrong if these are not the folders of its training; data.class_names gives names to them";

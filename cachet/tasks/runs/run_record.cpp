@@ -12,7 +12,7 @@
 namespace cachet::tasks {
 namespace {
 
-/// Where and by what a run was trained, where that is told.
+/// Reads the commit and the machine of a run's training, if the file has them.
 void read_machine(const std::filesystem::path& file, RunRecord& run) {
   std::error_code unreadable;
   if (!std::filesystem::exists(file, unreadable)) return;

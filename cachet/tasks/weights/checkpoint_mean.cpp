@@ -19,8 +19,8 @@ namespace cachet::tasks {
 
 train::CheckpointMean mean_of_last_checkpoints(const std::filesystem::path& run, int64_t last) {
   const train::RunFolder folder = train::RunFolder::open(run);
-  const auto held = train::hold_newest_checkpoints(folder.checkpoints(), static_cast<size_t>(last),
-                                                   train::CheckpointChoice::regular);
+  const auto held =
+      train::hold_newest_checkpoints(folder.checkpoints(), static_cast<size_t>(last), train::CheckpointChoice::regular);
   const auto kept = static_cast<int64_t>(held.size());
   if (kept < last)
     throw io::Error(folder.checkpoints().string() + ": holds " + std::to_string(kept) + " checkpoints, not " +
