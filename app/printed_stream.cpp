@@ -1,6 +1,7 @@
 #include "app/printed_stream.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "cachet/config/utf8.h"
@@ -20,6 +21,11 @@ size_t incomplete_bytes(const std::string& text) {
     return length > back ? back : 0;
   }
   return 0;
+}
+
+/// Whether a word may begin at a place of a text: "s" is not a word of "does".
+bool begins_word(std::string_view text, size_t at) {
+  return at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0;
 }
 
 /// The arguments that have a line end, and the parts of such arguments before and after a "=", the longest first.
@@ -49,6 +55,10 @@ std::string PrintedStream::Buffer::shown(std::string_view text) const {
   std::string one_line(text);
   for (const std::string& word : words_)
     for (size_t at = 0; (at = one_line.find(word, at)) != std::string::npos;) {
+      if (!begins_word(one_line, at)) {
+        ++at;
+        continue;
+      }
       const std::string escaped = config::visible(word, "");
       one_line.replace(at, word.size(), escaped);
       at += escaped.size();

@@ -30,6 +30,10 @@ class ControlCharacters(runs.RunTest):
             self.assertIn(r"a\nb", done.stderr, words)
             self.assertNotIn("a\nb", done.stderr, words)
 
+    def test_a_line_that_ends_as_an_argument_does_ends(self):
+        done = command.run("train", "n\n", "s\n", "--bogus", cwd=self.folder)
+        self.assertIn("there is no option --bogus\nSee `cachet train --help`", done.stderr)
+
     def test_of_names_of_files(self):
         folder = self.folder / "classes"
         for split in ("train", "val"):
