@@ -17,9 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path old_path(fs::path path) {
-  const std::string suffix = ".old-" + std::to_string(getpid());
-  return path.replace_filename(name_with_suffix("." + path.filename().string(), suffix));
+/// A name that nothing has: a process of the same number may have been killed here before.
+fs::path old_path(const fs::path& path) {
+  std::string suffix = ".old-" + std::to_string(getpid());
+  while (true) {
+    fs::path old = path;
+    old.replace_filename(name_with_suffix("." + path.filename().string(), suffix));
+    std::error_code absent;
+    if (!fs::exists(fs::symlink_status(old, absent))) return old;
+    suffix += "-";
+  }
 }
 
 /// Makes a folder that was not there before: what an earlier process of the same number left, or a link, is not used.

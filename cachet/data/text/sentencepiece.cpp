@@ -31,8 +31,7 @@ std::string reason(const sentencepiece::util::Status& status) {
   // A word's pieces are numbered in 16 bits (bpe_model_trainer.h).
   if (text.find("numeric_limits<uint16_t>") != std::string::npos)
     return ": a word has more than 65535 characters, the most that BPE takes; put blanks or line ends into it, or "
-           "train "
-           "with --type unigram";
+           "train with --type unigram";
   const std::string said = config::plain_message(text);
   return said.empty() ? said : ": " + said;
 }
