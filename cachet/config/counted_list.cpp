@@ -1,5 +1,7 @@
 #include "cachet/config/counted_list.h"
 
+#include <string>
+
 namespace cachet::config {
 namespace {
 
@@ -29,11 +31,6 @@ std::vector<int64_t> counted_integers(const View& view, std::string_view key, co
 std::vector<double> counted_reals(const View& view, std::string_view key, const std::vector<double>& fallback,
                                   Count count, Range<double> range) {
   return counted(view, key, view.reals(key, fallback, range), fallback, count, "number");
-}
-
-std::vector<std::string> counted_texts(const View& view, std::string_view key, const std::vector<std::string>& fallback,
-                                       Count count) {
-  return counted(view, key, view.texts(key, fallback), fallback, count, "text");
 }
 
 }  // namespace cachet::config

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,13 +15,11 @@ struct Count {
   static constexpr Count exactly(size_t number) { return {number, number}; }
 };
 
-/// View::integers, View::reals and View::texts of so many entries. Another number of them is a problem with the key,
-/// and gives the default, so that no reader meets a list that it cannot use.
+/// View::integers and View::reals of so many entries. Another number of them is a problem with the key, and gives the
+/// default, so that no reader meets a list that it cannot use.
 std::vector<int64_t> counted_integers(const View& view, std::string_view key, const std::vector<int64_t>& fallback,
                                       Count count, Range<int64_t> range = {});
 std::vector<double> counted_reals(const View& view, std::string_view key, const std::vector<double>& fallback,
                                   Count count, Range<double> range = {});
-std::vector<std::string> counted_texts(const View& view, std::string_view key, const std::vector<std::string>& fallback,
-                                       Count count);
 
 }  // namespace cachet::config
