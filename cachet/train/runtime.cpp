@@ -150,11 +150,18 @@ std::optional<int64_t> available_bytes() {
     if (name == "MemAvailable:" && memory >> kib) available = kib * 1024;
     std::getline(memory, rest);
   }
-  int64_t most = 0, used = 0;
-  std::ifstream limit("/sys/fs/cgroup/memory.max"), current("/sys/fs/cgroup/memory.current");
-  if (limit >> most && current >> used)  // "max" is not a number
-    available = std::min(available.value_or(most), std::max<int64_t>(0, most - used));
+  if (const auto left = bytes_left_in_group("/sys/fs/cgroup")) available = std::min(available.value_or(*left), *left);
   return available;
+}
+
+std::optional<int64_t> bytes_left_in_group(const std::filesystem::path& group) {
+  int64_t most = 0, used = 0, files = 0;
+  std::ifstream limit(group / "memory.max"), current(group / "memory.current"), parts(group / "memory.stat");
+  if (!(limit >> most) || !(current >> used)) return std::nullopt;  // "max" is not a number
+  std::string name;
+  for (int64_t bytes = 0; parts >> name >> bytes;)
+    if (name == "inactive_file" || name == "active_file" || name == "slab_reclaimable") files += bytes;
+  return std::clamp<int64_t>(most - used + files, 0, most);
 }
 
 int64_t resident_bytes() {

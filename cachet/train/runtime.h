@@ -4,6 +4,7 @@
 #include <torch/nn/module.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 
 #include "cachet/io/tensor_map.h"
@@ -60,6 +61,10 @@ class RandomStateKept {
 /// Bytes of memory that this process could still take: what the machine has free, or a smaller limit of its control
 /// group. Nothing where the system does not say.
 std::optional<int64_t> available_bytes();
+
+/// Bytes that a control group (version 2, given by its folder) may still take, with those of cached files, which the
+/// kernel gives up for others. Nothing if the group has no limit.
+std::optional<int64_t> bytes_left_in_group(const std::filesystem::path& group);
 
 /// Bytes that this process has in memory now (its resident set).
 int64_t resident_bytes();
