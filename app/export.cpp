@@ -155,8 +155,9 @@ class PartsProgress {
 int export_folder(const ExportArguments& arguments) {
   const fs::path output = arguments.output.path;
   if (output.has_extension() && !fs::is_directory(output))
-    throw UsageError(output.string() + ": -o is a folder, or for the weights alone a file that ends in " +
-                     kWeightsSuffix);
+    throw UsageError(output.string() +
+                     ": -o is a folder whose name has no ending, or a folder that exists, or for the " +
+                     "weights alone a file that ends in " + kWeightsSuffix);
   if (!arguments.names.empty())
     throw UsageError(std::string("--names is of weights alone (-o FILE") + kWeightsSuffix + ")");
   const tasks::ExportSource source{arguments.model.path, arguments.model.all_settings()};

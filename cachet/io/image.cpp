@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cachet/io/error.h"
+#include "cachet/io/git_lfs.h"
 #include "cachet/io/image_metadata.h"
 #include "cachet/io/jpeg_codec.h"
 #include "cachet/io/luma.h"
@@ -89,6 +90,8 @@ DecodedImage decode_stored(std::span<const std::byte> bytes, std::string_view na
   const std::string_view format = format_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (format == "JPEG") return decode_jpeg(bytes, name, options);
   if (format == "PNG") return decode_png_region(bytes, name, options);
+  const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  if (text.starts_with(kGitLfsPointer)) throw Error(std::string(name) + ": " + kIsGitLfsPointer);
   throw Error(std::string(name) + ": " + (format.empty() ? "no image" : "a " + std::string(format) + " file") +
               "; only JPEG and PNG are read");
 }

@@ -40,6 +40,17 @@ fs::path make_temporary(const fs::path& path) {
   return temporary;
 }
 
+/// By anything but an empty folder.
+bool is_taken(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  return fs::exists(status) && !(fs::is_directory(status) && fs::is_empty(path, error));
+}
+
+[[noreturn]] void refuse(const fs::path& path) {
+  throw Error(path.string() + ": exists already; choose another name, or remove it");
+}
+
 /// Gives each the other's name in one step; false where the file system cannot.
 bool exchange_names(const fs::path& a, const fs::path& b) {
   return renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
@@ -50,10 +61,8 @@ bool exchange_names(const fs::path& a, const fs::path& b) {
 NewFolder::NewFolder(fs::path path, Taken taken) : path_(without_last_separator(std::move(path))) {
   std::error_code error;
   const bool is_folder = fs::is_directory(fs::symlink_status(path_, error));
-  const bool is_taken = fs::exists(fs::symlink_status(path_, error)) && !(is_folder && fs::is_empty(path_, error));
-  replaces_ = is_taken;
-  if (is_taken && !(is_folder && taken == Taken::replaced))
-    throw Error(path_.string() + ": exists already; choose another name, or remove it");
+  replaces_ = is_taken(path_);
+  if (replaces_ && !(is_folder && taken == Taken::replaced)) refuse(path_);
   temporary_ = make_temporary(path_);
 }
 
@@ -66,7 +75,12 @@ void NewFolder::finish() {
   sync_directory(temporary_);
   std::error_code ignored;
   if (!replaces_ || !fs::exists(fs::symlink_status(path_, ignored))) {
-    rename_durably(temporary_, path_);  // which takes the name of an empty folder, and of nothing else
+    try {
+      rename_durably(temporary_, path_);  // which takes the name of an empty folder, and of nothing else
+    } catch (const Error&) {
+      if (is_taken(path_)) refuse(path_);  // by another process, meanwhile
+      throw;
+    }
     return temporary_.clear();
   }
   if (exchange_names(temporary_, path_)) {

@@ -26,6 +26,7 @@ TrainState parse_train_state(const io::JsonFields& json) {
   state.samples = json.count("samples");
   state.evaluated = json.flag("evaluated");
   state.seconds = json.number("seconds");
+  if (state.seconds < 0) json.fail("'seconds' is below 0");
   if (!json.is_null("best")) state.best = json.number("best");
   state.best_step = json.count("best_step");
   state.evaluations_since_best = json.count("evaluations_since_best");

@@ -96,7 +96,7 @@ class Subwords(command.CommandTest):
             self.assertIn("--overwrite", self.refused(*words, "-o", "a.model", cwd=folder))
             self.assertIn(f"name {folder}/imdb/train", self.refused("data", "subwords", "--train", "imdb", "-o", "d.model", code=1,
                                                           cwd=folder))
-            self.assertIn("ocabulary size", self.refused("data", "subwords", "--train", "imdb/train", "-o", "d.model",
+            self.assertIn("use a --vocabulary of at most ", self.refused("data", "subwords", "--train", "imdb/train", "-o", "d.model",
                                                          code=1, cwd=folder))
             self.assertIn("--type", self.refused(*words, "-o", "d.model", "--type", "words", cwd=folder))
             self.assertFalse((root / "d.model").exists())

@@ -39,6 +39,7 @@ std::vector<BadJpeg> formats_and_frames(const std::string& good) {
   return {
       {"empty", "", "the file is empty"},
       {"a byte", "\xFF", "no image; only JPEG and PNG are read"},
+      {"a Git LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "run `git lfs pull`"},
       {"a text", "hello, world", "no image"},
       {"GIF", "GIF89a\1\0\1\0"s, "a GIF file; only JPEG and PNG are read"},
       {"BMP", "BM\x36\0\0\0"s, "a BMP file"},

@@ -71,7 +71,8 @@ TEST(NewFolder, ReplacesNothingThatCameMeanwhile) {
       std::ofstream(folder.path() / "new") << "text";
       std::filesystem::create_directory(root / "made");
       std::ofstream(root / "made/of_somebody") << "text";
-      EXPECT_NE(test::thrown_message<Error>([&] { folder.finish(); }).find("not empty"), std::string::npos);
+      EXPECT_EQ(test::thrown_message<Error>([&] { folder.finish(); }),
+                (root / "made").string() + ": exists already; choose another name, or remove it");
     }
     EXPECT_TRUE(std::filesystem::exists(root / "made/of_somebody"));
     EXPECT_EQ(entries_in(root.path()), 1);

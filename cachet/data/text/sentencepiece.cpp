@@ -10,6 +10,7 @@
 
 #include <exception>
 #include <optional>
+#include <regex>
 #include <unordered_map>
 
 #include "cachet/config/library_message.h"
@@ -32,6 +33,13 @@ std::string reason(const sentencepiece::util::Status& status) {
   if (text.find("numeric_limits<uint16_t>") != std::string::npos)
     return ": a word has more than 65535 characters, the most that BPE takes; put blanks or line ends into it, or "
            "train with --type unigram";
+  // It names options of its own program.
+  std::smatch numbers;
+  if (std::regex_search(text, numbers, std::regex("smaller than required_chars. ([0-9]+) vs ([0-9]+)")))
+    return ": the texts have characters for " + numbers[2].str() + " pieces, and the vocabulary has " +
+           numbers[1].str() + "; use a larger --vocabulary";
+  if (std::regex_search(text, numbers, std::regex("size too high \\(([0-9]+)\\).*value <= ([0-9]+)")))
+    return ": the texts give no " + numbers[1].str() + " pieces; use a --vocabulary of at most " + numbers[2].str();
   const std::string said = config::plain_message(text);
   return said.empty() ? said : ": " + said;
 }

@@ -24,7 +24,8 @@ struct SampleMaker {
   std::shared_ptr<ImageNotes> bad_images;
   uint64_t seed;
 
-  std::optional<DetectionSample> sample(const PlacedSample& placed, const BatchPlace& place) const {
+  std::optional<DetectionSample> sample(const PlacedSample& placed, const BatchPlace& place,
+                                        std::map<int64_t, std::string>& skipped) const {
     at::Tensor pixels;
     try {
       pixels = set->pixels(placed.index);
@@ -33,6 +34,7 @@ struct SampleMaker {
         throw io::Error("epoch " + std::to_string(place.epoch + 1) + ", batch " + std::to_string(place.number + 1) +
                         ": " + error.what() + "; data.on_bad_image = \"skip\" goes on without such images");
       bad_images->add(error.what());
+      skipped.emplace(placed.index, error.what());
       return std::nullopt;
     }
     const SampleRandom random{seed, static_cast<uint64_t>(place.epoch), static_cast<uint64_t>(placed.index)};
@@ -44,11 +46,13 @@ struct SampleMaker {
 
   DetectionBatch operator()(const BatchPlace& place) const {
     std::vector<DetectionSample> samples;
+    std::map<int64_t, std::string> skipped;
     for (const PlacedSample& placed : place.samples) {
-      if (auto made = sample(placed, place)) samples.push_back(*std::move(made));
+      if (auto made = sample(placed, place, skipped)) samples.push_back(*std::move(made));
     }
     DetectionBatch batch = collate(std::move(samples), transform.options().multiple);
     batch.number = place.number;
+    batch.skipped = std::move(skipped);
     return batch;
   }
 };

@@ -3,7 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cachet/config/view.h"
@@ -28,8 +30,9 @@ struct DetectionBatch {
   /// (B, 3, H, W) float32: samples side by side, each in the upper left corner, zeros beyond it. B is smaller than the
   /// batch size where images were skipped, and may be 0.
   at::Tensor images{};
-  std::vector<DetectionSample> samples{};  // without their pixels, which are in `images`
-  int64_t number = 0;                      // within the epoch
+  std::vector<DetectionSample> samples{};    // without their pixels, which are in `images`
+  int64_t number = 0;                        // within the epoch
+  std::map<int64_t, std::string> skipped{};  // images that could not be read, and why
 };
 
 /// Samples as one batch whose sides are multiples of `multiple`. Takes their pixels.

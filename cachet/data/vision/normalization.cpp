@@ -5,7 +5,9 @@
 #include <ATen/ops/tensor.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -54,6 +56,21 @@ Normalization Normalization::of_grey() const {
   return {{average(mean)}, {average(std)}};
 }
 
+namespace {
+
+/// What `key` holds, or `fallback` if it is absent; nothing after a problem, which was reported then.
+std::optional<std::vector<double>> reals_in_range(const config::View& view, const char* key,
+                                                  const std::vector<double>& fallback,
+                                                  const config::Range<double>& range) {
+  if (!view.has(key)) return view.reals(key, fallback, range);
+  const std::vector<double> refused{std::numeric_limits<double>::quiet_NaN()};
+  std::vector<double> values = view.reals(key, refused, range);
+  if (values.size() == 1 && std::isnan(values.front())) return std::nullopt;
+  return values;
+}
+
+}  // namespace
+
 NormalizationOptions read_normalization_options(const config::View& view, NormalizationOptions options) {
   static constexpr std::array<config::Choice<NormalizationSource>, 3> kSources{{
       {"automatic", NormalizationSource::automatic},
@@ -61,8 +78,11 @@ NormalizationOptions read_normalization_options(const config::View& view, Normal
       {"none", NormalizationSource::none},
   }};
   options.source = view.choice("source", options.source, kSources);
-  options.mean = view.reals("mean", options.mean, kChannelMeans);
-  options.std = view.reals("std", options.std, kChannelDeviations);
+  const std::optional mean = reals_in_range(view, "mean", options.mean, kChannelMeans),
+                      std = reals_in_range(view, "std", options.std, kChannelDeviations);
+  if (!mean || !std) return options;
+  options.mean = *mean;
+  options.std = *std;
   if (options.mean.empty() != options.std.empty()) {
     view.problem(options.mean.empty() ? "std" : "mean", "mean and std are given together or not at all");
   } else if (options.mean.size() != options.std.size()) {

@@ -264,12 +264,16 @@ class Detection::Evaluation {
     if (images_ != task_.validation_->size())
       throw std::runtime_error("records of " + std::to_string(images_) + " of " +
                                std::to_string(task_.validation_->size()) + " images are no whole evaluation");
+    if (unreadable_ == images_ && images_ > 0)
+      throw std::runtime_error("none of the " + std::to_string(images_) +
+                               " images of the evaluation could be read; the first: " + first_unreadable_);
     if (unreadable_ > 0) {
       report::Progress log({.mode = report::ProgressMode::none});
       log.log(std::to_string(unreadable_) + " of " + std::to_string(images_) +
               " images could not be read, and their objects count as missed; the first: " + first_unreadable_);
     }
     task_.evaluation_ = tally_.finish();
+    task_.evaluation_.unreadable = unreadable_;
     return task_.evaluation_.metrics();
   }
 

@@ -62,7 +62,7 @@ void Detection::answer_evaluation(int64_t first, const AnswerOptions&, const See
       if (next < batch->samples.size() && batch->samples[next].index == index)
         objects.objects = std::move(found[next++]);
       else
-        objects.problem = validation_->path(index).string() + " cannot be decoded";
+        objects.problem = batch->skipped.at(index);
       if (index >= first) seen(to_json_line(objects, class_names_));
     }
   }

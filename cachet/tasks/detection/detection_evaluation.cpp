@@ -87,6 +87,7 @@ train::Metrics DetectionEvaluation::metrics() const {
       masks ? std::vector<std::string>{"box_ap", "mask_ap"} : std::vector<std::string>{"box_ap"};
   for (const std::string& name : headings)
     if (!metrics.find(name)) metrics.set(name, std::numeric_limits<double>::quiet_NaN());
+  if (unreadable > 0) metrics.set("unreadable_images", static_cast<double>(unreadable));
   return metrics;
 }
 
@@ -100,6 +101,7 @@ std::vector<report::MetricDescription> detection_metrics(bool masks) {
                               /*decides=*/descriptions.empty()});
   }
   descriptions.push_back({"loss", "loss", ValueForm::fixed, Better::lower});
+  descriptions.push_back({"unreadable_images", "images that could not be read", ValueForm::whole});
   return descriptions;
 }
 

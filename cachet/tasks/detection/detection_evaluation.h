@@ -41,6 +41,7 @@ struct ShownImage {
 /// What an evaluation found.
 struct DetectionEvaluation {
   int64_t images = 0;
+  int64_t unreadable = 0;  // of these, images that could not be read: all their objects are missed
   OverlapNumbers boxes{};
   std::optional<OverlapNumbers> masks{};
   /// Which class each object was found as, (classes + 1)²: the last row are answers where nothing is, the last column
@@ -49,7 +50,7 @@ struct DetectionEvaluation {
   std::vector<ShownImage> best{}, worst{};
 
   /// "box_ap", "box_ap_stderr", "box_ap50", …, "mask_ap", …; what no object bears on is left out. If no
-  /// object was measured, "box_ap" and "mask_ap" are NaN.
+  /// object was measured, "box_ap" and "mask_ap" are NaN. If images could not be read, "unreadable_images".
   train::Metrics metrics() const;
 };
 

@@ -66,7 +66,8 @@ bool fits(const DetectionEvaluation& evaluation, int64_t classes) {
 
 std::string to_json(const DetectionEvaluation& evaluation, const std::vector<std::string>& class_names) {
   if (evaluation.images == 0) return {};
-  ordered_json json{{"images", evaluation.images}, {"boxes", to_json(evaluation.boxes)}};
+  ordered_json json{
+      {"images", evaluation.images}, {"unreadable", evaluation.unreadable}, {"boxes", to_json(evaluation.boxes)}};
   if (evaluation.masks) json["masks"] = to_json(*evaluation.masks);
   json["confusion"] = evaluation.confusion;
   json["best"] = to_json(evaluation.best, class_names);
@@ -78,6 +79,7 @@ std::optional<DetectionEvaluation> detection_evaluation_from_json(const std::str
   const auto json = io::parse_json<ordered_json>(text);
   DetectionEvaluation evaluation;
   evaluation.images = whole_number(json.at("images"));
+  if (json.contains("unreadable")) evaluation.unreadable = whole_number(json.at("unreadable"));
   evaluation.boxes = overlap_numbers_from(json.at("boxes"));
   if (json.contains("masks")) evaluation.masks = overlap_numbers_from(json["masks"]);
   evaluation.confusion = json.at("confusion").get<std::vector<int64_t>>();

@@ -6,6 +6,8 @@
 
 #include <stdexcept>
 
+#include "tests/support/thrown_message.h"
+
 namespace cachet::data {
 namespace {
 
@@ -71,7 +73,11 @@ TEST(NormalizationOptions, AreReadFromARecipe) {
   EXPECT_EQ(read("mean = [0.5, 0.25, 0]\nstd = [1, 1, 0.5]").mean, (std::vector<double>{0.5, 0.25, 0}));
   EXPECT_THROW(read("mean = [0.5]"), config::Error);
   EXPECT_THROW(read("mean = [0.5]\nstd = [1, 1]"), config::Error);
-  EXPECT_THROW(read("mean = [0.5]\nstd = [0]"), config::Error);
+  for (const char* text : {"mean = [0.5]\nstd = [0]", "std = [0]\nmean = [0.5, 0.5]"}) {
+    const std::string said = test::thrown_message<config::Error>([&] { read(text); });
+    EXPECT_NE(said.find("must be at least 1e-06"), std::string::npos) << said;
+    EXPECT_EQ(said.find("together"), std::string::npos) << said;
+  }
   EXPECT_THROW(read("source = \"dat\""), config::Error);
 }
 

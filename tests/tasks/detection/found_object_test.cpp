@@ -173,7 +173,7 @@ TEST(DetectionTally, HasNoNumberWithoutObjects) {
   EXPECT_FALSE(DetectionTally(2, false).finish().metrics().find("mask_ap"));
   EXPECT_TRUE(to_json(evaluation, kNames).empty());
   EXPECT_TRUE(detection_metrics(true)[0].decides);
-  EXPECT_EQ(detection_metrics(true).size(), 25u);
+  EXPECT_EQ(detection_metrics(true).size(), 26u);
 }
 
 TEST(StrokeText, StaysWithinItsHeightAndWidth) {
