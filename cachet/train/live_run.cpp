@@ -242,10 +242,6 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
                              " of an epoch that has " + std::to_string(batches_per_epoch_) +
                              ": the training data changed");
   }
-  if (saved.threads > kMostThreads)
-    throw std::runtime_error("the checkpoint says that its run had " + std::to_string(saved.threads) +
-                             " threads, more than the " + std::to_string(kMostThreads) +
-                             " that a run may have: its state.json is damaged");
   io::load_state_dict(task_.model(), checkpoint.model, {.conversion = io::LoadPolicy::Conversion::kNone});
   if (saved.step > 0 && checkpoint.optimizer.empty() && training_step_.optimizer().keeps_state())
     throw std::runtime_error("the checkpoint has no state of the optimizer, which " + std::to_string(saved.step) +

@@ -13,7 +13,6 @@ constexpr std::array<config::Choice<PrecisionWord>, 3> kPrecisions{
 
 constexpr config::Range<int64_t> kAtLeastOne{.least = 1, .most = int64_t{1} << 40};
 constexpr config::Range<double> kNoLessThanZero{.least = 0};
-constexpr int64_t kMostTrainingThreads = 1024;  // with 2,048 LibTorch crashes in a training step
 
 // A run keeps what "auto" meant where it began, so that it goes on with that elsewhere.
 Precision decided_precision(const config::View& view, PrecisionWord word, const DeviceChoice& device) {
@@ -62,7 +61,7 @@ TrainOptions read_train_options(const config::View& view) {
   const PrecisionWord precision = view.choice("precision", PrecisionWord::float32, kPrecisions);
   options.device = read_device(view, "device");
   options.precision = decided_precision(view, precision, options.device);
-  options.threads = view.integer("threads", options.threads, {.least = 0, .most = kMostTrainingThreads});
+  options.threads = view.integer("threads", options.threads, {.least = 0, .most = kMostThreads});
   options.deterministic = view.boolean("deterministic", options.deterministic);
   options.init = view.text("init", options.init);
   options.init_partial = view.boolean("init_partial", options.init_partial);

@@ -17,7 +17,8 @@ enum class Precision {
   bfloat16,  // float32 weights under autocast
 };
 
-inline constexpr int64_t kMostThreads = 4096;
+/// The most threads that a run may have. With 2,048 LibTorch crashes in a training step.
+inline constexpr int64_t kMostThreads = 1024;
 
 /// The table [train] of a recipe.
 struct TrainOptions {

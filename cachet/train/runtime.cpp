@@ -67,7 +67,7 @@ int default_threads() {
   if (const char* asked = std::getenv("OMP_NUM_THREADS"))
     if (const long threads = std::strtol(asked, nullptr, 10); threads > 0 && threads <= kMostThreads)
       return static_cast<int>(threads);
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return static_cast<int>(std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, kMostThreads));
 }
 
 /// Starts so many threads for a moment. Throws std::runtime_error if the system does not start all of them.

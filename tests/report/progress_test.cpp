@@ -31,7 +31,7 @@ struct Pipe : test::Channel {
 
 class ProgressTest : public ::testing::Test {
  private:
-  test::Variable term_{"TERM", "xterm"}, locale_{"LC_ALL", "C.UTF-8"}, colour_{"NO_COLOR", nullptr},
+  test::EnvironmentVariable term_{"TERM", "xterm"}, locale_{"LC_ALL", "C.UTF-8"}, colour_{"NO_COLOR", nullptr},
       columns_{"COLUMNS", nullptr};
 };
 
@@ -171,7 +171,7 @@ TEST_F(ProgressTest, PlainLinesElsewhere) {
 }
 
 TEST_F(ProgressOnTerminalTest, ADumbTerminalGetsPlainLines) {
-  const test::Variable dumb("TERM", "dumb");
+  const test::EnvironmentVariable dumb("TERM", "dumb");
   const test::Terminal terminal(80);
   EXPECT_EQ(Progress({ProgressMode::automatic, 10, terminal.inner}).mode(), ProgressMode::plain);
 }
@@ -209,7 +209,7 @@ TEST_F(ProgressTest, AClosedPipeIsSurvived) {
 }
 
 TEST_F(ProgressOnTerminalTest, NoColorIsRespected) {
-  const test::Variable refusal("NO_COLOR", "1");
+  const test::EnvironmentVariable refusal("NO_COLOR", "1");
   const test::Terminal terminal(80);
   Progress progress({ProgressMode::automatic, 10, terminal.inner});
   progress.update(a_state(100));

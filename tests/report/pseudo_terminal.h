@@ -5,27 +5,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/environment_variable.h"
+
 namespace cachet::report::test {
 
-/// Sets a variable for the length of a test.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    const char* before = std::getenv(name);
-    if (before != nullptr) before_ = before;
-    value == nullptr ? unsetenv(name) : setenv(name, value, 1);
-  }
-  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
+using cachet::test::EnvironmentVariable;
 
 /// Two connected descriptors: what is written to `inner` is read from `outer`.
 struct Channel {

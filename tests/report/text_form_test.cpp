@@ -15,7 +15,7 @@ class TextFormTest : public ::testing::Test {
   }
 
  private:
-  test::Variable term_{"TERM", "dumb"}, locale_{"LC_ALL", "C.UTF-8"}, columns_{"COLUMNS", nullptr};
+  test::EnvironmentVariable term_{"TERM", "dumb"}, locale_{"LC_ALL", "C.UTF-8"}, columns_{"COLUMNS", nullptr};
 };
 
 TEST_F(TextFormTest, ATerminalSaysHowWideItIs) {
@@ -23,7 +23,7 @@ TEST_F(TextFormTest, ATerminalSaysHowWideItIs) {
   EXPECT_EQ(TextForm::of(terminal.inner).columns, 72);
   EXPECT_FALSE(TextForm::of(terminal.inner).whole);
   for (const auto& [wished, columns] : {std::pair("50", 50), {"", 72}, {"0", 72}, {"-3", 72}, {"12x", 72}}) {
-    const test::Variable variable("COLUMNS", wished);
+    const test::EnvironmentVariable variable("COLUMNS", wished);
     EXPECT_EQ(TextForm::of(terminal.inner).columns, columns) << wished;
   }
 }
@@ -31,14 +31,14 @@ TEST_F(TextFormTest, ATerminalSaysHowWideItIs) {
 TEST_F(TextFormTest, ALocaleSaysWhichSignsThereAre) {
   const test::Terminal terminal(72);
   EXPECT_TRUE(TextForm::of(terminal.inner).unicode);
-  const test::Variable locale("LC_ALL", "C");
+  const test::EnvironmentVariable locale("LC_ALL", "C");
   EXPECT_FALSE(TextForm::of(terminal.inner).unicode);
 }
 
 TEST_F(TextFormTest, WhatIsNoTerminalGetsAll) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  const test::Variable locale("LC_ALL", "C"), columns("COLUMNS", "40");
+  const test::EnvironmentVariable locale("LC_ALL", "C"), columns("COLUMNS", "40");
   const TextForm form = TextForm::of(ends[1]);
   EXPECT_TRUE(form.whole);
   EXPECT_TRUE(form.unicode);

@@ -221,7 +221,7 @@ TEST_F(OwnFiles, AStepThatIsNoWholeNumberIsRefusedByName) {
 TEST_F(OwnFiles, ThreadsBeyondWhatARecipeMayHaveAreRefused) {
   change_state(checkpoint(), [](OwnJson& state) { state["threads"] = 100000; });
   const std::string said = test::thrown_message<DamagedCheckpoint>([&] { test::train_toy(run()); });
-  EXPECT_NE(said.find("'threads' is 100000, not a whole number from 0 to 4096"), std::string::npos) << said;
+  EXPECT_NE(said.find("'threads' is 100000, not a whole number from 0 to 1024"), std::string::npos) << said;
 }
 
 TEST_F(OwnFiles, AStateOfAnotherStepThanItsManifestIsRefused) {

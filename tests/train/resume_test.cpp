@@ -10,6 +10,7 @@
 #include "cachet/io/read_file.h"
 #include "cachet/io/sha256.h"
 #include "cachet/train/manifest.h"
+#include "tests/support/environment_variable.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/train/toy_run.h"
 
@@ -104,10 +105,12 @@ TEST(Resume, TakesTheThreadsThatTheRunHad) {
   const TemporaryDirectory folder;
   const std::vector<std::string> any{"train.threads=0"};
   const int before = at::get_num_threads();
-  at::set_num_threads(2);
-  EXPECT_EQ(train_toy(folder / "run", interrupt_at(1, 2), any).ending, Ending::interrupted);
-  at::set_num_threads(1);
-  EXPECT_EQ(train_toy(folder / "run", {}, any).ending, Ending::finished);
+  const auto train_where = [&](const char* threads, const ToyHooks& hooks) {
+    const test::EnvironmentVariable asked("OMP_NUM_THREADS", threads);
+    return train_toy(folder / "run", hooks, any).ending;
+  };
+  EXPECT_EQ(train_where("2", interrupt_at(1, 2)), Ending::interrupted);
+  EXPECT_EQ(train_where("1", {}), Ending::finished);
   EXPECT_EQ(at::get_num_threads(), 2);
   EXPECT_EQ(test::last_checkpoint(folder / "run").state.threads, 2);
   at::set_num_threads(before);
