@@ -76,4 +76,16 @@ std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes
   return read_whole<std::string>(path, max_bytes);
 }
 
+void for_each_piece_of_file(const std::filesystem::path& path, size_t piece_bytes,
+                            const std::function<void(std::span<const std::byte> piece)>& use) {
+  InputFile file(path);
+  std::vector<std::byte> bytes(static_cast<size_t>(std::min<uint64_t>(file.size(), piece_bytes)));
+  for (uint64_t left = file.size(); left > 0;) {
+    const std::span<std::byte> piece = std::span(bytes).first(std::min<uint64_t>(left, bytes.size()));
+    file.read(piece);
+    use(piece);
+    left -= piece.size();
+  }
+}
+
 }  // namespace cachet::io

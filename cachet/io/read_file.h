@@ -36,4 +36,9 @@ class InputFile {
 std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes);
 std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes);
 
+/// Gives a regular file in pieces of `piece_bytes`, the last one as long as what is left. Throws io::Error as InputFile
+/// does.
+void for_each_piece_of_file(const std::filesystem::path& path, size_t piece_bytes,
+                            const std::function<void(std::span<const std::byte> piece)>& use);
+
 }  // namespace cachet::io

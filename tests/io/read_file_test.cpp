@@ -23,6 +23,24 @@ TEST(ReadFile, ReadsWholeFiles) {
   EXPECT_TRUE(read_file(folder / "empty", 0).empty());
 }
 
+TEST(ReadFile, GivesAFileInPieces) {
+  const test::TemporaryDirectory folder;
+  const auto pieces = [&](const std::string& text) {
+    test::write_bytes(folder / "a", text);
+    std::vector<std::string> all;
+    for_each_piece_of_file(folder / "a", 4, [&](std::span<const std::byte> piece) {
+      all.emplace_back(reinterpret_cast<const char*>(piece.data()), piece.size());
+    });
+    return all;
+  };
+  using Pieces = std::vector<std::string>;
+  EXPECT_EQ(pieces(""), Pieces{});
+  EXPECT_EQ(pieces("abc"), Pieces{"abc"});
+  EXPECT_EQ(pieces("abcdefgh"), (Pieces{"abcd", "efgh"}));
+  EXPECT_EQ(pieces("abcdefghi"), (Pieces{"abcd", "efgh", "i"}));
+  EXPECT_THROW(for_each_piece_of_file(folder.path(), 4, [](auto) {}), Error);
+}
+
 TEST(ReadFile, RefusesWhatIsNoRegularFileAndDoesNotWait) {
   const test::TemporaryDirectory folder;
   ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);

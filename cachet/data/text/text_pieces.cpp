@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "cachet/io/compressed.h"
 #include "cachet/io/error.h"
@@ -67,20 +65,11 @@ class WholeLines {
 void for_each_piece(const std::filesystem::path& text, const std::function<void(std::string_view lines)>& use,
                     size_t longest_word) {
   WholeLines lines(text, use, longest_word);
-  const auto add = [&](std::span<const uint8_t> bytes) {
-    lines.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  };
-  if (text.extension() == ".gz" || text.extension() == ".xz") {
+  const auto add = [&](const auto& bytes) { lines.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()}); };
+  if (text.extension() == ".gz" || text.extension() == ".xz")
     io::for_each_decompressed_piece(text, kMostTextBytes, add);
-  } else {
-    io::InputFile file(text);
-    std::vector<uint8_t> piece;
-    for (uint64_t left = file.size(); left > 0; left -= piece.size()) {
-      piece.resize(static_cast<size_t>(std::min<uint64_t>(left, kPieceOfText)));
-      file.read(std::as_writable_bytes(std::span(piece)));
-      add(piece);
-    }
-  }
+  else
+    io::for_each_piece_of_file(text, kPieceOfText, add);
   lines.finish();
 }
 
