@@ -10,11 +10,11 @@
 #include "app/precision_note.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
-#include "cachet/analysis/meta_model.h"
 #include "cachet/io/folder_path.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/step_memory.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
 #include "cachet/train/earlier_values.h"
@@ -223,30 +223,16 @@ std::vector<std::string> command_words() {
   return words;
 }
 
-namespace {
-
-/// Before memory is taken. Throws std::runtime_error if the model's weights and their gradients alone do not fit into
-/// this machine's.
-void require_memory(const tasks::RecipePlan& plan) {
-  int64_t bytes = 0;
-  for (const auto& parameter : analysis::build_on_meta(plan.model())->parameters())
-    bytes += 2 * static_cast<int64_t>(parameter.nbytes());
-  const std::optional<int64_t> available = train::available_bytes();
-  if (available && bytes > *available)
-    throw std::runtime_error("the weights of the model and their gradients take " + report::format_bytes(bytes) +
-                             ", and this machine has " + report::format_bytes(*available) +
-                             " of memory free; make the model smaller");
-}
-
-}  // namespace
-
 int look_at_training(const TrainArguments& arguments, const config::Document& document, const tasks::RecipePlan& plan,
                      size_t runs) {
   if (arguments.print) {
     std::cout << document.resolved_toml(/*with_origins=*/true);
     return kDone;
   }
-  require_memory(plan);
+  if (arguments.resume)
+    tasks::require_memory(plan.model());
+  else
+    tasks::require_memory_of_new_run(plan.model());
   print_line("model", plan.model().name);
   if (const auto note = precision_note(plan)) print_line("precision", *note);
   if (const auto why = plan.task->absent_data())
@@ -263,7 +249,10 @@ std::unique_ptr<tasks::Task> task_to_train(const TrainArguments& arguments, cons
     throw std::runtime_error(
         gone_on_with->string() +
         ": holds weights alone, from which no run goes on; a recipe begins from them by train.init");
-  require_memory(plan);
+  if (gone_on_with)
+    tasks::require_memory(plan.model());
+  else
+    tasks::require_memory_of_new_run(plan.model());
   auto task = plan.build();
   if (gone_on_with && !train::newest_checkpoints(train::RunFolder::open(*gone_on_with).checkpoints()).empty())
     return task;

@@ -2,9 +2,12 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/linalg_qr.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
+#include <torch/nn/init.h>
 
 #include <cmath>
 #include <limits>
@@ -63,6 +66,18 @@ at::Tensor& orthogonal_(at::Tensor& matrices) {
   // With the signs of R's diagonal the distribution is uniform over all orthogonal matrices.
   matrices.copy_(q * r.diagonal(0, -2, -1).sign().unsqueeze(-2));
   return matrices;
+}
+
+at::Tensor zeros(at::IntArrayRef sizes) { return weights_are_left ? at::empty(sizes) : at::zeros(sizes); }
+
+ConvolutionWeights convolution_weights(int64_t outputs, int64_t inputs, int64_t side) {
+  ConvolutionWeights drawn{at::empty({outputs, inputs, side, side}), at::empty({outputs})};
+  if (weights_are_left) return drawn;
+  const at::NoGradGuard no_grad;
+  torch::nn::init::kaiming_uniform_(drawn.weight, std::sqrt(5.0));
+  const double edge = 1 / std::sqrt(static_cast<double>(inputs * side * side));
+  drawn.bias.uniform_(-edge, edge);
+  return drawn;
 }
 
 WithoutInitialization::WithoutInitialization() : before_(weights_are_left) { weights_are_left = true; }

@@ -21,8 +21,18 @@ at::Tensor& xavier_uniform_(at::Tensor& matrices);
 /// Fills the square matrices (…, n, n) in place with random orthogonal ones (Saxe et al., arXiv 1312.6120).
 at::Tensor& orthogonal_(at::Tensor& matrices);
 
-/// While it lives, the functions above leave tensors of this thread as they are: for models whose weights are
-/// never looked at, or are replaced at once. Drawing them is what building a model takes its time for.
+/// A new tensor of zeros: weights, or the state of a module.
+at::Tensor zeros(at::IntArrayRef sizes);
+
+/// A new weight (out, in, side, side) of a convolution and its bias, both drawn as LibTorch's Conv2d draws them.
+struct ConvolutionWeights {
+  at::Tensor weight, bias;
+};
+ConvolutionWeights convolution_weights(int64_t outputs, int64_t inputs, int64_t side);
+
+/// While it lives, the functions above leave tensors of this thread as they are, or as they were allocated: for models
+/// whose weights are never looked at, or are replaced at once. Drawing them is what building a model takes its time
+/// for.
 class WithoutInitialization {
  public:
   WithoutInitialization();

@@ -10,6 +10,7 @@
 #include "cachet/config/document.h"
 #include "cachet/models/registry.h"
 #include "cachet/nn/norm/norm.h"
+#include "tests/support/peak_memory.h"
 
 namespace cachet::analysis {
 namespace {
@@ -64,6 +65,21 @@ TEST(MetaModel, EveryModelHasAShapeFunctionForAllThatItCalls) {
 
 TEST(MetaModel, AnAdaptiveVocabularyOfAnySizeTakesNoMemoryAndNoProducts) {
   EXPECT_NO_THROW(run_on_meta("transformer_xl_wt103_base", {"model.vocabulary=16777216"}));
+}
+
+TEST(MetaModel, LargeWeightsAndCachesTakeNoMemory) {
+  if (!test::reset_peak_memory()) GTEST_SKIP() << "the system does not tell the peak";
+  const uint64_t before = test::peak_memory();
+  const auto build = [](const std::string& name, const std::vector<std::string>& settings) {
+    config::Document document;
+    for (const std::string& setting : settings) document.set(setting);
+    return build_on_meta(models::read_model(name, document.root().table("model")));
+  };
+  build("pvt_tiny", {"model.embed_dims=[16384, 16384, 16384, 16384]"});
+  build("retinanet_pvt_tiny_fpn", {"model.neck.out_channels=16384"});
+  build("vit_tiny_patch16_224", {"model.cache.kind=grc", "model.cache.length=1000000"});
+  build("vit_tiny_patch16_224", {"model.cache.kind=fifo", "model.cache.length=1000000"});
+  EXPECT_LT(test::peak_memory() - before, uint64_t{1} << 30);
 }
 
 TEST(MetaModel, ShapesAreThoseOfTheCpu) {

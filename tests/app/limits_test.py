@@ -60,9 +60,13 @@ class Limits(command.FolderTest):
             self.assertGreater(json.loads(output)["parameters"], 1 << 32)
 
     def test_a_cache_that_fits_no_machine(self):
-        output, errors = self.within_bounds("train", "demo_cached", "--dry-run", "--set", "model.cache.length=1000000", code=2)
-        self.assertEqual(output, "")
-        self.assertIn("model.cache.length: must be at least 1 and at most 65536, not 1000000", errors)
+        runs.write_images(self.folder / "images")
+        (self.folder / "tiny.toml").write_text(runs.RECIPE)
+        for recipe, words in (("demo_cached", ["--dry-run"]), ("tiny.toml", ["--dry-run"]), ("tiny.toml", ["--run", "run"])):
+            errors = self.refusal("train", recipe, *words, "--set", "model.cache.length=1000000")
+            self.assertRegex(errors, "model.cache.length: a new run may have at most 65536 slots, not 1000000, for which a step takes about .*B")
+        self.assertFalse((self.folder / "run").exists())
+        self.within_bounds("summary", "demo_cached", "--set", "model.cache.length=1000000")
 
     def test_a_model_that_fits_no_machine(self):
         runs.write_images(self.folder / "images")

@@ -1,14 +1,13 @@
 #include "cachet/models/detection/convolution.h"
 
-#include <ATen/ops/zeros.h>
-
 #include "cachet/models/map_convolution.h"
+#include "cachet/nn/initialization.h"
 
 namespace cachet::models {
 
 Convolution::Convolution(const ConvolutionOptions& o) : Cloneable("Conv2d"), stride_(o.stride), padding_(o.side / 2) {
-  weight = register_parameter("weight", at::zeros({o.outputs, o.inputs, o.side, o.side}));
-  bias = register_parameter("bias", at::zeros({o.outputs}));
+  weight = register_parameter("weight", nn::zeros({o.outputs, o.inputs, o.side, o.side}));
+  bias = register_parameter("bias", nn::zeros({o.outputs}));
 }
 
 at::Tensor Convolution::forward(const at::Tensor& map) const {

@@ -1,8 +1,7 @@
 #include "cachet/models/vision/patch_embedding.h"
 
-#include <torch/nn/modules/conv.h>
-
 #include "cachet/models/map_convolution.h"
+#include "cachet/nn/initialization.h"
 
 namespace cachet::models {
 namespace {
@@ -17,9 +16,9 @@ PatchEmbedding::PatchEmbedding(const PatchEmbeddingOptions& o)
       stride_(o.stride),
       padding_(size_ > stride_ ? size_ / 2 : 0) {
   proj_ = register_module("proj", std::make_shared<nn::ModuleGroup>("Conv2d"));
-  const torch::nn::Conv2d drawn(torch::nn::Conv2dOptions(o.channels, o.embed_dim, size_));  // as LibTorch draws weights
-  weight_ = proj_->register_parameter("weight", drawn->weight);
-  bias_ = proj_->register_parameter("bias", drawn->bias);
+  const auto [weight, bias] = nn::convolution_weights(o.embed_dim, o.channels, size_);
+  weight_ = proj_->register_parameter("weight", weight);
+  bias_ = proj_->register_parameter("bias", bias);
   if (o.norm) norm_ = register_module("norm", nn::make_norm(*o.norm, o.embed_dim, kPatchNormEps));
 }
 

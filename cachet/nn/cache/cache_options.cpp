@@ -29,14 +29,13 @@ constexpr std::array<config::Choice<CacheGradient>, 3> kGradients{
 constexpr std::array<config::Choice<CacheGates>, 2> kGates{
     {{"learned", CacheGates::learned}, {"half", CacheGates::half}}};
 
-// More slots than any block has tokens. A step keeps some ten numbers of each slot and channel.
-constexpr int64_t kMostCacheLength = 65'536;
+constexpr int64_t kMostReadCacheLength = 1'000'000;  // version 0.1.0 trained with as many slots
 
 // The keys that all caches have.
 template <class Options>
 void read_layer_options(const config::View& table, Streams streams, Options& options) {
   options.ratio = table.real("ratio", options.ratio, {0.0, 1.0, /*least_excluded=*/true});
-  if (table.has("length")) options.length = table.integer("length", 64, {1, kMostCacheLength});
+  if (table.has("length")) options.length = table.integer("length", 64, {1, kMostReadCacheLength});
   options.share_start = table.real("share_start", options.share_start, {-20.0, 20.0});
   options.positional_convolution = table.boolean("positional_convolution", options.positional_convolution);
   options.scope = table.choice("scope", options.scope, kScopes);

@@ -4,8 +4,9 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/sort.h>
-#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
+
+#include "cachet/nn/initialization.h"
 
 namespace cachet::nn {
 
@@ -14,7 +15,7 @@ FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model
   if (!options.length) memory_layout_ = {layout.grid, layout.class_tokens, {}};
   const int64_t width = cache_dim(options.ratio, dim);
   TORCH_CHECK(width >= 1, "fifo_cache: ratio ", options.ratio, " of ", dim, " channels leaves none");
-  tokens = register_buffer("tokens", at::zeros({1, options.length.value_or(model_tokens), width}));
+  tokens = register_buffer("tokens", zeros({1, options.length.value_or(model_tokens), width}));
 }
 
 // The last Tm of [cache, valid tokens], lane by lane. cache (B or 1, Tm, Dm), x (B, L, Dm) -> (B, Tm, Dm)

@@ -8,6 +8,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
+#include "cachet/nn/initialization.h"
 #include "cachet/ops/product.h"
 #include "cachet/ops/resize_tokens.h"
 
@@ -54,7 +55,7 @@ GatedRecurrentCache::GatedRecurrentCache(const GatedRecurrentCacheOptions& optio
   candidate_ = register_module("candidate", std::make_shared<Linear>(2 * width, width));
   if (options.variant == GatedRecurrentCacheVariant::official)
     norm_ = register_module("norm", std::make_shared<LayerNorm>(width, kCandidateNormEps));
-  tokens = register_buffer("tokens", at::zeros({1, length, width}));
+  tokens = register_buffer("tokens", zeros({1, length, width}));
 }
 
 torch::Tensor GatedRecurrentCache::compress(const torch::Tensor& source, const TokenLayout& layout) const {

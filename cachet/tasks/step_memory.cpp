@@ -1,0 +1,63 @@
+#include "cachet/tasks/step_memory.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "cachet/analysis/meta_model.h"
+#include "cachet/nn/cache/cache_options.h"
+#include "cachet/report/format.h"
+#include "cachet/train/runtime.h"
+
+namespace cachet::tasks {
+namespace {
+
+constexpr int64_t kStepCopiesOfACache = 10;  // about as many tensors of its size as a step of training keeps
+
+struct StepMemory {
+  int64_t weight_bytes = 0, cache_bytes = 0;
+  int64_t longest_cache = 0;  // slots
+};
+
+StepMemory memory_of_step(const models::ModelPlan& plan) {
+  const auto model = analysis::build_on_meta(plan);
+  StepMemory memory;
+  for (const auto& parameter : model->parameters())
+    memory.weight_bytes += 2 * static_cast<int64_t>(parameter.nbytes());  // and its gradient
+  for (const auto& module : model->modules()) {
+    if (std::dynamic_pointer_cast<nn::Cache>(module) == nullptr) continue;
+    const at::Tensor tokens = module->named_buffers(/*recurse=*/false)["tokens"];
+    memory.cache_bytes += kStepCopiesOfACache * static_cast<int64_t>(tokens.nbytes());
+    memory.longest_cache = std::max(memory.longest_cache, tokens.size(1));
+  }
+  return memory;
+}
+
+void require_free(const StepMemory& needed) {
+  const int64_t bytes = needed.weight_bytes + needed.cache_bytes;
+  const std::optional<int64_t> available = train::available_bytes();
+  if (!available || bytes <= *available) return;
+  const bool of_caches = needed.cache_bytes > needed.weight_bytes;
+  throw std::runtime_error(
+      (of_caches ? "model.cache.length: " : "") + std::string("the weights of the model and their gradients take ") +
+      report::format_bytes(needed.weight_bytes) + ", its caches take " + report::format_bytes(needed.cache_bytes) +
+      " in a step, and this machine has " + report::format_bytes(*available) + " of memory free; make the " +
+      (of_caches ? "caches shorter" : "model smaller"));
+}
+
+}  // namespace
+
+void require_memory(const models::ModelPlan& plan) { require_free(memory_of_step(plan)); }
+
+void require_memory_of_new_run(const models::ModelPlan& plan) {
+  const StepMemory needed = memory_of_step(plan);
+  if (needed.longest_cache > nn::kMostCacheLength)
+    throw std::runtime_error("model.cache.length: a new run may have at most " + std::to_string(nn::kMostCacheLength) +
+                             " slots, not " + std::to_string(needed.longest_cache) + ", for which a step takes about " +
+                             report::format_bytes(needed.cache_bytes));
+  require_free(needed);
+}
+
+}  // namespace cachet::tasks
