@@ -75,7 +75,11 @@ Reading<double> read_real(const Node& node, const Range<double>& range) {
 }
 
 Reading<std::string> read_text(const Node& node) {
-  if (const auto* value = std::get_if<std::string>(&node.value)) return {*value, ""};
+  if (const auto* value = std::get_if<std::string>(&node.value)) {
+    // A path, and what an exception says, end at it.
+    if (value->find('\0') != std::string::npos) return {std::nullopt, "must not have the character U+0000"};
+    return {*value, ""};
+  }
   const bool quotable = node.table() == nullptr && !std::holds_alternative<List>(node.value);
   return {std::nullopt, "must be a text, not " + describe(node) + (quotable ? "; put it in quotes" : "")};
 }

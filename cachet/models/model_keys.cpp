@@ -5,6 +5,24 @@ namespace {
 
 constexpr int64_t kMostPixels = 1 << 14;
 
+/// Whether a cache's channels and heads go together.
+bool check_cache_width(const config::View& table, const nn::CachedLayerOptions& options, int64_t embed_dim,
+                       int64_t num_heads, std::string_view where) {
+  const int64_t width = nn::cache_dim(options.ratio, embed_dim);
+  const config::View cache_table = table.table("cache");
+  const std::string memory = "gives a memory of " + std::to_string(width) + " channels";
+  if (width == 0 || width % num_heads != 0) {
+    cache_table.problem("ratio", memory + " (ratio of embed_dim " + std::to_string(embed_dim) + std::string(where) +
+                                     "), which " + std::to_string(num_heads) + " heads do not divide");
+    return false;
+  }
+  if (options.positional_convolution && embed_dim % width != 0)
+    cache_table.problem("ratio", memory + ", which must divide embed_dim " + std::to_string(embed_dim) +
+                                     std::string(where) +
+                                     " for the positional convolution; choose 1/n, or positional_convolution = false");
+  return true;
+}
+
 }  // namespace
 
 void read_image_shape(const config::View& table, ImageShape& image) {
@@ -27,20 +45,22 @@ void read_dropout(const config::View& table, double& dropout, double& stochastic
   stochastic_depth = table.real("stochastic_depth", stochastic_depth, {0.0, 0.99});
 }
 
-void check_cache_width(const config::View& table, const nn::CacheOptions& cache, int64_t embed_dim, int64_t num_heads,
-                       std::string_view where) {
-  const std::optional<nn::CachedLayerOptions> options = nn::cached_layer_options(cache);
-  if (!options) return;
-  const auto number = [](int64_t n) { return std::to_string(n); };
-  const int64_t width = nn::cache_dim(options->ratio, embed_dim);
-  const config::View cache_table = table.table("cache");
-  const std::string memory = "gives a memory of " + number(width) + " channels";
-  if (width == 0 || width % num_heads != 0)
-    cache_table.problem("ratio", memory + " (ratio of embed_dim " + number(embed_dim) + std::string(where) +
-                                     "), which " + number(num_heads) + " heads do not divide");
-  else if (options->positional_convolution && embed_dim % width != 0)
-    cache_table.problem("ratio", memory + ", which must divide embed_dim " + number(embed_dim) + std::string(where) +
-                                     " for the positional convolution; choose 1/n, or positional_convolution = false");
+void check_plug_ins(const config::View& table, const nn::PlugIns& plug_ins, int64_t embed_dim, int64_t num_heads,
+                    std::string_view where) {
+  check_gate_rank(table, "attention", plug_ins.attention, embed_dim, num_heads, where);
+  const std::optional<nn::CachedLayerOptions> cache = nn::cached_layer_options(plug_ins.cache);
+  if (!cache || !check_cache_width(table, *cache, embed_dim, num_heads, where)) return;
+  check_gate_rank(table, "attention", plug_ins.attention, nn::cache_dim(cache->ratio, embed_dim), num_heads,
+                  std::string(" of the memory") + std::string(where));
+}
+
+void check_gate_rank(const config::View& table, std::string_view key, const nn::AttentionOptions& attention,
+                     int64_t channels, int64_t num_heads, std::string_view where) {
+  const auto* kernel = std::get_if<nn::KernelOptions>(&attention.function);
+  const int64_t of_head = attention.head_dim > 0 ? attention.head_dim : channels / num_heads;
+  if (kernel == nullptr || kernel->gate_rank <= of_head) return;
+  table.table(key).problem("gate_rank", std::to_string(kernel->gate_rank) + " is more than the " +
+                                            std::to_string(of_head) + " channels of a head" + std::string(where));
 }
 
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,

@@ -130,6 +130,16 @@ TEST(View, AsksForARequiredText) {
             "t.toml:7: third.root: must be a text, not 3; put it in quotes");
 }
 
+// A path, and what an exception says, would end at the character.
+TEST(View, TakesNoTextWithTheCharacterOfCode0) {
+  Document document = Document::from_text("[a]\nb = \"x\\u0000y\"\nc = [\"x\", \"\\u0000\"]\n", "t.toml");
+  EXPECT_EQ(document.root().table("a").text("b", "d"), "d");
+  document.root().table("a").texts("c", {});
+  EXPECT_EQ(finish_message(document),
+            "t.toml:2: a.b: must not have the character U+0000\n"
+            "t.toml:3: a.c: item 2 must not have the character U+0000");
+}
+
 TEST(View, PlacesAProblemWhereTheKeyOrItsTableWasWritten) {
   Document document = Document::from_text("[m]\nwidth = 10\n", "t.toml");
   document.set("m.heads=3");

@@ -238,7 +238,8 @@ TEST(TransformerXLRecipe, SaysWhatDoesNotGoTogether) {
   };
   EXPECT_EQ(problems("memory_tokens = 4\nmemory_tokens_recurrent = true\nsame_length = true\n"), "");
   EXPECT_EQ(problems("vocabulary = 5000\n"), "") << "clusters beyond the vocabulary are left out";
-  says("cutoffs = [40000]\n", "must ascend between 0 and the vocabulary's 33278 tokens");
+  says("cutoffs = [40000]\n",
+       "must ascend between 0 and the 33278 tokens of the vocabulary (model.vocabulary, by default data.vocabulary)");
   says("cutoffs = [10, 10]\n", "must ascend");
   says("division = 1000\n", "leaves the last cluster without a channel");
   says("memory_length = 0\nsame_length = true\n", "same_length");

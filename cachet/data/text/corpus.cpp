@@ -13,6 +13,7 @@
 #include "cachet/data/data_file.h"
 #include "cachet/data/data_path.h"
 #include "cachet/data/fingerprint.h"
+#include "cachet/data/named_by.h"
 #include "cachet/data/text/normalizing_encoder.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/text_lines.h"
@@ -192,7 +193,7 @@ VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path
                               ? "`cachet data words " + options.root.string() + " -o " +
                                     options.vocabulary_file.string() + "` makes it of the training text"
                               : "`cachet data subwords --line-ends` makes it of a folder of texts");
-  return {path, io::read_text_file(path, kMostVocabularyBytes)};
+  return {path, named_by({"data.vocabulary_file"}, [&] { return io::read_text_file(path, kMostVocabularyBytes); })};
 }
 
 std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& options, const fs::path& working_folder) {
@@ -203,11 +204,11 @@ std::unique_ptr<const TextEncoder> make_corpus_encoder(const CorpusOptions& opti
   if (!options.vocabulary_hash.empty() && io::sha256_hex(file.bytes) != options.vocabulary_hash)
     throw io::Error(name + ": is another vocabulary than the recipe's, whose data.vocabulary_hash is " +
                     options.vocabulary_hash);
-  std::unique_ptr<const TextEncoder> encoder;
-  if (options.tokens == CorpusTokens::words)
-    encoder = std::make_unique<WordEncoder>(file.bytes, name);
-  else
-    encoder = std::make_unique<SubwordEncoder>(file.bytes, name);
+  using Encoder = std::unique_ptr<const TextEncoder>;
+  auto encoder = named_by({"data.vocabulary_file", "data.tokens"}, [&]() -> Encoder {
+    if (options.tokens == CorpusTokens::words) return std::make_unique<WordEncoder>(file.bytes, name);
+    return std::make_unique<SubwordEncoder>(file.bytes, name);
+  });
   if (options.vocabulary > 0 && encoder->vocabulary().size != options.vocabulary)
     throw io::Error(name + ": has " + std::to_string(encoder->vocabulary().size) +
                     " tokens, and the recipe says data.vocabulary = " + std::to_string(options.vocabulary));
@@ -219,8 +220,8 @@ Token line_end(CorpusTokens tokens, const Vocabulary& vocabulary) {
   if (tokens == CorpusTokens::bytes) return static_cast<Token>('\n') + 1;
   if (!vocabulary.special.end)
     throw io::Error(
-        "the subword model has no end of a sequence, which would stand for a line's end; make it with "
-        "`cachet data subwords --line-ends`");
+        "data.tokens = \"subwords\" needs a subword model with an end of a sequence, which stands for a line's end; "
+        "the model of data.vocabulary_file has none; make it with `cachet data subwords --line-ends`");
   return *vocabulary.special.end;
 }
 
@@ -272,16 +273,10 @@ std::string token_file_name(SequenceSplit split) { return std::string(to_string(
 std::string digest_of_corpus_file(const CorpusOptions& options, SequenceSplit split, const fs::path& working_folder) {
   const fs::path root = find_corpus_root(options, working_folder), tokens = root / token_file_name(split);
   std::error_code unreadable;
-  io::InputFile file(fs::exists(tokens, unreadable) ? tokens : find_corpus_text(root, split));
-  constexpr uint64_t kPieceBytes = uint64_t{1} << 24;
-  std::vector<std::byte> piece(kPieceBytes);
+  constexpr size_t kPieceBytes = size_t{1} << 24;
   Fingerprint bytes;
-  for (uint64_t left = file.size(); left > 0;) {
-    const std::span<std::byte> next = std::span(piece).first(static_cast<size_t>(std::min(left, kPieceBytes)));
-    file.read(next);
-    bytes.add(std::span<const std::byte>(next));
-    left -= next.size();
-  }
+  io::for_each_piece_of_file(fs::exists(tokens, unreadable) ? tokens : find_corpus_text(root, split), kPieceBytes,
+                             [&](std::span<const std::byte> piece) { bytes.add(piece); });
   return bytes.text();
 }
 
@@ -292,9 +287,10 @@ Corpus open_corpus(const CorpusOptions& options, const TextEncoder& encoder, Seq
   std::error_code unreadable;
   if (const fs::path path = root / token_file_name(split); fs::exists(path, unreadable))
     corpus = from_token_file(path, encoder.vocabulary());
-  if (!corpus)
-    corpus = from_text(find_corpus_text(root, split), encoder, options.tokens,
-                       split == SequenceSplit::train ? CountCoded::no : CountCoded::yes);
+  if (!corpus) {
+    const fs::path text = named_by({"data.root"}, [&] { return find_corpus_text(root, split); });
+    corpus = from_text(text, encoder, options.tokens, split == SequenceSplit::train ? CountCoded::no : CountCoded::yes);
+  }
   corpus->split_tokens = corpus->facts.tokens;
   int64_t kept = corpus->facts.tokens;
   if (split == SequenceSplit::train) kept = std::llround(options.fraction * static_cast<double>(kept));

@@ -3,6 +3,7 @@
 
 #include "cachet/data/class_matching.h"
 #include "cachet/data/data_path.h"
+#include "cachet/data/named_by.h"
 #include "cachet/data/random.h"
 #include "cachet/data/subset.h"
 #include "cachet/data/text/sequence_kinds.h"
@@ -44,7 +45,9 @@ std::shared_ptr<const SequenceDataset> open_sequence_dataset(const SequenceDatas
   const auto root = find_sequence_root(options, working_folder);
   const SequenceRules rules{options.max_length, options.too_long, options.text.empty_texts};
   const bool of_training = is_of_training_files(options, split);
-  auto all = options.kind->open({options, split, of_training, root, working_folder, rules});
+  const auto open = [&] { return options.kind->open({options, split, of_training, root, working_folder, rules}); };
+  auto all = options.files.empty() ? named_by({"data.root", "data.kind"}, open)
+                                   : named_by({"data.root", "data.kind", "data.files"}, open);
   if (!options.class_names.empty() && all->class_names() != options.class_names)
     all = all->with_classes(match_numbered_classes(all->class_names(), options.class_names, root.string()),
                             options.class_names);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cachet/data/fingerprint.h"
+#include "cachet/data/named_by.h"
 #include "cachet/data/random.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/text_lines.h"
@@ -146,7 +147,9 @@ std::shared_ptr<const ParallelCorpus> ParallelCorpus::open(const ParallelOptions
   if (!files.empty()) {
     corpus->read_token_files(options, files);
   } else {
-    files = find_parallel_files(options, split, root);
+    const std::string of_split = std::string("data.") + to_string(split);
+    files = named_by({"data.root", of_split, "data.source", "data.target"},
+                     [&] { return find_parallel_files(options, split, root); });
     corpus->read_texts(options, encoders, split, files);
   }
   corpus->files_ =

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cachet/data/data_path.h"
+#include "cachet/data/named_by.h"
 #include "cachet/data/text/normalizing_encoder.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/word_vocabulary.h"
@@ -124,7 +125,8 @@ VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, Parallel
         "data." + vocabulary_key(options, side) + "_file", vocabulary.file, PathKind::file, working_folder,
         options.tokens == ParallelTokens::words ? "`cachet data words` makes it of a training text"
                                                 : "`cachet data subwords --line-ends` makes it of training texts");
-  return {path, io::read_text_file(path, kMostParallelVocabularyBytes)};
+  const std::string key = "data." + vocabulary_key(options, side) + "_file";
+  return {path, named_by({key}, [&] { return io::read_text_file(path, kMostParallelVocabularyBytes); })};
 }
 
 SentenceEncoder::Sentence SentenceEncoder::encode(std::string_view sentence) const {
@@ -148,18 +150,20 @@ SentenceEncoder make_sentence_encoder(const ParallelOptions& options, ParallelSi
     throw io::Error(name + ": is another vocabulary than the recipe's, whose " + key + "_hash is " + vocabulary.hash);
   const bool words = options.tokens == ParallelTokens::words;
   SentenceEncoder encoder;
-  std::unique_ptr<const TextEncoder> texts;
-  if (words)
-    texts = std::make_unique<WordEncoder>(file.bytes, name);
-  else
-    texts = std::make_unique<SubwordEncoder>(file.bytes, name);
+  using Encoder = std::unique_ptr<const TextEncoder>;
+  const std::string file_key = key + "_file";
+  auto texts = named_by({file_key, "data.tokens"}, [&]() -> Encoder {
+    if (words) return std::make_unique<WordEncoder>(file.bytes, name);
+    return std::make_unique<SubwordEncoder>(file.bytes, name);
+  });
   encoder.texts = with_normalization(std::move(texts), options.normalization, name);
   const Vocabulary found = encoder.texts->vocabulary();
   if (vocabulary.size > 0 && found.size != vocabulary.size)
     throw io::Error(name + ": has " + std::to_string(found.size) + " tokens, and the recipe says " + key + " = " +
                     std::to_string(vocabulary.size));
   if (!words && !found.special.end)
-    throw io::Error(name + ": has no end of a sentence; make it with `cachet data subwords --line-ends`");
+    throw io::Error(name + ": has no end of a sentence; make it with `cachet data subwords --line-ends`; " + file_key +
+                    " names it");
   const Token end = words ? WordEncoder::kEndOfLine : *found.special.end;
   encoder.marks = {found.special.begin.value_or(end), end};
   return encoder;

@@ -2,6 +2,7 @@
 
 #include "cachet/config/utf8.h"
 #include "cachet/data/data_path.h"
+#include "cachet/data/named_by.h"
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
 
@@ -27,7 +28,7 @@ std::string with_valid_utf8(std::string_view text, int64_t& replaced) {
 SubwordModelFile read_subword_model(const TextOptions& options, const std::filesystem::path& working_folder) {
   const auto path = find_data_path("data.subword_model", options.subword_model, PathKind::file, working_folder,
                                    "`cachet data subwords` makes one");
-  return {path, io::read_text_file(path, kMostModelBytes)};
+  return {path, named_by({"data.subword_model"}, [&] { return io::read_text_file(path, kMostModelBytes); })};
 }
 
 std::string replaced_bytes_text(int64_t replaced, const std::string& of) {
@@ -39,7 +40,8 @@ std::string replaced_bytes_text(int64_t replaced, const std::string& of) {
 std::unique_ptr<const TextEncoder> read_subword_encoder(const TextOptions& options,
                                                         const std::filesystem::path& working_folder) {
   const auto [path, model] = read_subword_model(options, working_folder);
-  auto encoder = std::make_unique<SubwordEncoder>(model, path.string());
+  auto encoder =
+      named_by({"data.subword_model"}, [&] { return std::make_unique<SubwordEncoder>(model, path.string()); });
   const Vocabulary found = encoder->vocabulary();
   if (found.size != options.vocabulary) {
     throw io::Error(path.string() + ": has a vocabulary of " + std::to_string(found.size) + ", data.vocabulary is " +

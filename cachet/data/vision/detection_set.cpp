@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cachet/data/fingerprint.h"
+#include "cachet/data/named_by.h"
 #include "cachet/io/error.h"
 #include "cachet/io/upright.h"
 
@@ -213,11 +214,14 @@ std::vector<std::string> DetectionSet::notes() const {
 std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::path& annotations,
                                                        const std::filesystem::path& images,
                                                        const DetectionSetOptions& options, const std::string& keys) {
-  auto instances = std::make_shared<const CocoInstances>(CocoInstances::read(annotations));
+  const std::string of_annotations = keys + "_annotations";
+  auto instances = named_by({"data.root", of_annotations},
+                            [&] { return std::make_shared<const CocoInstances>(CocoInstances::read(annotations)); });
   if (options.needs_annotations && !instances->has_annotations())
-    throw io::Error(annotations.string() + ": has no 'annotations' to train with; " + keys +
-                    "_annotations must name a file that has them");
-  auto set = std::make_shared<const DetectionSet>(std::move(instances), images, options);
+    throw io::Error(annotations.string() + ": has no 'annotations' to train with; " + of_annotations +
+                    " must name a file that has them");
+  auto set = named_by({of_annotations},
+                      [&] { return std::make_shared<const DetectionSet>(std::move(instances), images, options); });
   if (!std::filesystem::exists(set->path(0)))
     throw io::Error(set->path(0).string() + ": does not exist, but " + annotations.string() + " lists it; " + keys +
                     "_images must name the folder of its images");

@@ -117,8 +117,11 @@ std::vector<RegisteredModel> causal_transformer_models() {
              if (defaults.vocabulary) own.vocabulary.tokens = *defaults.vocabulary;
              own = read_causal_transformer_options(table, own);
              const auto build = [own] { return std::make_shared<CausalTransformer>(own); };
-             return LanguageModelPlan{
-                 name, {own.vocabulary.tokens, own.target_length}, {.whole_past = own.whole_past}, build};
+             return LanguageModelPlan{name,
+                                      {own.vocabulary.tokens, own.target_length},
+                                      {.whole_past = own.whole_past},
+                                      build,
+                                      /*relative_positions=*/false};
            }}};
 }
 

@@ -32,7 +32,7 @@ Options read_language_keys(const config::View& table, Options o) {
   if (o.plug_ins.attention.head_dim == 0 && o.vocabulary.dim % o.num_heads != 0)
     table.problem("num_heads", std::to_string(o.num_heads) + " heads do not divide embed_dim " +
                                    std::to_string(o.vocabulary.dim) + "; set attention.head_dim");
-  check_cache_width(table, o.plug_ins.cache, o.vocabulary.dim, o.num_heads);
+  check_plug_ins(table, o.plug_ins, o.vocabulary.dim, o.num_heads);
   check_cache_without_grid(table, o.plug_ins.cache, "text");
   return o;
 }

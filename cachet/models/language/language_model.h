@@ -68,6 +68,7 @@ struct LanguageModelPlan {
   LanguageShape text;
   SegmentOptions segments;
   std::function<std::shared_ptr<LanguageModel>()> build;
+  bool relative_positions = true;  // else there are no distances to clamp
 
   operator ModelPlan() const { return {name, input_of(text), build}; }
 };

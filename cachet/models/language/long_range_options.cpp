@@ -37,7 +37,7 @@ LongRangeOptions read_long_range_options(const config::View& table, LongRangeOpt
   if (o.embed_dim % o.num_heads != 0)
     table.problem("num_heads",
                   std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));
-  check_cache_width(table, o.plug_ins.cache, o.embed_dim, o.num_heads);
+  check_plug_ins(table, o.plug_ins, o.embed_dim, o.num_heads);
   check_cache_without_grid(table, o.plug_ins.cache, "sequences");
   return o;
 }

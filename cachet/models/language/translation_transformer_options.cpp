@@ -91,7 +91,9 @@ TranslationTransformerOptions read_translation_transformer_options(const config:
     table.table("decoder_attention").problem("kind", why);
   if (const std::string why = why_not_across(o.cross_attention.function); !why.empty())
     table.table("cross_attention").problem("kind", why);
-  check_cache_width(table, o.plug_ins.cache, o.embed_dim, o.encoder.num_heads);
+  check_gate_rank(table, "decoder_attention", o.decoder_attention, o.embed_dim, o.decoder.num_heads);
+  check_gate_rank(table, "cross_attention", o.cross_attention, o.embed_dim, o.decoder.num_heads);
+  check_plug_ins(table, o.plug_ins, o.embed_dim, o.encoder.num_heads);
   check_cache_without_grid(table, o.plug_ins.cache, "sentences");
   return o;
 }

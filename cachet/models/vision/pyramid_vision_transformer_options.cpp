@@ -21,8 +21,7 @@ void check_stages(const config::View& table, const PyramidVisionTransformerOptio
       table.problem("num_heads", std::to_string(stage.num_heads) + " heads do not divide embed_dim " +
                                      std::to_string(stage.embed_dim) + " of stage " + std::to_string(i + 1));
     else
-      check_cache_width(table, o.plug_ins.cache, stage.embed_dim, stage.num_heads,
-                        " of stage " + std::to_string(i + 1));
+      check_plug_ins(table, o.plug_ins, stage.embed_dim, stage.num_heads, " of stage " + std::to_string(i + 1));
   }
 }
 

@@ -25,7 +25,7 @@ void check_swin(const config::View& table, const SwinTransformerOptions& o) {
       table.problem("num_heads",
                     std::to_string(heads) + " heads do not divide the " + std::to_string(dim) + " channels" + where);
     else
-      check_cache_width(table, o.plug_ins.cache, dim, heads, where);
+      check_plug_ins(table, o.plug_ins, dim, heads, where);
   }
 }
 

@@ -39,7 +39,7 @@ T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::Vi
     table.problem("num_heads",
                   std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));
   else
-    check_cache_width(table, o.plug_ins.cache, o.embed_dim, o.num_heads);
+    check_plug_ins(table, o.plug_ins, o.embed_dim, o.num_heads);
   return o;
 }
 

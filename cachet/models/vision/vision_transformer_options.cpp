@@ -21,7 +21,7 @@ void check_combination(const config::View& table, const VisionTransformerOptions
     table.problem("pooling", "'token' needs class_token = true; use 'mean' without one");
   if (o.distilled && (!o.class_token || o.pooling == Pooling::mean))
     table.problem("distilled", "needs a class token and pooling = \"token\"");
-  check_cache_width(table, o.plug_ins.cache, o.embed_dim, o.num_heads);
+  check_plug_ins(table, o.plug_ins, o.embed_dim, o.num_heads);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "cachet/config/toml_text.h"
 #include "cachet/data/data_path.h"
+#include "cachet/data/named_by.h"
 #include "cachet/data/vision/coco_instances.h"
 #include "cachet/data/vision/image_kinds.h"
 #include "cachet/io/error.h"
@@ -145,7 +146,9 @@ std::optional<std::string> DetectionPlan::absent_data() const try {
 
 KeptFiles DetectionPlan::files_to_keep() const {
   if (!options_.category_ids.empty() || absent_data()) return {};
-  const auto instances = data::CocoInstances::read(find_detection_root(options_) / options_.training.annotations);
+  const auto instances = data::named_by({"data.root", "data.train_annotations"}, [&] {
+    return data::CocoInstances::read(find_detection_root(options_) / options_.training.annotations);
+  });
   std::map<std::string, int64_t> ids;
   std::vector<std::string> names = options_.class_names;
   for (const data::CocoCategory& category : instances.categories()) {

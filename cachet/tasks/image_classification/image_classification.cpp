@@ -34,10 +34,10 @@ void check_fit(const data::ImageTransform& transform, const data::LabelledImages
                const models::ImageClassifierPlan& model) {
   const data::ImageShape shape = transform.output_shape();
   if (shape.channels != model.image.channels || shape.height != model.image.height || shape.width != model.image.width)
-    throw std::invalid_argument("the images are " + text_of(shape.channels, shape.height, shape.width) +
-                                ", the model takes " +
-                                text_of(model.image.channels, model.image.height, model.image.width) +
-                                "; set data.resize.image_size, or model.image_size and model.channels");
+    throw std::invalid_argument(
+        "the images are " + text_of(shape.channels, shape.height, shape.width) + ", the model takes " +
+        text_of(model.image.channels, model.image.height, model.image.width) +
+        " (data.kind says which they are); set data.resize.image_size, or model.image_size and model.channels");
   if (images.labels().classes() != model.classes)
     throw std::invalid_argument("the data has " + std::to_string(images.labels().classes()) + " classes, the model " +
                                 std::to_string(model.classes) +

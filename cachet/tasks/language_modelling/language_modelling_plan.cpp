@@ -49,6 +49,8 @@ LanguageModellingOptions read_language_modelling_options(const config::View& roo
     evaluation.problem("same_length", "lets each token see memory_length tokens, which is 0");
   if (options.model.segments.memory_length == 0 && own.segments.memory_length > 0)
     evaluation.problem("memory_length", "must be 0: the model was trained without a memory");
+  if (!options.model.relative_positions && own.segments.clamp_length > 0)
+    evaluation.problem("clamp_length", "must be 0: the model's positions are absolute");
   return options;
 }
 

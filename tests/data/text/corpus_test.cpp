@@ -144,8 +144,10 @@ TEST(Corpus, KeepsCharactersAsTheyAreGiven) {
 TEST(Corpus, SaysWhatIsWrongWithFiles) {
   CorpusFolder texts;
   const std::string root = texts.folder.path().string();
-  EXPECT_EQ(texts.complaint(),
-            root + ": holds no text of the split train: no wiki.train.tokens nor train.txt, plain, .gz or .xz");
+  EXPECT_EQ(
+      texts.complaint(),
+      root +
+          ": holds no text of the split train: no wiki.train.tokens nor train.txt, plain, .gz or .xz; see data.root");
   for (const char* text : {"", "a"}) {
     texts.write("train.txt", text);
     if (*text == '\0') {

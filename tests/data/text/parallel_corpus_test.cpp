@@ -166,9 +166,10 @@ TEST(ParallelCorpus, SaysWhatIsWrongWithFiles) {
   test::ParallelFolder texts;
   EXPECT_EQ(complaint(texts), texts.folder.path().string() +
                                   ": holds no pairs of the split train: no train.de and train.en nor train.tsv, plain, "
-                                  ".gz or .xz; data.train names others");
+                                  ".gz or .xz; data.train names others; see data.root, data.source and data.target");
   texts.write("train.de", "a\nb\nc\n");
-  EXPECT_EQ(complaint(texts), "there is no train.en (plain, .gz or .xz) in " + texts.folder.path().string());
+  EXPECT_EQ(complaint(texts), "there is no train.en (plain, .gz or .xz) in " + texts.folder.path().string() +
+                                  "; see data.root, data.train, data.source and data.target");
   texts.write("train.en", "a\nb\n");
   EXPECT_EQ(complaint(texts), texts.path("train.en") + ": has 2 lines, and " + texts.path("train.de") +
                                   " has more: line 3 there has no translation");

@@ -119,7 +119,8 @@ TEST(SentenceEncoder, SubwordsNeedAnEndOfASentence) {
   texts.write("subwords.model", train_subwords(lines, {.vocabulary = 20}));
   EXPECT_EQ(
       test::thrown_message<io::Error>([&] { texts.encoders(); }),
-      texts.path("subwords.model") + ": has no end of a sentence; make it with `cachet data subwords --line-ends`");
+      texts.path("subwords.model") +
+          ": has no end of a sentence; make it with `cachet data subwords --line-ends`; data.vocabulary_file names it");
   texts.write("subwords.model", train_subwords(lines, {.vocabulary = 20, .begin_and_end = true}));
   const ParallelEncoders encoders = texts.encoders();
   EXPECT_EQ(encoders.source.marks, (SentenceMarks{2, 3}));

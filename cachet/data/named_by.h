@@ -1,0 +1,24 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "cachet/io/error.h"
+
+namespace cachet::data {
+
+/// The message with those of the keys that it does not have: "...: holds no class folders; see data.root and
+/// data.train_folder".
+std::string with_keys(const std::string& message, std::initializer_list<std::string_view> keys);
+
+/// Calls `read`, which reads what the values of these keys of a recipe name. If it throws an io::Error, throws one that
+/// names the keys.
+template <class Read>
+auto named_by(std::initializer_list<std::string_view> keys, const Read& read) try {
+  return read();
+} catch (const io::Error& error) {
+  throw io::Error(with_keys(error.what(), keys));
+}
+
+}  // namespace cachet::data
