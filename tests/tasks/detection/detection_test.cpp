@@ -13,7 +13,6 @@
 #include <span>
 
 #include "cachet/data/vision/coco_results.h"
-#include "cachet/data/vision/shape_folder.h"
 #include "cachet/io/error.h"
 #include "cachet/io/png.h"
 #include "cachet/io/read_file.h"
@@ -29,6 +28,7 @@
 #include "tests/data/vision/detection_files.h"
 #include "tests/support/bytes.h"
 #include "tests/support/exif.h"
+#include "tests/support/small_scenes.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/evaluation_records.h"
 #include "tests/tasks/joint_steps.h"
@@ -40,48 +40,12 @@ namespace {
 
 class DetectionTest : public test::TinyRunTest {
  protected:
-  DetectionTest() {
-    data::ShapeOptions shapes;
-    shapes.train = 12;
-    shapes.validation = 5;
-    shapes.height = shapes.width = 64;
-    shapes.crowds = 0.3;
-    data::write_shape_folder(data_, shapes);
-  }
+  DetectionTest() { test::write_small_scenes(data_, /*train=*/12, /*validation=*/5); }
 
   std::string recipe() const override {
-    return R"([task]
-kind = "detection"
-[data]
-classes = 6
-workers = 0
-root = ")" +
-           data_.string() +
-           R"("
-[data.transform]
-long_side = 64
-short_sides = [48, 64]
-[model]
-name = "mask_rcnn_pvt_tiny_fpn"
-embed_dims = [8, 16, 16, 32]
-depths = [1, 1, 1, 1]
-num_heads = [1, 2, 2, 4]
-mlp_ratios = [1, 1, 1, 1]
-stochastic_depth = 0.0
-[model.neck]
-out_channels = 8
-[model.rpn_head]
-feat_channels = 8
-[model.rpn_head.anchors]
+    return test::small_scenes(data_.string()) + "[model]\nname = \"mask_rcnn_pvt_tiny_fpn\"\n" + test::kSmallPyramid +
+           "stochastic_depth = 0.0\n" + test::kSmallNeck + test::kSmallRegions + R"([model.rpn_head.anchors]
 scales = [4.0]
-[model.rpn_head.proposals]
-max_per_img = 40
-[model.rpn_head.test_proposals]
-max_per_img = 40
-[model.roi_head.sampler]
-num = 16
-[model.roi_head.bbox_head]
-fc_out_channels = 12
 [model.roi_head.mask_head]
 conv_out_channels = 8
 [model.cache]

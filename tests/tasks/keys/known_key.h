@@ -26,11 +26,7 @@ Settings settings_of(const KeyFamily& family, const KnownKey& key, const std::st
 /// recipe by giving each choice each of its words, and so on with what comes up there.
 std::vector<KnownKey> known_keys(const KeyFamily& family);
 
-/// The values of a key to try: for a choice each word; else the smallest and the largest that the reader accepts, the
-/// largest first, and lists of no, one and thousands of entries.
-std::vector<std::string> bounds_of(const KeyFamily& family, const KnownKey& key);
-
-/// Smaller ones than a value that takes too much memory or time, the largest first.
-std::vector<std::string> smaller_than(const KeyFamily& family, const KnownKey& key, const std::string& value);
+/// Items as a list of TOML.
+std::string list_of(const std::vector<std::string>& items);
 
 }  // namespace cachet::test

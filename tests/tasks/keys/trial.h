@@ -34,8 +34,8 @@ Trial train_a_step(const KeyFamily& family, const Settings& settings);
 /// Reads the recipe, and builds its model with shapes and no values.
 Trial build_shapes(const KeyFamily& family, const Settings& settings);
 
-/// Why a trial's end is none that a user may meet after giving `key` a value: it neither succeeds nor says what is
-/// wrong in sentences that name the key, or the file that the value names. Empty where nothing is wrong.
+/// Why a trial's end is not one that a user may meet after giving `key` a value: it neither succeeds nor says what is
+/// wrong in sentences that name the key. More than its memory or time is a fault too. Empty if nothing is wrong.
 std::string fault_of(const Trial& trial, const KnownKey& key, const std::string& value);
 
 }  // namespace cachet::test

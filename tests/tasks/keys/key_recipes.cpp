@@ -1,0 +1,151 @@
+#include "tests/tasks/keys/key_recipes.h"
+
+#include <string_view>
+
+#include "tests/support/small_scenes.h"
+
+namespace cachet::test {
+namespace {
+
+constexpr const char* kOneStep = R"(
+[train]
+epochs = 1
+limit = "1 steps"
+batch_size = 4
+threads = 1
+[optimizer]
+lr = 0.001
+)";
+
+constexpr const char* kImages = R"(
+[data]
+kind = "idx"
+root = "FOLDER"
+classes = 4
+workers = 0
+)";
+
+const char* const kPairs = R"([task]
+kind = "translation"
+[task.evaluation]
+beam = 2
+[data]
+root = "FOLDER"
+source = "de"
+target = "en"
+tokens = "words"
+max_length = 8
+max_tokens = 60
+workers = 0
+VOCABULARY
+[model]
+name = "transformer_translation_small"
+embed_dim = 16
+encoder_depth = 1
+decoder_depth = 1
+encoder_heads = 2
+decoder_heads = 2
+encoder_mlp_dim = 16
+decoder_mlp_dim = 16
+)";
+
+std::string scenes(const std::string& model) {
+  return small_scenes("FOLDER/shapes") + "[model]\nname = \"" + model + "\"\n";
+}
+
+}  // namespace
+
+std::string vit_recipe(const std::string& name) {
+  return std::string(kImages) + "[model]\nname = \"" + name + R"("
+image_size = 8
+patch_size = 4
+embed_dim = 16
+depth = 1
+num_heads = 2
+)" + kOneStep;
+}
+
+std::string pvt_recipe(const std::string& name) {
+  return std::string(kImages) + "[data.resize]\nimage_size = 64\n[model]\nname = \"" + name + R"("
+embed_dims = [8, 16, 16, 32]
+depths = [1, 1, 1, 1]
+num_heads = [1, 2, 2, 4]
+mlp_ratios = [1, 1, 1, 1]
+)" + kOneStep;
+}
+
+std::string sequence_recipe(const std::string& data, const std::string& model) {
+  return "[task]\nkind = \"sequence_classification\"\n[data]\nmax_length = 16\nworkers = 0\n" + data +
+         "[model]\nname = \"" + model + R"("
+embed_dim = 16
+depth = 1
+num_heads = 2
+mlp_dim = 16
+)" + kOneStep;
+}
+
+std::string corpus_recipe(const std::string& model) {
+  return R"([task]
+kind = "language_modelling"
+[task.evaluation]
+lanes = 2
+[data]
+root = "FOLDER"
+vocabulary = 13
+workers = 0
+[model]
+embed_dim = 16
+depth = 1
+num_heads = 2
+mlp_dim = 16
+target_length = 8
+cutoffs = [6]
+)" + model +
+         kOneStep;
+}
+
+std::string pair_recipe(const std::string& vocabulary) {
+  std::string recipe = kPairs;
+  return recipe.replace(recipe.find("VOCABULARY"), std::string_view("VOCABULARY").size(), vocabulary) + kOneStep;
+}
+
+std::string swin_recipe() {
+  return std::string(kImages) + R"([data.resize]
+image_size = 32
+[model]
+name = "swin_tiny_patch4_window7_224"
+embed_dim = 8
+depths = [1, 1, 1, 1]
+num_heads = [1, 2, 2, 4]
+window_size = 4
+mlp_ratio = 1
+)" + kOneStep;
+}
+
+std::string t2t_recipe(const std::string& name) {
+  return std::string(kImages) + "[data.resize]\nimage_size = 32\n[model]\nname = \"" + name + R"("
+embed_dim = 16
+depth = 1
+num_heads = 2
+mlp_ratio = 1
+token_dim = 8
+)" + kOneStep;
+}
+
+std::string retinanet_recipe() {
+  return scenes("retinanet_pvt_tiny_fpn") + kSmallPyramid + kSmallNeck +
+         "[model.bbox_head]\nfeat_channels = 8\nstacked_convs = 1\n" + kOneStep;
+}
+
+std::string mask_rcnn_recipe() {
+  return scenes("mask_rcnn_pvt_tiny_fpn") + kSmallPyramid + kSmallNeck + kSmallRegions +
+         "[model.roi_head.mask_head]\nconv_out_channels = 8\nnum_convs = 1\n" + kOneStep;
+}
+
+std::string faster_rcnn_swin_recipe() {
+  return scenes("faster_rcnn_swin_t_fpn") +
+         "embed_dim = 8\ndepths = [1, 1, 1, 1]\nnum_heads = [1, 2, 2, 4]\nwindow_size = 4\nmlp_ratio = 1\n" +
+         kSmallNeck + kSmallRegions + kOneStep;
+}
+
+}  // namespace cachet::test
