@@ -48,6 +48,7 @@ ordered_json run_json(const tasks::RunRecord& run) {
           {"date", run.created},
           {"state", run.status ? ordered_json(train::state_word(*run.status)) : ordered_json()},
           {"step", run.last_step()},
+          {"unreadable_lines", run.unreadable_lines},
           {"metrics", metrics}};
 }
 
@@ -147,6 +148,8 @@ int run_compare(const CompareArguments& arguments) {
     print_json(to_json(read));
   else
     std::cout << rendered(groups, arguments.format, printed_form(arguments.wide));
+  if (arguments.json || arguments.format == "csv")  // which have no place for notes
+    for (const std::string& line : tasks::unreadable_lines(groups)) std::cerr << line << '\n';
   for (const std::string& line : read.unreadable) std::cerr << "left out: " << line << '\n';
   return read.unreadable.empty() ? kDone : kFailed;
 }

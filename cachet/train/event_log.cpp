@@ -59,19 +59,20 @@ std::optional<Event> parse_event(std::string_view line, const std::string& name)
   }
 }
 
-/// Calls `visit(event, end)` for each whole line, of a damaged one with nothing, until `visit` says no more. What
-/// stands behind the last line's end is torn.
+/// Calls `visit(event, end)` for each whole line, of a damaged one with nothing, until `visit` says no more. Returns
+/// whether the file goes on after the last whole line that was visited.
 template <class Visit>
-void visit_events(const std::filesystem::path& path, Visit visit) {
+bool visit_events(const std::filesystem::path& path, Visit visit) {
   std::error_code absent;
-  if (!std::filesystem::exists(path, absent)) return;
+  if (!std::filesystem::exists(path, absent)) return false;
   const std::string text = io::read_text_file(path, kMostBytes);
   size_t begin = 0;
   for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
     const std::optional<Event> event = parse_event(std::string_view(text).substr(begin, end - begin), path.string());
     begin = end + 1;
-    if (!visit(event, begin)) return;
+    if (!visit(event, begin)) break;
   }
+  return begin < text.size();
 }
 
 }  // namespace
@@ -89,14 +90,19 @@ std::string to_json_line(const Event& event) {
   return json.dump() + "\n";
 }
 
-std::vector<Event> read_events(const std::filesystem::path& path) {
-  std::vector<Event> events;
-  visit_events(path, [&](const std::optional<Event>& event, uint64_t) {
-    if (event) events.push_back(*event);
+EventFile read_event_file(const std::filesystem::path& path) {
+  EventFile file;
+  file.is_torn = visit_events(path, [&](const std::optional<Event>& event, uint64_t) {
+    if (event)
+      file.events.push_back(*event);
+    else
+      ++file.damaged_lines;
     return true;
   });
-  return events;
+  return file;
 }
+
+std::vector<Event> read_events(const std::filesystem::path& path) { return read_event_file(path).events; }
 
 double unix_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

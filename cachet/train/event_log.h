@@ -27,8 +27,15 @@ double unix_time();                                    // now
 
 std::string to_json_line(const Event& event);
 
-/// The events of a file, torn and damaged lines left out. A missing file has none. Throws io::Error where it cannot be
-/// read, or is no regular file, io::NewerSchema.
+/// What a file of events holds.
+struct EventFile {
+  std::vector<Event> events;
+  int64_t damaged_lines = 0;  // that are no events
+  bool is_torn = false;       // whether the last line has no end: it is being written, or its process was killed
+};
+/// A missing file has no events. Throws io::Error if it cannot be read or is not a regular file, io::NewerSchema.
+EventFile read_event_file(const std::filesystem::path& path);
+/// Its events alone.
 std::vector<Event> read_events(const std::filesystem::path& path);
 
 /// A file of events that only grows. Each event is one write. Throws io::Error.

@@ -35,6 +35,25 @@ class Compare(RunTest):
         self.assertEqual([row["name"] for row in self.json_of("compare", ".", "--json", cwd=self.folder)["runs"]],
                          ["other", "run"])
 
+    def test_lines_that_cannot_be_read_are_counted(self):
+        self.train("other", "--seed", "3")
+        said = "other: 3 lines of its metrics.jsonl cannot be read, and what they say is missing here."
+        log = self.folder / "other/metrics.jsonl"
+        whole = log.read_text()
+        lines = whole.splitlines(True)
+        for unreadable in ("no line\n", lines[1].replace('"step":', '"stop":', 2), lines[1][:40] + "\n"):
+            with self.subTest(unreadable):
+                log.write_text(lines[0] + unreadable + "".join(lines[2:]) + "\x00\n" + '{"schema":1,')  # the last one is torn
+                self.assertIn(said, " ".join(self.cachet("compare", "run", "other", "-o", "page.html", "--overwrite").stdout.split()))
+                self.assertIn(said, (self.folder / "page.html").read_text())
+                self.assertIn(said, self.cachet("compare", "run", "other", "--format", "md").stdout)
+                self.assertIn(said, self.cachet("compare", "run", "other", "--format", "csv").stderr)
+                done = self.cachet("compare", "run", "other", "--json")
+                self.assertIn(said, done.stderr)
+                self.assertEqual([run["unreadable_lines"] for run in json.loads(done.stdout)["runs"]], [0, 3])
+        log.write_text(whole)
+        self.assertNotIn("cannot be read", self.cachet("compare", "run", "other").stdout)
+
     def test_a_run_that_was_killed_is_no_result(self):
         process = self.started("other", "--set", "model.cache.kind=none", "--set", "train.epochs=2000", step=14)
         process.send_signal(signal.SIGSTOP)  # so that it stays where it is

@@ -164,6 +164,16 @@ report::Table seeds_table(const std::vector<RunGroup>& groups) {
   return table;
 }
 
+std::vector<std::string> unreadable_lines(const std::vector<RunGroup>& groups) {
+  std::vector<std::string> sentences;
+  for (const RunGroup& group : groups)
+    for (const RunRecord& run : group.runs)
+      if (const int64_t lines = run.unreadable_lines; lines > 0)
+        sentences.push_back(run.name + ": " + std::to_string(lines) + (lines == 1 ? " line" : " lines") +
+                            " of its metrics.jsonl cannot be read, and what they say is missing here.");
+  return sentences;
+}
+
 std::string comparison_notes(const std::vector<RunGroup>& groups) {
   std::string notes = difference_sentences(differences(contenders(groups)));
   const auto add = [&](const std::string& sentence) {
@@ -176,6 +186,7 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
     if (group.has_seeds()) add(left_out(group));
   if (groups.size() > 1)
     for (const RunGroup& group : groups) add(unranked_sentence(group, groups));
+  for (const std::string& sentence : unreadable_lines(groups)) add(sentence);
   return notes;
 }
 

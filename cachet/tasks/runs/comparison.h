@@ -18,6 +18,9 @@ std::vector<report::ComparedRun> compared_alone(const std::vector<RunGroup>& gro
 /// The runs behind the means: seed, state, step, and what decides. Empty where no group has several seeds.
 report::Table seeds_table(const std::vector<RunGroup>& groups);
 
+/// A sentence for each run with lines of metrics.jsonl that cannot be read: its numbers are those of the other lines.
+std::vector<std::string> unreadable_lines(const std::vector<RunGroup>& groups);
+
 /// Sentences below the results: how the groups differ, what ± means, and which runs their means leave out.
 std::string comparison_notes(const std::vector<RunGroup>& groups);
 

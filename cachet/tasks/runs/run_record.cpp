@@ -1,6 +1,7 @@
 #include "cachet/tasks/runs/run_record.h"
 
 #include <system_error>
+#include <utility>
 
 #include "cachet/io/json_fields.h"
 #include "cachet/io/read_file.h"
@@ -54,7 +55,10 @@ RunRecord read_run(const std::filesystem::path& path) {
   run.created = folder.created();
   read_machine(folder.environment(), run);
   run.status = train::current_status(folder);
-  run.events = train::read_events(folder.metrics());
+  train::EventFile events = train::read_event_file(folder.metrics());
+  run.events = std::move(events.events);
+  const bool is_written = run.status && run.status->running;
+  run.unreadable_lines = events.damaged_lines + (events.is_torn && !is_written ? 1 : 0);
   run.description = folder.description() ? *folder.description() : description_of_older(folder);
   return run;
 }

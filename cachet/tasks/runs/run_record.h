@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -33,6 +34,7 @@ struct RunRecord {
   std::string created;                 // 2026-11-21T20:43:45Z
   std::optional<train::Status> status;
   std::vector<train::Event> events;
+  int64_t unreadable_lines = 0;  // of metrics.jsonl, whose events are missing here; not one that is being written
   train::RunDescription description;
 
   std::string seed() const;  // as the recipe has it
