@@ -49,8 +49,7 @@ nlohmann::ordered_json import_json(const Report& report, const std::string& mode
                               {"fresh", fresh},
                               {"missing", report.missing},
                               {"left_over", report.left_over},
-                              {"not_tensors", report.not_tensors},
-                              {"not_finite", report.not_finite}};
+                              {"not_tensors", report.not_tensors}};
   const auto of_input = nlohmann::ordered_json::parse(input);
   if (const auto found = of_input.find("preprocessing"); found != of_input.end()) json["preprocessing"] = *found;
   json["output"] = output;

@@ -157,7 +157,7 @@ class Files(ImportTest):
         report = self.imported("plain.pth", "plain")
         self.assertEqual(list(report), ["schema", "file", "format", "key", "prefix", "names", "model", "loaded",
                                         "converted", "resized", "fresh", "missing", "left_over", "not_tensors",
-                                        "not_finite", "preprocessing", "output"])
+                                        "preprocessing", "output"])
         self.assertEqual((report["format"], report["names"], len(report["loaded"])), ("pytorch", "timm", 20))
         self.assertEqual(self.json_of("summary", "plain", "--json", cwd=self.folder),
                          self.json_of("summary", MODEL, "--json", *SMALL))

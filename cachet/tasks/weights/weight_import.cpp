@@ -261,8 +261,8 @@ WeightImportReport import_weights(torch::nn::Module& model, const std::filesyste
   const io::TensorMap fitted = fit.fitted();
   if (!options.partial) require_whole(report, fit.misshapen(), path);
   if (fitted.empty()) throw io::Error(path.string() + ": nothing in it fits the model");
+  io::require_finite(fitted, path.string());
   report.converted = io::load_state_dict(model, fitted, {.allow_missing = true}).converted;
-  report.not_finite = io::non_finite(fitted);
   return report;
 }
 

@@ -45,7 +45,6 @@ struct WeightImportReport {
   std::vector<std::string> left_over;    // of the file, without a place in the model
   std::vector<std::string> classifying;  // of a classifier that fills a detector's backbone: what classifies
   std::vector<std::string> not_tensors;  // of the file
-  std::vector<std::string> not_finite;   // hold NaN or infinity
 
   /// Whether the layers that tell classes apart start fresh: the model's classes are then not those of the file.
   bool starts_classes_anew() const {
@@ -57,8 +56,8 @@ struct WeightImportReport {
 /// folder. Weights of plain attention fill the self-attention of a cached one; what a plain model does not have starts
 /// fresh, as the model was built: the cache and its gates, shares, statistics of norms, trained kernels, and a head of
 /// another number of classes. A classifier fills the backbone of a detector, whose caches stay empty; their gates and
-/// shares are those of the file. Throws io::Error, with the model unchanged, where anything else is missing, left over
-/// or of another shape, unless `partial`.
+/// shares are those of the file. Throws io::Error, with the model unchanged, if a weight holds NaN or infinity, and,
+/// unless `partial`, if anything else is missing, left over or of another shape.
 WeightImportReport import_weights(torch::nn::Module& model, const std::filesystem::path& path,
                                   const WeightImportOptions& options = {});
 

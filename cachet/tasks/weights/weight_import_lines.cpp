@@ -73,7 +73,6 @@ std::vector<std::string> report_lines(const WeightImportReport& report, const st
   add("missing", report.missing);
   add("left over", report.left_over);
   add("no tensors, left out,", report.not_tensors);
-  add("not finite", report.not_finite);
   return lines;
 }
 
