@@ -170,6 +170,17 @@ void check_table(const BenchArguments& arguments) {
     throw UsageError("--table has one row a model: give one precision, one batch and one number of threads");
 }
 
+/// A line for each folder whose model was not measured with its own weights.
+void report_random_weights(const std::vector<BenchCase>& cases) {
+  std::string last;
+  for (const BenchCase& bench : cases) {
+    if (bench.model.name == last) continue;
+    last = bench.model.name;
+    if (const auto why = why_random_weights(bench.model))
+      std::cerr << bench.model.name << ": measured with random weights, because " << *why << '\n';
+  }
+}
+
 int run_bench(const BenchArguments& arguments) {
   device_named(arguments.device);  // a mistake costs no time
   if (arguments.table) check_table(arguments);
@@ -197,6 +208,7 @@ int run_bench(const BenchArguments& arguments) {
     print_json(to_json(rows));
   else
     print_table(rows, arguments.wide);
+  if (!arguments.json) report_random_weights(cases);
   int code = kDone;
   for (const BenchRow& row : rows) {
     if (!row.contains("error")) continue;

@@ -9,12 +9,16 @@
 #include "app/described_model.h"
 #include "app/device_argument.h"
 #include "app/subprocess.h"
+#include "cachet/io/state_dict.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/runtime/export_manifest.h"
 #include "cachet/tasks/saved_run.h"
+#include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
 #include "cachet/train/error_message.h"
+#include "cachet/train/run_folder.h"
+#include "cachet/train/seed_folder.h"
 
 namespace cachet::app {
 namespace {
@@ -52,13 +56,24 @@ std::vector<std::string> arguments_of(const BenchCase& bench) {
   return words;
 }
 
+bool has_own_weights(const ModelArgument& model) {
+  return runtime::is_export(model.name) || (is_model_on_disk(model.name) && !why_random_weights(model));
+}
+
 std::shared_ptr<models::Model> build(const BenchCase& bench) {
   if (runtime::is_export(bench.model.name)) {
     // An engine is told of its threads when it opens the model.
     if (bench.options.threads > 0) at::set_num_threads(bench.options.threads);
     return tasks::open_saved_run(bench.model.name).plan.model().build();
   }
-  const auto model = read_described_model(bench.model).build();
+  std::shared_ptr<models::Model> model;
+  if (has_own_weights(bench.model)) {
+    const tasks::SavedRun saved = tasks::open_saved_run(bench.model.name);
+    model = saved.plan.model().build();
+    io::load_state_dict(*model, tasks::read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
+  } else {
+    model = read_described_model(bench.model).build();
+  }
   train::place(*model, device_named(bench.device));
   return model;
 }
@@ -85,6 +100,16 @@ BenchRow case_fields(const BenchCase& bench) {
 
 }  // namespace
 
+std::optional<std::string> why_random_weights(const ModelArgument& model) {
+  if (runtime::is_export(model.name) || !is_model_on_disk(model.name)) return std::nullopt;
+  if (!model.settings.empty()) return "--set may make another model of it";
+  if (train::SeedFolder::is_at(model.name)) return "the folder holds the runs of several seeds";
+  if (train::is_run_folder(model.name) &&
+      train::newest_checkpoints(train::RunFolder::open(model.name).checkpoints()).empty())
+    return "the run has no checkpoint yet";
+  return std::nullopt;
+}
+
 std::string_view word(BenchmarkMode mode) { return mode == BenchmarkMode::inference ? "infer" : "train"; }
 std::string_view word(BenchmarkPrecision precision) {
   switch (precision) {
@@ -105,6 +130,7 @@ BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& resu
   row["samples_per_second"] = result.samples_per_second;
   // Other engines take their memory past LibTorch's allocator, which counts it.
   row["peak_memory_bytes"] = is_run_by_libtorch(bench.model.name) ? BenchRow(result.peak_memory_bytes) : BenchRow();
+  row["weights"] = has_own_weights(bench.model) ? "stored" : "random";
   return row;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,13 @@ struct BenchCase {
 std::string_view word(analysis::BenchmarkMode mode);            // "infer", "train"
 std::string_view word(analysis::BenchmarkPrecision precision);  // "fp32", "bf16", "int8"
 
-/// A row's fields: model, mode, precision, batch, threads and device, then median_ms, quartiles_ms, samples_per_second
-/// and peak_memory_bytes (null where another engine than LibTorch takes the memory), or error. The batch is the one
-/// that was measured.
+/// Why the model of a folder is measured with weights that are drawn at random; nothing if its own weights are read,
+/// and of a name or a recipe, which have none.
+std::optional<std::string> why_random_weights(const ModelArgument& model);
+
+/// A row's fields: model, mode, precision, batch, threads and device, then median_ms, quartiles_ms, samples_per_second,
+/// peak_memory_bytes (null where another engine than LibTorch takes the memory) and weights ("stored" or "random"), or
+/// error. The batch is the one that was measured.
 using BenchRow = nlohmann::ordered_json;
 BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& result);
 BenchRow error_row(const BenchCase& bench, const std::string& error);

@@ -10,13 +10,23 @@
 
 namespace cachet::app {
 
-models::ModelPlan read_described_model(const ModelArgument& argument) {
+namespace {
+
+bool is_name_of_model(const std::string& name) {
   const auto models = models::model_names();
-  const bool is_model = std::ranges::find(models, argument.name) != models.end();
+  return std::ranges::find(models, name) != models.end();
+}
+
+}  // namespace
+
+bool is_model_on_disk(const std::string& name) {
   std::error_code unreadable;
-  if (!is_model && std::filesystem::is_directory(argument.name, unreadable))
-    return tasks::read_saved_plan(argument.name, argument.settings).model();
-  const auto recipe = is_model ? std::nullopt : known_recipe(argument.name);
+  return !is_name_of_model(name) && std::filesystem::is_directory(name, unreadable);
+}
+
+models::ModelPlan read_described_model(const ModelArgument& argument) {
+  if (is_model_on_disk(argument.name)) return tasks::read_saved_plan(argument.name, argument.settings).model();
+  const auto recipe = is_name_of_model(argument.name) ? std::nullopt : known_recipe(argument.name);
   if (!recipe) return read_model(argument);
   config::Document document = read_document(*recipe, argument.settings);
   return tasks::read_recipe(document, data::DataRoot::optional).model();

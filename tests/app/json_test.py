@@ -2,7 +2,7 @@
 import command
 
 BENCH_KEYS = ["schema", "model", "mode", "precision", "batch", "threads", "device", "median_ms", "quartiles_ms",
-              "samples_per_second", "peak_memory_bytes"]
+              "samples_per_second", "peak_memory_bytes", "weights"]
 SMALL = ["--set", "model.depth=1", "--set", "model.image_size=32", "--seconds", "0.01"]
 
 
@@ -73,6 +73,7 @@ class Bench(command.CommandTest):
                 self.assertTrue(0 < lower <= row["median_ms"] <= upper)
                 self.assertAlmostEqual(row["samples_per_second"] * row["median_ms"], 2000, places=6)
                 self.assertGreater(row["peak_memory_bytes"], 0)
+                self.assertEqual(row["weights"], "random")
 
     def test_sweeps_are_lists(self):
         bench = self.json_of("bench", "vit_tiny_patch16_224", "--mode", "both", "--batch", "1,2", "--json", *SMALL)

@@ -39,6 +39,9 @@ class Scores(command.FolderTest):
             with self.subTest(words, weights="NaN"):
                 self.refuses(*words, said=WEIGHTS)
                 self.refuses(*words, said=f"model.safetensors: '{names[0]}'")
+        done = command.run("bench", run, "--mode", "infer", "--seconds", "0.001", cwd=self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"'{names[0]}' {WEIGHTS}", done.stderr)
         for path in ("out.safetensors", "cleaned", "exported", "out.jsonl"):
             self.assertFalse((self.folder / path).exists(), path)
 

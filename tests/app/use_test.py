@@ -157,6 +157,22 @@ class Use(RunTest):
         self.cachet("predict", "run", "2.png", "-o", "q.jsonl", "--overwrite")
         self.assertEqual([json.loads(line)["file"] for line in (self.folder / "q.jsonl").read_text().splitlines()], ["2.png"])
 
+    def test_bench_says_whose_weights_it_measures(self):
+        quick = ["--mode", "infer", "--seconds", "0.001"]
+        weights = lambda *words: self.json_of("bench", *words, *quick, "--json", cwd=self.folder)["weights"]
+        self.assertEqual(weights("run"), "stored")
+        self.assertEqual(weights("run/checkpoints/step-00000036"), "stored")
+        self.assertEqual(weights("run", "--set", "model.depth=2"), "random")
+        self.assertEqual(weights("tiny.toml"), "random")
+        self.assertNotIn("random", self.cachet("bench", "run", *quick).stderr)
+        said = self.cachet("bench", "run", "tiny.toml", *quick, "--set", "model.depth=2", "--progress", "none").stderr
+        self.assertEqual(said, "run: measured with random weights, because --set may make another model of it\n")
+        shutil.copytree(self.folder / "run", self.folder / "begun")
+        shutil.rmtree(self.folder / "begun/checkpoints")
+        (self.folder / "begun/checkpoints").mkdir()
+        self.assertEqual(self.cachet("bench", "begun", *quick).stderr,
+                         "begun: measured with random weights, because the run has no checkpoint yet\n")
+
     def files_in(self, name):
         records = [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
         self.assertEqual([record["index"] for record in records], list(range(len(records))))
