@@ -158,6 +158,7 @@ std::optional<train::RecipeValues> earlier_values(const TrainingJob& job, const 
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                        const std::optional<fs::path>& resumed) {
   ReadRecipe recipe{read_document(job.recipe, arguments.settings), {}};
+  for (const std::string& setting : arguments.kept_settings) recipe.document.set(setting, kKeptSource);
   if (const auto values = earlier_values(job, resumed)) train::set_earlier_options(recipe.document, *values);
   if (seed) recipe.document.set("train.seed=" + std::to_string(*seed));
   recipe.plan = tasks::read_recipe(recipe.document);
@@ -173,7 +174,7 @@ tasks::RecipePlan plan_with_kept_files(const TrainingJob& job, const TrainArgume
   const std::vector<std::string> own = recipe.plan.task->kept_file_settings(run);
   if (own.empty()) return recipe.plan;
   TrainArguments with_own = arguments;
-  with_own.settings.insert(with_own.settings.end(), own.begin(), own.end());
+  with_own.kept_settings.insert(with_own.kept_settings.end(), own.begin(), own.end());
   return read_recipe(job, with_own, seed, run).plan;
 }
 
@@ -198,7 +199,7 @@ ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arg
   tasks::KeptFiles keep = plan.task->files_to_keep();
   if (job.resumes) drop_newer_keys(train::RunFolder::open(job.run), keep.settings);
   if (!keep.settings.empty()) {
-    held.settings.insert(held.settings.end(), keep.settings.begin(), keep.settings.end());
+    held.kept_settings.insert(held.kept_settings.end(), keep.settings.begin(), keep.settings.end());
     recipe = read_recipe(job, held, seed, gone_on_with);
     plan = plan_of();
   }

@@ -14,10 +14,15 @@
 
 namespace cachet::app {
 
+/// The source of settings that a run keeps, in the origins of its values.
+inline constexpr const char* kKeptSource = "kept by the run";
+
 /// What `cachet train` was asked.
 struct TrainArguments {
   std::string target;  // a recipe, a run, or a folder of seeds
   std::vector<std::string> settings;
+  std::vector<std::string>
+      kept_settings;  // over those: what a run keeps of its data and of files that its recipe names
   std::string run, runs = "runs", progress = "auto", seeds;
   std::optional<uint64_t> seed;
   int64_t processes = 0;  // that train together; 0: as the environment says, else one

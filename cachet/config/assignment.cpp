@@ -52,13 +52,13 @@ Node parse_value(std::string_view text) {
   return std::move(inner->begin()->second);
 }
 
-/// One command line has no lines: every part of the value comes from "--set" alone.
-void set_origin(Node& node) {
-  node.origin = {kSetSource, 0};
+/// One command line has no lines: every part of the value comes from one source alone.
+void set_origin(Node& node, std::string_view source) {
+  node.origin = {std::string(source), 0};
   if (Table* table = node.table()) {
-    for (auto& [key, child] : *table) set_origin(child);
+    for (auto& [key, child] : *table) set_origin(child, source);
   } else if (List* list = std::get_if<List>(&node.value)) {
-    for (Node& child : *list) set_origin(child);
+    for (Node& child : *list) set_origin(child, source);
   }
 }
 
@@ -105,7 +105,7 @@ std::vector<std::string> assignments_of(const Node& table) {
   return all;
 }
 
-Node parse_assignment(std::string_view assignment) {
+Node parse_assignment(std::string_view assignment, std::string_view source) {
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos)
     refuse_assignment(assignment, "write KEY=VALUE, such as model.cache.ratio=0.25");
@@ -126,7 +126,7 @@ Node parse_assignment(std::string_view assignment) {
     if (meant_as_toml) refuse_assignment(assignment, "the value is no TOML: " + error.problems().front().message);
     node.value = std::string(text);
   }
-  set_origin(node);
+  set_origin(node, source);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     Node outer;
     outer.origin = {kSetSource, 0};

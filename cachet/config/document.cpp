@@ -37,7 +37,9 @@ Document Document::from_text(std::string_view text, std::string_view source) {
   return document;
 }
 
-void Document::set(std::string_view assignment) { merge_over(state_->root, parse_assignment(assignment)); }
+void Document::set(std::string_view assignment, std::string_view source) {
+  merge_over(state_->root, parse_assignment(assignment, source));
+}
 
 void Document::set_default(std::string_view assignment) {
   merge_over(state_->earlier_defaults, parse_assignment(assignment));

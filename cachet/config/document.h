@@ -32,8 +32,8 @@ class Document {
   static Document from_text(std::string_view text, std::string_view source);
 
   /// Overrides one value: "model.cache.ratio=0.25". The right side is TOML; a bare word is taken as a string.
-  /// Throws Error for what is no assignment.
-  void set(std::string_view assignment);
+  /// `source` names it in origins if it is not an option of the user. Throws Error for what is not an assignment.
+  void set(std::string_view assignment, std::string_view source = kSetSource);
 
   /// Changes the default of one key, in the form of set(): for options that are newer than what the recipe belongs to.
   /// If nobody wrote the key, its reader gets this value, with kEarlierSource as the origin; if that is the reader's

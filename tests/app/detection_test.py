@@ -208,7 +208,9 @@ class Detection(command.CommandTest):
                             cwd=self.folder, code=1, lines=3)
         self.assertIn('data.orientation: (absent) -> "apply"', said)
         self.cachet("train", "tiny.toml", "--run", "old", "--resume", "--progress", "none", "--set", "train.limit=3 steps")
-        self.assertIn('orientation = "ignore"', (self.folder / "old/resolved.toml").read_text())
+        self.assertIn('orientation = "ignore"  # earlier version', (self.folder / "old/resolved.toml").read_text())
+        self.assertNotIn("data.orientation", json.loads((self.folder / "old/run.json").read_text())["set"])
+        self.assertNotIn("data.orientation = ", (self.folder / "old/report.html").read_text())
 
     def test_results_are_written_only_where_they_belong(self):
         self.cachet("eval", "run", "-o", "mine")

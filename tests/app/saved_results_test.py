@@ -309,7 +309,7 @@ class OldResults(command.FolderTest):
     def test_keys_that_are_newer_are_known(self):
         """Those of a run of version 0.1.0 that its recipe did not have: a default of one changes no digest of that version."""
         newer = set()
-        for folder in (self.folder / "run", command.ROOT / "tests/app/runs_of_0_1_0/class_folders"):
+        for folder in (self.folder / "run", OLD.parent / "class_folders/run"):
             before, now = (tomllib.loads(text) for text in ((folder / "resolved.toml").read_text(), self.cachet(
                 "train", str(folder / "recipe.toml"), "--print", "--set", "data.root=images").stdout))
 

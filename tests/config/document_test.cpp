@@ -92,6 +92,20 @@ TEST(Document, TakesTheLastOfSeveralAssignments) {
   EXPECT_EQ(document.resolved()[0].origin.text(), "--set");
 }
 
+TEST(Document, TellsValuesOfOthersFromThoseOfTheUser) {
+  Document document = Document::from_text("[model]\nname = 'vit'", "r.toml");
+  document.set("model.name=swin");
+  document.set("model.cache.length=7", "kept");
+  document.set("train.epochs=2", "kept");
+  document.set("train.epochs=3");
+  document.root().table("model").text("name", "");
+  document.root().table("model").table("cache").integer("length", 0);
+  document.root().table("train").integer("epochs", 0);
+  document.finish();
+  EXPECT_EQ(document.resolved_toml(true),
+            "[model]\nname = \"swin\"  # --set\n\n[model.cache]\nlength = 7  # kept\n\n[train]\nepochs = 3  # --set\n");
+}
+
 TEST(Document, RefusesAnAssignmentWithoutChangingAnything) {
   Document document = Document::from_text("[train]\nepochs = 1", "r.toml");
   EXPECT_THROW(document.set("train.epochs"), Error);
