@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "app/counted_progress.h"
@@ -16,6 +17,7 @@
 #include "cachet/data/text/text_pieces.h"
 #include "cachet/data/text/token_file.h"
 #include "cachet/io/error.h"
+#include "cachet/train/run_folder.h"
 
 namespace cachet::app {
 namespace {
@@ -95,11 +97,21 @@ void add_file(nlohmann::ordered_json& files, const fs::path& file, const fs::pat
   if (!json) std::cout << file.string() << ": " << facts.tokens << " tokens of " << text.string() << '\n';
 }
 
+/// The folder is made after all of its files may be written.
+void require_token_file(const fs::path& file, const OutputArgument& output, std::vector<fs::path> texts) {
+  if (train::is_run_folder(output.path))
+    throw UsageError(output.path + " is the folder of a run; name another one for -o");
+  OutputRules rules{{".tokens-cachet"}, std::move(texts)};
+  rules.makes_folder = true;
+  require_file_output({file.string(), output.overwrite}, rules);
+}
+
 /// The training text of translation, both sides.
 int run_parallel_tokens(const TokensArguments& arguments) {
   const data::ParallelOptions options = parallel_options(arguments);
   const data::ParallelEncoders encoders = data::make_parallel_encoders(options, fs::current_path());
   const fs::path folder = arguments.output.path;
+  require_folder(folder);
   const auto texts = data::find_parallel_files(options, data::SequenceSplit::train, options.root);
   const std::vector<std::string> stems = data::parallel_stems(options, data::SequenceSplit::train, options.root);
   std::vector<data::ParallelFiles> files;
@@ -107,8 +119,7 @@ int run_parallel_tokens(const TokensArguments& arguments) {
     files.push_back({folder / data::parallel_token_file_name(stems[i], options.source),
                      folder / data::parallel_token_file_name(stems[i], options.target)});
     for (const fs::path& file : {files.back().source, files.back().target})
-      require_file_output({file.string(), arguments.output.overwrite},
-                          {{".tokens-cachet"}, {texts[i].source, texts[i].target}});
+      require_token_file(file, arguments.output, {texts[i].source, texts[i].target});
   }
   fs::create_directories(folder);
   nlohmann::ordered_json written = nlohmann::ordered_json::array();
@@ -132,6 +143,7 @@ int run_tokens(const TokensArguments& arguments) {
   const data::CorpusOptions options = corpus_options(arguments);
   const auto encoder = data::make_corpus_encoder(options, fs::current_path());
   const fs::path folder = arguments.output.path;
+  require_folder(folder);
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
   struct Work {
     data::SequenceSplit split;
@@ -141,7 +153,7 @@ int run_tokens(const TokensArguments& arguments) {
   for (const auto split : {data::SequenceSplit::train, data::SequenceSplit::validation, data::SequenceSplit::test}) {
     if (!data::has_corpus_text(options.root, split)) continue;
     const fs::path text = data::find_corpus_text(options.root, split), file = folder / data::token_file_name(split);
-    require_file_output({file.string(), arguments.output.overwrite}, {{".tokens-cachet"}, {text}});
+    require_token_file(file, arguments.output, {text});
     work.push_back({split, text, file});
   }
   if (work.empty()) data::find_corpus_text(options.root, data::SequenceSplit::train);  // says what it looks for

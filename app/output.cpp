@@ -42,6 +42,14 @@ bool leads_to_open_file(const fs::path& link) {
   return false;
 }
 
+/// Before the work whose result is to be written.
+void require_parent(const fs::path& file) {
+  std::error_code unreadable;
+  const fs::path parent = file.parent_path();
+  if (!parent.empty() && !fs::is_directory(parent, unreadable))
+    throw UsageError(file.string() + ": there is no folder " + parent.string() + "; make it, or name another file");
+}
+
 void require_suffix(const fs::path& path, const std::vector<std::string_view>& suffixes) {
   if (suffixes.empty() || std::ranges::find(suffixes, path.extension().string()) != suffixes.end()) return;
   std::string list;
@@ -71,7 +79,10 @@ void require_file_output(const OutputArgument& output, const OutputRules& rules)
   std::error_code unreadable;
   const fs::file_status status = fs::status(path, unreadable);
   const bool is_link = fs::is_symlink(fs::symlink_status(path, unreadable));
-  if (!fs::exists(status) && !is_link) return;
+  if (!fs::exists(status) && !is_link) {
+    if (!rules.makes_folder) require_parent(path);
+    return;
+  }
   if (fs::is_directory(status)) throw UsageError(output.path + " is a folder; name a file for -o");
   if ((fs::exists(status) && !fs::is_regular_file(status)) || (is_link && leads_to_open_file(path)))
     throw UsageError(output.path + " is no regular file; name another one for -o");
@@ -82,9 +93,20 @@ void require_file_output(const OutputArgument& output, const OutputRules& rules)
   refuse_unless_replaceable(output, rules);
 }
 
+void require_folder(const fs::path& path) {
+  std::error_code unreadable;
+  if (fs::is_directory(path, unreadable)) return;
+  const fs::file_status status = fs::symlink_status(path, unreadable);
+  if (fs::is_symlink(status) && !fs::exists(path, unreadable))
+    throw UsageError(path.string() +
+                     " is a symbolic link to a folder that does not exist; make that folder, or name another one");
+  if (fs::exists(status)) throw UsageError(path.string() + " is not a folder; name a folder for -o");
+}
+
 void require_folder_output(const OutputArgument& output, const OutputRules& rules,
                            const std::function<bool(const fs::path&)>& may_replace) {
   refuse_inputs(output, rules);
+  require_folder(output.path);
   std::error_code unreadable;
   const fs::file_status status = fs::status(output.path, unreadable);
   if (!fs::exists(status) || (fs::is_directory(status) && fs::is_empty(output.path, unreadable))) return;

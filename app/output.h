@@ -26,13 +26,18 @@ struct OutputRules {
   std::vector<std::filesystem::path> inputs{};  // what the same command reads
   /// Whether what lies there was made by the same command from the same things, and so may be replaced unasked.
   std::function<bool(const std::filesystem::path&)> is_own = [](const std::filesystem::path&) { return false; };
+  bool makes_folder = false;  // whether the command makes the folder that the file lies in
 };
 
 /// Every command that writes a file asks here first. Throws UsageError for an unknown suffix, for an input, for a file
-/// of a run or of a model folder, for what is no regular file; and, unless it is the command's own or --overwrite is
-/// there, for any other that exists. A symbolic link to a regular file or to nothing is never the command's own: with
+/// of a run or of a model folder, for what is no regular file, for a file in a folder that does not exist; and, unless
+/// it is the command's own or --overwrite is there, for any other that exists. A symbolic link to a regular file or to
+/// nothing is never the command's own: with
 /// --overwrite, the caller replaces the link, and what it leads to stays.
 void require_file_output(const OutputArgument& output, const OutputRules& rules);
+
+/// Throws UsageError unless the path is one of a folder, or of a link to one, or free.
+void require_folder(const std::filesystem::path& path);
 
 /// The same for a folder: one that holds something may be replaced only where `may_replace` takes it, and then by the
 /// same rule.

@@ -60,6 +60,7 @@ bool exchange_names(const fs::path& a, const fs::path& b) {
 
 NewFolder::NewFolder(fs::path path, Taken taken) : path_(without_last_separator(std::move(path))) {
   std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(path_, error)) && fs::is_directory(path_, error)) path_ = fs::canonical(path_);
   const bool is_folder = fs::is_directory(fs::symlink_status(path_, error));
   replaces_ = is_taken(path_);
   if (replaces_ && !(is_folder && taken == Taken::replaced)) refuse(path_);

@@ -4,13 +4,14 @@
 
 namespace cachet::io {
 
-/// A folder that appears with all its files or not at all: they are written to a temporary one beside it.
+/// A folder that appears with all its files or not at all: they are written to a temporary one beside it. If a symbolic
+/// link to a folder has its name, the folder that the link leads to is meant, and the link stays.
 class NewFolder {
  public:
   enum class Taken { refused, replaced };  // a folder of that name that holds something
 
-  /// Makes the temporary folder, and those above it. Throws Error where `path` is a file, or a folder that holds
-  /// something and is not to be replaced.
+  /// Makes the temporary folder, and those above it. Throws Error if `path` is a file, a link that leads nowhere, or a
+  /// folder that holds something and is not to be replaced.
   explicit NewFolder(std::filesystem::path path, Taken taken = Taken::refused);
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;

@@ -168,6 +168,41 @@ class Links(Outputs):
         self.assertFalse((self.folder / "disk/predictions.jsonl").is_symlink())
         self.assert_untouched()
 
+    def test_a_link_to_a_folder_stays_one(self):
+        (self.folder / "pairs.tsv").write_text("".join(f"a{number} b\tc{number} d\n" for number in range(40)))
+        for words in (["clean", "run"], ["export", "run", "--engine", "torch"], ["eval", "run"], ["analyze", "run", "--what", "similarity"],
+                      ["data", "pairs", "pairs.tsv", "--columns", "en,de", "--held-out", "5"],
+                      ["data", "tokens", str(self.folder), "--tokens", "bytes"]):
+            with self.subTest(words[:2]):
+                (self.folder / "train.txt").write_text("a b\n")
+                (self.folder / "disk").mkdir()
+                (self.folder / "link").symlink_to("disk")
+                for more in ([], ["--overwrite"]):
+                    self.cachet(*words, "-o", "link", *more)
+                    self.assertTrue((self.folder / "link").is_symlink())
+                    self.assertTrue(list((self.folder / "disk").iterdir()))
+                shutil.rmtree(self.folder / "disk")
+                for more in ([], ["--overwrite"]):
+                    self.assertIn("link is a symbolic link to a folder that does not exist", self.refusal(*words, "-o", "link", *more))
+                    self.assertIn("of_somebody is not a folder", self.refusal(*words, "-o", "of_somebody", *more))
+                (self.folder / "link").unlink()
+                self.assert_untouched()
+
+    def test_a_folder_that_is_missing_is_named_before_the_work(self):
+        (self.folder / "train.txt").write_text("a b\n")
+        for words, name in ((["predict", "run"], "p.jsonl"), (["compare", "run"], "c.html"), (["average", "run", "--last", "1"], "a.safetensors"),
+                            (["clean", "run"], "c.safetensors"), (["export", "run"], "e.safetensors"),
+                            (["data", "words", str(self.folder)], "w.txt"),
+                            (["data", "subwords", "--train", "train.txt", "--vocabulary", "8"], "s.model")):
+            with self.subTest(words[:2]):
+                self.assertIn(f"nowhere/{name}: there is no folder nowhere; make it, or name another file",
+                              self.refusal(*words, "-o", f"nowhere/{name}"))
+
+    def test_tokens_are_not_written_into_a_run(self):
+        (self.folder / "train.txt").write_text("a b\n")
+        self.assertIn("run is the folder of a run", self.refusal("data", "tokens", str(self.folder), "--tokens", "bytes", "-o", "run"))
+        self.cachet("data", "tokens", str(self.folder), "--tokens", "bytes", "-o", "new/tokens")
+
     def test_a_run_is_not_written_through_a_link(self):
         longer = ["train", "run", "--resume", "--progress", "none", "--set", "train.limit=8 steps"]
         metrics = self.folder / "run/metrics.jsonl"

@@ -63,6 +63,25 @@ TEST(NewFolder, TakesThePlaceOfAnother) {
   EXPECT_EQ(entries_in(root.path()), 1);
 }
 
+TEST(NewFolder, IsTheOneThatALinkLeadsTo) {
+  const test::TemporaryDirectory root;
+  namespace fs = std::filesystem;
+  fs::create_directories(root / "elsewhere/target");
+  fs::create_directory_symlink("elsewhere/target", root / "link");
+  for (const char* name : {"a", "b"}) {
+    NewFolder folder(root / "link", NewFolder::Taken::replaced);
+    std::ofstream(folder.path() / name) << "text";
+    folder.finish();
+    EXPECT_TRUE(fs::is_symlink(root / "link"));
+    EXPECT_TRUE(fs::exists(root / "elsewhere/target" / name));
+  }
+  EXPECT_FALSE(fs::exists(root / "elsewhere/target/a"));
+  EXPECT_EQ(entries_in(root / "elsewhere"), 1) << "nothing is left beside it";
+  EXPECT_THROW(NewFolder(root / "link"), Error) << "it holds something";
+  fs::create_directory_symlink("nowhere", root / "loose");
+  EXPECT_NE(test::thrown_message<Error>([&] { NewFolder(root / "loose"); }).find("exists already"), std::string::npos);
+}
+
 TEST(NewFolder, ReplacesNothingThatCameMeanwhile) {
   for (const auto taken : {NewFolder::Taken::refused, NewFolder::Taken::replaced}) {
     const test::TemporaryDirectory root;
