@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cachet/data/text/imdb.h"
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/data/text/subword_encoder.h"
 #include "cachet/data/text/subword_tables.h"
 #include "cachet/data/text/subword_training.h"
