@@ -110,7 +110,9 @@ void read_text(const io::JsonFields& json, HeldOutText& text, NgramBaseline& bas
   const io::JsonFields coded = json.object("coded"), ngrams = json.object("baseline");
   text.text = size_from(json.object("text"));
   text.coded = {size_from(coded.object("first")), {size_from(coded.object("targets")), coded.count("unknown")}};
-  text.bits_of = json.text("bits_of") == kWholeText ? BitsOf::whole_text : BitsOf::coded_text;
+  const std::string bits_of = json.text("bits_of");
+  if (bits_of != kWholeText && bits_of != kCodedText) json.fail("'bits_of' is neither coded_text nor whole_text");
+  text.bits_of = bits_of == kWholeText ? BitsOf::whole_text : BitsOf::coded_text;
   baseline = {ngrams.number("perplexity"), ngrams.texts("notes")};
 }
 

@@ -70,7 +70,7 @@ TEST(Corpus, CountsTheTextThatItsTokensTell) {
   EXPECT_EQ(coded_text(cut, *texts.encoder(), texts.options.tokens), (CodedCorpus{{1, 1}, {{1, 1}, 1}}))
       << "tokens are decoded";
   texts.options = {.root = texts.options.root, .tokens = CorpusTokens::bytes, .vocabulary = kByteVocabulary};
-  EXPECT_EQ(coded_of("ö \xff  b\n"), (CodedCorpus{{1, 1}, {{6, 5}, 0}})) << "bytes tell everything";
+  EXPECT_EQ(coded_of("ö \xff  b\n"), (CodedCorpus{{1, 1}, {{7, 6}, 0}})) << "bytes tell everything";
 }
 
 TEST(Corpus, KeepsTheFirstShareOfTheTrainingText) {

@@ -142,8 +142,10 @@ TEST(Subwords, TrainingRefusesWhatCannotBe) {
   const auto complaint = [](const std::vector<std::string>& texts, int64_t vocabulary) {
     return test::thrown_message<io::Error>([&] { train_subwords(texts, {.vocabulary = vocabulary}); });
   };
-  EXPECT_TRUE(complaint(subword_texts(), 8000).starts_with("SentencePiece cannot train: Vocabulary size"))
-      << complaint(subword_texts(), 8000);
+  EXPECT_EQ(complaint(subword_texts(), 8000),
+            "SentencePiece cannot train: the texts give no 8000 pieces; use a --vocabulary of at most 123");
+  EXPECT_NE(complaint(subword_texts(), 5).find("and the vocabulary has 5; use a larger --vocabulary"),
+            std::string::npos);
   EXPECT_EQ(complaint(subword_texts(), 2), "a subword vocabulary has from 3 to 16777216 pieces");
   EXPECT_EQ(complaint(subword_texts(), 16'777'217), "a subword vocabulary has from 3 to 16777216 pieces");
   EXPECT_NE(complaint({}, 60).find("SentencePiece cannot train"), std::string::npos);
