@@ -113,13 +113,13 @@ Action declare_average(CLI::App& app) {
   return [arguments] { return run_average(*arguments); };
 }
 
-const Registration registered_average(
-    {Topic::models,
-     "average",
-     "Average the weights of a run's last checkpoints",
-     {"cachet average my-run --last 10", "cachet average my-run --last 5 -o mean.safetensors",
-      "cachet average my-run --last 5 --renew-states 200", "cachet average my-run --ema --renew-states 200"},
-     declare_average});
+const Registration registered_average({Topic::models,
+                                       "average",
+                                       "Average the weights of a run's last checkpoints",
+                                       {"cachet average my-run --last 10",
+                                        "cachet average my-run --last 5 -o mean.safetensors",
+                                        "cachet average my-run --ema --renew-states 200"},
+                                       declare_average});
 
 }  // namespace
 }  // namespace cachet::app

@@ -59,7 +59,7 @@ class Matching(command.CommandTest):
             write_reviews(pathlib.Path(folder) / "imdb")
             said = self.json_of("data", "matching", "--imdb", "imdb", "-o", "pairs", "--json", cwd=folder)
             self.assertEqual(said, {"schema": 1, "folder": "pairs", "train": 72, "evaluation": 8, "test": 20,
-                                    "reviews_left_out": 0, "notes": []})
+                                    "reviews_left_out": 0, "reviews_repeated": 0, "notes": []})
             rows = (pathlib.Path(folder) / "pairs/imdb_pairs.test.tsv").read_text().splitlines()
             self.assertEqual(len(rows), 20)
             for row in rows:
@@ -147,7 +147,7 @@ class Pairs(command.CommandTest):
             words = ["data", "pairs", "all.tsv.xz", "--columns", "en,de,-", "--held-out", "5"]
             said = self.json_of(*words, "-o", "out", "--json", cwd=folder)
             self.assertEqual(said, {"schema": 1, "folder": "out", "train": 80, "validation": 10, "test": 10, "sentences": 50,
-                                    "left_out_empty": 1, "left_out_repeated": 1, "left_out_byte_order_mark": False})
+                                    "groups": 50, "largest_group": 2, "left_out_empty": 1, "left_out_repeated": 1, "left_out_byte_order_mark": False})
             read = lambda name: (root / "out" / name).read_text().splitlines()
             self.assertEqual(sorted(path.name for path in (root / "out").iterdir()),
                              ["test.de", "test.en", "train.de", "train.en", "valid.de", "valid.en"])
@@ -157,7 +157,8 @@ class Pairs(command.CommandTest):
             self.assertFalse(set(read("train.en")) & set(read("valid.en") + read("test.en")))
             self.assertIn("--overwrite", self.refused(*words, "-o", "out", cwd=folder))
             done = self.succeed(*words, "-o", "out", "--overwrite", "--seed", "4", cwd=folder)
-            self.assertEqual(done.stdout, "80 pairs to train with, 10 to validate with, 10 to test with\n1 rows with an empty side "
+            self.assertEqual(done.stdout, "80 pairs to train with, 10 to validate with, 10 to test with\npairs that share a sentence stay "
+                                          "in one split: 50 groups, the largest has 2 pairs\n1 rows with an empty side "
                                           "were left out\n1 rows that repeat another were left out\nout\n")
             (root / "out/mine").write_text("")
             self.assertIn("holds something else", self.refused(*words, "-o", "out", "--overwrite", cwd=folder))

@@ -159,7 +159,7 @@ class Detection(command.CommandTest):
             self.assertIn(counted + ' and are left out (data.on_bad_image = "skip")' + first, said)
         # By the rule of reading: as many as the evaluation then goes without.
         self.assertIn(f"2 of {VALIDATION} images could not be read, and their objects count as missed", done.stderr)
-        self.assertIn("000030.png: is empty", done.stderr.split("count as missed")[1], "why they could not be read")
+        self.assertIn("000030.png: the file is empty", done.stderr.split("count as missed")[1], "why they could not be read")
         metrics = self.json_of("eval", "skips", "--json", cwd=self.folder)["metrics"]
         self.assertEqual(metrics["unreadable_images"], 2)
         for image in (self.folder / images).glob("*.png"):

@@ -63,7 +63,7 @@ class Language(command.FolderTest):
         self.assertIn("perplexity", compared)
         page = (self.folder / "wikitext2_grc-whole/report.html").read_text()
         for part in ("Loss by place in the segment", "Perplexity over tokens", "Perplexity over time",
-                     "What the model writes behind passages of the text", "tokens foretold", "What the model is trained on",
+                     "What the model writes after passages of the text", "tokens predicted", "What the model is trained on",
                      "Text of the first step"):
             self.assertIn(part, page)
         self.assertNotIn("5-gram's perplexity", page)
@@ -220,7 +220,7 @@ class EarlierLanguage(command.FolderTest):
     def test_it_keeps_its_rule_and_evaluations_have_todays(self):
         before = self.evaluations()
         said = self.cachet("train", "run", "--resume", "--set", "train.limit=9 steps", "--progress", "none").stderr
-        self.assertEqual(said.count("task.evaluation.bits_of"), 1, said)
+        self.assertEqual(said.count("keeps its rule, task.evaluation.bits_of"), 1, said)
         after = self.evaluations()
         self.assertEqual(after[:2], before)
         size = len((self.folder / "texts/valid.txt").read_bytes())
