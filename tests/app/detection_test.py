@@ -165,7 +165,7 @@ class Detection(command.CommandTest):
         for image in (self.folder / images).glob("*.png"):
             image.write_bytes(b"")
         self.assertIn(f"none of the {VALIDATION} images of the evaluation could be read; the first: ",
-                      self.refused("eval", "skips"))
+                      self.refused("eval", "skips", cwd=self.folder, code=1, lines=4))
 
     def test_images_without_annotations_are_answered_for_submission(self):
         instances = json.loads((self.folder / "shapes/annotations/instances_val.json").read_text())
