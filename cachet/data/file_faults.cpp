@@ -22,7 +22,7 @@ std::string fault_of(const std::filesystem::path& file) {
   if (::stat(file.c_str(), &found) != 0) return opening_failed();
   if (S_ISDIR(found.st_mode)) return "is a folder";
   if (!S_ISREG(found.st_mode)) return "is not a regular file";
-  if (found.st_size == 0) return "is empty";
+  if (found.st_size == 0) return "the file is empty";
   if (::faccessat(AT_FDCWD, file.c_str(), R_OK, AT_EACCESS) != 0) return opening_failed();
   return {};
 }

@@ -143,20 +143,20 @@ class Detection(command.CommandTest):
         (images / "000040.png").unlink()
         words = ["train", "tiny.toml", "--set", "data.root=torn", "--set", "train.limit=2 steps"]
         counted = f"2 of the {VALIDATION} files of the evaluation cannot be read"
-        first = f"; the first: {images}/000030.png: is empty"
+        first = f"; the first: {images}/000030.png: the file is empty"
         for more in (["--dry-run"], ["--run", "not-begun"]):
             done = command.run(*words, *more, cwd=self.folder)
             self.assertEqual(done.returncode, 1, more)
-            self.assertIn(counted + first + '; put them back, or set data.on_bad_image = "skip", which leaves such files out',
+            self.assertIn(counted + first + '; put them back, or set data.on_bad_image = "skip" to go on without such files',
                           done.stderr)
         self.assertFalse((self.folder / "not-begun").exists())
         skip = ["--set", 'data.on_bad_image="skip"']
-        self.assertIn(counted + ' and are left out (data.on_bad_image = "skip")' + first,
+        self.assertIn(counted + ', and it goes on without them (data.on_bad_image = "skip")' + first,
                       self.cachet(*words, *skip, "--dry-run").stderr)
         done = self.cachet(*words, *skip, "--run", "skips", "--progress", "none")
         log = (self.folder / "skips/log.txt").read_text()
         for said in (done.stderr, log):
-            self.assertIn(counted + ' and are left out (data.on_bad_image = "skip")' + first, said)
+            self.assertIn(counted + ', and it goes on without them (data.on_bad_image = "skip")' + first, said)
         # By the rule of reading: as many as the evaluation then goes without.
         self.assertIn(f"2 of {VALIDATION} images could not be read, and their objects count as missed", done.stderr)
         self.assertIn("000030.png: the file is empty", done.stderr.split("count as missed")[1], "why they could not be read")

@@ -154,7 +154,7 @@ class Train(RunTest):
             options = settings if words[0] == "train" else ["--set", "data.validation_folder=val"]
             done = command.run(*words, *options, cwd=self.folder)
             self.assertEqual(done.returncode, 1, words)
-            self.assertIn(f"2 of the 8 files of the evaluation cannot be read; the first: {empty}: is empty; "
+            self.assertIn(f"2 of the 8 files of the evaluation cannot be read; the first: {empty}: the file is empty; "
                           "put them back", done.stderr)
         self.assertFalse((self.folder / "run").exists(), "nothing was begun")
         empty.write_bytes(kept)

@@ -34,7 +34,7 @@ TEST(FileFaults, AreFoundWithoutOpening) {
   const FileFaults some = found({"a.png", "empty.png", "absent.png", "folder.png", "b.png", "loose.png"});
   EXPECT_EQ(some.files, 6);
   EXPECT_EQ(some.faulty, 4);
-  EXPECT_EQ(some.first, path("empty.png") + ": is empty");
+  EXPECT_EQ(some.first, path("empty.png") + ": the file is empty");
   EXPECT_EQ(found({"absent.png"}).first, path("absent.png") + ": opening failed: No such file or directory");
   EXPECT_EQ(found({"folder.png"}).first, path("folder.png") + ": is a folder");
   EXPECT_EQ(found({"/dev/null"}).first, "/dev/null: is not a regular file");
@@ -54,7 +54,7 @@ TEST(FileFaults, OfMoreFilesThanAThreadLooksAt) {
   const FileFaults found = faults_of_files(folder.path(), names);
   EXPECT_EQ(found.files, 20'000);
   EXPECT_EQ(found.faulty, 4);
-  EXPECT_EQ(found.first, (folder / "empty.png").string() + ": is empty");
+  EXPECT_EQ(found.first, (folder / "empty.png").string() + ": the file is empty");
 }
 
 }  // namespace
