@@ -67,7 +67,8 @@ class Processes(RunTest):
         self.train("two", *TWO, *same)
         self.train("one", *same)
         self.assertAlmostEqual(self.last("one")["metrics"]["loss"], self.last("two")["metrics"]["loss"], delta=1e-3)
-        self.assertAlmostEqual(self.json_of("eval", "two", cwd=self.folder)["metrics"]["loss"],
+        last = "two/checkpoints/" + (self.folder / "two/checkpoints/last").read_text().strip()
+        self.assertAlmostEqual(self.json_of("eval", last, "--json", cwd=self.folder)["metrics"]["loss"],
                                self.last("two")["metrics"]["loss"], delta=1e-6)
 
     def test_go_on_as_if_they_had_not_stopped(self):
