@@ -156,7 +156,7 @@ CorpusOptions read_corpus_options(const config::View& data, DataRoot root) {
   options.limit = data.integer("limit", options.limit, {.least = 0});
   if (options.tokens == CorpusTokens::bytes) {
     for (const char* key : {"vocabulary_file", "vocabulary", "vocabulary_hash"})
-      data.refuse(key, "is for words and subwords; bytes have no vocabulary but their own");
+      data.refuse(key, "is for data.tokens = \"words\" or \"subwords\"; bytes have a vocabulary of their own");
     options.vocabulary = kByteVocabulary;
     return options;
   }
