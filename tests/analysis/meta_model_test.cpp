@@ -75,7 +75,7 @@ TEST(MetaModel, LargeWeightsAndCachesTakeNoMemory) {
     for (const std::string& setting : settings) document.set(setting);
     return build_on_meta(models::read_model(name, document.root().table("model")));
   };
-  build("pvt_tiny", {"model.embed_dims=[16384, 16384, 16384, 16384]"});
+  build("pvt_tiny", {"model.embed_dims=[16384, 16384, 16384, 16384]", "model.num_heads=[1, 1, 1, 1]"});
   build("retinanet_pvt_tiny_fpn", {"model.neck.out_channels=16384"});
   build("vit_tiny_patch16_224", {"model.cache.kind=grc", "model.cache.length=1000000"});
   build("vit_tiny_patch16_224", {"model.cache.kind=fifo", "model.cache.length=1000000"});

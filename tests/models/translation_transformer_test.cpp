@@ -262,8 +262,8 @@ TEST(TranslationTransformer, RecipesAreRefusedByName) {
       {"cache.kind = \"grc\"\ncache.positional_convolution = true", "needs tokens on a grid"},
       {"cache.kind = \"grc\"\ncache.scope = \"lane\"", "which this one does not"},
       {"cache.kind = \"grc\"\ncache.ratio = 0.003", "gives a memory of 1 channels"},
-      {"decoder_attention = {kind = \"kernel\", form = \"aoglu\", gate_rank = 65}",
-       "decoder_attention.gate_rank: 65 is more than the 64 channels of a head"},
+      {"decoder_attention = {kind = \"kernel\", form = \"aoglu\", gate_rank = 129}",
+       "decoder_attention.gate_rank: 129 is more than the 128 channels of a head"},
       {"share_embeddings = \"al\"", "al"},
   };
   for (const auto& [toml, text] : cases) EXPECT_NE(problem_of(toml).find(text), std::string::npos) << problem_of(toml);
