@@ -85,7 +85,7 @@ void require_file_output(const OutputArgument& output, const OutputRules& rules)
   }
   if (fs::is_directory(status)) throw UsageError(output.path + " is a folder; name a file for -o");
   if ((fs::exists(status) && !fs::is_regular_file(status)) || (is_link && leads_to_open_file(path)))
-    throw UsageError(output.path + " is no regular file; name another one for -o");
+    throw UsageError(output.path + " is not a regular file; name another one for -o");
   if (is_link && !output.overwrite)
     throw UsageError(output.path +
                      " is a symbolic link; name another file for -o, or replace the link by a file with --overwrite");

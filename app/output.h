@@ -29,11 +29,11 @@ struct OutputRules {
   bool makes_folder = false;  // whether the command makes the folder that the file lies in
 };
 
-/// Every command that writes a file asks here first. Throws UsageError for an unknown suffix, for an input, for a file
-/// of a run or of a model folder, for what is no regular file, for a file in a folder that does not exist; and, unless
-/// it is the command's own or --overwrite is there, for any other that exists. A symbolic link to a regular file or to
-/// nothing is never the command's own: with
-/// --overwrite, the caller replaces the link, and what it leads to stays.
+/// Every command that writes a file asks here first. Throws UsageError for an unknown suffix, an input, a file of a run
+/// or of a model folder, a path that exists and is not a regular file, and a file in a folder that does not exist; and,
+/// unless it is the command's own or --overwrite is there, for any other file that exists. A symbolic link to a regular
+/// file or to nothing is never the command's own: with --overwrite, the caller replaces the link, and the file that it
+/// leads to stays.
 void require_file_output(const OutputArgument& output, const OutputRules& rules);
 
 /// Throws UsageError unless the path is one of a folder, or of a link to one, or free.

@@ -70,10 +70,10 @@ class RecordOutput {
     require_file_output(output, {{".jsonl"}, inputs, [](const auto&) { return true; }});
   }
 
-  /// Before the first record: reads those that are gone on with. A file that is replaced stays until there is a record
-  /// to write.
+  /// Before the first record: reads those of a file that is resumed. A file that is replaced stays until there is a
+  /// record to write.
   void open() {
-    if (!path_.empty() && !replaces_) file_.emplace(path_, tasks::EarlierRecords::gone_on_with);
+    if (!path_.empty() && !replaces_) file_.emplace(path_, tasks::EarlierRecords::resumed);
   }
   /// Behind the last record.
   void finish() {
@@ -83,7 +83,7 @@ class RecordOutput {
   int64_t done() const { return file_ ? file_->done() : 0; }
   const tasks::RecordSource& source() const { return source_; }
 
-  /// The file that is gone on with; nothing where there is none.
+  /// The file that is resumed; null if there is none.
   tasks::RecordFile* earlier() { return file_ ? &*file_ : nullptr; }
   void require_at_most(int64_t samples) const {
     if (file_) file_->require_at_most(samples);

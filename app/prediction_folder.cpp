@@ -59,7 +59,7 @@ PredictionFolder::PredictionFolder(const OutputArgument& output, const std::vect
 tasks::RecordFile PredictionFolder::open_records() {
   lock_ = locked_output_folder(path_);
   if (overwrite_) empty(path_);
-  return {records(), tasks::EarlierRecords::gone_on_with};
+  return {records(), tasks::EarlierRecords::resumed};
 }
 
 void PredictionFolder::write_picture(const std::string& name, const std::string& png) const {
@@ -83,7 +83,7 @@ void report_earlier_records(const fs::path& file, const tasks::RecordFile& recor
               << " not say which bytes the samples had and " << (again == 1 ? "is" : "are") << " computed again\n";
   if (const int64_t done = records.done(); done > 0)
     std::cerr << file.string() << " holds " << done << of_all << (done == 1 ? " prediction" : " predictions")
-              << "; going on\n";
+              << "; resuming\n";
 }
 
 void PictureNames::add(const std::string& sample) {

@@ -15,7 +15,7 @@
 
 namespace cachet::app {
 
-/// Where -o names a folder for predictions: predictions.jsonl, which grows as they are made and is gone on with,
+/// Where -o names a folder for predictions: predictions.jsonl, which grows as they are made and is resumed,
 /// pictures/ of given images, and files that are made of the predictions once they are whole.
 class PredictionFolder {
  public:
@@ -44,7 +44,7 @@ class PredictionFolder {
 
 /// Reports on standard error how many of how many predictions a file holds, if it holds some, how many lines were
 /// removed from it, and how many predictions of version 0.1.0 are computed again: "out.jsonl holds 3 of 12 predictions;
-/// going on".
+/// resuming".
 void report_earlier_records(const std::filesystem::path& file, const tasks::RecordFile& records,
                             const std::string& of_all);
 

@@ -10,8 +10,8 @@
 namespace cachet::data {
 
 /// Reads class_names of a recipe's [data]: the model's classes in its order; empty if the recipe leaves them to the
-/// data. The key stays out of the resolved recipe of whoever did not write it, so that recipes without names are what
-/// they were before the key existed. An empty name and one that is there twice are problems.
+/// data. A recipe without the key has none in its resolved form either, so that it is the same as before the key
+/// existed. An empty name and one that is there twice are problems.
 std::vector<std::string> read_class_names(const config::View& data);
 
 /// The model's class of each class of a data set, found by name: result[i] is the index of data_names[i] in

@@ -10,7 +10,7 @@ namespace cachet::data {
 /// What a look at files shows without opening them.
 struct FileFaults {
   int64_t files = 0;    // that were looked at
-  int64_t faulty = 0;   // that are not there, are empty, are no regular files, or may not be read
+  int64_t faulty = 0;   // that are not there, are empty, are not regular files, or may not be read
   std::string first{};  // the path and the fault of the first of these; empty if there are none
 };
 

@@ -249,7 +249,7 @@ void require_all(RecordFile& file, const OriginOf& origin,
 
 RecordFile records_of(const fs::path& file, const OriginOf& origin) {
   try {
-    RecordFile records(file, EarlierRecords::gone_on_with);
+    RecordFile records(file, EarlierRecords::resumed);
     int64_t same = 0;
     while (same < records.done() && records.is_of(same, origin(same))) ++same;
     if (same < records.done()) records.forget_from(same);

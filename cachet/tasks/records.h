@@ -48,7 +48,7 @@ class RecordSource {
 Record with_index(const Record& record, int64_t index);
 
 /// What is done with records that a file holds already.
-enum class EarlierRecords { gone_on_with, replaced };
+enum class EarlierRecords { resumed, replaced };
 
 /// Records in a file that grows, from index 0 on. An interrupted process leaves whole ones and a torn last line, which
 /// is cut off when the file is opened again. Earlier versions let two processes write one file at the same time, which

@@ -116,7 +116,7 @@ class Detection(command.CommandTest):
         self.killed(["eval", "run", "-o", "parts"], lambda: len(lines_of(kept)) >= 3)
         self.assertLess(len(lines_of(kept)), VALIDATION)
         rest = self.cachet("eval", "run", "-o", "parts")
-        self.assertIn(f" of {VALIDATION} predictions; going on", rest.stderr)
+        self.assertIn(f" of {VALIDATION} predictions; resuming", rest.stderr)
         self.assertEqual(rest.stdout, whole.replace("whole/", "parts/"))
         for name in ("predictions.jsonl", "bbox.json", "segm.json"):
             self.assertEqual((self.folder / "whole" / name).read_bytes(), (self.folder / "parts" / name).read_bytes())

@@ -153,7 +153,7 @@ class Links(Outputs):
             done = subprocess.run([command.COMMAND, "predict", "run", "-o", "out.jsonl", "--overwrite"], cwd=self.folder, stdout=file,
                                   stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("out.jsonl is no regular file", done.stderr)
+        self.assertIn("out.jsonl is not a regular file", done.stderr)
         self.assertTrue((self.folder / "out.jsonl").is_symlink())
 
     def test_a_folder_of_results_may_be_a_link_and_its_records_not(self):
@@ -259,7 +259,7 @@ class Limits(Outputs):
         self.assertEqual(process.returncode, 1, errors)
         self.assertIn("p.jsonl: cannot write", errors)
         self.assertIn("File too large", errors)
-        self.assertIn("going on", self.cachet("predict", "run", "-o", "p.jsonl").stderr)
+        self.assertIn("; resuming", self.cachet("predict", "run", "-o", "p.jsonl").stderr)
 
     def test_a_recipe_file_that_is_gone_changes_nothing(self):
         (self.folder / "run/recipe.toml").unlink()

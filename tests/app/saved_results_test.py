@@ -132,7 +132,7 @@ class SavedResults(command.FolderTest):
             for _ in range(BYTES_OF_A_FILE):
                 place = draw.randrange(len(held))
                 path.write_bytes(held[:place] + bytes([held[place] ^ 1 << draw.randrange(8)]) + held[place + 1:])
-                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # whoever changed it hides that
+                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # the change is hidden
                 for number, (words, suffix) in enumerate(commands):
                     found.add(self.answers_as_a_fresh_call(words, kept[number], suffix, (words, file, place)))
             path.write_bytes(held)

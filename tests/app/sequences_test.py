@@ -46,7 +46,7 @@ class Texts(SequenceTest):
         out = self.folder / "out.jsonl"
         lines = out.read_text().splitlines()
         out.write_text("\n".join(lines[:3]) + "\n" + lines[3][:9])
-        self.assertIn("out.jsonl holds 3 predictions; going on",
+        self.assertIn("out.jsonl holds 3 predictions; resuming",
                       self.cachet("predict", "run", "--lines", "mine.txt", "-o", "out.jsonl").stderr)
         self.assertEqual(out.read_text().splitlines(), lines)
 

@@ -185,7 +185,7 @@ class Use(RunTest):
         predict = lambda *files: self.cachet("predict", "run", *files, "-o", "p.jsonl").stderr
         predict("1.png", "3.png")
         kept = (self.folder / "p.jsonl").read_text()
-        self.assertIn("holds 2 predictions; going on", predict("3.png", "0.png", "1.png", "3.png"))
+        self.assertIn("holds 2 predictions; resuming", predict("3.png", "0.png", "1.png", "3.png"))
         self.assertEqual(self.files_in("p.jsonl"), ["3.png", "0.png", "1.png", "3.png"])
         for line in kept.splitlines():  # what was there was not computed again: it has its own line still
             self.assertIn(line.split(",", 1)[1], (self.folder / "p.jsonl").read_text())
@@ -195,7 +195,7 @@ class Use(RunTest):
         self.assertIn("holds 4 of 4 predictions", predict("0.png", "3.png", "3.png", "1.png"))
         self.assertEqual(self.files_in("p.jsonl"), ["0.png", "3.png", "3.png", "1.png"])
         (self.folder / "names.txt").write_text("5.png\n1.png\n3.png\n0.png\n3.png\n")
-        self.assertIn("holds 4 predictions; going on",
+        self.assertIn("holds 4 predictions; resuming",
                       self.cachet("predict", "run", "--lines", "names.txt", "-o", "p.jsonl").stderr)
         self.assertEqual(self.files_in("p.jsonl"), ["5.png", "1.png", "3.png", "0.png", "3.png"])
         # A command that fails on the way keeps what it has, and the next one uses all of it.

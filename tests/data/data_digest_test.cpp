@@ -35,7 +35,7 @@ TEST(DataDigest, TheLargestChangeCounts) {
 }
 
 TEST(DataDigest, OfStoredImagesHasEachPixelAndLabel) {
-  // One more than the 4,096 images that version 0.1.0 looked at, of which the second is none of its choice.
+  // One more than the 4,096 images that version 0.1.0 looked at. It did not look at the second.
   const at::Tensor images = at::zeros({10'000, 1, 1, 2}, at::kByte);
   const std::vector<int64_t> labels(10'000, 0);
   const auto set_of = [](const at::Tensor& pixels, const std::vector<int64_t>& of) {

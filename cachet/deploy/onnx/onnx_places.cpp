@@ -69,7 +69,7 @@ void gather(Step& s) { s.give(s.model.add("GatherElements", {s.tensor(0), s.tens
 void index_select(Step& s) { s.give(s.model.add("Gather", {s.tensor(0), s.tensor(2)}, {{"axis", s.integer(1)}})); }
 void embedding(Step& s) { s.give(s.model.add("Gather", {s.tensor(0), s.tensor(1)}, {{"axis", int64_t{0}}})); }
 
-// One index, or several of dimensions that follow each other: these become one dimension, of which rows are taken.
+// One index, or several of dimensions that follow each other: these become one dimension, and its rows are taken.
 // Indices are not below 0.
 void index(Step& s) {
   const std::vector<jit::Value*> indices = s.list(1);
@@ -148,7 +148,7 @@ void sort(Step& s) {
   const std::string order = order_of(s, s.tensor_as(0, at::kLong));
   s.give_all({s.model.add("GatherElements", {s.tensor(0), order}, {{"axis", s.dimension(2, 0)}}), order});
 }
-// Of numbers of buckets, of which there are 2^14 at most. The largest number of all marks padding, which comes last: it
+// Of numbers of buckets, 2^14 at most. The largest number of all marks padding, which comes last: it
 // could not be multiplied, where engines compute in 32 bits.
 void argsort(Step& s) {
   constexpr double kAboveBuckets = 1 << 15;

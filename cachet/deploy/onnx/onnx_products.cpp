@@ -45,7 +45,7 @@ void scaled_dot_product_attention(Step& s) {
   s.give(s.model.add("MatMul", {s.model.add("Softmax", {scores}, {{"axis", int64_t{-1}}}), s.tensor(2)}));
 }
 
-// A number for each dimension of a map, of which ATen takes one for all too.
+// A number for each dimension of a map. ATen takes one for all, too.
 Integers of_map(const Step& s, size_t i) {
   const Integers given = s.integers(i);
   return given.size() == 1 ? Integers(static_cast<size_t>(s.rank(0) - 2), given[0]) : given;

@@ -88,8 +88,8 @@ void repeat_each(Step& s) {
   Integers times(static_cast<size_t>(rank + 1), 1);
   times.at(static_cast<size_t>(dimension + 1)) = s.integer(1);
   const std::string x = s.tensor(0);
-  const std::string beside = s.model.add("Unsqueeze", {x, s.model.constant(Integers{dimension + 1})});
-  const std::string tiled = s.model.add("Tile", {beside, s.model.constant(times)});
+  const std::string apart = s.model.add("Unsqueeze", {x, s.model.constant(Integers{dimension + 1})});
+  const std::string tiled = s.model.add("Tile", {apart, s.model.constant(times)});
   std::vector<std::string> sizes;
   if (dimension > 0) sizes.push_back(s.sizes_of(x, 0, dimension));
   sizes.push_back(s.model.constant(Integers{-1}));

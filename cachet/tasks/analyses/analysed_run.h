@@ -72,8 +72,8 @@ class AnalysedRun {
   };
   void replay(const std::function<Replay(torch::nn::Module& model)>& look, const train::EvaluationProgress& progress);
 
-  /// The checkpoints that the run keeps, oldest first, held while they are in use; none where it keeps one, or is no
-  /// run's folder.
+  /// The checkpoints that the run keeps, oldest first, held while they are in use; none if it keeps one, or if it is
+  /// not a run's folder.
   std::vector<train::HeldCheckpoint> kept_checkpoints() const;
   /// Calls `look` with the step of each of kept_checkpoints(), whose weights `model`, of this run's evaluation or
   /// training, then has; afterwards it has its own.

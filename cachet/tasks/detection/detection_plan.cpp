@@ -66,7 +66,7 @@ DetectorOptions read_detector_options(const config::View& root) {
   options.category_ids = data.integers("category_ids", {}, {.least = 0});
   if (!options.category_ids.empty() && std::ssize(options.category_ids) != named)
     data.problem("category_ids", "must be as many as class_names, " + std::to_string(named));
-  // Out of the resolved recipe of whoever did not write it, as that was before the key existed.
+  // A recipe without the key has none in its resolved form either: it is the same as before the key existed.
   if (data.has("other_categories"))
     options.other_categories = data.choice("other_categories", data::OtherCategories::leave_out, kOtherCategories);
   options.transform = data::read_detection_transform(data.table("transform"));

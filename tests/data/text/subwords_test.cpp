@@ -247,7 +247,7 @@ TEST(TrainingTexts, AreTheFilesOfAFolderOrTheTextsOfPairs) {
   EXPECT_EQ(complaint(folder / "empty"), (folder / "empty").string() + ": all of its texts are empty");
 }
 
-// Hidden files are none: macOS writes one beside each file of a disk that is not its own.
+// Hidden files are not counted: macOS writes one for each file on a foreign disk.
 TEST(TrainingTexts, AreNoHiddenFilesAndHaveNoMarkInTheirMiddle) {
   const test::TemporaryDirectory folder;
   test::write_text(folder / "texts/A.TXT", "\xEF\xBB\xBFone");

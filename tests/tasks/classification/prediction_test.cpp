@@ -124,7 +124,7 @@ TEST(RecordFile, GoesOnBehindTheLastWholeLine) {
   const TemporaryDirectory folder;
   const auto path = folder / "predictions.jsonl";
   {
-    RecordFile file(path, EarlierRecords::gone_on_with);
+    RecordFile file(path, EarlierRecords::resumed);
     EXPECT_EQ(file.done(), 0) << "no file yet";
     for (const int64_t index : {0, 1}) file.append(record_of(index), kOrigin);
   }
@@ -134,7 +134,7 @@ TEST(RecordFile, GoesOnBehindTheLastWholeLine) {
   EXPECT_EQ(first["sample_digest"], kOrigin.sample);
   EXPECT_EQ(first["predicted"], 0) << "the record is as it was otherwise";
   std::ofstream(path, std::ios::app) << "{\"index\":2,\"to";
-  EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).done(), 2);
+  EXPECT_EQ(RecordFile(path, EarlierRecords::resumed).done(), 2);
   EXPECT_EQ(io::read_text_file(path, 1 << 20), whole) << "the torn line is cut off";
   EXPECT_EQ(RecordFile(path, EarlierRecords::replaced).done(), 0);
   EXPECT_EQ(std::filesystem::file_size(path), 0U);
@@ -146,15 +146,15 @@ TEST(RecordFile, HasOneWriter) {
   const TemporaryDirectory folder;
   const auto path = folder / "predictions.jsonl";
   {
-    RecordFile file(path, EarlierRecords::gone_on_with);
+    RecordFile file(path, EarlierRecords::resumed);
     file.append(record_of(0), kOrigin);
-    for (const auto earlier : {EarlierRecords::gone_on_with, EarlierRecords::replaced})
+    for (const auto earlier : {EarlierRecords::resumed, EarlierRecords::replaced})
       EXPECT_NE(test::thrown_message<io::FileInUse>([&] { RecordFile(path, earlier); }).find("another process"),
                 std::string::npos);
     EXPECT_THROW(records_of(path, always(kOrigin)), io::FileInUse);
     file.append(record_of(1), kOrigin);
   }
-  EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).done(), 2);
+  EXPECT_EQ(RecordFile(path, EarlierRecords::resumed).done(), 2);
 }
 
 TEST(RecordFile, IsNotWrittenThroughALink) {
@@ -162,7 +162,7 @@ TEST(RecordFile, IsNotWrittenThroughALink) {
   std::ofstream(folder / "of_somebody") << "as it was";
   std::filesystem::create_symlink("of_somebody", folder / "link");
   EXPECT_NE(test::thrown_message<io::Error>([&] {
-              RecordFile(folder / "link", EarlierRecords::gone_on_with);
+              RecordFile(folder / "link", EarlierRecords::resumed);
             }).find("is a symbolic link"),
             std::string::npos);
   RecordFile(folder / "link", EarlierRecords::replaced).append(record_of(0), kOrigin);
@@ -178,7 +178,7 @@ std::vector<std::string> lines_of_records(int64_t count) {
   std::vector<std::string> lines;
   for (int64_t i = 0; i < count; ++i) {
     const auto path = folder / std::to_string(i);
-    RecordFile(path, EarlierRecords::gone_on_with).append(plain_record(i), kOrigin);
+    RecordFile(path, EarlierRecords::resumed).append(plain_record(i), kOrigin);
     lines.push_back(text_of(path));
   }
   return lines;
@@ -206,15 +206,15 @@ TEST(RecordFile, KeepsWhatTwoWritersLeft) {
   for (const Left& left : all) {
     std::ofstream(path) << left.text;
     {
-      RecordFile file(path, EarlierRecords::gone_on_with);
+      RecordFile file(path, EarlierRecords::resumed);
       EXPECT_EQ(file.done(), left.kept) << left.text;
       EXPECT_EQ(file.removed_lines(), left.removed) << left.text;
       for (int64_t i = 0; i < file.done(); ++i) file.require(i, kOrigin);
-      EXPECT_THROW(RecordFile(path, EarlierRecords::gone_on_with), io::FileInUse) << "the repaired file is locked";
+      EXPECT_THROW(RecordFile(path, EarlierRecords::resumed), io::FileInUse) << "the repaired file is locked";
       for (int64_t i = file.done(); i < 4; ++i) file.append(plain_record(i), kOrigin);
     }
     EXPECT_EQ(text_of(path), record[0] + record[1] + record[2] + record[3]) << left.text;
-    EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).removed_lines(), 0);
+    EXPECT_EQ(RecordFile(path, EarlierRecords::resumed).removed_lines(), 0);
   }
 }
 
@@ -235,7 +235,7 @@ TEST(RecordsOf, StayUpToTheFirstOfAnotherOrigin) {
     EXPECT_EQ(kept.done(), 1);
     kept.append(record_of(1), kOtherBytes);
   }
-  EXPECT_TRUE(RecordFile(path, EarlierRecords::gone_on_with).is_of(1, kOtherBytes));
+  EXPECT_TRUE(RecordFile(path, EarlierRecords::resumed).is_of(1, kOtherBytes));
   EXPECT_EQ(records_of(path, always(kOtherModel)).done(), 0);
   EXPECT_EQ(std::filesystem::file_size(path), 0U);
   std::ofstream(path) << old_line(0);
@@ -248,9 +248,9 @@ TEST(RecordFile, RefusesRecordsOfSomethingElse) {
   const TemporaryDirectory folder;
   const auto path = folder / "predictions.jsonl";
   const auto said = [&](const std::function<void()>& use) { return test::thrown_message<std::runtime_error>(use); };
-  RecordFile(path, EarlierRecords::gone_on_with).append(record_of(0), kOrigin);
+  RecordFile(path, EarlierRecords::resumed).append(record_of(0), kOrigin);
   {
-    const RecordFile file(path, EarlierRecords::gone_on_with);
+    const RecordFile file(path, EarlierRecords::resumed);
     file.require(0, kOrigin);
     file.require_at_most(1);
     EXPECT_NE(said([&] { file.require(0, kOtherModel); }).find("line 1 is of another model"), std::string::npos);
@@ -260,26 +260,25 @@ TEST(RecordFile, RefusesRecordsOfSomethingElse) {
   }
   for (const std::string& text : {std::string("a letter to my aunt\n"), record_of(1), record_of(0) + record_of(0)}) {
     std::ofstream(path) << text;
-    EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::gone_on_with); }).find("is not a prediction"),
-              std::string::npos);
+    EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::resumed); }).find("is not a prediction"), std::string::npos);
     EXPECT_EQ(io::read_text_file(path, 1 << 20), text) << "it is left as it is";
   }
   const std::string mixed = lines_of_records(1).front() + "a letter to my aunt\n";
   std::ofstream(path) << mixed;
-  EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::gone_on_with); }).find("line 2 is not a prediction"),
+  EXPECT_NE(said([&] { RecordFile(path, EarlierRecords::resumed); }).find("line 2 is not a prediction"),
             std::string::npos);
   EXPECT_EQ(io::read_text_file(path, 1 << 20), mixed);
   std::ofstream(path) << record_of(0);
-  EXPECT_THROW(RecordFile(path, EarlierRecords::gone_on_with).require(0, kOrigin), std::runtime_error)
+  EXPECT_THROW(RecordFile(path, EarlierRecords::resumed).require(0, kOrigin), std::runtime_error)
       << "older files do not tell";
 }
 
 TEST(RecordFile, RecordsThatDoNotTellTheirBytesAreMadeAgain) {
   const TemporaryDirectory folder;
   const auto path = folder / "predictions.jsonl";
-  RecordFile(path, EarlierRecords::gone_on_with).append(record_of(0), kOrigin);
+  RecordFile(path, EarlierRecords::resumed).append(record_of(0), kOrigin);
   std::ofstream(path, std::ios::app) << old_line(1) << old_line(2);
-  RecordFile file(path, EarlierRecords::gone_on_with);
+  RecordFile file(path, EarlierRecords::resumed);
   EXPECT_EQ(file.done(), 3);
   const auto sources = [](const std::string& source) { return [source] { return std::vector<std::string>{source}; }; };
   EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
@@ -301,7 +300,7 @@ TEST(RecordFile, AllRecordsAreComparedBeforeOneIsForgotten) {
   other.replace(other.find(kOrigin.source), kOrigin.source.size(), kOtherModel.source);
   std::ofstream(path) << old_line(0) << old_line(1) << other;
   const std::string held = io::read_text_file(path, 1 << 20);
-  RecordFile file(path, EarlierRecords::gone_on_with);
+  RecordFile file(path, EarlierRecords::resumed);
   const auto sources = [] { return std::vector<std::string>{kOrigin.source}; };
   EXPECT_NE(test::thrown_message<std::runtime_error>([&] {
               require_all(file, always(kOrigin), sources);
@@ -315,15 +314,15 @@ TEST(RecordFile, CanBePutIntoAnotherOrder) {
   const TemporaryDirectory folder;
   const auto path = folder / "predictions.jsonl", expected = folder / "expected.jsonl";
   const auto write = [](const std::filesystem::path& file, const std::vector<RecordOrigin>& origins) {
-    RecordFile records(file, EarlierRecords::gone_on_with);
+    RecordFile records(file, EarlierRecords::resumed);
     for (size_t i = 0; i < origins.size(); ++i)
       records.append(with_index(record_of(7), static_cast<int64_t>(i)), origins[i]);
   };
   write(path, {kOrigin, kOtherBytes, kOtherModel});
   write(expected, {kOtherModel, kOrigin, kOtherBytes});
-  RecordFile(path, EarlierRecords::gone_on_with).arrange({2, 0, 1});
+  RecordFile(path, EarlierRecords::resumed).arrange({2, 0, 1});
   EXPECT_EQ(io::read_text_file(path, 1 << 20), io::read_text_file(expected, 1 << 20));
-  EXPECT_EQ(RecordFile(path, EarlierRecords::gone_on_with).done(), 3);
+  EXPECT_EQ(RecordFile(path, EarlierRecords::resumed).done(), 3);
 }
 
 TEST(RecordFile, WhatWasMadeAgainStays) {
@@ -332,11 +331,11 @@ TEST(RecordFile, WhatWasMadeAgainStays) {
   std::ofstream(path) << old_line(0) << old_line(1);
   const auto sources = [] { return std::vector<std::string>{kOrigin.source}; };
   {
-    RecordFile file(path, EarlierRecords::gone_on_with);
+    RecordFile file(path, EarlierRecords::resumed);
     require_all(file, always(kOrigin), sources);
     file.append(record_of(0), kOrigin);
   }
-  RecordFile again(path, EarlierRecords::gone_on_with);
+  RecordFile again(path, EarlierRecords::resumed);
   EXPECT_EQ(again.done(), 1);
   require_all(again, always(kOrigin), sources);
   EXPECT_EQ(again.forgotten(), 0);
