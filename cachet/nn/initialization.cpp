@@ -59,6 +59,14 @@ at::Tensor& xavier_uniform_(at::Tensor& matrices) {
   return matrices.uniform_(-edge, edge);
 }
 
+at::Tensor& convolution_xavier_uniform_(at::Tensor& weight) {
+  if (weights_are_left) return weight;
+  at::NoGradGuard no_grad;
+  at::Tensor taps = weight.permute({2, 3, 0, 1}).contiguous();
+  xavier_uniform_(taps);
+  return weight.copy_(taps.permute({2, 3, 0, 1}) / static_cast<double>(weight.size(2)));
+}
+
 at::Tensor& orthogonal_(at::Tensor& matrices) {
   if (weights_are_left) return matrices;
   at::NoGradGuard no_grad;

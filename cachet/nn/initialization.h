@@ -18,6 +18,10 @@ at::Tensor& convolution_normal_(at::Tensor& weight, int64_t groups = 1);
 /// (Glorot & Bengio 2010).
 at::Tensor& xavier_uniform_(at::Tensor& matrices);
 
+/// Fills a convolution's weight (out, in, side, side) in place from a uniform distribution of variance
+/// 2/(side² · (in + out)): its fans count the side² taps.
+at::Tensor& convolution_xavier_uniform_(at::Tensor& weight);
+
 /// Fills the square matrices (…, n, n) in place with random orthogonal ones (Saxe et al., arXiv 1312.6120).
 at::Tensor& orthogonal_(at::Tensor& matrices);
 

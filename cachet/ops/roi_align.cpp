@@ -10,6 +10,9 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "cachet/kernels/roi_align.h"
 #include "cachet/ops/device_check.h"
@@ -179,6 +182,37 @@ BoxAxes axes_of(const Tensor& measured, RoiBins rows, RoiBins columns, double sc
   return axes;
 }
 
+/// Boxes whose end lies before their start, turned upright, and which axes of their bins have to be reversed for that.
+struct TurnedBoxes {
+  Tensor upright;
+  std::vector<std::pair<int64_t, std::vector<int64_t>>> reversed{};  // box, and axes of (C, height, width)
+
+  /// Of the bins of all boxes, a copy with those of turned boxes in reverse.
+  Tensor turned(const Tensor& bins) const {
+    Tensor result = bins.clone();
+    for (const auto& [box, axes] : reversed) result[box].copy_(bins[box].flip(axes));
+    return result;
+  }
+};
+
+/// With fixed samples such a box reads the places of the upright one, in reverse. Nothing if there is none.
+std::optional<TurnedBoxes> turned_boxes(const Tensor& measured, int64_t sampling) {
+  if (sampling == 0) return std::nullopt;
+  TurnedBoxes boxes{measured.clone()};
+  auto* box = boxes.upright.mutable_data_ptr<double>();
+  for (int64_t k = 0; k < measured.size(0); ++k, box += 5) {
+    std::vector<int64_t> axes;
+    for (const int side : {1, 2}) {
+      if (!(box[side + 2] < box[side])) continue;
+      std::swap(box[side], box[side + 2]);
+      axes.push_back(side == 1 ? 2 : 1);
+    }
+    if (!axes.empty()) boxes.reversed.emplace_back(k, std::move(axes));
+  }
+  if (boxes.reversed.empty()) return std::nullopt;
+  return boxes;
+}
+
 Tensor empty_channels_last(c10::IntArrayRef sizes, const at::TensorOptions& options) {
   return at::empty({sizes[0], sizes[2], sizes[3], sizes[1]}, options).permute({0, 3, 1, 2});
 }
@@ -194,6 +228,8 @@ Tensor roi_align_cpu(const Tensor& map, const Tensor& boxes, int64_t height, int
   check_roi_align(map, boxes, height, width, scale, sampling);
   const Tensor measured = measured_boxes("roi_align", boxes, map.size(0));
   if (!may_fuse(map)) return roi_align_composite(map, measured, height, width, scale, sampling);
+  if (const auto boxes = turned_boxes(measured, sampling))
+    return boxes->turned(roi_align_cpu(map, boxes->upright, height, width, scale, sampling));
   const BoxAxes axes = axes_of(measured, {height, map.size(2), sampling}, {width, map.size(3), sampling}, scale);
   const Tensor cells = channels_last(map);
   const int64_t channels = map.size(1), image = map.size(2) * map.size(3) * channels, bins = height * width * channels;
@@ -219,6 +255,8 @@ Tensor roi_align_backward_cpu(const Tensor& grad, const Tensor& boxes, c10::SymI
   const auto map = C10_AS_INTARRAYREF_SLOW(size);
   const Tensor measured = measured_boxes("roi_align_backward", boxes, map[0]);
   if (!may_fuse(grad)) return roi_align_backward_composite(grad, measured, size, scale, sampling);
+  if (const auto turned = turned_boxes(measured, sampling))
+    return roi_align_backward_cpu(turned->turned(grad), turned->upright, size, scale, sampling);
   const int64_t height = grad.size(2), width = grad.size(3), channels = map[1], image = map[2] * map[3] * channels;
   const BoxAxes axes = axes_of(measured, {height, map[2], sampling}, {width, map[3], sampling}, scale);
   const Tensor bins = channels_last(grad);

@@ -6,19 +6,12 @@
 namespace cachet::ops {
 
 void RoiAxes::append(double start, double length) {
-  // With fixed samples a box whose end lies before its start reads the same places, in reverse.
-  const bool reversed = length < 0 && bins_.sampling > 0;
-  if (reversed) {
-    start += length;
-    length = -length;
-  }
   const auto bins = static_cast<double>(bins_.bins);
   const double samples = bins_.sampling > 0 ? static_cast<double>(bins_.sampling) : std::ceil(length / bins);
   const bool reads = length >= 0 && samples >= 1 && std::isfinite(start) && std::isfinite(length);
   for (int64_t i = 0; i < bins_.bins; ++i) {
     if (reads) {
-      const int64_t bin = reversed ? bins_.bins - 1 - i : i;
-      append_bin(start + static_cast<double>(bin) * (length / bins), length / bins / samples, samples);
+      append_bin(start + static_cast<double>(i) * (length / bins), length / bins / samples, samples);
     } else {
       first_.push_back(0);
       offset_.push_back(offset_.back());

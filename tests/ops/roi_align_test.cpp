@@ -101,7 +101,11 @@ TEST(RoiAlign, FusedEqualsComposite) {
   for (const int64_t channels : {1, 70})
     for (const int64_t sampling : {0, 2})
       for (const int64_t count : {0, 20}) {
-        const at::Tensor boxes = drawn_boxes(2, count);
+        at::Tensor boxes = drawn_boxes(2, count);
+        if (count > 2) {  // ends before starts, of both axes and of one
+          boxes[1] = boxes[1].index_select(0, at::tensor({0, 3, 4, 1, 2}));
+          boxes[2] = boxes[2].index_select(0, at::tensor({0, 1, 4, 3, 2}));
+        }
         test::expect_fused_equals_composite(
             [&](const Tensors& in) -> Tensors {
               return {ops::roi_align(in[0], boxes, {7, 5, 0.25, sampling})};

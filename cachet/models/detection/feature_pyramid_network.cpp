@@ -19,11 +19,7 @@ constexpr std::array<config::Choice<ExtraLevels>, 4> kExtraLevels{{{"none", Extr
 
 std::shared_ptr<NamedConvolution> glorot_convolution(const ConvolutionOptions& options) {
   auto made = std::make_shared<NamedConvolution>(options);
-  const at::NoGradGuard no_grad;
-  // Fans of a convolution count its side² taps.
-  at::Tensor taps = made->conv->weight.permute({2, 3, 0, 1}).contiguous();
-  nn::xavier_uniform_(taps);
-  made->conv->weight.copy_(taps.permute({2, 3, 0, 1}) / static_cast<double>(options.side));
+  nn::convolution_xavier_uniform_(made->conv->weight);
   return made;
 }
 
