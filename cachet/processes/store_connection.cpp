@@ -2,6 +2,7 @@
 
 #include <netdb.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -77,6 +78,15 @@ std::string seen(Listener listener, const ProcessPlace& place, const std::string
   return {};
 }
 
+/// In this thread, and in those that it starts. The store's server answers by write(2): if a process has ended
+/// meanwhile, SIGPIPE would end this one, too.
+void hold_back_sigpipe() {
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+}
+
 /// A client of the store, with its server if the settings say so, that is made in a thread of its own: the constructor
 /// waits for ever for a server that accepts connections and does not answer. The thread is left to
 /// itself if this object does not wait for it any longer.
@@ -86,6 +96,7 @@ class StoreAttempt {
     auto promise = std::make_shared<std::promise<c10::intrusive_ptr<c10d::TCPStore>>>();
     result_ = promise->get_future();
     std::thread([promise, host, settings] {
+      hold_back_sigpipe();
       try {
         promise->set_value(c10::make_intrusive<c10d::TCPStore>(host, settings));
       } catch (...) {
