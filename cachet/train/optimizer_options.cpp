@@ -82,8 +82,9 @@ void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
   }
   options.anneal = view.choice("anneal", options.anneal, kAnneals);
   options.three_phase = view.boolean("three_phase", options.three_phase);
-  options.div_factor = view.real("div_factor", options.div_factor, kPositive);
-  options.final_div_factor = view.real("final_div_factor", options.final_div_factor, kPositive);
+  // A factor below 1 would start or end above the peak.
+  options.div_factor = view.real("div_factor", options.div_factor, {.least = 1});
+  options.final_div_factor = view.real("final_div_factor", options.final_div_factor, {.least = 1});
   options.cycle_momentum = view.boolean("cycle_momentum", options.cycle_momentum);
   if (!options.cycle_momentum) {
     for (const char* key : {"base_momentum", "max_momentum"})

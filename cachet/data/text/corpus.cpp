@@ -188,11 +188,13 @@ VocabularyFile read_vocabulary_file(const CorpusOptions& options, const fs::path
   if (path.is_relative()) path = find_corpus_root(options, working_folder) / options.vocabulary_file;
   std::error_code unreadable;
   if (!fs::is_regular_file(path, unreadable))
-    path = find_data_path("data.vocabulary_file", options.vocabulary_file, PathKind::file, working_folder,
-                          options.tokens == CorpusTokens::words
-                              ? "`cachet data words " + options.root.string() + " -o " +
-                                    options.vocabulary_file.string() + "` makes it of the training text"
-                              : "`cachet data subwords --line-ends` makes it of a folder of texts");
+    path = named_by({"data.root"}, [&] {
+      return find_data_path("data.vocabulary_file", options.vocabulary_file, PathKind::file, working_folder,
+                            options.tokens == CorpusTokens::words
+                                ? "`cachet data words " + options.root.string() + " -o " +
+                                      options.vocabulary_file.string() + "` makes it of the training text"
+                                : "`cachet data subwords --line-ends` makes it of a folder of texts");
+    });
   return {path, named_by({"data.vocabulary_file"}, [&] { return io::read_text_file(path, kMostVocabularyBytes); })};
 }
 

@@ -121,10 +121,12 @@ VocabularyFile read_parallel_vocabulary(const ParallelOptions& options, Parallel
   if (path.is_relative()) path = find_parallel_root(options, working_folder) / vocabulary.file;
   std::error_code unreadable;
   if (!std::filesystem::is_regular_file(path, unreadable))
-    path = find_data_path(
-        "data." + vocabulary_key(options, side) + "_file", vocabulary.file, PathKind::file, working_folder,
-        options.tokens == ParallelTokens::words ? "`cachet data words` makes it of a training text"
-                                                : "`cachet data subwords --line-ends` makes it of training texts");
+    path = named_by({"data.root"}, [&] {
+      return find_data_path(
+          "data." + vocabulary_key(options, side) + "_file", vocabulary.file, PathKind::file, working_folder,
+          options.tokens == ParallelTokens::words ? "`cachet data words` makes it of a training text"
+                                                  : "`cachet data subwords --line-ends` makes it of training texts");
+    });
   const std::string key = "data." + vocabulary_key(options, side) + "_file";
   return {path, named_by({key}, [&] { return io::read_text_file(path, kMostParallelVocabularyBytes); })};
 }

@@ -38,9 +38,9 @@ std::string kinds_without_known_classes() {
 
 /// Calls `read`, which reads a split; its errors name the keys that say where the split lies and what it is.
 template <class Read>
-auto read_split(const DatasetOptions& options, Split split, const Read& read) {
+auto read_split(const DatasetOptions& options, const Read& read) {
   if (options.kind->has_class_folders)
-    return named_by({"data.root", split == Split::train ? "data.train_folder" : "data.validation_folder"}, read);
+    return named_by({"data.root", "data.train_folder", "data.validation_folder"}, read);
   if (options.kind->most_classes > 0) return named_by({"data.root", "data.kind", "data.classes"}, read);
   return named_by({"data.root", "data.kind"}, read);
 }
@@ -98,7 +98,7 @@ std::filesystem::path find_dataset_root(const DatasetOptions& options, const std
 
 std::vector<std::string> find_class_names(const DatasetOptions& options, const std::filesystem::path& working_folder) {
   const std::filesystem::path root = find_dataset_root(options, working_folder);
-  return read_split(options, Split::train, [&] { return options.kind->names_in(options, root); });
+  return read_split(options, [&] { return options.kind->names_in(options, root); });
 }
 
 std::shared_ptr<const LabelledImages> without_images(const DatasetOptions& options, int64_t classes,
@@ -121,7 +121,7 @@ std::shared_ptr<const LabelledImages> open_dataset(const DatasetOptions& options
                                                    const std::filesystem::path& working_folder,
                                                    const IndexProgress& progress) {
   const std::filesystem::path root = find_dataset_root(options, working_folder);
-  auto all = read_split(options, split, [&] { return options.kind->open(options, split, root, progress); });
+  auto all = read_split(options, [&] { return options.kind->open(options, split, root, progress); });
   if (!options.class_names.empty() && all->labels().class_names() != options.class_names)
     all = all->with_classes(match_numbered_classes(all->labels().class_names(), options.class_names, root.string()),
                             options.class_names);

@@ -33,7 +33,8 @@ T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::Vi
   // The first split is the widest: 2 * split_stride - 1 pixels, with split_stride / 2 of padding on each side.
   const int64_t least = 2 * o.split_stride - 1 - 2 * (o.split_stride / 2);
   if (std::min(o.image.height, o.image.width) < least)
-    table.problem("split_stride", "takes images of " + std::to_string(least) + " pixels a side at least, not " +
+    table.problem("split_stride", "takes images of " + std::to_string(least) +
+                                      " pixels a side at least (data.resize.image_size), not " +
                                       std::to_string(std::min(o.image.height, o.image.width)));
   if (o.embed_dim % o.num_heads != 0)
     table.problem("num_heads",
