@@ -32,7 +32,7 @@ void read_text(std::string_view input) {
   for (const data::Token token : encoded.tokens)
     if (token < 0 || token >= encoder.vocabulary().size) std::abort();
   // Known words in their order: blanks are what it may lose.
-  if (encoded.unknown == 0 &&
+  if (encoded.coded.unknown == 0 &&
       data::encode_corpus(encoder.decode(encoded.tokens), encoder, data::CorpusTokens::words, data::CountCoded::no)
               .tokens != encoded.tokens)
     std::abort();
