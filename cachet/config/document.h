@@ -36,8 +36,8 @@ class Document {
   void set(std::string_view assignment, std::string_view source = kSetSource);
 
   /// Changes the default of one key, in the form of set(): for options that are newer than what the recipe belongs to.
-  /// If nobody wrote the key, its reader gets this value, with kEarlierSource as the origin; if that is the reader's
-  /// own default, the origin is kDefaultSource. A key that nobody reads has no effect.
+  /// If the key is not written, its reader gets this value, with kEarlierSource as the origin; if that is the reader's
+  /// own default, the origin is kDefaultSource. A key without a reader has no effect.
   void set_default(std::string_view assignment);
 
   View root();

@@ -5,7 +5,7 @@
 
 namespace cachet::io {
 
-/// Facts about the picture in a JPEG or PNG file besides the pixels.
+/// Facts about the picture in a JPEG or PNG file, without the pixels.
 struct ImageMetadata {
   /// The value of EXIF's tag Orientation, 1 to 8 (cachet/io/upright.h); 1 if the file has none, or one that is not
   /// valid.

@@ -4,8 +4,8 @@
 
 namespace cachet::io {
 
-/// A folder that appears with all its files or not at all: they are written to a temporary one beside it. If a symbolic
-/// link to a folder has its name, the folder that the link leads to is meant, and the link stays.
+/// A folder that appears with all its files or not at all: they are written to a temporary one next to it. If a
+/// symbolic link to a folder has its name, the folder that the link leads to is meant, and the link stays.
 class NewFolder {
  public:
   enum class Taken { refused, replaced };  // a folder of that name that holds something

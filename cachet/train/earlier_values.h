@@ -27,7 +27,7 @@ void set_earlier_options(config::Document& recipe, const RecipeValues& before);
 /// The same for the recipe that a run, a model folder or an export has itself, which holds all keys that it knows.
 void set_earlier_options(config::Document& recipe);
 
-/// A recipe's keys that stand at an earlier value because nobody wrote them, and a sentence for each.
+/// A recipe's keys that stand at an earlier value because they are not written, and a sentence for each.
 struct EarlierRule {
   std::string key, sentence;
 };

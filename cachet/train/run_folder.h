@@ -117,7 +117,7 @@ class RunFolder {
     std::string recipe_digest;               // of recipe.toml
     RecipeValues first_places;               // of data.root, once it was changed: the value that checkpoints know
     std::map<std::string, KeptDigest> data;  // by split
-    std::set<std::string> earlier;           // keys of which the user was told that they stand at an earlier value
+    std::set<std::string> earlier;           // keys at an earlier value that the user was told about
     std::set<std::string> kept;              // names of further files that it keeps
     std::optional<RunDescription> description;
   };

@@ -204,7 +204,7 @@ class Language(command.FolderTest):
 
 
 class EarlierLanguage(command.FolderTest):
-    """A run of version 0.1.0: it divides bits by the whole text, of which the first byte is not predicted."""
+    """A run of version 0.1.0: it divides bits by the whole text, although the first byte is not predicted."""
 
     def setUp(self):
         super().setUp()

@@ -29,7 +29,7 @@ TEST(Document, TakesDefaultsOfAnEarlierVersion) {
     document.set_default(setting);
   const View model = document.root().table("model");
   EXPECT_EQ(model.text("name", "vit_tiny"), "pvt");
-  EXPECT_FALSE(model.table("cache").has("ratio")) << "nobody wrote it";
+  EXPECT_FALSE(model.table("cache").has("ratio")) << "it is not written";
   EXPECT_EQ(model.table("cache").real("ratio", 0.5), 1);
   EXPECT_EQ(model.table("cache").integer("length", 64), 64);
   document.root().table("train");

@@ -76,7 +76,7 @@ TEST(NewFolder, IsTheOneThatALinkLeadsTo) {
     EXPECT_TRUE(fs::exists(root / "elsewhere/target" / name));
   }
   EXPECT_FALSE(fs::exists(root / "elsewhere/target/a"));
-  EXPECT_EQ(entries_in(root / "elsewhere"), 1) << "nothing is left beside it";
+  EXPECT_EQ(entries_in(root / "elsewhere"), 1) << "nothing is left next to it";
   EXPECT_THROW(NewFolder(root / "link"), Error) << "it holds something";
   fs::create_directory_symlink("nowhere", root / "loose");
   EXPECT_NE(test::thrown_message<Error>([&] { NewFolder(root / "loose"); }).find("exists already"), std::string::npos);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kRenewalChannels = 3;
 
-/// Batches of unequal lengths, of which the last is far larger than the others.
+/// Batches of unequal lengths. The last is far larger than the others.
 std::vector<at::Tensor> renewal_batches() {
   at::manual_seed(1);
   return {at::randn({2, 5, kRenewalChannels}), at::randn({1, 8, kRenewalChannels}) * 3 + 1,

@@ -95,7 +95,7 @@ TEST_P(KeyValuesRobustness, EachKeyAtItsBounds) {
   }
 }
 
-// Values that nobody means: 8,000 of all families together, 200 in CI.
+// Drawn values: 8,000 of all families together, 200 in CI.
 TEST_P(KeyValuesRobustness, DrawnBySeed) {
   const KeyFamily& family = GetParam();
   const auto families = static_cast<int>(test::key_families().size());

@@ -8,7 +8,7 @@
 
 namespace cachet::data {
 
-/// The characters, besides ends of lines, that separate words of a text.
+/// The characters, apart from ends of lines, that separate words of a text.
 inline constexpr std::string_view kWordBlanks = " \t\v\f\r";
 
 inline constexpr size_t kAnyWord = std::numeric_limits<size_t>::max();

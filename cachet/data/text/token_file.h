@@ -26,7 +26,7 @@ struct TokenFileFacts {
   std::string fingerprint{};  // of the vocabulary and the form of its texts; at most 64 bytes
   int64_t tokens = 0;
   TextSize text{};                   // of the text that was tokenized; nothing if that is not known
-  std::optional<CodedText> coded{};  // nothing if nobody counted it
+  std::optional<CodedText> coded{};  // nothing if it was not counted
   bool operator==(const TokenFileFacts&) const = default;
 };
 

@@ -20,7 +20,7 @@ struct KeyFamily {
   std::string recipe;  // without data.root
   std::function<void(const std::filesystem::path& folder)> write_data;
 
-  /// What a word of a key needs besides, by "key=value": files of another kind, a key that has no default.
+  /// What a word of a key needs in addition, by "key=value": files of another kind, a key that has no default.
   std::map<std::string, Settings> needs{};
   /// The words, as "key=value", that make it another family: its keys are tried there.
   std::set<std::string> elsewhere{};

@@ -83,7 +83,7 @@ void find_type(const KeyFamily& family, KnownKey& key) {
   }
 }
 
-/// With what the family says that the value needs besides.
+/// With all that the value needs in addition, as the family says.
 Settings with_needs(const KeyFamily& family, Settings settings, const std::string& key, const std::string& value) {
   settings = with(std::move(settings), key, value);
   if (const auto needs = family.needs.find(settings.back()); needs != family.needs.end())

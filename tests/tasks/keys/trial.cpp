@@ -107,7 +107,7 @@ bool has_whole(const std::string& message, const std::string& name) {
   return false;
 }
 
-/// Whether a message names a key: by its path, or by its name alone beside the path of another key of its table, as in
+/// Whether a message names a key: by its path, or by its name alone next to the path of another key of its table, as in
 /// "model.pooling: 'token' needs class_token = true".
 bool names(const std::string& message, const std::string& path) {
   if (has_whole(message, path)) return true;
