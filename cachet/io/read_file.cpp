@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <system_error>
 
 #include "cachet/io/error.h"
+#include "cachet/io/git_lfs.h"
 
 namespace cachet::io {
 namespace {
@@ -26,6 +28,9 @@ Bytes read_whole(const std::filesystem::path& path, uint64_t max_bytes) {
   }
   Bytes bytes(file.size(), {});
   file.read(std::as_writable_bytes(std::span(bytes)));
+  const std::string_view start(reinterpret_cast<const char*>(bytes.data()),
+                               std::min(bytes.size(), kGitLfsPointer.size()));
+  if (start == kGitLfsPointer) throw Error(path.string() + ": " + kIsGitLfsPointer);
   return bytes;
 }
 

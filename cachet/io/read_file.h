@@ -32,7 +32,8 @@ class InputFile {
   uint64_t position_ = 0;
 };
 
-/// A regular file as a whole. Throws io::Error if it is larger than `max_bytes`, before memory is taken.
+/// A regular file as a whole. Throws io::Error if it is larger than `max_bytes`, before memory is taken, and if it is
+/// the text that Git LFS leaves instead of a file (git_lfs.h).
 std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes);
 std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "cachet/io/compressed.h"
 #include "cachet/io/error.h"
 #include "tests/support/bytes.h"
 #include "tests/support/temporary_directory.h"
@@ -56,6 +57,16 @@ TEST(ReadFile, RefusesLargeFilesBeforeItTakesMemory) {
   std::filesystem::resize_file(folder / "large", uint64_t{1} << 40);
   EXPECT_EQ(refusal(folder / "large"),
             (folder / "large").string() + ": has 1099511627776 bytes, the most that is read is 100");
+}
+
+TEST(ReadFile, RefusesWhatGitLfsLeaves) {
+  const test::TemporaryDirectory folder;
+  test::write_bytes(folder / "config.json", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n");
+  for (const std::string& message :
+       {refusal(folder / "config.json"),
+        test::thrown_message<Error>([&] { read_text_file(folder / "config.json", 100); }),
+        test::thrown_message<Error>([&] { read_decompressed(folder / "config.json", 100); })})
+    EXPECT_TRUE(message.starts_with((folder / "config.json").string() + ": is a Git LFS pointer, a text")) << message;
 }
 
 TEST(ReadFile, ReportsAFileThatShrinks) {
