@@ -35,10 +35,12 @@ class Checkpoint {
     if (!key.empty()) {
       const Dict* given = dict_at(root, key);
       key_ = key;
-      if (given == nullptr || (!take(*given) && !find_under_usual_keys(*given, kMostLevels)))
-        fail("has no weights under " + in_quotes(key) + "; " + keys_text(given == nullptr ? root : *given));
+      if (given == nullptr)
+        fail("has no dictionary under " + in_quotes(key) + "; " + keys_text(root) + untried_text(root));
+      if (!take(*given) && !find_under_usual_keys(*given, kMostLevels))
+        fail("has no weights under " + in_quotes(key) + "; " + keys_text(*given) + why_none(*given));
     } else if (!find_under_usual_keys(root, kMostLevels) && !take(root)) {
-      fail("has no weights under a usual key; " + keys_text(root) + ", which --key can choose from");
+      fail("has no weights under a usual key; " + keys_text(root) + untried_text(root) + why_none(root));
     }
   }
 
@@ -145,6 +147,32 @@ class Checkpoint {
     for (size_t i = 0; i < std::min(names.size(), kShown); ++i) shown += (i == 0 ? "" : ", ") + names[i];
     if (names.size() > kShown) shown += ", and " + std::to_string(names.size() - kShown) + " more";
     return names.empty() ? "it is empty" : "it has " + shown;
+  }
+
+  /// What --key could choose: dictionaries that were not searched.
+  std::string untried_text(const Dict& dict) const {
+    const bool any = std::ranges::any_of(dict.items, [this](const auto& item) {
+      const Dict* inner = contents().template as<Dict>(item.second);
+      return inner != nullptr && !searched_.contains(inner);
+    });
+    return any ? ", which --key can choose from" : "";
+  }
+
+  /// Why the dictionaries that were searched have no weights, if the file tells it.
+  std::string why_none(const Dict& dict) const {
+    if (has_arrays(dict) || std::ranges::any_of(searched_, [this](const Dict* each) { return has_arrays(*each); }))
+      return "; its weights are arrays of NumPy: in Python, save them with torch.save as tensors "
+             "(torch.from_numpy)";
+    return {};
+  }
+
+  bool has_arrays(const Dict& dict) const {
+    return std::ranges::any_of(dict.items, [this](const auto& item) {
+      const auto* object = contents().template as<PickleTree::Object>(item.second);
+      if (object == nullptr) return false;
+      const std::string_view maker = contents().globals[object->index].name;
+      return maker.starts_with("numpy.") && (maker.ends_with("._reconstruct") || maker.ends_with("._frombuffer"));
+    });
   }
 
   std::filesystem::path path_;

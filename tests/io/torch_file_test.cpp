@@ -123,10 +123,25 @@ TEST(WeightsFile, FindsTheWeightsOfACheckpoint) {
   EXPECT_NE(test::thrown_message<Error>([&] { read_weights_file(nested); }).find("it has 'checkpoint', 'a.b', 'meta'"),
             std::string::npos);
   EXPECT_NE(
-      test::thrown_message<Error>([&] { read_weights_file(nested, "checkpoint.epoch"); }).find("no weights under"),
+      test::thrown_message<Error>([&] { read_weights_file(nested, "checkpoint.epoch"); }).find("no dictionary under"),
       std::string::npos);
 
   EXPECT_EQ(read_weights_file(saved(p::dict({{"model", p::dict({{"module", dict}})}}))).key, "model.module");
+
+  // A key that was tried is not offered.
+  const auto refusal = [&](const std::string& root, const std::string& key = "") {
+    const auto file = saved(root);
+    return test::thrown_message<Error>([&] { read_weights_file(file, key); });
+  };
+  EXPECT_TRUE(refusal(p::dict({{"model", "}"}})).ends_with("has no weights under a usual key; it has 'model'"));
+  EXPECT_TRUE(refusal(p::dict({{"model", "}"}, {"mine", dict}})).ends_with("'mine', which --key can choose from"));
+  EXPECT_TRUE(refusal(p::dict({{"model", "}"}}), "model").ends_with("has no weights under 'model'; it is empty"));
+  EXPECT_TRUE(
+      refusal(p::dict({{"model", dict}}), "other").ends_with("'other'; it has 'model', which --key can choose from"));
+  const std::string array = p::call(p::global("numpy.core.multiarray", "_reconstruct"), "K\1");
+  for (const char* key : {"", "model"})
+    EXPECT_NE(refusal(p::dict({{"model", p::dict({{"w", array}})}}), key).find("arrays of NumPy: in Python, save"),
+              std::string::npos);
 
   const WeightsFile wrapped =
       read_weights_file(saved(p::dict({{"module._orig_mod.a.w", kWeight}, {"module._orig_mod.b", kWeight}})));
