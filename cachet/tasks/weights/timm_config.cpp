@@ -19,6 +19,7 @@ using TimmJson = nlohmann::json;
 
 constexpr uint64_t kMostBytes = uint64_t{8} << 20;  // names of 22,000 classes take less than one
 constexpr const char* kTable = "pretrained_cfg";
+constexpr const char* kNames = "label_names";
 constexpr const char* kRemedy = "; correct the file, or move the weights out of its folder";
 constexpr std::array kImageKeys{"mean", "std", "crop_pct", "crop_mode", "interpolation"};
 
@@ -31,7 +32,8 @@ class TimmConfig {
  private:
   TimmConfig(TimmJson config, std::string file);
 
-  [[noreturn]] void fail(const char* key, const std::string& problem) const;
+  [[noreturn]] void fail_at(const std::string& key, const std::string& problem) const;  // of the whole file
+  [[noreturn]] void fail(const char* key, const std::string& problem) const;            // of the keys about images
   std::optional<std::vector<double>> numbers(const char* key, double least, double most) const;
   std::optional<std::string> word(const char* key) const;
 
@@ -59,7 +61,7 @@ std::optional<TimmConfig> TimmConfig::next_to(const fs::path& weights) {
     throw io::Error(file.string() + ": is not valid JSON, and may say how the images of these weights are prepared" +
                     kRemedy);
   const bool is_timms =
-      json.is_object() && (json.contains(kTable) || json.contains("label_names") ||
+      json.is_object() && (json.contains(kTable) || json.contains(kNames) ||
                            std::ranges::any_of(kImageKeys, [&](const char* key) { return json.contains(key); }));
   if (!is_timms) return std::nullopt;
   return TimmConfig(std::move(json), file.string());
@@ -82,19 +84,22 @@ Preprocessing TimmConfig::preprocessing(Preprocessing defaults, int64_t channels
 }
 
 std::vector<std::string> TimmConfig::class_names(int64_t classes) const {
-  const auto found = config_.find("label_names");
-  if (found == config_.end() || !found->is_array() || static_cast<int64_t>(found->size()) != classes) return {};
-  std::vector<std::string> names;
-  for (const TimmJson& name : *found) {
-    if (!name.is_string()) return {};
-    names.push_back(name.get<std::string>());
-  }
+  const auto found = config_.find(kNames);
+  if (found == config_.end() || found->is_null()) return {};
+  const auto is_text = [](const TimmJson& name) { return name.is_string(); };
+  if (!found->is_array() || !std::ranges::all_of(*found, is_text)) fail_at(kNames, "is not a list of texts");
+  if (static_cast<int64_t>(found->size()) != classes)
+    fail_at(kNames, "has " + std::to_string(found->size()) + " names, and the weights have " + std::to_string(classes) +
+                        " classes");
+  const auto names = found->get<std::vector<std::string>>();
   return data::can_be_stored(names) ? names : std::vector<std::string>();
 }
 
-void TimmConfig::fail(const char* key, const std::string& problem) const {
-  throw io::Error(file_ + ": " + table_ + key + " " + problem + kRemedy);
+void TimmConfig::fail_at(const std::string& key, const std::string& problem) const {
+  throw io::Error(file_ + ": " + key + " " + problem + kRemedy);
 }
+
+void TimmConfig::fail(const char* key, const std::string& problem) const { fail_at(table_ + key, problem); }
 
 // One number or three, each within the bounds.
 std::optional<std::vector<double>> TimmConfig::numbers(const char* key, double least, double most) const {

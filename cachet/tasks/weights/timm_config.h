@@ -19,8 +19,9 @@ namespace cachet::tasks {
 std::optional<Preprocessing> timm_preprocessing(const std::filesystem::path& weights, const Preprocessing& defaults,
                                                 int64_t channels);
 
-/// The names of so many classes, in the model's order; empty where that file has none, or of another number of classes.
-/// Throws io::Error for a file that is not JSON.
+/// The names of the classes, in the model's order; empty if that file does not exist, has no names, or has a name
+/// twice. `classes`: how many the weights have. Throws io::Error for a file that is not JSON, and for names that are
+/// not a list of as many texts.
 std::vector<std::string> timm_class_names(const std::filesystem::path& weights, int64_t classes);
 
 }  // namespace cachet::tasks
