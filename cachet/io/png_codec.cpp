@@ -95,6 +95,17 @@ bool begin_png(PngReader& reader) {
   return true;
 }
 
+// After the last row libpng has read the chunk in which the compressed data end. It skips further chunks of compressed
+// data without a word.
+void note_chunks_left_over(PngReader& reader) {
+  constexpr size_t kLength = 4, kHead = 8;  // of a chunk: its length, then its name
+  if (reader.left.size() < kHead) return;
+  const bool empty =
+      std::ranges::all_of(reader.left.first(kLength), [](std::byte byte) { return byte == std::byte{0}; });
+  if (!empty && std::memcmp(reader.left.data() + kLength, "IDAT", kHead - kLength) == 0)
+    png_warning(reader.png, "Too many IDATs found");
+}
+
 bool read_png_rows(PngReader& reader) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_set_benign_errors(reader.png, 1);  // they come to on_png_warning
@@ -104,6 +115,7 @@ bool read_png_rows(PngReader& reader) {
       png_read_row(reader.png, reader.pixels + row * row_bytes, nullptr);
     }
   }
+  note_chunks_left_over(reader);
   png_read_end(reader.png, nullptr);
   return true;
 }

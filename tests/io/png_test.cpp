@@ -162,6 +162,9 @@ TEST(Png, ReadsFilesWithLeftoversWithAWarning) {
       {"a row and a half more, interlaced", png_file(png_header(2, 1, 8, 0, 1), "\0\1\0\2\0\1\2\0"s)},
       {"bytes after the compressed data", start + png_chunk("IDAT", deflated(rows) + "extra") + end},
       {"two streams", start + png_chunk("IDAT", deflated(rows) + deflated(rows)) + end},
+      {"two streams, each in a chunk",
+       start + png_chunk("IDAT", deflated(rows)) + png_chunk("IDAT", deflated(rows)) + end},
+      {"a chunk of other bytes", start + png_chunk("IDAT", deflated(rows)) + png_chunk("IDAT", "extra") + end},
   };
   for (const auto& [what, file] : cases) {
     SCOPED_TRACE(what);
@@ -174,6 +177,11 @@ TEST(Png, ReadsFilesWithLeftoversWithAWarning) {
     EXPECT_THROW(decode_png(test::bytes_of(file), "f.png"), Error);
   }
   EXPECT_EQ(decode_image(test::bytes_of(good), "f.png").warnings, 0);
+  const std::string data = deflated(rows);
+  for (size_t cut = 0; cut <= data.size(); ++cut) {
+    const std::string parts = png_chunk("IDAT", data.substr(0, cut)) + png_chunk("IDAT", data.substr(cut));
+    EXPECT_EQ(decode_image(test::bytes_of(start + parts + end), "f.png").warnings, 0) << cut;
+  }
   // A checksum of the pixels that does not fit stays a fault.
   std::string damaged = deflated(rows);
   damaged.back() ^= 1;
