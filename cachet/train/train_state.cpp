@@ -44,6 +44,7 @@ TrainState parse_train_state(const io::JsonFields& json) {
   state.torch_version = json.text("torch_version");
   if (json.has("tensors")) {
     const io::JsonFields tensors = json.object("tensors");
+    if (tensors.keys().empty()) json.fail("'tensors' names no file");
     for (const std::string& file : tensors.keys()) state.tensors[file] = tensors.count(file);
   }
   return state;
