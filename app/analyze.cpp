@@ -177,8 +177,12 @@ nlohmann::ordered_json to_json(const std::vector<MeasuredAnalysis>& all,
   const tasks::AnalysisOptions& options = runs.front()->options();
   ordered_json json{{"schema", kSchema},      {"runs", ordered_json::array()},      {"samples", options.samples},
                     {"steps", options.steps}, {"analyses", ordered_json::object()}, {"left_out", left_out}};
-  for (const auto& run : runs)
-    json["runs"].push_back({{"name", run->name()}, {"checkpoint", run->saved().checkpoint.string()}});
+  for (const auto& run : runs) {
+    const std::optional<int64_t> samples = run->samples();
+    json["runs"].push_back({{"name", run->name()},
+                            {"checkpoint", run->saved().checkpoint.string()},
+                            {"samples", samples ? ordered_json(*samples) : ordered_json(nullptr)}});
+  }
   for (const MeasuredAnalysis& one : all) {
     ordered_json& results = json["analyses"][std::string(one.analysis->word())] = ordered_json::array();
     for (const Measured& each : one.measured) {
@@ -192,12 +196,20 @@ nlohmann::ordered_json to_json(const std::vector<MeasuredAnalysis>& all,
   return json;
 }
 
+/// " (256 evaluation samples)"; empty if the run was not evaluated.
+std::string samples_text(const tasks::AnalysedRun& run) {
+  const std::optional<int64_t> samples = run.samples();
+  if (!samples) return {};
+  return " (" + std::to_string(*samples) + (*samples == 1 ? " evaluation sample)" : " evaluation samples)");
+}
+
 void write_page(const AnalyzeArguments& arguments, std::vector<report::Section> sections,
                 const std::vector<std::unique_ptr<tasks::AnalysedRun>>& runs, const std::vector<std::string>& left_out,
                 const std::string& json) {
   report::Page page;
   page.title = "Analysis";
-  for (const auto& run : runs) page.subtitle += (page.subtitle.empty() ? "" : ", ") + run->saved().checkpoint.string();
+  for (const auto& run : runs)
+    page.subtitle += (page.subtitle.empty() ? "" : ", ") + run->saved().checkpoint.string() + samples_text(*run);
   page.source = "cachet analyze";
   page.sections = std::move(sections);
   if (!left_out.empty()) {
@@ -234,13 +246,16 @@ int run_analyze(const AnalyzeArguments& arguments) {
   std::vector<report::Section> sections = sections_of(all, runs);
   if (arguments.json)
     std::cout << json;
-  else if (arguments.output.path.empty())
+  else if (arguments.output.path.empty()) {
+    for (const auto& run : runs) std::cout << run->name() << samples_text(*run) << '\n';
+    std::cout << '\n';
     for (const report::Section& section : sections) {
       std::cout << section.title << "\n\n";
       for (const report::Block& block : section.blocks)
         if (const auto* table = std::get_if<report::Table>(&block))
           std::cout << report::text_table(*table, printed_form(arguments.wide)) << '\n';
     }
+  }
   if (!arguments.output.path.empty()) {
     write_page(arguments, std::move(sections), runs, missing, json);
     if (!arguments.json) std::cout << (fs::path(arguments.output.path) / "analysis.html").string() << '\n';

@@ -30,6 +30,8 @@ class Analyze(RunTest):
         values = json.loads((self.folder / "seen/analysis.json").read_text())
         self.assertEqual(list(values), ["schema", "runs", "samples", "steps", "analyses", "left_out"])
         self.assertEqual(values["left_out"], [])
+        self.assertEqual([run["samples"] for run in values["runs"]], [16])
+        self.assertIn("(16 evaluation samples)", page)
         self.assertEqual(list(values["analyses"]), ["caches", "gates", "maps", "interventions", "norms", "similarity",
                                                     "kernels"])
         for results in values["analyses"].values():

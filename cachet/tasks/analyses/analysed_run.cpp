@@ -122,6 +122,10 @@ Task& AnalysedRun::evaluation() {
   return *evaluation_;
 }
 
+std::optional<int64_t> AnalysedRun::samples() const {
+  return evaluation_ ? std::optional(evaluation_->evaluation_size()) : std::nullopt;
+}
+
 Task& AnalysedRun::training() {
   if (!training_) training_ = opened(saved_, Splits::both);
   return *training_;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,9 @@ class AnalysedRun {
   /// Over the first samples of its evaluation, in evaluation mode. Opened when it is first asked for.
   Task& evaluation();
   torch::nn::Module& model() { return evaluation().model(); }
+  /// How many samples evaluation() looks at: as many as were asked for, or all that there are. Nothing if no analysis
+  /// has opened it.
+  std::optional<int64_t> samples() const;
   /// As its training begins. Opened when it is first asked for.
   Task& training();
 
