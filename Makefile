@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test robustness fuzz bench install format check-format check-layers ci clean
+.PHONY: help setup build demo test peers robustness fuzz bench install format check-format check-layers ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -31,6 +31,12 @@ build-tests:
 	@tools/setup --tests
 	cmake --preset release -DCACHET_BUILD_TESTS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD) --parallel $(JOBS)
+
+peers:  ## compare results with those of other codes, rewrite the table of docs/peers.md; ONLY=regex
+	@tools/setup --tests --bench --peers
+	cmake --preset release -DCACHET_BUILD_TESTS=ON -DCACHET_BUILD_BENCHMARKS=ON $(CMAKE_FLAGS)
+	cmake --build $(BUILD) --parallel $(JOBS) --target peers
+	build/peers/bin/python tests/peers/run.py $(BUILD) $(if $(ONLY),--only '$(ONLY)',--page docs/peers.md)
 
 FUZZ_ALL_SECONDS := 475200  # processor time for all readers: 132 hours
 robustness: build-tests  ## run the robustness tests at their full size (days)

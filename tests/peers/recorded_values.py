@@ -1,0 +1,36 @@
+"""Codes that cannot be installed next to a current PyTorch: their values, or those of their rules, lie in tests/data. The
+test programs hold Cachet to them; this counts the values and lets the tests run."""
+import json
+
+from comparison import ROOT, Found, comparison
+
+
+def tests_hold(setting, program, tests, values):
+    """`values` results, all within the bounds of these tests of a test program."""
+    said = setting.run(program, f"--gtest_filter={tests}", "--gtest_brief=0")
+    assert "[  PASSED  ] 0 tests" not in said and "[  PASSED  ]" in said, said[-500:]
+    return Found(values, None)
+
+
+def metadata(name):
+    data = (ROOT / f"tests/data/oracles/{name}.safetensors").read_bytes()
+    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+    return header
+
+
+@comparison("fairseq", "beam searches by its rules: tokens, scores, lengths", allowed=1e-9)
+def beam_search(setting):
+    header = metadata("beam_search")
+    cases = json.loads(header["__metadata__"]["cases"])
+    return tests_hold(setting, "models_tests", "TranslationOracle.*", searches(header, cases))
+
+
+def searches(header, cases):
+    """A search for each sentence of each case."""
+    return len(cases) * header["src"]["shape"][0]
+
+
+@comparison("fairseq", "schedules by the rules of fairseq, the arena, timm, transformers and mmcv", allowed=1e-14)
+def schedules(setting):
+    cases = json.loads((ROOT / "tests/data/schedules.json").read_text())["cases"]
+    return tests_hold(setting, "train_tests", "Schedule.IsTheOtherCodes", sum(len(case["rates"]) for case in cases))
