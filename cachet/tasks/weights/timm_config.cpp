@@ -84,14 +84,17 @@ Preprocessing TimmConfig::preprocessing(Preprocessing defaults, int64_t channels
 }
 
 std::vector<std::string> TimmConfig::class_names(int64_t classes) const {
-  const auto found = config_.find(kNames);
-  if (found == config_.end() || found->is_null()) return {};
+  // timm writes them at the top level, and into the table if it saves a model again that it read from such a folder.
+  const bool at_top = config_.contains(kNames) && !config_.at(kNames).is_null();
+  const std::string key = at_top ? kNames : table_ + kNames;
+  const TimmJson list = (at_top ? config_ : images_).value(kNames, TimmJson());
+  if (list.is_null()) return {};
   const auto is_text = [](const TimmJson& name) { return name.is_string(); };
-  if (!found->is_array() || !std::ranges::all_of(*found, is_text)) fail_at(kNames, "is not a list of texts");
-  if (static_cast<int64_t>(found->size()) != classes)
-    fail_at(kNames, "has " + std::to_string(found->size()) + " names, and the weights have " + std::to_string(classes) +
-                        " classes");
-  const auto names = found->get<std::vector<std::string>>();
+  if (!list.is_array() || !std::ranges::all_of(list, is_text)) fail_at(key, "is not a list of texts");
+  if (static_cast<int64_t>(list.size()) != classes)
+    fail_at(key, "has " + std::to_string(list.size()) + " names, and the weights have " + std::to_string(classes) +
+                     " classes");
+  const auto names = list.get<std::vector<std::string>>();
   return data::can_be_stored(names) ? names : std::vector<std::string>();
 }
 

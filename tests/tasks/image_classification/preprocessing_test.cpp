@@ -128,11 +128,18 @@ TEST_F(TimmConfig, NamesTheClasses) {
   EXPECT_EQ(names(R"({"label_names": ["a", "a"]})", 2), Names());
   EXPECT_EQ(names(R"({"label_names": null, "pretrained_cfg": {}})", 2), Names());
   EXPECT_EQ(names("{}", 2), Names());
+  EXPECT_EQ(names(R"({"pretrained_cfg": {"label_names": ["b", "a"]}})", 2), (Names{"b", "a"}))
+      << "as timm saves a model that it read";
+  EXPECT_EQ(names(R"({"label_names": ["b", "a"], "pretrained_cfg": {"label_names": ["c", "d"]}})", 2),
+            (Names{"b", "a"}));
   const auto refusal = [&](const std::string& config, int64_t classes) {
     return test::thrown_message<io::Error>([&] { names(config, classes); });
   };
   EXPECT_NE(refusal(R"({"label_names": ["b", "a"], "pretrained_cfg": {}})", 3)
                 .find("config.json: label_names has 2 names, and the weights have 3 classes; correct the file"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"pretrained_cfg": {"label_names": ["b"]}})", 3)
+                .find("config.json: pretrained_cfg.label_names has 1 names"),
             std::string::npos);
   for (const char* config : {R"({"label_names": ["a", 1]})", R"({"label_names": {"0": "a"}})", R"({"label_names": 2})"})
     EXPECT_NE(refusal(config, 1).find("config.json: label_names is not a list of texts"), std::string::npos) << config;
