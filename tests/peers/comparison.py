@@ -1,6 +1,7 @@
 """What the comparisons share: how one is registered, what it is given and what it returns."""
 import dataclasses
 import importlib.metadata
+import importlib.util
 import json
 import pathlib
 import random
@@ -31,20 +32,21 @@ class Comparison:
     what: str
     allowed: float
     unit: str
+    source: str | None
     compare: object
 
     def version(self):
-        return "" if self.peer in RECORDED else importlib.metadata.version(self.peer).split("+")[0]
+        return self.source or importlib.metadata.version(self.peer).split("+")[0]
 
 
-RECORDED = {"fairseq", "mmdetection"}  # codes that are not installed: their values are in tests/data
 COMPARISONS = []
 
 
-def comparison(peer, what, allowed, unit=""):
-    """Registers a function of a Setting that returns a Found. It fails where the difference is above `allowed`."""
+def comparison(peer, what, allowed, unit="", source=None):
+    """Registers a function of a Setting that returns a Found. The comparison fails if the difference is above `allowed`.
+    `source` says where the values of a peer come from that is not installed."""
     def register(compare):
-        COMPARISONS.append(Comparison(peer, what, allowed, unit, compare))
+        COMPARISONS.append(Comparison(peer, what, allowed, unit, source, compare))
         return compare
     return register
 
@@ -93,7 +95,6 @@ def torch_drawer(name):
 
 def script(path):
     """A program of the repository, as a module."""
-    import importlib.util
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -18,7 +18,7 @@ def metadata(name):
     return header
 
 
-@comparison("fairseq", "beam searches by its rules: tokens, scores, lengths", allowed=1e-9)
+@comparison("fairseq", "beam searches in float64: tokens, scores, lengths", allowed=1e-9, source="recorded")
 def beam_search(setting):
     header = metadata("beam_search")
     cases = json.loads(header["__metadata__"]["cases"])
@@ -30,7 +30,8 @@ def searches(header, cases):
     return len(cases) * header["src"]["shape"][0]
 
 
-@comparison("fairseq", "schedules by the rules of fairseq, the arena, timm, transformers and mmcv", allowed=1e-14)
+@comparison("fairseq and others", "schedules of PyTorch, fairseq, the arena, timm, transformers and mmcv", allowed=1e-14,
+            source="recorded")
 def schedules(setting):
     cases = json.loads((ROOT / "tests/data/schedules.json").read_text())["cases"]
     return tests_hold(setting, "train_tests", "Schedule.IsTheOtherCodes", sum(len(case["rates"]) for case in cases))

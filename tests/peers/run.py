@@ -18,7 +18,7 @@ import traceback
 
 import comparison
 
-FILES = ["sacrebleu_scores", "sentencepiece_tokens", "recorded_values", "torch_optimizers", "pillow_images",
+FILES = ["sacrebleu_scores", "sentencepiece_tokens", "fairseq_search", "recorded_values", "torch_optimizers", "pillow_images",
          "timm_models", "torchvision_operators", "pycocotools_scores", "tensorboard_logs", "safetensors_files"]
 MARK = "<!-- table: peers, written by make peers -->"
 
@@ -75,7 +75,7 @@ def main():
                 continue
         good = found.cases > 0 and (found.difference is None or found.difference <= one.allowed)
         failed += not good
-        rows.append((one, version or "recorded", found))
+        rows.append((one, version, found))
         print(f"{'same  ' if good else 'FAILED'}  {head}{': ' + found.note if found.note else ''}: {found.cases:,} results, "
               f"largest difference {number(found.difference, one.unit)}, allowed {number(one.allowed, one.unit)}, "
               f"{time.monotonic() - start:.0f} s", flush=True)

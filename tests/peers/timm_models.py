@@ -35,7 +35,11 @@ def saved(folder, name, crop):
     """The model and the folder that timm saved it in, with its config.json."""
     model = drawn_model(name)
     model.pretrained_cfg = {**model.pretrained_cfg, "crop_pct": crop}
-    timm.models.save_for_hf(model, str(folder), {"label_names": CLASSES}, safe_serialization=True)
+    # The names come to lie at the top level, or, of a model that was read from such a folder, under pretrained_cfg.
+    if name.startswith("pvt"):
+        model.pretrained_cfg["label_names"] = CLASSES
+    timm.models.save_for_hf(model, str(folder), None if name.startswith("pvt") else {"label_names": CLASSES},
+                            safe_serialization=True)
     return model
 
 
