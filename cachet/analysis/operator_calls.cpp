@@ -20,6 +20,7 @@ Operands operands_of(c10::ArrayRef<const c10::IValue> values) {
     if (value.isTensorList())
       for (const at::Tensor& tensor : value.toTensorVector()) operands.tensors.push_back(tensor);
     if (value.isInt()) operands.numbers.push_back(value.toInt());
+    if (value.isBool()) operands.flags.push_back(value.toBool());
   }
   return operands;
 }

@@ -11,10 +11,21 @@ int64_t rows(const at::Tensor& x) { return x.size(-1) == 0 ? 0 : x.numel() / x.s
 // x (…, K), weight (N, K)
 std::vector<Product> linear(const Operands& t, const at::Tensor&) { return {{t[0].numel() * t[1].size(0), {t[1]}}}; }
 
+int64_t row_of(const at::Tensor& weight) { return weight.size(0) == 0 ? 0 : weight.numel() / weight.size(0); }
+
 // weight (N, K / groups, …): each value of the output is a product over one row of it
 std::vector<Product> convolution(const Operands& t, const at::Tensor& output) {
-  const int64_t row = t[1].size(0) == 0 ? 0 : t[1].numel() / t[1].size(0);
-  return {{output.numel() * row, {t[1]}}};
+  return {{output.numel() * row_of(t[1]), {t[1]}}};
+}
+
+// weight (K, N / groups, …): each value of x (B, K, …) is multiplied with one row of it
+std::vector<Product> transposed_convolution(const Operands& t, const at::Tensor&) {
+  return {{t[0].numel() * row_of(t[1]), {t[1]}}};
+}
+
+// The first flag says whether it is transposed.
+std::vector<Product> any_convolution(const Operands& t, const at::Tensor& output) {
+  return t.flags.at(0) ? transposed_convolution(t, output) : convolution(t, output);
 }
 
 // a (…, K) with b
@@ -63,7 +74,7 @@ std::vector<Product> token_convolution(const Operands& t, const at::Tensor& outp
   return {{output.size(0) * t.numbers[0] * t.numbers[1] * t[1].numel(), {t[1]}}};
 }
 
-constexpr std::array<OperatorRule, 20> kRules{{
+constexpr std::array<OperatorRule, 23> kRules{{
     {"aten::linear", linear},
     {"cachet::linear", linear},
     {"cachet::linear_gelu", linear},
@@ -71,7 +82,10 @@ constexpr std::array<OperatorRule, 20> kRules{{
     {"aten::conv1d", convolution},
     {"aten::conv2d", convolution},
     {"aten::conv3d", convolution},
-    {"aten::convolution", convolution},
+    {"aten::conv_transpose1d", transposed_convolution},
+    {"aten::conv_transpose2d", transposed_convolution},
+    {"aten::conv_transpose3d", transposed_convolution},
+    {"aten::convolution", any_convolution},
     {"aten::matmul", matrix_product},
     {"aten::mm", matrix_product},
     {"aten::bmm", matrix_product},
@@ -87,6 +101,8 @@ constexpr std::array<OperatorRule, 20> kRules{{
 }};
 
 }  // namespace
+
+std::span<const OperatorRule> operator_rules() { return kRules; }
 
 const OperatorRule* find_operator_rule(std::string_view name) {
   const auto* rule = std::ranges::find(kRules, name, &OperatorRule::name);

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Product {
 struct Operands {
   std::vector<at::Tensor> tensors;  // in their order, lists unrolled, those that were not given undefined
   std::vector<int64_t> numbers;     // its integers, in their order
+  std::vector<bool> flags;          // its truth values, in their order
 
   const at::Tensor& operator[](size_t i) const { return tensors[i]; }
   size_t size() const { return tensors.size(); }
@@ -31,6 +33,9 @@ struct OperatorRule {
   /// output: its first result.
   std::vector<Product> (*products)(const Operands& operands, const at::Tensor& output);
 };
+
+/// All that there are.
+std::span<const OperatorRule> operator_rules();
 
 /// The rule of an operator, or null for one that does not multiply or is made of others.
 const OperatorRule* find_operator_rule(std::string_view name);
