@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 namespace cachet::report {
 
@@ -11,23 +13,39 @@ const Cell& cell_at(const Table& table, size_t row, size_t column) {
   return column < cells.size() ? cells[column] : empty;
 }
 
+namespace {
+
+/// The number that a cell shows, without its error.
+std::string_view shown_number(const Cell& cell) { return std::string_view(cell.text).substr(0, cell.text.find(" ±")); }
+
+}  // namespace
+
 TableMarks::TableMarks(const Table& table) : table_(table), best_(table.columns.size()) {
   for (size_t column = 0; column < best_.size(); ++column) {
     const Better better = table.columns[column].better;
     if (better == Better::neither) continue;
-    std::optional<double> least, most;
+    std::optional<double> best;
+    std::set<double> values;
+    std::set<std::string_view> shown;
     for (size_t row = 0; row < table.rows.size(); ++row) {
-      const double value = cell_at(table, row, column).value;
-      if (!std::isfinite(value) || table.unranked.contains(row)) continue;
-      least = std::min(least.value_or(value), value);
-      most = std::max(most.value_or(value), value);
+      if (!is_ranked(row, column)) continue;
+      const Cell& cell = cell_at(table, row, column);
+      values.insert(cell.value);
+      shown.insert(shown_number(cell));
+      if (best && (better == Better::higher ? cell.value <= *best : cell.value >= *best)) continue;
+      best = cell.value;
+      best_[column] = shown_number(cell);
     }
-    if (least && *least < *most) best_[column] = better == Better::higher ? most : least;
+    if (values.size() < 2 || shown.size() < 2) best_[column].reset();
   }
 }
 
+bool TableMarks::is_ranked(size_t row, size_t column) const {
+  return std::isfinite(cell_at(table_, row, column).value) && !table_.unranked.contains(row);
+}
+
 bool TableMarks::is_best(size_t row, size_t column) const {
-  return best_[column] && !table_.unranked.contains(row) && cell_at(table_, row, column).value == *best_[column];
+  return best_[column] && is_ranked(row, column) && shown_number(cell_at(table_, row, column)) == *best_[column];
 }
 
 namespace {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "cachet/report/content.h"
@@ -11,7 +13,8 @@ namespace cachet::report {
 /// The cell, or an empty one where the row is too short.
 const Cell& cell_at(const Table& table, size_t row, size_t column);
 
-/// Which cells hold the best finite value of their column. A column is marked when at least two of its values differ.
+/// Which cells hold the best finite value of their column, or a value that is shown by the same text before " ±". A
+/// column is marked if at least two of its values, and two of its texts, differ.
 class TableMarks {
  public:
   explicit TableMarks(const Table& table);
@@ -19,8 +22,10 @@ class TableMarks {
   bool is_best(size_t row, size_t column) const;
 
  private:
+  bool is_ranked(size_t row, size_t column) const;
+
   const Table& table_;
-  std::vector<std::optional<double>> best_;
+  std::vector<std::optional<std::string_view>> best_;  // as the table shows it
 };
 
 /// An HTML figure with the table.

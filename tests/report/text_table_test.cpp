@@ -151,6 +151,16 @@ TEST(TableMarksTest, NothingIsBestWhereAllAreEqualOrNotFinite) {
   EXPECT_FALSE(best.in_column(2));
 }
 
+TEST(TableMarksTest, DifferencesThatAreNotShownMarkNothing) {
+  Table table{"", {{"run"}, {"top-1", Alignment::right, Better::higher}}, {}, ""};
+  table.rows = {{"a", {"99.0 % ± 0.2 %", 0.9901}}, {"b", {"99.0 % ± 0.1 %", 0.9904}}};
+  EXPECT_FALSE(TableMarks(table).in_column(1));
+  table.rows.push_back({"c", {"98.9 %", 0.9894}});
+  const TableMarks best(table);
+  EXPECT_TRUE(best.is_best(0, 1) && best.is_best(1, 1));
+  EXPECT_FALSE(best.is_best(2, 1));
+}
+
 TEST(TableMarksTest, EqualBestOnesAreAllMarked) {
   Table table = two_models();
   table.rows.push_back({"third", {"87.4 %", 0.874}});
