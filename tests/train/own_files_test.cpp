@@ -250,6 +250,9 @@ TEST_F(OwnFiles, TensorsThatAreMissingAreNotMadeAnew) {
               }).find("optimizer.safetensors: has " + std::to_string(tensors.size()) + " tensors, was written with 9"),
               std::string::npos);
   }
+  change_state(checkpoint(), [](OwnJson& state) { state["tensors"] = OwnJson::object(); });
+  EXPECT_NE(test::thrown_message<DamagedCheckpoint>([&] { test::train_toy(run()); }).find("'tensors' names no file"),
+            std::string::npos);
   // As 0.1.0 wrote it.
   change_state(checkpoint(), [](OwnJson& state) { state.erase("tensors"); });
   EXPECT_NE(
