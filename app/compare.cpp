@@ -63,6 +63,7 @@ ordered_json group_json(const tasks::RunGroup& group) {
           {"runs", runs},
           {"counted", counted},
           {"missing_seeds", group.missing},
+          {"failed_seeds", group.failed()},
           {"means", metrics_json(values)},
           {"deviations", deviations}};
 }

@@ -12,6 +12,9 @@ endfunction()
 
 cachet_find(jemalloc jemalloc/jemalloc.h)
 cachet_find(utf8proc utf8proc.h)
+find_path(BOOST_MATH_INCLUDE_DIR boost/math/distributions/non_central_t.hpp REQUIRED)  # headers alone
+add_library(boost_math INTERFACE)
+target_include_directories(boost_math SYSTEM INTERFACE "$<BUILD_INTERFACE:${BOOST_MATH_INCLUDE_DIR}>")
 find_package(JPEG REQUIRED)  # libjpeg-turbo: parts of images need its cropping decoder
 find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)

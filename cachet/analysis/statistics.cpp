@@ -1,7 +1,8 @@
 #include "cachet/analysis/statistics.h"
 
 #include <algorithm>
-#include <array>
+#include <boost/math/distributions/non_central_t.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -9,13 +10,18 @@
 namespace cachet::analysis {
 namespace {
 
-constexpr double kTwoSided = 1.959964;  // standard deviations beyond which 2.5 % of a normal distribution lie
-
 double at_fraction(const std::vector<double>& sorted, double fraction) {
   const double place = fraction * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(std::floor(place));
   const size_t above = std::min(below + 1, sorted.size() - 1);
   return std::lerp(sorted[below], sorted[above], place - std::floor(place));
+}
+
+/// How often a t-test of so many pairs sees an effect of this size at 95 %.
+double power_of_pairs(double effect, double pairs) {
+  const double bound = student_t(pairs - 1);
+  const boost::math::non_central_t differences(pairs - 1, std::abs(effect) * std::sqrt(pairs));
+  return boost::math::cdf(boost::math::complement(differences, bound)) + boost::math::cdf(differences, -bound);
 }
 
 }  // namespace
@@ -35,30 +41,54 @@ Quartiles ratio_of_pairs(std::span<const double> a, std::span<const double> b) {
 }
 
 double student_t(double degrees) {
-  static constexpr std::array<double, 10> kSmall{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-  const auto whole = static_cast<size_t>(std::max(1.0, std::floor(degrees)));
-  if (whole <= kSmall.size()) return kSmall[whole - 1];
-  constexpr double z = kTwoSided;
-  return z + (z * z * z + z) / (4 * degrees) + (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * degrees * degrees);
+  return boost::math::quantile(boost::math::complement(boost::math::students_t(degrees), 0.025));
+}
+
+double welch_bound(const Sample& a, const Sample& b) {
+  const auto n = static_cast<double>(a.count), m = static_cast<double>(b.count);
+  const double x = a.deviation * a.deviation / n, y = b.deviation * b.deviation / m;
+  return student_t((x + y) * (x + y) / (x * x / (n - 1) + y * y / (m - 1))) * std::sqrt(x + y);
+}
+
+ShareInterval wilson_interval(double share, double count) {
+  const double center = (share + 0.5 / count) / (1 + 1 / count);
+  const double half = std::sqrt(share * (1 - share) / count + 0.25 / (count * count)) / (1 + 1 / count);
+  return {std::max(0.0, center - half), std::min(1.0, center + half)};
 }
 
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size() || a.size() < 2)
     throw std::invalid_argument("paired_difference: needs as many of both, two at least");
   const auto n = static_cast<double>(a.size());
-  double mean = 0, squares = 0;
-  for (size_t i = 0; i < a.size(); ++i) mean += (b[i] - a[i]) / n;
+  double mean = 0, squares = 0, largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    mean += (b[i] - a[i]) / n;
+    largest = std::max({largest, std::abs(a[i]), std::abs(b[i])});
+  }
   for (size_t i = 0; i < a.size(); ++i) squares += (b[i] - a[i] - mean) * (b[i] - a[i] - mean);
   const double deviation = std::sqrt(squares / (n - 1)), half = student_t(n - 1) * deviation / std::sqrt(n);
   const double infinite = std::copysign(std::numeric_limits<double>::infinity(), mean);
-  const double effect = deviation > 0 ? mean / deviation : mean == 0 ? 0 : infinite;
+  // Differences that are equal but for rounding have no deviation.
+  const double rounding = 8 * std::numeric_limits<double>::epsilon() * largest;
+  const double effect = deviation > rounding ? mean / deviation : std::abs(mean) <= rounding ? 0 : infinite;
   return {a.size(), mean, mean - half, mean + half, effect};
 }
 
 double pairs_to_decide(double effect) {
-  constexpr double power = 0.841621;  // four of five lie below
-  const double pairs = std::pow((kTwoSided + power) / effect, 2) + kTwoSided * kTwoSided / 2;
-  return std::isfinite(pairs) ? std::ceil(pairs) : std::numeric_limits<double>::max();
+  constexpr double kPower = 0.8, kMostPairs = 1e6, kSeenByTwo = 20;
+  if (std::abs(effect) >= kSeenByTwo) return 2;
+  // Too few pairs, and enough.
+  double few = 1, enough = 2;
+  while (!(power_of_pairs(effect, enough) >= kPower)) {
+    few = enough;
+    enough *= 2;
+    if (enough > kMostPairs) return std::numeric_limits<double>::max();
+  }
+  while (enough - few > 1) {
+    const double middle = std::floor((few + enough) / 2);
+    (power_of_pairs(effect, middle) >= kPower ? enough : few) = middle;
+  }
+  return enough;
 }
 
 }  // namespace cachet::analysis

@@ -18,9 +18,26 @@ Quartiles quartiles(std::span<const double> values);
 /// (a busy machine) cancels. Throws std::invalid_argument unless there are as many of both, at least one.
 Quartiles ratio_of_pairs(std::span<const double> a, std::span<const double> b);
 
-/// Student's t that 2.5 % of the distribution lie above: for intervals of 95 %. Between whole numbers of degrees of
-/// freedom the wider of two neighbours, up to ten; beyond to four digits.
+/// Student's t that 2.5 % of the distribution lie above, for intervals of 95 %. `degrees` of freedom: above 0, also
+/// between whole numbers.
 double student_t(double degrees);
+
+/// Mean and standard deviation (of n − 1) of so many values.
+struct Sample {
+  double mean = 0, deviation = 0;
+  size_t count = 0;
+};
+
+/// Half of the interval that holds 95 % of the differences between the means of two samples whose expectations are
+/// equal: Welch's t-test. Both have two values at least, and one deviation at least is above 0.
+double welch_bound(const Sample& a, const Sample& b);
+
+/// Wilson's interval for a share of `count` samples that was measured as `share`: the shares whose standard errors
+/// reach the measured one.
+struct ShareInterval {
+  double lower = 0, upper = 1;
+};
+ShareInterval wilson_interval(double share, double count);
 
 /// How b differs from a, measured in pairs that share what varies otherwise, such as a seed.
 struct PairedDifference {
@@ -34,8 +51,8 @@ struct PairedDifference {
 /// Throws std::invalid_argument unless there are as many of both, two at least.
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b);
 
-/// Pairs with which an effect of this size is seen at 95 % in four of five experiments (Guenther, The American
-/// Statistician 35, 1981). The most that there can be where there is none.
+/// How many pairs a t-test at 95 % needs to see an effect of this size in four of five experiments, by the noncentral t
+/// distribution. The largest double if a million pairs are not enough.
 double pairs_to_decide(double effect);
 
 }  // namespace cachet::analysis

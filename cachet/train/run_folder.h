@@ -79,6 +79,8 @@ class RunFolder {
   void describe(const RunDescription& description);
 
   bool knows_its_data() const { return !run_.data.empty(); }
+  using KeptDigest = std::variant<data::DataDigest, std::string>;              // the latter of version 0.1.0
+  const std::map<std::string, KeptDigest>& data() const { return run_.data; }  // by split: "training", "evaluation"
   using Fingerprints = std::function<std::map<std::string, std::string>()>;
   /// Compares data with those that the run began with, and returns lines for the user: what could not be compared. A
   /// run of version 0.1.0 is compared by `fingerprints`, which are made only then. Throws std::runtime_error that names
@@ -108,8 +110,7 @@ class RunFolder {
  private:
   RunFolder() = default;
 
-  using KeptDigest = std::variant<data::DataDigest, std::string>;  // the latter of version 0.1.0
-  struct Identity {                                                // run.json
+  struct Identity {  // run.json
     std::string id, recipe, created;
     RecipeValues values;
     std::set<std::string> defaults;          // keys that are at their defaults

@@ -4,9 +4,12 @@
 
 #include <array>
 #include <cmath>
-#include <initializer_list>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <utility>
+#include <vector>
+
+#include "tests/support/bytes.h"
+#include "tests/support/test_data.h"
 
 namespace cachet::analysis {
 namespace {
@@ -38,8 +41,11 @@ TEST(Statistics, PairsCancelWhatTheyShare) {
   EXPECT_EQ(d.pairs, 3U);
   EXPECT_DOUBLE_EQ(d.mean, 2);
   EXPECT_DOUBLE_EQ(d.effect, 2);
-  EXPECT_NEAR(d.upper - d.mean, 4.303 / std::sqrt(3.0), 1e-9);
-  EXPECT_NEAR(d.mean - d.lower, 4.303 / std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(d.upper - d.mean, 4.302652729749462 / std::sqrt(3.0), 1e-12);
+  EXPECT_NEAR(d.mean - d.lower, 4.302652729749462 / std::sqrt(3.0), 1e-12);
+  // Equal but for rounding: the effect has no number.
+  EXPECT_EQ(paired_difference(std::array{0.1, 0.2, 0.3}, std::array{0.2, 0.3, 0.4}).effect, INFINITY);
+  EXPECT_EQ(paired_difference(std::array{0.2, 0.3, 0.4}, std::array{0.1, 0.2, 0.3}).effect, -INFINITY);
   EXPECT_FALSE(d.decided());
   EXPECT_TRUE(paired_difference(std::array{1.0, 2.0}, std::array{2.0, 3.0}).decided());
   EXPECT_FALSE(paired_difference(std::array{1.0, 2.0}, std::array{1.0, 2.0}).decided());
@@ -47,18 +53,44 @@ TEST(Statistics, PairsCancelWhatTheyShare) {
   EXPECT_THROW(paired_difference(std::array{1.0, 2.0}, std::array{1.0}), std::invalid_argument);
 }
 
-TEST(Statistics, StudentsTIsThatOfTheTables) {
-  for (const auto& [degrees, t] : std::initializer_list<std::pair<double, double>>{
-           {1, 12.706}, {2.9, 4.303}, {10, 2.228}, {15, 2.1314}, {30, 2.0423}, {1000, 1.9623}})
-    EXPECT_NEAR(student_t(degrees), t, 1e-3) << degrees;
+// As SciPy computes them: tools/make_statistics_fixtures.py.
+class RecordedStatistics : public testing::Test {
+ protected:
+  const nlohmann::json recorded_ = nlohmann::json::parse(test::read_bytes(test::test_data() + "/statistics.json"));
+};
+
+TEST_F(RecordedStatistics, StudentsT) {
+  ASSERT_GE(recorded_["students_t"].size(), 10U);
+  for (const auto& each : recorded_["students_t"])
+    EXPECT_NEAR(student_t(each[0]), each[1].get<double>(), 1e-9 * each[1].get<double>()) << each;
 }
 
-// Of G*Power 3.1, two-sided, 5 %, 80 %.
-TEST(Statistics, PairsThatDecideAreThoseOfPowerTables) {
-  for (const auto& [effect, pairs] :
-       std::initializer_list<std::pair<double, double>>{{0.2, 199}, {0.5, 34}, {0.8, 15}, {1, 10}, {-1, 10}})
-    EXPECT_EQ(pairs_to_decide(effect), pairs) << effect;
+TEST_F(RecordedStatistics, PairsThatDecide) {
+  ASSERT_GE(recorded_["pairs_to_decide"].size(), 10U);
+  for (const auto& each : recorded_["pairs_to_decide"]) EXPECT_EQ(pairs_to_decide(each[0]), each[1]) << each;
   EXPECT_GT(pairs_to_decide(0), 1e100);
+  EXPECT_GT(pairs_to_decide(1e-9), 1e100);
+  EXPECT_EQ(pairs_to_decide(-1e300), 2);
+  EXPECT_EQ(pairs_to_decide(INFINITY), 2);
+}
+
+TEST_F(RecordedStatistics, SharesOfWilson) {
+  ASSERT_GE(recorded_["shares"].size(), 20U);
+  for (const auto& each : recorded_["shares"]) {
+    const ShareInterval interval = wilson_interval(each["share"], each["count"]);
+    EXPECT_NEAR(interval.lower, each["lower"].get<double>(), 1e-12) << each;
+    EXPECT_NEAR(interval.upper, each["upper"].get<double>(), 1e-12) << each;
+  }
+}
+
+TEST_F(RecordedStatistics, PairedDifferences) {
+  ASSERT_GE(recorded_["pairs"].size(), 20U);
+  for (const auto& each : recorded_["pairs"]) {
+    const auto before = each["before"].get<std::vector<double>>(), after = each["after"].get<std::vector<double>>();
+    const PairedDifference difference = paired_difference(before, after);
+    EXPECT_NEAR(difference.lower, each["lower"].get<double>(), 1e-10) << each;
+    EXPECT_NEAR(difference.upper, each["upper"].get<double>(), 1e-10) << each;
+  }
 }
 
 }  // namespace

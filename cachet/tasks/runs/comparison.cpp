@@ -84,18 +84,43 @@ report::ComparedRun compared_run(const RunRecord& run, const std::vector<RunValu
   return row;
 }
 
-/// Why a group is not ranked: it is not over, it failed, or it was measured on something else than the first.
+/// Why a group is not ranked: it is not over, runs of it have failed, or it was measured on something else than the
+/// first.
 std::string unranked_sentence(const RunGroup& group, const std::vector<RunGroup>& groups) {
+  const std::string left_out = "left out of tests and of what is best";
+  if (group.has_seeds() && group.failed() > 0)
+    return group.title() + " is " + left_out + ", because " + std::to_string(group.failed()) + " of its " +
+           std::to_string(group.runs.size() + group.missing.size()) + " seeds failed.";
   if (group.is_over()) {
     const std::string differ = differing_conditions(group, groups);
     if (differ.empty()) return "";
-    return group.title() + " is left out of tests and of what is best, because something else was measured (" + differ +
-           ").";
+    return group.title() + " is " + left_out + ", because something else was measured (" + differ + ").";
   }
-  std::string text = group.title() + " is " + state_of(group) + ", and left out of tests and of what is best";
+  std::string text = group.title() + " is " + state_of(group) + ", and " + left_out;
   const std::optional<train::Status>& status = group.runs.front().status;
   if (group.has_seeds() || !status || status->running || status->message.empty()) return text + ".";
-  return text + ": " + train::first_line(status->message);
+  return text + ": " + train::first_line(status->message) + ".";
+}
+
+/// Which groups are compared with the first although nobody knows whether their conditions are the same.
+std::string unknown_sentence(const std::vector<RunGroup>& groups) {
+  std::string names;
+  for (const RunGroup& group : groups)
+    if (is_ranked(group, groups) && are_conditions_unknown(group, groups))
+      names += (names.empty() ? "" : ", ") + group.title();
+  return names.empty() ? "" : "Whether the test data are the same is not known of: " + names + ".";
+}
+
+/// The runs whose last evaluation gave no number for the metric that decides.
+std::string not_a_number_sentence(const RunGroup& group) {
+  std::string names, metric;
+  for (const RunRecord* run : group.counted())
+    for (const RunValue& value : run_values(*run)) {
+      if (!value.decides || !std::isnan(value.value)) continue;
+      names += (names.empty() ? "" : ", ") + run->name;
+      metric = value.name;
+    }
+  return names.empty() ? "" : "The last " + metric + " is not a number in: " + names + ".";
 }
 
 Cell integer_cell(int64_t value) { return {std::to_string(value), static_cast<double>(value)}; }
@@ -186,6 +211,8 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
     if (group.has_seeds()) add(left_out(group));
   if (groups.size() > 1)
     for (const RunGroup& group : groups) add(unranked_sentence(group, groups));
+  add(unknown_sentence(groups));
+  for (const RunGroup& group : groups) add(not_a_number_sentence(group));
   for (const std::string& sentence : unreadable_lines(groups)) add(sentence);
   return notes;
 }

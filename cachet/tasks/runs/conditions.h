@@ -7,12 +7,17 @@
 
 namespace cachet::tasks {
 
-/// How the conditions of a group's results (report::MetricDescription::condition) differ from those of the first group
-/// that is over: "bytes of the text: 1200 and 1100". Empty if all are equal, and if another metric decides, since such
-/// groups are not compared anyway. A condition that one of the groups does not know differs.
+/// How the conditions of a group's results differ from those of the first group that is over: its task, its test data,
+/// and what report::MetricDescription::condition marks. "bytes of the text: 1200 and 1100". Empty if none is known to
+/// differ.
 std::string differing_conditions(const RunGroup& group, const std::vector<RunGroup>& groups);
 
-/// Whether the group takes part in tests and in what is best: it is over, and its conditions do not differ.
+/// Whether the group is compared with the first group that is over, although one of them does not say what its test
+/// data or another condition is.
+bool are_conditions_unknown(const RunGroup& group, const std::vector<RunGroup>& groups);
+
+/// Whether the group takes part in tests and in what is best: it is over, none of its seeds has failed, and its
+/// conditions are not known to differ.
 bool is_ranked(const RunGroup& group, const std::vector<RunGroup>& groups);
 
 }  // namespace cachet::tasks

@@ -13,33 +13,49 @@ namespace {
 
 constexpr size_t kMostSentences = 3;
 
-/// Half of the interval that holds 95 % of the differences between means of equal recipes.
-double welch_bound(const Contender& left, const Contender& right) {
-  const auto n = static_cast<double>(left.seeds), m = static_cast<double>(right.seeds);
-  const double a = left.value.spread * left.value.spread / n, b = right.value.spread * right.value.spread / m;
-  if (a + b == 0) return 0;
-  const double degrees = (a + b) * (a + b) / (a * a / (n - 1) + b * b / (m - 1));
-  return analysis::student_t(degrees) * std::sqrt(a + b);
+std::string no_verdict(const std::string& why) { return "no verdict: " + why; }
+
+std::string verdict_of_seeds(const Contender& first, const Contender& other, double gap) {
+  if (*first.seeds < 2 || *other.seeds < 2) return no_verdict("each side needs two or more seeds");
+  if (first.value.spread == 0 && other.value.spread == 0) return no_verdict("the seeds of each side are equal");
+  const double bound = analysis::welch_bound({first.value.value, first.value.spread, *first.seeds},
+                                             {other.value.value, other.value.spread, *other.seeds});
+  return std::string(gap > bound ? "more" : "no more") + " than seeds explain (± " + gap_text(first.value, bound) +
+         " at 95 %)";
 }
 
-/// Half of the interval that holds 95 % of the differences between one more seed and the mean of these.
-double one_more_bound(const Contender& seeds) {
-  const auto n = static_cast<double>(seeds.seeds);
-  return analysis::student_t(n - 1) * seeds.value.spread * std::sqrt(1 + 1 / n);
-}
-
-std::optional<std::string> verdict(const Contender& first, const Contender& other, double gap) {
-  if (first.seeds > 1 || other.seeds > 1) {
-    const double bound = first.seeds == 1   ? one_more_bound(other)
-                         : other.seeds == 1 ? one_more_bound(first)
-                                            : welch_bound(first, other);
-    return std::string(gap > bound ? "more" : "no more") + " than seeds explain (± " + gap_text(first.value, bound) +
-           " at 95 %)";
-  }
-  if (!std::isfinite(first.value.spread) || !std::isfinite(other.value.spread)) return std::nullopt;
+std::string verdict_of_samples(const Contender& first, const Contender& other, double gap) {
+  if (!std::isfinite(first.value.spread) || !std::isfinite(other.value.spread))
+    return no_verdict("each side needs a standard error");
   const double error = std::hypot(first.value.spread, other.value.spread);
+  if (error == 0) return no_verdict("the standard errors are 0");
   return std::string(gap > 2 * error ? "more" : "no more") + " than twice the standard error of " +
          gap_text(first.value, error);
+}
+
+std::string verdict(const Contender& first, const Contender& other, double gap) {
+  if (first.seeds && other.seeds) return verdict_of_seeds(first, other, gap);
+  if (first.seeds || other.seeds) return no_verdict("each side needs two or more seeds");
+  return verdict_of_samples(first, other, gap);
+}
+
+Difference difference_between(const Contender& first, const Contender& other) {
+  const auto is_number = [](const Contender& each) { return std::isfinite(each.value.value); };
+  for (const Contender* each : {&first, &other})
+    if (!is_number(*each))
+      return {other.name, first.name, "", no_verdict(each->value.name + " of " + each->name + " is not a number")};
+  const double gap = other.value.value - first.value.value;
+  const std::string unit = first.value.form == report::ValueForm::percent ? " points " : " ";
+  return {other.name, first.name, gap_text(first.value, std::abs(gap)) + unit + (gap < 0 ? "below" : "above"),
+          verdict(first, other, std::abs(gap))};
+}
+
+bool has_verdict(const Difference& difference) { return !difference.verdict.starts_with("no verdict"); }
+
+std::string sentence_of(const Difference& each) {
+  if (each.gap.empty()) return each.name + " and " + each.from + ": " + each.verdict + ".";
+  const std::string gap = each.name + " is " + each.gap + " " + each.from;
+  return gap + (has_verdict(each) ? ", " + each.verdict : " (" + each.verdict + ")") + ".";
 }
 
 }  // namespace
@@ -56,39 +72,33 @@ std::vector<Contender> contenders(const std::vector<RunGroup>& groups) {
     const std::vector<RunValue> values = group_values(group);
     const auto decides = std::ranges::find(values, true, &RunValue::decides);
     if (decides == values.end()) continue;
-    // A group of which one run alone is counted has no deviation.
-    all.push_back({group.title(), *decides, group.has_seeds() ? std::max<size_t>(1, group.counted().size()) : 1});
+    all.push_back(
+        {group.title(), *decides, group.has_seeds() ? std::optional(group.counted().size()) : std::optional<size_t>()});
   }
   return all;
 }
 
 std::vector<Difference> differences(const std::vector<Contender>& all) {
   std::vector<Difference> found;
-  for (size_t i = 1; i < all.size(); ++i) {
-    const Contender &first = all.front(), &other = all[i];
-    if (other.value.name != first.value.name) continue;
-    const double gap = other.value.value - first.value.value;
-    const std::optional<std::string> chance = verdict(first, other, std::abs(gap));
-    if (!chance) continue;
-    const std::string unit = first.value.form == report::ValueForm::percent ? " points " : " ";
-    found.push_back(
-        {other.name, first.name, gap_text(first.value, std::abs(gap)) + unit + (gap < 0 ? "below" : "above"), *chance});
-  }
+  for (size_t i = 1; i < all.size(); ++i)
+    if (all[i].value.name == all.front().value.name) found.push_back(difference_between(all.front(), all[i]));
   return found;
 }
 
 std::string difference_sentences(const std::vector<Difference>& all) {
   std::string text;
   if (all.size() > kMostSentences) return text;
-  for (const Difference& each : all)
-    text += (text.empty() ? "" : " ") + each.name + " is " + each.gap + " " + each.from + ", " + each.chance + ".";
+  for (const Difference& each : all) text += (text.empty() ? "" : " ") + sentence_of(each);
+  if (std::ranges::count_if(all, has_verdict) > 1) text += std::string(" ") + kNotCorrected;
   return text;
 }
 
 report::Table difference_table(const std::vector<Difference>& all) {
-  report::Table table{all.empty() ? "" : "Beside " + all.front().from, {{"run"}, {"difference"}, {"which is"}}, {}, ""};
+  report::Table table{
+      all.empty() ? "" : "Compared with " + all.front().from, {{"run"}, {"difference"}, {"verdict"}}, {}, ""};
   if (all.size() <= kMostSentences) return table;
-  for (const Difference& each : all) table.rows.push_back({each.name, each.gap, each.chance});
+  for (const Difference& each : all) table.rows.push_back({each.name, each.gap.empty() ? "–" : each.gap, each.verdict});
+  if (std::ranges::count_if(all, has_verdict) > 1) table.note = kNotCorrected;
   return table;
 }
 

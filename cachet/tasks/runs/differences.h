@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,13 @@ namespace cachet::tasks {
 /// What decides between runs, as a comparison of two of them needs it.
 struct Contender {
   std::string name;
-  RunValue value;    // of a run alone, or the mean of its seeds
-  size_t seeds = 1;  // 1: value.spread is a standard error on the test data; else the deviation between seeds
+  RunValue value;  // of a run alone, whose spread is a standard error on the test data; or the mean of seeds
+  std::optional<size_t> seeds{};  // how many the mean is of, whose spread is the deviation between them
 };
+
+/// A note for tables and sentences with more than one verdict.
+inline constexpr const char* kNotCorrected =
+    "Each verdict is at 95 % for itself: they are not corrected for several comparisons.";
 
 /// A difference of two such values: "1.2", points of an accuracy.
 std::string gap_text(const RunValue& value, double gap);
@@ -21,16 +26,16 @@ std::string gap_text(const RunValue& value, double gap);
 /// The metric that decides of each group that is ranked (is_ranked); none if nothing was evaluated.
 std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 
-/// How one behind the first differs from it, and whether by more than chance at 95 %: between means of seeds by Welch's
-/// t-test; a run alone beside seeds by the interval that one more seed would fall into; two runs alone by twice the
-/// standard error on the test data, which says nothing of other seeds.
+/// How another contender differs from the first one, and whether by more than chance at 95 %: means of seeds by Welch's
+/// t-test; two runs alone by twice the standard error on the test data, which says nothing of other seeds. A run alone
+/// and a mean of seeds have no verdict.
 struct Difference {
   std::string name, from;
-  std::string gap;     // "5.0 points above"
-  std::string chance;  // "more than twice the standard error of 1.4"
+  std::string gap;      // "5.0 points above"; empty if one of the values is not a number
+  std::string verdict;  // "more than twice the standard error of 1.4", or "no verdict: " and the reason
 };
 
-/// One for each behind the first; none of those where it cannot be told.
+/// One for each contender after the first that has the same metric.
 std::vector<Difference> differences(const std::vector<Contender>& all);
 
 /// Up to three of them are sentences, and the table has no rows; more are a table, and there are no sentences.

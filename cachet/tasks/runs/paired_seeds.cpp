@@ -23,7 +23,7 @@ std::map<std::string, RunValue> decisive_values(const RunGroup& group) {
   for (const RunRecord* run : group.counted()) {
     const std::vector<RunValue> own = run_values(*run);
     const auto decides = std::ranges::find(own, true, &RunValue::decides);
-    if (decides != own.end()) values.emplace(run->seed(), *decides);
+    if (decides != own.end() && std::isfinite(decides->value)) values.emplace(run->seed(), *decides);
   }
   return values;
 }
@@ -45,7 +45,7 @@ report::Table paired_seeds_table(const std::vector<RunGroup>& groups) {
   report::Table table{
       "Differences by pairs of seeds",
       {{"run"},
-       {"beside"},
+       {"compared with"},
        {"metric"},
        {"pairs", Alignment::right},
        {"mean", Alignment::right},
@@ -54,8 +54,9 @@ report::Table paired_seeds_table(const std::vector<RunGroup>& groups) {
        {"seeds to decide", Alignment::right}},
       {},
       "Effect: the mean ÷ the standard deviation of the differences. Seeds to decide: how many would show "
-      "a difference of this effect in four of five experiments."};
-  if (groups.empty() || !groups.front().is_over()) return table;
+      "a difference of this effect in four of five experiments. The intervals are not corrected for several "
+      "comparisons."};
+  if (groups.empty() || !is_ranked(groups.front(), groups)) return table;
   const auto first = decisive_values(groups.front());
   for (const RunGroup& group : groups) {
     if (&group == &groups.front() || !is_ranked(group, groups)) continue;

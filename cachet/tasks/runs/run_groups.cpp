@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "cachet/tasks/runs/data_of_runs.h"
 #include "cachet/train/earlier_values.h"
 #include "cachet/train/error_message.h"
 #include "cachet/train/resume_command.h"
@@ -32,9 +33,14 @@ bool says_the_same(const RunRecord& run, const RunRecord& other) {
   });
 }
 
+bool may_have_the_same_data(const RunRecord& run, const RunRecord& other) {
+  return compared_data(run, other, "training") != DataOfRuns::other &&
+         compared_test_data(run, other) != DataOfRuns::other;
+}
+
 bool takes(const RunGroup& group, const RunRecord& run) {
   const RunRecord& first = group.runs.front();
-  return says_the_same(first, run) && says_the_same(run, first) &&
+  return says_the_same(first, run) && says_the_same(run, first) && may_have_the_same_data(first, run) &&
          std::ranges::none_of(group.runs, [&](const RunRecord& other) { return other.seed() == run.seed(); });
 }
 
@@ -130,7 +136,9 @@ class RunReader {
 
 std::string RunGroup::title() const {
   if (!has_seeds()) return name;
-  return name + " (" + std::to_string(runs.size()) + (runs.size() == 1 ? " seed)" : " seeds)");
+  const size_t all = runs.size() + missing.size(), used = counted().size();
+  const std::string of = used < all ? std::to_string(used) + " of " : "";
+  return name + " (" + of + std::to_string(all) + (all == 1 ? " seed)" : " seeds)");
 }
 
 std::vector<const RunRecord*> RunGroup::counted() const {
@@ -145,6 +153,8 @@ std::vector<const RunRecord*> RunGroup::counted() const {
   if (!over.empty()) return over;
   return evaluated.empty() ? all : evaluated;
 }
+
+size_t RunGroup::failed() const { return static_cast<size_t>(std::ranges::count_if(runs, &RunRecord::has_failed)); }
 
 bool RunGroup::is_over() const {
   return std::ranges::all_of(counted(), [](const RunRecord* run) { return run->is_over(); });

@@ -9,17 +9,20 @@
 
 namespace cachet::tasks {
 
-/// Runs whose recipes differ in nothing but train.seed, each with another seed; or a run alone.
+/// Runs whose recipes differ in nothing but train.seed, each with another seed, and whose data are not known to differ;
+/// or a run alone.
 struct RunGroup {
   std::string name;               // "demo", or the run's
   std::vector<RunRecord> runs;    // at least one
   std::vector<uint64_t> missing;  // seeds of its folder whose run has not begun
 
-  std::string title() const;  // "demo (3 seeds)", or the run's name
+  std::string title() const;  // "demo (3 seeds)", "demo (2 of 3 seeds)" if two are counted, or the run's name
   bool has_seeds() const { return runs.size() + missing.size() > 1; }
   /// Those that its means count: the ones that are over, or where none is, those that were evaluated, or else all.
   std::vector<const RunRecord*> counted() const;
-  /// Whether all of these are over: only then it is compared with others as a result.
+  /// How many of its runs have failed. Its means are not compared as a result then.
+  size_t failed() const;
+  /// Whether all of counted() are over: only then it is compared with others as a result.
   bool is_over() const;
 };
 

@@ -43,6 +43,11 @@ bool RunRecord::is_over() const {
   return !status || train::is_complete(*status) || (!status->running && status->ending == train::Ending::out_of_time);
 }
 
+bool RunRecord::has_failed() const {
+  return status && !status->running &&
+         (status->ending == train::Ending::failed || status->ending == train::Ending::not_finite);
+}
+
 RunRecord read_run(const std::filesystem::path& path) {
   const train::RunFolder folder = train::RunFolder::open(path);
   RunRecord run;
@@ -54,6 +59,7 @@ RunRecord read_run(const std::filesystem::path& path) {
   run.default_keys = folder.default_keys();
   run.created = folder.created();
   read_machine(folder.environment(), run);
+  run.data = folder.data();
   run.status = train::current_status(folder);
   train::EventFile events = train::read_event_file(folder.metrics());
   run.events = std::move(events.events);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,11 +37,14 @@ struct RunRecord {
   std::vector<train::Event> events;
   int64_t unreadable_lines = 0;  // of metrics.jsonl, whose events are missing here; not one that is being written
   train::RunDescription description;
+  std::map<std::string, train::RunFolder::KeptDigest> data;  // of the data, by split; empty if the run does not know
 
   std::string seed() const;  // as the recipe has it
   int64_t last_step() const { return events.empty() ? 0 : events.back().step; }
   /// Whether it has come to an end that it was to come to. A run whose folder does not tell counts as such.
   bool is_over() const;
+  /// Whether it ended by an error, or by a value that is not finite.
+  bool has_failed() const;
 };
 
 /// Throws std::runtime_error for what is no run. A run that began before runs described themselves is described from

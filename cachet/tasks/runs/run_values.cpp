@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachet/analysis/statistics.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/train/event_curves.h"
@@ -15,9 +16,14 @@ using report::ValueForm;
 using train::Event;
 using OverSeeds = RunValue::OverSeeds;
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
+/// The best of these values that are finite; NaN if none is.
+double best_of(const std::vector<double>& values, Better better) {
+  double best = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    if (std::isnan(best) || (better == Better::higher ? value > best : value < best)) best = value;
+  }
+  return best;
 }
 
 /// What evaluations measured: what is described in its order, then the rest.
@@ -41,8 +47,7 @@ void add_evaluation(const RunRecord& run, std::vector<RunValue>& values) {
         train::step_curve(run.events, Event::Kind::evaluation, metric.name + std::string(report::kErrorSuffix)).values;
     if (!errors.empty()) values.back().spread = errors.back();
     if (!metric.decides || metric.better == Better::neither) continue;
-    const bool higher = metric.better == Better::higher;
-    RunValue best = metric_value(metric, higher ? *std::ranges::max_element(curve) : *std::ranges::min_element(curve));
+    RunValue best = metric_value(metric, best_of(curve, metric.better));
     best.name = "best " + best.name;
     best.decides = false;
     best.over_seeds = OverSeeds::best;
@@ -70,7 +75,7 @@ void add_speed(const RunRecord& run, std::vector<RunValue>& values) {
   const train::StepCurve& rates = tokens.values.empty() ? samples : tokens;
   if (rates.values.empty()) return;
   values.push_back({"training " + (tokens.values.empty() ? run.description.words.many : "tokens") + "/s",
-                    median(rates.values), ValueForm::rate, Better::higher});
+                    analysis::quartiles(rates.values).median, ValueForm::rate, Better::higher});
   values.push_back({"training time", rates.seconds.back(), ValueForm::duration, Better::lower});
 }
 
@@ -88,8 +93,14 @@ void add_unified_norm(const std::vector<Event>& events, std::vector<RunValue>& v
 RunValue over_seeds_of(const std::vector<const RunValue*>& values) {
   RunValue all = *values.front();
   if (all.over_seeds == OverSeeds::best) {
-    for (const RunValue* one : values)
-      all.value = all.better == Better::higher ? std::max(all.value, one->value) : std::min(all.value, one->value);
+    std::vector<double> numbers;
+    for (const RunValue* one : values) numbers.push_back(one->value);
+    all.value = best_of(numbers, all.better);
+    return all;
+  }
+  // Equal values have no deviation, whatever their sum rounds to.
+  if (std::ranges::all_of(values, [&](const RunValue* one) { return one->value == all.value; })) {
+    all.spread = values.size() > 1 ? 0 : std::numeric_limits<double>::quiet_NaN();
     return all;
   }
   const auto count = static_cast<double>(values.size());
@@ -97,7 +108,7 @@ RunValue over_seeds_of(const std::vector<const RunValue*>& values) {
   for (const RunValue* one : values) sum += one->value;
   all.value = sum / count;
   for (const RunValue* one : values) squares += std::pow(one->value - all.value, 2);
-  all.spread = values.size() > 1 ? std::sqrt(squares / (count - 1)) : std::numeric_limits<double>::quiet_NaN();
+  all.spread = std::sqrt(squares / (count - 1));
   return all;
 }
 

@@ -9,7 +9,9 @@
 #include <string>
 
 #include "cachet/report/text_table.h"
+#include "cachet/tasks/runs/differences.h"
 #include "cachet/tasks/runs/group_curves.h"
+#include "cachet/tasks/runs/paired_seeds.h"
 #include "cachet/train/seed_folder.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
@@ -83,7 +85,7 @@ TEST(Comparison, ReadsFoldersOfSeeds) {
   const auto groups = read_groups({folder / "many" / "", folder / "plain" / ".", folder / "many" / "seed-1"}).groups;
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].name, "many");
-  EXPECT_EQ(groups[0].title(), "many (2 seeds)");
+  EXPECT_EQ(groups[0].title(), "many (2 of 3 seeds)");
   EXPECT_EQ(groups[0].runs.at(1).name, "many/seed-1");
   EXPECT_EQ(groups[0].missing, (std::vector<uint64_t>{2}));
   EXPECT_EQ(groups[1].name, "plain");
@@ -109,7 +111,7 @@ TEST(Comparison, ReadsFoldersOfSeeds) {
   EXPECT_EQ(seeds.rows[2][2].text, "not begun");
   ASSERT_EQ(page.sections.back().title, "Recipes");
   const auto& keys = std::get<report::Table>(page.sections.back().blocks.at(0));
-  EXPECT_EQ(keys.columns[1].name, "many (2 seeds)");
+  EXPECT_EQ(keys.columns[1].name, "many (2 of 3 seeds)");
   const auto seed_row = std::ranges::find_if(keys.rows, [](const auto& row) { return row[0].text == "train.seed"; });
   ASSERT_NE(seed_row, keys.rows.end());
   EXPECT_EQ((*seed_row)[1].text, "0, 1");
@@ -120,7 +122,7 @@ TEST(Comparison, ReadsFoldersOfSeeds) {
   ASSERT_TRUE(fs::is_symlink(folder / "latest")) << "which names one of them";
   const ReadGroups inside = read_groups({folder / "."});
   ASSERT_EQ(inside.groups.size(), 2U);
-  EXPECT_EQ(inside.groups[0].title(), "many (2 seeds)");
+  EXPECT_EQ(inside.groups[0].title(), "many (2 of 3 seeds)");
   EXPECT_EQ(inside.groups[1].title(), "plain");
   ASSERT_EQ(inside.unreadable.size(), 1U);
   EXPECT_NE(inside.unreadable[0].find("broken/run.json: damaged"), std::string::npos) << inside.unreadable[0];
@@ -147,7 +149,7 @@ TEST(Comparison, LeavesRunsThatAreNotOverOutOfWhatIsBest) {
   EXPECT_EQ(comparison_notes(groups),
             "b is 10.0 points above a, more than twice the standard error of 1.4. "
             "killed is running at step 10 of 30, and left out of tests and of what is best. "
-            "spoilt is not finite at step 10 of 30, and left out of tests and of what is best: the loss is nan");
+            "spoilt is not finite at step 10 of 30, and left out of tests and of what is best: the loss is nan.");
 }
 
 TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
@@ -166,12 +168,106 @@ TEST(Comparison, LeavesRunsThatWereMeasuredOnSomethingElseOutOfWhatIsBest) {
   const auto groups = grouped({language_run("all", 2.0, 0.0, 1200), language_run("half", 0.5, 0.5, 1200),
                                language_run("other", 1.0, 0.0, 1100), language_run("old", 1.0, std::nullopt, 1200),
                                language_run("same", 1.9, 0.0, 1200)});
-  EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{1, 2, 3}));
+  EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{1, 2}));
   const std::string left_out = " is left out of tests and of what is best, because something else was measured (";
-  EXPECT_EQ(comparison_notes(groups), "same is 0.100 below all, more than twice the standard error of 0.001. half" +
-                                          left_out + "text not coded: 0.0 % and 50.0 %). other" + left_out +
-                                          "bytes of the text: 1200 and 1100). old" + left_out +
-                                          "text not coded: 0.0 % and not known).");
+  EXPECT_EQ(comparison_notes(groups),
+            "old is 1.000 below all, more than twice the standard error of 0.001. "
+            "same is 0.100 below all, more than twice the standard error of 0.001. " +
+                std::string(kNotCorrected) + " half" + left_out + "text not coded: 0.0 % and 50.0 %). other" +
+                left_out +
+                "bytes of the text: 1200 and 1100). Whether the test data are the same is not "
+                "known of: old.");
+}
+
+// What the folders of runs say about their data.
+TEST(Comparison, LeavesRunsOnOtherDataOutOfWhatIsBest) {
+  const auto run_on = [](const std::string& name, double top1, train::RunFolder::KeptDigest digest, int64_t images) {
+    RunRecord run = test::made_up_record(name, "0", {top1});
+    run.recipe["model.name"] = "\"" + name + "\"";
+    run.data = {{"evaluation", std::move(digest)}};
+    run.description.evaluated = run.description.split_size = images;
+    run.description.task = "image_classification";
+    return run;
+  };
+  const data::DataDigest one{"1111"}, other{"2222"};
+  RunRecord moved = run_on("moved", 0.75, one, 100), task = run_on("task", 0.9, one, 100);
+  std::get<data::DataDigest>(moved.data["evaluation"]).times = "3333";
+  task.description.task = "sequence_classification";
+  RunRecord nothing = run_on("nothing", 0.6, one, 0);
+  nothing.data.clear();
+  const auto groups =
+      grouped({run_on("first", 0.7, one, 100), moved, run_on("data", 0.95, other, 100), run_on("fewer", 0.9, one, 10),
+               task, run_on("older", 0.8, std::string("4444"), 100), nothing});
+  EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{2, 3, 4}));
+  const std::string left_out = " is left out of tests and of what is best, because something else was measured (";
+  EXPECT_EQ(comparison_notes(groups),
+            "moved is 5.0 points above first, more than twice the standard error of 1.4. "
+            "older is 10.0 points above first, more than twice the standard error of 1.4. "
+            "nothing is 10.0 points below first, more than twice the standard error of 1.4. " +
+                std::string(kNotCorrected) + " data" + left_out + "the test data are not the same). fewer" + left_out +
+                "test images: 100 and 10). task" + left_out +
+                "task: image_classification and sequence_classification). Whether the test data are the same is not "
+                "known of: older, nothing.");
+  // Digests of version 0.1.0 are compared with each other.
+  EXPECT_EQ(report::results_table(compared(grouped({run_on("a", 0.7, std::string("4444"), 100),
+                                                    run_on("b", 0.8, std::string("4444"), 100),
+                                                    run_on("c", 0.8, std::string("5555"), 100)})))
+                .unranked,
+            (std::set<size_t>{2}));
+}
+
+// A seed of a group was trained, or evaluated, on the same data as the others.
+TEST(Comparison, GroupsRunsOnTheSameData) {
+  const auto seed_on = [](const char* seed, const char* split, const char* digest) {
+    RunRecord run = test::made_up_record(std::string("run-") + seed, seed, {0.7});
+    run.data = {{"training", data::DataDigest{"1111"}}, {"evaluation", data::DataDigest{"2222"}}};
+    run.data[split] = data::DataDigest{digest};
+    return run;
+  };
+  EXPECT_EQ(grouped({seed_on("0", "training", "1111"), seed_on("1", "training", "1111")}).size(), 1U);
+  EXPECT_EQ(grouped({seed_on("0", "training", "1111"), seed_on("1", "training", "3333")}).size(), 2U);
+  EXPECT_EQ(grouped({seed_on("0", "training", "1111"), seed_on("1", "evaluation", "3333")}).size(), 2U);
+}
+
+TEST(Comparison, LeavesGroupsWithFailedSeedsOutOfWhatIsBest) {
+  std::vector<RunRecord> runs;
+  for (const char* seed : {"0", "1", "2"}) {
+    runs.push_back(test::made_up_record(std::string("a") + seed, seed, {0.5}));
+    runs.push_back(test::made_up_record(std::string("b") + seed, seed, {0.9},
+                                        *seed == '0' ? train::Ending::finished : train::Ending::not_finite));
+    runs.back().recipe["model.name"] = "\"b\"";
+  }
+  const auto groups = grouped(runs);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[1].title(), "b0 (1 of 3 seeds)");
+  EXPECT_EQ(groups[1].failed(), 2U);
+  EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{1}));
+  const std::string notes = comparison_notes(groups);
+  EXPECT_NE(notes.find("b0 (1 of 3 seeds) is left out of tests and of what is best, because 2 of its 3 seeds failed."),
+            std::string::npos)
+      << notes;
+  EXPECT_EQ(notes.find("above"), std::string::npos) << notes;
+  EXPECT_TRUE(paired_seeds_table(groups).rows.empty());
+}
+
+TEST(Comparison, NamesWhatIsNotANumber) {
+  std::vector<RunRecord> runs;
+  for (const char* seed : {"0", "1", "2"}) {
+    runs.push_back(test::made_up_record(std::string("a") + seed, seed, {*seed == '1' ? NAN : 0.5, 0.4}));
+    runs.push_back(test::made_up_record(std::string("b") + seed, seed, {0.6, *seed == '2' ? NAN : 0.7}));
+    runs.back().recipe["model.name"] = "\"b\"";
+  }
+  const auto groups = grouped(runs);
+  EXPECT_EQ(test::value_of(group_values(groups[0]), "best top-1").value, 0.5);
+  EXPECT_EQ(test::value_of(run_values(groups[0].runs[1]), "best top-1").value, 0.4) << "after one that is not a number";
+  EXPECT_EQ(test::value_of(group_values(groups[1]), "best top-1").value, 0.7);
+  EXPECT_TRUE(std::isnan(test::value_of(group_values(groups[1]), "top-1").value));
+  const std::string notes = comparison_notes(groups);
+  EXPECT_NE(notes.find("no verdict: top-1 of b0 (3 seeds) is not a number."), std::string::npos) << notes;
+  EXPECT_NE(notes.find("The last top-1 is not a number in: b2."), std::string::npos) << notes;
+  const report::Table table = report::results_table(compared(groups));
+  EXPECT_EQ(report::text_table(table).find("nan*"), std::string::npos);
+  EXPECT_TRUE(paired_seeds_table(groups).rows.empty()) << "two pairs are left";
 }
 
 TEST(PublishedTable, HasARowForEachRun) {

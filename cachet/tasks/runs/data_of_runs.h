@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "cachet/tasks/runs/run_record.h"
+
+namespace cachet::tasks {
+
+/// What the folders of two runs say about whether their data are the same.
+enum class DataOfRuns { same, other, unknown };
+
+/// Of a split: "training", "evaluation". Digests of one version are equal or not; digests of different versions, and a
+/// run without one, leave it unknown.
+DataOfRuns compared_data(const RunRecord& one, const RunRecord& other, const std::string& split);
+
+/// Of what the runs were evaluated on: also other if the numbers of samples differ.
+DataOfRuns compared_test_data(const RunRecord& one, const RunRecord& other);
+
+}  // namespace cachet::tasks
