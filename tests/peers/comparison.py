@@ -3,6 +3,7 @@ import dataclasses
 import importlib.metadata
 import importlib.util
 import json
+import math
 import pathlib
 import random
 import subprocess
@@ -22,7 +23,7 @@ class Found:
 
     def add(self, difference, cases=1):
         self.cases += cases
-        if not difference <= self.difference:  # NaN is larger than any number
+        if math.isnan(difference) or difference > self.difference:  # nothing is larger than NaN afterwards
             self.difference = difference
 
 

@@ -127,7 +127,7 @@ def compared(setting, of_masks):
 
 
 # Sums of the same numbers in another order.
-@comparison("pycocotools", "the twelve numbers of boxes: crowds, equal scores, areas at bounds, over 100 detections of an image",
+@comparison("pycocotools", "the twelve numbers of boxes: crowds, equal scores, areas at bounds, over 100 detections",
             allowed=1e-12)
 def boxes(setting):
     return compared(setting, False)

@@ -35,3 +35,31 @@ def searches(header, cases):
 def schedules(setting):
     cases = json.loads((ROOT / "tests/data/schedules.json").read_text())["cases"]
     return tests_hold(setting, "train_tests", "Schedule.IsTheOtherCodes", sum(len(case["rates"]) for case in cases))
+
+
+def files(*prefixes):
+    """How many fixtures begin with one of these, each with the results of one case."""
+    return sum(path.name.startswith(prefixes) for path in (ROOT / "tests/data/oracles").glob("*.safetensors"))
+
+
+DETECTORS = ("det_", "model_faster_rcnn", "model_mask_rcnn", "model_retinanet")
+LAYERS = ("grc_", "un_", "mabn_", "pn_", "kernel_", "attn_", "adaptive_softmax")
+
+
+@comparison("mmdetection", "anchors, assignment, heads, losses, gradients, detections; by file of results", allowed=1e-9,
+            source="2.13.0, recorded")
+def detectors(setting):
+    return tests_hold(setting, "models_tests", "DetectionOracle.*:DetectorOracle.*", files(*DETECTORS))
+
+
+@comparison("published models", "logits, gradients, states of ViT, PVT, Swin, T2T, Transformer-XL, RMT, GRC; by file",
+            allowed=1e-9, source="recorded")
+def models(setting):
+    names = "*Oracle.*:-DetectionOracle.*:DetectorOracle.*:TranslationOracle.*:SamplingOracle.*"
+    return tests_hold(setting, "models_tests", names, files("model_", "pvt_") - files(*DETECTORS[1:]))
+
+
+@comparison("published layers and papers", "outputs, gradients, states of caches, norms, kernels, attention; by file",
+            allowed=1e-9, source="recorded")
+def layers(setting):
+    return tests_hold(setting, "nn_tests", "*Oracle.*:*Fixture.*", files(*LAYERS))

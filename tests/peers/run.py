@@ -18,8 +18,9 @@ import traceback
 
 import comparison
 
-FILES = ["sacrebleu_scores", "sentencepiece_tokens", "fairseq_search", "recorded_values", "torch_optimizers", "pillow_images",
-         "timm_models", "torchvision_operators", "pycocotools_scores", "tensorboard_logs", "safetensors_files"]
+FILES = ["sacrebleu_scores", "sentencepiece_tokens", "fairseq_translation", "recorded_values", "torch_optimizers",
+         "pillow_images", "timm_models", "timm_averages", "torchvision_operators", "pycocotools_scores", "tensorboard_logs",
+         "safetensors_files"]
 MARK = "<!-- table: peers, written by make peers -->"
 
 

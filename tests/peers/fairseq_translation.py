@@ -1,6 +1,6 @@
-"""fairseq's beam search, written down from its rules, over a small translation model in PyTorch's layers, next to `cachet
-translate` with the same weights. fairseq itself cannot be installed next to a current PyTorch: its sequence_generator.py is
-followed, for a batch of one sentence."""
+"""fairseq's beam search and loss, written down from its rules, over a small translation model in PyTorch's layers, next to
+`cachet translate` and `cachet eval` with the same weights. fairseq itself cannot be installed next to a current PyTorch: its
+sequence_generator.py is followed, for a batch of one sentence, and its label_smoothed_cross_entropy.py."""
 import json
 import math
 
@@ -126,12 +126,15 @@ def text_of(tokens):
     return " ".join(VOCABULARY[token] for token in tokens if token != END)
 
 
+def data_of(folder):
+    settings = {"tokens": "words", "root": folder, "source": "de", "target": "en", "vocabulary": len(VOCABULARY)}
+    return [word for key, value in settings.items() for word in ("--set", f"data.{key}={value}")]
+
+
 def translations(setting, folder, sentences, beam, penalty, shortest, per_token, added):
-    words = ["--set", "data.tokens=words", "--set", f"data.root={folder}", "--set", "data.source=de", "--set", "data.target=en",
-             "--set", f"data.vocabulary={len(VOCABULARY)}"]
-    said = setting.cachet("translate", folder / "model", sentences, *words, "--json", "--n-best", beam, "--beam", beam,
-                          "--length-penalty", penalty, "--min-length", shortest, "--max-length-a", per_token,
-                          "--max-length-b", added)
+    said = setting.cachet("translate", folder / "model", sentences, *data_of(folder), "--json", "--n-best", beam,
+                          "--beam", beam, "--length-penalty", penalty, "--min-length", shortest,
+                          "--max-length-a", per_token, "--max-length-b", added)
     return [json.loads(line)["translations"] for line in said.splitlines()]
 
 
@@ -167,4 +170,40 @@ def beam_search(setting):
                     their = search(model, source + [END], beam, penalty, shortest, int(per_token * (len(source) + 1) + added))
                 same = [one["text"] for one in our] == [text_of(tokens) for _, tokens in their]
                 found.add(max(abs(one["score"] - score) for one, (score, _) in zip(our, their)) if same else math.inf)
+    return found
+
+
+SMOOTHING = 0.1
+
+
+def losses(model, source, target):
+    """−Σ log p of a pair, and its loss with fairseq's label smoothing (label_smoothed_cross_entropy, from 1.0 on)."""
+    memory = model.encode(torch.tensor([source + [END]]))
+    tokens = model.embedded(torch.tensor([[END] + target]))
+    mask = torch.ones(tokens.shape[1], tokens.shape[1], dtype=torch.bool).triu(1)
+    for layer in model.decoder:
+        tokens = layer(tokens, memory, tgt_mask=mask)
+    scores = torch.log_softmax(model.decoder_norm(tokens[0]) @ model.table.T, -1)
+    likelihood = -scores.gather(1, torch.tensor(target + [END])[:, None]).sum().item()
+    share = SMOOTHING / (len(VOCABULARY) - 1)
+    return likelihood, (1 - SMOOTHING - share) * likelihood - share * scores.sum().item()
+
+
+@comparison("fairseq", "losses of pairs of sentences, with label smoothing and without, as a share of the loss", allowed=1e-5,
+            source="its rules in Python")
+def pair_losses(setting):
+    found, draw = Found(0), drawer("fairseq losses")
+    for number in range(4):
+        folder, model = imported(setting, number)
+        pairs = [[[draw.randrange(1, UNKNOWN) for _ in range(draw.randrange(1, 12))] for _ in range(2)] for _ in range(200)]
+        for side, language in enumerate(("de", "en")):
+            (folder / f"test.{language}").write_text("".join(text_of(pair[side]) + "\n" for pair in pairs))
+        settings = [*data_of(folder), "--set", f"task.label_smoothing={SMOOTHING}", "--set", "task.evaluation.translate=false"]
+        setting.cachet("eval", folder / "model", "-o", folder / "records", *settings)
+        records = [json.loads(line) for line in (folder / "records/predictions.jsonl").read_text().splitlines()]
+        assert len(records) == len(pairs), f"{len(records)} records"
+        for record in records:
+            with torch.no_grad():
+                likelihood, loss = losses(model, *pairs[record["sample"]])
+            found.add(max(abs(record["nll"] / likelihood - 1), abs(record["loss"] / loss - 1)), 2)
     return found
