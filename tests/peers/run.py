@@ -19,8 +19,8 @@ import traceback
 import comparison
 
 FILES = ["sacrebleu_scores", "sentencepiece_tokens", "fairseq_translation", "recorded_values", "torch_optimizers",
-         "pillow_images", "timm_models", "timm_averages", "torchvision_operators", "pycocotools_scores", "tensorboard_logs",
-         "safetensors_files"]
+         "torch_update_bn", "pillow_images", "timm_models", "timm_averages", "torchvision_operators", "pycocotools_scores",
+         "tensorboard_logs", "safetensors_files"]
 MARK = "<!-- table: peers, written by make peers -->"
 
 
