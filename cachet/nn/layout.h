@@ -21,6 +21,8 @@ struct TokenLayout {
   std::optional<Grid> grid{};  // of the tokens behind the class tokens
   int64_t class_tokens = 0;    // leading tokens that are off the grid
   at::Tensor padding{};        // (B, L) bool, true = padding; undefined = none
+  int64_t full_length = 0;     // of the longest sequence that the model reads, class tokens included, where batches may
+                               // be shorter; 0 = the tokens at hand
 };
 
 /// What attention to relative positions must know besides: the model makes it once for all of its layers.

@@ -11,8 +11,11 @@ struct EarlierValue {
   std::string_view key, value, meaning;
 };
 
-constexpr std::array<EarlierValue, 5> kEarlierValues{
+constexpr std::array<EarlierValue, 6> kEarlierValues{
     {{"data.orientation", "\"ignore\"", "pictures are not turned upright by their EXIF orientation"},
+     {"model.attention.pattern_length", "\"batch\"",
+      "the blocks, chunks or places of the attention follow the padded length of a batch, so that a result depends on "
+      "the other samples of its batch"},
      {"schedule.first_update", "1", "the learning rate is one update ahead of the code that the schedule is of"},
      {"schedule.rule", "\"0.1.0\"", "one_cycle is the curve of version 0.1.0, which differs from PyTorch's"},
      {"task.evaluation.bits_of", "\"whole_text\"",

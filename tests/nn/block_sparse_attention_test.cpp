@@ -96,13 +96,62 @@ TEST(BlockSparseAttention, EqualsTheDenseFormForAllLengths) {
       }
 }
 
+nn::AttentionLayout layout_of_length(int64_t full_length, const at::Tensor& padding = {}) {
+  return nn::AttentionLayout::self({{}, 0, padding, full_length});
+}
+
+TEST(BlockSparseAttention, ASequenceIsAnsweredAsIfItWerePaddedToTheFullLength) {
+  for (const int64_t random_blocks : {0, 2}) {
+    nn::BlockSparseAttention attention({4, 3, random_blocks}, 2);
+    for (const int64_t full : {9, 12, 40, 41, 43})
+      for (const int64_t length : {1, 4, 5, 8, 9, 23, 36, 37, 40}) {
+        if (length > full) continue;
+        const at::Tensor q = at::randn({2, 2, full, 4}, at::kDouble), k = at::randn({2, 2, full, 4}, at::kDouble),
+                         v = at::randn({2, 2, full, 3}, at::kDouble);
+        const at::Tensor padding = (at::arange(full) >= length).expand({2, full});
+        const at::Tensor padded = attention.forward(q, k, v, layout_of_length(full, padding)).slice(2, 0, length);
+        const auto first = [&](const at::Tensor& x, int64_t tokens) { return x.slice(2, 0, tokens); };
+        const at::Tensor alone =
+            attention.forward(first(q, length), first(k, length), first(v, length), layout_of_length(full));
+        EXPECT_TRUE(at::allclose(alone, padded, 1e-9, 1e-10)) << length << " of " << full;
+        const int64_t longer = std::min(full, length + 6);  // beside a longer sequence
+        const at::Tensor beside = attention.forward(first(q, longer), first(k, longer), first(v, longer),
+                                                    layout_of_length(full, padding.slice(1, 0, longer)));
+        EXPECT_TRUE(at::allclose(first(beside, length), padded, 1e-9, 1e-10)) << length << " in " << longer;
+      }
+  }
+}
+
+TEST(BlockSparseAttention, QueriesStandAtTheSamePlaceOfAContextWhateverTheBatch) {
+  nn::BlockSparseAttention attention({4, 1, 1}, 2);
+  const at::Tensor q = at::randn({1, 2, 40, 4}, at::kDouble), k = at::randn({1, 2, 29, 4}, at::kDouble);
+  nn::AttentionLayout layout;
+  layout.query.full_length = 40;
+  const at::Tensor whole = attention.forward(q, k, k, layout);
+  EXPECT_TRUE(at::allclose(attention.forward(q.slice(2, 0, 21), k, k, layout), whole.slice(2, 0, 21), 1e-9, 1e-10));
+}
+
+TEST(BlockSparseAttention, TheRuleOf010FollowsTheTokensAtHand) {
+  nn::BigBirdOptions by_batch{4, 1, 1};
+  by_batch.pattern_length = nn::PatternLength::batch;
+  nn::BlockSparseAttention attention({4, 1, 1}, 2), earlier(by_batch, 2);
+  earlier.named_buffers()["draws"].copy_(attention.named_buffers()["draws"]);
+  const at::Tensor x = at::randn({1, 2, 24, 4});
+  EXPECT_TRUE(at::equal(earlier.forward(x, x, x, layout_of_length(40)), attention.forward(x, x, x, {})));
+  EXPECT_FALSE(
+      at::allclose(earlier.forward(x, x, x, layout_of_length(40)), attention.forward(x, x, x, layout_of_length(40))));
+}
+
 TEST(BlockSparseAttention, GradientsEqualFiniteDifferences) {
   nn::BlockSparseAttention attention({2, 1, 1}, 2);
   nn::AttentionLayout layout;
   layout.context.padding = at::zeros({2, 9}, at::kBool);
   layout.context.padding[1].slice(0, 6).fill_(true);
-  test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[1], in[2], layout).pow(2).sum(); },
-                         {at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 2})});
+  for (const int64_t full_length : {0, 15}) {
+    layout.query.full_length = layout.context.full_length = full_length;
+    test::expect_gradients([&](const auto& in) { return attention.forward(in[0], in[1], in[2], layout).pow(2).sum(); },
+                           {at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 3}), at::randn({2, 2, 9, 2})});
+  }
 }
 
 TEST(BlockSparseAttention, HasOnePatternInTrainingEvaluationAndAfterLoading) {

@@ -58,6 +58,21 @@ TEST(LocalAttention, EqualsTheDenseFormForEveryLayout) {
           }
 }
 
+TEST(LocalAttention, QueriesStandAtTheSamePlaceOfAContextWhateverTheBatch) {
+  for (const int64_t class_tokens : {0, 1}) {
+    nn::LocalAttention attention({5}), earlier({.window = 5, .pattern_length = nn::PatternLength::batch});
+    const at::Tensor q = at::randn({1, 2, 90, 4}), k = at::randn({1, 2, 33, 4});
+    nn::AttentionLayout layout;
+    layout.query.class_tokens = layout.context.class_tokens = class_tokens;
+    layout.query.full_length = 90;
+    const at::Tensor whole = attention.forward(q, k, k, layout), part = q.slice(2, 0, 50);
+    EXPECT_TRUE(at::allclose(attention.forward(part, k, k, layout), whole.slice(2, 0, 50), 1e-5, 1e-6));
+    EXPECT_FALSE(at::allclose(earlier.forward(part, k, k, layout), whole.slice(2, 0, 50), 1e-5, 1e-6));
+    layout.query.full_length = 0;
+    EXPECT_TRUE(at::equal(earlier.forward(part, k, k, layout), attention.forward(part, k, k, layout)));
+  }
+}
+
 TEST(LocalAttention, GradientsEqualFiniteDifferences) {
   nn::AttentionLayout layout;
   layout.query.class_tokens = layout.context.class_tokens = 1;

@@ -35,9 +35,13 @@ TEST(LshOrder, SortsByBucketThenByPositionAndPutsPaddingLast) {
 
 // The definition for a context of its own: every query of chunk i with the keys of its two chunks, one by one.
 at::Tensor dense_lsh(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& query_order,
-                     const at::Tensor& key_order, int64_t chunk, const at::Tensor& padding) {
-  const int64_t rounds = query_order.size(2), lq = q.size(2), lk = k.size(2);
-  const int64_t chunks = (rounds * lq + chunk - 1) / chunk, context = (rounds * lk + chunk - 1) / chunk;
+                     const at::Tensor& key_order, const nn::LshOptions& options, const at::Tensor& padding) {
+  const int64_t rounds = query_order.size(2), lq = q.size(2), lk = k.size(2), chunk = options.chunk_size;
+  // How many places a round takes: its tokens, or whole chunks of them.
+  const auto places = [&](int64_t tokens) {
+    return options.pattern_length == nn::PatternLength::batch ? tokens : (tokens + chunk - 1) / chunk * chunk;
+  };
+  const int64_t chunks = (rounds * places(lq) + chunk - 1) / chunk, context = (rounds * places(lk) + chunk - 1) / chunk;
   const at::Tensor unit = k / (k.square().sum(-1, true) + static_cast<double>(k.size(3)) * 1e-6).sqrt();
   const at::Tensor products = at::matmul(q, unit.transpose(2, 3));
   at::Tensor counts = at::zeros({q.size(0), q.size(1), rounds, lq, lk}, at::kDouble);
@@ -45,10 +49,12 @@ at::Tensor dense_lsh(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
     for (int64_t h = 0; h < q.size(1); ++h) {
       const at::Tensor from = query_order[b][h].flatten(), to = key_order[b][h].flatten();
       for (int64_t i = 0; i < rounds * lq; ++i) {
-        const int64_t own = i / chunk * context / chunks, before = (own + context - 1) % context;
+        const int64_t own_query = (i / lq * places(lq) + i % lq) / chunk;
+        const int64_t own = own_query * context / chunks, before = (own + context - 1) % context;
         for (int64_t j = 0; j < rounds * lk; ++j) {
           const auto key = to[j].item<int64_t>();
-          const bool met = j / chunk == own || (context > 1 && j / chunk == before);
+          const int64_t own_key = (j / lk * places(lk) + j % lk) / chunk;
+          const bool met = own_key == own || (context > 1 && own_key == before);
           if (met && !(padding.defined() && padding[b][key].item<bool>()))
             counts[b][h][i / lq][from[i].item<int64_t>()][key] += 1;
         }
@@ -61,9 +67,18 @@ at::Tensor dense_lsh(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
 }
 
 TEST(LshAttention, AContextOfItsOwnIsSortedBesideTheQueries) {
-  for (const auto& [lq, lk, rounds] : {std::tuple{12, 12, 1}, {13, 7, 1}, {5, 22, 1}, {11, 9, 2}, {3, 2, 3}, {8, 1, 1}})
+  for (const auto& [lq, lk, rounds, rule] : {std::tuple{12, 12, 1, nn::PatternLength::model},
+                                             {13, 7, 1, nn::PatternLength::model},
+                                             {5, 22, 1, nn::PatternLength::model},
+                                             {11, 9, 2, nn::PatternLength::model},
+                                             {3, 2, 3, nn::PatternLength::model},
+                                             {8, 1, 1, nn::PatternLength::model},
+                                             {12, 12, 1, nn::PatternLength::batch},
+                                             {11, 9, 2, nn::PatternLength::batch},
+                                             {3, 2, 3, nn::PatternLength::batch}})
     for (const bool padded : {false, true}) {
       nn::LshOptions options;
+      options.pattern_length = rule;
       options.chunk_size = 4;
       options.rounds = rounds;
       const at::Tensor q = at::randn({2, 2, lq, 4}, at::kDouble), k = at::randn({2, 2, lk, 4}, at::kDouble),
@@ -77,9 +92,47 @@ TEST(LshAttention, AContextOfItsOwnIsSortedBesideTheQueries) {
       const at::Tensor query_order = nn::lsh_order(nn::lsh_buckets(q, rotations), {});
       const at::Tensor key_order = nn::lsh_order(nn::lsh_buckets(k, rotations), layout.context.padding);
       EXPECT_TRUE(at::allclose(nn::lsh_attention(q, k, v, query_order, key_order, options, layout),
-                               dense_lsh(q, k, v, query_order, key_order, 4, layout.context.padding), 1e-9, 1e-10))
+                               dense_lsh(q, k, v, query_order, key_order, options, layout.context.padding), 1e-9,
+                               1e-10))
           << lq << 'x' << lk << ", " << rounds << " rounds, padded " << padded;
     }
+}
+
+TEST(LshAttention, ASequenceIsAnsweredAsIfItWerePaddedToTheFullLength) {
+  for (const int64_t rounds : {1, 3})
+    for (const int64_t full : {10, 12, 25})
+      for (const int64_t length : {1, 3, 4, 9, 10, 12, 18, 25}) {
+        if (length > full) continue;
+        nn::LshOptions options{4, 6, rounds};
+        nn::LshAttention attention(options, 2, 4);
+        attention.eval();
+        attention.to(at::kDouble);
+        const at::Tensor x = at::randn({2, 2, full, 4}, at::kDouble), v = at::randn({2, 2, full, 3}, at::kDouble);
+        const at::Tensor padding = (at::arange(full) >= length).expand({2, full});
+        const auto answer = [&](int64_t tokens) {
+          const auto layout = nn::AttentionLayout::self({{}, 0, padding.slice(1, 0, tokens), full});
+          const at::Tensor given = x.slice(2, 0, tokens);
+          return attention.forward(given, given, v.slice(2, 0, tokens), layout).slice(2, 0, length);
+        };
+        const at::Tensor padded = answer(full);
+        for (const int64_t tokens : {length, std::min(full, length + 5)})
+          EXPECT_TRUE(at::allclose(answer(tokens), padded, 1e-9, 1e-10))
+              << length << " in " << tokens << " of " << full << ", " << rounds << " rounds";
+      }
+}
+
+TEST(LshAttention, QueriesMeetTheSameChunksOfAContextWhateverTheBatch) {
+  for (const int64_t rounds : {1, 2}) {
+    nn::LshAttention attention({4, 6, rounds}, 2, 4);
+    attention.eval();
+    const at::Tensor q = at::randn({1, 2, 40, 4}), k = at::randn({1, 2, 30, 4});
+    nn::AttentionLayout layout;
+    layout.query.full_length = 40;
+    layout.query.padding = (at::arange(40) >= 21).unsqueeze(0);
+    const at::Tensor whole = attention.forward(q, k, k, layout).slice(2, 0, 21);
+    layout.query.padding = at::Tensor();
+    EXPECT_TRUE(at::allclose(attention.forward(q.slice(2, 0, 21), k, k, layout), whole, 1e-5, 1e-6));
+  }
 }
 
 TEST(LshAttention, AShortSequenceIsSoftmaxAttentionWithoutOneself) {
@@ -99,23 +152,26 @@ TEST(LshAttention, AShortSequenceIsSoftmaxAttentionWithoutOneself) {
 TEST(LshAttention, GradientsEqualFiniteDifferences) {
   nn::LshOptions options;
   options.chunk_size = 3;
-  for (const auto score : {nn::LshScore::unit, nn::LshScore::scaled})
-    for (const int64_t rounds : {1, 2}) {
-      options.score = score;
-      options.rounds = rounds;
-      const at::Tensor order = nn::lsh_order(at::randint(0, 4, {2, 2, rounds, 8}, at::kLong), {});
-      test::expect_gradients(
-          [&](const auto& in) {
-            return nn::lsh_attention(in[0], in[0], in[1], order, order, options, {}).pow(2).sum();
-          },
-          {at::randn({2, 2, 8, 4}), at::randn({2, 2, 8, 3})});
-      const at::Tensor context = nn::lsh_order(at::randint(0, 4, {1, 2, rounds, 5}, at::kLong), {});
-      test::expect_gradients(
-          [&](const auto& in) {
-            return nn::lsh_attention(in[0], in[1], in[2], order, context, options, {}).pow(2).sum();
-          },
-          {at::randn({2, 2, 8, 4}), at::randn({1, 2, 5, 4}), at::randn({1, 2, 5, 3})});
-    }
+  for (const auto& [score, rounds, rule] : {std::tuple{nn::LshScore::unit, 1, nn::PatternLength::model},
+                                            {nn::LshScore::scaled, 1, nn::PatternLength::model},
+                                            {nn::LshScore::unit, 2, nn::PatternLength::model},
+                                            {nn::LshScore::scaled, 2, nn::PatternLength::model},
+                                            {nn::LshScore::unit, 2, nn::PatternLength::batch},
+                                            {nn::LshScore::scaled, 2, nn::PatternLength::batch}}) {
+    options.score = score;
+    options.rounds = rounds;
+    options.pattern_length = rule;
+    const at::Tensor order = nn::lsh_order(at::randint(0, 4, {2, 2, rounds, 8}, at::kLong), {});
+    test::expect_gradients(
+        [&](const auto& in) { return nn::lsh_attention(in[0], in[0], in[1], order, order, options, {}).pow(2).sum(); },
+        {at::randn({2, 2, 8, 4}), at::randn({2, 2, 8, 3})});
+    const at::Tensor context = nn::lsh_order(at::randint(0, 4, {1, 2, rounds, 5}, at::kLong), {});
+    test::expect_gradients(
+        [&](const auto& in) {
+          return nn::lsh_attention(in[0], in[1], in[2], order, context, options, {}).pow(2).sum();
+        },
+        {at::randn({2, 2, 8, 4}), at::randn({1, 2, 5, 4}), at::randn({1, 2, 5, 3})});
+  }
 }
 
 TEST(LshAttention, TrainingDrawsFromTheGeneratorAndEvaluationDoesNot) {

@@ -162,6 +162,16 @@ TEST(PlugInOptions, LongRangeFunctionsAreRead) {
   EXPECT_EQ(lsh.rounds, 3);
   EXPECT_EQ(lsh.score, nn::LshScore::scaled);
   EXPECT_EQ(std::get<nn::LocalOptions>(function(R"(kind = "local", window = 7)")).window, 7);
+  const auto pattern_of = [&]<class Options>(const std::string& text, const Options&) {
+    return std::get<Options>(function(text)).pattern_length;
+  };
+  for (const auto& [setting, length] : {std::pair{"", nn::PatternLength::model},
+                                        {R"(, pattern_length = "model")", nn::PatternLength::model},
+                                        {R"(, pattern_length = "batch")", nn::PatternLength::batch}}) {
+    EXPECT_EQ(pattern_of(std::string(R"(kind = "bigbird")") + setting, nn::BigBirdOptions{}), length);
+    EXPECT_EQ(pattern_of(std::string(R"(kind = "reformer")") + setting, nn::LshOptions{}), length);
+    EXPECT_EQ(pattern_of(std::string(R"(kind = "local")") + setting, nn::LocalOptions{}), length);
+  }
 }
 
 TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {

@@ -102,7 +102,9 @@ torch::Tensor LongRangeTransformer::encode(const Sequences& sequences) {
   torch::Tensor padding = sequences.padding;
   if (padding.defined() && cls_token_.defined())
     padding = at::cat({at::zeros({ids.size(0), 1}, padding.options()), padding}, 1);
-  const auto layout = nn::AttentionLayout::self({std::nullopt, options_.class_tokens(), padding});
+  const int64_t class_tokens = options_.class_tokens();
+  const auto layout =
+      nn::AttentionLayout::self({std::nullopt, class_tokens, padding, options_.sequence.max_length + class_tokens});
   torch::Tensor x = embed(ids);
   for (const auto& block : blocks_) x = block->forward(x, layout);
   return pool(norm_->forward(x, padding), padding);

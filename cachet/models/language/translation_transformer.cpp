@@ -181,7 +181,7 @@ void TranslationTransformer::set_tokens(const TranslationTokens& tokens) {
 
 EncodedSentences TranslationTransformer::encode(const Sequences& source) {
   check_sentences("the source", source, options_.text.source_length);
-  const auto layout = nn::AttentionLayout::self({std::nullopt, 0, source.padding});
+  const auto layout = nn::AttentionLayout::self({std::nullopt, 0, source.padding, options_.text.source_length});
   torch::Tensor x = embed(source_table_, source);
   for (const auto& block : encoder_blocks_) x = block->forward(x, layout);
   if (encoder_norm_) x = encoder_norm_->forward(x, source.padding);

@@ -34,6 +34,8 @@ constexpr std::array<config::Choice<KernelBetween>, 2> kBetween{
 constexpr std::array<config::Choice<RandomFeatures>, 2> kRandomFeatures{
     {{"softmax", RandomFeatures::softmax}, {"relu", RandomFeatures::relu}}};
 constexpr std::array<config::Choice<LshScore>, 2> kLshScores{{{"unit", LshScore::unit}, {"scaled", LshScore::scaled}}};
+constexpr std::array<config::Choice<PatternLength>, 2> kPatternLengths{
+    {{"model", PatternLength::model}, {"batch", PatternLength::batch}}};
 constexpr config::Range<int64_t> kBlockSize{1, 1 << 14};
 constexpr config::Range<double> kDropout{0.0, 0.99};
 constexpr config::Range<double> kEps{0.0, 1.0};
@@ -57,6 +59,10 @@ KernelOptions read_kernel(const config::View& table) {
   return o;
 }
 
+PatternLength read_pattern_length(const config::View& table) {
+  return table.choice("pattern_length", PatternLength::model, kPatternLengths);
+}
+
 PerformerOptions read_performer(const config::View& table) {
   PerformerOptions o;
   o.form = table.choice("features", o.form, kRandomFeatures);
@@ -75,6 +81,7 @@ BigBirdOptions read_big_bird(const config::View& table) {
     table.problem("window",
                   "must be odd: as many blocks before a query's own as behind it, got " + std::to_string(o.window));
   o.random_blocks = table.integer("random_blocks", o.random_blocks, {0, 64});
+  o.pattern_length = read_pattern_length(table);
   return o;
 }
 
@@ -87,6 +94,7 @@ LshOptions read_lsh(const config::View& table) {
                   "must be even: each direction of the hash has its opposite, got " + std::to_string(o.buckets));
   o.rounds = table.integer("rounds", o.rounds, {1, 64});
   o.score = table.choice("score", o.score, kLshScores);
+  o.pattern_length = read_pattern_length(table);
   return o;
 }
 
@@ -128,7 +136,8 @@ AttentionOptions read_attention_options(const config::View& table, const Attenti
       options.function = read_lsh(table);
       break;
     case FunctionKind::local:
-      options.function = LocalOptions{table.integer("window", LocalOptions{}.window, {0, 1 << 20})};
+      options.function =
+          LocalOptions{table.integer("window", LocalOptions{}.window, {0, 1 << 20}), read_pattern_length(table)};
   }
   options.qkv_bias = table.boolean("qkv_bias", defaults.qkv_bias);
   options.projection_bias = table.boolean("projection_bias", defaults.projection_bias);

@@ -8,6 +8,7 @@
 #include "cachet/config/view.h"
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_function.h"
+#include "cachet/nn/attention/pattern_length.h"
 
 namespace cachet::nn {
 
@@ -63,6 +64,7 @@ struct BigBirdOptions {
   int64_t block_size = 64;
   int64_t window = 3;         // blocks around a query's own, odd
   int64_t random_blocks = 3;  // for each block of queries and head
+  PatternLength pattern_length = PatternLength::model;
 };
 
 /// How LSH attention scores a query and a key of the same projection.
@@ -77,11 +79,13 @@ struct LshOptions {
   int64_t buckets = 64;     // even
   int64_t rounds = 1;       // of hashing
   LshScore score = LshScore::unit;
+  PatternLength pattern_length = PatternLength::model;
 };
 
 /// Softmax attention to the keys around a query's place.
 struct LocalOptions {
   int64_t window = 128;  // the farthest key, in tokens
+  PatternLength pattern_length = PatternLength::model;
 };
 
 using AttentionFunctionOptions =

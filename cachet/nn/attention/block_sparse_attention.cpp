@@ -26,7 +26,54 @@ torch::Tensor own_blocks(int64_t query_blocks, int64_t context_blocks, const tor
   return (at::arange(1, query_blocks - 1, options) * context_blocks).floor_divide(query_blocks).unsqueeze(1);
 }
 
+// The blocks that the inner ones meet, of those at hand, (H, rows, W).
+torch::Tensor blocks_met(const torch::Tensor& random, const BlockPattern& pattern, int64_t window) {
+  const int64_t rows = blocks_of(pattern.inner(), pattern.size);
+  const torch::Tensor blocks = big_bird_blocks(random, pattern.context_blocks, window).narrow(1, 0, rows);
+  return blocks.masked_fill(blocks.ge(blocks_of(pattern.keys, pattern.size)), kNoBlock);
+}
+
+torch::Tensor attend_to_blocks(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                               const torch::Tensor& blocks, int64_t inner, int64_t size, const TokenLayout& context) {
+  ops::KeysSeen seen;
+  if (context.padding.defined())
+    seen.key_positions =
+        at::arange(k.size(2), blocks.options()).masked_fill(context.padding, ops::kSeenByNone).unsqueeze(1);
+  return ops::block_attention(q.narrow(2, size, inner), k, v, blocks, size,
+                              1 / std::sqrt(static_cast<double>(q.size(3))), seen)
+      .output;
+}
+
+// blocks(): what blocks_met() gives.
+template <class Blocks>
+torch::Tensor attend_by_pattern(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                                const BlockPattern& pattern, const TokenLayout& context, const Blocks& blocks) {
+  AttentionLayout dense;
+  dense.context = context;
+  if (pattern.is_dense()) return softmax_attention(q, k, v, dense);
+  const int64_t size = pattern.size, inner = pattern.inner(), last = pattern.queries - size - inner;
+  const torch::Tensor sparse = attend_to_blocks(q, k, v, blocks(), inner, size, context);
+  const torch::Tensor first = q.narrow(2, 0, size);
+  const torch::Tensor ends = last > 0 ? at::cat({first, q.narrow(2, size + inner, last)}, 2) : first;
+  const torch::Tensor global = softmax_attention(ends, k, v, dense).transpose(1, 2);
+  // The heads of a token side by side, as the projection behind wants them.
+  return at::cat({global.narrow(1, 0, size), sparse.transpose(1, 2), global.narrow(1, size, last)}, 1).transpose(1, 2);
+}
+
+void check_layout(const AttentionLayout& layout) {
+  AttentionFunction::refuse_bias("block_sparse_attention", layout);
+  AttentionFunction::refuse_causal("block_sparse_attention", layout);
+}
+
 }  // namespace
+
+BlockPattern BlockPattern::of(const torch::Tensor& q, const torch::Tensor& k, const BigBirdOptions& options,
+                              const AttentionLayout& layout) {
+  const auto blocks = [&](const TokenLayout& side, int64_t tokens) {
+    return blocks_of(pattern_tokens(options.pattern_length, side, tokens), options.block_size);
+  };
+  return {q.size(2), k.size(2), blocks(layout.query, q.size(2)), blocks(layout.context, k.size(2)), options.block_size};
+}
 
 torch::Tensor choose_random_blocks(const torch::Tensor& draws, int64_t query_blocks, int64_t context_blocks,
                                    int64_t window) {
@@ -64,26 +111,10 @@ torch::Tensor big_bird_blocks(const torch::Tensor& random, int64_t context_block
 torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const torch::Tensor& random, const BigBirdOptions& options,
                                      const AttentionLayout& layout) {
-  AttentionFunction::refuse_bias("block_sparse_attention", layout);
-  AttentionFunction::refuse_causal("block_sparse_attention", layout);
-  const int64_t size = options.block_size, length = q.size(2), query_blocks = blocks_of(length, size);
-  AttentionLayout dense;
-  dense.context = layout.context;
-  if (query_blocks <= 2) return softmax_attention(q, k, v, dense);
-
-  const int64_t inner = (query_blocks - 2) * size, last = length - size - inner;
-  ops::KeysSeen seen;
-  if (layout.context.padding.defined())
-    seen.key_positions =
-        at::arange(k.size(2), random.options()).masked_fill(layout.context.padding, ops::kSeenByNone).unsqueeze(1);
-  const torch::Tensor blocks = big_bird_blocks(random, blocks_of(k.size(2), size), options.window);
-  const torch::Tensor sparse = ops::block_attention(q.narrow(2, size, inner), k, v, blocks, size,
-                                                    1 / std::sqrt(static_cast<double>(q.size(3))), seen)
-                                   .output;
-  const torch::Tensor ends = at::cat({q.narrow(2, 0, size), q.narrow(2, size + inner, last)}, 2);
-  const torch::Tensor global = softmax_attention(ends, k, v, dense).transpose(1, 2);
-  // The heads of a token side by side, as the projection behind wants them.
-  return at::cat({global.narrow(1, 0, size), sparse.transpose(1, 2), global.narrow(1, size, last)}, 1).transpose(1, 2);
+  check_layout(layout);
+  const BlockPattern pattern = BlockPattern::of(q, k, options, layout);
+  return attend_by_pattern(q, k, v, pattern, layout.context,
+                           [&] { return blocks_met(random, pattern, options.window); });
 }
 
 BlockSparseAttention::BlockSparseAttention(const BigBirdOptions& options, int64_t num_heads)
@@ -99,13 +130,32 @@ BlockSparseAttention::BlockSparseAttention(const BigBirdOptions& options, int64_
       "draws", at::randint(int64_t{1} << kDrawBits, {num_heads, kDrawnRows, options.random_blocks}, at::kLong));
 }
 
+bool BlockSparseAttention::Met::serves(const Met& wanted) const {
+  return pattern == wanted.pattern && draws.is_same(wanted.draws) && drawn_at == wanted.drawn_at &&
+         version == wanted.version && blocks.device() == wanted.draws.device();
+}
+
 torch::Tensor BlockSparseAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                            const AttentionLayout& layout) {
-  const int64_t query_blocks = blocks_of(q.size(2), options_.block_size);
-  const int64_t context_blocks = blocks_of(k.size(2), options_.block_size);
-  const torch::Tensor random =
-      choose_random_blocks(draws_, std::max<int64_t>(query_blocks, 2), context_blocks, options_.window);
-  return block_sparse_attention(q, k, v, random, options_, layout);
+  check_layout(layout);
+  const BlockPattern pattern = BlockPattern::of(q, k, options_, layout);
+  const torch::Tensor draws = draws_;
+  const auto make = [&] {
+    return blocks_met(choose_random_blocks(draws, pattern.query_blocks, pattern.context_blocks, options_.window),
+                      pattern, options_.window);
+  };
+  // They are the same from call to call, and no step of an exported graph.
+  const auto kept_or_made = [&] {
+    if (draws.is_inference()) return make();  // it does not tell when it is written
+    const Met wanted{pattern, draws, draws.const_data_ptr(), draws._version(), {}};
+    return met_
+        .get([&](const Met& kept) { return kept.serves(wanted); },
+             [&] {
+               return Met{wanted.pattern, wanted.draws, wanted.drawn_at, wanted.version, make()};
+             })
+        ->blocks;
+  };
+  return attend_by_pattern(q, k, v, pattern, layout.context, kept_or_made);
 }
 
 }  // namespace cachet::nn

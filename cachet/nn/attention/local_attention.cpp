@@ -24,14 +24,17 @@ torch::Tensor on_device(std::vector<int64_t>& numbers, at::IntArrayRef sizes, co
 }  // namespace
 
 LocalAttention::LocalAttention(const LocalOptions& options)
-    : Cloneable("LocalAttention"), window_(options.window), block_size_(block_size_for(options.window)) {
+    : Cloneable("LocalAttention"),
+      window_(options.window),
+      block_size_(block_size_for(options.window)),
+      pattern_length_(options.pattern_length) {
   TORCH_CHECK(window_ >= 0, "local_attention: window must be at least 0, got ", window_);
 }
 
 // The key that a query behind the class tokens stands at.
 int64_t LocalAttention::Lengths::place(int64_t query) const {
   if (causal) return query + keys - queries;
-  return class_keys + query * (keys - class_keys) / (queries - class_queries);
+  return class_keys + query * (full_keys - class_keys) / (full_queries - class_queries);
 }
 
 LocalAttention::Bands LocalAttention::bands(const Lengths& l, const torch::Device& device) const {
@@ -67,8 +70,13 @@ LocalAttention::Bands LocalAttention::bands(const Lengths& l, const torch::Devic
 torch::Tensor LocalAttention::attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                                      const AttentionLayout& layout) {
   refuse_bias("local_attention", layout);
-  const Lengths lengths{q.size(2), k.size(2), layout.causal ? 0 : layout.query.class_tokens,
-                        layout.causal ? 0 : layout.context.class_tokens, layout.causal};
+  const Lengths lengths{q.size(2),
+                        k.size(2),
+                        layout.causal ? 0 : layout.query.class_tokens,
+                        layout.causal ? 0 : layout.context.class_tokens,
+                        pattern_tokens(pattern_length_, layout.query, q.size(2)),
+                        pattern_tokens(pattern_length_, layout.context, k.size(2)),
+                        layout.causal};
   const auto bands =
       bands_.get([&](const Bands& kept) { return kept.lengths == lengths && kept.blocks.device() == q.device(); },
                  [&] { return this->bands(lengths, q.device()); });

@@ -8,7 +8,8 @@ namespace cachet::nn {
 
 /// Softmax attention to the keys around a query's place (Longformer, arXiv 2004.05150, Sec. 3.1), in time and memory
 /// linear in the length: query i of Lq stands at key p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window; in a causal
-/// layout it stands at p = i + Lk − Lq and sees p − window ≤ j ≤ p.
+/// layout it stands at p = i + Lk − Lq and sees p − window ≤ j ≤ p. pattern_length says whether Lq and Lk are those of
+/// the longest sequence or of the tokens at hand; it has no effect in a causal layout.
 ///
 /// Leading class tokens see all keys and are seen by all queries; places are counted behind them. In a causal layout
 /// they are tokens like others. Padded keys are not attended to. Throws c10::Error for a bias.
@@ -23,6 +24,7 @@ class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
  private:
   struct Lengths {
     int64_t queries, keys, class_queries, class_keys;
+    int64_t full_queries, full_keys;  // that places are counted by
     bool causal;
     bool operator==(const Lengths&) const = default;
     int64_t place(int64_t query) const;
@@ -35,6 +37,7 @@ class LocalAttention : public Cloneable<LocalAttention, AttentionFunction> {
   Bands bands(const Lengths& lengths, const torch::Device& device) const;
 
   int64_t window_, block_size_;
+  PatternLength pattern_length_;
   Latest<Bands> bands_;
 };
 

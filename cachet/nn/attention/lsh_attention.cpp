@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/full_like.h>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "cachet/ops/block_attention.h"
 #include "cachet/ops/permute_tokens.h"
@@ -23,6 +25,7 @@ namespace cachet::nn {
 namespace {
 
 constexpr double kUnitEps = 1e-6, kLeastNorm = 1e-12;
+constexpr int64_t kNoChunk = -1;
 
 /// Tokens of all rounds in the order of their buckets.
 class Sorted {
@@ -79,14 +82,52 @@ torch::Tensor normalised(const torch::Tensor& k, LshScore score) {
   return (wide * squares.clamp_min(kLeastNorm * kLeastNorm).rsqrt()).to(k.scalar_type());
 }
 
-// The chunks of a context that each chunk of queries meets, (1, Nq, 2).
-torch::Tensor met_chunks(int64_t query_chunks, int64_t context_chunks, const torch::TensorOptions& options) {
-  if (context_chunks == 0) return at::full({1, query_chunks, 2}, -1, options);
-  const torch::Tensor own =
-      (at::arange(query_chunks, options) * context_chunks).floor_divide(std::max<int64_t>(query_chunks, 1));
-  const torch::Tensor before = context_chunks > 1 ? (own + (context_chunks - 1)).remainder(context_chunks)
-                                                  : at::full_like(own, -1);  // the same chunk
-  return at::stack({own, before}, 1).unsqueeze(0);
+// The chunks of queries or of a context: `rounds` rows of `full` of them, of which the first `there` are at hand.
+struct Chunks {
+  int64_t rounds, there, full;
+
+  // Rounds that share chunks are one row.
+  static Chunks of(const Sorted& side, const LshOptions& options, const TokenLayout& layout) {
+    const auto count = [&](int64_t tokens) { return (tokens + options.chunk_size - 1) / options.chunk_size; };
+    if (options.pattern_length == PatternLength::batch) {
+      const int64_t all = count(side.rounds() * side.length());
+      return {1, all, all};
+    }
+    return {side.rounds(), count(side.length()), count(pattern_tokens(options.pattern_length, layout, side.length()))};
+  }
+  int64_t all() const { return rounds * full; }
+};
+
+// The chunks of a context that each chunk of queries meets, (1, Nq, 2), of those at hand.
+torch::Tensor met_chunks(const Chunks& queries, const Chunks& context, const torch::TensorOptions& options) {
+  const int64_t query_chunks = queries.rounds * queries.there;
+  if (context.all() == 0) return at::full({1, query_chunks, 2}, kNoChunk, options);
+  const torch::Tensor row = at::arange(queries.rounds, options).unsqueeze(1) * queries.full;
+  const torch::Tensor number = (row + at::arange(queries.there, options)).flatten();
+  const torch::Tensor own = (number * context.all()).floor_divide(std::max<int64_t>(queries.all(), 1));
+  const torch::Tensor before = context.all() > 1 ? (own + (context.all() - 1)).remainder(context.all())
+                                                 : at::full_like(own, kNoChunk);  // the same chunk
+  torch::Tensor met = at::stack({own, before}, 1).unsqueeze(0);
+  if (context.there < context.full) {
+    const torch::Tensor place = met.remainder(context.full);
+    met = (met.floor_divide(context.full) * context.there + place).masked_fill(place.ge(context.there), kNoChunk);
+  }
+  return met;
+}
+
+// Rounds (…, rounds·L) or (…, rounds·L, n), each filled up to whole chunks along dimension 2.
+torch::Tensor fill_chunks(const torch::Tensor& x, const Chunks& chunks, int64_t chunk_size, const at::Scalar& fill) {
+  const int64_t rows = x.size(2) / chunks.rounds, missing = chunks.there * chunk_size - rows;
+  if (chunks.rounds == 1 || missing == 0) return x;  // the last chunk may be shorter
+  std::vector<int64_t> pad(static_cast<size_t>(2 * (x.dim() - 2)), 0);
+  pad.back() = missing;
+  return at::constant_pad_nd(x.unflatten(2, {chunks.rounds, rows}), pad, fill).flatten(2, 3);
+}
+
+// The rows that were there before.
+torch::Tensor cut_filling(const torch::Tensor& x, const Chunks& chunks, int64_t rows) {
+  if (x.size(2) == rows) return x;
+  return x.unflatten(2, {chunks.rounds, x.size(2) / chunks.rounds}).narrow(3, 0, rows / chunks.rounds).flatten(2, 3);
 }
 
 }  // namespace
@@ -110,27 +151,33 @@ torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, cons
                             const AttentionLayout& layout) {
   const bool to_itself = q.is_same(k);
   const Sorted queries(query_order), keys = to_itself ? queries : Sorted(key_order);
-  const torch::Tensor sorted_q = queries.sort(q);
-  const torch::Tensor sorted_k = normalised(to_itself ? sorted_q : keys.sort(k), options.score);
+  const Chunks query_chunks = Chunks::of(queries, options, layout.query);
+  const Chunks key_chunks = to_itself ? query_chunks : Chunks::of(keys, options, layout.context);
+  const auto filled = [&](const torch::Tensor& x, const Chunks& chunks, int64_t fill = 0) {
+    return fill_chunks(x, chunks, options.chunk_size, fill);
+  };
+  const torch::Tensor sorted_q = filled(queries.sort(q), query_chunks);
+  const torch::Tensor sorted_k = normalised(to_itself ? sorted_q : filled(keys.sort(k), key_chunks), options.score);
 
   ops::KeysSeen seen;
   seen.own_last = to_itself;
-  if (to_itself || layout.context.padding.defined()) {
-    seen.query_positions = queries.positions();
-    seen.key_positions = keys.positions();
+  const torch::Tensor sorted_v = filled(keys.sort(v), key_chunks);
+  const bool is_filled = sorted_v.size(2) > keys.positions().size(2);
+  if (to_itself || is_filled || layout.context.padding.defined()) {
+    torch::Tensor positions = keys.positions();
     if (layout.context.padding.defined())
-      seen.key_positions = seen.key_positions.masked_fill(keys.sort_flags(layout.context.padding), ops::kSeenByNone);
+      positions = positions.masked_fill(keys.sort_flags(layout.context.padding), ops::kSeenByNone);
+    seen.query_positions = filled(queries.positions(), query_chunks);
+    seen.key_positions = filled(positions, key_chunks, ops::kSeenByNone);
   }
-  const auto chunks = [&](const Sorted& side) {
-    return (side.rounds() * side.length() + options.chunk_size - 1) / options.chunk_size;
-  };
   const double scale = options.score == LshScore::scaled ? 1 / std::sqrt(static_cast<double>(q.size(3))) : 1.0;
-  const auto [mixed, sums] = ops::block_attention(sorted_q, sorted_k, keys.sort(v),
-                                                  met_chunks(chunks(queries), chunks(keys), query_order.options()),
-                                                  options.chunk_size, scale, seen);
-  const torch::Tensor y = queries.unsort(mixed);
+  const auto [mixed, sums] =
+      ops::block_attention(sorted_q, sorted_k, sorted_v, met_chunks(query_chunks, key_chunks, query_order.options()),
+                           options.chunk_size, scale, seen);
+  const int64_t rows = queries.positions().size(2);
+  const torch::Tensor y = queries.unsort(cut_filling(mixed, query_chunks, rows));
   if (queries.rounds() == 1) return y.squeeze(2);
-  const torch::Tensor weights = queries.unsort_rows(sums).softmax(2).unsqueeze(-1);
+  const torch::Tensor weights = queries.unsort_rows(cut_filling(sums, query_chunks, rows)).softmax(2).unsqueeze(-1);
   return (y * weights).sum(2).to(q.scalar_type());
 }
 

@@ -16,9 +16,15 @@ torch::Tensor lsh_buckets(const torch::Tensor& x, const torch::Tensor& rotations
 /// (B, H, rounds, L) positions. buckets (B, H, rounds, L), padding may be undefined.
 torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& padding);
 
-/// Attends in the order of buckets: the rounds one behind the other are cut into chunks of chunk_size (the last may be
-/// shorter), and chunk i of Nq attends to chunk ⌊i·Nk/Nq⌋ of the context and the one before it, the first one's being
-/// the last. Buckets decide the order and nothing else. Rounds are weighted by the softmax of their logsumexp.
+/// Attends in the order of buckets: rounds follow each other and are cut into chunks of chunk_size, and chunk i of Nq
+/// attends to chunk ⌊i·Nk/Nq⌋ of the context and the one before it, the first one's being the last. Buckets decide the
+/// order and nothing else. Rounds are weighted by the softmax of their logsumexp.
+///
+/// If options.pattern_length is PatternLength::model, each round begins with a chunk of its own, and chunks are counted
+/// by the full lengths of the layout: chunks that are missing here count as padding, and the result is that of a
+/// sequence that is padded to the full length. If it is PatternLength::batch, a chunk may hold the end of one round and
+/// the beginning of the next, and chunks are counted by the tokens at hand. Where the chunk size divides these lengths,
+/// both are the same.
 ///
 /// q (B, H, Lq, d); k (B or 1, H, Lk, d) not normalised, v (B or 1, H, Lk, e); orders as lsh_order gives them. Where k
 /// is q, the same tensor, a token attends to itself only if it sees nothing else. Padded keys of the layout's context

@@ -35,7 +35,8 @@ class SequenceClassification : public ClassificationTask, public ShowsSamples {
   void classify_all(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override;
   std::unique_ptr<PreparedSample> prepare_given(const std::string& sample) override;
-  /// One by one: what an attention makes of a sequence may depend on how far it is filled up.
+  /// One by one: with model.attention.pattern_length = "batch", what an attention makes of a sequence depends on how
+  /// far it is filled up.
   at::Tensor classify_given(const PreparedSamples& samples) override;
   std::vector<std::string> notes_on_given() const override;
   /// Of a pair the second sequence, which the model reads last.

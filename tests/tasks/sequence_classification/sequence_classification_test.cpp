@@ -16,6 +16,7 @@
 #include "cachet/tasks/runs/comparison.h"
 #include "cachet/tasks/runs/group_curves.h"
 #include "cachet/tasks/saved_run.h"
+#include "cachet/train/earlier_values.h"
 #include "cachet/train/event_log.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/trainer.h"
@@ -127,6 +128,25 @@ TEST_F(SequenceClassificationTest, ResumesBitByBit) {
   const io::TensorMap one = weights(whole), other = weights(parts);
   ASSERT_EQ(one.size(), other.size());
   for (const auto& [name, tensor] : one) EXPECT_TRUE(tensor.equal(other.at(name))) << name;
+}
+
+// A run that does not know the key was trained by the rule of version 0.1.0.
+TEST_F(SequenceClassificationTest, AnOlderRunKeepsThePatternOfItsBatches) {
+  for (const char* kind : {"bigbird", "reformer"}) {
+    const std::vector<std::string> attention{std::string("model.attention.kind=") + kind};
+    config::Document older = document(attention), newer = document(attention);
+    train::set_earlier_options(older);
+    for (config::Document* recipe : {&older, &newer}) read_recipe(*recipe);
+    const auto value_of = [](const config::Document& recipe) {
+      for (const config::Document::Value& value : recipe.resolved())
+        if (value.key == "model.attention.pattern_length") return value.toml;
+      return std::string();
+    };
+    EXPECT_EQ(value_of(older), "\"batch\"");
+    EXPECT_EQ(value_of(newer), "\"model\"") << "which a new run records";
+    const std::vector<train::EarlierRule> rules = train::earlier_rules(older);
+    ASSERT_EQ(std::ranges::count(rules, "model.attention.pattern_length", &train::EarlierRule::key), 1);
+  }
 }
 
 TEST_F(SequenceClassificationTest, EvaluatesByLengthWhatItPredictsInOrder) {
