@@ -129,7 +129,11 @@ train::Metrics eval_into_folder(tasks::Task& task, PredictionFolder& folder, con
     return tasks::RecordOrigin{source, evaluates.record_digest(index)};
   };
   tasks::RecordFile file = folder.open_records();
-  tasks::require_all(file, origin, [&] { return records.old_sources_of_evaluation(task); });
+  tasks::require_all(
+      file, origin, [&] { return records.old_sources_of_evaluation(task); },
+      [&](int64_t index) {
+        return tasks::RecordOrigin{source, evaluates.earlier_digest(index)};
+      });
   file.require_at_most(all);
   report_earlier_records(folder.records(), file, " of " + std::to_string(all));
   int64_t done = file.done();

@@ -239,7 +239,11 @@ void predict_evaluation(tasks::Task& task, const PredictArguments& arguments, Re
   };
   output.open();
   if (tasks::RecordFile* earlier = output.earlier())
-    tasks::require_all(*earlier, origin, [&] { return output.source().old_sources_of_evaluation(task); });
+    tasks::require_all(
+        *earlier, origin, [&] { return output.source().old_sources_of_evaluation(task); },
+        [&](int64_t index) {
+          return tasks::RecordOrigin{source, answers.earlier_digest(index)};
+        });
   int64_t done = output.done();
   output.require_at_most(size);
   output.say_done(" of " + std::to_string(size));

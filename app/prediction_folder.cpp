@@ -81,6 +81,10 @@ void report_earlier_records(const fs::path& file, const tasks::RecordFile& recor
     std::cerr << file.string() << ": " << again
               << (again == 1 ? " prediction of version 0.1.0 does" : " predictions of version 0.1.0 do")
               << " not say which bytes the samples had and " << (again == 1 ? "is" : "are") << " computed again\n";
+  if (const int64_t again = records.forgotten(tasks::WhyForgotten::earlier_rule); again > 0)
+    std::cerr << file.string() << ": " << again
+              << (again == 1 ? " prediction of version 0.1.0 depends" : " predictions of version 0.1.0 depend")
+              << " on the other images of a batch and " << (again == 1 ? "is" : "are") << " computed again\n";
   if (const int64_t done = records.done(); done > 0)
     std::cerr << file.string() << " holds " << done << of_all << (done == 1 ? " prediction" : " predictions")
               << "; resuming\n";

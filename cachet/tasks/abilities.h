@@ -71,6 +71,9 @@ class AnswersEvaluationSamples {
   /// Of all that sample `index` is made of: the bytes of its picture or its text, and what is said of it (its class,
   /// its annotations and masks). An image file is read where this evaluation has not decoded it.
   virtual std::string sample_digest(int64_t index) = 0;
+  /// What version 0.1.0 took as the digest of this sample if it answered samples by another rule; then its records are
+  /// made again. Empty if the rule is the same.
+  virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
   virtual void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) = 0;
 };
 
@@ -108,6 +111,8 @@ class EvaluatesRecords {
   virtual int64_t evaluation_records() const = 0;
   /// Of all that record `index` is made of besides the model, as AnswersEvaluationSamples::sample_digest() has it.
   virtual std::string record_digest(int64_t index) = 0;
+  /// As AnswersEvaluationSamples::earlier_digest().
+  virtual std::string earlier_digest(int64_t /*index*/) { return {}; }
   /// Gives the records from number `first` on, in the order in which evaluate() looks at the samples, as soon as they
   /// are there.
   virtual void record_evaluation(int64_t first, const SeenRecord& seen) = 0;

@@ -194,8 +194,8 @@ void RecordFile::require_old(int64_t index, const std::vector<std::string>& sour
     refuse(index, "is of another model, another sample, other data or options");
 }
 
-void RecordFile::forget_from(int64_t index) {
-  forgotten_ += done() - index;
+void RecordFile::forget_from(int64_t index, WhyForgotten why) {
+  forgotten_.at(static_cast<size_t>(why)) += done() - index;
   file_->cut(index == 0 ? 0 : ends_.at(static_cast<size_t>(index - 1)));
   origins_.resize(static_cast<size_t>(index));
   ends_.resize(static_cast<size_t>(index));
@@ -231,20 +231,22 @@ void RecordFile::arrange(const std::vector<int64_t>& order) {
   file_.reset();
 }
 
-void require_all(RecordFile& file, const OriginOf& origin,
-                 const std::function<std::vector<std::string>()>& old_sources) {
+void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
+                 const OriginOf& earlier) {
   std::optional<std::vector<std::string>> old;
   std::optional<int64_t> first_old;
   for (int64_t i = 0; i < file.done(); ++i) {
-    if (!file.is_old(i)) {
-      file.require(i, origin(i));
+    if (file.is_old(i)) {
+      if (!old) old = old_sources();
+      file.require_old(i, *old);
+    } else if (const RecordOrigin now = origin(i); file.is_of(i, now) || !earlier || !file.is_of(i, earlier(i))) {
+      file.require(i, now);
       continue;
     }
-    if (!old) old = old_sources();
-    file.require_old(i, *old);
     if (!first_old) first_old = i;
   }
-  if (first_old) file.forget_from(*first_old);
+  if (!first_old) return;
+  file.forget_from(*first_old, file.is_old(*first_old) ? WhyForgotten::unsaid_bytes : WhyForgotten::earlier_rule);
 }
 
 RecordFile records_of(const fs::path& file, const OriginOf& origin) {

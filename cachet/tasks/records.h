@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -50,6 +51,12 @@ Record with_index(const Record& record, int64_t index);
 /// What is done with records that a file holds already.
 enum class EarlierRecords { resumed, replaced };
 
+/// Why a record of version 0.1.0 is made again.
+enum class WhyForgotten {
+  unsaid_bytes,  // it does not say which bytes its sample had
+  earlier_rule,  // it was made by another rule
+};
+
 /// Records in a file that grows, from index 0 on. An interrupted process leaves whole ones and a torn last line, which
 /// is cut off when the file is opened again. Earlier versions let two processes write one file at the same time, which
 /// left repeated and mixed lines: these are removed when the file is opened, and the records before the first one that
@@ -78,9 +85,11 @@ class RecordFile {
   /// forget_from() cuts them off.
   bool is_old(int64_t index) const { return origin(index).sample.empty(); }
   void require_old(int64_t index, const std::vector<std::string>& sources) const;
-  void forget_from(int64_t index);
+  void forget_from(int64_t index, WhyForgotten why = WhyForgotten::unsaid_bytes);
   /// How many records were cut off so.
-  int64_t forgotten() const { return forgotten_; }
+  int64_t forgotten(WhyForgotten why = WhyForgotten::unsaid_bytes) const {
+    return forgotten_.at(static_cast<size_t>(why));
+  }
 
   /// Adds a record, with its origin. Throws std::runtime_error where it cannot be written, std::logic_error for one
   /// that does not begin as records do.
@@ -98,14 +107,16 @@ class RecordFile {
   std::filesystem::path path_;
   std::vector<RecordOrigin> origins_;  // of the records that were there
   std::vector<uint64_t> ends_;         // of each of them, in the file
-  int64_t removed_lines_ = 0, forgotten_ = 0;
+  int64_t removed_lines_ = 0;
+  std::array<int64_t, 2> forgotten_{};  // by reason
   std::unique_ptr<io::GrowingFile> file_;
 };
 
 /// Compares all records of a file with what they would be now, then forgets those from the first on that is of version
-/// 0.1.0. Throws as RecordFile::require(), before anything is forgotten.
-void require_all(RecordFile& file, const OriginOf& origin,
-                 const std::function<std::vector<std::string>()>& old_sources);
+/// 0.1.0 and does not say which bytes its sample had, or has the origin `earlier` of a record that was made by another
+/// rule. Throws as RecordFile::require(), before anything is forgotten.
+void require_all(RecordFile& file, const OriginOf& origin, const std::function<std::vector<std::string>()>& old_sources,
+                 const OriginOf& earlier = {});
 
 /// Opens records for those to come: what is there up to the first that is of another origin stays.
 RecordFile records_of(const std::filesystem::path& file, const OriginOf& origin);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -85,6 +86,19 @@ DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple) {
 std::vector<int64_t> orientations(const DetectionSet& set) {
   std::vector<int64_t> groups;
   for (int64_t i = 0; i < set.size(); ++i) groups.push_back(set.image(i).size.width > set.image(i).size.height ? 1 : 0);
+  return groups;
+}
+
+std::vector<int64_t> padded_sizes(const DetectionSet& set, const DetectionTransformOptions& transform, int64_t window) {
+  const ScaleLimit limit = transform.for_evaluation().scales.front();
+  std::vector<int64_t> groups;
+  std::map<std::array<int64_t, 3>, int64_t> numbers;  // of window, height and width
+  for (int64_t i = 0; i < set.size(); ++i) {
+    const geometry::Size size = size_within(set.image(i).size, limit);
+    const std::array<int64_t, 3> group{i / window, padded_side(size.height, transform.multiple),
+                                       padded_side(size.width, transform.multiple)};
+    groups.push_back(numbers.emplace(group, static_cast<int64_t>(numbers.size())).first->second);
+  }
   return groups;
 }
 

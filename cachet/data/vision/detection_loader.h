@@ -41,6 +41,11 @@ DetectionBatch collate(std::vector<DetectionSample> samples, int64_t multiple);
 /// Groups for GroupedBatches: 1 for images wider than high, else 0.
 std::vector<int64_t> orientations(const DetectionSet& set);
 
+/// Groups for GroupedBatches in the order of the set: the images of one group are among `window` consecutive ones and
+/// have one size after evaluation's transform, filled up to its multiple. In such a batch no image is filled up
+/// further, so that what a model makes of it does not depend on the others.
+std::vector<int64_t> padded_sizes(const DetectionSet& set, const DetectionTransformOptions& transform, int64_t window);
+
 /// Makes batches of a detection set.
 class DetectionLoader {
  public:

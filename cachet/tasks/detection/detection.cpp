@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "cachet/data/fingerprint.h"
-#include "cachet/data/order/equal_batches.h"
 #include "cachet/data/order/grouped_batches.h"
 #include "cachet/geometry/mask_transforms.h"
 #include "cachet/io/error.h"
@@ -27,6 +26,8 @@
 
 namespace cachet::tasks {
 namespace {
+
+constexpr int64_t kWindowBatches = 16;
 
 using geometry::RunLengths;
 using geometry::Size;
@@ -150,11 +151,13 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
             ", which is wrong if these are not the ones of its training; data.class_names gives names to them"});
     if (validation_) note(why_not_measured(*validation_));
   }
-  if (validation_)
-    validation_loader_.emplace(validation_, *plain_,
-                               std::make_shared<data::EqualBatches>(
-                                   validation_->size(), data::EqualBatchOptions{training.batch_size, false, false, 0}),
-                               options_.on_bad_image, data::skipped_images(), options_.loader);
+  if (validation_) {
+    validation_order_ = std::make_shared<data::GroupedBatches>(
+        data::padded_sizes(*validation_, options_.transform, window()),
+        data::GroupedBatchOptions{training.batch_size, /*shuffle=*/false, /*drop_last=*/false, 0});
+    validation_loader_.emplace(validation_, *plain_, validation_order_, options_.on_bad_image, data::skipped_images(),
+                               options_.loader);
+  }
   if (training_) {
     training_loader_.emplace(
         training_, data::DetectionTransform(options_.transform, options_.normalization),
@@ -194,7 +197,7 @@ std::map<std::string, std::string> Detection::data_fingerprints() const {
   return fingerprints;
 }
 
-std::string Detection::sample_digest(int64_t index) {
+std::string Detection::earlier_digest(int64_t index) {
   const int64_t size = training_options_.batch_size, first = index / size * size;
   data::Fingerprint batch;
   batch.add(index - first);
@@ -214,6 +217,16 @@ std::vector<std::string> Detection::data_notes() const {
 std::unique_ptr<train::TrainingStream> Detection::training_stream(int64_t epoch, int64_t first_batch) {
   return detection_stream(*model_, training_loader_->stream(epoch, first_batch), options_.transform.multiple,
                           training_options_.seed, epoch * training_loader_->batches());
+}
+
+int64_t Detection::window() const { return kWindowBatches * training_options_.batch_size; }
+
+int64_t Detection::first_batch_of_window(int64_t index) const {
+  const int64_t first = index / window() * window();
+  const data::EpochOrder order = validation_order_->epoch(0);
+  int64_t number = 0;
+  while (number < order.batches() && order.place(number).samples.front().index < first) ++number;
+  return number;
 }
 
 std::vector<std::vector<FoundObject>> Detection::detect(const data::DetectionBatch& batch) {

@@ -59,8 +59,9 @@ class Detection : public Task,
   std::vector<std::string> notes_on_given() const override { return given_notes_.lines(); }
   std::vector<Record> answer_given(const PreparedSamples& samples, const AnswerOptions& options) override;
   void answer_evaluation(int64_t first, const AnswerOptions& options, const SeenRecord& seen) override;
-  /// Of the images of its batch: an image is filled up to the size of the largest of them.
-  std::string sample_digest(int64_t index) override;
+  std::string sample_digest(int64_t index) override { return validation_->sample_digest(index); }
+  /// Of the images of its batch: an image was filled up to the size of the largest of them.
+  std::string earlier_digest(int64_t index) override;
   int64_t evaluation_records() const override { return evaluation_size(); }
   std::string record_digest(int64_t index) override { return sample_digest(index); }
   /// What it answers to them.
@@ -89,6 +90,11 @@ class Detection : public Task,
   /// Adds up records of the evaluation's images, in their order.
   class Evaluation;
   std::vector<std::vector<FoundObject>> detect(const data::DetectionBatch& batch);
+  /// How many consecutive images of the evaluation are sorted by size into batches. Those of a window are all answered
+  /// before the next one begins.
+  int64_t window() const;
+  /// The first batch with images of the window of image `index`.
+  int64_t first_batch_of_window(int64_t index) const;
   /// An image (H, W, 3) alone, as the model sees it.
   data::DetectionBatch shown(at::Tensor pixels) const;
   std::shared_ptr<const data::DetectionSet> open(const DetectionFiles& files, bool training, int64_t limit) const;
@@ -106,6 +112,7 @@ class Detection : public Task,
   data::ImageFileNotes given_notes_;
   std::optional<data::DetectionTransform> plain_;
   std::optional<data::DetectionLoader> training_loader_, validation_loader_;
+  std::shared_ptr<const data::BatchOrder> validation_order_;
   std::shared_ptr<models::ObjectDetector> model_;
   DetectionEvaluation evaluation_;
   std::filesystem::path kept_evaluation_;  // empty: evaluations keep nothing

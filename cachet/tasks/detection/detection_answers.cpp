@@ -2,6 +2,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <span>
 
@@ -51,19 +52,21 @@ std::vector<Record> Detection::answer_given(const PreparedSamples& samples, cons
 void Detection::answer_evaluation(int64_t first, const AnswerOptions&, const SeenRecord& seen) {
   if (first >= validation_->size()) return;
   const at::NoGradGuard no_grad;
-  const int64_t size = training_options_.batch_size;
-  auto stream = validation_loader_->stream(/*epoch=*/0, first / size);
+  // A batch has images of one size, and so leaves out images between them: their records wait for theirs.
+  std::map<int64_t, Record> waiting;
+  int64_t next = first / window() * window();
+  auto stream = validation_loader_->stream(/*epoch=*/0, first_batch_of_window(first));
   while (auto batch = stream.next()) {
     std::vector<std::vector<FoundObject>> found = detect(*batch);
-    size_t next = 0;
-    const int64_t end = std::min(validation_->size(), (batch->number + 1) * size);
-    for (int64_t index = batch->number * size; index < end; ++index) {
-      FoundObjects objects{index, validation_->image(index).id, {}, {}, {}};
-      if (next < batch->samples.size() && batch->samples[next].index == index)
-        objects.objects = std::move(found[next++]);
-      else
-        objects.problem = batch->skipped.at(index);
-      if (index >= first) seen(to_json_line(objects, class_names_));
+    const auto record = [&](int64_t index, std::vector<FoundObject> objects, const std::string& problem) {
+      const FoundObjects all{index, validation_->image(index).id, {}, std::move(objects), problem};
+      waiting.emplace(index, to_json_line(all, class_names_));
+    };
+    for (size_t i = 0; i < batch->samples.size(); ++i) record(batch->samples[i].index, std::move(found[i]), {});
+    for (const auto& [index, problem] : batch->skipped) record(index, {}, problem);
+    for (; !waiting.empty() && waiting.begin()->first == next; ++next) {
+      if (next >= first) seen(waiting.begin()->second);
+      waiting.erase(waiting.begin());
     }
   }
 }

@@ -51,6 +51,16 @@ TEST(DetectionLoader, MakesBatchesOfOneOrientation) {
   }
 }
 
+TEST(DetectionLoader, PaddedSizesGroupConsecutiveImagesOfOneSize) {
+  const test::TemporaryDirectory folder;
+  const auto set = test::small_detection_set(folder.path(), 9);  // 40 x 60 and 60 x 40 in turn
+  const DetectionTransformOptions transform{.scales = {{90, 60}}, .multiple = 32};
+  EXPECT_EQ(padded_sizes(*set, transform, 4), (std::vector<int64_t>{0, 1, 0, 1, 2, 3, 2, 3, 4}));
+  EXPECT_EQ(padded_sizes(*set, transform, 100), (std::vector<int64_t>{0, 1, 0, 1, 0, 1, 0, 1, 0}));
+  const DetectionTransformOptions square{.scales = {{90, 60}}, .multiple = 96};
+  EXPECT_EQ(padded_sizes(*set, square, 100), std::vector<int64_t>(9, 0)) << "filled up to one size";
+}
+
 TEST(DetectionLoader, DependsNeitherOnWorkersNorOnTheStart) {
   const test::TemporaryDirectory folder;
   const auto set = test::small_detection_set(folder.path(), 8);

@@ -293,6 +293,25 @@ TEST(RecordFile, RecordsThatDoNotTellTheirBytesAreMadeAgain) {
   EXPECT_EQ(file.forgotten(), 2);
 }
 
+TEST(RecordFile, RecordsOfAnEarlierRuleAreMadeAgain) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "predictions.jsonl";
+  {
+    RecordFile file(path, EarlierRecords::resumed);
+    file.append(record_of(0), kOrigin);
+    for (const int64_t index : {1, 2}) file.append(record_of(index), kOtherBytes);
+  }
+  RecordFile file(path, EarlierRecords::resumed);
+  const auto sources = [] { return std::vector<std::string>(); };
+  EXPECT_THROW(require_all(file, always(kOrigin), sources), std::runtime_error) << "no earlier rule";
+  EXPECT_THROW(require_all(file, always(kOrigin), sources, always(kOtherModel)), std::runtime_error);
+  EXPECT_EQ(file.done(), 3);
+  require_all(file, always(kOrigin), sources, always(kOtherBytes));
+  EXPECT_EQ(file.done(), 1);
+  EXPECT_EQ(file.forgotten(), 0) << "they say which bytes their samples had";
+  EXPECT_EQ(file.forgotten(WhyForgotten::earlier_rule), 2);
+}
+
 TEST(RecordFile, AllRecordsAreComparedBeforeOneIsForgotten) {
   const TemporaryDirectory folder;
   const auto path = folder / "predictions.jsonl";

@@ -28,6 +28,7 @@
 #include "tests/data/vision/detection_files.h"
 #include "tests/support/bytes.h"
 #include "tests/support/exif.h"
+#include "tests/support/mixed_scenes.h"
 #include "tests/support/small_scenes.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/evaluation_records.h"
@@ -195,6 +196,54 @@ TEST_F(DetectionTest, EvaluatesByWhatItAnswers) {
   const auto task = plan({"train.batch_size=2"}).build(Splits::test);
   task->model().eval();
   test::expect_records_are_the_evaluation(*task);
+}
+
+// Pictures of three sizes: batches have pictures of one size, and records keep the order of the data.
+class MixedPicturesTest : public DetectionTest {
+ protected:
+  MixedPicturesTest() {
+    std::filesystem::remove_all(data_);
+    test::write_mixed_scenes(data_, /*train=*/4, /*validation=*/40);
+  }
+};
+
+TEST_F(MixedPicturesTest, AreAnsweredInTheirOrderWhereverAnEvaluationBegins) {
+  for (const char* batch : {"train.batch_size=1", "train.batch_size=2", "train.batch_size=3", "train.batch_size=8"}) {
+    const auto task = plan({batch}).build(Splits::test);  // 40 pictures are up to three windows
+    task->model().eval();
+    const std::vector<Record> records = test::expect_records_are_the_evaluation(*task);
+    EXPECT_EQ(records.size(), 40U) << batch;
+  }
+}
+
+TEST_F(MixedPicturesTest, GiveANumberThatDoesNotDependOnTheBatch) {
+  const auto metrics_of = [&](const std::string& batch) {
+    const auto task = plan({"train.batch_size=" + batch}).build(Splits::test);
+    task->model().eval();
+    return task->evaluate([](int64_t, int64_t) {});
+  };
+  const train::Metrics alone = metrics_of("1");
+  for (const char* batch : {"2", "8"}) {
+    const train::Metrics together = metrics_of(batch);
+    for (const char* name : {"box_ap", "mask_ap", "box_ar100"})
+      EXPECT_NEAR(alone.find(name).value(), together.find(name).value(), 1e-9) << name << " of " << batch;
+  }
+}
+
+TEST_F(MixedPicturesTest, LeaveOutAPictureThatCannotBeRead) {
+  std::filesystem::resize_file(data_ / "images" / "val" / "000002.png", 50);
+  const auto task = plan({"data.on_bad_image=\"skip\"", "train.batch_size=2"}).build(Splits::test);
+  task->model().eval();
+  const std::vector<Record> records = test::expect_records_are_the_evaluation(*task);
+  for (size_t i = 0; i < records.size(); ++i)
+    EXPECT_EQ(found_objects_from_json(records[i])->problem.empty(), i != 1) << i;
+}
+
+TEST_F(MixedPicturesTest, KnowTheDigestsOfTheEarlierRule) {
+  const auto task = plan({"train.batch_size=2"}).build(Splits::test);
+  auto& detection = dynamic_cast<Detection&>(*task);
+  EXPECT_NE(detection.earlier_digest(2), detection.sample_digest(2));
+  EXPECT_NE(detection.earlier_digest(2), detection.earlier_digest(3)) << "of the same batch, at another place";
 }
 
 TEST_F(DetectionTest, MeasuresByItsRecords) {
