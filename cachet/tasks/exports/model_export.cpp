@@ -16,7 +16,6 @@
 #include "cachet/io/state_dict.h"
 #include "cachet/models/language/translation_model.h"
 #include "cachet/models/vision/image_model.h"
-#include "cachet/nn/attention/block_sparse_attention.h"
 #include "cachet/report/format.h"
 #include "cachet/report/html.h"
 #include "cachet/runtime/engines.h"
@@ -92,24 +91,6 @@ void calibrate(const ExportSource& source, const runtime::ExportManifest& manife
   });
 }
 
-bool has_big_bird(const torch::nn::Module& model) {
-  const auto modules = model.modules();
-  return std::ranges::any_of(modules, [](const std::shared_ptr<torch::nn::Module>& module) {
-    return dynamic_cast<const nn::BlockSparseAttention*>(module.get()) != nullptr;
-  });
-}
-
-/// Names the key that chose a part without a form in ONNX.
-deploy::WrittenModel write_onnx(const deploy::PortableModel& portable, const torch::nn::Module& model,
-                                const fs::path& folder) try {
-  return deploy::write_for_onnx(portable, folder);
-} catch (const c10::Error&) {
-  if (!has_big_bird(model)) throw;
-  throw std::runtime_error(
-      "model.attention.kind = \"bigbird\" cannot be written as ONNX where sequences have more than two blocks "
-      "(model.attention.block_size); take --engine openvino or torch");
-}
-
 void write_model(const SavedRun& saved, Task& task, const ExportSource& source, const fs::path& folder,
                  ExportReport& report, const ExportProgress& progress) {
   const auto model = saved.plan.model().build();
@@ -136,7 +117,7 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   if (manifest.precision == runtime::Precision::int8)
     run = [&](std::unique_ptr<runtime::Session> session) { calibrate(source, manifest, std::move(session), progress); };
   deploy::WrittenModel written = manifest.engine == EngineKind::onnx
-                                     ? write_onnx(portable, *model, folder)
+                                     ? deploy::write_for_onnx(portable, folder)
                                      : deploy::write_for_openvino(portable, folder, run);
   manifest.made_by += written.made_by;
   report.notes = std::move(written.notes);

@@ -90,8 +90,7 @@ TEST_P(Conversion, WritesOnnxThatComputesWhatTheModelDoes) {
   }
 }
 
-/// Attention functions other than softmax, in blocks that are smaller than the sequences. BigBird cannot be written
-/// then.
+/// Attention functions other than softmax, in blocks that are smaller than the sequences.
 const std::vector<Settings>& attentions() {
   static const std::vector<Settings> all{
       {"attention.kind=elu"},
@@ -106,6 +105,9 @@ const std::vector<Settings>& attentions() {
       {"attention.kind=reformer", "attention.chunk_size=4", "attention.buckets=4"},
       {"attention.kind=reformer", "attention.chunk_size=4", "attention.buckets=4", "attention.rounds=2",
        "attention.score=unit"},
+      {"attention.kind=reformer", "attention.chunk_size=5", "attention.buckets=4", "attention.rounds=2"},
+      {"attention.kind=bigbird", "attention.block_size=4", "attention.random_blocks=2"},
+      {"attention.kind=bigbird", "attention.block_size=5", "attention.window=1", "attention.random_blocks=1"},
   };
   return all;
 }
