@@ -11,7 +11,7 @@ struct EarlierValue {
   std::string_view key, value, meaning;
 };
 
-constexpr std::array<EarlierValue, 6> kEarlierValues{
+constexpr std::array<EarlierValue, 7> kEarlierValues{
     {{"data.orientation", "\"ignore\"", "pictures are not turned upright by their EXIF orientation"},
      {"model.attention.pattern_length", "\"batch\"",
       "the blocks, chunks or places of the attention follow the padded length of a batch, so that a result depends on "
@@ -21,6 +21,9 @@ constexpr std::array<EarlierValue, 6> kEarlierValues{
      {"task.evaluation.bits_of", "\"whole_text\"",
       "bits per byte are of the whole text where they choose the best checkpoint; bits per coded byte are shown with "
       "them"},
+     {"task.loss_divisor", "\"part\"",
+      "each micro-batch of each process divides the losses of its anchors by its own count; a run of one process "
+      "without train.accumulate computes the same by both rules"},
      {"train.ema_renew_states", "0",
       "evaluations give the averaged weights the running statistics and caches of the other weights"}}};
 

@@ -37,10 +37,24 @@ struct StepResult {
   std::vector<StepMetric> metrics;  // beside loss and penalty, which the trainer sums up itself
 };
 
+/// Adds up numbers over all processes of a run, in place. Each process calls it with the same number of numbers. In a
+/// run of one process the numbers do not change.
+using SumOverProcesses = std::function<void(std::vector<double>& numbers)>;
+
 /// The micro-batches of one epoch, from the one it was opened at to the last.
 class TrainingStream {
  public:
   virtual ~TrainingStream() = default;
+
+  /// A loss may have a divisor that is not the weight: a sum over the whole step (all micro-batches in all processes)
+  /// that can be counted before the forward passes. A stream with such a loss overrides fetch_step() and count_step().
+  /// The trainer calls both before the first fetch() of each step.
+  ///
+  /// Waits for all micro-batches of the step; fetch() then gives them one by one. False if there are fewer. The trainer
+  /// counts this time as waiting for data.
+  virtual bool fetch_step(int64_t /*micro_batches*/) { return true; }
+  /// Counts in the micro-batches of the step, and adds up the counts over all processes by `sum`.
+  virtual void count_step(const SumOverProcesses& /*sum*/) {}
 
   /// Waits for the next micro-batch; false after the last. The trainer counts this time as waiting for data.
   virtual bool fetch() = 0;

@@ -1,6 +1,5 @@
 #include "cachet/train/training_step.h"
 
-#include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@ double seconds_since(StepClock::time_point start) {
 
 constexpr const char* kLoss = "loss";
 constexpr const char* kPenalty = "penalty";
+constexpr const char* kDataEnded = "the training data ended before the epoch did";
 
 void require_finite_number(double value, const std::string& what, size_t micro_batch, size_t micro_batches) {
   if (std::isfinite(value)) return;
@@ -53,6 +53,7 @@ TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_bat
   result.stop_signal = stop_signal;
   std::vector<MicroBatch> done;
   double unit = 0, weight = 0;
+  begin(stream, micro_batches, result);
   for (int64_t i = 0; i < micro_batches; ++i) {
     done.push_back(accumulate(stream, unit, result));
     weight += done.back().weight;
@@ -68,9 +69,16 @@ TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_bat
   return result;
 }
 
+void TrainingStep::begin(TrainingStream& stream, int64_t micro_batches, Result& result) const {
+  const StepClock::time_point start = StepClock::now();
+  if (!stream.fetch_step(micro_batches)) throw std::runtime_error(kDataEnded);
+  result.waited_seconds += seconds_since(start);
+  stream.count_step([&](std::vector<double>& numbers) { sum_over_all(numbers); });
+}
+
 TrainingStep::MicroBatch TrainingStep::accumulate(TrainingStream& stream, double& unit, Result& result) {
   const StepClock::time_point start = StepClock::now();
-  if (!stream.fetch()) throw std::runtime_error("the training data ended before the epoch did");
+  if (!stream.fetch()) throw std::runtime_error(kDataEnded);
   result.waited_seconds += seconds_since(start);
 
   StepResult step;
@@ -81,7 +89,7 @@ TrainingStep::MicroBatch TrainingStep::accumulate(TrainingStream& stream, double
   if (!(step.weight >= 0) || std::isinf(step.weight)) {
     throw std::logic_error("the task gave a micro-batch the weight " + std::to_string(step.weight));
   }
-  if (unit == 0) unit = weight_of_all(step.weight);
+  if (unit == 0) unit = sum_of_all(step.weight);
   // A process whose part is empty goes backward, too: others wait there for its part of what is summed over a batch.
   if (step.weight > 0 || processes_) {
     const double divisor = unit > 0 ? unit : 1;
@@ -96,11 +104,18 @@ TrainingStep::MicroBatch TrainingStep::accumulate(TrainingStream& stream, double
           step.weight, std::move(step.metrics)};
 }
 
-double TrainingStep::weight_of_all(double weight) const {
-  if (!processes_) return weight;
-  at::Tensor sum = at::full({1}, weight, at::kDouble);
-  processes_->add(sum);
-  return *sum.const_data_ptr<double>();
+double TrainingStep::sum_of_all(double number) const {
+  std::vector<double> one{number};
+  sum_over_all(one);
+  return one.front();
+}
+
+void TrainingStep::sum_over_all(std::vector<double>& numbers) const {
+  if (!processes_) return;
+  at::Tensor sums = at::tensor(numbers, at::kDouble);
+  processes_->add(sums);
+  const double* sum = sums.const_data_ptr<double>();
+  numbers.assign(sum, sum + sums.numel());
 }
 
 std::vector<at::Tensor> TrainingStep::numbers_of(const std::vector<MicroBatch>& micro_batches) {
@@ -130,9 +145,8 @@ void TrainingStep::read_and_add_up(const std::vector<MicroBatch>& micro_batches,
     parts.push_back(sum.total);
     parts.push_back(sum.count);
   }
-  at::Tensor whole = at::tensor(parts, at::kDouble);
-  processes_->add(whole);
-  const double* next = whole.const_data_ptr<double>();
+  sum_over_all(parts);
+  auto next = parts.begin();
   result.samples = static_cast<int64_t>(*next++);
   result.tokens = static_cast<int64_t>(*next++);
   for (const int signal : Interruption::kSignals)

@@ -54,7 +54,11 @@ class TrainingStep {
   /// `unit` is the weight in whose mean gradients are under way: that of the first micro-batch that has one, in all
   /// processes. What norms keep of gradients is of that size, whoever has which part.
   MicroBatch accumulate(TrainingStream& stream, double& unit, Result& result);
-  double weight_of_all(double weight) const;
+  /// The stream fetches the micro-batches of the whole step and counts in them.
+  void begin(TrainingStream& stream, int64_t micro_batches, Result& result) const;
+  /// Sums over all processes.
+  double sum_of_all(double number) const;
+  void sum_over_all(std::vector<double>& numbers) const;
   /// What is to be read of micro-batches, in their order.
   static std::vector<at::Tensor> numbers_of(const std::vector<MicroBatch>& micro_batches);
   /// Reads what is to be known of a step, checks and sums it.

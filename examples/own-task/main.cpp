@@ -10,6 +10,8 @@
 #include <cachet/models/model.h>
 #include <cachet/tasks/task_kinds.h>
 
+#include <optional>
+
 namespace {
 
 using namespace cachet;
@@ -83,8 +85,13 @@ class DiscTask : public tasks::Task {
         : task(task), next(epoch * kBatchesAnEpoch + first), end((epoch + 1) * kBatchesAnEpoch) {}
     bool fetch() override {
       if (next == end) return false;
-      discs =
+      const Discs all =
           draw_discs(task.training_.batch_size, (task.training_.seed + 1) * 1'000'003 + static_cast<uint64_t>(next++));
+      // If several processes train together, each has every world_size-th sample of a batch, from its rank on.
+      const auto part = [shard = task.training_.shard](const at::Tensor& rows) {
+        return rows.slice(0, shard.rank, std::nullopt, shard.world_size);
+      };
+      discs = {part(all.images), part(all.radii)};
       return true;
     }
     train::StepResult forward() override {

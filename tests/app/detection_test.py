@@ -61,6 +61,43 @@ def renumber(path):
     path.write_text(json.dumps(instances))
 
 
+class Parts(command.CommandTest):
+    def test_micro_batches_and_processes_train_as_one_batch(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        folder = pathlib.Path(scratch.name)
+        (folder / "tiny.toml").write_text(detector_recipe("retinanet_pvt_tiny_fpn", 64, """[model.bbox_head]
+feat_channels = 8
+stacked_convs = 1
+[train]
+threads = 1
+device = "cpu"
+log_every = "1 steps"
+limit = "3 steps"
+[optimizer]
+kind = "sgd"
+lr = 0.01
+[schedule]
+kind = "constant"
+"""))
+        self.succeed(*shapes_command(6, 2, 64), cwd=folder)
+        # A process whose part of a batch is this picture alone has no image.
+        (folder / "shapes/images/train/000003.png").write_bytes(b"")
+        steps, same = {}, ["--set", "model.stochastic_depth=0.0", "--set", "data.images_without_objects=keep", "--set",
+                           "data.on_bad_image=skip"]
+        for run, batch, accumulate, *processes in (("whole", 6, 1), ("cut", 2, 3), ("both", 2, 3, "--processes", "2")):
+            self.succeed("train", "tiny.toml", "--run", run, "--progress", "none", "--set", f"train.batch_size={batch}", "--set",
+                         f"train.accumulate={accumulate}", *same, *processes, cwd=folder)
+            events = [json.loads(line) for line in lines_of(folder / run / "metrics.jsonl")]
+            steps[run] = [event["metrics"] for event in events if event["kind"] == "step"]
+            self.assertEqual(len(steps[run]), 3)
+        for run in ("cut", "both"):
+            for expected, metrics in zip(steps["whole"], steps[run], strict=True):
+                self.assertEqual(expected.keys(), metrics.keys())
+                for name, value in expected.items():
+                    self.assertAlmostEqual(metrics[name], value, delta=1e-4 * abs(value), msg=f"{run}: {name}")
+
+
 class Detection(command.CommandTest):
     """One run serves all tests: none of them changes it."""
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachet/tasks/recipe.h"
+#include "cachet/train/earlier_values.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/trainer.h"
 #include "tests/support/temporary_directory.h"
@@ -30,11 +31,12 @@ class TinyRunTest : public ::testing::Test {
   /// Makes the run's folder, or goes on with it.
   train::Outcome trained(const std::filesystem::path& run, const std::vector<std::string>& settings = {}) const {
     config::Document read = document(settings);
+    const bool resumes = std::filesystem::exists(run);
+    if (resumes) train::set_earlier_options(read, train::RunFolder::open(run).values());
     const tasks::RecipePlan made = tasks::read_recipe(read);
     const auto task = made.build();
-    train::RunFolder folder = std::filesystem::exists(run)
-                                  ? train::RunFolder::resume(run, read, {"cachet", "train", "--resume"})
-                                  : train::RunFolder::create(run, {"tiny", recipe()}, read, {"cachet", "train"});
+    train::RunFolder folder = resumes ? train::RunFolder::resume(run, read, {"cachet", "train", "--resume"})
+                                      : train::RunFolder::create(run, {"tiny", recipe()}, read, {"cachet", "train"});
     return train::Trainer(*task, made.training, folder, nullptr).run();
   }
 

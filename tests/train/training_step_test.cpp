@@ -8,15 +8,19 @@
 #include <ATen/record_function.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tests/support/played_processes.h"
 #include "tests/support/thrown_message.h"
 
 namespace cachet::train {
@@ -86,12 +90,13 @@ struct StepTask : Task {
   std::unique_ptr<TrainingStream> training_stream(int64_t, int64_t) override { return std::make_unique<Stream>(*this); }
 };
 
-TrainingStep::Result take_step(StepTask& task, double clip_norm = 0) {
+TrainingStep::Result take_step(StepTask& task, double clip_norm = 0,
+                               std::shared_ptr<processes::Processes> processes = nullptr) {
   Options options;
   options.optimizer.kind = OptimizerOptions::Kind::sgd;
   options.optimizer.weight_decay = 0.01;
   options.train.clip_norm = clip_norm;
-  TrainingStep step(task, options);
+  TrainingStep step(task, options, std::move(processes));
   const auto stream = task.training_stream(0, 0);
   return step.run(*stream, task.batches_per_epoch(), {0.1});
 }
@@ -128,6 +133,94 @@ TEST(TrainingStep, CutsIntoMicroBatchesChangeNothing) {
       }
     }
   }
+}
+
+/// Squared errors as before, and absolute errors of some rows over the number of these in the whole step: losses of one
+/// step with two divisors.
+struct TwoDivisorsTask : StepTask {
+  std::vector<double> counted{0, 0, 1, 0, 0, 0, 0, 3, 1, 0, 0, 2};
+  std::vector<std::pair<int64_t, int64_t>> parts;  // rows of each micro-batch: the first, and how many
+
+  struct Stream : TrainingStream {
+    explicit Stream(TwoDivisorsTask& owner) : task(owner) {}
+    std::vector<double> counts_of(const std::pair<int64_t, int64_t>& part) const {
+      const auto first = task.counted.begin() + part.first;
+      return {first, first + part.second};
+    }
+    bool fetch_step(int64_t micro_batches) override {
+      fetched = micro_batches;
+      return micro_batches <= std::ssize(task.parts);
+    }
+    void count_step(const SumOverProcesses& sum) override {
+      std::vector<double> totals{0, 0};
+      for (int64_t i = 0; i < fetched; ++i) {
+        const std::vector<double> counts = counts_of(task.parts[static_cast<size_t>(i)]);
+        totals[0] += std::accumulate(counts.begin(), counts.end(), 0.0);
+        totals[1] += static_cast<double>(counts.size());
+      }
+      sum(totals);
+      scale = totals[0] > 0 ? totals[1] / totals[0] : 0;
+    }
+    bool fetch() override { return ++number < fetched; }
+    StepResult forward() override {
+      const std::pair<int64_t, int64_t>& part = task.parts[static_cast<size_t>(number)];
+      const at::Tensor rows = task.rows.narrow(0, part.first, part.second),
+                       errors = task.step_model->forward(rows) - task.targets.narrow(0, part.first, part.second);
+      StepResult result;
+      const at::Tensor counted = (errors.abs().sum(1) * at::tensor(counts_of(part), at::kDouble)).sum() * scale;
+      result.loss = errors.square().sum() + counted;
+      result.weight = static_cast<double>(part.second);
+      result.metrics.push_back({"counted", counted.detach(), result.weight});
+      return result;
+    }
+    TwoDivisorsTask& task;
+    int64_t fetched = 0, number = -1;
+    double scale = 0;
+  };
+  std::unique_ptr<TrainingStream> training_stream(int64_t, int64_t) override { return std::make_unique<Stream>(*this); }
+  int64_t batches_per_epoch() const override { return std::ssize(parts); }
+};
+
+TEST(TrainingStep, ADivisorThatIsCountedAheadIsTheWholeSteps) {
+  TwoDivisorsTask whole;
+  whole.parts = {{0, 12}};
+  const TrainingStep::Result expected = take_step(whole);
+  double absolute = 0;
+  {
+    StepTask fresh;  // the weights before the step
+    const at::Tensor errors = (fresh.step_model->forward(whole.rows) - whole.targets).abs().sum(1);
+    absolute = (errors * at::tensor(whole.counted, at::kDouble)).sum().item<double>() / 7;
+  }
+  EXPECT_NEAR(mean_of(expected, "counted"), absolute, kRounding);
+  const auto expect_whole = [&](const TwoDivisorsTask& cut, const TrainingStep::Result& result) {
+    EXPECT_LT((cut.step_model->weight_ - whole.step_model->weight_).abs().max().item<double>(), kRounding);
+    EXPECT_NEAR(result.gradient_norm, expected.gradient_norm, kRounding * expected.gradient_norm);
+    for (const char* name : {"loss", "counted"}) EXPECT_NEAR(mean_of(result, name), mean_of(expected, name), kRounding);
+  };
+  using Parts = std::vector<std::pair<int64_t, int64_t>>;
+  for (const Parts& parts : {Parts{{0, 2}, {2, 10}}, {{0, 4}, {4, 4}, {8, 4}}, {{0, 1}, {1, 6}, {7, 5}}}) {
+    TwoDivisorsTask cut;
+    cut.parts = parts;
+    expect_whole(cut, take_step(cut));
+  }
+  // Two processes of unequal parts; one has micro-batches without a row that counts.
+  std::array<TwoDivisorsTask, 2> of_processes;
+  of_processes[0].parts = {{0, 2}, {3, 4}};
+  of_processes[1].parts = {{2, 1}, {7, 5}};
+  test::play_well(2, [&](const std::shared_ptr<processes::Processes>& own) {
+    TwoDivisorsTask& task = of_processes[static_cast<size_t>(own->rank())];
+    expect_whole(task, take_step(task, /*clip_norm=*/0, own));
+  });
+}
+
+TEST(TrainingStep, AStepThatHasFewerMicroBatchesEnds) {
+  TwoDivisorsTask task;
+  task.parts = {{0, 12}};
+  Options options;
+  TrainingStep step(task, options);
+  const auto stream = task.training_stream(0, 0);
+  EXPECT_EQ(test::thrown_message<std::runtime_error>([&] { step.run(*stream, 2, {0.1}); }),
+            "the training data ended before the epoch did");
 }
 
 TEST(TrainingStep, ThePenaltyCountsOnceAStepAndStandsBesideTheLoss) {

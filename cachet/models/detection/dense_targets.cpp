@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "cachet/models/detection/boxes.h"
 
 namespace cachet::models {
@@ -42,6 +45,30 @@ std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::ve
                        taken.objects, coder.encode(taken.positive_boxes(), taken.object_boxes)});
   }
   return samples;
+}
+
+std::vector<ImageSize> level_maps(const std::vector<int64_t>& strides, const ImageSize& images) {
+  std::vector<ImageSize> maps;
+  for (const int64_t stride : strides)
+    maps.push_back({(images.height + stride - 1) / stride, (images.width + stride - 1) / stride});
+  return maps;
+}
+
+AnchorTargets lay_targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch, const DenseTargetOptions& o,
+                          const at::Tensor& like) {
+  AnchorTargets targets{.maps = maps, .anchors = lay_anchors(o.anchors, maps, like)};
+  targets.samples = dense_samples(targets.anchors, maps, batch, o);
+  return targets;
+}
+
+void check_targets_fit(const AnchorTargets& targets, const DenseOutputs& out) {
+  const auto same = [](const ImageSize& a, const ImageSize& b) { return a.height == b.height && a.width == b.width; };
+  TORCH_CHECK(std::ranges::equal(targets.maps, out.maps, same),
+              "detector: anchors were laid for maps of other sizes than the model gives; a stage of stride s must give "
+              "ceil(side / s) cells");
+  const int64_t images = out.scores.front().size(0);
+  TORCH_CHECK(std::ssize(targets.samples) == images, "detector: there are ", images, " images and targets of ",
+              targets.samples.size());
 }
 
 LevelOfImage LevelOfImage::surest(const at::Tensor& sureness, int64_t most) const {

@@ -50,6 +50,27 @@ struct DenseSample {
 std::vector<DenseSample> dense_samples(const LaidAnchors& anchors, const std::vector<ImageSize>& maps,
                                        const DetectionBatch& batch, const DenseTargetOptions& options);
 
+/// The training targets of a batch's anchors. They depend on sizes, objects and priorities alone, so they are known
+/// before the forward pass.
+struct AnchorTargets {
+  std::vector<ImageSize> maps{};  // of each level
+  LaidAnchors anchors{};
+  std::vector<DenseSample> samples{};  // one an image
+  /// The sums of losses are divided by it. A head sets it to the count of the batch's own samples. If the batch is a
+  /// part of a step, the caller may set it to the part's fraction of the step's count.
+  double divisor = 0;
+};
+
+/// The sizes of the maps that levels of these strides have over images of this size: ⌈side/stride⌉.
+std::vector<ImageSize> level_maps(const std::vector<int64_t>& strides, const ImageSize& images);
+
+/// Everything but the divisor, on the device of `like` and in its dtype.
+AnchorTargets lay_targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch,
+                          const DenseTargetOptions& options, const at::Tensor& like);
+
+/// Throws c10::Error if the targets belong to other maps or another number of images than the outputs.
+void check_targets_fit(const AnchorTargets& targets, const DenseOutputs& outputs);
+
 /// What a head says of an image's anchors of one level.
 struct LevelOfImage {
   at::Tensor scores, deltas, anchors;  // (n, classes) or (n), (n, 4), (n, 4)

@@ -32,8 +32,7 @@ void check_detection_images(const at::Tensor& images, const std::vector<Detectio
   }
 }
 
-void check_detection_batch(const DetectionBatch& batch, int64_t classes, bool draws) {
-  check_detection_images(batch.images, batch.places);
+void check_detection_targets(const DetectionBatch& batch, int64_t classes, bool draws) {
   TORCH_CHECK(batch.targets.size() == batch.places.size(), "detector: ", batch.places.size(), " images and ",
               batch.targets.size(), " targets");
   TORCH_CHECK(!draws || batch.priorities, "detector: samples are drawn, and the batch has no priorities");

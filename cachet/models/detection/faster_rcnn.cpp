@@ -59,22 +59,34 @@ std::vector<at::Tensor> FasterRcnn::levels(const at::Tensor& images) {
   return neck_->forward(backbone_->features(images));
 }
 
-DetectionLosses FasterRcnn::losses(const DetectionBatch& batch) {
-  check_detection_batch(batch, classes(), /*draws=*/true);
+AnchorTargets FasterRcnn::anchor_targets(const DetectionBatch& batch, const ImageSize& size) const {
+  check_detection_targets(batch, classes(), /*draws=*/true);
+  return rpn_->targets(level_maps(options_.rpn.targets.anchors.strides, size), batch);
+}
+
+DetectionLosses FasterRcnn::losses(const DetectionBatch& batch, const AnchorTargets& targets) {
+  check_detection_images(batch.images, batch.places);
   const std::vector<at::Tensor> maps = levels(batch.images);
   const DenseOutputs first = rpn_->forward(maps);
-  const DenseLosses of_anchors = rpn_->losses(first, batch);
+  const DenseLosses of_first = rpn_->losses(first, targets);
   std::vector<at::Tensor> proposals;
   for (const Proposals& found : rpn_->proposals(first, batch.places, options_.rpn.train))
     proposals.push_back(found.boxes);
   const RoiLosses of_regions = roi_->losses(maps, roi_->samples(proposals, batch), batch);
-  DetectionLosses all{{{"loss_rpn_cls", at::stack(of_anchors.scores).sum()},
-                       {"loss_rpn_bbox", at::stack(of_anchors.boxes).sum()},
+  DetectionLosses all{{{"loss_rpn_cls", at::stack(of_first.scores).sum()},
+                       {"loss_rpn_bbox", at::stack(of_first.boxes).sum()},
                        {"loss_cls", of_regions.box.classes},
                        {"loss_bbox", of_regions.box.boxes}},
                       {{"acc", of_regions.box.accuracy}}};
   if (outlines_objects()) all.losses.push_back({"loss_mask", of_regions.mask});
   return all;
+}
+
+std::vector<std::string> FasterRcnn::loss_names() const {
+  std::vector<std::string> names{"loss_rpn_cls", "loss_rpn_bbox", "loss_cls", "loss_bbox"};
+  if (outlines_objects()) names.emplace_back("loss_mask");
+  names.emplace_back("acc");
+  return names;
 }
 
 std::vector<Detections> FasterRcnn::detect(const at::Tensor& images, const std::vector<DetectionImage>& places,

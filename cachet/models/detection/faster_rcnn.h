@@ -32,7 +32,10 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
   /// Throws c10::Error where strides of backbone, anchors and regions do not agree.
   FasterRcnn(const std::shared_ptr<FeaturePyramid>& backbone, const RegionDetectorOptions& options);
 
-  DetectionLosses losses(const DetectionBatch& batch) override;
+  using ObjectDetector::losses;
+  AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const override;
+  DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) override;
+  std::vector<std::string> loss_names() const override;
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
                                  DetectionFrame frame = DetectionFrame::original) override;
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/models/detection/dense_targets.h"
 #include "cachet/models/detection/detection_sample.h"
 #include "cachet/models/vision/feature_pyramid.h"
 
@@ -13,9 +14,18 @@ namespace cachet::models {
 /// A model that finds objects: a pyramid of maps, and heads that look at all of them.
 class ObjectDetector : public virtual ImageModel {
  public:
-  /// Losses by name, as the head's authors call them ("loss_rpn_cls"). Throws c10::Error where targets are of other
-  /// shapes, number or classes than the images and the model ask for.
-  virtual DetectionLosses losses(const DetectionBatch& batch) = 0;
+  /// The training targets of the anchors of a batch whose images are padded to `size`. Reads places, objects and
+  /// priorities, not `batch.images`. Throws c10::Error if objects have other shapes, number or classes than the model
+  /// asks for.
+  virtual AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const = 0;
+  /// Losses by name, as the head's authors call them ("loss_rpn_cls"). Losses of anchors are divided by the divisor of
+  /// `targets`, losses of proposals by the batch's own counts. Throws c10::Error if `targets` belong to other images.
+  virtual DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) = 0;
+  /// The losses of a batch that is a whole step. Throws what both functions throw.
+  DetectionLosses losses(const DetectionBatch& batch);
+
+  /// The names of what losses() gives, losses and measures in their order.
+  virtual std::vector<std::string> loss_names() const = 0;
 
   /// What is on images (B, C, H, W): one Detections an image. In evaluation mode, as box_scores(): throws c10::Error in
   /// training, whose passes draw and change norms and caches.

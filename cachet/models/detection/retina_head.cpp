@@ -70,11 +70,18 @@ DenseOutputs RetinaHead::forward(const std::vector<at::Tensor>& levels) const {
   return out;
 }
 
-DenseLosses RetinaHead::losses(const DenseOutputs& out, const DetectionBatch& batch) const {
-  const LaidAnchors anchors = lay_anchors(options_.targets.anchors, out.maps, out.deltas.front().detach());
-  const std::vector<DenseSample> samples = dense_samples(anchors, out.maps, batch, options_.targets);
+AnchorTargets RetinaHead::targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const {
+  AnchorTargets targets = lay_targets(maps, batch, options_.targets, widened(boxes_->weight.detach()));
   int64_t count = 0;
-  for (const DenseSample& sample : samples) count += std::max<int64_t>(1, sample.positives.size(0));
+  for (const DenseSample& sample : targets.samples) count += std::max<int64_t>(1, sample.positives.size(0));
+  targets.divisor = static_cast<double>(count);
+  return targets;
+}
+
+DenseLosses RetinaHead::losses(const DenseOutputs& out, const DetectionBatch& batch,
+                               const AnchorTargets& of_anchors) const {
+  check_targets_fit(of_anchors, out);
+  const auto& [maps, anchors, samples, divisor] = of_anchors;
   DenseLosses losses;
   for (size_t level = 0; level < out.maps.size(); ++level) {
     std::vector<at::Tensor> scores, labels, deltas, targets;
@@ -89,8 +96,8 @@ DenseLosses RetinaHead::losses(const DenseOutputs& out, const DetectionBatch& ba
       deltas.push_back(out.deltas[level][at].index_select(0, positives.places));
       targets.push_back(samples[image].deltas.index_select(0, positives.which));
     }
-    losses.scores.push_back(focal_loss(at::cat(scores), at::cat(labels), options_.class_loss) / count);
-    losses.boxes.push_back(box_loss(at::cat(deltas), at::cat(targets), options_.box_loss) / count);
+    losses.scores.push_back(focal_loss(at::cat(scores), at::cat(labels), options_.class_loss) / divisor);
+    losses.boxes.push_back(box_loss(at::cat(deltas), at::cat(targets), options_.box_loss) / divisor);
   }
   return losses;
 }

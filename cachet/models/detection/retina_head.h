@@ -32,8 +32,11 @@ class RetinaHead : public nn::Cloneable<RetinaHead> {
   RetinaHead(const RetinaHeadOptions& options, int64_t inputs);
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
-  /// Sums over the levels' anchors, over the number of positive ones of all images.
-  DenseLosses losses(const DenseOutputs& outputs, const DetectionBatch& batch) const;
+  /// The targets of anchors on maps of these sizes. The divisor is the number of positive anchors, at least one for
+  /// each image.
+  AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
+  /// Sums over the levels' anchors, over the divisor.
+  DenseLosses losses(const DenseOutputs& outputs, const DetectionBatch& batch, const AnchorTargets& targets) const;
   std::vector<Detections> detections(const DenseOutputs& outputs, const std::vector<DetectionImage>& places,
                                      DetectionFrame frame) const;
 

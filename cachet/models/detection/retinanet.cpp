@@ -36,10 +36,15 @@ DenseOutputs RetinaNet::outputs(const at::Tensor& images) {
   return head_->forward(neck_->forward(backbone_->features(images)));
 }
 
-DetectionLosses RetinaNet::losses(const DetectionBatch& batch) {
-  check_detection_batch(batch, classes(), /*draws=*/false);
-  const DenseLosses of_anchors = head_->losses(outputs(batch.images), batch);
-  return {{{"loss_cls", at::stack(of_anchors.scores).sum()}, {"loss_bbox", at::stack(of_anchors.boxes).sum()}}, {}};
+AnchorTargets RetinaNet::anchor_targets(const DetectionBatch& batch, const ImageSize& size) const {
+  check_detection_targets(batch, classes(), /*draws=*/false);
+  return head_->targets(level_maps(options_.head.targets.anchors.strides, size), batch);
+}
+
+DetectionLosses RetinaNet::losses(const DetectionBatch& batch, const AnchorTargets& targets) {
+  check_detection_images(batch.images, batch.places);
+  const DenseLosses losses = head_->losses(outputs(batch.images), batch, targets);
+  return {{{"loss_cls", at::stack(losses.scores).sum()}, {"loss_bbox", at::stack(losses.boxes).sum()}}, {}};
 }
 
 std::vector<Detections> RetinaNet::detect(const at::Tensor& images, const std::vector<DetectionImage>& places,

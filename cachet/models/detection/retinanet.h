@@ -28,8 +28,12 @@ class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
   /// Throws c10::Error where strides of backbone and anchors do not agree.
   RetinaNet(const std::shared_ptr<FeaturePyramid>& backbone, const RetinaNetOptions& options);
 
-  /// loss_cls and loss_bbox. All anchors take part: no priorities are asked for.
-  DetectionLosses losses(const DetectionBatch& batch) override;
+  using ObjectDetector::losses;
+  /// All anchors take part: no priorities are asked for.
+  AnchorTargets anchor_targets(const DetectionBatch& batch, const ImageSize& size) const override;
+  /// loss_cls and loss_bbox.
+  DetectionLosses losses(const DetectionBatch& batch, const AnchorTargets& targets) override;
+  std::vector<std::string> loss_names() const override { return {"loss_cls", "loss_bbox"}; }
   std::vector<Detections> detect(const at::Tensor& images, const std::vector<DetectionImage>& places,
                                  DetectionFrame frame = DetectionFrame::original) override;
 

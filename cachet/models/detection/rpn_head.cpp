@@ -80,12 +80,18 @@ DenseOutputs RpnHead::forward(const std::vector<at::Tensor>& levels) const {
   return out;
 }
 
-DenseLosses RpnHead::losses(const DenseOutputs& out, const DetectionBatch& batch) const {
-  const LaidAnchors anchors = lay_anchors(options_.targets.anchors, out.maps, out.deltas.front().detach());
-  const std::vector<DenseSample> samples = dense_samples(anchors, out.maps, batch, options_.targets);
+AnchorTargets RpnHead::targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const {
+  AnchorTargets targets = lay_targets(maps, batch, options_.targets, widened(deltas_->weight.detach()));
   int64_t count = 0;
-  for (const DenseSample& sample : samples)
+  for (const DenseSample& sample : targets.samples)
     count += std::max<int64_t>(1, sample.positives.size(0)) + std::max<int64_t>(1, sample.negatives.size(0));
+  targets.divisor = static_cast<double>(count);
+  return targets;
+}
+
+DenseLosses RpnHead::losses(const DenseOutputs& out, const AnchorTargets& of_anchors) const {
+  check_targets_fit(of_anchors, out);
+  const auto& [maps, anchors, samples, divisor] = of_anchors;
   DenseLosses losses;
   for (size_t level = 0; level < out.maps.size(); ++level) {
     std::vector<at::Tensor> scores, wanted, deltas, targets;
@@ -96,8 +102,8 @@ DenseLosses RpnHead::losses(const DenseOutputs& out, const DetectionBatch& batch
     }
     const at::Tensor score_loss =
         at::binary_cross_entropy_with_logits(at::cat(scores), at::cat(wanted), {}, {}, at::Reduction::Sum);
-    losses.scores.push_back(score_loss * (options_.score_loss_weight / static_cast<double>(count)));
-    losses.boxes.push_back(box_loss(at::cat(deltas), at::cat(targets), options_.box_loss) / count);
+    losses.scores.push_back(score_loss * (options_.score_loss_weight / divisor));
+    losses.boxes.push_back(box_loss(at::cat(deltas), at::cat(targets), options_.box_loss) / divisor);
   }
   return losses;
 }

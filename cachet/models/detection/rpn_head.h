@@ -41,8 +41,11 @@ class RpnHead : public nn::Cloneable<RpnHead> {
   RpnHead(const RpnOptions& options, int64_t inputs);
 
   DenseOutputs forward(const std::vector<at::Tensor>& levels) const;
-  /// Sums over the levels' samples, over the number of samples of all images.
-  DenseLosses losses(const DenseOutputs& outputs, const DetectionBatch& batch) const;
+  /// The targets of anchors on maps of these sizes. The divisor is the number of samples, at least one positive and one
+  /// negative for each image.
+  AnchorTargets targets(const std::vector<ImageSize>& maps, const DetectionBatch& batch) const;
+  /// Sums over the levels' samples, over the divisor.
+  DenseLosses losses(const DenseOutputs& outputs, const AnchorTargets& targets) const;
   /// For each image, without a gradient.
   std::vector<Proposals> proposals(const DenseOutputs& outputs, const std::vector<DetectionImage>& places,
                                    const ProposalLimits& limits) const;

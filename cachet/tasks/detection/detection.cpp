@@ -215,8 +215,12 @@ std::vector<std::string> Detection::data_notes() const {
 }
 
 std::unique_ptr<train::TrainingStream> Detection::training_stream(int64_t epoch, int64_t first_batch) {
-  return detection_stream(*model_, training_loader_->stream(epoch, first_batch), options_.transform.multiple,
-                          training_options_.seed, epoch * training_loader_->batches());
+  return detection_stream(*model_, training_loader_->stream(epoch, first_batch),
+                          {.multiple = options_.transform.multiple,
+                           .seed = training_options_.seed,
+                           .first_batch = epoch * training_loader_->batches(),
+                           .divisor = options_.divisor,
+                           .joint = training_options_.shard.world_size > 1});
 }
 
 int64_t Detection::window() const { return kWindowBatches * training_options_.batch_size; }

@@ -23,6 +23,8 @@ constexpr std::array<config::Choice<data::EmptyImages>, 2> kEmptyImages{
     {{"leave_out", data::EmptyImages::leave_out}, {"keep", data::EmptyImages::keep}}};
 constexpr std::array<config::Choice<data::OtherCategories>, 2> kOtherCategories{
     {{"leave_out", data::OtherCategories::leave_out}, {"refuse", data::OtherCategories::refuse}}};
+constexpr std::array<config::Choice<LossDivisor>, 2> kLossDivisors{
+    {{"step", LossDivisor::step}, {"part", LossDivisor::part}}};
 constexpr const char* kRefuseOthers = "data.other_categories=\"refuse\"";
 constexpr config::Range<int64_t> kClasses{1, 10000};
 constexpr std::array<config::Choice<bool>, 2> kEvaluatedOn{{{"validation", false}, {"training", true}}};
@@ -120,6 +122,7 @@ DetectionOptions read_detection_options(const config::View& root, data::DataRoot
   options.subset.limit = data.integer("limit", options.subset.limit, {.least = 0});
   options.subset.seed = static_cast<uint64_t>(data.integer("subset_seed", 0, {.least = 0}));
   options.loader = data::read_loader_options(data);
+  options.divisor = root.table("task").choice("loss_divisor", options.divisor, kLossDivisors);
   return options;
 }
 

@@ -13,6 +13,7 @@
 #include "cachet/data/vision/detection_transform.h"
 #include "cachet/data/vision/normalization.h"
 #include "cachet/models/detection/object_detector.h"
+#include "cachet/tasks/detection/detection_stream.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/task_kinds.h"
 
@@ -46,7 +47,7 @@ DetectorOptions read_detector_options(const config::View& root);
 std::string preparation_text(const DetectorOptions& options);
 std::string preparation_json(const DetectorOptions& options);
 
-/// What a detection recipe says besides how to train: the tables [data] and [model].
+/// What a detection recipe says besides how to train: the tables [task], [data] and [model].
 struct DetectionOptions : DetectorOptions {
   std::filesystem::path root{};
   DetectionFiles training{"annotations/instances_train.json", "images/train"};
@@ -55,12 +56,13 @@ struct DetectionOptions : DetectorOptions {
   bool on_training = false;  // key `evaluate_on`: evaluation looks at the training images, by training's rules
   bool strict_images = false;
   data::OnBadImage on_bad_image = data::OnBadImage::stop;
-  data::SubsetOptions subset{};               // of the training images; its limit also of those of validation
+  data::SubsetOptions subset{};  // of the training images; its limit also of those of validation
+  LossDivisor divisor = LossDivisor::step;
   std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, instead of subset.limit
   data::LoaderOptions loader{};
 };
 
-/// Reads [data] (with its tables transform and normalization) and [model] of a recipe.
+/// Reads [task] loss_divisor, [data] (with its tables transform and normalization) and [model] of a recipe.
 DetectionOptions read_detection_options(const config::View& root, data::DataRoot data_root = data::DataRoot::required);
 
 class DetectionPlan : public TaskPlan, public TakesRewrittenModel {

@@ -6,8 +6,12 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "cachet/geometry/mask_transforms.h"
 #include "cachet/models/detection/mask_targets.h"
@@ -39,42 +43,77 @@ at::Tensor bitmaps_of(const std::vector<RunLengths>& masks, int64_t height, int6
   return bitmaps;
 }
 
-models::DetectionTarget target_of(const data::DetectionObjects& objects, bool masks, const at::Tensor& images) {
+models::DetectionTarget target_of(const data::DetectionObjects& objects, at::Device device) {
   models::DetectionTarget target;
-  target.boxes = box_tensor(objects.boxes).to(images.device());
-  target.labels = at::tensor(objects.labels, at::kLong).to(images.device());
-  if (!objects.crowds.empty()) target.ignored = box_tensor(objects.crowds).to(images.device());
-  if (masks)
-    target.masks =
-        models::bitmap_mask_targets(bitmaps_of(objects.masks, images.size(2), images.size(3)).to(images.device()));
+  target.boxes = box_tensor(objects.boxes).to(device);
+  target.labels = at::tensor(objects.labels, at::kLong).to(device);
+  if (!objects.crowds.empty()) target.ignored = box_tensor(objects.crowds).to(device);
   return target;
 }
 
+/// A batch that was fetched, and what its anchors learn, once it is known.
+struct MicroBatch {
+  data::DetectionBatch loaded;
+  models::DetectionBatch batch{};  // without images and masks until its forward pass
+  std::optional<models::AnchorTargets> anchors{};
+  bool empty_everywhere = false;  // no process has an image of it
+
+  int64_t images() const { return std::ssize(loaded.samples); }
+};
+
 class DetectionStream : public train::TrainingStream {
  public:
-  DetectionStream(models::ObjectDetector& model, data::BatchStream<data::DetectionBatch> batches, int64_t multiple,
-                  uint64_t seed, int64_t first_step)
-      : model_(model), batches_(std::move(batches)), multiple_(multiple), seed_(seed), first_step_(first_step) {}
+  DetectionStream(models::ObjectDetector& model, data::BatchStream<data::DetectionBatch> batches,
+                  const DetectionStreamOptions& options)
+      : model_(model), batches_(std::move(batches)), options_(options) {}
+
+  bool fetch_step(int64_t micro_batches) override {
+    while (std::ssize(ahead_) < micro_batches) {
+      auto loaded = batches_.next();
+      if (!loaded) return false;
+      ahead_.push_back({*std::move(loaded)});
+    }
+    return true;
+  }
+
+  void count_step(const train::SumOverProcesses& sum) override {
+    std::vector<double> counts;  // images of each micro-batch, then what divides the losses of all anchors
+    double divisor = 0;
+    for (MicroBatch& one : ahead_) {
+      counts.push_back(static_cast<double>(one.images()));
+      if (one.images() == 0 || options_.divisor == LossDivisor::part) continue;
+      find_targets(one);
+      divisor += one.anchors->divisor;
+    }
+    counts.push_back(divisor);
+    sum(counts);
+    divisor = counts.back();
+    counts.pop_back();
+    const double images = std::accumulate(counts.begin(), counts.end(), 0.0);
+    for (size_t i = 0; i < ahead_.size(); ++i) {
+      MicroBatch& one = ahead_[i];
+      one.empty_everywhere = counts[i] == 0;
+      // The step is a mean over all images, of means over those of each part. So a part of n of N images gets n/N of
+      // the whole divisor.
+      if (one.anchors) one.anchors->divisor = divisor * static_cast<double>(one.images()) / images;
+    }
+  }
 
   bool fetch() override {
-    batch_ = batches_.next();
-    if (batch_) train::move_to(train::device_of(model_), {&batch_->images});
-    return batch_.has_value();
+    if (ahead_.empty() && !fetch_step(1)) return false;
+    now_ = std::move(ahead_.front());
+    ahead_.pop_front();
+    train::move_to(train::device_of(model_), {&now_.loaded.images});
+    return true;
   }
 
   train::StepResult forward() override {
-    if (batch_->samples.empty()) return without_images();
-    models::DetectionBatch batch;
-    batch.images = batch_->images;
-    std::vector<uint64_t> numbers;
-    for (const data::DetectionSample& sample : batch_->samples) {
-      batch.places.push_back(place_of(sample, multiple_));
-      batch.targets.push_back(target_of(sample.objects, model_.outlines_objects(), batch.images));
-      numbers.push_back(static_cast<uint64_t>(sample.index));
-    }
-    batch.priorities =
-        models::counted_priorities(seed_, static_cast<uint64_t>(first_step_ + batch_->number), std::move(numbers));
-    const models::DetectionLosses losses = model_.losses(batch);
+    if (now_.images() == 0) return without_images();
+    if (!now_.anchors) find_targets(now_);
+    models::DetectionBatch& batch = now_.batch;
+    batch.images = now_.loaded.images;
+    if (model_.outlines_objects()) add_masks(batch);
+    const models::DetectionLosses losses = model_.losses(batch, *now_.anchors);
     train::StepResult result;
     result.samples = batch.images.size(0);
     result.weight = static_cast<double>(result.samples);
@@ -88,19 +127,48 @@ class DetectionStream : public train::TrainingStream {
   }
 
  private:
-  // All images of the batch were skipped: a step of weight 0.
-  train::StepResult without_images() {
+  void find_targets(MicroBatch& one) const {
+    const at::Device device = train::device_of(model_);
+    std::vector<uint64_t> numbers;
+    for (const data::DetectionSample& sample : one.loaded.samples) {
+      one.batch.places.push_back(place_of(sample, options_.multiple));
+      one.batch.targets.push_back(target_of(sample.objects, device));
+      numbers.push_back(static_cast<uint64_t>(sample.index));
+    }
+    const auto batch = static_cast<uint64_t>(options_.first_batch + one.loaded.number);
+    one.batch.priorities = models::counted_priorities(options_.seed, batch, std::move(numbers));
+    one.anchors = model_.anchor_targets(one.batch, {one.loaded.images.size(2), one.loaded.images.size(3)});
+  }
+
+  void add_masks(models::DetectionBatch& batch) const {
+    const at::Tensor& images = batch.images;
+    for (size_t i = 0; i < batch.targets.size(); ++i) {
+      const at::Tensor bitmaps = bitmaps_of(now_.loaded.samples[i].objects.masks, images.size(2), images.size(3));
+      batch.targets[i].masks = models::bitmap_mask_targets(bitmaps.to(images.device()));
+    }
+  }
+
+  // All images of the batch were skipped: a step of weight 0. If other processes have images of it, this process takes
+  // part in what the backbone sums over the batch, forward and backward. All processes have the same metrics.
+  train::StepResult without_images() const {
+    const at::Tensor& images = now_.loaded.images;
     train::StepResult result;
-    result.loss = at::zeros({}, batch_->images.options()).requires_grad_(true) * 0;
+    result.loss = at::zeros({}, images.options()).requires_grad_(true) * 0;
+    if (!options_.joint) return result;
+    for (const std::string& name : model_.loss_names())
+      result.metrics.push_back({name, at::zeros({}, images.options()), /*count=*/0});
+    if (now_.empty_everywhere) return result;
+    const models::ImageShape shape = model_.image_shape();
+    const at::Tensor none = images.new_zeros({0, shape.channels, shape.height, shape.width});
+    for (const at::Tensor& map : model_.backbone().features(none)) result.loss = result.loss + map.sum();
     return result;
   }
 
   models::ObjectDetector& model_;
   data::BatchStream<data::DetectionBatch> batches_;
-  int64_t multiple_;
-  uint64_t seed_;
-  int64_t first_step_;
-  std::optional<data::DetectionBatch> batch_;
+  DetectionStreamOptions options_;
+  std::deque<MicroBatch> ahead_;  // fetched, and not yet gone through
+  MicroBatch now_;
 };
 
 }  // namespace
@@ -117,8 +185,8 @@ models::DetectionImage place_of(const data::DetectionSample& sample, int64_t mul
 
 std::unique_ptr<train::TrainingStream> detection_stream(models::ObjectDetector& model,
                                                         data::BatchStream<data::DetectionBatch> batches,
-                                                        int64_t multiple, uint64_t seed, int64_t first_step) {
-  return std::make_unique<DetectionStream>(model, std::move(batches), multiple, seed, first_step);
+                                                        const DetectionStreamOptions& options) {
+  return std::make_unique<DetectionStream>(model, std::move(batches), options);
 }
 
 }  // namespace cachet::tasks

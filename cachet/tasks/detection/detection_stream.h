@@ -9,13 +9,25 @@
 
 namespace cachet::tasks {
 
+/// The losses of anchors are divided by the count of the whole step (all micro-batches in all processes), or each part
+/// (a micro-batch of a process) divides by its own count.
+enum class LossDivisor { step, part };
+
 /// Where an image lies in a batch whose sides are multiples of `multiple`.
 models::DetectionImage place_of(const data::DetectionSample& sample, int64_t multiple);
 
-/// Losses of a detector over an epoch's batches. `first_step` is the number of steps before the epoch: which anchors
-/// and proposals take part is a function of seed, step and image. The model outlives the stream.
+struct DetectionStreamOptions {
+  int64_t multiple = 32;  // of the sides of a batch
+  uint64_t seed = 0;
+  int64_t first_batch = 0;  // number of the epoch's first batch in the run
+  LossDivisor divisor = LossDivisor::step;
+  bool joint = false;  // whether other processes have parts of each batch
+};
+
+/// Losses of a detector over an epoch's batches. Which anchors and proposals take part is a function of seed, number of
+/// the batch and image. The model outlives the stream.
 std::unique_ptr<train::TrainingStream> detection_stream(models::ObjectDetector& model,
                                                         data::BatchStream<data::DetectionBatch> batches,
-                                                        int64_t multiple, uint64_t seed, int64_t first_step);
+                                                        const DetectionStreamOptions& options);
 
 }  // namespace cachet::tasks

@@ -1,7 +1,11 @@
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "cachet/io/name_source.h"
 #include "cachet/models/detection/faster_rcnn.h"
@@ -43,6 +47,10 @@ TEST_P(Detectors, LearnWithAnyNormAndCache) {
         EXPECT_EQ(value.dim(), 0) << name;
         EXPECT_TRUE(std::isfinite(value.item<double>())) << name;
       }
+      std::vector<std::string> names;
+      for (const auto* values : {&losses.losses, &losses.measures})
+        for (const auto& value : *values) names.push_back(value.name);
+      EXPECT_EQ(names, model->loss_names());
       losses.sum().backward();
       EXPECT_GT(model->parameters().front().grad().abs().sum().item<double>(), 0);
     }
@@ -261,6 +269,123 @@ TEST_P(Detectors, NameWhatIsWrongWithABatch) {
   if (!GetParam().name.starts_with("retinanet"))
     refused([](auto& b) { b.priorities = {}; }, "the batch has no priorities");
   if (model->outlines_objects()) refused([](auto& b) { b.targets[0].masks = {}; }, "image 0 of the batch has no masks");
+}
+
+/// Five made-up images of one size, two of them without an object.
+struct MadeUpScenes {
+  at::Tensor images = at::randn({5, 3, 64, 64}, at::kDouble);
+  std::vector<std::vector<double>> boxes{
+      {4, 6, 40, 50, 30, 10, 62, 30, 2, 2, 20, 18}, {}, {8, 8, 56, 60}, {}, {1, 30, 33, 62}};
+
+  models::DetectionBatch part(int64_t first, int64_t count) const {
+    models::DetectionBatch batch{images.narrow(0, first, count), {}, {}, {}};
+    std::vector<uint64_t> numbers;
+    for (int64_t i = first; i < first + count; ++i) {
+      batch.places.push_back({{64, 64}, {64, 64}, {64, 64}});
+      const at::Tensor of_image = at::tensor(boxes[static_cast<size_t>(i)], at::kDouble).view({-1, 4});
+      const int64_t objects = of_image.size(0);
+      batch.targets.push_back({of_image,
+                               at::arange(objects, at::kLong) % 3,
+                               {},
+                               models::bitmap_mask_targets(at::ones({objects, 64, 64}, at::kBool))});
+      numbers.push_back(static_cast<uint64_t>(i));
+    }
+    batch.priorities = models::counted_priorities(1, 2, numbers);
+    return batch;
+  }
+};
+
+bool is_of_anchors(const std::string& loss, const std::string& detector) {
+  return detector.starts_with("retinanet") || loss.starts_with("loss_rpn_");
+}
+
+/// Losses of anchors over a step of parts, and their gradients, by name.
+std::map<std::string, at::Tensor> step_of_parts(models::ObjectDetector& model, const std::string& name,
+                                                const MadeUpScenes& scenes, const std::vector<int64_t>& sizes,
+                                                bool over_the_step) {
+  std::vector<models::DetectionBatch> parts;
+  std::vector<models::AnchorTargets> targets;
+  double divisor = 0;
+  int64_t images = 0;
+  for (const int64_t size : sizes) {
+    parts.push_back(scenes.part(images, size));
+    targets.push_back(model.anchor_targets(parts.back(), {64, 64}));
+    divisor += targets.back().divisor;
+    images += size;
+  }
+  model.zero_grad();
+  std::map<std::string, at::Tensor> all;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const double share = static_cast<double>(sizes[i]) / static_cast<double>(images);
+    if (over_the_step) targets[i].divisor = divisor * share;
+    at::Tensor sum = at::zeros({}, at::kDouble);
+    for (const auto& [loss, value] : model.losses(parts[i], targets[i]).losses) {
+      if (!is_of_anchors(loss, name)) continue;
+      sum = sum + value * share;
+      at::Tensor& total = all.emplace(loss, at::zeros({}, at::kDouble)).first->second;
+      total = total + value.detach() * share;
+    }
+    sum.backward();
+  }
+  for (const auto& parameter : model.named_parameters())
+    if (parameter.value().grad().defined()) all.emplace(parameter.key(), parameter.value().grad().clone());
+  return all;
+}
+
+// The sums of the losses and their counts are those of the whole batch, so only the order of additions in float64
+// differs.
+TEST_P(Detectors, AStepOfPartsHasTheLossesOfAnchorsOfOneBatch) {
+  constexpr double kRounding = 1e-11;
+  at::manual_seed(5);
+  const bool has_regions = !GetParam().name.starts_with("retinanet");
+  Settings settings{"stochastic_depth=0.0"};
+  if (has_regions) settings.push_back("rpn_head.sampler.neg_pos_ub=3");  // else there are 256 samples of any image
+  const auto model = built_detector(GetParam(), settings);
+  model->to(at::kDouble);
+  model->train();
+  MadeUpScenes scenes;
+  for (const bool objects : {true, false}) {
+    if (!objects) scenes.boxes.assign(5, {});
+    const auto whole = step_of_parts(*model, GetParam().name, scenes, {5}, false);
+    ASSERT_GT(whole.size(), 20U);
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{5}, {1, 1, 1, 1, 1}, {2, 3}, {1, 3, 1}}) {
+      const auto parts = step_of_parts(*model, GetParam().name, scenes, sizes, true);
+      ASSERT_EQ(parts.size(), whole.size());
+      for (const auto& [name, value] : whole) {
+        const double scale = std::max(1.0, value.abs().max().item<double>());
+        EXPECT_LE((parts.at(name) - value).abs().max().item<double>(), kRounding * scale) << name;
+        if (sizes.size() > 1) continue;
+        EXPECT_TRUE(parts.at(name).equal(value)) << name << ": not one bit differs";
+      }
+    }
+    if (!objects) continue;
+    const char* loss = has_regions ? "loss_rpn_bbox" : "loss_bbox";
+    const auto apart = step_of_parts(*model, GetParam().name, scenes, {1, 1, 1, 1, 1}, false);
+    const double ratio = apart.at(loss).item<double>() / whole.at(loss).item<double>();
+    EXPECT_GT(std::abs(ratio - 1), 0.05) << "parts that are divided by their own counts give another loss";
+  }
+}
+
+// The maps that targets are laid for are those that the model gives, whatever the size of the images.
+TEST_P(Detectors, KnowTheirMapsBeforeTheForwardPass) {
+  const auto model = built_detector(GetParam());
+  model->train();
+  const bool any_size = !GetParam().name.starts_with("mask_rcnn_pvt_tiny");  // which takes multiples of 32
+  for (const auto& [height, width] : {std::pair{64, 96}, {32, 160}, {65, 97}, {33, 70}, {31, 127}}) {
+    if (!any_size && height % 32 + width % 32 > 0) continue;
+    SCOPED_TRACE(std::to_string(height) + " x " + std::to_string(width));
+    models::DetectionBatch batch = made_up_batch();
+    batch.images = at::randn({2, 3, height, width});
+    for (auto& place : batch.places) place.resized = place.padded = {height, width};
+    batch.targets[0] = batch.targets[1];
+    EXPECT_TRUE(std::isfinite(model->losses(batch).sum().item<double>()));
+    const models::AnchorTargets other = model->anchor_targets(batch, {height + 64, width});
+    test::expect_refused([&] { model->losses(batch, other); }, "anchors were laid for maps of other sizes");
+  }
+  const models::DetectionBatch batch = made_up_batch();
+  models::AnchorTargets one = model->anchor_targets(batch, {64, 96});
+  one.samples.pop_back();
+  test::expect_refused([&] { model->losses(batch, one); }, "there are 2 images and targets of 1");
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Detectors, ::testing::ValuesIn(test::small_detectors()),

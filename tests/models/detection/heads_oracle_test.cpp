@@ -108,7 +108,7 @@ TEST(DetectionOracle, RpnHead) {
   expect_dense_outputs(out, oracle, compare);
   const auto batch = test::batch_of(oracle, {}, "");
   expect_dense_samples(head.options().targets, out, batch, oracle, "", compare);
-  const models::DenseLosses losses = head.losses(out, batch);
+  const models::DenseLosses losses = head.losses(out, head.targets(out.maps, batch));
   compare.close(at::stack(losses.scores), oracle["loss_rpn_cls"], "loss_rpn_cls");
   compare.close(at::stack(losses.boxes), oracle["loss_rpn_bbox"], "loss_rpn_bbox");
   (at::stack(losses.scores).sum() + at::stack(losses.boxes).sum()).backward();
@@ -141,7 +141,7 @@ TEST(DetectionOracle, RetinaHead) {
   expect_dense_outputs(out, oracle, compare);
   const auto batch = test::batch_of(oracle, {}, "");
   expect_dense_samples(dense_options_of(o), out, batch, oracle, "", compare);
-  const models::DenseLosses losses = head.losses(out, batch);
+  const models::DenseLosses losses = head.losses(out, batch, head.targets(out.maps, batch));
   compare.close(at::stack(losses.scores), oracle["loss_cls"], "loss_cls");
   compare.close(at::stack(losses.boxes), oracle["loss_bbox"], "loss_bbox");
   (at::stack(losses.scores).sum() + at::stack(losses.boxes).sum()).backward();
