@@ -127,8 +127,10 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
     held_out_ = open(splits == Splits::calibration ? data::SequenceSplit::train : options_.held_out, evaluated);
     if (splits == Splits::both) training_ = open(data::SequenceSplit::train, options_.corpus);
   }
-  if (held_out_)
-    data::evaluation_segments(held_out_->tokens->size(), evaluation_lanes());  // throws where it is too short
+  if (held_out_ && held_out_->tokens->size() <= options_.evaluation.lanes)
+    throw std::invalid_argument("task.evaluation.lanes = " + std::to_string(options_.evaluation.lanes) +
+                                " is too much for a text of " + std::to_string(held_out_->tokens->size()) +
+                                " tokens: choose fewer lanes");
   if (held_out_) {
     held_out_text_ = {.text = held_out_->facts.text, .bits_of = options_.evaluation.bits_of};
     held_out_text_.coded.targets.size = held_out_->facts.text;  // of made-up tokens
