@@ -118,7 +118,7 @@ Table class_table(const ConfusionMatrix& matrix, size_t most) {
     const double sum = row_sum(matrix, i);
     found[i] = sum > 0 ? count_at(matrix, i, i) / sum : 2;  // classes without samples go last
   }
-  std::vector<size_t> order(size);
+  std::vector<size_t> order(matrix.ends_with_none ? size - 1 : size);
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return found[a] < found[b]; });
   order.resize(std::min(order.size(), most));

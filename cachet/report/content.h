@@ -53,6 +53,7 @@ struct ConfusionMatrix {
   std::vector<int64_t> counts{};  // classes × classes, a row for each true class
   std::string note{};
   std::string samples = "images";  // what is counted
+  bool ends_with_none = false;     // the last name stands for no class: nothing that was missed or found
 };
 
 struct Picture {

@@ -28,6 +28,17 @@ TEST(ConfusionMatrixTest, ClassTableIsWeakestFirst) {
   EXPECT_EQ(class_table(matrix, 1).rows.size(), 1u);
 }
 
+// Of detections: 69 that meet no object, 3 dogs that were missed.
+TEST(ConfusionMatrixTest, ClassTableLeavesOutWhatIsNoClass) {
+  ConfusionMatrix matrix{"", {"cat", "dog", "nothing"}, {6, 4, 0, 1, 6, 3, 60, 9, 0}, ""};
+  matrix.ends_with_none = true;
+  const Table table = class_table(matrix, 10);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0][0].text, "cat");
+  EXPECT_EQ(table.rows[0][2].text, "9.0 %") << "6 of the 67 that were named cat";
+  EXPECT_EQ(table.rows[1][1].text, "60.0 %");
+}
+
 TEST(ConfusionMatrixTest, CellsTellTruthAndPrediction) {
   const std::string html = drawing({"m", {"cat", "dog"}, {6, 4, 1, 9}, ""});
   EXPECT_NE(html.find("cat taken for dog: 4 (40.0 %)"), std::string::npos);

@@ -233,7 +233,7 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
       report::ConfusionMatrix{"Confusion of classes", names, evaluation.confusion,
                               "Answers with a score of at least " + report::format_fixed(kShownScore, 1) +
                                   " beside the object that they overlap most, by half or more, whatever its class.",
-                              "objects"});
+                              "objects", /*ends_with_none=*/true});
   return blocks;
 }
 
