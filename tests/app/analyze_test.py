@@ -63,6 +63,15 @@ class Analyze(RunTest):
         self.assertEqual(set(self.parts("seen")), set(whole))
         self.assertTrue((self.folder / "seen/analysis.html").exists())
 
+    def test_similarity_says_what_it_leaves_out(self):
+        self.cachet("analyze", "run", "-o", "alike", "--what", "similarity", "--samples", "19")
+        one, = json.loads((self.folder / "alike/analysis.json").read_text())["analyses"]["similarity"]
+        self.assertEqual(one["samples"], 19)
+        self.assertGreater(19 % one["examples"], 0)
+        self.assertEqual(one["batches"], 19 // one["examples"])
+        self.assertIn(f"The last {19 % one['examples']} of the 19 samples do not fill a batch and are left out.",
+                      (self.folder / "alike/analysis.html").read_text())
+
     def test_runs_side_by_side(self):
         self.train("other", "--set", "train.epochs=1", "--set", "model.cache.kind=none")
         done = self.analyze("run", "other", "-o", "both")

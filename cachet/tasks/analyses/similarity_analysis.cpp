@@ -44,6 +44,18 @@ ordered_json change_over_checkpoints(AnalysedRun& run, const analysis::BlockOutp
   return changes;
 }
 
+/// Batches are of one size: a shorter last one is left out.
+std::string used_text(const ordered_json& values) {
+  const auto batches = values.at("batches").get<int64_t>(), examples = values.at("examples").get<int64_t>();
+  std::string text = "Unbiased, over " + std::to_string(batches) + (batches == 1 ? " batch of " : " batches of ") +
+                     std::to_string(examples) + " samples.";
+  const int64_t samples = values.value("samples", int64_t{0}), left_out = samples % examples;
+  if (left_out > 0)
+    text += " The last " + std::to_string(left_out) + " of the " + std::to_string(samples) +
+            " samples do not fill a batch and are left out.";
+  return text;
+}
+
 class SimilarityAnalysis final : public Analysis {
  public:
   std::string_view word() const override { return "similarity"; }
@@ -80,6 +92,7 @@ class SimilarityAnalysis final : public Analysis {
                         {"columns", columns.layers()},
                         {"batches", rows.batches()},
                         {"examples", run.options().batch},
+                        {"samples", run.samples().value_or(0)},
                         {"cka", json_of(alignment(rows, columns))}};
     if (!beside) values["checkpoints"] = change_over_checkpoints(run, rows);
     return {values.dump()};
@@ -94,12 +107,10 @@ class SimilarityAnalysis final : public Analysis {
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const std::string title = result.beside.empty() ? result.run : result.run + " and " + result.beside;
-      section.blocks.push_back(
-          report::HeatMap{title, result.beside.empty() ? "layer" : result.beside, result.run,
-                          values.at("columns").get<std::vector<std::string>>(),
-                          values.at("rows").get<std::vector<std::string>>(), matrix_in(values.at("cka")), 0.0, 1.0,
-                          "Unbiased, over " + std::to_string(values.at("batches").get<int64_t>()) + " batches of " +
-                              std::to_string(values.at("examples").get<int64_t>()) + " samples."});
+      section.blocks.push_back(report::HeatMap{title, result.beside.empty() ? "layer" : result.beside, result.run,
+                                               values.at("columns").get<std::vector<std::string>>(),
+                                               values.at("rows").get<std::vector<std::string>>(),
+                                               matrix_in(values.at("cka")), 0.0, 1.0, used_text(values)});
       if (!values.contains("checkpoints") || values.at("checkpoints").empty()) continue;
       report::LineChart change{"CKA with itself over checkpoints: " + result.run, "step", "CKA"};
       change.note = "Each layer at the checkpoints that the run keeps, with itself at the one that is analysed.";
