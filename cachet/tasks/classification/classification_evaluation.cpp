@@ -1,7 +1,7 @@
 #include "cachet/tasks/classification/classification_evaluation.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/topk.h>
+#include <ATen/ops/arange.h>
 
 #include <algorithm>
 #include <cmath>
@@ -48,8 +48,13 @@ std::vector<MeasuredSample> measured(const ClassifiedBatch& batch) {
   const at::Tensor of_label = log_probabilities.gather(1, label_column).squeeze(1);
   const auto [best, predicted] = probabilities.max(1);
   at::Tensor is_among_five;
-  if (probabilities.size(1) > kLikeliest)
-    is_among_five = (std::get<1>(at::topk(probabilities, kLikeliest, 1)) == label_column).any(1);
+  if (probabilities.size(1) > kLikeliest) {
+    // Of equal probabilities those of lower numbers come first, as for the class that is predicted.
+    const at::Tensor own = probabilities.gather(1, label_column);
+    const at::Tensor classes = at::arange(probabilities.size(1), batch.labels.options());
+    const at::Tensor first = (probabilities == own).logical_and(classes < label_column);
+    is_among_five = (probabilities > own).logical_or(first).sum(1) < kLikeliest;
+  }
   const auto labels = batch.labels.accessor<int64_t, 1>(), guesses = predicted.accessor<int64_t, 1>();
   const auto sure = best.accessor<float, 1>(), log_p = of_label.accessor<float, 1>();
   std::vector<MeasuredSample> samples;

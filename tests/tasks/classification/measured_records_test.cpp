@@ -41,6 +41,17 @@ TEST(MeasuredSamples, AreWhatLogitsSay) {
       << "five of five are no news";
 }
 
+// As from a head of zeros.
+TEST(MeasuredSamples, EqualProbabilitiesAreRankedByTheirNumbers) {
+  const at::Tensor labels = at::arange(8, at::kLong);
+  const std::vector<MeasuredSample> samples = measured({{0, 1, 2, 3, 4, 5, 6, 7}, labels, at::zeros({8, 8})});
+  for (int64_t i = 0; i < 8; ++i) {
+    const MeasuredSample& sample = samples[static_cast<size_t>(i)];
+    EXPECT_EQ(sample.sample.predicted, 0);
+    EXPECT_EQ(sample.among_five, i < 5) << i;
+  }
+}
+
 TEST(MeasuredRecords, AreReadAsTheyWereWritten) {
   const std::vector<MeasuredSample> samples{{{2, 1, 0, 0.1F}, 2.5 / 3, true}, {{0, 5, 5, 1.0F / 3}, -0.0, false}};
   MeasuredRecords six(6, 3), two(7, 3);
