@@ -24,6 +24,7 @@
 #include "cachet/report/format.h"
 #include "cachet/report/metric_description.h"
 #include "cachet/report/terminal.h"
+#include "cachet/report/uncertainty.h"
 #include "cachet/tasks/evaluated_run.h"
 #include "cachet/train/run_description.h"
 #include "cachet/train/runtime.h"
@@ -41,8 +42,15 @@ struct EvalArguments {
   bool json = false;
 };
 
-/// A row a metric, its standard error behind it: "  top1          0.8623 ± 0.0083".
-void print_metrics(const std::string& checkpoint, const train::Metrics& metrics, const std::string& samples) {
+/// What the metrics of an evaluation are, and on how many samples they were measured.
+struct Evaluated {
+  std::vector<report::MetricDescription> metrics{};
+  int64_t samples = 0;
+};
+
+/// A row for each metric, with its standard error: "  top1          0.8623 ± 0.0083".
+void print_metrics(const std::string& checkpoint, const train::Metrics& metrics, const std::string& samples,
+                   const Evaluated& evaluated) {
   constexpr size_t kLeastWidth = 13;
   const auto error_of = [&](const std::string& name) { return metrics.find(name + std::string(report::kErrorSuffix)); };
   const auto is_error = [&](const std::string& name) {
@@ -55,9 +63,11 @@ void print_metrics(const std::string& checkpoint, const train::Metrics& metrics,
   std::cout << checkpoint << ", " << samples << '\n';
   for (const auto& [name, value] : metrics) {
     if (is_error(name)) continue;
-    std::cout << "  " << name << std::string(width + 1 - name.size(), ' ') << report::format_number(value, 5);
-    if (const auto error = error_of(name)) std::cout << " ± " << report::format_number(*error, 2);
-    std::cout << '\n';
+    const bool share = report::description_of(evaluated.metrics, name).share;
+    std::cout << "  " << name << std::string(width + 1 - name.size(), ' ') << report::format_number(value, 5)
+              << report::uncertainty_text(value, error_of(name), share ? evaluated.samples : 0,
+                                          [](double number) { return report::format_number(number, 2); })
+              << '\n';
   }
 }
 
@@ -113,8 +123,23 @@ int eval_text(const EvalArguments& arguments) {
   if (all.tokens == 0) throw io::Error(arguments.text + ": holds no text");
   print_metrics(arguments.text, metrics_of_text(all),
                 std::to_string(all.tokens) + " tokens, " + std::to_string(all.coded.unknown) + " of them unknown, by " +
-                    saved.checkpoint.string());
+                    saved.checkpoint.string(),
+                {});
   return kDone;
+}
+
+/// The metrics, and of each share that has a standard error the ends of Wilson's interval.
+nlohmann::ordered_json metrics_json(const train::Metrics& metrics, const Evaluated& evaluated) {
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : metrics) {
+    values[name] = value;
+    if (!report::description_of(evaluated.metrics, name).share || evaluated.samples < 1) continue;
+    if (!metrics.find(name + std::string(report::kErrorSuffix))) continue;
+    const auto interval = report::wilson_interval(value, static_cast<double>(evaluated.samples));
+    values[name + "_lower"] = interval.lower;
+    values[name + "_upper"] = interval.upper;
+  }
+  return values;
 }
 
 /// Evaluates by records that a folder keeps, so that what is there is not done again, and writes files of results where
@@ -185,17 +210,15 @@ int run_eval(const EvalArguments& arguments) {
     if (const auto* tabulates = dynamic_cast<const tasks::TabulatesEvaluation*>(task.get()))
       std::cout << saved.checkpoint.string() << ", " << samples << '\n' << tabulates->evaluation_table();
     else
-      print_metrics(saved.checkpoint.string(), metrics, samples);
+      print_metrics(saved.checkpoint.string(), metrics, samples, {task->profile().metrics, evaluated.count});
     for (const std::string& file : written) std::cout << file << '\n';
     return kDone;
   }
-  nlohmann::ordered_json values = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : metrics) values[name] = value;
   nlohmann::ordered_json json{{"schema", kSchema},
                               {"checkpoint", saved.checkpoint.string()},
                               {task->sample_words().many, evaluated.count},
                               {"of", evaluated.split},
-                              {"metrics", std::move(values)}};
+                              {"metrics", metrics_json(metrics, {task->profile().metrics, evaluated.count})}};
   if (folder) json["files"] = written;
   print_json(json);
   return kDone;

@@ -14,6 +14,7 @@
 #include "app/training_processes.h"
 #include "cachet/nn/replicas.h"
 #include "cachet/report/format.h"
+#include "cachet/report/uncertainty.h"
 #include "cachet/train/interruption.h"
 #include "cachet/train/joint_training.h"
 #include "cachet/train/run_folder.h"
@@ -38,8 +39,9 @@ std::string deciding_text(const train::RunDescription& run, const train::Metrics
   if (!value) return "";
   if (std::isnan(*value)) return ", " + metric->title + " not measured";
   const auto error = metrics.find(metric->name + std::string(report::kErrorSuffix));
-  return ", " + metric->title + " " + report::format_value(*metric, *value) +
-         (error ? " ± " + report::format_value(*metric, *error) : "");
+  const auto text = [&](double number) { return report::format_value(*metric, number); };
+  return ", " + metric->title + " " + text(*value) +
+         report::uncertainty_text(*value, error, metric->share ? run.evaluated : 0, text);
 }
 
 int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {

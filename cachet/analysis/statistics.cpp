@@ -50,12 +50,6 @@ double welch_bound(const Sample& a, const Sample& b) {
   return student_t((x + y) * (x + y) / (x * x / (n - 1) + y * y / (m - 1))) * std::sqrt(x + y);
 }
 
-ShareInterval wilson_interval(double share, double count) {
-  const double center = (share + 0.5 / count) / (1 + 1 / count);
-  const double half = std::sqrt(share * (1 - share) / count + 0.25 / (count * count)) / (1 + 1 / count);
-  return {std::max(0.0, center - half), std::min(1.0, center + half)};
-}
-
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size() || a.size() < 2)
     throw std::invalid_argument("paired_difference: needs as many of both, two at least");

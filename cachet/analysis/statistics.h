@@ -32,13 +32,6 @@ struct Sample {
 /// equal: Welch's t-test. Both have two values at least, and one deviation at least is above 0.
 double welch_bound(const Sample& a, const Sample& b);
 
-/// Wilson's interval for a share of `count` samples that was measured as `share`: the shares whose standard errors
-/// reach the measured one.
-struct ShareInterval {
-  double lower = 0, upper = 1;
-};
-ShareInterval wilson_interval(double share, double count);
-
 /// How b differs from a, measured in pairs that share what varies otherwise, such as a seed.
 struct PairedDifference {
   size_t pairs = 0;

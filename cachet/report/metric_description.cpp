@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "cachet/report/format.h"
@@ -42,6 +44,16 @@ MetricDescription description_of(const std::vector<MetricDescription>& all, std:
   const auto found = std::ranges::find(all, name, &MetricDescription::name);
   if (found != all.end()) return *found;
   return {std::string(name), std::string(name)};
+}
+
+double best_of(const std::vector<double>& values, Better better) {
+  double best = std::numeric_limits<double>::quiet_NaN();
+  if (better == Better::neither) return best;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    if (std::isnan(best) || (better == Better::higher ? value > best : value < best)) best = value;
+  }
+  return best;
 }
 
 const MetricDescription* deciding(const std::vector<MetricDescription>& all) {

@@ -30,6 +30,7 @@ struct MetricDescription {
   std::string unit{};      // of a number that has one: "points"
   bool constant = false;   // the same at each evaluation, something to compare with: no curve is drawn of it
   bool condition = false;  // what is measured, not how well: runs that differ in it are not ranked against each other
+  bool share = false;      // of the evaluated samples, such as those that are right (report/uncertainty.h)
 
   bool operator==(const MetricDescription&) const = default;
 };
@@ -42,6 +43,9 @@ MetricDescription description_of(const std::vector<MetricDescription>& all, std:
 
 /// The one that decides, or null.
 const MetricDescription* deciding(const std::vector<MetricDescription>& all);
+
+/// The best of these values that are finite; NaN if none is, or if neither way is better.
+double best_of(const std::vector<double>& values, Better better);
 
 /// "87.4 %", "0.512", "1m05s"; `digits` of numbers that have no form of their own.
 std::string format_value(ValueForm form, double value, int digits = 6);

@@ -19,6 +19,7 @@ DescriptionJson metric_to_json(const report::MetricDescription& metric) {
   if (!metric.unit.empty()) json["unit"] = metric.unit;
   if (metric.constant) json["constant"] = true;
   if (metric.condition) json["condition"] = true;
+  if (metric.share) json["share"] = true;
   return json;
 }
 
@@ -31,7 +32,8 @@ report::MetricDescription metric_from_json(const io::JsonFields& json) {
           json.flag("decides", false),
           json.text("unit", ""),
           json.flag("constant", false),
-          json.flag("condition", false)};
+          json.flag("condition", false),
+          json.flag("share", false)};
 }
 
 /// 0 where it is missing.

@@ -1,11 +1,13 @@
 #include "cachet/train/run_report.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/format.h"
 #include "cachet/report/html.h"
 #include "cachet/report/run_page.h"
+#include "cachet/report/uncertainty.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/event_curves.h"
 #include "cachet/train/step_meter.h"
@@ -84,13 +86,13 @@ void add_deciding_facts(const RunDescription& run, const std::vector<Event>& eve
   const std::vector<double> errors =
       step_curve(events, EventKind::evaluation, metric->name + std::string(report::kErrorSuffix)).values;
   const auto text = [&](double value) { return report::format_value(*metric, value); };
-  const std::string spread = errors.empty() ? "" : " ± " + text(errors.back());
+  const std::optional<double> error = errors.empty() ? std::nullopt : std::optional(errors.back());
+  const std::string spread = report::uncertainty_text(values.back(), error, metric->share ? run.evaluated : 0, text);
   const std::string samples = run.evaluated < run.split_size ? evaluated_text(run.words, run.evaluated, run.split_size)
                                                              : "the " + run.words.held_out + " " + run.words.many;
   page.facts.push_back({report::heading(*metric), text(values.back()), "of " + samples + spread});
   if (metric->better == report::Better::neither) return;
-  const double best =
-      metric->better == report::Better::higher ? *std::ranges::max_element(values) : *std::ranges::min_element(values);
+  const double best = report::best_of(values, metric->better);
   page.facts.push_back({"Best " + metric->title, text(best), ""});
 }
 

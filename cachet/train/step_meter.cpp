@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cachet/report/format.h"
+#include "cachet/report/uncertainty.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::train {
@@ -22,7 +23,9 @@ std::string metric_text(const RunDescription& run, const Metrics& metrics, const
   const bool is_own = std::ranges::find(own, name, &report::MetricDescription::name) != own.end();
   const report::MetricDescription metric = report::description_of(is_own ? own : run.metrics, name);
   const auto error = metrics.find(name + std::string(report::kErrorSuffix));
-  return metric.title + " " + value_text(metric, value) + (error ? " ± " + value_text(metric, *error) : "");
+  const auto text = [&](double number) { return value_text(metric, number); };
+  return metric.title + " " + text(value) +
+         report::uncertainty_text(value, error, metric.share ? run.evaluated : 0, text);
 }
 
 /// Whether a name is that of another one's standard error.

@@ -74,15 +74,6 @@ TEST_F(RecordedStatistics, PairsThatDecide) {
   EXPECT_EQ(pairs_to_decide(INFINITY), 2);
 }
 
-TEST_F(RecordedStatistics, SharesOfWilson) {
-  ASSERT_GE(recorded_["shares"].size(), 20U);
-  for (const auto& each : recorded_["shares"]) {
-    const ShareInterval interval = wilson_interval(each["share"], each["count"]);
-    EXPECT_NEAR(interval.lower, each["lower"].get<double>(), 1e-12) << each;
-    EXPECT_NEAR(interval.upper, each["upper"].get<double>(), 1e-12) << each;
-  }
-}
-
 TEST_F(RecordedStatistics, PairedDifferences) {
   ASSERT_GE(recorded_["pairs"].size(), 20U);
   for (const auto& each : recorded_["pairs"]) {

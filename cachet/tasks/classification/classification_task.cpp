@@ -11,7 +11,12 @@ namespace cachet::tasks {
 
 std::vector<report::MetricDescription> classification_metrics() {
   using report::Better, report::ValueForm;
-  return {{"top1", "top-1", ValueForm::percent, Better::higher, /*decides=*/true},
+  return {{.name = "top1",
+           .title = "top-1",
+           .form = ValueForm::percent,
+           .better = Better::higher,
+           .decides = true,
+           .share = true},
           {"top5", "top-5", ValueForm::percent, Better::higher},
           {"loss", "loss", ValueForm::fixed, Better::lower}};
 }

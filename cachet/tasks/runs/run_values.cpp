@@ -5,6 +5,7 @@
 
 #include "cachet/analysis/statistics.h"
 #include "cachet/report/format.h"
+#include "cachet/report/uncertainty.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/train/event_curves.h"
 
@@ -15,16 +16,6 @@ using report::Better;
 using report::ValueForm;
 using train::Event;
 using OverSeeds = RunValue::OverSeeds;
-
-/// The best of these values that are finite; NaN if none is.
-double best_of(const std::vector<double>& values, Better better) {
-  double best = std::numeric_limits<double>::quiet_NaN();
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    if (std::isnan(best) || (better == Better::higher ? value > best : value < best)) best = value;
-  }
-  return best;
-}
 
 /// What evaluations measured: what is described in its order, then the rest.
 std::vector<report::MetricDescription> evaluated_metrics(const RunRecord& run) {
@@ -46,8 +37,9 @@ void add_evaluation(const RunRecord& run, std::vector<RunValue>& values) {
     const std::vector<double> errors =
         train::step_curve(run.events, Event::Kind::evaluation, metric.name + std::string(report::kErrorSuffix)).values;
     if (!errors.empty()) values.back().spread = errors.back();
+    if (!errors.empty() && metric.share) values.back().samples = run.description.evaluated;
     if (!metric.decides || metric.better == Better::neither) continue;
-    RunValue best = metric_value(metric, best_of(curve, metric.better));
+    RunValue best = metric_value(metric, report::best_of(curve, metric.better));
     best.name = "best " + best.name;
     best.decides = false;
     best.over_seeds = OverSeeds::best;
@@ -92,10 +84,11 @@ void add_unified_norm(const std::vector<Event>& events, std::vector<RunValue>& v
 
 RunValue over_seeds_of(const std::vector<const RunValue*>& values) {
   RunValue all = *values.front();
+  all.samples = 0;
   if (all.over_seeds == OverSeeds::best) {
     std::vector<double> numbers;
     for (const RunValue* one : values) numbers.push_back(one->value);
-    all.value = best_of(numbers, all.better);
+    all.value = report::best_of(numbers, all.better);
     return all;
   }
   // Equal values have no deviation, whatever their sum rounds to.
@@ -162,7 +155,8 @@ std::vector<RunValue> group_values(const RunGroup& group) {
 report::Metric shown(const RunValue& value) {
   std::string text = report::format_value(value.form, value.value, 6);
   if (std::isfinite(value.spread) && value.form != ValueForm::count)
-    text += " ± " + report::format_value(value.form, value.spread, 2);
+    text += report::uncertainty_text(value.value, value.spread, value.samples,
+                                     [&](double number) { return report::format_value(value.form, number, 2); });
   text += value.suffix;
   return {value.name, {text, value.value}, value.better};
 }

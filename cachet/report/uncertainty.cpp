@@ -1,0 +1,24 @@
+#include "cachet/report/uncertainty.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cachet::report {
+
+ShareInterval wilson_interval(double share, double count) {
+  const double center = (share + 0.5 / count) / (1 + 1 / count);
+  const double half = std::sqrt(share * (1 - share) / count + 0.25 / (count * count)) / (1 + 1 / count);
+  return {std::max(0.0, center - half), std::min(1.0, center + half)};
+}
+
+std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
+                             const std::function<std::string(double)>& text) {
+  if (!error) return "";
+  std::string symmetric = " ± " + text(*error);
+  if (share_of < 1 || !(value >= 0 && value <= 1)) return symmetric;
+  const ShareInterval interval = wilson_interval(value, static_cast<double>(share_of));
+  if (text(value - interval.lower) == text(*error) && text(interval.upper - value) == text(*error)) return symmetric;
+  return " (" + text(interval.lower) + " to " + text(interval.upper) + ")";
+}
+
+}  // namespace cachet::report
