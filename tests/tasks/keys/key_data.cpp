@@ -99,8 +99,11 @@ void write_sequences(const fs::path& folder) {
   for (const char* split : {"train", "val", "test"}) {
     std::ofstream out(folder / ("basic_" + std::string(split) + ".tsv"));
     out << "Source\tTarget\n";
-    for (int i = 0; i < kTexts; ++i)
-      out << "( ( ( [MIN " << i % 10 << " ) " << i * 7 % 10 << " ) ] )\t" << std::min(i % 10, i * 7 % 10) << '\n';
+    for (int i = 0; i < kTexts; ++i) {
+      std::string digit = std::to_string(i * 7 % 10);  // inside up to five lists of one
+      for (int depth = 0; depth < i % 6; ++depth) digit = "( ( [MAX " + digit + " ) ] )";
+      out << "( ( ( [MIN " << i % 10 << " ) " << digit << " ) ] )\t" << std::min(i % 10, i * 7 % 10) << '\n';
+    }
   }
   write_reviews(folder / "reviews", 40, 4);
   for (const char* split : {"train", "eval", "test"}) {

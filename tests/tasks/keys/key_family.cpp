@@ -104,7 +104,7 @@ const std::vector<KeyFamily>& key_families() {
         {"deit_distilled", vit_recipe("deit_tiny_distilled_patch16_224"), write_images_of_each_kind, of_images},
         {"pvt", pvt_recipe("pvt_tiny"), write_images_of_each_kind, of_pyramids},
         {"pvt_v2_linear", pvt_recipe("pvt_v2_b2_li"), write_images_of_each_kind, of_pyramids},
-        {"swin", swin_recipe(), write_images_of_each_kind, of_windows},
+        {"swin", swin_recipe("swin_tiny_patch4_window7_224"), write_images_of_each_kind, of_windows},
         {"t2t_performer", t2t_recipe("t2t_vit_14"), write_images_of_each_kind, of_windows},
         {"t2t_transformer", t2t_recipe("t2t_vit_t_14"), write_images_of_each_kind, of_windows},
         {"listops",
@@ -125,9 +125,9 @@ const std::vector<KeyFamily>& key_families() {
          write_pairs,
          with_two_vocabularies(of_pairs),
          {"data.shared_vocabulary=true"}},
-        {"retinanet", retinanet_recipe(), write_scenes, of_scenes},
-        {"mask_rcnn", mask_rcnn_recipe(), write_scenes, of_scenes},
-        {"faster_rcnn_swin", faster_rcnn_swin_recipe(), write_scenes, of_scenes},
+        {"retinanet", detector_recipe("retinanet_pvt_tiny_fpn"), write_scenes, of_scenes},
+        {"mask_rcnn", detector_recipe("mask_rcnn_pvt_tiny_fpn"), write_scenes, of_scenes},
+        {"faster_rcnn_swin", detector_recipe("faster_rcnn_swin_t_fpn"), write_scenes, of_scenes},
     };
   }();
   return all;

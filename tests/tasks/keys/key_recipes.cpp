@@ -25,6 +25,13 @@ classes = 4
 workers = 0
 )";
 
+constexpr const char* kSmallSwin = R"(embed_dim = 8
+depths = [1, 1, 1, 1]
+num_heads = [1, 2, 2, 4]
+window_size = 4
+mlp_ratio = 1
+)";
+
 const char* const kPairs = R"([task]
 kind = "translation"
 [task.evaluation]
@@ -109,17 +116,12 @@ std::string pair_recipe(const std::string& vocabulary) {
   return recipe.replace(recipe.find("VOCABULARY"), std::string_view("VOCABULARY").size(), vocabulary) + kOneStep;
 }
 
-std::string swin_recipe() {
+std::string swin_recipe(const std::string& name) {
   return std::string(kImages) + R"([data.resize]
 image_size = 32
 [model]
-name = "swin_tiny_patch4_window7_224"
-embed_dim = 8
-depths = [1, 1, 1, 1]
-num_heads = [1, 2, 2, 4]
-window_size = 4
-mlp_ratio = 1
-)" + kOneStep;
+name = ")" +
+         name + "\"\n" + kSmallSwin + kOneStep;
 }
 
 std::string t2t_recipe(const std::string& name) {
@@ -132,20 +134,15 @@ token_dim = 8
 )" + kOneStep;
 }
 
-std::string retinanet_recipe() {
-  return scenes("retinanet_pvt_tiny_fpn") + kSmallPyramid + kSmallNeck +
-         "[model.bbox_head]\nfeat_channels = 8\nstacked_convs = 1\n" + kOneStep;
-}
-
-std::string mask_rcnn_recipe() {
-  return scenes("mask_rcnn_pvt_tiny_fpn") + kSmallPyramid + kSmallNeck + kSmallRegions +
-         "[model.roi_head.mask_head]\nconv_out_channels = 8\nnum_convs = 1\n" + kOneStep;
-}
-
-std::string faster_rcnn_swin_recipe() {
-  return scenes("faster_rcnn_swin_t_fpn") +
-         "embed_dim = 8\ndepths = [1, 1, 1, 1]\nnum_heads = [1, 2, 2, 4]\nwindow_size = 4\nmlp_ratio = 1\n" +
-         kSmallNeck + kSmallRegions + kOneStep;
+std::string detector_recipe(const std::string& name) {
+  std::string recipe =
+      scenes(name) + (name.find("_swin_") == std::string::npos ? kSmallPyramid : kSmallSwin) + kSmallNeck;
+  if (name.starts_with("retinanet"))
+    recipe += "[model.bbox_head]\nfeat_channels = 8\nstacked_convs = 1\n";
+  else
+    recipe += kSmallRegions;
+  if (name.starts_with("mask_rcnn")) recipe += "[model.roi_head.mask_head]\nconv_out_channels = 8\nnum_convs = 1\n";
+  return recipe + kOneStep;
 }
 
 }  // namespace cachet::test
