@@ -7,7 +7,9 @@
 #include <variant>
 
 #include "app/data_command.h"
+#include "app/data_look.h"
 #include "app/json.h"
+#include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "app/text_output.h"
 #include "cachet/config/glob.h"
@@ -24,15 +26,16 @@ namespace {
 namespace fs = std::filesystem;
 
 struct DataListArguments {
-  std::string glob;
-  bool json = false, wide = false;
+  std::string glob, progress = "auto";
+  bool json = false, wide = false, quick = false;
 };
 
 /// A folder that recipes read data from.
 struct RecipeData {
   std::string kind;
   fs::path root;
-  std::string files;  // what should lie there
+  std::string files;                              // what should lie there
+  std::shared_ptr<const tasks::TaskPlan> plan{};  // of the first recipe
   std::vector<std::string> recipes{};
 };
 
@@ -55,7 +58,8 @@ std::vector<RecipeData> recipes_data() {
       const auto same = std::ranges::find_if(all, [&](const RecipeData& other) {
         return other.kind == place.kind && other.root == place.root && other.files == place.files;
       });
-      RecipeData& entry = same == all.end() ? all.emplace_back(RecipeData{place.kind, place.root, place.files}) : *same;
+      RecipeData& entry =
+          same == all.end() ? all.emplace_back(RecipeData{place.kind, place.root, place.files, plan->task}) : *same;
       entry.recipes.push_back(recipe.name);
     }
   }
@@ -78,33 +82,73 @@ std::optional<fs::path> place_of(const RecipeData& data) {
   return data::existing_data_path(data.root, data::PathKind::folder, fs::current_path());
 }
 
-nlohmann::ordered_json to_json(const std::vector<RecipeData>& all) {
+/// What lies in a folder. `look` is nothing of a folder that is not there, or that is not to be looked at.
+struct FoundData {
+  std::optional<fs::path> place;
+  std::optional<tasks::DataLook> look{};
+};
+
+/// A folder that cannot be read as the recipe says is listed all the same.
+FoundData found_data(const RecipeData& data, const DataListArguments& arguments) {
+  FoundData found{place_of(data)};
+  if (!found.place || arguments.quick) return found;
+  try {
+    found.look = look_at_data(*data.plan, arguments.progress);
+  } catch (const std::exception& error) {
+    found.look = tasks::DataLook{.not_compared = error.what()};
+  }
+  return found;
+}
+
+nlohmann::ordered_json to_json(const data::SplitOverlap& overlap) {
+  nlohmann::ordered_json json{{"split", overlap.split}, {"samples", overlap.samples}, {"shared", overlap.shared}};
+  if (overlap.shared > 0) json["first"] = {{"evaluation", overlap.evaluation}, {"training", overlap.training}};
+  return json;
+}
+
+void add_look(const tasks::DataLook& look, nlohmann::ordered_json& json) {
+  nlohmann::ordered_json& overlaps = json["overlaps"] = nlohmann::ordered_json::array();
+  for (const data::SplitOverlap& overlap : look.overlaps) overlaps.push_back(to_json(overlap));
+  if (!look.not_compared.empty()) json["not_compared"] = look.not_compared;
+  int64_t passed_over = 0;
+  for (const data::PassedOver& files : look.passed_over) passed_over += files.count();
+  json["passed_over"] = passed_over;
+}
+
+nlohmann::ordered_json to_json(const std::vector<RecipeData>& all, const DataListArguments& arguments) {
   nlohmann::ordered_json json{{"schema", kSchema}, {"data", nlohmann::ordered_json::array()}};
   for (const RecipeData& data : all) {
-    const auto place = place_of(data);
-    json["data"].push_back({{"kind", data.kind},
-                            {"root", data.root.string()},
-                            {"found", place ? nlohmann::ordered_json(place->string()) : nlohmann::ordered_json()},
-                            {"files", data.files},
-                            {"recipes", data.recipes}});
+    const auto [place, look] = found_data(data, arguments);
+    nlohmann::ordered_json& entry = json["data"].emplace_back(
+        nlohmann::ordered_json{{"kind", data.kind},
+                               {"root", data.root.string()},
+                               {"found", place ? nlohmann::ordered_json(place->string()) : nlohmann::ordered_json()},
+                               {"files", data.files},
+                               {"recipes", data.recipes}});
+    if (look) add_look(*look, entry);
   }
   return json;
 }
 
-void print_table(const std::vector<RecipeData>& all, bool wide) {
+void print_table(const std::vector<RecipeData>& all, const DataListArguments& arguments) {
   using report::Alignment;
   report::Table table;
   table.columns = {{"kind"}, {"root"}, {"recipes", Alignment::right}, {"found here"}};
   table.columns[2].importance = -1;  // how many recipes
   bool missing = false;
+  std::vector<std::string> remarks;
   for (const RecipeData& data : all) {
-    const auto place = place_of(data);
+    const auto [place, look] = found_data(data, arguments);
     missing = missing || !place;
+    if (look)
+      for (const auto& text : {tasks::overlap_text(*look), tasks::passed_over_text(*look)})
+        if (text) remarks.push_back(data.root.string() + ": " + *text);
     table.rows.push_back(
         {data.kind, data.root.string(), std::to_string(data.recipes.size()), place ? place->string() : ""});
   }
-  const report::TextForm form = printed_form(wide);
+  const report::TextForm form = printed_form(arguments.wide);
   std::cout << report::text_table(table, form);
+  for (const std::string& remark : remarks) std::cout << '\n' << report::text_paragraph(remark, form);
   if (missing)
     std::cout << '\n'
               << report::text_paragraph(
@@ -116,9 +160,9 @@ void print_table(const std::vector<RecipeData>& all, bool wide) {
 int run_data_list(const DataListArguments& arguments) {
   const std::vector<RecipeData> all = matching_data(arguments.glob);
   if (arguments.json)
-    print_json(to_json(all));
+    print_json(to_json(all, arguments));
   else
-    print_table(all, arguments.wide);
+    print_table(all, arguments);
   return kDone;
 }
 
@@ -127,8 +171,11 @@ int run_data_list(const DataListArguments& arguments) {
 Action declare_data_list(CLI::App& app) {
   auto arguments = std::make_shared<DataListArguments>();
   app.add_option("GLOB", arguments->glob, "Kinds to list, such as 'cifar*'; all without it")->type_name("");
+  app.add_flag("--quick", arguments->quick,
+               "Do not look into the folders: no samples that splits share, no files that are passed over");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
+  add_progress_option(app, arguments->progress);
   return [arguments] { return run_data_list(*arguments); };
 }
 

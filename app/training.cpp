@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "app/command.h"
+#include "app/data_look.h"
 #include "app/model_argument.h"
 #include "app/precision_note.h"
 #include "app/progress_argument.h"
@@ -64,7 +65,7 @@ void print_tried(const tasks::DryRun& dry) {
   print_line("memory", report::format_bytes(dry.memory_bytes));
 }
 
-void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs) {
+void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs, const std::string& progress) {
   const auto task = plan.build();
   plan.initialize(*task);
   const tasks::DryRun dry = tasks::dry_run(*task, plan.training);
@@ -74,6 +75,7 @@ void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs) {
                               " evaluations)");
   if (const auto note = train::slow_decay_note(train::average_options(plan.training.train), dry.total_steps))
     print_line("averages", *note);
+  if (const auto text = tasks::overlap_text(look_at_data(*plan.task, progress))) print_line("shared data", *text);
   if (runs > 1)
     print_line("all seeds", "about " + report::format_duration(static_cast<double>(runs) * dry.total_seconds()) + " (" +
                                 std::to_string(runs) + " runs)");
@@ -239,7 +241,7 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
   if (const auto why = plan.task->absent_data())
     dry_run_without_data(plan, *why);
   else
-    dry_run_with_data(plan, runs);
+    dry_run_with_data(plan, runs, arguments.progress);
   return kDone;
 }
 

@@ -23,15 +23,16 @@ std::string small_ending(const fs::path& path) {
   return ending;
 }
 
-void go_through(const fs::path& folder, const std::string& prefix, int depth, const UseFile& use) {
-  for (const auto& entry : sorted_entries(folder)) {
+void go_through(const fs::path& folder, const std::string& prefix, int depth, const UseFile& use,
+                PassedOver* passed_over) {
+  for (const auto& entry : sorted_entries(folder, passed_over)) {
     const std::string name = prefix + entry.path().filename().string();
     if (!is_folder(entry)) {
       use(entry.path(), name);
       continue;
     }
     if (depth == kMostDepth) throw io::Error(entry.path().string() + ": folders are nested too deep");
-    go_through(entry.path(), name + "/", depth + 1, use);
+    go_through(entry.path(), name + "/", depth + 1, use, passed_over);
   }
 }
 
@@ -44,13 +45,43 @@ bool has_image_name(const fs::path& path) {
 
 bool has_text_name(const fs::path& path) { return small_ending(path) == ".txt"; }
 
-std::vector<fs::directory_entry> sorted_entries(const fs::path& folder) {
+void PassedOver::add(int64_t& count, const fs::path& path) {
+  if (this->count() == 0) first_ = path;
+  ++count;
+}
+
+void PassedOver::add(const PassedOver& more) {
+  if (count() == 0) first_ = more.first_;
+  hidden_ += more.hidden_;
+  others_ += more.others_;
+}
+
+std::optional<std::string> PassedOver::note() const {
+  if (count() == 0) return std::nullopt;
+  const std::string number = std::to_string(count());
+  if (count() == 1)
+    return (hidden_ == 1 ? "1 hidden file was" : "1 file that is not " + one_ + " was") +
+           " passed over: " + first_.string();
+  std::string text = others_ == 0   ? number + " hidden files were passed over"
+                     : hidden_ == 0 ? number + " files that are not " + many_ + " were passed over"
+                                    : number + " files were passed over (" + std::to_string(hidden_) + " hidden, " +
+                                          std::to_string(others_) + " not " + many_ + ")";
+  return text + ", the first of them " + first_.string();
+}
+
+std::vector<fs::directory_entry> sorted_entries(const fs::path& folder, PassedOver* passed_over) {
   std::error_code error;
   std::vector<fs::directory_entry> entries;
+  std::vector<fs::path> hidden;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (!entry->path().filename().native().starts_with('.')) entries.push_back(*entry);
+    if (!entry->path().filename().native().starts_with('.'))
+      entries.push_back(*entry);
+    else if (passed_over)
+      hidden.push_back(entry->path());
   }
   if (error) throw io::Error(folder.string() + ": the folder cannot be read: " + error.message());
+  std::ranges::sort(hidden, {}, &fs::path::native);
+  for (const fs::path& path : hidden) passed_over->add_hidden(path);
   std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
   return entries;
 }
@@ -60,32 +91,26 @@ bool is_folder(const fs::directory_entry& entry) {
   return entry.is_directory(unreadable);
 }
 
-void for_each_file_below(const fs::path& folder, const UseFile& use) { go_through(folder, "", 0, use); }
+void for_each_file_below(const fs::path& folder, const UseFile& use, PassedOver* passed_over) {
+  go_through(folder, "", 0, use, passed_over);
+}
 
 FoundTexts text_files_below(const fs::path& folder) {
   FoundTexts found;
-  for_each_file_below(folder, [&](const fs::path& file, const std::string&) {
+  const auto use = [&](const fs::path& file, const std::string&) {
     if (has_text_name(file))
       found.files.push_back(file);
-    else if (found.others++ == 0)
-      found.first_other = file;
-  });
+    else
+      found.passed_over.add_other(file);
+  };
+  for_each_file_below(folder, use, &found.passed_over);
   if (found.files.empty()) throw io::Error(folder.string() + ": holds no .txt files");
   return found;
 }
 
 void FoundTexts::add(FoundTexts more) {
   std::ranges::move(more.files, std::back_inserter(files));
-  if (others == 0) first_other = std::move(more.first_other);
-  others += more.others;
-}
-
-std::optional<std::string> FoundTexts::note() const {
-  if (others == 0) return std::nullopt;
-  return (others == 1
-              ? "1 file that is not a .txt file was passed over: "
-              : std::to_string(others) + " files that are not .txt files were passed over, the first of them ") +
-         first_other.string();
+  passed_over.add(more.passed_over);
 }
 
 }  // namespace cachet::data

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/tasks/data_look.h"
 #include "cachet/tasks/task.h"
 #include "cachet/train/options.h"
 
@@ -46,6 +47,10 @@ class TaskPlan {
   virtual std::vector<DataPlace> data() const { return {}; }
   /// Why they cannot be read: the folder is nowhere. Nothing where there is such a folder.
   virtual std::optional<std::string> absent_data() const { return std::nullopt; }
+
+  /// Opens the splits and compares them. Nothing of a task that makes its own data, or does not know how to. Throws as
+  /// build() does for data that cannot be read.
+  virtual DataLook look_at_data(const data::LookProgress& /*progress*/) const { return {}; }
 
   /// Throws io::Error where a file that the recipe names cannot be read.
   virtual KeptFiles files_to_keep() const { return {}; }

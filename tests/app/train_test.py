@@ -59,8 +59,9 @@ class Train(RunTest):
     def test_dry_run_estimates_and_leaves_nothing(self):
         text = self.cachet("train", "tiny.toml", "--dry-run").stdout
         self.assertEqual([line.split("  ")[0] for line in text.splitlines()],
-                         ["model", "a step", "evaluation", "checkpoint", "memory", "whole run"])
+                         ["model", "a step", "evaluation", "checkpoint", "memory", "whole run", "shared data"])
         self.assertIn("36 steps, 3 evaluations", text)
+        self.assertIn("all 33 test images are also in the training data", text)
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"images", "tiny.toml"})
 
     def test_dry_run_needs_no_data(self):

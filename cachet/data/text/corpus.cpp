@@ -270,6 +270,11 @@ fs::path find_corpus_text(const fs::path& place, SequenceSplit split) {
                   names[1] + ", plain, .gz or .xz");
 }
 
+fs::path find_corpus_text(const CorpusOptions& options, SequenceSplit split, const fs::path& working_folder) {
+  const fs::path root = find_corpus_root(options, working_folder);
+  return named_by({"data.root"}, [&] { return find_corpus_text(root, split); });
+}
+
 std::string token_file_name(SequenceSplit split) { return std::string(to_string(split)) + ".tokens-cachet"; }
 
 std::string digest_of_corpus_file(const CorpusOptions& options, SequenceSplit split, const fs::path& working_folder) {

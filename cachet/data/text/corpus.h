@@ -102,6 +102,10 @@ CodedCorpus coded_text(const Corpus& corpus, const TextEncoder& encoder, CorpusT
 std::filesystem::path find_corpus_text(const std::filesystem::path& place, SequenceSplit split);
 bool has_corpus_text(const std::filesystem::path& folder, SequenceSplit split);
 
+/// The text of a split of these data. Throws io::Error where there is none.
+std::filesystem::path find_corpus_text(const CorpusOptions& options, SequenceSplit split,
+                                       const std::filesystem::path& working_folder);
+
 /// What a file of tokens of a split is called: "train.tokens-cachet".
 std::string token_file_name(SequenceSplit split);
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cachet/data/data_digest.h"
-#include "cachet/data/folder_walk.h"
 #include "cachet/data/ordered_prefetch.h"
 #include "cachet/data/text/sequence_kinds.h"
 #include "cachet/io/error.h"
@@ -43,7 +42,7 @@ FoundReviews find_reviews(const fs::path& root, const std::string& split) {
     }
     all.add(std::move(of_label));
   }
-  found.note = all.note();
+  found.passed_over = std::move(all.passed_over);
   return found;
 }
 
@@ -57,30 +56,33 @@ std::shared_ptr<const SequenceDataset> read_imdb(const fs::path& root, const std
   const auto threads = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
   struct ReadReview {
     EncodedText text;
-    std::string digest;
+    std::string digest, key;
   };
   OrderedPrefetch<ReadReview> texts(
       0, static_cast<int64_t>(reviews.size()),
       [&](int64_t i) {
         const std::string bytes = read_review(reviews[static_cast<size_t>(i)]);
-        return ReadReview{encoder.encode(bytes, rules.max_length), digest_of(bytes)};
+        return ReadReview{encoder.encode(bytes, rules.max_length), digest_of(bytes), text_key(bytes, rules)};
       },
       threads, kReviewsAhead * threads);
   SequenceBuilder builder(encoder.vocabulary(), rules);
-  if (found.note) builder.note(*found.note);
-  for (const Review& review : reviews) {
-    auto [text, digest] = *texts.next();
+  builder.pass_over(found.passed_over);
+  SequenceOrigins origins;
+  for (int64_t place = 0; const Review& review : reviews) {
+    auto [text, digest, key] = *texts.next();
+    if (rules.keep_origins) origins.files.push_back(review.path.string());
     builder.add_text(review.id);
     builder.add_text(digest);
     builder.count_replaced(text.replaced);
     try {
-      const auto number = builder.add_sequence(std::move(text.tokens));
-      number ? builder.add_sample({.tokens = *number, .label = review.label}) : builder.skip_sample();
+      const auto number = builder.add_sequence(std::move(text.tokens), std::move(key));
+      number ? builder.add_sample({.tokens = *number, .label = review.label, .place = place}) : builder.skip_sample();
     } catch (const io::Error& problem) {
       throw io::Error(review.path.string() + ": " + problem.what());
     }
+    ++place;
   }
-  return builder.finish((root / split).string(), kImdb.class_names());
+  return builder.finish((root / split).string(), kImdb.class_names(), std::move(origins));
 }
 
 }  // namespace cachet::data

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "cachet/data/folder_walk.h"
 #include "cachet/data/text/sequence_builder.h"
 #include "cachet/data/text/text_encoder.h"
 
@@ -21,11 +21,11 @@ struct Review {
 
 struct FoundReviews {
   std::vector<Review> reviews{};
-  std::optional<std::string> note{};  // for the user: files that are not reviews
+  PassedOver passed_over{"a .txt file", ".txt files"};
 };
 
 /// The .txt files below <root>/<split>/neg and pos, by label and name; `split` is "train" or "test". Hidden files are
-/// none. Throws io::Error if a folder is missing or has none.
+/// passed over. Throws io::Error if a folder is missing or has none.
 FoundReviews find_reviews(const std::filesystem::path& root, const std::string& split);
 
 /// A review's bytes. Throws io::Error beyond 1 MiB.

@@ -19,16 +19,16 @@ TsvFileName listops_file_name(const std::string& files, SequenceSplit split) {
   return {files, std::string(part) + ".tsv"};
 }
 
-TakeRow take_expressions(SequenceBuilder& builder) {
-  return [&builder](std::span<const std::string_view> fields) {
+TakeRow take_expressions(SequenceBuilder& builder, const SequenceRules& rules) {
+  return [&builder, &rules, line = int64_t{1}](std::span<const std::string_view> fields) mutable {
     for (const std::string_view field : fields) builder.add_text(field);
-    const auto number = builder.add_sequence(parse_listops(fields[0]));
-    builder.add_sample({.tokens = *number, .label = parse_label(fields[1], kListOpsClasses)});
+    const auto number = builder.add_sequence(parse_listops(fields[0]), text_key(fields[0], rules));
+    builder.add_sample({.tokens = *number, .label = parse_label(fields[1], kListOpsClasses), .place = ++line});
   };
 }
 
 std::shared_ptr<const SequenceDataset> finish_listops(SequenceBuilder& builder, const std::string& name) {
-  return builder.finish(name, kListOps.class_names());
+  return builder.finish(name, kListOps.class_names(), {.before_place = name + ":"});
 }
 
 /// One file that is written in large pieces.
@@ -67,14 +67,15 @@ class ListOpsWriter {
 std::shared_ptr<const SequenceDataset> read_listops(const io::ByteSource& source, const std::string& name,
                                                     const SequenceRules& rules) {
   SequenceBuilder builder(listops_vocabulary(), rules);
-  read_tsv(source, name, kListOpsLayout, take_expressions(builder));
+  read_tsv(source, name, kListOpsLayout, take_expressions(builder, rules));
   return finish_listops(builder, name);
 }
 
 std::shared_ptr<const SequenceDataset> read_listops_file(const std::filesystem::path& folder, const std::string& files,
                                                          SequenceSplit split, const SequenceRules& rules) {
   SequenceBuilder builder(listops_vocabulary(), rules);
-  const auto path = read_tsv_file(folder, listops_file_name(files, split), kListOpsLayout, take_expressions(builder));
+  const auto path =
+      read_tsv_file(folder, listops_file_name(files, split), kListOpsLayout, take_expressions(builder, rules));
   return finish_listops(builder, path.string());
 }
 

@@ -22,12 +22,13 @@ class MatchingReader {
       for (const std::string_view field : fields) builder_.add_text(field);
       const int label = parse_label(fields[0], kMatchingClasses);
       const auto first = sequence(fields[3]), second = sequence(fields[4]);
-      first&& second ? builder_.add_sample({*first, *second, label}) : builder_.skip_sample();
+      ++line_;
+      first&& second ? builder_.add_sample({*first, *second, label, line_}) : builder_.skip_sample();
     };
   }
 
   std::shared_ptr<const SequenceDataset> finish(const std::string& name) {
-    return builder_.finish(name, kMatching.class_names());
+    return builder_.finish(name, kMatching.class_names(), {.before_place = name + ":"});
   }
 
  private:
@@ -39,13 +40,14 @@ class MatchingReader {
     if (!is_new) return found->second;
     EncodedText encoded = encoder_.encode(text, rules_.max_length);
     builder_.count_replaced(encoded.replaced);
-    return found->second = builder_.add_sequence(std::move(encoded.tokens));
+    return found->second = builder_.add_sequence(std::move(encoded.tokens), text_key(text, rules_));
   }
 
   const TextEncoder& encoder_;
   SequenceRules rules_;
   SequenceBuilder builder_;
   std::unordered_map<std::string, Number> numbers_;  // by the text's SHA-256
+  int64_t line_ = 0;
 };
 
 }  // namespace

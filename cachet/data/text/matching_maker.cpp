@@ -86,9 +86,9 @@ std::string matching_rows(std::span<const ReviewHalves> reviews, uint64_t seed, 
 /// All reviews that can be cut and whose text was not `seen` before, in drawn order.
 std::vector<ReviewHalves> drawn_halves(const std::filesystem::path& imdb, const std::string& split, uint64_t seed,
                                        std::unordered_set<std::string>& seen, MatchingCounts& counts) {
-  FoundReviews found = find_reviews(imdb, split);
+  const FoundReviews found = find_reviews(imdb, split);
   const std::vector<Review>& reviews = found.reviews;
-  if (found.note) counts.notes.push_back(*std::move(found.note));
+  if (auto note = found.passed_over.note()) counts.notes.push_back(*std::move(note));
   std::vector<ReviewHalves> halves;
   const CounterRandom random{seed, RandomStream::pairs, split == "train" ? uint64_t{0} : uint64_t{1}, 0};
   for (const int64_t index : permutation(static_cast<int64_t>(reviews.size()), random)) {

@@ -41,9 +41,10 @@ std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,
 }
 
 std::shared_ptr<const SequenceDataset> open_sequence_dataset(const SequenceDatasetOptions& options, SequenceSplit split,
-                                                             const std::filesystem::path& working_folder) {
+                                                             const std::filesystem::path& working_folder,
+                                                             KeepOrigins keep) {
   const auto root = find_sequence_root(options, working_folder);
-  const SequenceRules rules{options.max_length, options.too_long, options.text.empty_texts};
+  const SequenceRules rules{options.max_length, options.too_long, options.text.empty_texts, keep == KeepOrigins::yes};
   const bool of_training = is_of_training_files(options, split);
   const auto open = [&] { return options.kind->open({options, split, of_training, root, working_folder, rules}); };
   auto all = options.files.empty() ? named_by({"data.root", "data.kind"}, open)

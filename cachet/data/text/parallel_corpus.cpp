@@ -27,18 +27,16 @@ std::string counted(int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-// Whether the pair that is read as that of its number is kept: each is drawn by itself, so that no other has to be read
-// first, and a smaller share is part of a larger one.
-bool is_kept(const ParallelOptions& options, int64_t pair) {
-  return options.fraction >= 1 ||
-         CounterRandom(options.subset_seed, RandomStream::subset, 0, static_cast<uint64_t>(pair))
-             .chance(options.fraction);
-}
-
 // Leaves reading when training has as many pairs as it may.
 struct EnoughPairs {};
 
 }  // namespace
+
+bool is_kept_to_train(const ParallelOptions& options, int64_t pair) {
+  return options.fraction >= 1 ||
+         CounterRandom(options.subset_seed, RandomStream::subset, 0, static_cast<uint64_t>(pair))
+             .chance(options.fraction);
+}
 
 ParallelEncoders make_parallel_encoders(const ParallelOptions& options, const std::filesystem::path& working_folder) {
   const SentenceEncoder source = make_sentence_encoder(options, ParallelSide::source, working_folder);
@@ -57,7 +55,7 @@ void ParallelCorpus::read_texts(const ParallelOptions& options, const ParallelEn
   const auto take = [&](std::string_view source, std::string_view target) {
     read.add(source).add(target);
     const int64_t place = number++;
-    if (trains && !is_kept(options, place)) return;
+    if (trains && !is_kept_to_train(options, place)) return;
     if (options.limit > 0 && kept[0]->size() >= options.limit) {
       if (trains) throw EnoughPairs();
       return;  // pairs of other splits are counted to the end
@@ -112,7 +110,7 @@ void ParallelCorpus::read_token_files(const ParallelOptions& options, const std:
       throw io::Error(each.source.string() + ": has " + counted(all[0]->size(), "sentence") + ", and " +
                       each.target.string() + " " + std::to_string(all[1]->size()) + ": they are not of the same text");
     for (int64_t i = 0; i < all[0]->size(); ++i) {
-      if (!is_kept(options, number++)) continue;
+      if (!is_kept_to_train(options, number++)) continue;
       if (options.limit > 0 && kept[0]->size() >= options.limit) break;
       ++counts_.read;
       const std::array<int64_t, 2> lengths{all[0]->length(i), all[1]->length(i)};

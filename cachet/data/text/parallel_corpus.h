@@ -23,6 +23,10 @@ struct ParallelEncoders {
 /// Throws io::Error as make_sentence_encoder does.
 ParallelEncoders make_parallel_encoders(const ParallelOptions& options, const std::filesystem::path& working_folder);
 
+/// Whether data.fraction keeps the training pair that is read as that of its number. Each is drawn by itself, so that
+/// no other has to be read first, and a smaller share is part of a larger one.
+bool is_kept_to_train(const ParallelOptions& options, int64_t pair);
+
 /// What became of the pairs of a split.
 struct PairCounts {
   int64_t read = 0;

@@ -93,9 +93,8 @@ PairGroups groups_of(const std::vector<SentencePair>& pairs, size_t by) {
   SampleGroups samples;
   std::vector<std::string> sentence(pairs.size());
   for (size_t i = 0; i < pairs.size(); ++i) {
-    std::array<std::string, 2> keys{split_key(pairs[i][0]), split_key(pairs[i][1])};
+    const std::array<std::string, 2> keys = pair_keys(split_key(pairs[i][0]), split_key(pairs[i][1]));
     sentence[i] = keys[by];
-    for (size_t side = 0; side < 2; ++side) keys[side].insert(0, side == 0 ? "0" : "1");  // of one language
     samples.add(keys);
   }
   PairGroups groups{samples.groups(), {}};

@@ -39,9 +39,10 @@ std::shared_ptr<const SequenceDataset> read_cifar10_pixels(const std::filesystem
   const auto samples = read_cifar(CifarKind::cifar10, folder, split);
   SequenceBuilder builder({kGreyValues, "pixels"}, rules);
   for (int64_t i = 0; i < samples->size(); ++i)
-    builder.add_sample(
-        {.tokens = *builder.add_sequence(pixel_tokens(samples->images().image(i))), .label = samples->labels()[i]});
-  return builder.finish(folder.string(), kCifar10Pixels.class_names());
+    builder.add_sample({.tokens = *builder.add_sequence(pixel_tokens(samples->images().image(i))),
+                        .label = samples->labels()[i],
+                        .place = i});
+  return builder.finish(folder.string(), kCifar10Pixels.class_names(), {.before_place = "image "});
 }
 
 }  // namespace cachet::data

@@ -18,6 +18,7 @@ struct SequenceRules {
   int64_t max_length = 2000;
   TooLong too_long = TooLong::truncate;
   EmptyText empty_texts = EmptyText::refuse;
+  bool keep_origins = false;  // SequenceOrigins
 };
 
 /// A sequence as the rules leave it: cut and counted where it is too long. Throws io::Error that says what is wrong
@@ -30,13 +31,13 @@ class SequenceBuilder {
   SequenceBuilder(const Vocabulary& vocabulary, const SequenceRules& rules)
       : vocabulary_(vocabulary), rules_(rules), store_(std::make_shared<TokenStore>(vocabulary.size)) {}
 
-  /// The number of the sequence; nothing where it is empty and such samples are skipped. Throws io::Error that says
-  /// what is wrong with it, not where it stands.
-  std::optional<int64_t> add_sequence(std::vector<Token> tokens);
+  /// The number of the sequence; nothing where it is empty and such samples are skipped. `text_key`: of a text, if
+  /// origins are kept. Throws io::Error that says what is wrong with it, not where it stands.
+  std::optional<int64_t> add_sequence(std::vector<Token> tokens, std::string text_key = {});
   void add_sample(const SequenceSample& sample) { samples_.push_back(sample); }
   void skip_sample() { ++counts_.skipped; }
-  /// A line for the user about the files that were read.
-  void note(std::string line) { counts_.file_note = std::move(line); }
+  /// The files that were passed over among those that were read.
+  void pass_over(const PassedOver& files) { counts_.passed_over = files; }
   void count_replaced(int64_t bytes) { counts_.replaced += bytes; }
   /// Of what a reader makes sequences of, all of it: the data set's digest has it.
   void add_text(std::string_view text) {
@@ -44,8 +45,9 @@ class SequenceBuilder {
     has_texts_ = true;
   }
 
-  /// Throws io::Error "<name>: there are no samples" where that is so.
-  std::shared_ptr<const SequenceDataset> finish(const std::string& name, std::vector<std::string> class_names);
+  /// `origins`: how samples are called. Throws io::Error "<name>: there are no samples" where that is so.
+  std::shared_ptr<const SequenceDataset> finish(const std::string& name, std::vector<std::string> class_names,
+                                                SequenceOrigins origins);
 
  private:
   Vocabulary vocabulary_;
@@ -55,6 +57,10 @@ class SequenceBuilder {
   SequenceCounts counts_;
   Fingerprint texts_;
   bool has_texts_ = false;
+  std::vector<std::string> keys_;
 };
+
+/// The key of a text for add_sequence().
+std::string text_key(std::string_view text, const SequenceRules& rules);
 
 }  // namespace cachet::data

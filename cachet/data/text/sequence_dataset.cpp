@@ -83,12 +83,30 @@ std::string SequenceDataset::fingerprint() const {
   return fingerprint.text();
 }
 
+const SequenceOrigins& SequenceDataset::origins() const {
+  if (!origins_) throw std::logic_error("the origins of the samples were not kept");
+  return *origins_;
+}
+
+std::vector<std::string> SequenceDataset::split_keys(int64_t index) const {
+  std::vector<std::string> keys;
+  for (const int64_t number : {sample(index).tokens, sample(index).second})
+    if (number >= 0) keys.push_back(origins().keys.at(static_cast<size_t>(number)));
+  return keys;
+}
+
+std::string SequenceDataset::sample_name(int64_t index) const {
+  const auto place = static_cast<size_t>(sample(index).place);
+  return origins().files.empty() ? origins().before_place + std::to_string(place) : origins().files.at(place);
+}
+
 std::shared_ptr<const SequenceDataset> SequenceDataset::with_classes(const std::vector<int64_t>& to,
                                                                      std::vector<std::string> class_names) const {
   std::vector<SequenceSample> samples = samples_;
   for (SequenceSample& sample : samples) sample.label = to.at(static_cast<size_t>(sample.label));
   auto same =
       std::make_shared<SequenceDataset>(store_, std::move(samples), vocabulary_, std::move(class_names), counts_);
+  same->origins_ = origins_;
   same->text_digest_ = text_digest_;
   same->split_size_ = split_size_;
   return same;
@@ -132,7 +150,9 @@ std::vector<std::string> describe(const SequenceCounts& counts) {
       "sequences were longer than data.max_length and cut");
   say(counts.skipped, "sample with an empty text was skipped", "samples with an empty text were skipped");
   if (counts.replaced > 0) lines.push_back(replaced_bytes_text(counts.replaced));
-  if (!counts.file_note.empty()) lines.push_back(counts.file_note);
+  if (counts.passed_over) {
+    if (auto note = counts.passed_over->note()) lines.push_back(*std::move(note));
+  }
   return lines;
 }
 

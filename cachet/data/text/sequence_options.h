@@ -72,10 +72,13 @@ std::string expected_files(const SequenceDatasetOptions& options);
 std::filesystem::path find_sequence_root(const SequenceDatasetOptions& options,
                                          const std::filesystem::path& working_folder);
 
+/// Whether a data set knows what its sequences were made of (SequenceOrigins), so that splits can be compared.
+enum class KeepOrigins { no, yes };
+
 /// Reads one split. If options.class_names is not empty, labels are the classes of that list, found by name
 /// (class_matching.h). Throws io::Error that names the file and the line or what else is wrong.
 std::shared_ptr<const SequenceDataset> open_sequence_dataset(
     const SequenceDatasetOptions& options, SequenceSplit split,
-    const std::filesystem::path& working_folder = std::filesystem::current_path());
+    const std::filesystem::path& working_folder = std::filesystem::current_path(), KeepOrigins keep = KeepOrigins::no);
 
 }  // namespace cachet::data

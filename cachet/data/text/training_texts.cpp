@@ -110,7 +110,7 @@ TrainingTexts read_training_texts(const std::vector<fs::path>& paths, int64_t mo
   if (reserved > 0)
     all.notes.push_back(std::to_string(reserved) + (reserved == 1 ? " text holds" : " texts hold") +
                         " U+2585, a character that SentencePiece reserves; it was read as a space");
-  if (auto note = found.note()) all.notes.push_back(*std::move(note));
+  if (auto note = found.passed_over.note()) all.notes.push_back(*std::move(note));
   return all;
 }
 

@@ -14,10 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> folders_in(const fs::path& split) {
+std::vector<std::string> folders_in(const fs::path& split, PassedOver* passed_over = nullptr) {
   std::vector<std::string> names;
-  for (const auto& entry : sorted_entries(split)) {
-    if (is_folder(entry)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : sorted_entries(split, passed_over)) {
+    if (is_folder(entry))
+      names.push_back(entry.path().filename().string());
+    else if (passed_over)
+      passed_over->add_other(entry.path());
   }
   if (names.empty()) throw io::Error(split.string() + ": holds no class folders");
   return names;
@@ -31,18 +34,21 @@ struct FoundFiles {
 // Goes through one split, class by class.
 class FileSearch {
  public:
-  FileSearch(bool skip_other_files, const IndexProgress& progress)
-      : skip_other_files_(skip_other_files), progress_(progress) {}
+  FileSearch(bool skip_other_files, const IndexProgress& progress, PassedOver& passed_over)
+      : skip_other_files_(skip_other_files), progress_(progress), passed_over_(passed_over) {}
 
   void add_class(const fs::path& folder, int64_t label) {
     const size_t before = found_.names.size();
     const std::string prefix = folder.filename().string() + "/";
-    for_each_file_below(folder, [&](const fs::path& file, const std::string& name) {
+    const auto use = [&](const fs::path& file, const std::string& name) {
       if (has_image_name(file))
         found_.names.push_back(prefix + name);
-      else if (!skip_other_files_ && others_++ == 0)
+      else if (skip_other_files_)
+        passed_over_.add_other(file);
+      else if (others_++ == 0)
         first_other_ = file;
-    });
+    };
+    for_each_file_below(folder, use, &passed_over_);
     if (found_.names.size() == before && others_ == 0)
       throw io::Error(folder.string() + ": the class has no JPEG or PNG files");
     found_.labels.resize(found_.names.size(), label);
@@ -63,6 +69,7 @@ class FileSearch {
  private:
   bool skip_other_files_;
   const IndexProgress& progress_;
+  PassedOver& passed_over_;
   FoundFiles found_;
   int64_t others_ = 0;
   fs::path first_other_;
@@ -116,7 +123,8 @@ std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::
     throw io::Error(folder.string() + ": there is no such folder; data." +
                     (trains ? "train_folder" : "validation_folder") + " names it");
   }
-  const std::vector<std::string> found = folders_in(folder);
+  PassedOver passed_over("a JPEG or PNG file of a class", "JPEG or PNG files of a class");
+  const std::vector<std::string> found = folders_in(folder, &passed_over);
   std::vector<std::string> names = options.class_names;
   if (names.empty()) {
     names = folders_in(splits.named_by());
@@ -128,12 +136,13 @@ std::shared_ptr<const LabelledImages> open_class_folders(const std::filesystem::
     require_all(found, names, folder);
   }
   const std::vector<int64_t> classes = match_classes(found, names, folder.string());
-  FileSearch search(options.folders.skip_other_files, progress);
+  FileSearch search(options.folders.skip_other_files, progress, passed_over);
   for (size_t i = 0; i < found.size(); ++i) search.add_class(folder / found[i], classes[i]);
   FoundFiles files = search.finish();
   const ImageFileOptions reading{options.folders.channels, options.folders.strict_images, options.orientation};
   return std::make_shared<LabelledImages>(std::make_shared<ImageFiles>(folder, std::move(files.names), reading),
-                                          ClassLabels(std::move(files.labels), std::move(names)));
+                                          ClassLabels(std::move(files.labels), std::move(names)),
+                                          std::move(passed_over));
 }
 
 }  // namespace cachet::data

@@ -158,7 +158,7 @@ std::shared_ptr<const DetectionSet> DetectionSet::subset(const std::vector<int64
 }
 
 DataDigest DetectionSet::digest() const {
-  DataDigest digest = files_.subset(kept_)->digest();
+  DataDigest digest = images()->digest();
   Fingerprint contents;
   contents.add(instances_->digest()).add(kept_);
   for (const std::string& name : class_names_) contents.add(name);

@@ -93,13 +93,15 @@ class DetectionSet {
 
   DataDigest digest() const;
   /// What a look at the files of its images shows without opening them.
-  FileFaults file_faults() const { return files_.subset(kept_)->file_faults(); }
+  FileFaults file_faults() const { return images()->file_faults(); }
   /// Of one image, its bytes with it, and of all that the file says of it.
   std::string sample_digest(int64_t index) const;
   std::string fingerprint() const;  // as version 0.1.0 made it
 
   /// All images of the file, whether or not the set has them.
   const ImageSource& files() const { return files_; }
+  /// The images of the set.
+  std::shared_ptr<const ImageSource> images() const { return files_.subset(kept_); }
 
   /// Lines for a run's notes: faults of the file, images and objects that are left out.
   std::vector<std::string> notes() const;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -56,6 +57,7 @@ class ImageFiles final : public ImageSource {
   io::DecodedImage decoded(int64_t index, const io::ImageChooser& choose) const;
   DataDigest digest() const override;
   std::string image_digest(int64_t index) const override;
+  std::optional<std::filesystem::path> file(int64_t index) const override { return path(index); }
   FileFaults file_faults() const override { return faults_of_files(folder_, names_); }
   void keep_digests() const override { digests_->keep(); }
   std::vector<int64_t> files_read() const override { return digests_->images(); }

@@ -3,7 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,8 @@ class ImageSource {
   /// Of one image: its pixels in memory; of a file its bytes, as they were read last where digests are kept and the
   /// file was read, else as they are now.
   virtual std::string image_digest(int64_t index) const = 0;
+  /// The file that an image lies in alone; nothing if it lies in memory.
+  virtual std::optional<std::filesystem::path> file(int64_t /*index*/) const { return std::nullopt; }
   /// What a look at image files shows without opening them; no files of images that are in memory.
   virtual FileFaults file_faults() const { return {}; }
   /// From now on digests of image files are taken as the files are read.

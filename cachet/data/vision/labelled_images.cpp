@@ -31,8 +31,9 @@ ClassLabels ClassLabels::subset(const std::vector<int64_t>& indices) const {
   return {std::move(labels), class_names_};
 }
 
-LabelledImages::LabelledImages(std::shared_ptr<const ImageSource> images, ClassLabels labels)
-    : images_(std::move(images)), labels_(std::move(labels)) {
+LabelledImages::LabelledImages(std::shared_ptr<const ImageSource> images, ClassLabels labels,
+                               std::optional<PassedOver> passed_over)
+    : images_(std::move(images)), labels_(std::move(labels)), passed_over_(std::move(passed_over)) {
   if (images_->size() != labels_.size()) {
     throw std::invalid_argument(std::to_string(images_->size()) + " images but " + std::to_string(labels_.size()) +
                                 " labels");
@@ -67,14 +68,14 @@ std::string LabelledImages::fingerprint() const {
 
 std::shared_ptr<const LabelledImages> LabelledImages::with_classes(const std::vector<int64_t>& to,
                                                                    std::vector<std::string> class_names) const {
-  auto same = std::make_shared<LabelledImages>(images_, labels_.with_classes(to, std::move(class_names)));
+  auto same = std::make_shared<LabelledImages>(images_, labels_.with_classes(to, std::move(class_names)), passed_over_);
   same->split_size_ = split_size_;
   return same;
 }
 
 std::shared_ptr<const LabelledImages> LabelledImages::subset(const std::vector<int64_t>& indices,
                                                              int64_t split_size) const {
-  auto part = std::make_shared<LabelledImages>(images_->subset(indices), labels_.subset(indices));
+  auto part = std::make_shared<LabelledImages>(images_->subset(indices), labels_.subset(indices), passed_over_);
   part->split_size_ = split_size;
   return part;
 }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cachet/data/folder_walk.h"
 #include "cachet/data/vision/image_source.h"
 
 namespace cachet::data {
@@ -39,8 +41,10 @@ class ClassLabels {
 /// Images with a class each.
 class LabelledImages {
  public:
-  /// Throws std::invalid_argument where there are not as many labels as images.
-  LabelledImages(std::shared_ptr<const ImageSource> images, ClassLabels labels);
+  /// `passed_over`: files of the same folders that are not among the images. Throws std::invalid_argument where there
+  /// are not as many labels as images.
+  LabelledImages(std::shared_ptr<const ImageSource> images, ClassLabels labels,
+                 std::optional<PassedOver> passed_over = std::nullopt);
 
   int64_t size() const { return labels_.size(); }
   const ImageSource& images() const { return *images_; }
@@ -60,9 +64,13 @@ class LabelledImages {
   /// How many samples the split has: more than size() if a limit left a part.
   int64_t split_size() const { return std::max(split_size_, size()); }
 
+  /// Of the whole split; nothing if its images are not files of a folder.
+  const std::optional<PassedOver>& passed_over() const { return passed_over_; }
+
  private:
   std::shared_ptr<const ImageSource> images_;
   ClassLabels labels_;
+  std::optional<PassedOver> passed_over_;
   int64_t split_size_ = 0;
 };
 

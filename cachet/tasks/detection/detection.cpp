@@ -88,26 +88,7 @@ void update(io::Sha256& hash, std::string_view text) {
 
 std::shared_ptr<const data::DetectionSet> Detection::open(const DetectionFiles& files, bool training,
                                                           int64_t limit) const {
-  const std::filesystem::path root = find_detection_root(options_);
-  const data::DetectionSetOptions set_options{
-      .class_names = options_.class_names,
-      .may_lack_classes = !training,
-      .other_categories = options_.other_categories,
-      .masks = options_.model.masks,
-      .needs_annotations = training,
-      .empty_images = training ? options_.empty_images : data::EmptyImages::keep,
-      .strict_images = options_.strict_images,
-      .orientation = options_.orientation};
-  const std::string keys = &files == &options_.training ? "data.train" : "data.validation";
-  auto set = data::open_detection_set(root / files.annotations, root / files.images, set_options, keys);
-  const data::SubsetOptions part{training ? options_.subset.fraction : 1, limit, options_.subset.seed};
-  if (const auto kept = data::kept_samples(set->size(), part, training ? 0 : 1)) set = set->subset(*kept, set->size());
-  const auto classes = static_cast<int64_t>(set->class_names().size());
-  if (classes != options_.classes)
-    throw std::invalid_argument(set->instances().name() + ": has " + std::to_string(classes) +
-                                " categories, the model " + std::to_string(options_.classes) +
-                                " classes; set data.classes, or name those that are meant in data.class_names");
-  return set;
+  return open_detection_split(options_, files, training, limit);
 }
 
 Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& training, Splits splits)

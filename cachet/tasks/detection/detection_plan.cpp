@@ -10,6 +10,7 @@
 #include "cachet/data/named_by.h"
 #include "cachet/data/vision/coco_instances.h"
 #include "cachet/data/vision/image_kinds.h"
+#include "cachet/data/vision/image_overlap.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/detection/detection.h"
@@ -131,6 +132,30 @@ std::filesystem::path find_detection_root(const DetectionOptions& options) {
                               "it should hold " + expected_detection_files(options));
 }
 
+std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options,
+                                                               const DetectionFiles& files, bool training,
+                                                               int64_t limit) {
+  const std::filesystem::path root = find_detection_root(options);
+  const data::DetectionSetOptions set_options{.class_names = options.class_names,
+                                              .may_lack_classes = !training,
+                                              .other_categories = options.other_categories,
+                                              .masks = options.model.masks,
+                                              .needs_annotations = training,
+                                              .empty_images = training ? options.empty_images : data::EmptyImages::keep,
+                                              .strict_images = options.strict_images,
+                                              .orientation = options.orientation};
+  const std::string keys = &files == &options.training ? "data.train" : "data.validation";
+  auto set = data::open_detection_set(root / files.annotations, root / files.images, set_options, keys);
+  const data::SubsetOptions part{training ? options.subset.fraction : 1, limit, options.subset.seed};
+  if (const auto kept = data::kept_samples(set->size(), part, training ? 0 : 1)) set = set->subset(*kept, set->size());
+  const auto classes = static_cast<int64_t>(set->class_names().size());
+  if (classes != options.classes)
+    throw std::invalid_argument(set->instances().name() + ": has " + std::to_string(classes) +
+                                " categories, the model " + std::to_string(options.classes) +
+                                " classes; set data.classes, or name those that are meant in data.class_names");
+  return set;
+}
+
 TaskProfile DetectionPlan::profile() const {
   return {
       "detection", {"image", "images", "img/s", "validation"}, detection_metrics(options_.model.masks), options_.model};
@@ -145,6 +170,16 @@ std::optional<std::string> DetectionPlan::absent_data() const try {
   return std::nullopt;
 } catch (const io::Error& error) {
   return error.what();
+}
+
+DataLook DetectionPlan::look_at_data(const data::LookProgress& progress) const {
+  const auto training = open_detection_split(options_, options_.training, true, options_.subset.limit);
+  if (options_.on_training) {
+    const std::string first = training->path(0).string();
+    return {.overlaps = {{"validation", "images", training->size(), training->size(), first, first}}};
+  }
+  const auto validation = open_detection_split(options_, options_.validation, false, options_.subset.limit);
+  return {.overlaps = {data::image_overlap(*training->images(), *validation->images(), "validation", progress)}};
 }
 
 KeptFiles DetectionPlan::files_to_keep() const {

@@ -75,6 +75,7 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
+  DataLook look_at_data(const data::LookProgress& progress) const override;
   /// Names of the classes, where the recipe leaves them to the file: they are part of what a model means.
   KeptFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;
@@ -90,5 +91,12 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
 
 /// The folder that data.root means. Throws io::Error.
 std::filesystem::path find_detection_root(const DetectionOptions& options);
+
+/// Opens the set of `files`, options.training or options.validation, with at most `limit` images (0: any number). If it
+/// is `training`, the rules and the share of the training images hold. Throws io::Error for files that cannot be read
+/// or lack classes, std::invalid_argument for another number of classes than the model has.
+std::shared_ptr<const data::DetectionSet> open_detection_split(const DetectionOptions& options,
+                                                               const DetectionFiles& files, bool training,
+                                                               int64_t limit);
 
 }  // namespace cachet::tasks

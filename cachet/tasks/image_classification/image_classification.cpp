@@ -127,7 +127,11 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
     if (splits == Splits::made_up)
       return std::shared_ptr<const data::LabelledImages>(std::make_shared<data::LabelledImages>(
           made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1))));
-    return data::open_dataset(dataset, split, std::filesystem::current_path(), said_now_and_then());
+    auto images = data::open_dataset(dataset, split, std::filesystem::current_path(), said_now_and_then());
+    if (images->passed_over()) {
+      if (auto line = images->passed_over()->note()) note({*std::move(line)});
+    }
+    return images;
   };
   data::DatasetOptions evaluated = options.dataset;
   evaluated.limit = options.evaluation_limit.value_or(evaluated.limit);

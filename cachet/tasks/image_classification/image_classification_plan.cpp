@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "cachet/data/vision/image_overlap.h"
 #include "cachet/deploy/session_model.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
@@ -63,6 +64,15 @@ std::optional<std::string> ImageClassificationPlan::absent_data() const try {
   return std::nullopt;
 } catch (const io::Error& error) {
   return error.what();
+}
+
+DataLook ImageClassificationPlan::look_at_data(const data::LookProgress& progress) const {
+  const auto training = data::open_dataset(options_.dataset, data::Split::train),
+             test = data::open_dataset(options_.dataset, data::Split::test);
+  DataLook look{.overlaps = {data::image_overlap(training->images(), test->images(), "test", progress)}};
+  for (const auto& split : {training, test})
+    if (split->passed_over()) look.passed_over.push_back(*split->passed_over());
+  return look;
 }
 
 KeptFiles ImageClassificationPlan::files_to_keep() const {

@@ -47,6 +47,7 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
+  DataLook look_at_data(const data::LookProgress& progress) const override;
   /// The names of the classes, if the recipe leaves them to the data: they are part of what a model means.
   KeptFiles files_to_keep() const override;
   std::vector<std::string> class_name_settings() const override;

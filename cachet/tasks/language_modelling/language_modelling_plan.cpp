@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "cachet/data/text/text_overlap.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/kept_vocabulary.h"
@@ -99,6 +100,19 @@ std::optional<std::string> LanguageModellingPlan::absent_data() const try {
   return std::nullopt;
 } catch (const io::Error& error) {
   return error.what();
+}
+
+DataLook LanguageModellingPlan::look_at_data(const data::LookProgress& progress) const {
+  const auto root = data::find_corpus_root(options_.corpus, std::filesystem::current_path());
+  const auto is_only_tokens = [&](data::SequenceSplit split) {
+    return !data::has_corpus_text(root, split) && std::filesystem::exists(root / data::token_file_name(split));
+  };
+  if (is_only_tokens(data::SequenceSplit::train) || is_only_tokens(options_.held_out))
+    return {.not_compared = kOnlyTokens};
+  std::vector<data::SequenceSplit> splits{options_.held_out};
+  for (const data::SequenceSplit other : {data::SequenceSplit::validation, data::SequenceSplit::test})
+    if (other != options_.held_out && data::has_corpus_text(root, other)) splits.push_back(other);
+  return {.overlaps = data::corpus_overlaps(options_.corpus, splits, progress)};
 }
 
 KeptFiles LanguageModellingPlan::files_to_keep() const {

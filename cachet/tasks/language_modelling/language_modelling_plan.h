@@ -52,6 +52,7 @@ class LanguageModellingPlan : public TaskPlan, public TakesRewrittenModel {
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
+  DataLook look_at_data(const data::LookProgress& progress) const override;
   std::vector<std::string> settings_for_batches_of(int64_t batch) const override;
   std::optional<int64_t> data_limit() const override { return options_.corpus.limit; }
   /// A limit counts tokens.

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "cachet/config/toml_text.h"
+#include "cachet/data/text/sequence_kinds.h"
 #include "cachet/data/text/subword_encoder.h"
+#include "cachet/data/text/text_overlap.h"
 #include "cachet/deploy/session_model.h"
 #include "cachet/io/error.h"
 #include "cachet/io/sha256.h"
@@ -55,6 +57,36 @@ std::optional<std::string> SequenceClassificationPlan::absent_data() const try {
   return std::nullopt;
 } catch (const io::Error& error) {
   return error.what();
+}
+
+DataLook SequenceClassificationPlan::look_at_data(const data::LookProgress& /*progress*/) const {
+  data::SequenceDatasetOptions dataset = options_.dataset;
+  // Texts are compared, whatever their tokens are: a subword model need not be there, and bytes are made at once.
+  dataset.text.tokens = data::TokenKind::bytes;
+  dataset.text.empty_texts = data::EmptyText::skip;
+  dataset.too_long = data::TooLong::truncate;
+  const auto open = [&](data::SequenceSplit split) {
+    return data::open_sequence_dataset(dataset, split, std::filesystem::current_path(), data::KeepOrigins::yes);
+  };
+  using enum data::SequenceSplit;
+  const auto training = open(train);
+  DataLook look;
+  const auto add = [&](const data::SequenceDataset& split) {
+    if (split.counts().passed_over) look.passed_over.push_back(*split.counts().passed_over);
+  };
+  add(*training);
+  const bool tests_validate = dataset.kind->validation_fraction && dataset.validation_fraction == 0;
+  for (const data::SequenceSplit split : {validation, test}) {
+    if (split == validation && tests_validate) continue;
+    try {
+      const auto samples = open(split);
+      if (split == test || !dataset.kind->validation_fraction) add(*samples);
+      look.overlaps.push_back(data::sequence_overlap(*training, *samples, data::to_string(split)));
+    } catch (const io::Error&) {
+      if (split == options_.held_out) throw;  // training does not need the other one
+    }
+  }
+  return look;
 }
 
 KeptFiles SequenceClassificationPlan::files_to_keep() const {

@@ -33,6 +33,7 @@ class SequenceClassificationPlan : public TaskPlan, public TakesExportedModel {
   TaskProfile profile() const override;
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
+  DataLook look_at_data(const data::LookProgress& progress) const override;
   std::optional<int64_t> data_limit() const override { return options_.dataset.limit; }
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
   void reduce() override { options_.loader.loader.workers = 0; }

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "cachet/data/text/parallel_files.h"
+#include "cachet/data/text/text_overlap.h"
 #include "cachet/io/error.h"
 #include "cachet/models/registry.h"
 #include "cachet/tasks/kept_vocabulary.h"
@@ -110,6 +112,24 @@ std::optional<std::string> TranslationPlan::absent_data() const try {
   return std::nullopt;
 } catch (const io::Error& error) {
   return error.what();
+}
+
+DataLook TranslationPlan::look_at_data(const data::LookProgress& progress) const {
+  const data::ParallelOptions& options = options_.parallel;
+  const auto root = data::find_parallel_root(options, std::filesystem::current_path());
+  const auto has_texts = [&](data::SequenceSplit split) {
+    try {
+      return !data::find_parallel_files(options, split, root).empty();
+    } catch (const io::Error&) {
+      return false;
+    }
+  };
+  if (!has_texts(data::SequenceSplit::train) && !data::find_parallel_token_files(options, root).empty())
+    return {.not_compared = kOnlyTokens};
+  std::vector<data::SequenceSplit> splits{options_.held_out};
+  for (const data::SequenceSplit other : {data::SequenceSplit::validation, data::SequenceSplit::test})
+    if (other != options_.held_out && has_texts(other)) splits.push_back(other);
+  return {.overlaps = data::parallel_overlaps(options, splits, progress)};
 }
 
 void TranslationPlan::limit_evaluation(int64_t limit) {

@@ -52,8 +52,8 @@ TEST(Imdb, ReviewsEndInTxtInAnyCaseAndAreNotHidden) {
   ASSERT_EQ(reviews->size(), 5);
   EXPECT_EQ(text_of(reviews->tokens(0)), "first");
   EXPECT_EQ(describe(reviews->counts()),
-            std::vector<std::string>{"2 files that are not .txt files were passed over, the first of them " +
-                                     (root / "train/pos/Thumbs.db").string()});
+            std::vector<std::string>{"5 files were passed over (3 hidden, 2 not .txt files), the first of them " +
+                                     (root / "train/neg/.DS_Store").string()});
   EXPECT_EQ(find_reviews(root.path(), "train").reviews[0].id, "train/neg/0_5");
 }
 

@@ -247,7 +247,7 @@ TEST(TrainingTexts, AreTheFilesOfAFolderOrTheTextsOfPairs) {
   EXPECT_EQ(complaint(folder / "empty"), (folder / "empty").string() + ": all of its texts are empty");
 }
 
-// Hidden files are not counted: macOS writes one for each file on a foreign disk.
+// macOS writes a hidden file for each file on a foreign disk.
 TEST(TrainingTexts, AreNoHiddenFilesAndHaveNoMarkInTheirMiddle) {
   const test::TemporaryDirectory folder;
   test::write_text(folder / "texts/A.TXT", "\xEF\xBB\xBFone");
@@ -256,7 +256,8 @@ TEST(TrainingTexts, AreNoHiddenFilesAndHaveNoMarkInTheirMiddle) {
   test::write_text(folder / "lines", "\xEF\xBB\xBFtwo\nthree\n");
   const TrainingTexts read = read_training_texts({folder / "texts", folder / "lines"}, 0);
   EXPECT_EQ(read.texts, (std::vector<std::string>{"one", "two", "three"}));
-  EXPECT_TRUE(read.notes.empty());
+  EXPECT_EQ(read.notes, std::vector<std::string>{"2 hidden files were passed over, the first of them " +
+                                                 (folder / "texts/._A.TXT").string()});
 }
 
 // SentencePiece leaves out a text that holds the character.

@@ -98,6 +98,22 @@ TEST_F(ClassFoldersTest, TakeNestedFoldersLinksAndEveryImageName) {
   for (int64_t i = 0; i < images->size(); ++i) EXPECT_EQ(images->images().image(i).size(0), 3);
 }
 
+TEST_F(ClassFoldersTest, CountTheFilesThatArePassedOver) {
+  EXPECT_EQ(open(Split::train, options())->passed_over()->note(), std::nullopt);
+  for (const char* name : {".DS_Store", "cat/._0.jpg", "list.txt"}) test::write_bytes(root() / "train" / name, "x");
+  const std::string first = ", the first of them " + (root() / "train/.DS_Store").string();
+  EXPECT_EQ(open(Split::train, options())->passed_over()->note(),
+            "3 files were passed over (2 hidden, 1 not JPEG or PNG files of a class)" + first);
+  test::write_bytes(root() / "train/dog/Thumbs.db", "x");
+  DatasetOptions skipping = options();
+  skipping.folders.skip_other_files = true;
+  const auto images = open(Split::train, skipping);
+  EXPECT_EQ(images->passed_over()->count(), 4);
+  EXPECT_EQ(images->subset({0})->passed_over()->count(), 4) << "of the whole split";
+  EXPECT_EQ(images->with_classes({2, 1, 0}, {"c", "b", "a"})->passed_over()->count(), 4);
+  EXPECT_EQ(open(Split::test, skipping)->passed_over()->count(), 0);
+}
+
 TEST_F(ClassFoldersTest, RefuseFilesThatAreNoImages) {
   test::write_bytes(root() / "train/cat/Thumbs.db", "x");
   EXPECT_EQ(refusal(), (root() / "train/cat/Thumbs.db").string() +
