@@ -1,5 +1,7 @@
 #include "cachet/io/tensorboard_records.h"
 
+#include <algorithm>
+
 #include "cachet/io/crc32c.h"
 #include "cachet/io/protobuf_message.h"
 
@@ -49,6 +51,29 @@ std::string framed(const ProtobufMessage& event) {
   return length + masked_checksum(length) + content + masked_checksum(content);
 }
 
+uint64_t from_little_endian(std::string_view bytes) {
+  uint64_t value = 0;
+  for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+/// Of an event as event_at() begins it; nothing of another one.
+std::optional<int64_t> step_of(std::string_view event) {
+  constexpr size_t kWallTimeBytes = 9;  // the field's key and a double
+  constexpr char kWallTimeKey = event_field::kWallTime << 3 | 1, kStepKey = event_field::kStep << 3;
+  constexpr int kMostBytes = 10;  // of a varint
+  if (event.size() < kWallTimeBytes + 2 || event[0] != kWallTimeKey || event[kWallTimeBytes] != kStepKey)
+    return std::nullopt;
+  event.remove_prefix(kWallTimeBytes + 1);
+  uint64_t step = 0;
+  for (int i = 0; i < std::min<int>(kMostBytes, static_cast<int>(event.size())); ++i) {
+    const auto byte = static_cast<unsigned char>(event[static_cast<size_t>(i)]);
+    step |= static_cast<uint64_t>(byte & 0x7F) << 7 * i;
+    if (byte < 0x80) return static_cast<int64_t>(step);
+  }
+  return std::nullopt;
+}
+
 ProtobufMessage event_at(double wall_time, int64_t step) {
   ProtobufMessage event;
   event.real(event_field::kWallTime, wall_time).integer(event_field::kStep, step);
@@ -75,6 +100,24 @@ ProtobufMessage value_of(const TensorBoardScalar& scalar) {
 }
 
 }  // namespace
+
+std::optional<int64_t> last_tensorboard_step(std::string_view file) {
+  constexpr size_t kLengthBytes = 8, kChecksumBytes = 4, kHeadBytes = kLengthBytes + kChecksumBytes;
+  std::optional<int64_t> last;
+  while (file.size() >= kHeadBytes) {
+    const std::string_view length = file.substr(0, kLengthBytes);
+    if (masked_checksum(length) != file.substr(kLengthBytes, kChecksumBytes)) break;
+    const uint64_t size = from_little_endian(length);
+    if (size > file.size() - kHeadBytes || file.size() - kHeadBytes - size < kChecksumBytes) break;
+    const std::string_view content = file.substr(kHeadBytes, size);
+    if (masked_checksum(content) != file.substr(kHeadBytes + size, kChecksumBytes)) break;
+    const auto step = step_of(content);
+    if (!step) break;
+    last = step;
+    file.remove_prefix(kHeadBytes + size + kChecksumBytes);
+  }
+  return last;
+}
 
 std::string tensorboard_version(double wall_time) {
   return framed(event_at(wall_time, 0).bytes(event_field::kFileVersion, "brain.Event:2"));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,10 @@ std::string tensorboard_version(double wall_time);
 
 /// Tells a reader that all it knows of steps from `step` on is about to be replaced.
 std::string tensorboard_session_start(double wall_time, int64_t step);
+
+/// The step of the last whole record of a file that is made of these records; nothing if it has none. What follows a
+/// record that is cut short or damaged is not read.
+std::optional<int64_t> last_tensorboard_step(std::string_view file);
 
 /// A value under a tag. Of each tag TensorBoard shows the title and the description (in Markdown) that came first; with
 /// no title it shows the tag.

@@ -146,7 +146,7 @@ class Trainer::Loop {
     if (options_.train.tensorboard) {
       std::vector<report::MetricDescription> metrics = run_.metrics;
       metrics.insert(metrics.end(), trainer_metrics().begin(), trainer_metrics().end());
-      tensorboard_.emplace(folder_.path(), folder_.recipe_text().value_or(""), metrics, history_);
+      tensorboard_.emplace(folder_.path(), folder_.recipe_text().value_or(""), metrics, history_, live_.state.step);
     }
     const int copies = options_.train.ema_decay > 0 ? 4 : 3;  // weights, two moments, averages
     store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads the event files that we write with TensorBoard's own reader.
+"""Reads the event files that we write with TensorBoard's own readers: the accumulators of its Python code, and its data server.
 
   tensorboard_differential.py build/release/tests/differential/tensorboard_sample build/release/cachet
 
@@ -15,7 +15,10 @@ import tempfile
 import time
 import unittest
 
-from tensorboard.backend.event_processing import event_accumulator, event_file_loader
+from tensorboard.backend.event_processing import event_accumulator, event_file_loader, plugin_event_accumulator
+from tensorboard.context import RequestContext
+from tensorboard.data import server_ingester
+from tensorboard.util import grpc_util
 
 SAMPLE = COMMAND = None  # set below
 RECIPE = """
@@ -46,10 +49,53 @@ def float32(value):
     return math.nan if value is None else struct.unpack("<f", struct.pack("<f", value))[0]
 
 
+def accumulator(path):
+    return event_accumulator.EventAccumulator(str(path), size_guidance={event_accumulator.SCALARS: 0,
+                                                                        event_accumulator.TENSORS: 0})
+
+
 def accumulated(path):
-    reader = event_accumulator.EventAccumulator(str(path), size_guidance={event_accumulator.SCALARS: 0,
-                                                                          event_accumulator.TENSORS: 0})
-    return reader.Reload()
+    return accumulator(path).Reload()
+
+
+class Accumulator:
+    """What other programs read event files with."""
+
+    def __init__(self, run):
+        self.reader = accumulator(run)
+
+    def points(self):
+        self.reader.Reload()
+        return {tag: [(event.step, event.value) for event in self.reader.Scalars(tag)] for tag in self.reader.Tags()["scalars"]}
+
+
+class Plugins:
+    """What a TensorBoard with --load_fast=false reads them with."""
+
+    def __init__(self, run):
+        self.reader = plugin_event_accumulator.EventAccumulator(str(run), tensor_size_guidance={"scalars": 0})
+
+    def points(self):
+        self.reader.Reload()
+        return {tag: [(event.step, event.tensor_proto.float_val[0]) for event in self.reader.Tensors(tag)]
+                for tag in self.reader.PluginTagToContent("scalars")}
+
+
+class DataServer:
+    """The program that reads them for a TensorBoard as it is started."""
+
+    def __init__(self, run):
+        self.ingester = server_ingester.SubprocessServerDataIngester(
+            server_binary=server_ingester.get_server_binary(), logdir=str(run), reload_interval=1,
+            channel_creds_type=grpc_util.ChannelCredsType.LOCAL, samples_per_plugin={"scalars": 0})
+        self.ingester.start()
+
+    def points(self):
+        runs = self.ingester.data_provider.read_scalars(RequestContext(), experiment_id="", plugin_name="scalars", downsample=10_000)
+        return {tag: [(point.step, point.value) for point in points] for tags in runs.values() for tag, points in tags.items()}
+
+    def close(self):
+        self.ingester._stdin_handle.close()  # the server ends with it; nothing public ends it before this process does
 
 
 class TensorBoard(unittest.TestCase):
@@ -90,10 +136,9 @@ class TensorBoard(unittest.TestCase):
         return subprocess.run([COMMAND, "train", "tiny.toml", "--run", "run", "--progress", "none", *words],
                               cwd=self.folder, check=True, capture_output=True)
 
-    def expect_shows_the_log(self):
+    def logged_points(self):
+        """Of each tag (time, step, value), once a step: the first."""
         run = self.folder / "run"
-        self.assertEqual(len(list(run.glob("*tfevents*"))), 1)
-        read = accumulated(run)
         expected = {}
         for line in (run / "metrics.jsonl").read_text().splitlines():
             event = json.loads(line)
@@ -105,7 +150,14 @@ class TensorBoard(unittest.TestCase):
             time = machine.pop("unix_time")
             scalars.update({"machine/" + name: value for name, value in machine.items()})
             for tag, value in scalars.items():
-                expected.setdefault(tag, []).append((time, event["step"], float32(value)))
+                points = expected.setdefault(tag, [])
+                if not points or points[-1][1] != event["step"]:
+                    points.append((time, event["step"], float32(value)))
+        return expected
+
+    def expect_shows_the_log(self):
+        read = accumulated(self.folder / "run")
+        expected = self.logged_points()
         self.assertEqual(set(read.Tags()["scalars"]), set(expected))
         self.assertIn("share/blocks.0.attn/0", expected)
         for tag, values in expected.items():
@@ -159,6 +211,71 @@ class TensorBoard(unittest.TestCase):
         self.train("--resume")
         steps = [step for _, step, _ in self.expect_shows_the_log()["training/loss"]]
         self.assertEqual(steps, list(range(1, 11)))
+
+    def kill_at(self, step, *words):
+        """Trains until so many steps are logged, and leaves no time to say goodbye."""
+        process = subprocess.Popen([COMMAND, "train", "tiny.toml", "--run", "run", "--progress", "none", *words],
+                                   cwd=self.folder, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 100
+        while max(self.logged_steps(), default=0) < step and time.monotonic() < deadline:
+            time.sleep(0.002)
+        process.kill()
+        process.communicate()
+        self.assertGreaterEqual(max(self.logged_steps()), step)
+
+    def expect_points(self, reader, seconds=0):
+        """A reader sees what metrics.jsonl has, each step of each tag once; the data server within so many seconds."""
+        expected = {tag: [(step, value) for _, step, value in points] for tag, points in self.logged_points().items()}
+        deadline = time.monotonic() + seconds
+        while (points := reader.points()) != expected and time.monotonic() < deadline:
+            time.sleep(0.2)
+        self.assertEqual(set(points), set(expected), type(reader).__name__)
+        for tag, values in expected.items():
+            self.assertEqual(points[tag], values, f"{type(reader).__name__}: {tag}")
+
+    def test_a_reader_that_was_there_before_sees_each_step_once(self):
+        self.write_data()
+        endless = ("--set", "train.epochs=1000")
+        self.kill_at(8, *endless)
+        run = self.folder / "run"
+        server = DataServer(run)
+        self.addCleanup(server.close)
+        live = [Accumulator(run), Plugins(run)]
+        for reader in live:
+            self.assertEqual([step for step, _ in reader.points()["training/loss"]][:8], list(range(1, 9)))
+        files = {path: path.read_bytes() for path in run.glob("*tfevents*")}
+        last = max(self.logged_steps())
+        # A clean stop, then two kills at once after each other, then an end; each repeats what came after its checkpoint.
+        self.train("--resume", *endless, "--set", f"train.limit={last + 4} steps")
+        for reader in live:
+            self.expect_points(reader)
+        for _ in range(2):
+            self.kill_at(max(self.logged_steps()) + 3, "--resume", *endless, "--set", "train.limit=900 steps")
+            live[0].points()  # the other one does not look in between
+        end = max(self.logged_steps()) + 5
+        self.train("--resume", *endless, "--set", f"train.limit={end} steps")
+        for path, before in files.items():
+            self.assertEqual(path.read_bytes(), before, "a file that may be read is left as it is")
+        self.assertEqual(len(list(run.glob("*tfevents*"))), 5)
+        self.assertEqual([step for _, step, _ in self.logged_points()["training/loss"]], list(range(1, end + 1)))
+        for reader in (*live, Accumulator(run), Plugins(run)):
+            self.expect_points(reader)
+        self.expect_points(server, seconds=20)
+        fresh = DataServer(run)
+        self.addCleanup(fresh.close)
+        self.expect_points(fresh, seconds=20)
+
+    def test_a_run_that_was_made_before_files_were_left(self):
+        """Version 0.1.0 wrote one file with all of the run, and a session from step 0."""
+        self.write_data()
+        self.train("--set", "train.limit=5 steps")
+        first, = (self.folder / "run").glob("*tfevents*")
+        first.rename(first.with_name("events.out.tfevents.1700000000.cachet"))
+        live = Accumulator(self.folder / "run")
+        live.points()
+        self.train("--resume")
+        self.expect_points(live)
+        self.expect_points(Plugins(self.folder / "run"))
 
 
 if __name__ == "__main__":

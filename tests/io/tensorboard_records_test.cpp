@@ -78,5 +78,21 @@ TEST(TensorBoardRecords, EveryChangedBitShows) {
   }
 }
 
+TEST(TensorBoardRecords, TheLastStepIsThatOfTheLastWholeRecord) {
+  const std::string first = tensorboard_version(1.5) + tensorboard_scalars(2.5, 300, {{"a", 1}});
+  EXPECT_EQ(last_tensorboard_step(""), std::nullopt);
+  EXPECT_EQ(last_tensorboard_step(tensorboard_version(1.5)), 0);
+  EXPECT_EQ(last_tensorboard_step(first), 300);
+  const std::string last = tensorboard_session_start(3.5, int64_t{1} << 40);
+  EXPECT_EQ(last_tensorboard_step(first + last), int64_t{1} << 40);
+  for (size_t kept = 0; kept < last.size(); ++kept)
+    EXPECT_EQ(last_tensorboard_step(first + last.substr(0, kept)), 300) << kept;
+  for (size_t place = 0; place < last.size(); ++place) {
+    std::string damaged = first + last + tensorboard_scalars(4.5, 7, {});
+    damaged[first.size() + place] ^= 0x10;
+    EXPECT_EQ(last_tensorboard_step(damaged), 300) << place;
+  }
+}
+
 }  // namespace
 }  // namespace cachet::io
