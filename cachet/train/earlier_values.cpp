@@ -11,8 +11,10 @@ struct EarlierValue {
   std::string_view key, value, meaning;
 };
 
-constexpr std::array<EarlierValue, 7> kEarlierValues{
+constexpr std::array<EarlierValue, 8> kEarlierValues{
     {{"data.orientation", "\"ignore\"", "pictures are not turned upright by their EXIF orientation"},
+     {"data.split_by", "\"samples\"",
+      "validation samples are drawn one by one, also if a sample with the same text stays in training"},
      {"model.attention.pattern_length", "\"batch\"",
       "the blocks, chunks or places of the attention follow the padded length of a batch, so that a result depends on "
       "the other samples of its batch"},

@@ -16,6 +16,8 @@ constexpr std::array<config::Choice<TooLong>, 2> kTooLong{
 constexpr std::array<config::Choice<EmptyText>, 2> kEmptyTexts{
     {{"refuse", EmptyText::refuse}, {"skip", EmptyText::skip}}};
 
+constexpr std::array<config::Choice<SplitBy>, 2> kSplitBy{{{"groups", SplitBy::groups}, {"samples", SplitBy::samples}}};
+
 constexpr int64_t kLongestSequence = int64_t{1} << 24;
 
 TextOptions read_text_options(const config::View& data) {
@@ -68,6 +70,10 @@ SequenceDatasetOptions read_sequence_dataset_options(const config::View& data) {
   if (kind.validation_fraction)
     options.validation_fraction =
         data.real("validation_fraction", *kind.validation_fraction, {.least = 0, .most = 0.9});
+  if (options.validation_fraction > 0)
+    options.split_by = data.choice("split_by", options.split_by, kSplitBy);
+  else if (kind.validation_fraction)
+    data.refuse("split_by", "is for validation_fraction above 0 only");
   return options;
 }
 

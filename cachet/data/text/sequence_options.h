@@ -23,6 +23,9 @@ enum class TooLong { truncate, refuse };
 /// What becomes of a sample with an empty text.
 enum class EmptyText { refuse, skip };
 
+/// What a split keeps together: samples that share a text (of kinds without texts, all tokens), or nothing.
+enum class SplitBy { groups, samples };
+
 enum class SequenceSplit { train, validation, test };
 const char* to_string(SequenceSplit split);  // "train", "validation", "test"
 
@@ -44,16 +47,17 @@ struct SequenceDatasetOptions {
   int64_t max_length = 2000;               // tokens of a sequence
   TooLong too_long = TooLong::truncate;
   TextOptions text{};
-  double validation_fraction = 0;  // of imdb and cifar10_pixels: share of the training samples held out; 0 = the
-                                   // test samples validate too, as in the arena's text task
-  double fraction = 1;             // share of the training samples to keep, in (0, 1]
-  int64_t limit = 0;               // at most so many samples of each split; 0 = all
-  uint64_t subset_seed = 0;        // draws what validation_fraction, fraction and limit keep
+  double validation_fraction = 0;      // of imdb and cifar10_pixels: share of the training samples held out; 0 = the
+                                       // test samples validate too, as in the arena's text task
+  SplitBy split_by = SplitBy::groups;  // what validation_fraction holds out
+  double fraction = 1;                 // share of the training samples to keep, in (0, 1]
+  int64_t limit = 0;                   // at most so many samples of each split; 0 = all
+  uint64_t subset_seed = 0;            // draws what validation_fraction, fraction and limit keep
 };
 
 /// Reads kind, root, class_names, max_length, too_long, fraction, limit and subset_seed; files (listops, matching);
-/// empty_texts, tokens, subword_model, vocabulary and vocabulary_hash (imdb, matching); validation_fraction (imdb,
-/// cifar10_pixels).
+/// empty_texts, tokens, subword_model, vocabulary and vocabulary_hash (imdb, matching); validation_fraction and,
+/// if it holds samples out, split_by (imdb, cifar10_pixels).
 SequenceDatasetOptions read_sequence_dataset_options(const config::View& data);
 
 /// What a model must know of the data before the files are seen.

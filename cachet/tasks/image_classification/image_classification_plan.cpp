@@ -67,8 +67,13 @@ std::optional<std::string> ImageClassificationPlan::absent_data() const try {
 }
 
 DataLook ImageClassificationPlan::look_at_data(const data::LookProgress& progress) const {
-  const auto training = data::open_dataset(options_.dataset, data::Split::train),
-             test = data::open_dataset(options_.dataset, data::Split::test);
+  const auto open = [&](data::Split split) {
+    const auto found = [&](int64_t files) {
+      if (progress) progress(files, 0);
+    };
+    return data::open_dataset(options_.dataset, split, std::filesystem::current_path(), found);
+  };
+  const auto training = open(data::Split::train), test = open(data::Split::test);
   DataLook look{.overlaps = {data::image_overlap(training->images(), test->images(), "test", progress)}};
   for (const auto& split : {training, test})
     if (split->passed_over()) look.passed_over.push_back(*split->passed_over());

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 
 #include "cachet/data/text/listops_file.h"
 #include "cachet/data/text/matching_maker.h"
 #include "cachet/data/text/sequence_kinds.h"
+#include "cachet/data/text/text_overlap.h"
 #include "cachet/io/error.h"
 #include "tests/data/text/review_files.h"
 #include "tests/data/vision/image_files.h"
@@ -42,13 +45,14 @@ TEST(SequenceOptions, KindsHaveDefaultsOfTheirOwn) {
   const auto pixels = sequence_options_of("kind = \"cifar10_pixels\"\nroot = \"x\"");
   EXPECT_EQ(pixels.max_length, 1024);
   EXPECT_EQ(pixels.validation_fraction, 0.1);
+  EXPECT_EQ(pixels.split_by, SplitBy::groups);
 }
 
 TEST(SequenceOptions, AreReadFromARecipe) {
   const auto options = sequence_options_of(
       "kind = \"imdb\"\nroot = \"r\"\nmax_length = 4000\ntoo_long = \"refuse\"\nempty_texts = \"skip\"\n"
       "tokens = \"subwords\"\nsubword_model = \"m\"\nvocabulary = 99\nvocabulary_hash = \"abc\"\n"
-      "validation_fraction = 0.2\nfraction = 0.5\nlimit = 10\nsubset_seed = 4");
+      "validation_fraction = 0.2\nsplit_by = \"samples\"\nfraction = 0.5\nlimit = 10\nsubset_seed = 4");
   EXPECT_EQ(options.root, "r");
   EXPECT_EQ(options.max_length, 4000);
   EXPECT_EQ(options.too_long, TooLong::refuse);
@@ -58,6 +62,7 @@ TEST(SequenceOptions, AreReadFromARecipe) {
   EXPECT_EQ(options.text.vocabulary, 99);
   EXPECT_EQ(options.text.vocabulary_hash, "abc");
   EXPECT_EQ(options.validation_fraction, 0.2);
+  EXPECT_EQ(options.split_by, SplitBy::samples);
   EXPECT_EQ(options.fraction, 0.5);
   EXPECT_EQ(options.limit, 10);
   EXPECT_EQ(options.subset_seed, 4u);
@@ -70,7 +75,7 @@ TEST(SequenceOptions, NameTheKeyThatIsWrong) {
   for (const std::string text :
        {"max_length = 0", "too_long = \"cut\"", "empty_texts = \"keep\"", "tokens = \"letters\"", "fraction = 0",
         "limit = -1", "validation_fraction = 1", "files = \"a\"", "vocabulary = 100", "subword_model = \"m\"",
-        "vocabulary_hash = \"abc\"", "subset_seed = -1"}) {
+        "vocabulary_hash = \"abc\"", "subset_seed = -1", "split_by = \"groups\""}) {
     const std::string said = sequence_problems(imdb + text);
     EXPECT_NE(said.find("recipe.toml:4"), std::string::npos) << said;
     EXPECT_NE(said.find("data." + text.substr(0, text.find(' '))), std::string::npos) << said;
@@ -131,8 +136,11 @@ TEST(OpenSequences, EveryKindOpensAsItsTraitsSay) {
   test::write_reviews(folder / "imdb", 15, 4);
   write_matching_folder(folder / "imdb", folder / "pairs", {});
   std::filesystem::create_directory(folder / "cifar");
-  for (int batch = 1; batch <= 5; ++batch)
-    test::write_bytes(folder / ("cifar/data_batch_" + std::to_string(batch) + ".bin"), test::cifar_records({{1}, {2}}));
+  const test::Bytes records = test::cifar_records(std::vector<test::Bytes>(10, {1}));
+  const size_t bytes = records.size() / 5;
+  for (size_t batch = 0; batch < 5; ++batch)
+    test::write_bytes(folder / ("cifar/data_batch_" + std::to_string(batch + 1) + ".bin"),
+                      std::span(records).subspan(batch * bytes, bytes));
   test::write_bytes(folder / "cifar/test_batch.bin", test::cifar_records({{3}}));
   const auto options = [&](const std::string& kind, const std::string& root) {
     return sequence_options_of("kind = \"" + kind + "\"\nroot = \"" + (folder / root).string() + "\"\nmax_length = 40" +
@@ -169,6 +177,52 @@ TEST(OpenSequences, ValidationIsHeldOutOfTrainingOrTheTestSplit) {
   EXPECT_EQ(reviews_of(options, SequenceSplit::validation), validation);
   options.subset_seed = 1;
   EXPECT_NE(reviews_of(options, SequenceSplit::validation), validation);
+}
+
+TEST(OpenSequences, SamplesThatShareATextAreHeldOutTogether) {
+  const test::TemporaryDirectory root;
+  test::write_reviews(root.path(), 50, 5);
+  SequenceDatasetOptions options{.kind = &kImdb, .root = root.path(), .validation_fraction = 0.3};
+  const auto parts_by = [&](SplitBy split_by) {
+    options.split_by = split_by;
+    return std::pair(reviews_of(options, SequenceSplit::train), reviews_of(options, SequenceSplit::validation));
+  };
+  EXPECT_EQ(parts_by(SplitBy::groups), parts_by(SplitBy::samples)) << "no texts are equal";
+  // Each of 20 reviews has a twin that is equal after normalisation; bytes differ.
+  for (int i = 0; i < 20; ++i) {
+    const std::string number = std::to_string(i);
+    test::write_text(root / "train/pos" / (number + "_1.txt"), "caf\u00e9 " + number);
+    test::write_text(root / "train/neg" / (number + "_1.txt"), "cafe\u0301  " + number + "\n");
+  }
+  const auto shared_by = [&](SplitBy split_by, uint64_t seed) {
+    options.split_by = split_by;
+    options.subset_seed = seed;
+    const auto open = [&](SequenceSplit split) { return open_sequence_dataset(options, split, ".", KeepOrigins::yes); };
+    const auto train = open(SequenceSplit::train), validation = open(SequenceSplit::validation);
+    EXPECT_EQ(train->size(), 98);
+    EXPECT_EQ(validation->size(), 42);
+    return sequence_overlap(*train, *validation, "validation").shared;
+  };
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    EXPECT_EQ(shared_by(SplitBy::groups, seed), 0);
+    EXPECT_GT(shared_by(SplitBy::samples, seed), 0);
+  }
+}
+
+TEST(OpenSequences, GroupsThatAreTooLargeLeaveTheSmallestToHoldOut) {
+  const test::TemporaryDirectory root;
+  for (const char* file : {"train/pos/0_1.txt", "train/pos/1_1.txt", "train/neg/0_1.txt", "train/neg/1_1.txt"})
+    test::write_text(root / file, "the same");
+  const SequenceDatasetOptions options{.kind = &kImdb, .root = root.path(), .validation_fraction = 0.1};
+  const std::array others{root / "train/pos/2_1.txt", root / "train/pos/3_1.txt", root / "train/neg/2_1.txt"};
+  for (const std::filesystem::path& file : others) test::write_text(file, "another");
+  EXPECT_EQ(open_sequence_dataset(options, SequenceSplit::validation)->size(), 3);
+  EXPECT_EQ(open_sequence_dataset(options, SequenceSplit::train)->size(), 4);
+  for (const std::filesystem::path& file : others) std::filesystem::remove(file);
+  EXPECT_NE(test::thrown_message<io::Error>([&] {
+              open_sequence_dataset(options, SequenceSplit::validation);
+            }).find("no sample can be held out"),
+            std::string::npos);
 }
 
 TEST(OpenSequences, FractionAndLimitKeepNestedParts) {
