@@ -16,9 +16,9 @@ torch::Tensor lsh_buckets(const torch::Tensor& x, const torch::Tensor& rotations
 /// (B, H, rounds, L) positions. buckets (B, H, rounds, L), padding may be undefined.
 torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& padding);
 
-/// Attends in the order of buckets: rounds follow each other and are cut into chunks of chunk_size, and chunk i of Nq
-/// attends to chunk ⌊i·Nk/Nq⌋ of the context and the one before it, the first one's being the last. Buckets decide the
-/// order and nothing else. Rounds are weighted by the softmax of their logsumexp.
+/// Attends in the order of buckets: rounds follow each other and are cut into chunks of chunk_size (the last may be
+/// shorter), and chunk i of Nq attends to chunk ⌊i·Nk/Nq⌋ of the context and the one before it, the first one's being
+/// the last. Buckets decide the order and nothing else. Rounds are weighted by the softmax of their logsumexp.
 ///
 /// If options.pattern_length is PatternLength::model, each round begins with a chunk of its own, and chunks are counted
 /// by the full lengths of the layout: chunks that are missing here count as padding, and the result is that of a
