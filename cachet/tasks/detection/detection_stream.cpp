@@ -51,7 +51,7 @@ models::DetectionTarget target_of(const data::DetectionObjects& objects, at::Dev
   return target;
 }
 
-/// A batch that was fetched, and what its anchors learn, once it is known.
+/// A fetched batch, and the targets of its anchors after they were found.
 struct MicroBatch {
   data::DetectionBatch loaded;
   models::DetectionBatch batch{};  // without images and masks until its forward pass
@@ -77,7 +77,7 @@ class DetectionStream : public train::TrainingStream {
   }
 
   void count_step(const train::SumOverProcesses& sum) override {
-    std::vector<double> counts;  // images of each micro-batch, then what divides the losses of all anchors
+    std::vector<double> counts;  // images of each micro-batch, then the divisor of the losses of all anchors
     double divisor = 0;
     for (MicroBatch& one : ahead_) {
       counts.push_back(static_cast<double>(one.images()));
@@ -93,8 +93,8 @@ class DetectionStream : public train::TrainingStream {
     for (size_t i = 0; i < ahead_.size(); ++i) {
       MicroBatch& one = ahead_[i];
       one.empty_everywhere = counts[i] == 0;
-      // The step is a mean over all images, of means over those of each part. So a part of n of N images gets n/N of
-      // the whole divisor.
+      // The trainer averages the parts by their images. So a part with n of the step's N images gets n/N of the
+      // divisor.
       if (one.anchors) one.anchors->divisor = divisor * static_cast<double>(one.images()) / images;
     }
   }
