@@ -106,13 +106,19 @@ nlohmann::ordered_json to_json(const data::SplitOverlap& overlap) {
   return json;
 }
 
+/// How many files are passed over; null of a folder that could not be looked into.
+nlohmann::ordered_json passed_over_json(const tasks::DataLook& look) {
+  if (!look.not_compared.empty()) return nullptr;
+  int64_t count = 0;
+  for (const data::PassedOver& files : look.passed_over) count += files.count();
+  return count;
+}
+
 void add_look(const tasks::DataLook& look, nlohmann::ordered_json& json) {
   nlohmann::ordered_json& overlaps = json["overlaps"] = nlohmann::ordered_json::array();
   for (const data::SplitOverlap& overlap : look.overlaps) overlaps.push_back(to_json(overlap));
   if (!look.not_compared.empty()) json["not_compared"] = look.not_compared;
-  int64_t passed_over = 0;
-  for (const data::PassedOver& files : look.passed_over) passed_over += files.count();
-  json["passed_over"] = passed_over;
+  json["passed_over"] = passed_over_json(look);
 }
 
 nlohmann::ordered_json to_json(const std::vector<RecipeData>& all, const DataListArguments& arguments) {

@@ -40,21 +40,18 @@ std::vector<fs::path> earlier_files(const fs::path& run) {
 
 /// A path that comes after those of earlier parts, also if they began within the same second or the clock was set back.
 fs::path next_path(const fs::path& run, const std::vector<fs::path>& earlier) {
-  const auto path_of = [&](int64_t seconds) {
-    char digits[24];  // of one length, so that names sort by time
-    std::snprintf(digits, sizeof digits, "%010lld", static_cast<long long>(seconds));
-    return run / std::string(kPrefix).append(digits).append(kSuffix);
-  };
+  constexpr size_t kDigits = 10;  // names of one length sort by time
   auto seconds = static_cast<int64_t>(unix_time());
   if (!earlier.empty()) {
     const std::string name = earlier.back().filename().string();
-    const std::string_view digits =
-        std::string_view(name).substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+    const std::string_view digits = std::string_view(name).substr(kPrefix.size()).substr(0, kDigits);
     int64_t last = 0;
     if (std::from_chars(digits.data(), digits.data() + digits.size(), last).ec == std::errc())
       seconds = std::max(seconds, last + 1);
   }
-  return path_of(seconds);
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "%0*lld", static_cast<int>(kDigits), static_cast<long long>(seconds));
+  return run / std::string(kPrefix).append(digits).append(kSuffix);
 }
 
 /// Whether the files have all events before a step. Each part has, as long as it logs, so the last one tells.

@@ -39,12 +39,13 @@ std::vector<int64_t> part_of_training(const SequenceDataset& all, const Sequence
   const auto drawn = std::llround(options.validation_fraction * static_cast<double>(all.size()));
   const int64_t held_out = std::clamp<int64_t>(drawn, 1, most);
   const std::vector<std::vector<int64_t>> groups = groups_of(all, options.split_by);
+  if (groups.size() < 2)
+    throw io::Error(
+        "no sample can be held out by data.validation_fraction: there are no two samples with different texts");
   std::vector<int64_t> sizes;
   for (const std::vector<int64_t>& group : groups) sizes.push_back(std::ssize(group));
-  if (groups.size() < 2)
-    throw io::Error("no sample can be held out by data.validation_fraction: the texts of all samples are equal");
   std::vector<size_t> parts = dealt_groups(sizes, {held_out}, {options.subset_seed, RandomStream::held_out, 0, 0});
-  // Where all groups are larger than the share that is held out, the smallest one is.
+  // If all groups are larger than the share, the smallest one is held out.
   if (std::ranges::find(parts, size_t{0}) == parts.end())
     parts[static_cast<size_t>(std::ranges::min_element(sizes) - sizes.begin())] = 0;
   const bool validates = split == SequenceSplit::validation;
