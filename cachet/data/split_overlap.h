@@ -25,8 +25,8 @@ struct SplitOverlap {
 using LookProgress = std::function<void(int64_t done, int64_t total)>;
 
 /// Counts evaluation samples that share a key with a training sample. The keys are those by which SampleGroups keeps
-/// samples in one split: digests of the bytes of a picture, split_key() of a text. An empty key is no key. Memory is
-/// that of the evaluation samples.
+/// samples in one split: digests of the bytes of a picture, split_key() of a text. An empty key (of a text
+/// of blanks) is not compared. Memory is that of the evaluation samples.
 class OverlapSearch {
  public:
   /// Adds the next evaluation sample. All of them come before the first training sample.

@@ -44,7 +44,7 @@ TEST(OverlapSearch, NamesTheFirstTrainingSampleAndAsksForNoOther) {
   EXPECT_EQ(asked, 1);
 }
 
-TEST(OverlapSearch, EmptyKeysAreNoKeys) {
+TEST(OverlapSearch, EmptyKeysAreNotCompared) {
   const SplitOverlap found = search_of({{""}, {"", "a"}}, {"", "b"}).found("test", "pairs");
   EXPECT_EQ(found.samples, 2);
   EXPECT_EQ(found.shared, 0);

@@ -61,7 +61,7 @@ std::optional<std::string> SequenceClassificationPlan::absent_data() const try {
 
 DataLook SequenceClassificationPlan::look_at_data(const data::LookProgress& /*progress*/) const {
   data::SequenceDatasetOptions dataset = options_.dataset;
-  // Texts are compared, whatever their tokens are: a subword model need not be there, and bytes are made at once.
+  // Texts are compared, not tokens. Bytes as tokens need no subword model and are made at once.
   dataset.text.tokens = data::TokenKind::bytes;
   dataset.text.empty_texts = data::EmptyText::skip;
   dataset.too_long = data::TooLong::truncate;
