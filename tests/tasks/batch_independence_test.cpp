@@ -42,14 +42,25 @@ void write_mixed(const std::filesystem::path& folder) {
   test::write_mixed_scenes(folder / "shapes", /*train=*/2, /*validation=*/7);
 }
 
-/// The families, those of detectors with pictures of several sizes.
+bool is_of_task(const KeyFamily& family, const std::string& kind) {
+  return family.recipe.find("kind = \"" + kind + "\"") != std::string::npos;
+}
+
+/// The families. Those of detectors have pictures of several sizes. Those of sequences look at all tokens, since a
+/// class token sees all keys in some attentions, and batches of them hold any lengths.
 std::vector<KeyFamily> families() {
   std::vector<KeyFamily> all = test::key_families();
-  for (KeyFamily& family : all)
-    if (family.recipe.find("kind = \"detection\"") != std::string::npos) {
+  for (KeyFamily& family : all) {
+    if (is_of_task(family, "detection")) {
       family.name += "_of_mixed_pictures";
       family.write_data = write_mixed;
     }
+    if (is_of_task(family, "sequence_classification")) {
+      const std::string data = "[data]\n", last = "mlp_dim = 16\n";
+      family.recipe.insert(family.recipe.find(last) + last.size(), "pooling = \"mean\"\n");
+      family.recipe.insert(family.recipe.find(data) + data.size(), "bucket_batches = 0\n");
+    }
+  }
   return all;
 }
 
@@ -275,6 +286,22 @@ TEST_P(BatchIndependenceRobustness, OfEachWordOfAModel) {
 
 INSTANTIATE_TEST_SUITE_P(Families, BatchIndependenceRobustness, ::testing::ValuesIn(families()),
                          [](const auto& test) { return test.param.name; });
+
+/// The rule of version 0.1.0 shows that the comparison sees what depends on a batch.
+TEST(BatchIndependence, IsNotThatOfTheEarlierRule) {
+  const KeyFamily& family = family_of("listops");
+  for (Settings settings :
+       {Settings{"model.attention.kind=bigbird", "model.attention.block_size=2", "model.attention.window=1"},
+        {"model.attention.kind=reformer", "model.attention.chunk_size=2", "model.attention.buckets=4"},
+        {"model.attention.kind=local", "model.attention.window=1", "model.cache.kind=grc", "model.cache.length=9"}}) {
+    SCOPED_TRACE(test::list_of(settings));
+    expect_the_same_answers(family, settings);
+    settings.push_back("model.attention.pattern_length=batch");
+    const auto alone = answers(family, settings, 1), mixed = answers(family, settings, kMixed);
+    EXPECT_TRUE(std::ranges::any_of(
+        alone, [&](const auto& answer) { return !difference(answer.second, mixed.at(answer.first)).empty(); }));
+  }
+}
 
 /// A cache that is as long as the text shows where queries stand in it.
 TEST(BatchIndependence, OfEachAttentionWithACacheOfItsOwnLength) {
