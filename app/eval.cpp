@@ -128,18 +128,16 @@ int eval_text(const EvalArguments& arguments) {
   return kDone;
 }
 
-/// The metrics, and of each share that has a standard error the ends of Wilson's interval.
-nlohmann::ordered_json metrics_json(const train::Metrics& metrics, const Evaluated& evaluated) {
-  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+/// Wilson's interval of each share that has a standard error.
+nlohmann::ordered_json intervals_json(const train::Metrics& metrics, const Evaluated& evaluated) {
+  nlohmann::ordered_json intervals = nlohmann::ordered_json::object();
   for (const auto& [name, value] : metrics) {
-    values[name] = value;
     if (!report::description_of(evaluated.metrics, name).share || evaluated.samples < 1) continue;
     if (!metrics.find(name + std::string(report::kErrorSuffix))) continue;
     const auto interval = report::wilson_interval(value, static_cast<double>(evaluated.samples));
-    values[name + "_lower"] = interval.lower;
-    values[name + "_upper"] = interval.upper;
+    intervals[name] = {{"lower", interval.lower}, {"upper", interval.upper}};
   }
-  return values;
+  return intervals;
 }
 
 /// Evaluates by records that a folder keeps, so that what is there is not done again, and writes files of results where
@@ -214,11 +212,15 @@ int run_eval(const EvalArguments& arguments) {
     for (const std::string& file : written) std::cout << file << '\n';
     return kDone;
   }
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : metrics) values[name] = value;
   nlohmann::ordered_json json{{"schema", kSchema},
                               {"checkpoint", saved.checkpoint.string()},
                               {task->sample_words().many, evaluated.count},
                               {"of", evaluated.split},
-                              {"metrics", metrics_json(metrics, {task->profile().metrics, evaluated.count})}};
+                              {"metrics", std::move(values)}};
+  auto intervals = intervals_json(metrics, {task->profile().metrics, evaluated.count});
+  if (!intervals.empty()) json["intervals"] = std::move(intervals);
   if (folder) json["files"] = written;
   print_json(json);
   return kDone;

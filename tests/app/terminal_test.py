@@ -81,8 +81,10 @@ class Terminal(RunTest):
             with self.subTest(" ".join(words)):
                 text = self.shown(*words, LANG="C")
                 self.assertTrue(text.isascii(), text)
-        self.assertIn("+-", self.shown("compare", "run", "other", LANG="C"))
-        self.assertIn("±", self.shown("compare", "run", "other", **UTF8))
+        comparison = ["compare", "many", "run"]
+        self.train("many", "--seeds", "2", "--set", "model.cache.kind=none")
+        self.assertIn("+-", self.shown(*comparison, LANG="C"))
+        self.assertIn("±", self.shown(*comparison, **UTF8))
         code, said = on_terminal("train", "tiny.toml", "--run", "short", "--set", "train.max_hours=1e-9",
                                  cwd=self.folder, LANG="C")
         self.assertTrue(said.isascii(), said)

@@ -16,7 +16,7 @@ class Train(RunTest):
     def test_leaves_a_run_and_says_where(self):
         done = self.train("run")
         self.assertIn(f"training in run, data in {self.folder.resolve() / 'images'}", done.stderr)
-        self.assertRegex(done.stdout, r"step 36, [0-9.]+ m?s, top-1 [0-9.]+ % ± ")
+        self.assertRegex(done.stdout, r"step 36, [0-9.]+ m?s, top-1 [0-9.]+ % (± [0-9.]+ %|\([0-9.]+ % to [0-9.]+ %\))\n")
         self.assertEqual(done.stdout.splitlines()[-1], "run/report.html")
         for name in ("recipe.toml", "resolved.toml", "command.txt", "environment.json", "log.txt", "metrics.jsonl",
                      "summary.csv", "report.html"):

@@ -19,7 +19,7 @@ class Use(RunTest):
 
     def test_eval_gives_the_metrics_of_the_training(self):
         result = self.json_of("eval", "run", "--json", cwd=self.folder)
-        self.assertEqual(list(result), ["schema", "checkpoint", "images", "of", "metrics"])
+        self.assertEqual(list(result), ["schema", "checkpoint", "images", "of", "metrics", "intervals"])
         step = int(pathlib.Path(result["checkpoint"]).name.removeprefix("step-"))
         event, = [event for event in self.events("run") if event["kind"] == "evaluation" and event["step"] == step]
         self.assertEqual(result["metrics"], event["metrics"])
@@ -31,12 +31,15 @@ class Use(RunTest):
     def test_a_metric_and_its_error_are_one_row(self):
         rows = self.cachet("eval", "run").stdout.splitlines()[1:]
         self.assertEqual([row.split()[0] for row in rows], ["loss", "top1"])
-        metrics = self.json_of("eval", "run", "--json", cwd=self.folder)["metrics"]
+        result = self.json_of("eval", "run", "--json", cwd=self.folder)
+        metrics = result["metrics"]
         self.assertEqual(list(metrics), ["loss", "top1", "top1_stderr"])
-        name, value, sign, error = rows[1].split()
-        self.assertEqual((name, sign), ("top1", "±"))
-        self.assertAlmostEqual(float(value), metrics["top1"], places=4)
-        self.assertAlmostEqual(float(error), metrics["top1_stderr"], places=2)
+        # All 33 are right: the share is 1, its standard error 0, and Wilson's interval from 33/34 to 1.
+        self.assertEqual((metrics["top1"], metrics["top1_stderr"]), (1, 0))
+        self.assertEqual(list(result["intervals"]), ["top1"])
+        self.assertAlmostEqual(result["intervals"]["top1"]["lower"], 33 / 34, places=12)
+        self.assertEqual(result["intervals"]["top1"]["upper"], 1)
+        self.assertEqual(rows[1].split(), ["top1", "1", "(0.97", "to", "1)"])
         self.assertTrue(rows[0].startswith("  loss          ") and rows[1].startswith("  top1          "), rows)
 
     def test_an_evaluation_goes_on_and_is_scored_without_the_model(self):

@@ -62,6 +62,13 @@ std::string scenes(const std::string& model) {
 
 }  // namespace
 
+/// With averaged weights, whose keys are read with them alone.
+std::string one_step_with_average() {
+  const std::string train = "[train]\n";
+  std::string text(kOneStep);
+  return text.insert(text.find(train) + train.size(), "ema_decay = 0.5\n");
+}
+
 std::string vit_recipe(const std::string& name) {
   return std::string(kImages) + "[model]\nname = \"" + name + R"("
 image_size = 8
@@ -69,7 +76,7 @@ patch_size = 4
 embed_dim = 16
 depth = 1
 num_heads = 2
-)" + kOneStep;
+)" + one_step_with_average();
 }
 
 std::string pvt_recipe(const std::string& name) {
