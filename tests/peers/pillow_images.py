@@ -1,4 +1,4 @@
-"""Decoding, resizing and colours beside Pillow, and what evaluation shows a model beside torchvision's transforms."""
+"""Decoding, resizing and colours compared with Pillow, and what evaluation shows a model compared with torchvision's transforms."""
 import contextlib
 
 import numpy

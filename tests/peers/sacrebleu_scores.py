@@ -1,4 +1,4 @@
-"""BLEU and chrF, to the last bit: tests/peers/text_scores.cpp beside sacreBLEU."""
+"""BLEU and chrF, to the last bit: tests/peers/text_scores.cpp compared with sacreBLEU."""
 import json
 import logging
 

@@ -1,4 +1,4 @@
-"""Subword models and the tokens of lines: `cachet data subwords` and `cachet data tokens` beside SentencePiece."""
+"""Subword models and the tokens of lines: `cachet data subwords` and `cachet data tokens` compared with SentencePiece."""
 import io
 import struct
 import unicodedata

@@ -6,7 +6,7 @@ from tensorboard.backend.event_processing import event_accumulator
 from comparison import ROOT, Found, comparison, script
 
 
-@comparison("tensorboard", "scalars of runs beside metrics.jsonl, also after a kill and a resume", allowed=0)
+@comparison("tensorboard", "scalars of runs compared with metrics.jsonl, also after a kill and a resume", allowed=0)
 def scalars(setting):
     tests = script(ROOT / "tests/differential/tensorboard_differential.py")
     tests.SAMPLE, tests.COMMAND = (str(setting.build / name) for name in ("tensorboard_sample", "cachet"))

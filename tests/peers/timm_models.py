@@ -1,4 +1,4 @@
-"""Models of timm with drawn weights, saved by timm itself: `cachet import`, `predict` and `export` beside timm. And its
+"""Models of timm with drawn weights, saved by timm itself: `cachet import`, `predict` and `export` compared with timm. And its
 operations of RandAugment, and its transform of evaluation."""
 import json
 
@@ -92,7 +92,7 @@ def round_trip(setting):
     return found
 
 
-# As resizing beside Pillow's.
+# As resizing compared with Pillow's.
 @comparison("timm", "what its transform of evaluation shows a model, from files of any size", allowed=2, unit=" levels")
 def evaluation(setting):
     folder, cases, expected, draw = setting.folder("images"), [], [], drawer("evaluation")

@@ -1,4 +1,4 @@
-"""Optimizers beside torch.optim, and the recorded schedules beside the schedulers of this PyTorch."""
+"""Optimizers compared with torch.optim, and the recorded schedules compared with the schedulers of this PyTorch."""
 import json
 
 import torch
@@ -53,7 +53,7 @@ def optimizers(setting):
     return found
 
 
-@comparison("torch", "rates and momenta of schedulers, the recorded ones beside those of this version", allowed=1e-14)
+@comparison("torch", "rates and momenta of schedulers, the recorded ones and those of this version", allowed=1e-14)
 def schedulers(setting):
     """The recorded values are what the test of schedules holds Cachet to."""
     made = script(ROOT / "tools/make_schedule_fixtures.py")

@@ -1,5 +1,5 @@
 """Lets torchvision, and timm with it, be imported where its compiled operators do not fit the build of PyTorch, as those of
-its CUDA build beside a PyTorch for the CPU. What it has in Python works without them. Import this before either."""
+its CUDA build next to a PyTorch for the CPU. What it has in Python works without them. Import this before either."""
 import importlib.util
 import pathlib
 

@@ -1,4 +1,4 @@
-"""roi_align, nms and the coding of boxes beside torchvision."""
+"""roi_align, nms and the coding of boxes compared with torchvision."""
 import torch
 import torchvision_here
 from torchvision.models.detection._utils import BoxCoder
