@@ -72,7 +72,7 @@ void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs, const std::st
   print_tried(dry);
   print_line("whole run", "about " + report::format_duration(dry.total_seconds()) + " (" +
                               std::to_string(dry.total_steps) + " steps, " + std::to_string(dry.evaluations) +
-                              " evaluations)");
+                              (dry.evaluations == 1 ? " evaluation)" : " evaluations)"));
   if (const auto note = train::slow_decay_note(train::average_options(plan.training.train), dry.total_steps))
     print_line("averages", *note);
   if (const auto text = tasks::overlap_text(look_at_data(*plan.task, progress))) print_line("shared data", *text);

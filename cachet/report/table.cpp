@@ -15,8 +15,10 @@ const Cell& cell_at(const Table& table, size_t row, size_t column) {
 
 namespace {
 
-/// The number that a cell shows, without its error.
-std::string_view shown_number(const Cell& cell) { return std::string_view(cell.text).substr(0, cell.text.find(" ±")); }
+/// The number that a cell shows, without its error or interval (report/uncertainty.h).
+std::string_view shown_number(const Cell& cell) {
+  return std::string_view(cell.text).substr(0, std::min(cell.text.find(" ±"), cell.text.find(" (")));
+}
 
 }  // namespace
 

@@ -13,8 +13,9 @@ namespace cachet::report {
 /// The cell, or an empty one where the row is too short.
 const Cell& cell_at(const Table& table, size_t row, size_t column);
 
-/// Which cells hold the best finite value of their column, or a value that is shown by the same text before " ±". A
-/// column is marked if at least two of its values, and two of its texts, differ.
+/// Which cells hold the best finite value of their column, or a value whose number is shown by the same digits,
+/// whatever its error is. A column is marked if at least two of its values, and two of the numbers that are shown,
+/// differ.
 class TableMarks {
  public:
   explicit TableMarks(const Table& table);

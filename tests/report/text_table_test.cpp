@@ -153,7 +153,7 @@ TEST(TableMarksTest, NothingIsBestWhereAllAreEqualOrNotFinite) {
 
 TEST(TableMarksTest, DifferencesThatAreNotShownMarkNothing) {
   Table table{"", {{"run"}, {"top-1", Alignment::right, Better::higher}}, {}, ""};
-  table.rows = {{"a", {"99.0 % ± 0.2 %", 0.9901}}, {"b", {"99.0 % ± 0.1 %", 0.9904}}};
+  table.rows = {{"a", {"99.0 % ± 0.2 %", 0.9901}}, {"b", {"99.0 % (98.7 % to 99.2 %)", 0.9904}}};
   EXPECT_FALSE(TableMarks(table).in_column(1));
   table.rows.push_back({"c", {"98.9 %", 0.9894}});
   const TableMarks best(table);

@@ -18,7 +18,7 @@ struct Contender {
 
 /// A note for tables and sentences with more than one verdict.
 inline constexpr const char* kNotCorrected =
-    "Each verdict is at 95 % for itself: they are not corrected for several comparisons.";
+    "Each verdict is at 95 % by itself; the verdicts are not corrected for several comparisons.";
 
 /// A difference of two such values: "1.2", points of an accuracy.
 std::string gap_text(const RunValue& value, double gap);
