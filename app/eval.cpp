@@ -65,8 +65,10 @@ void print_metrics(const std::string& checkpoint, const train::Metrics& metrics,
     if (is_error(name)) continue;
     const bool share = report::description_of(evaluated.metrics, name).share;
     std::cout << "  " << name << std::string(width + 1 - name.size(), ' ') << report::format_number(value, 5)
-              << report::uncertainty_text(value, error_of(name), share ? evaluated.samples : 0,
-                                          [](double number) { return report::format_number(number, 2); })
+              << report::uncertainty_text(
+                     value, error_of(name), share ? evaluated.samples : 0,
+                     [](double number) { return report::format_number(number, 2); },
+                     [](double number) { return report::format_number(number, 5); })
               << '\n';
   }
 }

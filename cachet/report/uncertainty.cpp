@@ -8,17 +8,20 @@ namespace cachet::report {
 ShareInterval wilson_interval(double share, double count) {
   const double center = (share + 0.5 / count) / (1 + 1 / count);
   const double half = std::sqrt(share * (1 - share) / count + 0.25 / (count * count)) / (1 + 1 / count);
-  return {std::max(0.0, center - half), std::min(1.0, center + half)};
+  // Exact where the sum is rounded.
+  return {share <= 0 ? 0 : std::max(0.0, center - half), share >= 1 ? 1 : std::min(1.0, center + half)};
 }
 
 std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
-                             const std::function<std::string(double)>& text) {
+                             const std::function<std::string(double)>& text,
+                             const std::function<std::string(double)>& end_text) {
   if (!error) return "";
   std::string symmetric = " ± " + text(*error);
   if (share_of < 1 || !(value >= 0 && value <= 1)) return symmetric;
   const ShareInterval interval = wilson_interval(value, static_cast<double>(share_of));
   if (text(value - interval.lower) == text(*error) && text(interval.upper - value) == text(*error)) return symmetric;
-  return " (" + text(interval.lower) + " to " + text(interval.upper) + ")";
+  const auto& end = end_text ? end_text : text;
+  return " (" + end(interval.lower) + " to " + end(interval.upper) + ")";
 }
 
 }  // namespace cachet::report

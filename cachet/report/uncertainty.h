@@ -18,8 +18,10 @@ ShareInterval wilson_interval(double share, double count);
 
 /// How sure a value is, to stand after the value: " ± 0.8 %" is its standard error. If the value is a share of
 /// `share_of` > 0 samples, and Wilson's interval is not what ± shows in these digits, the ends of the interval:
-/// " (95.2 % to 100.0 %)". Empty if there is no error. `text` writes a number.
+/// " (95.2 % to 100.0 %)". Empty if there is no error. `text` writes an error; `end_text` writes an end of the
+/// interval, as `text` does if it is empty.
 std::string uncertainty_text(double value, std::optional<double> error, int64_t share_of,
-                             const std::function<std::string(double)>& text);
+                             const std::function<std::string(double)>& text,
+                             const std::function<std::string(double)>& end_text = {});
 
 }  // namespace cachet::report

@@ -37,6 +37,11 @@ TEST(Uncertainty, OfSharesHasTwoEndsIfTheyDifferInTheDigits) {
   const auto x = [](double) { return std::string("x"); };
   EXPECT_EQ(uncertainty_text(1, std::nullopt, 1, x), "");
   EXPECT_EQ(uncertainty_text(NAN, 0.1, 20, x), " ± x");
+  EXPECT_EQ(uncertainty_text(1, 0, 20, x, [](double) { return std::string("end"); }), " ± x") << "written alike";
+  const auto digits = [](int count) { return [count](double value) { return format_number(value, count); }; };
+  EXPECT_EQ(uncertainty_text(0.5, 0.158, 10, digits(2), digits(5)), " (0.34924 to 0.65076)");
+  EXPECT_EQ(wilson_interval(1, 20).upper, 1);
+  EXPECT_EQ(wilson_interval(0, 20).lower, 0);
 }
 
 }  // namespace
