@@ -20,8 +20,7 @@ struct SplitOverlap {
   std::string training{};
 };
 
-/// Called now and then, not by two threads at once: `done` of `total` pieces of work, 0 if nobody knows how many there
-/// are.
+/// Called now and then, not by two threads at once: `done` of `total` pieces of work, 0 if the total is not known.
 using LookProgress = std::function<void(int64_t done, int64_t total)>;
 
 /// Counts evaluation samples that share a key with a training sample. The keys are those by which SampleGroups keeps

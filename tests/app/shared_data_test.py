@@ -157,7 +157,7 @@ class SharedData(command.FolderTest):
         (self.folder / "aclImdb").mkdir()
         found, remarks = self.listed("imdb", "aclImdb")
         self.assertIn("/aclImdb/train/neg: there is no such folder", found["not_compared"])
-        self.assertIsNone(found["passed_over"], "nobody has counted them")
+        self.assertIsNone(found["passed_over"], "they were not counted")
         self.assertIn("not compared: ", remarks[0])
         quick, = self.json_of("data", "ls", "imdb", "--quick", "--json", cwd=self.folder)["data"]
         self.assertEqual(list(quick), ["kind", "root", "found", "files", "recipes"])

@@ -114,7 +114,7 @@ TEST(BlockSparseAttention, ASequenceIsAnsweredAsIfItWerePaddedToTheFullLength) {
         const at::Tensor alone =
             attention.forward(first(q, length), first(k, length), first(v, length), layout_of_length(full));
         EXPECT_TRUE(at::allclose(alone, padded, 1e-9, 1e-10)) << length << " of " << full;
-        const int64_t longer = std::min(full, length + 6);  // beside a longer sequence
+        const int64_t longer = std::min(full, length + 6);  // next to a longer sequence
         const at::Tensor beside = attention.forward(first(q, longer), first(k, longer), first(v, longer),
                                                     layout_of_length(full, padding.slice(1, 0, longer)));
         EXPECT_TRUE(at::allclose(first(beside, length), padded, 1e-9, 1e-10)) << length << " in " << longer;

@@ -33,7 +33,7 @@ TEST(Uncertainty, OfSharesHasTwoEndsIfTheyDifferInTheDigits) {
   EXPECT_EQ(text_of(0, 20, 20), " (0.0 % to 4.8 %)");
   EXPECT_EQ(text_of(0.5, 10, 10), " (34.9 % to 65.1 %)");
   EXPECT_EQ(text_of(0.75, 50000, 50000), " ± 0.2 %");
-  EXPECT_EQ(text_of(1, 20, 0), " ± 0.0 %") << "nobody knows the number, or the value is not a share";
+  EXPECT_EQ(text_of(1, 20, 0), " ± 0.0 %") << "the number is not known, or the value is not a share";
   const auto x = [](double) { return std::string("x"); };
   EXPECT_EQ(uncertainty_text(1, std::nullopt, 1, x), "");
   EXPECT_EQ(uncertainty_text(NAN, 0.1, 20, x), " ± x");

@@ -7,21 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cachet/data/vision/shape_folder.h"
 #include "cachet/io/image.h"
 #include "cachet/io/png.h"
 #include "cachet/io/read_file.h"
+#include "tests/support/small_scenes.h"
 
 namespace cachet::test {
 
 /// Scenes of shapes whose validation pictures are square, tall and wide in turn, with sides of 64 and 40 pixels.
 inline void write_mixed_scenes(const std::filesystem::path& folder, int64_t train, int64_t validation) {
-  data::ShapeOptions shapes;
-  shapes.train = train;
-  shapes.validation = validation;
-  shapes.height = shapes.width = 64;
-  shapes.crowds = 0;  // whose masks have the size of the picture
-  data::write_shape_folder(folder, shapes);
+  write_small_scenes(folder, train, validation, /*crowds=*/0);  // masks of crowds have the size of the picture
   const auto annotations = folder / "annotations" / "instances_val.json";
   auto file = nlohmann::json::parse(io::read_text_file(annotations, 1 << 24));
   for (size_t i = 0; i < file["images"].size(); ++i) {

@@ -10,12 +10,13 @@ namespace cachet::test {
 
 // Scenes of shapes and tables of recipes that are small enough to train a detector in seconds.
 
-inline void write_small_scenes(const std::filesystem::path& folder, int64_t train, int64_t validation) {
+inline void write_small_scenes(const std::filesystem::path& folder, int64_t train, int64_t validation,
+                               double crowds = 0.3) {
   data::ShapeOptions shapes;
   shapes.train = train;
   shapes.validation = validation;
   shapes.height = shapes.width = 64;
-  shapes.crowds = 0.3;
+  shapes.crowds = crowds;
   data::write_shape_folder(folder, shapes);
 }
 

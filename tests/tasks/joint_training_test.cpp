@@ -108,7 +108,7 @@ TEST(JointTraining, OfSequencesIsThatOfOneProcess) {
     test::expect_as_alone(test::train_joint_steps(joint_plan(kJointSequences, settings, 3), 6), words_of(settings));
 }
 
-// The images have thousands of tokens, of which means near 0 are kept: more roundings than above.
+// The images have thousands of tokens, and the states are means of these near 0: more roundings than above.
 constexpr double kSceneTolerance = 2e-4;
 
 TEST(JointTraining, OfADetectorIsThatOfOneProcess) {

@@ -27,7 +27,7 @@ std::vector<SplitOverlap> parallel_overlaps(
 /// headings, are often the same in texts that have nothing else in common.
 inline constexpr int64_t kLeastComparedCharacters = 40;
 
-/// The same of the lines of a text, of which each with kLeastComparedCharacters is a sample. Whole texts are compared:
+/// The same of the lines of a text. A line with kLeastComparedCharacters is a sample. Whole texts are compared:
 /// data.fraction and data.limit count tokens.
 std::vector<SplitOverlap> corpus_overlaps(
     const CorpusOptions& options, std::span<const SequenceSplit> splits, const LookProgress& progress = {},

@@ -56,7 +56,7 @@ torch::Tensor attend_by_pattern(const torch::Tensor& q, const torch::Tensor& k, 
   const torch::Tensor first = q.narrow(2, 0, size);
   const torch::Tensor ends = last > 0 ? at::cat({first, q.narrow(2, size + inner, last)}, 2) : first;
   const torch::Tensor global = softmax_attention(ends, k, v, dense).transpose(1, 2);
-  // The heads of a token side by side, as the projection behind wants them.
+  // The heads of a token next to each other, as the projection reads them.
   return at::cat({global.narrow(1, 0, size), sparse.transpose(1, 2), global.narrow(1, size, last)}, 1).transpose(1, 2);
 }
 

@@ -82,7 +82,7 @@ torch::Tensor normalised(const torch::Tensor& k, LshScore score) {
   return (wide * squares.clamp_min(kLeastNorm * kLeastNorm).rsqrt()).to(k.scalar_type());
 }
 
-// The chunks of queries or of a context: `rounds` rows of `full` of them, of which the first `there` are at hand.
+// The chunks of queries or of a context: `rounds` rows of `full` chunks each. The first `there` of a row are at hand.
 struct Chunks {
   int64_t rounds, there, full;
 

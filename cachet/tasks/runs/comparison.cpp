@@ -102,7 +102,7 @@ std::string unranked_sentence(const RunGroup& group, const std::vector<RunGroup>
   return text + ": " + train::first_line(status->message) + ".";
 }
 
-/// Which groups are compared with the first although nobody knows whether their conditions are the same.
+/// The groups that are compared with the first although it is not known whether their conditions are the same.
 std::string unknown_sentence(const std::vector<RunGroup>& groups) {
   std::string names;
   for (const RunGroup& group : groups)

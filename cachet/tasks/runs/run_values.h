@@ -21,8 +21,8 @@ struct RunValue {
   std::string suffix{};  // " of 3000", " pixels"
   /// What stands behind ±: the standard error of a run's accuracy, or the deviation between seeds. NaN = nothing.
   double spread = std::numeric_limits<double>::quiet_NaN();
-  int64_t samples = 0;   // of a share whose spread is a standard error: how many it was measured on, 0 if nobody knows
-  bool decides = false;  // whether it is what its runs were to reach
+  int64_t samples = 0;     // of a share whose spread is a standard error: how many it was measured on, 0 if not known
+  bool decides = false;    // whether it is what its runs were to reach
   bool condition = false;  // MetricDescription::condition
 };
 

@@ -271,7 +271,7 @@ TEST_P(Detectors, NameWhatIsWrongWithABatch) {
   if (model->outlines_objects()) refused([](auto& b) { b.targets[0].masks = {}; }, "image 0 of the batch has no masks");
 }
 
-/// Five made-up images of one size, two of them without an object.
+/// Five drawn images of one size, two of them without an object.
 struct MadeUpScenes {
   at::Tensor images = at::randn({5, 3, 64, 64}, at::kDouble);
   std::vector<std::vector<double>> boxes{
