@@ -76,6 +76,12 @@ at::Tensor& orthogonal_(at::Tensor& matrices) {
   return matrices;
 }
 
+at::Tensor& scale_(at::Tensor& weights, double factor) {
+  if (weights_are_left) return weights;
+  at::NoGradGuard no_grad;
+  return weights.mul_(factor);
+}
+
 at::Tensor zeros(at::IntArrayRef sizes) { return weights_are_left ? at::empty(sizes) : at::zeros(sizes); }
 
 ConvolutionWeights convolution_weights(int64_t outputs, int64_t inputs, int64_t side) {

@@ -25,6 +25,9 @@ at::Tensor& convolution_xavier_uniform_(at::Tensor& weight);
 /// Fills the square matrices (…, n, n) in place with random orthogonal ones (Saxe et al., arXiv 1312.6120).
 at::Tensor& orthogonal_(at::Tensor& matrices);
 
+/// Multiplies weights that the functions above have drawn by a number, in place.
+at::Tensor& scale_(at::Tensor& weights, double factor);
+
 /// A new tensor of zeros: weights, or the state of a module.
 at::Tensor zeros(at::IntArrayRef sizes);
 

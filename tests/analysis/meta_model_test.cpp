@@ -3,7 +3,10 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cachet/analysis/meta_kernels.h"
@@ -80,6 +83,42 @@ TEST(MetaModel, LargeWeightsAndCachesTakeNoMemory) {
   build("vit_tiny_patch16_224", {"model.cache.kind=grc", "model.cache.length=1000000"});
   build("vit_tiny_patch16_224", {"model.cache.kind=fifo", "model.cache.length=1000000"});
   EXPECT_LT(test::peak_memory() - before, uint64_t{1} << 30);
+}
+
+/// The plan of a model with this key; none if the model has no such key, or not with this value.
+std::optional<models::ModelPlan> plan_with(const std::string& name, const std::string& setting) {
+  try {
+    config::Document document;
+    document.set(setting);
+    models::ModelPlan plan = models::read_model(name, document.root().table("model"));
+    document.finish();
+    return plan;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// A model with large matrices.
+models::ModelPlan wide_plan(const std::string& name) {
+  for (const char* setting :
+       {"model.embed_dim=10752", "model.embed_dim=3072", "model.embed_dims=[2560, 2560, 10240, 10240]",
+        "model.backbone.embed_dims=[2560, 2560, 10240, 10240]", "model.backbone.embed_dim=3072"})
+    if (auto plan = plan_with(name, setting)) return *std::move(plan);
+  throw std::runtime_error("no key makes " + name + " wide");
+}
+
+TEST(MetaModel, NoModelWritesItsWeights) {
+  for (const std::string& name : models::model_names()) {
+    const models::ModelPlan plan = wide_plan(name);
+    if (!test::reset_peak_memory()) GTEST_SKIP() << "the system does not tell the peak";
+    const uint64_t before = test::peak_memory();
+    const auto model = build_on_meta(plan);
+    const uint64_t taken = test::peak_memory() - before;
+    uint64_t weights = 0;
+    for (const auto& parameter : model->parameters()) weights += parameter.nbytes();
+    EXPECT_GT(weights, uint64_t{1} << 25) << name;
+    EXPECT_LT(taken, weights / 8 + (uint64_t{1} << 24)) << name;
+  }
 }
 
 TEST(MetaModel, ShapesAreThoseOfTheCpu) {

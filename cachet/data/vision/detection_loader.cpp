@@ -32,8 +32,7 @@ struct SampleMaker {
       pixels = set->pixels(placed.index);
     } catch (const io::Error& error) {
       if (on_bad_image == OnBadImage::stop)
-        throw io::Error("epoch " + std::to_string(place.epoch + 1) + ", batch " + std::to_string(place.number + 1) +
-                        ": " + error.what() + "; data.on_bad_image = \"skip\" goes on without such images");
+        throw io::Error(error.what() + std::string("; data.on_bad_image = \"skip\" leaves such images out"));
       bad_images->add(error.what());
       skipped.emplace(placed.index, error.what());
       return std::nullopt;

@@ -26,8 +26,7 @@ ImageBatch make_image_batch(const LabelledImages& dataset, const ImageTransform&
       *label_out++ = dataset.labels()[index];
       pixel_out += shape.numel();
     } catch (const std::exception& error) {
-      throw std::runtime_error("sample " + std::to_string(index) + " (epoch " + std::to_string(place.epoch + 1) +
-                               ", batch " + std::to_string(place.number + 1) + "): " + error.what());
+      throw std::runtime_error("sample " + std::to_string(index) + ": " + error.what());
     }
   }
   return {transform.resize(images), std::move(labels), place.indices(), place.number};

@@ -134,9 +134,9 @@ void TranslationTransformer::initialize() {
     if (auto* linear = dynamic_cast<nn::Linear*>(module.get())) nn::xavier_uniform_(linear->weight);
     // A fused weight is three times as high, which halves the variance already.
     if (dynamic_cast<nn::MultiHeadAttention*>(module.get()) == nullptr) continue;
-    for (const auto& parameter : module->named_parameters()) {
-      if (parameter.key() == "q.weight") parameter.value().mul_(std::sqrt(0.5));
-      if (parameter.key() == "kv.weight") parameter.value().mul_(std::sqrt(0.75));
+    for (auto& parameter : module->named_parameters()) {
+      if (parameter.key() == "q.weight") nn::scale_(parameter.value(), std::sqrt(0.5));
+      if (parameter.key() == "kv.weight") nn::scale_(parameter.value(), std::sqrt(0.75));
     }
   }
   nn::normal_(output_->weight, spread);

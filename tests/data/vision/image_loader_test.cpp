@@ -161,8 +161,8 @@ TEST(ImageLoader, NamesTheSampleThatFailed) {
         stream.next();
         FAIL() << "nothing was thrown";
       } catch (const std::runtime_error& error) {
-        const std::string expected = throws ? "sample 13 (epoch 5, batch 3): the disk is on fire"
-                                            : "sample 13 (epoch 5, batch 3): the data set gave an image of another";
+        const std::string expected =
+            throws ? "sample 13: the disk is on fire" : "sample 13: the data set gave an image of another";
         EXPECT_EQ(std::string(error.what()).substr(0, expected.size()), expected);
       }
       EXPECT_FALSE(stream.next());
