@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test peers robustness fuzz bench install format check-format check-layers ci clean
+.PHONY: help setup build demo test peers robustness fuzz bench evidence install format check-format check-layers ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -53,6 +53,10 @@ bench:  ## measure operators and models, rewrite docs/performance (an hour)
 	cmake --preset release -DCACHET_BUILD_BENCHMARKS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD) --parallel $(JOBS) --target cachet_command benchmarks
 	tools/bench
+
+evidence:  ## write the numbers and verdicts of README.md, docs/evidence.md and docs/results.md from docs/evidence
+	@tools/setup --tests
+	tools/evidence
 
 install: build  ## install the command, the library and its CMake package to PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)

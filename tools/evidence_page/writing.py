@@ -1,0 +1,51 @@
+"""How a page writes numbers."""
+
+import decimal
+import math
+import re
+
+DIGITS = re.compile(r"\+?,?\.(\d+)f")
+
+
+def written(number, spec):
+    """As format() with the minus of a page; a 5 goes up as on paper: 64.35 is 64.4, though its nearest double is less."""
+    form = DIGITS.fullmatch(spec)
+    if form and math.isfinite(number):
+        digit = decimal.Decimal(1).scaleb(-int(form[1]))
+        number = decimal.Decimal(f"{number:.12g}").quantize(digit, decimal.ROUND_HALF_UP)
+        number = number if number else abs(number)
+    return format(number, spec).replace("-", "−")
+
+
+def interval(difference, digits=2):
+    mean, low, high = (written(each, f"+.{digits}f") for each in (difference.mean, difference.low, difference.high))
+    return f"{mean} ({low} to {high})"
+
+
+def effect(difference):
+    return written(difference.d, ".1f" if abs(difference.d) < 9.95 else ".0f")
+
+
+def seeds(difference):
+    """To two digits from 1,000 on."""
+    found = difference.seeds
+    return f"{found}" if found < 1000 else f"{float(f'{found:.1e}'):,.0f}"
+
+
+def spread(values, digits=2):
+    return f"{written(values.mean, f'.{digits}f')} ± {written(values.sd, f'.{digits}f')}"
+
+
+def count(number):
+    """With three digits, as the command prints counts: 3.69 M, 62.9 k."""
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        value = number / size
+        if value >= 0.9995:
+            return written(value, ".2f" if value < 9.995 else ".1f" if value < 99.95 else ".0f") + unit
+    return written(number, ".0f")
+
+
+def probability(p):
+    if p < 0.0005:
+        return "< 0.001"
+    return written(p, ".3f" if p < 0.0995 else ".2f")
