@@ -22,7 +22,7 @@ from scipy import stats
 from evidence_page import verdicts, writing
 from evidence_page.numbers import Page
 from evidence_page.paired import Values, holm, pairs_to_decide, pooled_sd, power_of_pairs
-from evidence_page.runs import sweeps
+from evidence_page.runs import measured
 
 RECORDED = json.loads((ROOT / "tests/data/statistics.json").read_text())
 PAGES = ("README.md", "docs/evidence.md", "docs/results.md")
@@ -175,14 +175,14 @@ class Repository(unittest.TestCase):
         draw = random.Random(1)
         for name in PAGES:
             text = (ROOT / name).read_text()
-            page = Page(text, sweeps())
+            page = Page(text, measured())
             page.corrected()
             digits = [place for start, end in page.checked for place in range(start, end)
                       if text[place].isdigit() and (text[start] != "|" or place > text.index("|", start + 3))]
             self.assertGreater(len(digits), 10, name)
             for place in draw.sample(digits, min(len(digits), 25)):
                 wrong = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1:]
-                planted = Page(wrong, sweeps())
+                planted = Page(wrong, measured())
                 corrected = planted.corrected()
                 around = f"{name}: …{wrong[max(0, place - 30):place + 30]}…"
                 self.assertTrue(planted.problems, around)
@@ -192,7 +192,7 @@ class Repository(unittest.TestCase):
     def test_the_command_names_the_place_and_corrects_it(self):
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder)
-            for name in ("tools/evidence_page", "docs/evidence"):
+            for name in ("tools/evidence_page", "docs/evidence", "docs/performance"):
                 shutil.copytree(ROOT / name, copy / name)
             for name in (*PAGES, "tools/evidence"):
                 shutil.copy(ROOT / name, copy / name)

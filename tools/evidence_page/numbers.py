@@ -14,7 +14,8 @@ A comment stands before a paragraph or a table.
 - `holds: expression` is a fact that the text states without a number.
 - A line that begins with | is a row of the table. Its cells before the first brace find the row.
 - Every other line is a phrase of the paragraph.
-Braces hold an expression and a format. Expressions see the files of docs/evidence by their names.
+Braces hold an expression and a format. Expressions see the files of docs/evidence by their names, and
+those of docs/performance as rates.NAME.
 """
 
 import re
@@ -63,7 +64,7 @@ class Comparisons:
 
 HELPERS = {each.__name__: each for each in (
     verdicts.above, verdicts.below, verdicts.equal, verdicts.every, writing.interval, writing.effect, writing.seeds,
-    writing.spread, writing.count, pooled_sd, abs, min, max, sum, list, zip)}
+    writing.spread, writing.span, writing.count, pooled_sd, abs, min, max, sum, list, zip)}
 HELPERS["below_5"] = lambda difference: verdicts.below(difference, -5)
 
 
@@ -101,7 +102,7 @@ def spaced(pattern):
 
 
 class Page:
-    """A page's text. `names` are those of the expressions: the files of docs/evidence."""
+    """A page's text. `names` are those that expressions see (runs.measured())."""
 
     def __init__(self, text, names):
         self.text, self.names = text, dict(HELPERS, **names)

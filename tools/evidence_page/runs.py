@@ -1,13 +1,14 @@
-"""The runs of docs/evidence/*.csv: a file a sweep, a line a run."""
+"""What was measured: the runs of docs/evidence/*.csv, a file a sweep, and the rates of docs/performance/*.csv."""
 
 import csv
 import functools
 import pathlib
 import re
+import types
 
 from evidence_page.paired import Values
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "docs" / "evidence"
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
 # The metric of a file, if no other column is asked for: the first of these that it has.
 METRICS = ("top-1", "test BLEU", "box AP", "test perplexity", "as trained", "loss")
@@ -78,6 +79,25 @@ class Sweep:
         return [float(row[name]) for row in self.rows]
 
 
+class Measurements:
+    """A file of docs/performance. Called, it gives a column of the rows whose other columns have these values; `processor` is
+    the beginning of the processor's name."""
+
+    def __init__(self, path):
+        with path.open(newline="") as file:
+            self.rows = list(csv.DictReader(file))
+        self.name = path.stem
+
+    def __call__(self, column, processor="", **wanted):
+        found = [float(row[column]) for row in self.rows
+                 if row["processor"].startswith(processor) and all(row[name] == value for name, value in wanted.items())]
+        if not found:
+            raise ValueError(f"docs/performance/{self.name}.csv has no row with {wanted}")
+        return found
+
+
 @functools.cache
-def sweeps(folder=FOLDER):
-    return {path.stem: Sweep(path) for path in sorted(folder.glob("*.csv"))}
+def measured():
+    """The names that a page's expressions see: a sweep each, and `rates` with a file of docs/performance each."""
+    rates = {path.stem: Measurements(path) for path in (DOCS / "performance").glob("*.csv")}
+    return {path.stem: Sweep(path) for path in (DOCS / "evidence").glob("*.csv")} | {"rates": types.SimpleNamespace(**rates)}

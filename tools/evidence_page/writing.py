@@ -36,6 +36,12 @@ def spread(values, digits=2):
     return f"{written(values.mean, f'.{digits}f')} ± {written(values.sd, f'.{digits}f')}"
 
 
+def span(numbers, digits=1):
+    """The smallest and the largest, or one number if they are written alike."""
+    first, last = (written(each, f".{digits}f") for each in (min(numbers), max(numbers)))
+    return first if first == last else f"{first} to {last}"
+
+
 def count(number):
     """With three digits, as the command prints counts: 3.69 M, 62.9 k."""
     for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
