@@ -13,7 +13,7 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 # The metric of a file, if no other column is asked for: the first of these that it has.
 METRICS = ("top-1", "test BLEU", "box AP", "test perplexity", "as trained", "loss")
 # Columns that hold fractions and are written as percent.
-PERCENT = re.compile(r"(training |best )?top-\d|(best )?(box|mask) A[PR].*|as trained|zeroed|shuffled between layers|frozen"
+PERCENT = re.compile(r"(training |best )?top-\d( stderr)?|(best )?(box|mask) A[PR].*|as trained|zeroed|shuffled between layers|frozen"
                      r"|per_sample|renewed")
 
 
