@@ -108,15 +108,15 @@ DemoRun run_model(const std::string& recipe, const fs::path& folder, bool smoke)
 }
 
 report::ComparedRun linear_run(const baselines::LogisticRegression& linear) {
-  const auto weights = static_cast<double>(linear.parameters);
+  const auto parameters = static_cast<double>(linear.parameters), macs = static_cast<double>(linear.macs);
   report::ComparedRun run;
   run.name = "logistic regression";
   tasks::RunValue top1 =
       tasks::metric_value(report::description_of(tasks::classification_metrics(), "top1"), linear.top1);
   top1.spread = linear.top1_stderr;
   run.metrics = {tasks::shown(top1),
-                 {"parameters", {report::format_count(weights), weights}},
-                 {"MACs", {report::format_count(weights), weights}},
+                 {"parameters", {report::format_count(parameters), parameters}},
+                 {"MACs", {report::format_count(macs), macs}},
                  {"attention MACs", {"0", 0}}};
   return run;
 }

@@ -13,8 +13,8 @@ namespace cachet::analysis {
 struct Product {
   int64_t macs = 0;
   std::vector<at::Tensor> weights;  // operands that may be a parameter
-  bool of_activations = false;      // attention's, unless one of `weights` is a parameter
-  bool of_function = false;         // of an attention function's own weights, also where they were joined
+  bool of_activations = false;      // attention's, unless one of `weights` is a parameter of another module
+  bool of_function = false;         // attention's, of an attention function's own weights, also if they were joined
 };
 
 /// What an operator was called with.

@@ -1,24 +1,39 @@
 #include "cachet/analysis/product_trace.h"
 
+#include <algorithm>
 #include <optional>
 #include <ranges>
 #include <unordered_map>
 #include <utility>
 
 #include "cachet/analysis/operator_calls.h"
+#include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_function.h"
 
 namespace cachet::analysis {
+namespace {
+
+// Whether a module is the one at `outer`, or inside it.
+bool lies_in(const std::string& path, const std::string& outer) {
+  return outer.empty() || path == outer || path.starts_with(outer + '.');
+}
+
+}  // namespace
 
 struct ProductTrace::Recorder {
   explicit Recorder(torch::nn::Module& root);
   ~Recorder();
 
+  struct Owner {
+    std::string path;
+    bool attends;  // what is multiplied with it is a part of attention
+  };
+
   void note(const OperatorCall& call);
-  const std::string* owner(const at::Tensor& tensor) const;
+  const Owner* owner(const at::Tensor& tensor) const;
 
   // By storage, which views share.
-  std::unordered_map<const c10::StorageImpl*, std::string> owners;
+  std::unordered_map<const c10::StorageImpl*, Owner> owners;
   std::vector<std::pair<std::shared_ptr<torch::nn::Module>, nn::Observable::Heard>> heard_before;
   std::string attention_path, last_path;
   std::vector<OperatorUse> uses;
@@ -26,14 +41,20 @@ struct ProductTrace::Recorder {
 };
 
 ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
+  std::vector<std::string> functions;  // paths of attention functions
   for (const auto& item : root.named_modules("", /*include_self=*/true)) {
-    const auto own = [&](const torch::Tensor& tensor) {
-      if (tensor.defined()) owners.emplace(tensor.storage().unsafeGetStorageImpl(), item.key());
+    const auto own = [&](const torch::Tensor& tensor, bool attends) {
+      if (tensor.defined()) owners.emplace(tensor.storage().unsafeGetStorageImpl(), Owner{item.key(), attends});
     };
-    for (const auto& parameter : item.value()->parameters(/*recurse=*/false)) own(parameter);
-    for (const auto& buffer : item.value()->buffers(/*recurse=*/false)) own(buffer);
+    auto* function = dynamic_cast<nn::AttentionFunction*>(item.value().get());
+    if (function) functions.push_back(item.key());
+    const bool in_function =
+        std::ranges::any_of(functions, [&](const auto& path) { return lies_in(item.key(), path); });
+    const bool has_features = in_function || dynamic_cast<nn::Attention*>(item.value().get());
+    for (const auto& parameter : item.value()->parameters(/*recurse=*/false)) own(parameter, in_function);
+    for (const auto& buffer : item.value()->buffers(/*recurse=*/false)) own(buffer, has_features);
     // Attention functions alone: other modules may compute what they tell, which is none of our business.
-    if (auto* function = dynamic_cast<nn::AttentionFunction*>(item.value().get())) {
+    if (function) {
       const auto hear = [this](const std::string& path, nn::Signal, const at::Tensor&) { attention_path = path; };
       heard_before.emplace_back(item.value(), function->listen({item.key(), hear}));
     }
@@ -48,7 +69,7 @@ ProductTrace::Recorder::~Recorder() {
     dynamic_cast<nn::Observable&>(*module).listen(std::move(heard));
 }
 
-const std::string* ProductTrace::Recorder::owner(const at::Tensor& tensor) const {
+const ProductTrace::Recorder::Owner* ProductTrace::Recorder::owner(const at::Tensor& tensor) const {
   if (!tensor.defined() || !tensor.has_storage()) return nullptr;
   const auto found = owners.find(tensor.storage().unsafeGetStorageImpl());
   return found == owners.end() ? nullptr : &found->second;
@@ -58,16 +79,16 @@ void ProductTrace::Recorder::note(const OperatorCall& call) {
   if (call.outputs.empty()) return;
   const at::Tensor& output = call.outputs.front();
   for (const at::Tensor& tensor : call.operands.tensors)
-    if (const std::string* path = owner(tensor)) uses.push_back({last_path = *path, output.sizes().vec(), {}});
+    if (const Owner* found = owner(tensor)) uses.push_back({last_path = found->path, output.sizes().vec(), {}});
   if (!call.rule) return;
   for (const Product& product : call.rule->products(call.operands, output)) {
-    const std::string* path = nullptr;
+    const Owner* found = nullptr;
     for (const at::Tensor& weight : product.weights)
-      if (!path) path = owner(weight);
-    const bool attention = product.of_activations && !path;
+      if (!found) found = owner(weight);
+    const bool attention = product.of_function || (found ? found->attends : product.of_activations);
     Products macs;
     (attention ? macs.attention : macs.linear_convolution) = product.macs;
-    const std::string& user = attention || product.of_function ? attention_path : path ? *path : last_path;
+    const std::string& user = found && !product.of_function ? found->path : attention ? attention_path : last_path;
     uses.push_back({user, output.sizes().vec(), macs});
   }
 }

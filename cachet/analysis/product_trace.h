@@ -23,7 +23,8 @@ struct OperatorUse {
 ///
 /// A product belongs to the module that owns the weight, also where only a view of it is multiplied. Products of
 /// activations belong to the attention function that was last entered. A weight that is neither parameter nor view of
-/// one (cut and joined anew) belongs to the module whose turn was last.
+/// one (cut and joined anew) belongs to the module whose turn was last. products.h says which products are attention's:
+/// those of activations, with weights of an attention function, and with buffers of attention.
 class ProductTrace {
  public:
   explicit ProductTrace(torch::nn::Module& root);

@@ -38,6 +38,7 @@ LogisticRegression logistic_regression(const data::LabelledImages& training, con
   result.top1 = static_cast<double>((guesses == test.labels().tensor()).sum().item<int64_t>()) / count;
   result.top1_stderr = std::sqrt(result.top1 * (1 - result.top1) / count);
   result.parameters = weight.numel() + bias.numel();
+  result.macs = weight.numel();
   return result;
 }
 

@@ -14,6 +14,7 @@ namespace cachet::baselines {
 struct LogisticRegression {
   double top1 = 0, top1_stderr = 0;  // on the test images
   int64_t parameters = 0;
+  int64_t macs = 0;  // multiply–accumulates of one image
 };
 
 /// Multinomial logistic regression with L2 penalty, trained by L-BFGS over all training images until its loss stands

@@ -10,6 +10,7 @@
 #include "cachet/config/document.h"
 #include "cachet/models/registry.h"
 #include "cachet/models/vision/vision_transformer.h"
+#include "cachet/nn/attention/token_performer.h"
 
 namespace cachet::analysis {
 namespace {
@@ -123,16 +124,58 @@ TEST(ModelSummary, FifoHasNoGates) {
   EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", {"model.cache.kind=fifo"})).macs, expected);
 }
 
-TEST(ModelSummary, TrainedKernelsCountTheirMapAndTheirSums) {
-  // vit_tiny: 12 layers, 197 tokens, 3 heads of 64 channels; queries and keys go through both layers of the map.
-  const std::vector<std::string> kernel{"model.attention.kind=kernel", "model.attention.form=glu",
-                                        "model.attention.layers=2"};
-  const ModelSummary plain = summarize(plan("vit_tiny_patch16_224")),
-                     linear = summarize(plan("vit_tiny_patch16_224", kernel));
-  const int64_t rows = 12 * 2 * 197 * 3, map = 2 * 64 * 128;
-  EXPECT_EQ(linear.parameters - plain.parameters, 12 * 3 * map);
-  EXPECT_EQ(linear.macs.linear_convolution - plain.macs.linear_convolution, rows * map);
-  EXPECT_EQ(linear.macs.attention, rows * 64 * 65);
+// One rule for all kinds: what stands between the projections is attention's, feature maps and hashes among it.
+TEST(ModelSummary, AttentionHasAllProductsBetweenTheProjections) {
+  // vit_tiny: 12 layers, 197 tokens, 3 heads of 64 channels. Queries and keys go through the feature map, then a sum of
+  // 64 × 65 is made of each key and read by each query.
+  const int64_t heads = 12 * 3, rows = heads * 2 * 197, square = 64 * 64, sums = 64 * 65;
+  struct Kind {
+    std::vector<std::string> settings;
+    int64_t attention;
+  };
+  const std::vector<Kind> kinds{
+      {{"kind=softmax"}, heads * 2 * 197 * 197 * 64},
+      {{"kind=elu"}, rows * sums},
+      {{"kind=kernel", "form=linear"}, rows * (square + sums)},
+      {{"kind=kernel", "form=orthogonal_linear"}, rows * (square + sums)},
+      {{"kind=kernel", "form=glu", "layers=1"}, rows * (2 * square + sums)},
+      {{"kind=kernel", "form=glu", "layers=2"}, rows * (4 * square + sums)},
+      {{"kind=kernel", "form=glu", "layers=2", "head_wise=false"}, rows * (4 * square + sums)},
+      {{"kind=kernel", "form=oglu", "layers=3"}, rows * (6 * square + sums)},
+      // The gate is a product of two narrow matrices, multiplied once for each head.
+      {{"kind=kernel", "form=aoglu", "layers=1", "gate_rank=8"}, rows * (2 * square + sums) + heads * 64 * 8 * 64},
+      {{"kind=kernel", "form=feed_forward", "layers=2"}, rows * (2 * square + sums)},
+      {{"kind=kernel", "form=feed_forward", "layers=2", "norm=layer"}, rows * (2 * square + sums)},
+      {{"kind=performer", "features=softmax", "feature_count=32"}, rows * (64 * 32 + 32 * 65)},
+      {{"kind=performer", "features=relu", "feature_count=32"}, rows * (64 * 32 + 32 * 65)},
+  };
+  for (const Kind& kind : kinds) {
+    std::vector<std::string> settings;
+    std::string name;
+    for (const std::string& setting : kind.settings) {
+      settings.push_back("model.attention." + setting);
+      name += setting + ' ';
+    }
+    for (const Pass pass : {Pass::training, Pass::inference})
+      EXPECT_EQ(summarize(plan("vit_tiny_patch16_224", settings), pass).macs,
+                (Products{plain({}).linear_convolution, kind.attention}))
+          << name;
+  }
+}
+
+TEST(ModelSummary, RandomFeaturesOfTokensAreAttention) {
+  // Five tokens of 8 channels, projected to queries, keys and values of 6; three features of queries and keys.
+  const auto performer = std::make_shared<nn::TokenPerformer>(nn::TokenPerformerOptions{.dim = 8, .token_dim = 6});
+  performer->eval();
+  const at::NoGradGuard no_grad;
+  for (const auto dtype : {at::kFloat, at::kDouble, at::kBFloat16}) {
+    performer->to(dtype);
+    const at::Tensor x = at::randn({1, 5, 8}, dtype);
+    const int64_t features = 2 * 5 * 6 * 3, sums = 2 * 5 * 3 * 6, divisor = 5 * 3;
+    EXPECT_EQ(summarize(*performer, [&] { return performer->forward(x, x, {}); }).macs,
+              (Products{5 * 8 * 18 + 5 * 6 * 6, features + sums + divisor}))
+        << dtype;
+  }
 }
 
 TEST(ModelSummary, BlocksCountTheKeysTheyMeet) {

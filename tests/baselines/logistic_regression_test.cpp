@@ -29,6 +29,7 @@ TEST(LogisticRegression, LearnsWhichColumnsAreBrighter) {
   const LogisticRegression first = logistic_regression(training, test, normalization);
   EXPECT_GT(first.top1, 0.9);
   EXPECT_EQ(first.parameters, 4 * 64 + 4);
+  EXPECT_EQ(first.macs, 4 * 64);
   EXPECT_EQ(first.top1, logistic_regression(training, test, normalization).top1) << "nothing in it is random";
 }
 
