@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
@@ -40,6 +41,40 @@ fs::path make_temporary(const fs::path& path) {
   return temporary;
 }
 
+/// The lock of a new folder. Nothing if a process that removes what others left has taken the folder for such.
+std::optional<FolderLock> lock_of(const fs::path& folder) {
+  std::error_code error;
+  try {
+    auto lock = FolderLock::take_if_free(folder);
+    if (lock && fs::is_directory(folder, error)) return lock;
+  } catch (const Error&) {
+    if (fs::is_directory(folder, error)) throw;
+  }
+  return std::nullopt;
+}
+
+/// Whether a name is one that temporary_path() makes for `path`.
+bool is_temporary_of(const fs::path& path, const std::string& name) {
+  const std::string mark = "." + path.filename().string() + ".tmp-";
+  return name.starts_with(mark) && name.find_first_not_of("0123456789-", mark.size()) == std::string::npos;
+}
+
+/// Removes what killed processes left. A file system without locks does not tell who writes, and all of it stays.
+void remove_left_overs(const fs::path& path) {
+  std::error_code error;
+  const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::vector<fs::path> left;
+  for (fs::directory_iterator entry(above, error), end; !error && entry != end; entry.increment(error))
+    if (is_temporary_of(path, entry->path().filename().string())) left.push_back(entry->path());
+  for (const fs::path& folder : left) {
+    if (!fs::is_directory(fs::symlink_status(folder, error)) || FolderLock::is_taken(folder)) continue;
+    try {
+      if (const auto lock = FolderLock::take_if_free(folder)) fs::remove_all(folder, error);
+    } catch (const Error&) {  // it is gone already
+    }
+  }
+}
+
 /// By anything but an empty folder.
 bool is_taken(const fs::path& path) {
   std::error_code error;
@@ -64,7 +99,10 @@ NewFolder::NewFolder(fs::path path, Taken taken) : path_(without_last_separator(
   const bool is_folder = fs::is_directory(fs::symlink_status(path_, error));
   replaces_ = is_taken(path_);
   if (replaces_ && !(is_folder && taken == Taken::replaced)) refuse(path_);
-  temporary_ = make_temporary(path_);
+  remove_left_overs(path_);
+  do {
+    temporary_ = make_temporary(path_);
+  } while (!(lock_ = lock_of(temporary_)));
 }
 
 NewFolder::~NewFolder() {
@@ -82,6 +120,7 @@ void NewFolder::finish() {
       if (is_taken(path_)) refuse(path_);  // by another process, meanwhile
       throw;
     }
+    lock_.reset();
     return temporary_.clear();
   }
   if (exchange_names(temporary_, path_)) {
@@ -92,6 +131,7 @@ void NewFolder::finish() {
       throw;
     }
     fs::remove_all(std::exchange(temporary_, {}), ignored);
+    lock_.reset();
     return;
   }
   const fs::path old = old_path(path_);
@@ -106,6 +146,7 @@ void NewFolder::finish() {
     throw;
   }
   temporary_.clear();
+  lock_.reset();
   fs::remove_all(old, ignored);
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+
+#include "cachet/io/folder_lock.h"
 
 namespace cachet::io {
 
@@ -10,8 +13,9 @@ class NewFolder {
  public:
   enum class Taken { refused, replaced };  // a folder of that name that holds something
 
-  /// Makes the temporary folder, and those above it. Throws Error if `path` is a file, a link that leads nowhere, or a
-  /// folder that holds something and is not to be replaced.
+  /// Makes the temporary folder, and those above it. Removes the temporary folders that killed processes left for the
+  /// same name; that of a process that still writes stays. Throws Error if `path` is a file, a link that leads nowhere,
+  /// or a folder that holds something and is not to be replaced.
   explicit NewFolder(std::filesystem::path path, Taken taken = Taken::refused);
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
@@ -27,6 +31,7 @@ class NewFolder {
  private:
   std::filesystem::path path_, temporary_;
   bool replaces_;
+  std::optional<FolderLock> lock_;  // of the temporary folder, which shows that somebody writes it
 };
 
 }  // namespace cachet::io

@@ -36,6 +36,27 @@ TEST(NewFolder, LeavesNothingWithoutFinish) {
   EXPECT_EQ(entries_in(root.path()), 0);
 }
 
+// A killed process leaves its temporary folder. The next one for the same name removes it, but nothing that somebody
+// writes or owns.
+TEST(NewFolder, RemovesWhatAKilledProcessLeft) {
+  const test::TemporaryDirectory root;
+  for (const char* name :
+       {".made.tmp-12-0", ".made.tmp-12-0/inside", ".made.tmp-x", ".other.tmp-12-0", ".made.tmp-12-0-old"})
+    std::filesystem::create_directory(root / name);
+  std::ofstream(root / ".made.tmp-12-0/file") << "text";
+  std::ofstream(root / ".made.tmp-13-0") << "a file";
+  std::filesystem::create_directory_symlink(root / ".other.tmp-12-0", root / ".made.tmp-14-0");
+  NewFolder first(root / "made");
+  EXPECT_FALSE(std::filesystem::exists(root / ".made.tmp-12-0"));
+  for (const char* name : {".made.tmp-x", ".other.tmp-12-0", ".made.tmp-12-0-old", ".made.tmp-13-0", ".made.tmp-14-0"})
+    EXPECT_TRUE(std::filesystem::exists(root / name)) << name;
+  NewFolder second(root / "made");
+  EXPECT_TRUE(std::filesystem::exists(first.path())) << "it is being written";
+  EXPECT_NE(first.path(), second.path());
+  first.finish();
+  EXPECT_FALSE(FolderLock::is_taken(root / "made"));
+}
+
 TEST(NewFolder, MayHaveTheLongestName) {
   const test::TemporaryDirectory root;
   const std::string name(255, 'n');
