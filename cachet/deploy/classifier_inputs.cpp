@@ -25,11 +25,14 @@ std::vector<runtime::ExportedInput> inputs_of(const models::Model& model) {
     const models::ImageShape image = images->image_shape();
     return {{"images", Element::float32, {kFree, image.channels, image.height, image.width}}};
   }
-  const auto& sequences = sequence_classifier(dynamic_cast<const models::SequenceClassifier*>(&model));
-  std::vector<runtime::ExportedInput> inputs{{"ids", Element::int64, {kFree, kFree}},
-                                             {"padding", Element::boolean, {kFree, kFree}}};
-  if (sequences.sequence_shape().pairs) {
-    inputs.push_back({"second_ids", Element::int64, {kFree, kFree}});
+  const models::SequenceShape sequence =
+      sequence_classifier(dynamic_cast<const models::SequenceClassifier*>(&model)).sequence_shape();
+  const auto ids = [&](const char* name) {
+    return runtime::ExportedInput{name, Element::int64, {kFree, kFree}, sequence.max_length, sequence.vocabulary};
+  };
+  std::vector<runtime::ExportedInput> inputs{ids("ids"), {"padding", Element::boolean, {kFree, kFree}}};
+  if (sequence.pairs) {
+    inputs.push_back(ids("second_ids"));
     inputs.push_back({"second_padding", Element::boolean, {kFree, kFree}});
   }
   return inputs;

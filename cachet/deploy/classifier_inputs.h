@@ -8,7 +8,7 @@
 namespace cachet::deploy {
 
 /// What a classifier takes: "images"; of sequences "ids", "padding" and, of pairs, "second_ids", "second_padding".
-/// Batch and length are free. Throws c10::Error for other models.
+/// Batch and length are free; ids have the limits of the model. Throws c10::Error for other models.
 std::vector<runtime::ExportedInput> inputs_of(const models::Model& model);
 
 /// The scores (N, classes) of a classifier for the tensors that inputs_of() names. Throws c10::Error for another number

@@ -4,6 +4,7 @@
 #ifdef CACHET_HAS_OPENVINO
 #include <openvino/core/version.hpp>
 
+#include "cachet/runtime/checked_session.h"
 #include "cachet/runtime/openvino/openvino_session.h"
 #endif
 
@@ -23,7 +24,7 @@ std::unique_ptr<Session> open_session([[maybe_unused]] const std::filesystem::pa
   if (manifest.engine == EngineKind::torch)
     throw io::Error(folder.string() + ": runs on LibTorch; export it with --engine openvino for a program without it");
 #ifdef CACHET_HAS_OPENVINO
-  return open_openvino(folder / model_file(manifest.engine), options);
+  return checked(open_openvino(folder / model_file(manifest.engine), options), manifest);
 #else
   throw io::Error(folder.string() +
                   ": runs on OpenVINO, and this Cachet was built without it; tools/setup --openvino "

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -21,7 +22,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr int64_t kVersion = 2;  // from this version on, images may have to be turned upright
+constexpr int64_t kOrientedVersion = 2;  // only manifests whose images are turned upright had this version
+constexpr int64_t kDigestVersion = 3;    // from this version on, a manifest has a digest of itself
 constexpr const char* kFormat = "cachet-export";
 constexpr uint64_t kMostManifestBytes = uint64_t{16} << 20;
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
@@ -62,6 +64,14 @@ class Reader {
   Reader operator[](const char* key) const {
     if (!json_.is_object() || !json_.contains(key)) fail("has no " + io::in_quotes(key));
     return {json_.at(key), name_, place_.empty() ? key : place_ + "." + key};
+  }
+
+  /// Refuses keys that are not among these: what a reader does not know could change an answer.
+  void require_keys_among(const std::set<std::string_view>& known) const {
+    if (!json_.is_object()) fail("is no object");
+    for (const auto& [key, value] : json_.items())
+      if (!known.contains(key))
+        fail("has the key " + io::in_quotes(key) + ", which this version of the file does not have");
   }
 
   std::string text() const {
@@ -115,7 +125,11 @@ class Reader {
   std::string place_;
 };
 
-ImagePreparation read_image(const Reader& json) {
+ImagePreparation read_image(const Reader& json, int64_t version) {
+  std::set<std::string_view> keys{"channels", "height",        "width",         "first_height", "first_width",
+                                  "middle",   "crop_fraction", "interpolation", "mean",         "std"};
+  if (version >= kOrientedVersion) keys.insert("orientation");
+  json.require_keys_among(keys);
   ImagePreparation image;
   image.channels = json["channels"].integer(1, 3);
   if (image.channels == 2) json["channels"].fail("is neither 1, grey, nor 3, colours");
@@ -154,8 +168,13 @@ bool is_plain_name(const std::string& name) {
          name.find('\0') == std::string::npos;
 }
 
-ExportedInput read_input(const Reader& json) {
+ExportedInput read_input(const Reader& json, int64_t version) {
+  std::set<std::string_view> keys{"name", "element", "shape"};
+  if (version >= kDigestVersion) keys.insert({"longest", "vocabulary"});
+  json.require_keys_among(keys);
   ExportedInput input{json["name"].text(), json["element"].word(kElements), {}};
+  for (const auto& [key, limit] : {std::pair("longest", &input.longest), {"vocabulary", &input.vocabulary}})
+    if (json.has(key)) *limit = json[key].integer(1, kMostSize);
   for (const Reader& size : json["shape"].list(kMostDimensions)) input.shape.push_back(size.integer(-1, kMostSize));
   if (input.shape.size() < 2 || input.shape[0] != -1) json["shape"].fail("has no free batch in front");
   return input;
@@ -185,26 +204,48 @@ const std::string& ExportManifest::digest_of(const std::string& file) const {
 
 namespace {
 
-// The earliest version of the format that has all that this manifest says.
-int64_t version_of(const ExportManifest& manifest) {
-  return manifest.image && manifest.image->orientation == io::OrientationRule::apply ? 2 : 1;
+std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+// Of a manifest without its digest.
+std::string digest_of_all(const Json& json) { return io::sha256_hex(text_of(json)); }
+
+// What 0.1.0 wrote has no digest, so that a key which 0.1.0 did not write shows that the file was changed.
+void check_form(const Json& parsed, const Reader& json, int64_t version) {
+  std::set<std::string_view> keys{"format", "version", "engine", "precision", "task",    "model",
+                                  "source", "made_by", "inputs", "image",     "classes", "files"};
+  if (version >= kDigestVersion) keys.insert("digest");
+  json.require_keys_among(keys);
+  if (version >= kDigestVersion) {
+    Json rest = parsed;
+    rest.erase("digest");
+    if (json["digest"].text() != digest_of_all(rest)) json["digest"].fail("is not that of the rest of the file");
+    return;
+  }
+  const bool is_oriented = json.has("image") && json["image"].has("orientation");
+  if (is_oriented != (version == kOrientedVersion)) json["version"].fail("does not fit the keys of image");
 }
 
 }  // namespace
 
 std::string to_json(const ExportManifest& manifest) {
+  const bool has_digest = manifest.version >= kDigestVersion;
+  Json source = manifest.source;
+  if (has_digest) source = Json{{"made_of", manifest.source}, {"weights", manifest.weights}};
   Json json{{"format", kFormat},
-            {"version", version_of(manifest)},
+            {"version", manifest.version},
             {"engine", word_of(kEngines, manifest.engine)},
             {"precision", word_of(kPrecisions, manifest.precision)},
             {"task", manifest.task},
             {"model", manifest.model},
-            {"source", manifest.source},
+            {"source", source},
             {"made_by", manifest.made_by},
             {"inputs", Json::array()}};
-  for (const ExportedInput& input : manifest.inputs)
-    json["inputs"].push_back(
-        {{"name", input.name}, {"element", word_of(kElements, input.element)}, {"shape", input.shape}});
+  for (const ExportedInput& input : manifest.inputs) {
+    Json& written = json["inputs"].emplace_back(
+        Json{{"name", input.name}, {"element", word_of(kElements, input.element)}, {"shape", input.shape}});
+    if (input.longest > 0) written["longest"] = input.longest;
+    if (input.vocabulary > 0) written["vocabulary"] = input.vocabulary;
+  }
   if (manifest.image) {
     const ImagePreparation& image = *manifest.image;
     json["image"] = {{"channels", image.channels},
@@ -222,7 +263,17 @@ std::string to_json(const ExportManifest& manifest) {
   }
   json["classes"] = manifest.classes;
   json["files"] = manifest.files;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (has_digest) json["digest"] = digest_of_all(json);
+  return text_of(json);
+}
+
+std::optional<std::string> lack_of(const ExportManifest& manifest) {
+  if (manifest.version >= kDigestVersion) return std::nullopt;
+  const bool reads_ids =
+      std::ranges::any_of(manifest.inputs, [](const ExportedInput& input) { return input.element == Element::int64; });
+  return std::string("is an export of an earlier version: ") + kExportManifest + " has no digest of itself, does not " +
+         "name the checkpoint" + (reads_ids ? ", and does not limit lengths and token ids" : "") +
+         "; export the model again to have these";
 }
 
 ExportManifest parse_export_manifest(const std::string& text, const std::string& name) {
@@ -232,27 +283,36 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
   if (!json.has("format") || json["format"].text() != kFormat)
     json.fail("is not of format '" + std::string(kFormat) + "'");
   const int64_t version = json["version"].integer(1, kMostSize);
-  if (version > kVersion)
+  if (version > kExportVersion)
     throw io::Error(name + ": was written by a newer version of Cachet (format " + std::to_string(version) +
-                    ", this one reads up to " + std::to_string(kVersion) +
+                    ", this one reads up to " + std::to_string(kExportVersion) +
                     "); install that version, or export the model again with this one");
+  check_form(parsed, json, version);
   ExportManifest manifest;
+  manifest.version = version;
   manifest.engine = json["engine"].word(kEngines);
   manifest.precision = json["precision"].word(kPrecisions);
   if (manifest.precision == Precision::int8 && manifest.engine != EngineKind::openvino)
     json["precision"].fail("is int8, which the engine openvino alone has");
   manifest.task = json["task"].text();
   manifest.model = json["model"].text();
-  manifest.source = json["source"].text();
+  const Reader source = json["source"];
+  if (version >= kDigestVersion) {
+    source.require_keys_among({"made_of", "weights"});
+    manifest.source = source["made_of"].text();
+    manifest.weights = source["weights"].text();
+  } else {
+    manifest.source = source.text();
+  }
   manifest.made_by = json["made_by"].text();
-  for (const Reader& input : json["inputs"].list(kMostInputs)) manifest.inputs.push_back(read_input(input));
+  for (const Reader& input : json["inputs"].list(kMostInputs)) manifest.inputs.push_back(read_input(input, version));
   if (manifest.inputs.empty()) json["inputs"].fail("is empty");
   for (const Reader& label : json["classes"].list(kMostClasses)) manifest.classes.push_back(label.text());
   // LibTorch alone runs models that write text, which have none.
   const bool may_write_text = manifest.engine == EngineKind::torch && !json.has("image");
   if (manifest.classes.empty() && !may_write_text) json["classes"].fail("is empty");
   if (json.has("image")) {
-    manifest.image = read_image(json["image"]);
+    manifest.image = read_image(json["image"], version);
     const ImagePreparation& image = *manifest.image;
     if (manifest.inputs.front().shape != std::vector<int64_t>{-1, image.channels, image.height, image.width})
       json["image"].fail("is not what the model takes");

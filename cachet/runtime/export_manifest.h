@@ -30,11 +30,14 @@ std::string_view word(EngineKind engine);        // "openvino"
 std::string_view word(Precision precision);      // "f32"
 std::string_view model_file(EngineKind engine);  // "model.xml"
 
-/// An input of the model; −1 in its shape stands for a size that is free.
+/// An input of the model; −1 in its shape stands for a size that is free. 0 for a limit that the manifest does not
+/// give.
 struct ExportedInput {
   std::string name;
   Element element = Element::float32;
   std::vector<int64_t> shape;
+  int64_t longest = 0;     // of token ids whose length is free: at most so many in a sequence
+  int64_t vocabulary = 0;  // token ids are below it
   bool operator==(const ExportedInput&) const = default;
 };
 
@@ -56,12 +59,17 @@ struct ImagePreparation {
   bool operator==(const ImagePreparation&) const = default;
 };
 
+/// The form of export.json. Manifests of forms 1 and 2, which version 0.1.0 wrote, have no digest of themselves.
+inline constexpr int64_t kExportVersion = 3;
+
 struct ExportManifest {
+  int64_t version = kExportVersion;
   EngineKind engine = EngineKind::openvino;
   Precision precision = Precision::float32;
   std::string task;     // "image_classification"
   std::string model;    // "vit_small_patch16_224"
   std::string source;   // what it was made of, by its identity: "run 1f0c…"
+  std::string weights;  // the SHA-256 of the checkpoint that it was made of; empty before form 3
   std::string made_by;  // "cachet 0.1.0, OpenVINO 2026.4.1"
   std::vector<ExportedInput> inputs;
   std::vector<std::string> classes;          // of a classifier
@@ -71,10 +79,14 @@ struct ExportManifest {
   const std::string& digest_of(const std::string& file) const;
 };
 
+/// In the form manifest.version. From form 3 on, the key "digest" has the SHA-256 of all the rest.
 std::string to_json(const ExportManifest& manifest);
 
-/// Throws io::Error that begins with `name` for a text that is no manifest, one of a newer version, and one whose parts
-/// do not fit together.
+/// What an export of an earlier version lacks, a line for the user; nothing if it lacks nothing.
+std::optional<std::string> lack_of(const ExportManifest& manifest);
+
+/// Throws io::Error that begins with `name` for a text that is no manifest, one of a newer version, one whose parts do
+/// not fit together, one that differs from its digest, and one with a key that its version did not write.
 ExportManifest parse_export_manifest(const std::string& text, const std::string& name);
 
 /// Whether a folder holds a manifest, be it a damaged one.

@@ -1,5 +1,7 @@
 #include "cachet/tasks/saved_run.h"
 
+#include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "cachet/io/error.h"
@@ -84,7 +86,12 @@ SavedPlan read_plan(const std::filesystem::path& run, const std::vector<std::str
 SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<std::string>& settings) {
   const std::filesystem::path path = io::without_last_separator(given);
   SavedRun saved;
-  if (runtime::is_export(path)) saved.exported = runtime::read_export(path);
+  if (runtime::is_export(path)) {
+    saved.exported = runtime::read_export(path);
+    if (std::ranges::any_of(settings, changes_model))
+      throw std::invalid_argument(path.string() +
+                                  " is an export, whose model is what it is; leave model.* out of --set");
+  }
   const bool is_folder = saved.exported || is_model_folder(path);
   if (is_folder) {
     saved.checkpoint = path;
@@ -139,6 +146,8 @@ std::unique_ptr<Task> load(const SavedRun& saved, Splits splits) {
   if (!saved.exported)
     io::load_state_dict(task->model(), read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});
   task->model().eval();
+  if (const auto lack = saved.exported ? lack_of(*saved.exported) : std::nullopt)
+    task->note({saved.run.string() + " " + *lack});
   return task;
 }
 

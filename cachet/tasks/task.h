@@ -58,14 +58,14 @@ class Task : public train::Task {
   /// be there cannot be read.
   void check_evaluation_files() { note(checked(evaluation_files())); }
 
+  /// While the task is made: tells the user, and keeps the lines for the log of a run.
+  void note(const std::vector<std::string>& lines);
+
   /// Notes what of the model is hardly meant, before it is trained: of the first cache that gives reason to.
   void note_doubts();
 
  protected:
   explicit Task(TaskProfile profile) : profile_(std::move(profile)) {}
-
-  /// While the task is made: tells the user, and keeps the lines for the log of a run.
-  void note(const std::vector<std::string>& lines);
 
   /// Why a cache is hardly meant to be as it is, a line for the user.
   virtual std::optional<std::string> doubt_about(const nn::Cache& cache) const;

@@ -1,9 +1,11 @@
 """Models for engines: `export` into a folder, and what eval, predict and bench do with it."""
 import json
+import os
 import pathlib
 import shlex
 import shutil
 import struct
+import subprocess
 
 import command
 from examples_test import examples
@@ -116,6 +118,35 @@ class Export(RunTest):
                 own = json.loads(self.cachet("predict", "texts", "a film").stdout)
                 self.assertEqual(line["predicted"], own["predicted"])
 
+    def test_lengths_and_models_are_those_of_the_export(self):
+        write_reviews(self.folder / "reviews")
+        self.cachet("train", "lra_small_text", "--run", "texts", "--progress", "none", "--set", "train.limit='2 steps'",
+                    "--set", "data.root=reviews", *SMALL_ENCODER)
+        (self.folder / "lines.txt").write_text("".join(f"{word} {'long ' * 40}{word}\n" for word in ("a", "film", "dog")))
+        own = self.cachet("predict", "texts", "--lines", "lines.txt", "--logits").stdout
+        limit = ["--set", "data.max_length=200"]
+        for engine in engines():
+            self.cachet("export", "texts", "-o", engine, "--engine", engine)
+            inputs = json.loads((self.folder / engine / "export.json").read_text())["inputs"]
+            self.assertEqual((inputs[0]["longest"], inputs[0]["vocabulary"] > 255), (64, True))
+            for threads in ("1", "2", "8"):
+                with self.subTest(engine=engine, threads=threads):
+                    environment = {**os.environ, "OMP_NUM_THREADS": threads}
+
+                    def predict(*words):
+                        return subprocess.run([command.COMMAND, "predict", engine, "--lines", "lines.txt", "--logits", *words],
+                                              cwd=self.folder, env=environment, capture_output=True, text=True)
+
+                    for line, other in zip(predict().stdout.splitlines(), own.splitlines(), strict=True):
+                        for one, two in zip(json.loads(line)["logits"], json.loads(other)["logits"], strict=True):
+                            self.assertAlmostEqual(one, two, delta=1e-4)
+                    said = predict(*limit, "--set", "model.max_length=200")
+                    self.assertEqual((said.returncode, said.stdout), (1, ""), said.stderr)
+                    self.assertIn("leave model.* out of --set", said.stderr)
+                    self.assertEqual(predict(*limit).returncode, 1)
+                    self.assertIn("leave model.* out", predict("--set", "model={max_length=200}").stderr)
+        self.cachet("export", "texts", "-o", "free", "--engine", "torch", "--set", "model.dropout=0.5")
+
     def test_it_is_written_as_a_whole_or_not_at_all(self):
         said = self.cachet("export", "run", "-o", "deployed", "--engine", "torch").stdout
         self.assertRegex(said, r"(?m)^\S+ times as fast as the model \(quartiles \S+ to \S+\): \S+ ms instead of \S+ ms for a batch of [18]$")
@@ -166,7 +197,7 @@ class Export(RunTest):
             manifest.write_text(whole)
             return said
 
-        self.assertIn("newer version", damaged(lambda content: content.update(version=3)))
+        self.assertIn("newer version", damaged(lambda content: content.update(version=4)))
         self.assertIn("export the model again", damaged(lambda content: content.update(engine="abacus")))
         self.assertIn("export the model again", damaged(lambda content: content.pop("inputs")))
         weights = self.folder / "deployed/model.safetensors"

@@ -25,8 +25,12 @@ std::vector<std::string> seeds() {
   manifest.inputs = {{"images", runtime::Element::float32, {-1, 1, 8, 8}}};
   manifest.classes = {"cat", "dog"};
   manifest.image = runtime::ImagePreparation{1, 8, 8, 28, 28, false, 1, runtime::PixelFilter::bicubic, {0.5}, {0.25}};
-  manifest.files = {{"model.xml", "00"}};
-  return {to_json(manifest)};
+  manifest.weights = "9f86";
+  manifest.files = {{"model.xml", "00"}, {"model.bin", "00"}};
+  std::vector<std::string> all{to_json(manifest)};
+  manifest.version = 1;
+  all.push_back(to_json(manifest));
+  return all;
 }
 
 }  // namespace cachet::fuzz

@@ -22,6 +22,7 @@ ExportManifest manifest_of_images() {
   manifest.task = "image_classification";
   manifest.model = "vit_tiny_patch16_224";
   manifest.source = "run 1f0c";
+  manifest.weights = "9f86";
   manifest.made_by = "Cachet";
   manifest.inputs = {{"images", Element::float32, {-1, 3, 16, 24}}};
   manifest.classes = {"cat", "dog \"of\" war"};
@@ -30,16 +31,35 @@ ExportManifest manifest_of_images() {
   return manifest;
 }
 
-/// What parsing says of a manifest that was changed.
-std::string refusal_of(const std::function<void(Json&)>& change) {
-  Json json = Json::parse(to_json(manifest_of_images()));
-  change(json);
+std::string refusal_of(const std::string& text) {
   try {
-    parse_export_manifest(json.dump(), "m.json");
+    parse_export_manifest(text, "m.json");
   } catch (const io::Error& error) {
     return error.what();
   }
   return "";
+}
+
+/// The manifest with a change and the digest that fits it.
+std::string signed_text(const ExportManifest& manifest, const std::function<void(Json&)>& change) {
+  Json json = Json::parse(to_json(manifest));
+  json.erase("digest");
+  change(json);
+  json["digest"] = io::sha256_hex(json.dump(2) + "\n");
+  return json.dump();
+}
+
+/// What parsing says of a manifest that was changed by somebody who computed its digest too.
+std::string refusal_of(const std::function<void(Json&)>& change) {
+  return refusal_of(signed_text(manifest_of_images(), change));
+}
+
+ExportManifest of_version(int64_t version) {
+  ExportManifest manifest = manifest_of_images();
+  manifest.version = version;
+  manifest.weights.clear();
+  if (version == 2) manifest.image->orientation = io::OrientationRule::apply;
+  return manifest;
 }
 
 TEST(ExportManifest, IsWhatItWasWhenReadAgain) {
@@ -48,24 +68,87 @@ TEST(ExportManifest, IsWhatItWasWhenReadAgain) {
   EXPECT_EQ(again.image, manifest.image);
   EXPECT_EQ(again.inputs, manifest.inputs);
   EXPECT_EQ(again.classes, manifest.classes);
+  EXPECT_EQ(again.source, manifest.source);
+  EXPECT_EQ(again.weights, "9f86");
+  EXPECT_FALSE(lack_of(again));
   EXPECT_EQ(again.engine, EngineKind::torch);
   EXPECT_EQ(again.precision, Precision::bfloat16);
+}
+
+TEST(ExportManifest, HasLimitsOfTokens) {
+  ExportManifest manifest = manifest_of_images();
+  manifest.image.reset();
+  manifest.inputs = {{"ids", Element::int64, {-1, -1}, 96, 259}, {"padding", Element::boolean, {-1, -1}}};
+  EXPECT_EQ(parse_export_manifest(to_json(manifest), "m.json").inputs, manifest.inputs);
+}
+
+// What 0.1.0 wrote is read, is written again as it was, and has no digest.
+TEST(ExportManifest, OfAnEarlierVersionSaysWhatItLacks) {
+  for (const int64_t version : {1, 2}) {
+    const ExportManifest manifest = of_version(version);
+    const std::string text = to_json(manifest);
+    EXPECT_FALSE(Json::parse(text).contains("digest"));
+    EXPECT_EQ(Json::parse(text)["source"], "run 1f0c");
+    const ExportManifest again = parse_export_manifest(text, "m.json");
+    EXPECT_EQ(again.version, version);
+    EXPECT_EQ(to_json(again), text);
+    EXPECT_NE(lack_of(again).value_or("").find("has no digest of itself"), std::string::npos);
+  }
+}
+
+TEST(ExportManifest, OfAnEarlierVersionHasNoKeyOfALaterOne) {
+  const std::vector<std::pair<int64_t, std::function<void(Json&)>>> damages{
+      {1, [](Json& json) { json["digest"] = "00"; }},
+      {1,
+       [](Json& json) {
+         json["source"] = {{"made_of", "run 1f0c"}, {"weights", "00"}};
+       }},
+      {1, [](Json& json) { json["inputs"][0]["longest"] = 5; }},
+      {1, [](Json& json) { json["image"]["orientation"] = "apply"; }},
+      {1, [](Json& json) { json["image"]["middel"] = true; }},
+      {1, [](Json& json) { json["version"] = 2; }},
+      {1, [](Json& json) { json["version"] = 3; }},
+      {2, [](Json& json) { json["image"].erase("orientation"); }},
+      {2, [](Json& json) { json["version"] = 1; }},
+      {3, [](Json& json) { json["version"] = 1; }},
+      {3, [](Json& json) { json.erase("digest"); }},
+  };
+  for (const auto& [version, change] : damages) {
+    Json json = Json::parse(to_json(of_version(version)));
+    change(json);
+    EXPECT_NE(refusal_of(json.dump()).find("export the model again"), std::string::npos) << json.dump();
+  }
+}
+
+// One changed bit of a manifest: it is refused, or says what it said.
+TEST(ExportManifest, IsHeldToItsDigest) {
+  const std::string whole = to_json(manifest_of_images());
+  int64_t refused = 0;
+  for (size_t place = 0; place < whole.size(); ++place)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = whole;
+      changed[place] = static_cast<char>(changed[place] ^ (1 << bit));
+      try {
+        EXPECT_EQ(to_json(parse_export_manifest(changed, "m.json")), whole) << place << ' ' << bit;
+      } catch (const io::Error&) {
+        ++refused;
+      }
+    }
+  EXPECT_GT(refused, static_cast<int64_t>(whole.size()) * 4);
 }
 
 // An export of before the key ignores orientations, and a program of before it must not read one that applies them.
 TEST(ExportManifest, HasTheOrientationOnlyWhereItIsApplied) {
   ExportManifest manifest = manifest_of_images();
   EXPECT_FALSE(Json::parse(to_json(manifest))["image"].contains("orientation"));
-  EXPECT_EQ(Json::parse(to_json(manifest))["version"], 1);
   manifest.image->orientation = io::OrientationRule::apply;
-  EXPECT_EQ(Json::parse(to_json(manifest))["version"], 2);
   EXPECT_EQ(parse_export_manifest(to_json(manifest), "m.json").image, manifest.image);
   EXPECT_NE(refusal_of([](Json& json) { json["image"]["orientation"] = "up"; }).find("image.orientation: is 'up'"),
             std::string::npos);
 }
 
 TEST(ExportManifest, SaysWhatToDoWithANewerOne) {
-  const std::string text = refusal_of([](Json& json) { json["version"] = 3; });
+  const std::string text = refusal_of([](Json& json) { json["version"] = 4; });
   EXPECT_NE(text.find("newer version of Cachet"), std::string::npos) << text;
   EXPECT_NE(text.find("export the model again"), std::string::npos) << text;
 }

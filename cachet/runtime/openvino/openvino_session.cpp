@@ -1,5 +1,8 @@
 #include "cachet/runtime/openvino/openvino_session.h"
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -18,7 +21,8 @@ class OpenVinoSession : public Session {
     };
     if (options.threads > 0) properties.emplace(ov::inference_num_threads.name(), options.threads);
     try {
-      request_ = openvino_core().compile_model(model.string(), "CPU", properties).create_infer_request();
+      compiled_ = openvino_core().compile_model(model.string(), "CPU", properties);
+      request_ = compiled_.create_infer_request();
     } catch (const ov::Exception& error) {
       throw std::runtime_error(name_ + ": OpenVINO cannot open it: " + reason(error));
     }
@@ -27,15 +31,41 @@ class OpenVinoSession : public Session {
   Scores run(std::span<const Input> inputs) override {
     try {
       set_inputs(request_, inputs);
+      const ov::Tensor output = unwritten_output(inputs);
+      request_.set_output_tensor(output);
       request_.infer();
-      return scores_of(request_.get_output_tensor());
+      Scores scores = scores_of(output);
+      require_written(scores);
+      return scores;
     } catch (const ov::Exception& error) {
       throw std::runtime_error(name_ + ": OpenVINO cannot run it: " + reason(error));
     }
   }
 
  private:
+  // With one thread OpenVINO reports no error of a call, and the output keeps what it had. So each call has an output
+  // of its own, filled with a value that no model computes.
+  ov::Tensor unwritten_output(std::span<const Input> inputs) const {
+    const ov::PartialShape shape = compiled_.output().get_partial_shape();
+    if (inputs.empty() || inputs[0].shape.empty() || shape.rank() != 2 || shape[1].is_dynamic())
+      throw std::runtime_error(name_ + ": its output is no batch of scores of classes; export the model again");
+    ov::Tensor output(ov::element::f32,
+                      {static_cast<size_t>(inputs[0].shape[0]), static_cast<size_t>(shape[1].get_length())});
+    std::fill_n(output.data<float>(), output.get_size(), std::bit_cast<float>(kUnwritten));
+    return output;
+  }
+
+  void require_written(const Scores& scores) const {
+    const auto is_unwritten = [](float value) { return std::bit_cast<uint32_t>(value) == kUnwritten; };
+    if (std::ranges::any_of(scores.values, is_unwritten))
+      throw std::runtime_error(name_ + ": OpenVINO did not compute an answer, and gave no reason; look whether the " +
+                               "inputs are what the model takes, and run it with two threads to see the reason");
+  }
+
+  static constexpr uint32_t kUnwritten = 0x7FC1A5E7;  // no number; processors write 0x7FC00000 and 0xFFC00000
+
   std::string name_;
+  ov::CompiledModel compiled_;
   ov::InferRequest request_;
 };
 

@@ -160,13 +160,14 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   if (absent && options.check_all)
     throw io::Error(*absent + "; without --check the export is compared on made-up inputs");
   if (dynamic_cast<const TakesRewrittenModel*>(found.plan.task.get()) != nullptr) {
-    compare_rewritten(found, open_to_evaluate(folder, source.settings), real, options.check_all, sides, check);
+    compare_rewritten(found, open_to_evaluate(folder, source.settings_of_export()), real, options.check_all, sides,
+                      check);
     return check;
   }
   const bool check_all = options.check_all || options.precision == runtime::Precision::int8;
   const auto limit = real && !check_all ? std::optional(kSamples) : std::nullopt;
   const SavedRun before = open_to_evaluate(source.path, source.settings, limit),
-                 after = open_to_evaluate(folder, source.settings, limit);
+                 after = open_to_evaluate(folder, source.settings_of_export(), limit);
   if (!real) {
     check.equality = compare_on_noise(before, after, {check.tolerance.scores});
     check.samples = std::to_string(check.equality.samples) + " made-up inputs, none of them real";

@@ -2,14 +2,17 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "cachet/config/assignment.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/deploy/torch_session.h"
 #include "cachet/io/error.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/models/model.h"
+#include "cachet/runtime/checked_session.h"
 #include "cachet/runtime/engines.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 
@@ -52,11 +55,19 @@ RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportMani
     result.task = task;
     return result;
   }
+  const auto* takes = dynamic_cast<const TakesExportedModel*>(task.get());
+  const runtime::ExportManifest limited = takes == nullptr ? manifest : takes->with_limits(manifest);
   const auto session = [=] {
     const runtime::SessionOptions options{manifest.precision, at::get_num_threads()};
-    return torch ? deploy::make_torch_session(rewritten(), options) : runtime::open_session(folder, manifest, options);
+    return torch ? runtime::checked(deploy::make_torch_session(rewritten(), options), limited)
+                 : runtime::open_session(folder, limited, options);
   };
   return with_sessions(plan, manifest, session, folder.string());
+}
+
+bool changes_model(const std::string& setting) {
+  return std::ranges::any_of(config::assignments_of(config::parse_assignment(setting)),
+                             [](const std::string& each) { return each.starts_with("model."); });
 }
 
 }  // namespace cachet::tasks

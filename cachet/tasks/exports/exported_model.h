@@ -21,6 +21,8 @@ class TakesExportedModel {
   virtual ~TakesExportedModel() = default;
   /// What is built from now on computes by sessions, and has no weights of its own.
   virtual void replace_model(const runtime::ExportManifest& manifest, MakeSession make) = 0;
+  /// The manifest with the limits of lengths and token ids that the recipe has, if an earlier version wrote neither.
+  virtual runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const { return manifest; }
 };
 
 /// A recipe's plan with sessions in the place of its model. Throws io::Error, which begins with `name`, for a task
@@ -32,5 +34,8 @@ RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& 
 /// of the engine. Throws as with_sessions() does, and io::Error for weights that do not fit.
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
+
+/// Whether a setting ("key=value", also of a table) changes a key of [model]. A model that was exported stays as it is.
+bool changes_model(const std::string& setting);
 
 }  // namespace cachet::tasks

@@ -150,6 +150,12 @@ void check_export_options(const ExportOptions& options) {
         "tools/setup --openvino brings it, then build again");
 }
 
+std::vector<std::string> ExportSource::settings_of_export() const {
+  std::vector<std::string> others = settings;
+  std::erase_if(others, changes_model);
+  return others;
+}
+
 std::string export_source(const SavedRun& saved) {
   if (saved.exported)
     throw io::Error(saved.run.string() + ": is an export already; name the run or model that it was made of");
@@ -174,6 +180,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   report.manifest.task = task->profile().kind;
   report.manifest.model = saved.plan.model().name;
   report.manifest.source = made_of;
+  report.manifest.weights = weights_digest(saved);
   const auto* classifier = dynamic_cast<const ClassificationTask*>(task.get());
   if (classifier != nullptr) {
     report.manifest.classes = classifier->class_names();
@@ -191,7 +198,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   if (!report.check.holds())
     throw std::runtime_error("the export differs from its model by more than it may, and was not kept: " +
                              to_text(report.check));
-  report.speed = compare_speed(saved, open_saved_run(folder.path(), source.settings));
+  report.speed = compare_speed(saved, open_saved_run(folder.path(), source.settings_of_export()));
   const std::string page = report::render_html(export_page(report));
   io::write_new_file(folder.path() / runtime::kExportReport, page);
   folder.finish();

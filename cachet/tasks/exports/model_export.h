@@ -63,6 +63,9 @@ struct ExportReport {
 struct ExportSource {
   std::filesystem::path path;         // what open_saved_run() takes
   std::vector<std::string> settings;  // over its recipe
+
+  /// Those that lie over the export's recipe too: without those of [model], which its model has already.
+  std::vector<std::string> settings_of_export() const;
 };
 
 /// Throws std::invalid_argument, a line for the user, for an engine that does not have the precision, and for one that

@@ -129,6 +129,16 @@ void SequenceClassificationPlan::replace_model(const runtime::ExportManifest& ma
   };
 }
 
+runtime::ExportManifest SequenceClassificationPlan::with_limits(const runtime::ExportManifest& manifest) const {
+  runtime::ExportManifest limited = manifest;
+  for (runtime::ExportedInput& input : limited.inputs) {
+    if (input.element != runtime::Element::int64) continue;
+    if (input.longest == 0) input.longest = options_.model.sequence.max_length;
+    if (input.vocabulary == 0) input.vocabulary = options_.model.sequence.vocabulary;
+  }
+  return limited;
+}
+
 TaskKind sequence_classification() {
   return {"sequence_classification", [](const config::View& root, data::DataRoot) {
             return std::make_unique<SequenceClassificationPlan>(read_sequence_classification_options(root));

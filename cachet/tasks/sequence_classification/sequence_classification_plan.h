@@ -40,6 +40,7 @@ class SequenceClassificationPlan : public TaskPlan, public TakesExportedModel {
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
 
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
+  runtime::ExportManifest with_limits(const runtime::ExportManifest& manifest) const override;
 
   // A run has the names of its classes, and a copy of the subword model that its texts are read with, subwords.model:
   // it can be moved to another machine, and nothing that happens to the file that its recipe names changes what its
