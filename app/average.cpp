@@ -12,6 +12,7 @@
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
 #include "app/weights_output.h"
+#include "cachet/io/error.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/tasks/saved_run.h"
@@ -39,6 +40,7 @@ io::TensorMap renewed(const io::TensorMap& weights, const AverageArguments& argu
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.run.path, arguments.run.all_settings());
   require_data(saved, arguments.run);
   const c10::Device device = device_named(arguments.run.device);
+  if (saved.lack) throw io::Error(*saved.lack);
   const auto task = saved.plan.build();
   io::load_state_dict(task->model(), weights, {.conversion = io::LoadPolicy::Conversion::kNone});
   train::place(task->model(), device);

@@ -4,9 +4,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cachet/config/toml_text.h"
+#include "cachet/io/atomic_file.h"
 #include "cachet/io/error.h"
 #include "cachet/io/folder_path.h"
 #include "cachet/io/state_dict.h"
+#include "cachet/report/progress.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/model_recipe.h"
@@ -81,6 +84,38 @@ SavedPlan read_plan(const std::filesystem::path& run, const std::vector<std::str
   return saved;
 }
 
+/// Computes the files that a run of an earlier version lacks, from its training data in the folder that its recipe
+/// names, or that the settings name, and stores them. Nothing if that is done, else why it cannot be done.
+std::optional<std::string> complete_run(const std::filesystem::path& run, const RecipePlan& asked) {
+  const train::RunFolder folder = train::RunFolder::open(run);
+  std::vector<std::vector<std::string>> places{{}};
+  for (const DataPlace& place : asked.task->data())
+    places.push_back({"data.root=" + config::toml_text(place.root.string())});
+  std::string why;
+  for (const std::vector<std::string>& place : places) {
+    try {
+      const RecipePlan plan = read_plan(run, place).plan;
+      if (!plan.task->keys_from_training_data()) return "the run was trained without them";
+      if (auto absent = plan.task->absent_data()) throw io::Error(*absent);
+      const KeptFiles keep = plan.task->files_to_keep();
+      for (const auto& [split, digest] : keep.digests)
+        if (!folder.data().contains(split)) throw io::Error("the run has no digest of its " + split + " data");
+      folder.compare_data(keep.digests, keep.fingerprints);
+      report::Progress progress({.mode = report::ProgressMode::none});
+      for (const auto& [name, bytes] : keep.files) {
+        io::write_file_atomically(run / name, bytes);
+        progress.log((run / name).string() +
+                     " is new: an earlier version trained the run and did not store these values, " +
+                     "which were computed from its training data");
+      }
+      return std::nullopt;
+    } catch (const std::runtime_error& error) {
+      why = error.what();
+    }
+  }
+  return why;
+}
+
 }  // namespace
 
 SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<std::string>& settings) {
@@ -102,6 +137,15 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
   }
   saved.run = is_folder ? path : run_of_checkpoint(saved.checkpoint);
   SavedPlan read = read_plan(saved.run, settings);
+  if (const auto keys = read.plan.task->keys_from_training_data(); keys && !saved.exported) {
+    const std::optional<std::string> why =
+        is_folder ? "a model folder does not have them" : complete_run(saved.run, read.plan);
+    if (why)
+      saved.lack = saved.run.string() + ": " + *keys + " are not known and cannot be computed (" + *why +
+                   "); give both with --set";
+    else
+      read = read_plan(saved.run, settings);
+  }
   saved.plan = std::move(read.plan);
   if (saved.exported) saved.plan = with_exported_model(saved.plan, *saved.exported, path);
   saved.recipe = std::move(read.recipe);
@@ -142,6 +186,7 @@ SavedModel open_saved_model(const std::filesystem::path& path) {
 }
 
 std::unique_ptr<Task> load(const SavedRun& saved, Splits splits) {
+  if (saved.lack && splits != Splits::made_up) throw io::Error(*saved.lack);
   auto task = saved.plan.build(splits);
   if (!saved.exported)
     io::load_state_dict(task->model(), read_weights(saved), {.conversion = io::LoadPolicy::Conversion::kNone});

@@ -26,6 +26,9 @@ struct SavedRun {
   std::string what_answers_depend_on;
   /// The same as version 0.1.0 may have had it: with the place of the data, with and without keys at their defaults.
   std::vector<std::string> old_answer_values{};
+  /// Why nothing can be computed of samples: a value that the run took from its training data is not known. A line for
+  /// the user, which load() throws.
+  std::optional<std::string> lack{};
   /// Of a checkpoint: training does not remove it while this object, or a copy of it, exists.
   std::optional<io::FolderLock> held{};
 };
@@ -34,6 +37,9 @@ struct SavedRun {
 /// (weights/model_folder.h), which knows how an image is prepared and not where images lie: its data.root is empty; or
 /// an export (exports/model_export.h). `settings` lie over the run's recipe, as --set does. Throws std::runtime_error
 /// where there is no checkpoint, config::Error for settings that are wrong.
+///
+/// A run of an earlier version may lack a file that a run of today keeps (TaskPlan::files_to_keep). If its training
+/// data are there and have the run's digest, the file is computed once, stored in the run, and a line says so.
 SavedRun open_saved_run(const std::filesystem::path& path, const std::vector<std::string>& settings = {});
 
 /// The plan alone of what open_saved_run takes, of a folder of seeds, or of a run that has no checkpoint yet. Throws as
@@ -57,7 +63,7 @@ struct SavedModel {
 SavedModel open_saved_model(const std::filesystem::path& path);
 
 /// Builds its task and loads the weights, the averaged ones where there are any; the model is in evaluation mode.
-/// Throws train::DamagedCheckpoint, and io::Error for weights that do not fit the recipe.
+/// Throws train::DamagedCheckpoint, and io::Error for weights that do not fit the recipe and for SavedRun::lack.
 std::unique_ptr<Task> load(const SavedRun& saved, Splits splits = Splits::test);
 
 }  // namespace cachet::tasks

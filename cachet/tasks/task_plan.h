@@ -1,12 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cachet/data/data_digest.h"
 #include "cachet/tasks/data_look.h"
 #include "cachet/tasks/task.h"
 #include "cachet/train/options.h"
@@ -33,6 +35,10 @@ struct DataPlace {
 struct KeptFiles {
   std::map<std::string, std::string> files;  // name in the run's folder and bytes
   std::vector<std::string> settings;         // "key=value" that hold the recipe to them
+  /// Of the splits that the files were computed from; empty if they are copies.
+  std::map<std::string, data::DataDigest> digests{};
+  /// The same as version 0.1.0 computed them.
+  std::function<std::map<std::string, std::string>()> fingerprints{};
 };
 
 /// The task of a recipe, read and not built yet.
@@ -56,6 +62,9 @@ class TaskPlan {
   virtual KeptFiles files_to_keep() const { return {}; }
   /// "key=value" that name the copies that a run has of them; nothing where it has none.
   virtual std::vector<std::string> kept_file_settings(const std::filesystem::path& /*run*/) const { return {}; }
+  /// The keys of a recipe whose values the plan would compute from training data, because neither the recipe nor the
+  /// run has them: "data.normalization.mean and data.normalization.std". Nothing if there are none.
+  virtual std::optional<std::string> keys_from_training_data() const { return std::nullopt; }
 
   /// "key=value" that name the classes of its model in another recipe for the same model; nothing where it has none, or
   /// leaves them to the data.

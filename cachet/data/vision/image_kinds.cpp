@@ -71,7 +71,8 @@ constexpr ImageKind kIdx{.name = "idx",
                          .mean = {},
                          .std = {},
                          .expected_files = idx_files,
-                         .open = open_idx};
+                         .open = open_idx,
+                         .files_tell_size = true};
 
 constexpr ImageKind kMnist{.name = "mnist",
                            .shape = {1, 28, 28},
@@ -81,7 +82,8 @@ constexpr ImageKind kMnist{.name = "mnist",
                            .mean = kMnistMean,
                            .std = kMnistStd,
                            .expected_files = idx_files,
-                           .open = open_idx};
+                           .open = open_idx,
+                           .files_tell_size = true};
 
 constexpr ImageKind kFashionMnist{.name = "fashion_mnist",
                                   .shape = {1, 28, 28},
@@ -91,7 +93,8 @@ constexpr ImageKind kFashionMnist{.name = "fashion_mnist",
                                   .mean = kFashionMnistMean,
                                   .std = kFashionMnistStd,
                                   .expected_files = idx_files,
-                                  .open = open_idx};
+                                  .open = open_idx,
+                                  .files_tell_size = true};
 
 constexpr ImageKind kCifar10{.name = "cifar10",
                              .shape = {3, 32, 32},

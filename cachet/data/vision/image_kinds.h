@@ -28,6 +28,7 @@ struct ImageKind {
   std::shared_ptr<const LabelledImages> (*open)(const DatasetOptions& options, Split split,
                                                 const std::filesystem::path& root,
                                                 const IndexProgress& progress) = nullptr;
+  bool files_tell_size = false;    // how large the images are stands in the files; `shape` is a guess
   bool has_class_folders = false;  // files are decoded one by one: the keys of ClassFolderOptions are read
 
   bool own_sizes() const { return shape.height == 0; }

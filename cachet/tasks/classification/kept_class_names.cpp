@@ -12,11 +12,10 @@ KeptFiles keep_class_names(const std::vector<std::string>& names) {
 }
 
 void take_class_names(const runtime::ExportManifest& manifest, int64_t classes, std::vector<std::string>& names) {
-  if (!names.empty() || data::are_numbers(manifest.classes)) return;
   if (static_cast<int64_t>(manifest.classes.size()) != classes)
     throw io::Error(std::string(runtime::kExportManifest) + ": names " + std::to_string(manifest.classes.size()) +
                     " classes, but the model has " + std::to_string(classes) + "; export the model again");
-  names = manifest.classes;
+  if (names.empty() && !data::are_numbers(manifest.classes)) names = manifest.classes;
 }
 
 }  // namespace cachet::tasks

@@ -50,6 +50,11 @@ constexpr const char* kMatchedByPosition =
     "the model does not store the names of its classes: they are matched by position with the sorted names of the "
     "class folders, which is wrong if these are not the folders of its training; data.class_names gives names to them";
 
+// The note on given images, if neither the run nor files tell how large the images of its training are.
+constexpr const char* kSizeUnknown =
+    "the size of the training images is not known, because the data are absent: each image is resized to the model's "
+    "input at once; data.stored_size gives the size";
+
 data::ImageShape input_shape(const models::ImageClassifierPlan& model) {
   return {model.image.channels, model.image.height, model.image.width};
 }
@@ -64,10 +69,9 @@ data::IndexProgress said_now_and_then() {
   };
 }
 
-std::vector<report::Picture> pictures(const std::vector<ClassifiedSample>& images,
-                                      const data::LabelledImages& dataset) {
+std::vector<report::Picture> pictures(const std::vector<ClassifiedSample>& images, const data::LabelledImages& dataset,
+                                      const std::vector<std::string>& names) {
   std::vector<report::Picture> all;
-  const auto& names = dataset.labels().class_names();
   for (const ClassifiedSample& image : images) {
     const auto png = io::encode_png(data::thumbnail(dataset.images(), image.index, kThumbnailSide));
     all.push_back({std::string(reinterpret_cast<const char*>(png.data()), png.size()),
@@ -116,14 +120,16 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
                                          Splits splits)
     : ClassificationTask(plan.profile()), options_(plan.options()), training_options_(training) {
   const ImageClassificationOptions& options = options_;
-  // Without names of its own the model's classes are called as the data call them, if these are there. Images of one
-  // size are also asked what that size is.
+  // If the model has no names for its classes, or only the files tell how large the images of its training are, given
+  // images need the data.
   const bool names_classes = !options.dataset.class_names.empty();
   const bool absent = plan.absent_data().has_value();
-  const bool alone = splits == Splits::given && (absent || (names_classes && options.dataset.own_sizes()));
+  const bool knows_names = names_classes || !options.dataset.kind->has_class_folders;
+  const auto shape = trained_shape(options);
+  const bool alone = splits == Splits::given && (absent || options.is_exported || (knows_names && shape));
   const auto open = [&](data::Split split, const data::DatasetOptions& dataset) {
     if (alone && split == data::Split::test)
-      return data::without_images(dataset, options.model.classes, input_shape(options.model));
+      return data::without_images(dataset, options.model.classes, shape.value_or(input_shape(options.model)));
     if (splits == Splits::made_up)
       return std::shared_ptr<const data::LabelledImages>(std::make_shared<data::LabelledImages>(
           made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1))));
@@ -136,7 +142,8 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
   data::DatasetOptions evaluated = options.dataset;
   evaluated.limit = options.evaluation_limit.value_or(evaluated.limit);
   test_ = open(splits == Splits::calibration ? data::Split::train : data::Split::test, evaluated);
-  const bool of_saved = splits == Splits::test || (splits == Splits::given && !absent);
+  if (alone && !shape && options.resize.image_size.given()) note({kSizeUnknown});
+  const bool of_saved = splits == Splits::test || (splits == Splits::given && !alone);
   if (of_saved && !names_classes && options.dataset.kind->has_class_folders) note({kMatchedByPosition});
   const bool trains = splits == Splits::both || splits == Splits::made_up;
   if (trains || takes_training_statistics(options)) training_ = open(data::Split::train, options.dataset);
@@ -248,7 +255,8 @@ ShownSample ImageClassification::run_over(int64_t index) {
 
 std::optional<runtime::ImagePreparation> ImageClassification::image_preparation() const {
   const data::ImageTransform& transform = test_loader_->transform();
-  const data::ImageShape first = transform.input_shape(), input = transform.output_shape();
+  const data::ImageShape first = trained_shape(options_).value_or(transform.input_shape()),
+                         input = transform.output_shape();
   const bool bilinear = options_.resize.interpolation == data::Interpolation::bilinear;
   return runtime::ImagePreparation{input.channels,
                                    input.height,
@@ -274,8 +282,10 @@ std::vector<report::Block> ImageClassification::training_samples() const {
 
 std::vector<report::Block> ImageClassification::evaluation_samples(const ClassificationEvaluation& evaluation) const {
   std::vector<report::Block> blocks;
-  if (!evaluation.wrong.empty()) blocks.push_back(report::ImageGrid{"Wrong", pictures(evaluation.wrong, *test_), ""});
-  if (!evaluation.right.empty()) blocks.push_back(report::ImageGrid{"Right", pictures(evaluation.right, *test_), ""});
+  if (!evaluation.wrong.empty())
+    blocks.push_back(report::ImageGrid{"Wrong", pictures(evaluation.wrong, *test_, class_names()), ""});
+  if (!evaluation.right.empty())
+    blocks.push_back(report::ImageGrid{"Right", pictures(evaluation.right, *test_, class_names()), ""});
   return blocks;
 }
 

@@ -35,7 +35,9 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   int64_t evaluation_size() const override { return test_->size(); }
   EvaluatedSamples evaluated_samples() const override { return {test_->size(), test_->split_size()}; }
   int64_t evaluation_batches() const override { return test_loader_->batches(); }
-  const std::vector<std::string>& class_names() const override { return test_->labels().class_names(); }
+  const std::vector<std::string>& class_names() const override {
+    return options_.exported_numbers.empty() ? test_->labels().class_names() : options_.exported_numbers;
+  }
   void classify_in_order(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override { return SampleForm::image_file; }
   std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;

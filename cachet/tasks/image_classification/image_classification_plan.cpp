@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "cachet/config/toml_text.h"
+#include "cachet/data/vision/image_kinds.h"
 #include "cachet/data/vision/image_overlap.h"
 #include "cachet/deploy/session_model.h"
 #include "cachet/io/error.h"
@@ -9,6 +11,7 @@
 #include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/classification/kept_class_names.h"
 #include "cachet/tasks/image_classification/image_classification.h"
+#include "cachet/tasks/image_classification/image_statistics.h"
 
 namespace cachet::tasks {
 namespace {
@@ -36,6 +39,11 @@ ImageClassificationOptions read_image_classification_options(const config::View&
   if (options.dataset.own_sizes() && options.normalization.source == data::NormalizationSource::data) {
     data.table("normalization").problem("source", "data is for images of one size; give mean and std");
   }
+  if (data.has("stored_size")) {
+    const auto [height, width] = data.integer_pair("stored_size", {0, 0}, {.least = 1, .most = 65536});
+    options.stored_size = {height, width};
+    if (options.dataset.own_sizes()) data.problem("stored_size", "is for kinds whose images have one size");
+  }
   options.mixing = data::read_mixing_options(data.table("mixing"));
   options.outliers = nn::read_outlier_options(data.table("outliers"));
   options.loader = data::read_loader_options(data);
@@ -48,6 +56,14 @@ bool takes_training_statistics(const ImageClassificationOptions& options) {
   const data::NormalizationOptions& normalization = options.normalization;
   if (!normalization.mean.empty() || normalization.source == data::NormalizationSource::none) return false;
   return normalization.source == data::NormalizationSource::data || !data::Normalization::known(*options.dataset.kind);
+}
+
+std::optional<data::ImageShape> trained_shape(const ImageClassificationOptions& options) {
+  const data::ImageKind& kind = *options.dataset.kind;
+  const data::ImageShape shape = data::image_traits(options.dataset).shape;
+  if (!kind.files_tell_size) return shape;
+  if (options.stored_size.height == 0) return std::nullopt;
+  return data::ImageShape{options.model.image.channels, options.stored_size.height, options.stored_size.width};
 }
 
 TaskProfile ImageClassificationPlan::profile() const {
@@ -81,8 +97,41 @@ DataLook ImageClassificationPlan::look_at_data(const data::LookProgress& progres
 }
 
 KeptFiles ImageClassificationPlan::files_to_keep() const {
-  if (!options_.dataset.class_names.empty() || absent_data()) return {};
-  return keep_class_names(data::find_class_names(options_.dataset, std::filesystem::current_path()));
+  if (absent_data()) return {};
+  KeptFiles keep;
+  if (options_.dataset.class_names.empty())
+    keep = keep_class_names(data::find_class_names(options_.dataset, std::filesystem::current_path()));
+  const bool learns_pixels = takes_training_statistics(options_);
+  if (!learns_pixels && trained_shape(options_)) return keep;
+  const auto training = data::open_dataset(options_.dataset, data::Split::train);
+  const data::ImageShape shape = training->images().shape();
+  ImageStatistics statistics{{}, {shape.height, shape.width}};
+  if (learns_pixels)
+    statistics.normalization =
+        data::make_normalization(options_.normalization, *options_.dataset.kind, training->images());
+  keep.files.emplace(kImageStatistics, to_json(statistics));
+  keep.digests = {{"training", training->digest()}};
+  keep.fingerprints = [training] { return std::map<std::string, std::string>{{"training", training->fingerprint()}}; };
+  return keep;
+}
+
+std::vector<std::string> ImageClassificationPlan::kept_file_settings(const std::filesystem::path& run) const {
+  const std::filesystem::path own = run / kImageStatistics;
+  std::error_code error;
+  if (options_.dataset.own_sizes() || !std::filesystem::is_regular_file(own, error)) return {};
+  const auto [normalization, size] = read_image_statistics(own);
+  std::vector<std::string> settings;
+  if (!trained_shape(options_))
+    settings.push_back("data.stored_size=" + config::toml_text(std::vector<int64_t>{size.height, size.width}));
+  if (!takes_training_statistics(options_) || normalization.mean.empty()) return settings;
+  settings.push_back("data.normalization.mean=" + config::toml_text(normalization.mean));
+  settings.push_back("data.normalization.std=" + config::toml_text(normalization.std));
+  return settings;
+}
+
+std::optional<std::string> ImageClassificationPlan::keys_from_training_data() const {
+  if (!takes_training_statistics(options_)) return std::nullopt;
+  return "data.normalization.mean and data.normalization.std";
 }
 
 std::vector<std::string> ImageClassificationPlan::class_name_settings() const {
@@ -105,6 +154,14 @@ Preprocessing ImageClassificationPlan::preprocessing() const {
 
 void ImageClassificationPlan::replace_model(const runtime::ExportManifest& manifest, MakeSession make) {
   take_class_names(manifest, options_.model.classes, options_.dataset.class_names);
+  if (options_.dataset.class_names.empty()) options_.exported_numbers = manifest.classes;
+  options_.is_exported = true;
+  if (const auto& image = manifest.image) {
+    data::NormalizationOptions& normalization = options_.normalization;
+    if (normalization.mean.empty() && normalization.source != data::NormalizationSource::none)
+      normalization = {.source = normalization.source, .mean = image->mean, .std = image->deviation};
+    if (options_.stored_size.height == 0) options_.stored_size = {image->first_height, image->first_width};
+  }
   const models::ImageClassifierPlan& model = options_.model;
   options_.model.build = [make = std::move(make), image = model.image, classes = model.classes] {
     return deploy::session_model(make(), image, classes);

@@ -25,6 +25,12 @@ struct ImageClassificationOptions {
   data::MixingOptions mixing;
   nn::OutlierOptions outliers;  // among the images of a training step
   data::LoaderOptions loader;
+  /// Of a trained model: the size of the images that it was trained on, to which a given file is brought; 0 if it is
+  /// not known, or if each image has its own.
+  io::ImageSize stored_size{};
+  /// Of an export whose classes have numbers alone: these numbers as names. The names in a data folder are not used.
+  std::vector<std::string> exported_numbers{};
+  bool is_exported = false;                   // the model is an export, which has all that its answers depend on
   std::optional<int64_t> evaluation_limit{};  // of the images that are evaluated, instead of dataset.limit
   int64_t repeated_augmentation = 1;          // of training: data::EqualBatchOptions::repeats
   models::ImageClassifierPlan model;          // made for the data's images and classes unless it says otherwise
@@ -34,8 +40,11 @@ struct ImageClassificationOptions {
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 
-/// Whether the images' mean and deviation are those of the training images: known ones need none of these.
+/// Whether the mean and the deviation would be computed from the training images: known ones need none of these.
 bool takes_training_statistics(const ImageClassificationOptions& options);
+
+/// The shape of the images that a model was trained on; nothing if only the files tell it.
+std::optional<data::ImageShape> trained_shape(const ImageClassificationOptions& options);
 
 class ImageClassificationPlan : public TaskPlan, public PreparesImages, public TakesExportedModel {
  public:
@@ -48,15 +57,19 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
-  /// The names of the classes, if the recipe leaves them to the data: they are part of what a model means.
+  /// The names of the classes, and the mean, deviation and size of the training images (image_statistics.h), if the
+  /// recipe leaves them to the data: they are part of what a model means.
   KeptFiles files_to_keep() const override;
+  std::vector<std::string> kept_file_settings(const std::filesystem::path& run) const override;
+  std::optional<std::string> keys_from_training_data() const override;
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.dataset.limit; }
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   Preprocessing preprocessing() const override;
-  /// Takes the names of the classes from the manifest too, if the recipe has none.
+  /// Takes the names of the classes, the mean, the deviation and the size of images from the manifest too, if the
+  /// recipe has none.
   void replace_model(const runtime::ExportManifest& manifest, MakeSession make) override;
 
  private:
