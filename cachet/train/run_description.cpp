@@ -41,6 +41,10 @@ int64_t number_of(const io::JsonFields& json, const char* name) {
   return json.has(name) ? json.integer(name, 0, std::numeric_limits<int64_t>::max()) : 0;
 }
 
+/// By which rule multiply–accumulates were counted. The first rule, which wrote no number, had the feature maps of
+/// kernels among linear layers, and a Transformer-XL without its memory.
+constexpr int64_t kMacsRule = 2;
+
 /// An object of the description; an empty one where it is missing.
 io::JsonFields part_of(const io::JsonFields& json, const char* name) {
   return json.has(name) ? json.object(name) : io::JsonFields("{}", name);
@@ -64,7 +68,9 @@ std::string to_json(const RunDescription& description) {
        {{"name", description.model},
         {"parameters", description.parameters},
         {"macs",
-         {{"linear_convolution", description.linear_convolution_macs}, {"attention", description.attention_macs}}}}},
+         {{"linear_convolution", description.linear_convolution_macs},
+          {"attention", description.attention_macs},
+          {"rule", kMacsRule}}}}},
       {"metrics", std::move(metrics)}};
   if (description.evaluated > 0)
     json["evaluation"] = {{"samples", description.evaluated}, {"of", description.split_size}};
@@ -83,6 +89,8 @@ std::optional<RunDescription> run_description_from_json(const std::string& text)
     description.parameters = number_of(model, "parameters");
     description.linear_convolution_macs = number_of(macs, "linear_convolution");
     description.attention_macs = number_of(macs, "attention");
+    if (macs.has("attention") && number_of(macs, "rule") != kMacsRule)
+      description.linear_convolution_macs = description.attention_macs = RunDescription::kNoMacs;
     if (json.has("metrics"))
       for (const io::JsonFields& metric : json.objects("metrics"))
         description.metrics.push_back(metric_from_json(metric));

@@ -18,6 +18,9 @@ struct RunDescription {
   std::string model;  // "vit_small_patch16_224"
   int64_t parameters = 0;
   int64_t linear_convolution_macs = 0, attention_macs = 0;  // of one sample; 0 where nobody counted them
+  /// False if they were counted by an earlier rule, and are both kNoMacs.
+  bool has_macs() const { return attention_macs != kNoMacs; }
+  static constexpr int64_t kNoMacs = -1;
   std::vector<report::MetricDescription> metrics;
   /// Samples that the metric that decides is measured on, and those of their split; 0 if the run does not say.
   int64_t evaluated = 0, split_size = 0;

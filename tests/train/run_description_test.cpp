@@ -72,6 +72,16 @@ TEST(RunDescription, EveryFormOfAMetricIsReadAsItWasWritten) {
   expect_same_description(*read, run);
 }
 
+TEST(RunDescription, CountsOfAnotherRuleAreNotRead) {
+  auto json = nlohmann::ordered_json::parse(to_json(whole_description()));
+  json.at("model").at("macs").erase("rule");
+  const auto earlier = run_description_from_json(json.dump());
+  ASSERT_TRUE(earlier);
+  EXPECT_FALSE(earlier->has_macs());
+  EXPECT_TRUE(run_description_from_json(to_json(whole_description()))->has_macs());
+  EXPECT_EQ(earlier->parameters, whole_description().parameters);
+}
+
 TEST(RunDescription, MissingFieldsHaveTheirDefaults) {
   const auto bare = run_description_from_json(R"({"task": "tides"})");
   ASSERT_TRUE(bare);

@@ -1,5 +1,6 @@
 #include "cachet/tasks/runs/run_record.h"
 
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -30,6 +31,18 @@ void read_machine(const std::filesystem::path& file, RunRecord& run) {
 train::RunDescription description_of_older(const train::RunFolder& folder) {
   config::Document document = config::Document::from_file(folder.resolved());
   return describe(read_recipe(document).task->profile());
+}
+
+/// Multiply–accumulates that were counted by an earlier rule: counted from the recipe. There are none if the recipe
+/// cannot be read any more, or gives another number of parameters than the run had.
+void count_again(const train::RunFolder& folder, train::RunDescription& description) {
+  try {
+    const train::RunDescription today = description_of_older(folder);
+    if (today.parameters != description.parameters) return;
+    description.linear_convolution_macs = today.linear_convolution_macs;
+    description.attention_macs = today.attention_macs;
+  } catch (const std::exception&) {
+  }
 }
 
 }  // namespace
@@ -66,6 +79,7 @@ RunRecord read_run(const std::filesystem::path& path) {
   const bool is_written = run.status && run.status->running;
   run.unreadable_lines = events.damaged_lines + (events.is_torn && !is_written ? 1 : 0);
   run.description = folder.description() ? *folder.description() : description_of_older(folder);
+  if (!run.description.has_macs()) count_again(folder, run.description);
   return run;
 }
 

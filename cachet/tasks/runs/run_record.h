@@ -48,7 +48,8 @@ struct RunRecord {
 };
 
 /// Throws std::runtime_error for what is no run. A run that began before runs described themselves is described from
-/// its recipe, as it is read now: config::Error where it cannot be read any more.
+/// its recipe, as it is read now: config::Error where it cannot be read any more. A run whose multiply–accumulates were
+/// counted by an earlier rule is counted again from its recipe; it has none if that cannot be done.
 RunRecord read_run(const std::filesystem::path& run);
 
 }  // namespace cachet::tasks

@@ -123,8 +123,10 @@ std::vector<RunValue> run_values(const RunRecord& run) {
     values.push_back({name, static_cast<double>(value), ValueForm::count});
   };
   count("parameters", run.description.parameters);
-  count("MACs", run.description.linear_convolution_macs);
-  count("attention MACs", run.description.attention_macs);
+  if (run.description.has_macs()) {
+    count("MACs", run.description.linear_convolution_macs);
+    count("attention MACs", run.description.attention_macs);
+  }
   add_speed(run, values);
   add_unified_norm(run.events, values);
   return values;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -85,6 +86,32 @@ TEST_F(RunRecordTest, OfAnOlderRunIsCountedFromItsRecipe) {
   EXPECT_NE(names(run_values(older)).find("top-1|best top-1|loss|"), std::string::npos) << names(run_values(older));
   spoil_recipe();
   EXPECT_NE(test::thrown_message<config::Error>([&] { read_run(run()); }).find("no_such_model"), std::string::npos);
+}
+
+TEST_F(RunRecordTest, CountsOfAnEarlierRuleAreMadeAgain) {
+  const train::RunDescription described = read_run(run()).description;
+  const auto recorded = [&](const auto& change) {
+    auto json = nlohmann::ordered_json::parse(io::read_text_file(run() / "run.json", 1 << 20));
+    change(json.at("description").at("model"));
+    std::ofstream(run() / "run.json") << json.dump(2);
+  };
+  recorded([](auto& model) {
+    ASSERT_EQ(model.at("macs").erase("rule"), 1U);
+    model.at("macs").at("attention") = 7;
+  });
+  expect_same_run(read_run(run()).description, described);
+  const auto has_macs = [&] {
+    const std::vector<RunValue> values = run_values(read_run(run()));
+    return std::ranges::find(values, "attention MACs", &RunValue::name) != values.end();
+  };
+  EXPECT_TRUE(has_macs());
+  // A recipe that gives another model today does not count for the run's.
+  recorded([](auto& model) { model.at("parameters") = model.at("parameters").template get<int64_t>() + 1; });
+  EXPECT_FALSE(read_run(run()).description.has_macs());
+  EXPECT_FALSE(has_macs());
+  spoil_recipe();
+  EXPECT_FALSE(read_run(run()).description.has_macs());
+  EXPECT_FALSE(has_macs());
 }
 
 TEST_F(RunRecordTest, AnOlderRunDescribesItselfWhenItGoesOn) {
