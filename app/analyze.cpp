@@ -181,7 +181,8 @@ nlohmann::ordered_json to_json(const std::vector<MeasuredAnalysis>& all,
     const std::optional<int64_t> samples = run->samples();
     json["runs"].push_back({{"name", run->name()},
                             {"checkpoint", run->saved().checkpoint.string()},
-                            {"samples", samples ? ordered_json(*samples) : ordered_json(nullptr)}});
+                            {"samples", samples ? ordered_json(*samples) : ordered_json(nullptr)},
+                            {"seed", run->seed()}});
   }
   for (const MeasuredAnalysis& one : all) {
     ordered_json& results = json["analyses"][std::string(one.analysis->word())] = ordered_json::array();
@@ -196,11 +197,10 @@ nlohmann::ordered_json to_json(const std::vector<MeasuredAnalysis>& all,
   return json;
 }
 
-/// " (256 evaluation samples)"; empty if the run was not evaluated.
+/// " (256 evaluation samples of 10000, drawn by seed 0)"; empty if the run was not evaluated.
 std::string samples_text(const tasks::AnalysedRun& run) {
-  const std::optional<int64_t> samples = run.samples();
-  if (!samples) return {};
-  return " (" + std::to_string(*samples) + (*samples == 1 ? " evaluation sample)" : " evaluation samples)");
+  const std::string text = run.samples_text();
+  return text.empty() ? text : " (" + text + ")";
 }
 
 void write_page(const AnalyzeArguments& arguments, std::vector<report::Section> sections,

@@ -6,6 +6,9 @@
 #include <ATen/ops/matmul.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "cachet/analysis/valid_tokens.h"
 
 namespace cachet::analysis {
 
@@ -14,16 +17,19 @@ namespace cachet::analysis {
 nn::Listener BlockOutputs::listener() {
   return nn::Listener(
       [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
-        if (signal != nn::Signal::block_output || value.size(0) != examples_) return;
+        if (signal == nn::Signal::token_padding) padding_ = {path, value};
+        if (signal != nn::Signal::block_output) return;
+        const auto [of, tokens] = std::exchange(padding_, {});
+        if (value.size(0) != examples_) return;
         auto known = std::ranges::find(layers_, path);
         if (known == layers_.end()) known = layers_.insert(layers_.end(), path);
         const auto index = static_cast<size_t>(known - layers_.begin());
         if (index == 0) batches_.emplace_back();
         std::vector<at::Tensor>& batch = batches_.back();
         batch.resize(std::max(batch.size(), index + 1));
-        batch[index] = root_of_gram(value);
+        batch[index] = root_of_gram(without_padding(value, of == path ? tokens : at::Tensor()));
       },
-      {nn::Signal::block_output});
+      {nn::Signal::token_padding, nn::Signal::block_output});
 }
 
 at::Tensor root_of_gram(const at::Tensor& x) {

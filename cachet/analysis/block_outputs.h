@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cachet/nn/observer.h"
@@ -11,6 +12,7 @@
 namespace cachet::analysis {
 
 /// What the transformer blocks of a model give for batches of examples, as far as their alignment (CKA) depends on it.
+/// Tokens that are padding count as zeros.
 class BlockOutputs {
  public:
   /// Batches of as many examples; others, such as a shorter last one, are passed over.
@@ -26,6 +28,7 @@ class BlockOutputs {
   int64_t examples_;
   std::vector<std::string> layers_;
   std::vector<std::vector<at::Tensor>> batches_;
+  std::pair<std::string, at::Tensor> padding_;  // told last: by whom, and which tokens are padding
 };
 
 /// A representation of the same examples with the same products between them in no more columns than examples:

@@ -14,9 +14,13 @@ class ByLayer {
  public:
   /// A new one where nothing was heard of the layer yet.
   T& operator[](const std::string& layer) {
+    return find_or_add(layer, [] { return T(); });
+  }
+  template <class Make>
+  T& find_or_add(const std::string& layer, const Make& make) {
     const auto found = std::ranges::find(layers_, layer, &std::pair<std::string, T>::first);
     if (found != layers_.end()) return found->second;
-    return layers_.emplace_back(layer, T()).second;
+    return layers_.emplace_back(layer, make()).second;
   }
 
   bool empty() const { return layers_.empty(); }

@@ -3,16 +3,18 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/adaptive_avg_pool2d.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/bincount.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/maximum.h>
-#include <ATen/ops/ones_like.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cachet/nn/attention/kernel_attention.h"
 #include "cachet/nn/attention/softmax_attention.h"
@@ -21,8 +23,10 @@ namespace cachet::analysis {
 namespace {
 
 constexpr double kBinsADecade = 4, kFirstDecade = -4;
-// What is looked at in one call: little beside the call itself, and enough for a mean over many.
-constexpr int64_t kMostScores = int64_t{1} << 15, kMostFeatures = int64_t{1} << 14;
+// What is looked at in one call, which takes about as long as the call itself: scores of each sample, scores of all of
+// them, and values of features.
+constexpr int64_t kMostScoresOfSample = int64_t{1} << 17, kMostScores = int64_t{1} << 22,
+                  kMostFeatures = int64_t{1} << 18;
 
 const nn::KernelAttention* kernel_of(const torch::nn::Module& function) {
   return dynamic_cast<const nn::KernelAttention*>(&function);
@@ -32,31 +36,57 @@ bool is_dense(const torch::nn::Module& function) {
   return kernel_of(function) != nullptr || dynamic_cast<const nn::SoftmaxAttention*>(&function) != nullptr;
 }
 
-// Some of the samples and queries of a call, half as many where two matrices are made of them.
+/// `count` different places of `length`, in their order.
+at::Tensor drawn_places(int64_t length, int64_t count, std::mt19937_64& random) {
+  at::Tensor places = at::arange(length, at::kLong);
+  if (count >= length) return places;
+  int64_t* place = places.mutable_data_ptr<int64_t>();
+  for (int64_t i = 0; i < count; ++i)
+    std::swap(place[i], place[i + static_cast<int64_t>(random() % static_cast<uint64_t>(length - i))]);
+  std::sort(place, place + count);
+  return places.narrow(0, 0, count);
+}
+
+at::Tensor selected(const at::Tensor& x, int64_t dim, const at::Tensor& places) {
+  return x.index_select(dim, places.to(x.device()));
+}
+
+/// The operands of a call, or some of its samples and queries.
 struct Scores {
-  at::Tensor queries, keys, bias;  // (b, H, l, d), (b, H, Lk, d), (b or 1, H or 1, l, Lk)
+  at::Tensor queries, keys, bias;  // (B, H, Lq, d), (B or 1, H, Lk, d), (B or 1, H or 1, Lq, Lk), float32
   at::Tensor hidden;               // as bias, bool
-  at::Tensor visible, valid;       // keys that a query sees, whether it is a token at all: (b or 1, H or 1, l)
+  at::Tensor is_token;             // of queries, bool (B or 1, 1, Lq)
+  at::Tensor is_key;               // of keys, bool (B or 1, 1, Lk)
+
+  at::Tensor visible() const { return hidden.logical_not().sum(3); }            // keys that a query sees
+  at::Tensor counted() const { return is_token.logical_and(visible().gt(0)); }  // queries
+  Scores of_queries(const at::Tensor& places) const {
+    const auto some = [&](const at::Tensor& x) { return selected(x, 2, places); };
+    return {some(queries), keys, some(bias), some(hidden), some(is_token), is_key};
+  }
+  Scores of_sample(int64_t sample) const {
+    const auto one = [&](const at::Tensor& x) { return x.size(0) > 1 ? x.narrow(0, sample, 1) : x; };
+    return {one(queries), one(keys), one(bias), one(hidden), one(is_token), one(is_key)};
+  }
+  Scores of_first_head() const {
+    const auto one = [&](const at::Tensor& x) { return x.narrow(1, 0, 1); };
+    return {one(queries), one(keys), one(bias), one(hidden), is_token, is_key};
+  }
 };
 
-Scores some_scores(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& bias, int64_t matrices) {
-  const int64_t heads = queries.size(1), length = queries.size(2), context = keys.size(2);
-  const int64_t samples = std::clamp<int64_t>(kMostScores / (matrices * heads * length * context), 1, queries.size(0));
-  const int64_t every = std::max<int64_t>(1, matrices * heads * length * context / (4 * kMostScores));
-  const auto first = [&](const at::Tensor& x) { return x.size(0) > samples ? x.narrow(0, 0, samples) : x; };
-  const at::Tensor rows = first(bias).to(at::kFloat).expand({-1, -1, length, -1});
-  Scores scores;
-  scores.queries = first(queries).to(at::kFloat).slice(2, 0, length, every);
-  scores.keys = first(keys).to(at::kFloat);
-  const at::Tensor all_hidden = rows.eq(-std::numeric_limits<double>::infinity());
-  scores.bias = rows.slice(2, 0, length, every);
-  scores.hidden = all_hidden.slice(2, 0, length, every);
-  scores.visible = scores.hidden.logical_not().sum(3);
-  // Self-attention has its padding on both sides: a key that nobody sees is a query that is no token.
-  const at::Tensor token = length == context ? all_hidden.all(2).logical_not().slice(2, 0, length, every)
-                                             : at::ones_like(scores.visible, at::kBool);
-  scores.valid = token.logical_and(scores.visible.gt(0));
-  return scores;
+// A key that no query sees is padding: the last query sees each other key, of causal layers too.
+Scores all_scores(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& bias,
+                  const at::Tensor& padding) {
+  const at::Tensor added = bias.to(at::kFloat), hidden = added.eq(-std::numeric_limits<double>::infinity());
+  const at::Tensor tokens = padding.defined() ? padding.logical_not().unsqueeze(1)
+                                              : at::ones({1, 1, queries.size(2)}, queries.options().dtype(at::kBool));
+  const auto of_each_query = [&](const at::Tensor& x) { return x.expand({-1, -1, queries.size(2), -1}); };
+  return {queries.to(at::kFloat),
+          keys.to(at::kFloat),
+          of_each_query(added),
+          of_each_query(hidden),
+          tokens,
+          hidden.all(2).all(1, /*keepdim=*/true).logical_not()};
 }
 
 at::Tensor softmax_weights(const Scores& scores) {
@@ -65,23 +95,39 @@ at::Tensor softmax_weights(const Scores& scores) {
   return products.softmax(3).nan_to_num(0);  // a query that sees no key
 }
 
-// The first head of the first sample, neighbours averaged where it is large.
-at::Tensor shown(const at::Tensor& weights) {
-  const at::Tensor one = weights.slice(0, 0, 1).select(1, 0).cpu();
+// weights (1, 1, Lq, Lk) without the columns of padding, neighbours averaged where there are many.
+at::Tensor shown(const at::Tensor& weights, const at::Tensor& keys) {
+  const at::Tensor one = weights[0].index_select(2, keys).cpu();
   const int64_t rows = std::min(kShownTokens, one.size(1)), columns = std::min(kShownTokens, one.size(2));
   return at::adaptive_avg_pool2d(one, {rows, columns})[0];
 }
 
-// Of evenly spaced tokens where there are many.
-std::array<double, kFeatureBins> feature_histogram(const at::Tensor& features) {
-  const int64_t every = std::max<int64_t>(1, features.numel() / kMostFeatures);
-  const at::Tensor bins = (features.slice(2, 0, features.size(2), every).clamp_min(1e-30).log10() - kFirstDecade)
+/// φ of tokens (B or 1, H, L, n), and which of them are no padding, (B or 1, 1, L).
+struct Features {
+  at::Tensor values, valid;
+
+  at::Tensor mask() const {
+    const at::Tensor of_samples = values.size(0) == 1 && valid.size(0) > 1 ? valid.any(0, /*keepdim=*/true) : valid;
+    return of_samples.unsqueeze(3);
+  }
+};
+
+// Of tokens that are drawn if there are many; each counts for as many as it stands for.
+std::array<double, kFeatureBins> feature_histogram(const Features& features, std::mt19937_64& random) {
+  const int64_t length = features.values.size(2);
+  const int64_t count =
+      std::clamp<int64_t>(kMostFeatures / std::max<int64_t>(1, features.values.numel() / length), 1, length);
+  const at::Tensor places = drawn_places(length, count, random).to(features.values.device());
+  const at::Tensor values = features.values.index_select(2, places);
+  const at::Tensor weights = features.mask().index_select(2, places).expand(values.sizes()).to(at::kDouble);
+  const at::Tensor bins = (values.clamp_min(1e-30).log10() - kFirstDecade)
                               .mul(kBinsADecade)
                               .floor()
                               .clamp(0, kFeatureBins - 1)
                               .to(at::kLong)
                               .flatten();
-  const at::Tensor counts = at::bincount(bins.cpu(), {}, kFeatureBins).to(at::kDouble);
+  const at::Tensor counts = at::bincount(bins.cpu(), weights.flatten().cpu(), kFeatureBins) *
+                            (static_cast<double>(length) / static_cast<double>(count));
   std::array<double, kFeatureBins> all{};
   std::copy_n(counts.const_data_ptr<double>(), kFeatureBins, all.begin());
   return all;
@@ -120,55 +166,90 @@ EntropySum entropy_of(const at::Tensor& weights, const at::Tensor& visible, cons
   return {sum_of(at::where(counted, entropy, at::Scalar(0))), sum_of(counted)};
 }
 
-KernelUse::KernelUse(const torch::nn::Module& model) {
+KernelUse::KernelUse(const torch::nn::Module& model, uint64_t seed) : seed_(seed) {
   for (const auto& item : model.named_modules("", /*include_self=*/false))
     if (is_dense(*item.value())) functions_[item.key()] = item.value();
 }
 
+KernelUse::Sums& KernelUse::sums_of(const std::string& path) {
+  return sums_.find_or_add(path, [this] { return Sums(seed_); });
+}
+
 nn::Listener KernelUse::listener() {
+  using nn::Signal;
   return nn::Listener(
-      [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+      [this](const std::string& path, Signal signal, const at::Tensor& value) {
         const auto found = functions_.find(path);
         if (found == functions_.end()) return;
-        if (signal == nn::Signal::attention_operands) sums_[path].queries = value;
-        if (signal == nn::Signal::attention_keys) sums_[path].keys = value;
-        if (signal == nn::Signal::attention_bias) add(*found->second, sums_[path], value);
+        if (signal == Signal::token_padding) sums_of(path).padding = value;
+        if (signal == Signal::attention_operands) sums_of(path).queries = value;
+        if (signal == Signal::attention_keys) sums_of(path).keys = value;
+        if (signal == Signal::attention_bias) add(*found->second, sums_of(path), value);
       },
-      {nn::Signal::attention_operands, nn::Signal::attention_keys, nn::Signal::attention_bias});
+      {Signal::token_padding, Signal::attention_operands, Signal::attention_keys, Signal::attention_bias});
 }
 
 void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Tensor& bias) const {
   const at::NoGradGuard no_grad;
-  if (sums.queries.numel() == 0 || sums.keys.numel() == 0) return;
+  const at::Tensor queries = std::exchange(sums.queries, {}), keys = std::exchange(sums.keys, {}),
+                   padding = std::exchange(sums.padding, {});
+  if (queries.numel() == 0 || keys.numel() == 0) return;
   const auto* kernel = kernel_of(function);
-  const Scores scores = some_scores(sums.queries, sums.keys, bias, kernel == nullptr ? 1 : 2);
-  sums.queries = sums.keys = at::Tensor();
+  const Scores all = all_scores(queries, keys, bias, padding);
+  const auto weights_of = [&](const Scores& scores, const at::Tensor& of_queries, const at::Tensor& of_keys) {
+    return kernel->weights_of_features(of_queries, of_keys, scores.hidden).nan_to_num(0);
+  };
+
+  const int64_t length = queries.size(2), samples = queries.size(0);
+  // Each sample of all calls is the shown one with equal probability.
+  sums.samples += static_cast<uint64_t>(samples);
+  if (sums.random() % sums.samples < static_cast<uint64_t>(samples)) {
+    const Scores sample = all.of_sample(static_cast<int64_t>(sums.random() % static_cast<uint64_t>(samples)));
+    const at::Tensor tokens = sample.is_token.flatten().nonzero().flatten(),
+                     context = sample.is_key.flatten().nonzero().flatten();
+    if (tokens.numel() > 0 && context.numel() > 0) {
+      const int64_t rows = std::clamp<int64_t>(kMostScores / keys.size(2), 1, tokens.numel());
+      const Scores some = sample.of_queries(selected(tokens, 0, drawn_places(tokens.numel(), rows, sums.random)));
+      const at::Tensor softmax = shown(softmax_weights(some.of_first_head()), context);
+      sums.weights = softmax;
+      if (kernel != nullptr) {
+        const auto first_head = [&](const at::Tensor& x) { return kernel->features(x).narrow(1, 0, 1); };
+        sums.softmax_weights = softmax;
+        sums.weights =
+            shown(weights_of(some.of_first_head(), first_head(some.queries), first_head(some.keys)), context);
+      }
+    }
+  }
+
+  const int64_t of_query = (kernel == nullptr ? 1 : 2) * samples * queries.size(1) * keys.size(2);
+  const int64_t count = std::clamp<int64_t>(std::min(kMostScoresOfSample * samples, kMostScores) / of_query, 1, length);
+  const double stands_for = static_cast<double>(length) / static_cast<double>(count);
+  const Scores scores = count == length ? all : all.of_queries(drawn_places(length, count, sums.random));
+  const at::Tensor visible = scores.visible(), valid = scores.counted();
   const at::Tensor softmax = softmax_weights(scores);
-  const EntropySum of_softmax = entropy_of(softmax, scores.visible, scores.valid);
-  sums.queries_seen += of_softmax.queries;
+  const EntropySum of_softmax = entropy_of(softmax, visible, valid);
+  sums.queries_seen += stands_for * of_softmax.queries;
   if (kernel == nullptr) {
-    sums.entropy += of_softmax.entropy;
-    if (!sums.weights.defined()) sums.weights = shown(softmax);
+    sums.entropy += stands_for * of_softmax.entropy;
     return;
   }
   const at::Tensor of_queries = kernel->features(scores.queries), of_keys = kernel->features(scores.keys);
-  const at::Tensor weights = kernel->weights_of_features(of_queries, of_keys, scores.hidden).nan_to_num(0);
-  sums.entropy += entropy_of(weights, scores.visible, scores.valid).entropy;
-  sums.softmax_entropy += of_softmax.entropy;
-  const at::Tensor counted = scores.valid.logical_and(scores.visible.gt(1));
-  sums.distance += sum_of(at::where(counted, (weights - softmax).abs().sum(3) / 2, at::Scalar(0)));
-  if (!sums.weights.defined()) {
-    sums.weights = shown(weights);
-    sums.softmax_weights = shown(softmax);
-  }
-  for (const at::Tensor& features : {of_queries, of_keys}) {
-    const auto counts = feature_histogram(features);
-    for (size_t bin = 0; bin < counts.size(); ++bin) sums.features[bin] += counts[bin];
-    const at::Tensor largest = features.amax({0, 2}), total = features.sum(at::IntArrayRef({0, 2})).to(at::kDouble);
+  const at::Tensor weights = weights_of(scores, of_queries, of_keys);
+  sums.entropy += stands_for * entropy_of(weights, visible, valid).entropy;
+  sums.softmax_entropy += stands_for * of_softmax.entropy;
+  const at::Tensor counted = valid.logical_and(visible.gt(1));
+  sums.distance += stands_for * sum_of(at::where(counted, (weights - softmax).abs().sum(3) / 2, at::Scalar(0)));
+  const auto add_features = [&](const Features& features, double each) {
+    const auto counts = feature_histogram(features, sums.random);
+    for (size_t bin = 0; bin < counts.size(); ++bin) sums.features[bin] += each * counts[bin];
+    const at::Tensor valid = at::where(features.mask(), features.values, at::Scalar(0));
+    const at::Tensor largest = valid.amax({0, 2}), total = valid.sum(at::IntArrayRef({0, 2})).to(at::kDouble) * each;
     sums.largest = sums.largest.defined() ? at::maximum(sums.largest, largest) : largest;
     sums.total = sums.total.defined() ? sums.total + total : total;
-    sums.values += static_cast<double>(features.size(0) * features.size(2));
-  }
+    sums.values += each * sum_of(features.mask()) * (valid.size(0) / features.mask().size(0));
+  };
+  add_features({of_queries, scores.is_token}, stands_for);
+  add_features({of_keys, scores.is_key}, 1);
 }
 
 ByLayer<KernelUse::Layer> KernelUse::layers() const {

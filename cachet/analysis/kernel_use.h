@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,8 @@ bool has_dense_attention(const torch::nn::Module& model);
 bool has_kernel_attention(const torch::nn::Module& model);
 
 /// Entropy of the attention of a model's layers and, where a layer has a kernel in place of the softmax, what its
-/// feature map does, over all forward passes that it listens to. Where the scores of a pass are many, those of its
-/// first samples and of evenly spaced queries stand for all.
+/// feature map does, over all samples of the forward passes that it listens to. Padding does not count. If the scores
+/// of a pass are many, queries that are drawn by the seed stand for all of its queries.
 class KernelUse {
  public:
   struct Layer {
@@ -47,18 +48,22 @@ class KernelUse {
     std::array<double, kFeatureBins> features{};                 // shares of the values of φ
     double dead = 0;                                             // share of features
     std::vector<double> orthogonality;  // of each weight that is to stay orthogonal, ‖WWᵀ − I‖ ÷ √n, mean over heads
-    // Of the first sample and its first head, (rows, columns) on the CPU; of softmax layers `weights` alone.
+    // Of the first head of a sample that is drawn by the seed, (rows, columns) on the CPU; of softmax layers `weights`
+    // alone.
     at::Tensor weights, softmax_weights;
   };
 
   /// Asks the attention functions of this model for their features; it must live as long.
-  explicit KernelUse(const torch::nn::Module& model);
+  KernelUse(const torch::nn::Module& model, uint64_t seed);
   nn::Listener listener();
   ByLayer<Layer> layers() const;
 
  private:
   struct Sums {
-    at::Tensor queries, keys;  // of the call under way
+    explicit Sums(uint64_t seed) : random(seed) {}
+    at::Tensor queries, keys, padding;  // of the call under way
+    std::mt19937_64 random;
+    uint64_t samples = 0;  // of all calls
     double entropy = 0, queries_seen = 0;
     double softmax_entropy = 0, distance = 0;
     std::array<double, kFeatureBins> features{};
@@ -66,8 +71,10 @@ class KernelUse {
     double values = 0;          // of each feature
     at::Tensor weights, softmax_weights;
   };
+  Sums& sums_of(const std::string& path);
   void add(const torch::nn::Module& function, Sums& sums, const at::Tensor& bias) const;
 
+  uint64_t seed_;
   std::map<std::string, std::shared_ptr<torch::nn::Module>> functions_;
   ByLayer<Sums> sums_;
 };

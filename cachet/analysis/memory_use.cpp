@@ -4,8 +4,10 @@
 #include <ATen/core/grad_mode.h>
 
 #include <cmath>
+#include <utility>
 
 #include "cachet/analysis/head_mixture.h"
+#include "cachet/analysis/valid_tokens.h"
 
 namespace cachet::analysis {
 namespace {
@@ -24,25 +26,29 @@ double absolute_sum(const at::Tensor& x) { return x.abs().sum(at::kDouble).item<
 nn::Listener MemoryUse::listener() {
   return nn::Listener(
       [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+        if (signal == nn::Signal::token_padding) padding_ = {path, value};
         if (signal == nn::Signal::share) sums_[path].share = value.clone();
         if (signal == nn::Signal::self_output) sums_[path].self_output = value;
-        if (signal == nn::Signal::memory_output) add(sums_[path], value);
+        if (signal != nn::Signal::memory_output) return;
+        const auto [of, padding] = std::exchange(padding_, {});
+        add(sums_[path], value, of == path ? padding : at::Tensor());
       },
-      {nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});
+      {nn::Signal::token_padding, nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});
 }
 
-void MemoryUse::add(Sums& sums, const at::Tensor& memory_output) const {
+void MemoryUse::add(Sums& sums, const at::Tensor& memory_output, const at::Tensor& padding) const {
   const at::NoGradGuard no_grad;
-  const HeadMixture mixture = mixed_by_head(sums.share, sums.self_output, memory_output);
+  const at::Tensor own = valid_tokens(std::exchange(sums.self_output, {}), padding),
+                   memory = valid_tokens(memory_output, padding);
+  const HeadMixture mixture = mixed_by_head(sums.share, own, memory);
   const auto add_to = [](at::Tensor& total, const at::Tensor& more) { total = total.defined() ? total + more : more; };
   add_to(sums.memory_squares, squares_by_head(mixture.from_memory));
   add_to(sums.mixture_squares, squares_by_head(mixture.sum));
-  sums.self += absolute_sum(sums.self_output);
-  sums.memory += absolute_sum(memory_output);
+  sums.self += absolute_sum(own);
+  sums.memory += absolute_sum(memory);
   sums.mixture += absolute_sum(mixture.sum);
-  sums.values += static_cast<double>(sums.self_output.numel());
-  sums.memory_values += static_cast<double>(memory_output.numel());
-  sums.self_output = at::Tensor();
+  sums.values += static_cast<double>(own.numel());
+  sums.memory_values += static_cast<double>(memory.numel());
 }
 
 ByLayer<MemoryUse::Layer> MemoryUse::layers() const {

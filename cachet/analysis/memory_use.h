@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cachet/analysis/by_layer.h"
@@ -11,7 +12,7 @@
 namespace cachet::analysis {
 
 /// How much the memories of a model's cached attention layers count for what these give, over all forward passes that
-/// it listens to. Padded tokens count as the zeros that they are.
+/// it listens to. Padding does not count.
 class MemoryUse {
  public:
   struct Layer {
@@ -32,9 +33,10 @@ class MemoryUse {
     double self = 0, memory = 0, mixture = 0;    // sums of absolute values
     double values = 0, memory_values = 0;        // how many
   };
-  void add(Sums& sums, const at::Tensor& memory_output) const;
+  void add(Sums& sums, const at::Tensor& memory_output, const at::Tensor& padding) const;
 
   ByLayer<Sums> sums_;
+  std::pair<std::string, at::Tensor> padding_;  // told last: by whom, and which tokens are padding
 };
 
 }  // namespace cachet::analysis

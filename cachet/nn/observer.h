@@ -31,6 +31,8 @@ enum class Signal {
   attention_bias,      // what is added to their scores, −∞ for hidden keys, told behind these: broadcasts to
                        // (B, H, Lq, Lk)
   block_output,        // what a transformer block gives (B, T, D)
+  token_padding,       // bool (B, T), true = padding: of the tokens of o, of queries, of a block's output. Told before
+                       // these; not told where no token is padding
 };
 
 /// Some of them.

@@ -99,6 +99,7 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const Atten
   y = add_branch(y, y, *norm2_, padding, [&](const torch::Tensor& tokens, const torch::Tensor&) {
     return mlp_->forward(tokens, layout.query);
   });
+  if (padding.defined()) tell(Signal::token_padding, padding);
   tell(Signal::block_output, y);
   return y;
 }

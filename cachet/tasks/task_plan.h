@@ -85,6 +85,8 @@ class TaskPlan {
   /// Makes evaluations look at no more than `limit` samples, in the unit of data.limit, and at the whole split for 0,
   /// whatever the recipe says. It changes neither the training data nor what is computed of them.
   virtual void limit_evaluation(int64_t /*limit*/) {}
+  /// The seed that draws the samples that a limit of the evaluation keeps; nothing if a limit keeps the first samples.
+  virtual std::optional<uint64_t> seed_of_samples() const { return std::nullopt; }
 
   /// "key=value" that make an evaluation measure by today's rules, if the recipe may ask for rules of version 0.1.0.
   virtual std::vector<std::string> current_rules() const { return {}; }

@@ -1,5 +1,6 @@
 #include "cachet/analysis/kernel_use.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/full.h>
@@ -7,9 +8,13 @@
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "cachet/nn/attention/kernel_attention.h"
 #include "cachet/nn/attention/softmax_attention.h"
@@ -50,7 +55,7 @@ TEST(KernelUse, EqualKeysAreAttendedEvenlyByBoth) {
   const auto made = std::make_shared<OneFunction>(std::make_shared<nn::KernelAttention>(options, 2, 3));
   OneFunction& model = *made;
   EXPECT_TRUE(has_kernel_attention(model));
-  KernelUse use(model);
+  KernelUse use(model, 0);
   const at::NoGradGuard no_grad;
   {
     const nn::Observation observation(model, use.listener());
@@ -82,7 +87,7 @@ TEST(KernelUse, AFeatureThatIsNeverSetIsDead) {
   const at::NoGradGuard no_grad;
   // softplus(x·W): the second column is far below zero for the positive x that it sees.
   model.named_parameters()["function.features.0.weight"].copy_(at::tensor({1.0, -20.0, 1.0, -20.0}).view({1, 2, 2}));
-  KernelUse use(model);
+  KernelUse use(model, 0);
   {
     const nn::Observation observation(model, use.listener());
     const at::Tensor x = 1 + at::rand({1, 1, 4, 2});
@@ -120,7 +125,7 @@ TEST(KernelUse, SoftmaxLayersHaveTheirEntropyAlone) {
   OneFunction& model = *made;
   EXPECT_TRUE(has_dense_attention(model));
   EXPECT_FALSE(has_kernel_attention(model));
-  KernelUse use(model);
+  KernelUse use(model, 0);
   const at::NoGradGuard no_grad;
   {
     const nn::Observation observation(model, use.listener());
@@ -136,6 +141,101 @@ TEST(KernelUse, SoftmaxLayersHaveTheirEntropyAlone) {
   EXPECT_FALSE(layer.kernel);
   EXPECT_NEAR(layer.entropy, 0, 1e-6);
   EXPECT_TRUE(std::isnan(layer.distance));
+}
+
+KernelUse::Layer kernel_layer(OneFunction& model, uint64_t seed, const std::vector<nn::AttentionLayout>& layouts,
+                              const std::vector<std::vector<at::Tensor>>& calls) {
+  KernelUse use(model, seed);
+  const nn::Observation observation(model, use.listener());
+  const at::NoGradGuard no_grad;
+  for (size_t i = 0; i < calls.size(); ++i) model.function->forward(calls[i][0], calls[i][1], calls[i][1], layouts[i]);
+  return use.layers().begin()->second;
+}
+
+/// x (B, H, L, d) with rubbish up to `length`, and which tokens that is (B, length).
+std::pair<at::Tensor, at::Tensor> padded(const std::vector<at::Tensor>& samples, int64_t length) {
+  std::vector<at::Tensor> rows, padding;
+  for (const at::Tensor& x : samples) {
+    const int64_t rest = length - x.size(2);
+    rows.push_back(at::cat({x, at::full({1, x.size(1), rest, x.size(3)}, 30.0)}, 2));
+    padding.push_back(at::arange(length).ge(x.size(2)).unsqueeze(0));
+  }
+  return {at::cat(rows), at::cat(padding)};
+}
+
+// Three short texts and a long one, of whose queries all are looked at.
+TEST(KernelUse, PaddingDoesNotCount) {
+  constexpr int64_t kLongest = 150;
+  const auto made = std::make_shared<OneFunction>(std::make_shared<nn::KernelAttention>(nn::KernelOptions{}, 2, 4));
+  for (const bool causal : {false, true}) {
+    std::vector<at::Tensor> texts, keys;
+    std::vector<std::vector<at::Tensor>> alone;
+    std::vector<nn::AttentionLayout> layouts;
+    for (const int64_t length : std::initializer_list<int64_t>{20, 24, 22, kLongest}) {
+      texts.push_back(at::randn({1, 2, length, 4}));
+      keys.push_back(at::randn({1, 2, length, 4}));
+      alone.push_back({texts.back(), keys.back()});
+      layouts.push_back(nn::AttentionLayout::self({}));
+      layouts.back().causal = causal;
+    }
+    const auto [queries, padding] = padded(texts, kLongest);
+    nn::AttentionLayout layout = nn::AttentionLayout::self({std::nullopt, 0, padding});
+    layout.causal = causal;
+    const KernelUse::Layer one_by_one = kernel_layer(*made, 0, layouts, alone),
+                           together = kernel_layer(*made, 0, {layout}, {{queries, padded(keys, kLongest).first}});
+    EXPECT_NEAR(together.entropy, one_by_one.entropy, 1e-5) << causal;
+    EXPECT_NEAR(together.softmax_entropy, one_by_one.softmax_entropy, 1e-5);
+    EXPECT_NEAR(together.distance, one_by_one.distance, 1e-5);
+    EXPECT_EQ(together.dead, one_by_one.dead);
+    for (size_t bin = 0; bin < together.features.size(); ++bin)
+      EXPECT_NEAR(together.features[bin], one_by_one.features[bin], 1e-12) << bin;
+  }
+}
+
+// Queries of a decoder are padded where the keys of the encoder are not.
+TEST(KernelUse, PaddedQueriesDoNotCountOverOtherKeys) {
+  const auto made = std::make_shared<OneFunction>(std::make_shared<nn::SoftmaxAttention>(nn::SoftmaxOptions{}));
+  const at::Tensor context = at::randn({1, 1, 6, 4}), query = at::randn({1, 1, 2, 4});
+  const auto [queries, padding] = padded({query}, 6);
+  const KernelUse::Layer alone = kernel_layer(*made, 0, {{}}, {{query, context}}),
+                         together = kernel_layer(*made, 0, {{{std::nullopt, 0, padding}, {}}}, {{queries, context}});
+  EXPECT_NEAR(together.entropy, alone.entropy, 1e-6);
+  EXPECT_EQ(together.weights.sizes(), (std::vector<int64_t>{2, 6}));
+  EXPECT_TRUE(together.weights.allclose(alone.weights));
+}
+
+// A batch of equal keys and one of keys of which the first draws all, as short and long texts differ.
+TEST(KernelUse, AllSamplesCountAndTheShownOneIsDrawn) {
+  const auto made = std::make_shared<OneFunction>(std::make_shared<nn::SoftmaxAttention>(nn::SoftmaxOptions{}));
+  const int64_t length = 300;  // of which not all queries are looked at
+  at::Tensor keys = at::zeros({8, 1, length, 1});
+  keys.slice(0, 2).select(2, 0).fill_(200.0);
+  const at::Tensor queries = at::ones({8, 1, length, 1});
+  std::set<bool> even;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const std::vector<nn::AttentionLayout> layouts{nn::AttentionLayout::self({})};
+    const KernelUse::Layer layer = kernel_layer(*made, seed, layouts, {{queries, keys}});
+    EXPECT_NEAR(layer.entropy, 0.25, 1e-5);
+    EXPECT_EQ(layer.weights.sizes(), (std::vector<int64_t>{kShownTokens, kShownTokens}));
+    even.insert(layer.weights[0][0].item<double>() < 0.05);
+    EXPECT_TRUE(kernel_layer(*made, seed, layouts, {{queries, keys}}).weights.equal(layer.weights)) << seed;
+  }
+  EXPECT_EQ(even.size(), 2U) << "the shown sample is always of the same kind";
+}
+
+// The class token is one of many queries, however few are drawn.
+TEST(KernelUse, DrawnQueriesStandForAll) {
+  const auto made = std::make_shared<OneFunction>(std::make_shared<nn::SoftmaxAttention>(nn::SoftmaxOptions{}));
+  const int64_t length = 1024;
+  at::Tensor queries = at::zeros({1, 1, length, 1}), keys = at::zeros({1, 1, length, 1});
+  queries.slice(2, 0, length / 2).fill_(1.0);
+  keys.select(2, 0).fill_(200.0);  // draws all of the first half of the queries, and the others see all alike
+  double sum = 0;
+  constexpr int kSeeds = 20;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed)
+    sum += kernel_layer(*made, seed, {nn::AttentionLayout::self({})}, {{queries, keys}}).entropy;
+  // 128 of 1024 queries each time: the deviation of the mean is below 0.5 ÷ √(128 · 20) = 0.01.
+  EXPECT_NEAR(sum / kSeeds, 0.5, 0.04);
 }
 
 }  // namespace

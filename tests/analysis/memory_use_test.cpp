@@ -1,5 +1,7 @@
 #include "cachet/analysis/memory_use.h"
 
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
@@ -44,6 +46,28 @@ TEST(MemoryUse, NormsAndActivationsByHand) {
   EXPECT_EQ(layer.shares, (std::vector<double>{0.5, 0.25}));
   EXPECT_NEAR(layer.contributions[0], 3 / std::sqrt(20.0), 1e-12);
   EXPECT_NEAR(layer.contributions[1], 2 / std::sqrt(37.0), 1e-12);
+  EXPECT_NEAR(layer.contribution, std::sqrt(13.0 / 57.0), 1e-12);
+  EXPECT_NEAR(layer.self_activation, 18.0 / 4, 1e-12);
+  EXPECT_NEAR(layer.memory_activation, 14.0 / 2, 1e-12);
+  EXPECT_NEAR(layer.mixture_activation, 13.0 / 4, 1e-12);
+}
+
+// The same token, and one that is padding.
+TEST(MemoryUse, PaddingDoesNotCount) {
+  MemoryUse use;
+  const nn::Listener listener = use.listener();
+  const auto with_padding = [](const at::Tensor& token) { return at::cat({token, at::full_like(token, 1e6)}, 1); };
+  const at::Tensor padding = at::tensor({0, 1}, at::kLong).ne(0).view({1, 2});
+  listener("a.self_attention.function", nn::Signal::token_padding, padding);  // which is no layer of its own
+  listener("a", nn::Signal::token_padding, padding);
+  listener("a", nn::Signal::share, kHalves);
+  listener("a", nn::Signal::self_output, with_padding(kOwn));
+  listener("a", nn::Signal::memory_output, with_padding(kRemembered));
+  hear(listener, "a");  // nothing of the padding is left for the next pass
+  const ByLayer<MemoryUse::Layer> layers = use.layers();
+  ASSERT_EQ(layers.size(), 1U);
+  const MemoryUse::Layer& layer = layers.begin()->second;
+  EXPECT_NEAR(layer.contributions[0], 3 / std::sqrt(20.0), 1e-12);
   EXPECT_NEAR(layer.contribution, std::sqrt(13.0 / 57.0), 1e-12);
   EXPECT_NEAR(layer.self_activation, 18.0 / 4, 1e-12);
   EXPECT_NEAR(layer.memory_activation, 14.0 / 2, 1e-12);

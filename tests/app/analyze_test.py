@@ -31,7 +31,17 @@ class Analyze(RunTest):
         self.assertEqual(list(values), ["schema", "runs", "samples", "steps", "analyses", "left_out"])
         self.assertEqual(values["left_out"], [])
         self.assertEqual([run["samples"] for run in values["runs"]], [16])
-        self.assertIn("(16 evaluation samples)", page)
+        self.assertEqual([run["seed"] for run in values["runs"]], [0])
+        for one in values["analyses"]["kernels"] + values["analyses"]["maps"]:
+            self.assertEqual(one["seed"], 0)
+        self.assertEqual(values["analyses"]["kernels"][0]["samples"], 16)
+        of_samples = "16 evaluation samples of 33, drawn by seed 0"
+        self.assertIn(f"({of_samples})", page)
+        self.assertIn(f"Of {of_samples}; padding does not count.", page)
+        self.assertIn("the samples are drawn by seed 0", page)
+        text = self.cachet("analyze", "run", "--what", "kernels", *SMALL).stdout
+        self.assertIn(f"run ({of_samples})", text)
+        self.assertIn(f"Of {of_samples};", " ".join(text.split()))
         self.assertEqual(list(values["analyses"]), ["caches", "gates", "maps", "interventions", "norms", "similarity",
                                                     "kernels"])
         for results in values["analyses"].values():

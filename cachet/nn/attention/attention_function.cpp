@@ -34,6 +34,7 @@ torch::Tensor score_addend(const torch::Tensor& q, const torch::Tensor& k, const
 
 void AttentionFunction::tell_operands(const torch::Tensor& q, const torch::Tensor& k,
                                       const AttentionLayout& layout) const {
+  if (layout.query.padding.defined()) tell(Signal::token_padding, layout.query.padding);
   tell(Signal::attention_operands, q);
   tell(Signal::attention_keys, k);
   if (observed({Signal::attention_bias})) tell(Signal::attention_bias, score_addend(q, k, layout));

@@ -44,6 +44,7 @@ torch::Tensor MixedAttention::mix(const torch::Tensor& query, const torch::Tenso
                                   const torch::Tensor& memory_output, const AttentionLayout& layout) const {
   if (const auto& grid = layout.query.grid; grid && observed({Signal::token_grid}))
     tell(Signal::token_grid, at::tensor({layout.query.class_tokens, grid->height, grid->width}, at::kLong));
+  if (layout.query.padding.defined()) tell(Signal::token_padding, layout.query.padding);
   if (observed({Signal::share})) tell(Signal::share, share.sigmoid());
   tell(Signal::self_output, self_output);
   tell(Signal::memory_output, memory_output);

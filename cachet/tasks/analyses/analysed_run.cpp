@@ -126,6 +126,16 @@ std::optional<int64_t> AnalysedRun::samples() const {
   return evaluation_ ? std::optional(evaluation_->evaluation_size()) : std::nullopt;
 }
 
+std::string AnalysedRun::samples_text() const {
+  if (!evaluation_) return {};
+  const int64_t looked_at = evaluation_->evaluation_size(), all = evaluation_->evaluated_samples().split;
+  const std::string count = std::to_string(looked_at) + (looked_at == 1 ? " evaluation sample" : " evaluation samples");
+  if (looked_at >= all) return count;
+  const std::optional<uint64_t> seed = saved_.plan.task->seed_of_samples();
+  return seed ? count + " of " + std::to_string(all) + ", drawn by seed " + std::to_string(*seed)
+              : "the first " + count;
+}
+
 Task& AnalysedRun::training() {
   if (!training_) training_ = opened(saved_, Splits::both);
   return *training_;

@@ -62,6 +62,11 @@ class AnalysedRun {
   /// How many samples evaluation() looks at: as many as were asked for, or all that there are. Nothing if no analysis
   /// has opened it.
   std::optional<int64_t> samples() const;
+  /// Which samples these are: "16 evaluation samples of 33, drawn by seed 0". Empty if no analysis has opened them.
+  std::string samples_text() const;
+  /// Draws what an analysis looks at more closely: the recipe's data.subset_seed, which also draws the evaluation
+  /// samples; 0 of a task whose samples are not drawn.
+  uint64_t seed() const { return saved_.plan.task->seed_of_samples().value_or(0); }
   /// As its training begins. Opened when it is first asked for.
   Task& training();
 

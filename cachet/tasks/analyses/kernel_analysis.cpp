@@ -9,14 +9,15 @@
 namespace cachet::tasks {
 namespace {
 
-report::Table attention_table(const std::string& run, const ordered_json& layers, bool kernels) {
+report::Table attention_table(const std::string& run, const ordered_json& values, bool kernels) {
   using report::Alignment;
   report::Table table{
       "Attention: " + run,
       {{"layer"}, {"attention"}, {"entropy", Alignment::right}},
       {},
-      "Entropy of the weights that a query gives, ÷ the logarithm of how many keys it sees: 0 one key, 1 "
-      "all alike."};
+      "Of " + values.at("samples_text").get<std::string>() +
+          "; padding does not count. Entropy of the weights that a query gives, ÷ the logarithm of how many keys it "
+          "sees: 0 one key, 1 all alike."};
   if (kernels) {
     for (const char* column : {"softmax entropy", "distance", "dead features", "not orthogonal"})
       table.columns.push_back({column, Alignment::right});
@@ -26,7 +27,7 @@ report::Table attention_table(const std::string& run, const ordered_json& layers
         report::format_percent(analysis::kDeadFeature, 0) +
         " of their head's mean; ‖WWᵀ − I‖ ÷ √n of weights that are to stay orthogonal, the largest of a layer.";
   }
-  for (const ordered_json& layer : layers) {
+  for (const ordered_json& layer : values.at("layers")) {
     const bool kernel = layer.at("attention") == "kernel";
     std::vector<report::Cell> row{layer.at("layer").get<std::string>(), layer.at("attention").get<std::string>(),
                                   report::format_fixed(number_in(layer.at("entropy")), 3)};
@@ -42,7 +43,7 @@ report::Table attention_table(const std::string& run, const ordered_json& layers
   return table;
 }
 
-report::HeatMap attention_map(const std::string& title, const ordered_json& weights) {
+report::HeatMap attention_map(const std::string& title, const ordered_json& weights, int64_t seed) {
   return {title,
           "key",
           "query",
@@ -51,7 +52,8 @@ report::HeatMap attention_map(const std::string& title, const ordered_json& weig
           matrix_in(weights),
           0.0,
           std::nullopt,
-          "First sample, first head; where there are more tokens, means of neighbours."};
+          "The first head of one sample, drawn by seed " + std::to_string(seed) +
+              ", without its padding. If there are more tokens, means of neighbours are shown."};
 }
 
 report::SmallMultiples feature_charts(const std::string& run, const ordered_json& layers) {
@@ -77,10 +79,11 @@ class KernelAnalysis final : public Analysis {
   }
 
   AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {
-    analysis::KernelUse use(run.model());
+    analysis::KernelUse use(run.model(), run.seed());
     run.evaluate(use.listener(), progress);
     ordered_json layers = ordered_json::array();
     for (const auto& [path, layer] : use.layers()) {
+      if (!layer.weights.defined()) continue;  // it has seen no token
       ordered_json values{{"layer", path},
                           {"attention", layer.kernel ? "kernel" : "softmax"},
                           {"entropy", layer.entropy},
@@ -95,7 +98,11 @@ class KernelAnalysis final : public Analysis {
       }
       layers.push_back(std::move(values));
     }
-    return {ordered_json{{"layers", layers}}.dump()};
+    return {ordered_json{{"samples", run.evaluation().evaluation_size()},
+                         {"seed", run.seed()},
+                         {"samples_text", run.samples_text()},
+                         {"layers", layers}}
+                .dump()};
   }
 
   report::Section section(const std::vector<NamedResult>& results) const override {
@@ -103,9 +110,10 @@ class KernelAnalysis final : public Analysis {
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const ordered_json& layers = values.at("layers");
+      const auto seed = values.at("seed").get<int64_t>();
       const bool kernels =
           std::ranges::any_of(layers, [](const auto& layer) { return layer.at("attention") == "kernel"; });
-      section.blocks.push_back(attention_table(result.run, layers, kernels));
+      section.blocks.push_back(attention_table(result.run, values, kernels));
       if (!kernels) {
         section.note = "A model with softmax attention alone has no kernel to look at.";
         continue;
@@ -114,9 +122,10 @@ class KernelAnalysis final : public Analysis {
       for (const ordered_json& layer : layers) {
         if (layer.at("attention") != "kernel") continue;
         const std::string name = layer.at("layer").get<std::string>() + ": " + result.run;
-        section.blocks.push_back(attention_map("Attention that the kernel implies, " + name, layer.at("weights")));
         section.blocks.push_back(
-            attention_map("Softmax of the same queries and keys, " + name, layer.at("softmax_weights")));
+            attention_map("Attention that the kernel implies, " + name, layer.at("weights"), seed));
+        section.blocks.push_back(
+            attention_map("Softmax of the same queries and keys, " + name, layer.at("softmax_weights"), seed));
       }
     }
     return section;

@@ -9,6 +9,7 @@
 
 #include "cachet/analysis/observations.h"
 #include "cachet/analysis/token_activations.h"
+#include "cachet/data/random.h"
 #include "cachet/io/png.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/result_values.h"
@@ -69,6 +70,14 @@ std::vector<size_t> shown_layers(size_t layers) {
   return shown;
 }
 
+/// kShownSamples of so many, or all of them, in their order.
+std::vector<int64_t> drawn_samples(int64_t size, uint64_t seed) {
+  std::vector<int64_t> drawn = data::permutation(std::max<int64_t>(1, size), {seed, data::RandomStream::subset, 0, 0});
+  drawn.resize(std::min(drawn.size(), static_cast<size_t>(kShownSamples)));
+  std::ranges::sort(drawn);
+  return drawn;
+}
+
 class MapAnalysis final : public Analysis {
  public:
   std::string_view word() const override { return "maps"; }
@@ -87,8 +96,9 @@ class MapAnalysis final : public Analysis {
       return {ordered_json{{"nothing", "a task of kind " + task.profile().kind + " cannot show its samples"}}.dump()};
     AnalysisResult result;
     ordered_json samples = ordered_json::array();
-    const int64_t count = std::min(kShownSamples, std::max<int64_t>(1, task.evaluation_size()));
-    for (int64_t index = 0; index < count; ++index) {
+    int64_t done = 0;
+    const std::vector<int64_t> shown = drawn_samples(task.evaluation_size(), run.seed());
+    for (const int64_t index : shown) {
       analysis::TokenActivations activations;
       ShownSample sample;
       {
@@ -96,9 +106,10 @@ class MapAnalysis final : public Analysis {
         sample = shows->run_over(index);
       }
       samples.push_back(sample_json(index, sample, activations.layers(), result.files));
-      progress(index + 1, count);
+      progress(++done, static_cast<int64_t>(shown.size()));
     }
-    result.values = ordered_json{{"samples", samples}}.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    result.values = ordered_json{{"seed", run.seed()}, {"samples", samples}}.dump(
+        -1, ' ', false, ordered_json::error_handler_t::replace);
     return result;
   }
 
@@ -114,6 +125,8 @@ class MapAnalysis final : public Analysis {
         section.note += " " + result.run + " is left out: " + values.at("nothing").get<std::string>() + ".";
         continue;
       }
+      section.note += " " + result.run + ": the samples are drawn by seed " +
+                      std::to_string(values.at("seed").get<uint64_t>()) + ".";
       for (const ordered_json& sample : values.at("samples")) {
         const std::string name = sample.at("name").get<std::string>();
         const std::string title = result.run + ", sample " + std::to_string(sample.at("index").get<int64_t>()) +

@@ -81,6 +81,7 @@ class DetectionPlan : public TaskPlan, public TakesRewrittenModel {
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.subset.limit; }
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
+  std::optional<uint64_t> seed_of_samples() const override { return options_.subset.seed; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   void replace_model(std::function<std::shared_ptr<models::Model>()> make) override;

@@ -65,6 +65,7 @@ class ImageClassificationPlan : public TaskPlan, public PreparesImages, public T
   std::vector<std::string> class_name_settings() const override;
   std::optional<int64_t> data_limit() const override { return options_.dataset.limit; }
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
+  std::optional<uint64_t> seed_of_samples() const override { return options_.dataset.subset_seed; }
   void reduce() override { options_.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
   Preprocessing preprocessing() const override;

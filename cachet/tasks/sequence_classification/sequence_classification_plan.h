@@ -34,8 +34,13 @@ class SequenceClassificationPlan : public TaskPlan, public TakesExportedModel {
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;
+  /// In the order of the data, not by length: each batch has samples of all lengths then.
+  std::vector<std::string> settings_for_batches_of(int64_t batch) const override {
+    return {"train.batch_size=" + std::to_string(batch), "data.bucket_batches=0"};
+  }
   std::optional<int64_t> data_limit() const override { return options_.dataset.limit; }
   void limit_evaluation(int64_t limit) override { options_.evaluation_limit = limit; }
+  std::optional<uint64_t> seed_of_samples() const override { return options_.dataset.subset_seed; }
   void reduce() override { options_.loader.loader.workers = 0; }
   std::unique_ptr<Task> build(const train::TrainOptions& training, Splits splits) const override;
 

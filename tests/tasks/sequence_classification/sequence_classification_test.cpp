@@ -261,6 +261,21 @@ TEST_F(SequenceClassificationTest, CanBeLookedInto) {
   EXPECT_EQ(text["maps"][0]["activations"].size(), text["tokens"].size());
 }
 
+// What is found in a run does not depend on how far its sequences are padded, nor on the order of their lengths.
+TEST_F(SequenceClassificationTest, PaddingCountsInNoAnalysis) {
+  for (const char* attention : {"softmax", "elu"}) {
+    SCOPED_TRACE(attention);
+    const std::filesystem::path place = folder_ / attention;
+    trained(place, {"train.limit=\"4 steps\"", std::string("model.attention.kind=") + attention, "model.norm.kind=un",
+                    "model.dropout=0"});
+    AnalysedRun shortest("run", place, {}, {20, 8, 4}, c10::kCPU),
+        longest("run", place, {"data.pad_to=max_length"}, {20, 8, 4}, c10::kCPU);
+    const auto found = test::all_measured(shortest), padded = test::all_measured(longest);
+    EXPECT_EQ(found.size(), 7U);
+    for (const auto& [word, values] : found) test::expect_near(padded.at(word), values, 1e-4, word);
+  }
+}
+
 TEST_F(SequenceClassificationTest, DryRunNeedsNoData) {
   const RecipePlan elsewhere = plan({"data.root=\"" + (folder_ / "nowhere").string() + "\""});
   const auto why = elsewhere.task->absent_data();

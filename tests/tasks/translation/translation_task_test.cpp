@@ -374,6 +374,16 @@ TEST_F(TranslationTaskTest, CanBeLookedInto) {
   EXPECT_EQ(sample["maps"][0]["activations"].size(), sample["tokens"].size());
 }
 
+TEST_F(TranslationTaskTest, PaddingCountsInNoAnalysis) {
+  trained(folder_ / "run", {"train.limit=\"4 steps\""});
+  // All sentences are as long as each other with their padding, so that both have the same batches.
+  AnalysedRun shorter("run", folder_ / "run", {"data.pad_multiple=8"}, {8, 8, 4}, c10::kCPU),
+      longer("run", folder_ / "run", {"data.pad_multiple=32"}, {8, 8, 4}, c10::kCPU);
+  const auto found = test::all_measured(shorter), padded = test::all_measured(longer);
+  for (const char* word : {"caches", "maps", "interventions", "similarity", "kernels"})
+    test::expect_near(padded.at(word), found.at(word), 1e-4, word);
+}
+
 TEST_F(TranslationTaskTest, WhatDoesNotFitIsSaid) {
   const auto refused = [&](const std::vector<std::string>& settings) -> std::string {
     try {
