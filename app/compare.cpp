@@ -1,13 +1,17 @@
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 
+#include "app/bounded_look.h"
 #include "app/command.h"
 #include "app/json.h"
 #include "app/one_of.h"
 #include "app/output.h"
+#include "app/progress_argument.h"
 #include "app/text_output.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/html.h"
@@ -21,7 +25,7 @@ namespace {
 
 struct CompareArguments {
   std::vector<std::string> runs;
-  std::string format = "text";
+  std::string format = "text", progress = "auto";
   OutputArgument output;
   bool json = false, wide = false;
 };
@@ -56,7 +60,7 @@ ordered_json group_json(const tasks::RunGroup& group) {
   ordered_json runs = ordered_json::array(), counted = runs, deviations = ordered_json::object();
   for (const tasks::RunRecord& run : group.runs) runs.push_back(run.name);
   for (const tasks::RunRecord* run : group.counted()) counted.push_back(run->name);
-  const std::vector<tasks::RunValue> values = tasks::group_values(group);
+  const std::vector<tasks::RunValue>& values = tasks::group_values(group);
   for (const tasks::RunValue& value : values)
     if (std::isfinite(value.spread)) deviations[value.name] = value.spread;
   return {{"name", group.title()},
@@ -137,7 +141,9 @@ bool holds(const std::filesystem::path& page, const std::string& mark) {
 }
 
 int run_compare(const CompareArguments& arguments) {
-  const tasks::ReadGroups read = tasks::read_groups({arguments.runs.begin(), arguments.runs.end()});
+  constexpr std::chrono::seconds kMostForData{60};
+  BoundedLook look(kMostForData, arguments.progress);
+  const tasks::ReadGroups read = tasks::read_groups({arguments.runs.begin(), arguments.runs.end()}, std::ref(look));
   const Groups& groups = read.groups;
   if (const std::string& file = arguments.output.path; !file.empty()) {
     const std::string mark = report::source_mark(source_of(groups));
@@ -166,6 +172,7 @@ Action declare_compare(CLI::App& app) {
   add_output(app, arguments->output, "Write it to a file too, in the form of its suffix: .html, .md, .csv, .txt");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
+  add_progress_option(app, arguments->progress);
   return [arguments] { return run_compare(*arguments); };
 }
 

@@ -6,7 +6,6 @@
 #include <iostream>
 #include <limits>
 #include <memory>
-#include <numbers>
 #include <optional>
 
 #include "app/ability.h"
@@ -26,6 +25,7 @@
 #include "cachet/report/terminal.h"
 #include "cachet/report/uncertainty.h"
 #include "cachet/tasks/evaluated_run.h"
+#include "cachet/tasks/language_modelling/language_evaluation.h"
 #include "cachet/train/run_description.h"
 #include "cachet/train/runtime.h"
 #include "cachet/train/told_notes.h"
@@ -75,14 +75,10 @@ void print_metrics(const std::string& checkpoint, const train::Metrics& metrics,
 
 /// As an evaluation of a text has them.
 train::Metrics metrics_of_text(const tasks::ScoredLine& text) {
-  const double mean = text.loss / static_cast<double>(text.tokens), bits = text.loss / std::numbers::ln2;
-  const data::TextSize& coded = text.coded.size;
-  train::Metrics metrics{{"perplexity", std::exp(mean)}, {"loss", mean}};
-  if (coded.bytes > 0) metrics.set("bits_per_byte", bits / static_cast<double>(coded.bytes));
-  if (coded.characters > 0) metrics.set("bits_per_character", bits / static_cast<double>(coded.characters));
-  if (text.text.bytes > 0)
-    metrics.set("uncoded", static_cast<double>(text.text.bytes - coded.bytes) / static_cast<double>(text.text.bytes));
-  return metrics;
+  tasks::LanguageEvaluation whole{.tokens = text.tokens, .loss = text.loss / static_cast<double>(text.tokens)};
+  whole.text.text = text.text;
+  whole.text.coded.targets = text.coded;
+  return whole.metrics();
 }
 
 /// How likely a model finds the lines of a file: a line of JSON each, or the whole.

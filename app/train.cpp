@@ -41,7 +41,7 @@ std::string deciding_text(const train::RunDescription& run, const train::Metrics
   const auto error = metrics.find(metric->name + std::string(report::kErrorSuffix));
   const auto text = [&](double number) { return report::format_value(*metric, number); };
   return ", " + metric->title + " " + text(*value) +
-         report::uncertainty_text(*value, error, metric->share ? run.evaluated : 0, text);
+         report::uncertainty_text(*value, error, run.samples_of(*metric), text);
 }
 
 int say_outcome(const train::Outcome& outcome, const train::RunFolder& folder) {

@@ -25,6 +25,9 @@ struct RunDescription {
   /// Samples that the metric that decides is measured on, and those of their split; 0 if the run does not say.
   int64_t evaluated = 0, split_size = 0;
 
+  /// How many samples a metric is a share of; 0 if it is none, or if the run does not say.
+  int64_t samples_of(const report::MetricDescription& metric) const { return metric.share ? evaluated : 0; }
+
   bool operator==(const RunDescription&) const = default;
 };
 

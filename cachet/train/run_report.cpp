@@ -87,7 +87,7 @@ void add_deciding_facts(const RunDescription& run, const std::vector<Event>& eve
       step_curve(events, EventKind::evaluation, metric->name + std::string(report::kErrorSuffix)).values;
   const auto text = [&](double value) { return report::format_value(*metric, value); };
   const std::optional<double> error = errors.empty() ? std::nullopt : std::optional(errors.back());
-  const std::string spread = report::uncertainty_text(values.back(), error, metric->share ? run.evaluated : 0, text);
+  const std::string spread = report::uncertainty_text(values.back(), error, run.samples_of(*metric), text);
   const std::string samples = run.evaluated < run.split_size ? evaluated_text(run.words, run.evaluated, run.split_size)
                                                              : "the " + run.words.held_out + " " + run.words.many;
   page.facts.push_back({report::heading(*metric), text(values.back()), "of " + samples + spread});

@@ -24,8 +24,7 @@ std::string metric_text(const RunDescription& run, const Metrics& metrics, const
   const report::MetricDescription metric = report::description_of(is_own ? own : run.metrics, name);
   const auto error = metrics.find(name + std::string(report::kErrorSuffix));
   const auto text = [&](double number) { return value_text(metric, number); };
-  return metric.title + " " + text(value) +
-         report::uncertainty_text(value, error, metric.share ? run.evaluated : 0, text);
+  return metric.title + " " + text(value) + report::uncertainty_text(value, error, run.samples_of(metric), text);
 }
 
 /// Whether a name is that of another one's standard error.

@@ -337,6 +337,29 @@ class OldResults(command.FolderTest):
         shutil.move(self.folder / "images", self.folder / "elsewhere")
         self.cachet("train", "run", "--resume", "--set", "train.limit=16 steps", "--set", "data.root=elsewhere", "--progress", "none")
 
+    def test_compare_settles_by_the_old_digest_whether_the_test_data_are_the_same(self):
+        self.cachet("train", "run/recipe.toml", "--run", "new", "--set", "model.depth=2", "--progress", "none")
+        # Another test set, of which the new run knows today's digest.
+        shutil.copytree(self.folder / "images", self.folder / "others")
+        labels = self.folder / "others/t10k-labels-idx1-ubyte"
+        labels.write_bytes(flipped(20)(labels.read_bytes()))
+        self.cachet("train", "run/recipe.toml", "--run", "elsewhere", "--set", "model.depth=2", "--set", "data.root=others",
+                    "--progress", "none")
+
+        def note(other):
+            done = self.cachet("compare", "run", other)
+            self.assertEqual(done.stderr, "")
+            text = " ".join(done.stdout.split())
+            return ("not known" if "Whether the test data are the same is not known of" in text else
+                    "others" if "the test data are not the same" in text else "the same")
+
+        self.assertEqual([note("new"), note("elsewhere")], ["the same", "others"])
+        shutil.move(self.folder / "images", self.folder / "gone")
+        self.assertEqual([note("new"), note("elsewhere")], ["not known", "not known"])
+        shutil.move(self.folder / "others", self.folder / "images")  # not what the old run was measured on
+        self.assertEqual([note("new"), note("elsewhere")], ["not known", "not known"])
+        self.assertEqual(json.loads((self.folder / "run/run.json").read_text()), json.loads((OLD / "run/run.json").read_text()))
+
     def test_digests_of_a_later_version_are_not_compared(self):
         path = self.folder / "run/run.json"
         run = json.loads(path.read_text())

@@ -111,6 +111,15 @@ std::string unknown_sentence(const std::vector<RunGroup>& groups) {
   return names.empty() ? "" : "Whether the test data are the same is not known of: " + names + ".";
 }
 
+/// The runs whose image files may be others although nothing but their modification times says so.
+std::string other_times_sentence(const std::vector<RunGroup>& groups) {
+  std::string names;
+  for (const std::string& name : runs_with_other_times(groups)) names += (names.empty() ? "" : ", ") + name;
+  if (names.empty()) return "";
+  return "The image files have the same names and sizes, but other modification times, in: " + names +
+         ". Whether their pictures are the same is not known.";
+}
+
 /// The runs whose last evaluation gave no number for the metric that decides.
 std::string not_a_number_sentence(const RunGroup& group) {
   std::string names, metric;
@@ -212,6 +221,7 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
   if (groups.size() > 1)
     for (const RunGroup& group : groups) add(unranked_sentence(group, groups));
   add(unknown_sentence(groups));
+  add(other_times_sentence(groups));
   for (const RunGroup& group : groups) add(not_a_number_sentence(group));
   for (const std::string& sentence : unreadable_lines(groups)) add(sentence);
   return notes;

@@ -48,7 +48,7 @@ std::string differing_data(const RunRecord& first, const RunRecord& own) {
   if (!left.task.empty() && !right.task.empty() && left.task != right.task)
     return "task: " + left.task + " and " + right.task;
   if (compared_test_data(first, own) != DataOfRuns::other) return "";
-  if (left.evaluated == right.evaluated) return "the " + left.words.held_out + " data are not the same";
+  if (!numbers_of_samples_differ(first, own)) return "the " + left.words.held_out + " data are not the same";
   return left.words.held_out + " " + left.words.many + ": " + std::to_string(left.evaluated) + " and " +
          std::to_string(right.evaluated);
 }
@@ -59,7 +59,7 @@ std::string differing_conditions(const RunGroup& group, const std::vector<RunGro
   const RunGroup* first = compared_with(group, groups);
   if (first == nullptr) return "";
   std::string text = differing_data(first->runs.front(), group.runs.front());
-  const std::vector<RunValue> theirs = group_values(*first), own = group_values(group);
+  const std::vector<RunValue>&theirs = group_values(*first), &own = group_values(group);
   if (name_of_what_decides(theirs) != name_of_what_decides(own)) return text;
   for (const Condition& each : conditions(theirs, own)) {
     if (!each.is_known() || each.left->value == each.right->value) continue;
@@ -71,11 +71,24 @@ std::string differing_conditions(const RunGroup& group, const std::vector<RunGro
 bool are_conditions_unknown(const RunGroup& group, const std::vector<RunGroup>& groups) {
   const RunGroup* first = compared_with(group, groups);
   if (first == nullptr) return false;
-  const std::vector<RunValue> theirs = group_values(*first), own = group_values(group);
+  const std::vector<RunValue>&theirs = group_values(*first), &own = group_values(group);
   const std::string decides = name_of_what_decides(own);
   if (decides.empty() || decides != name_of_what_decides(theirs)) return false;
   return compared_test_data(first->runs.front(), group.runs.front()) == DataOfRuns::unknown ||
          !std::ranges::all_of(conditions(theirs, own), &Condition::is_known);
+}
+
+std::vector<std::string> runs_with_other_times(const std::vector<RunGroup>& groups) {
+  std::vector<std::string> names;
+  for (const RunGroup& group : groups) {
+    const RunGroup* first = is_ranked(group, groups) ? compared_with(group, groups) : nullptr;
+    for (const RunRecord& run : group.runs)
+      if (only_times_differ(group.runs.front(), run, "training") ||
+          only_times_differ(group.runs.front(), run, "evaluation") ||
+          (first != nullptr && only_times_differ(first->runs.front(), run, "evaluation")))
+        names.push_back(run.name);
+  }
+  return names;
 }
 
 bool is_ranked(const RunGroup& group, const std::vector<RunGroup>& groups) {

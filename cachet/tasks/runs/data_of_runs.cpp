@@ -14,9 +14,19 @@ DataOfRuns compared_data(const RunRecord& one, const RunRecord& other, const std
   return same ? DataOfRuns::same : DataOfRuns::other;
 }
 
-DataOfRuns compared_test_data(const RunRecord& one, const RunRecord& other) {
+bool only_times_differ(const RunRecord& one, const RunRecord& other, const std::string& split) {
+  if (compared_data(one, other, split) != DataOfRuns::same) return false;
+  const auto* left = std::get_if<data::DataDigest>(&one.data.at(split));
+  return left != nullptr && left->times != std::get<data::DataDigest>(other.data.at(split)).times;
+}
+
+bool numbers_of_samples_differ(const RunRecord& one, const RunRecord& other) {
   const int64_t left = one.description.evaluated, right = other.description.evaluated;
-  if (left > 0 && right > 0 && left != right) return DataOfRuns::other;
+  return left > 0 && right > 0 && left != right;
+}
+
+DataOfRuns compared_test_data(const RunRecord& one, const RunRecord& other) {
+  if (numbers_of_samples_differ(one, other)) return DataOfRuns::other;
   return compared_data(one, other, "evaluation");
 }
 

@@ -13,6 +13,13 @@ enum class DataOfRuns { same, other, unknown };
 /// run without one, leave it unknown.
 DataOfRuns compared_data(const RunRecord& one, const RunRecord& other, const std::string& split);
 
+/// Whether two digests of a split, of one version, are the same but for the modification times of image files. Digests
+/// do not cover the bytes of image files, so that a file may have been replaced by another one of its size.
+bool only_times_differ(const RunRecord& one, const RunRecord& other, const std::string& split);
+
+/// Whether both runs say on how many samples they were evaluated, and the numbers differ.
+bool numbers_of_samples_differ(const RunRecord& one, const RunRecord& other);
+
 /// Of what the runs were evaluated on: also other if the numbers of samples differ.
 DataOfRuns compared_test_data(const RunRecord& one, const RunRecord& other);
 

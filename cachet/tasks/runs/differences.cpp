@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "cachet/analysis/statistics.h"
 #include "cachet/report/format.h"
@@ -13,52 +14,71 @@ namespace {
 
 constexpr size_t kMostSentences = 3;
 
-std::string no_verdict(const std::string& why) { return "no verdict: " + why; }
+using Verdict = Difference::Verdict;
 
-std::string verdict_of_seeds(const Contender& first, const Contender& other, double gap) {
-  if (*first.seeds < 2 || *other.seeds < 2) return no_verdict("each side needs two or more seeds");
-  if (first.value.spread == 0 && other.value.spread == 0) return no_verdict("the seeds of each side are equal");
+struct Judgement {
+  Verdict verdict = Verdict::none;
+  std::string reason;
+};
+
+Judgement none(const std::string& why) { return {Verdict::none, why}; }
+
+Judgement held_to(double gap, double bound, const std::string& what) {
+  return {gap > bound ? Verdict::more : Verdict::no_more, what};
+}
+
+Judgement judged_by_seeds(const Contender& first, const Contender& other, double gap) {
+  if (*first.seeds < 2 || *other.seeds < 2) return none("each side needs two or more seeds");
+  if (first.value.spread == 0 && other.value.spread == 0) return none("the seeds of each side are equal");
   const double bound = analysis::welch_bound({first.value.value, first.value.spread, *first.seeds},
                                              {other.value.value, other.value.spread, *other.seeds});
-  return std::string(gap > bound ? "more" : "no more") + " than seeds explain (± " + gap_text(first.value, bound) +
-         " at 95 %)";
+  return held_to(gap, bound, "seeds explain (± " + gap_text(first.value, bound) + " at 95 %)");
 }
 
-std::string verdict_of_samples(const Contender& first, const Contender& other, double gap) {
+Judgement judged_by_samples(const Contender& first, const Contender& other, double gap) {
   if (!std::isfinite(first.value.spread) || !std::isfinite(other.value.spread))
-    return no_verdict("each side needs a standard error");
+    return none("each side needs a standard error");
   const double error = std::hypot(first.value.spread, other.value.spread);
-  if (error == 0) return no_verdict("the standard errors are 0");
-  return std::string(gap > 2 * error ? "more" : "no more") + " than twice the standard error of " +
-         gap_text(first.value, error);
+  if (error == 0) return none("the standard errors are 0");
+  return held_to(gap, 2 * error, "twice the standard error of " + gap_text(first.value, error));
 }
 
-std::string verdict(const Contender& first, const Contender& other, double gap) {
-  if (first.seeds && other.seeds) return verdict_of_seeds(first, other, gap);
-  if (first.seeds || other.seeds) return no_verdict("each side needs two or more seeds");
-  return verdict_of_samples(first, other, gap);
+Judgement judged(const Contender& first, const Contender& other, double gap) {
+  if (first.seeds && other.seeds) return judged_by_seeds(first, other, gap);
+  if (first.seeds || other.seeds) return none("each side needs two or more seeds");
+  return judged_by_samples(first, other, gap);
 }
 
 Difference difference_between(const Contender& first, const Contender& other) {
-  const auto is_number = [](const Contender& each) { return std::isfinite(each.value.value); };
+  Difference difference{other.name, first.name};
   for (const Contender* each : {&first, &other})
-    if (!is_number(*each))
-      return {other.name, first.name, "", no_verdict(each->value.name + " of " + each->name + " is not a number")};
+    if (!std::isfinite(each->value.value)) {
+      difference.reason = each->value.name + " of " + each->name + " is not a number";
+      return difference;
+    }
   const double gap = other.value.value - first.value.value;
   const std::string unit = first.value.form == report::ValueForm::percent ? " points " : " ";
-  return {other.name, first.name, gap_text(first.value, std::abs(gap)) + unit + (gap < 0 ? "below" : "above"),
-          verdict(first, other, std::abs(gap))};
+  difference.gap = gap_text(first.value, std::abs(gap)) + unit + (gap < 0 ? "below" : "above");
+  Judgement found = judged(first, other, std::abs(gap));
+  difference.verdict = found.verdict;
+  difference.reason = std::move(found.reason);
+  return difference;
 }
 
-bool has_verdict(const Difference& difference) { return !difference.verdict.starts_with("no verdict"); }
+bool has_verdict(const Difference& difference) { return difference.verdict != Verdict::none; }
 
 std::string sentence_of(const Difference& each) {
-  if (each.gap.empty()) return each.name + " and " + each.from + ": " + each.verdict + ".";
+  if (each.gap.empty()) return each.name + " and " + each.from + ": " + each.verdict_text() + ".";
   const std::string gap = each.name + " is " + each.gap + " " + each.from;
-  return gap + (has_verdict(each) ? ", " + each.verdict : " (" + each.verdict + ")") + ".";
+  return gap + (has_verdict(each) ? ", " + each.verdict_text() : " (" + each.verdict_text() + ")") + ".";
 }
 
 }  // namespace
+
+std::string Difference::verdict_text() const {
+  if (verdict == Verdict::none) return "no verdict: " + reason;
+  return (verdict == Verdict::more ? "more than " : "no more than ") + reason;
+}
 
 std::string gap_text(const RunValue& value, double gap) {
   if (value.form == report::ValueForm::percent) return report::format_fixed(100 * gap, 1);
@@ -69,7 +89,7 @@ std::vector<Contender> contenders(const std::vector<RunGroup>& groups) {
   std::vector<Contender> all;
   for (const RunGroup& group : groups) {
     if (!is_ranked(group, groups)) continue;
-    const std::vector<RunValue> values = group_values(group);
+    const std::vector<RunValue>& values = group_values(group);
     const auto decides = std::ranges::find(values, true, &RunValue::decides);
     if (decides == values.end()) continue;
     all.push_back(
@@ -97,7 +117,8 @@ report::Table difference_table(const std::vector<Difference>& all) {
   report::Table table{
       all.empty() ? "" : "Compared with " + all.front().from, {{"run"}, {"difference"}, {"verdict"}}, {}, ""};
   if (all.size() <= kMostSentences) return table;
-  for (const Difference& each : all) table.rows.push_back({each.name, each.gap.empty() ? "–" : each.gap, each.verdict});
+  for (const Difference& each : all)
+    table.rows.push_back({each.name, each.gap.empty() ? "–" : each.gap, each.verdict_text()});
   if (std::ranges::count_if(all, has_verdict) > 1) table.note = kNotCorrected;
   return table;
 }

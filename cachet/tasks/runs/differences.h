@@ -30,9 +30,15 @@ std::vector<Contender> contenders(const std::vector<RunGroup>& groups);
 /// t-test; two runs alone by twice the standard error on the test data, which says nothing of other seeds. A run alone
 /// and a mean of seeds have no verdict.
 struct Difference {
+  enum class Verdict { none, more, no_more };
+
   std::string name, from;
-  std::string gap;      // "5.0 points above"; empty if one of the values is not a number
-  std::string verdict;  // "more than twice the standard error of 1.4", or "no verdict: " and the reason
+  std::string gap{};  // "5.0 points above"; empty if one of the values is not a number
+  Verdict verdict = Verdict::none;
+  std::string reason{};  // what the gap is held to: "twice the standard error of 1.4"; why there is no verdict
+
+  /// "more than twice the standard error of 1.4", "no verdict: the standard errors are 0".
+  std::string verdict_text() const;
 };
 
 /// One for each contender after the first that has the same metric.

@@ -176,7 +176,7 @@ std::vector<RunGroup> grouped(std::vector<RunRecord> runs) {
   return groups;
 }
 
-ReadGroups read_groups(const std::vector<fs::path>& paths) {
+ReadGroups read_groups(const std::vector<fs::path>& paths, const LookAtTestData& look) {
   RunReader reader;
   for (const fs::path& path : paths) reader.read(path);
   if (reader.runs.empty()) {
@@ -184,6 +184,7 @@ ReadGroups read_groups(const std::vector<fs::path>& paths) {
     for (const std::string& line : reader.unreadable) all += (all.empty() ? "" : "\n") + line;
     throw std::runtime_error(all);
   }
+  if (look) settle_test_data(reader.runs, look);
   std::vector<RunGroup> groups = grouped(std::move(reader.runs));
   for (RunGroup& group : groups) {
     const auto found = reader.missing.find(common_folder(group));

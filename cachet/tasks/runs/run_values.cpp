@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "cachet/analysis/statistics.h"
 #include "cachet/report/format.h"
@@ -37,7 +38,7 @@ void add_evaluation(const RunRecord& run, std::vector<RunValue>& values) {
     const std::vector<double> errors =
         train::step_curve(run.events, Event::Kind::evaluation, metric.name + std::string(report::kErrorSuffix)).values;
     if (!errors.empty()) values.back().spread = errors.back();
-    if (!errors.empty() && metric.share) values.back().samples = run.description.evaluated;
+    if (!errors.empty()) values.back().samples = run.description.samples_of(metric);
     if (!metric.decides || metric.better == Better::neither) continue;
     RunValue best = metric_value(metric, report::best_of(curve, metric.better));
     best.name = "best " + best.name;
@@ -147,11 +148,20 @@ std::vector<RunValue> over_seeds(const std::vector<std::vector<RunValue>>& runs)
   return all;
 }
 
-std::vector<RunValue> group_values(const RunGroup& group) {
+namespace {
+
+std::vector<RunValue> computed_values(const RunGroup& group) {
   if (!group.has_seeds()) return run_values(group.runs.front());
   std::vector<std::vector<RunValue>> runs;
   for (const RunRecord* run : group.counted()) runs.push_back(run_values(*run));
   return over_seeds(runs);
+}
+
+}  // namespace
+
+const std::vector<RunValue>& group_values(const RunGroup& group) {
+  if (!group.values) group.values = std::make_shared<const std::vector<RunValue>>(computed_values(group));
+  return *group.values;
 }
 
 report::Metric shown(const RunValue& value) {

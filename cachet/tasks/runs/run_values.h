@@ -36,8 +36,8 @@ std::vector<RunValue> run_values(const RunRecord& run);
 /// that are best ones, the best.
 std::vector<RunValue> over_seeds(const std::vector<std::vector<RunValue>>& runs);
 
-/// run_values() of a run alone, over_seeds() of the counted runs of a group.
-std::vector<RunValue> group_values(const RunGroup& group);
+/// run_values() of a run alone, over_seeds() of the counted runs of a group. Computed once for a group.
+const std::vector<RunValue>& group_values(const RunGroup& group);
 
 /// "85.6 % ± 0.8 %".
 report::Metric shown(const RunValue& value);

@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cachet/report/text_table.h"
+#include "cachet/tasks/runs/data_of_runs.h"
 #include "cachet/tasks/runs/differences.h"
 #include "cachet/tasks/runs/group_curves.h"
 #include "cachet/tasks/runs/paired_seeds.h"
+#include "cachet/tasks/runs/settled_data.h"
 #include "cachet/train/seed_folder.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
@@ -200,14 +205,20 @@ TEST(Comparison, LeavesRunsOnOtherDataOutOfWhatIsBest) {
                task, run_on("older", 0.8, std::string("4444"), 100), nothing});
   EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{2, 3, 4}));
   const std::string left_out = " is left out of tests and of what is best, because something else was measured (";
-  EXPECT_EQ(comparison_notes(groups),
-            "moved is 5.0 points above first, more than twice the standard error of 1.4. "
-            "older is 10.0 points above first, more than twice the standard error of 1.4. "
-            "nothing is 10.0 points below first, more than twice the standard error of 1.4. " +
-                std::string(kNotCorrected) + " data" + left_out + "the test data are not the same). fewer" + left_out +
-                "test images: 100 and 10). task" + left_out +
-                "task: image_classification and sequence_classification). Whether the test data are the same is not "
-                "known of: older, nothing.");
+  EXPECT_EQ(
+      comparison_notes(groups),
+      "moved is 5.0 points above first, more than twice the standard error of 1.4. "
+      "older is 10.0 points above first, more than twice the standard error of 1.4. "
+      "nothing is 10.0 points below first, more than twice the standard error of 1.4. " +
+          std::string(kNotCorrected) + " data" + left_out + "the test data are not the same). fewer" + left_out +
+          "test images: 100 and 10). task" + left_out +
+          "task: image_classification and sequence_classification). Whether the test data are the same is not "
+          "known of: older, nothing. The image files have the same names and sizes, but other modification times, "
+          "in: moved. Whether their pictures are the same is not known.");
+  // A run that does not say how many samples it was evaluated on has no number to compare.
+  const std::string unequal =
+      comparison_notes(grouped({run_on("first", 0.7, one, 100), run_on("silent", 0.9, other, 0)}));
+  EXPECT_EQ(unequal, "silent" + left_out + "the test data are not the same).");
   // Digests of version 0.1.0 are compared with each other.
   EXPECT_EQ(report::results_table(compared(grouped({run_on("a", 0.7, std::string("4444"), 100),
                                                     run_on("b", 0.8, std::string("4444"), 100),
@@ -227,6 +238,67 @@ TEST(Comparison, GroupsRunsOnTheSameData) {
   EXPECT_EQ(grouped({seed_on("0", "training", "1111"), seed_on("1", "training", "1111")}).size(), 1U);
   EXPECT_EQ(grouped({seed_on("0", "training", "1111"), seed_on("1", "training", "3333")}).size(), 2U);
   EXPECT_EQ(grouped({seed_on("0", "training", "1111"), seed_on("1", "evaluation", "3333")}).size(), 2U);
+}
+
+// Seeds of a group, too; a group that is not compared has no such note.
+TEST(Comparison, SaysThatImageFilesMayHaveBeenReplaced) {
+  const auto seed_on = [](const char* seed, const char* split, const char* times) {
+    RunRecord run = test::made_up_record(std::string("run-") + seed, seed, {0.7});
+    for (const char* each : {"training", "evaluation"})
+      run.data[each] = data::DataDigest{"1111", "", "2222", each == std::string(split) ? times : "3333"};
+    return run;
+  };
+  const std::string note =
+      "The image files have the same names and sizes, but other modification times, in: run-1. Whether their pictures "
+      "are the same is not known.";
+  for (const char* split : {"training", "evaluation"}) {
+    const auto groups = grouped({seed_on("0", split, "3333"), seed_on("1", split, "4444")});
+    ASSERT_EQ(groups.size(), 1U);
+    EXPECT_TRUE(comparison_notes(groups).ends_with(note)) << comparison_notes(groups);
+  }
+  EXPECT_EQ(comparison_notes(grouped({seed_on("0", "training", "3333"), seed_on("1", "training", "3333")}))
+                .find("image files"),
+            std::string::npos);
+}
+
+// The old digest of the data as they are now tells which of today's digests a run of 0.1.0 has.
+TEST(Comparison, SettlesOldDigestsByThePresentData) {
+  const auto run_on = [](const std::string& name, train::RunFolder::KeptDigest digest, const std::string& root) {
+    RunRecord run = test::made_up_record(name, "0", {0.7});
+    run.recipe["data.root"] = root;
+    run.recipe["model.name"] = name;
+    run.data = {{"evaluation", std::move(digest)}};
+    return run;
+  };
+  const data::DataDigest today{"1111"}, other{"2222"};
+  std::vector<RunRecord> runs{run_on("new", today, "a"),
+                              run_on("same", std::string("old-1"), "a"),
+                              run_on("again", std::string("old-1"), "a"),
+                              run_on("others", std::string("old-2"), "b"),
+                              run_on("changed", std::string("old-3"), "a"),
+                              run_on("absent", std::string("old-1"), "c")};
+  std::vector<std::string> looked_at;
+  settle_test_data(runs, [&](const RunRecord& run) -> std::optional<PresentDigest> {
+    looked_at.push_back(run.name);
+    if (run.recipe.at("data.root") == "a") return PresentDigest{today, "old-1"};
+    if (run.recipe.at("data.root") == "b") return PresentDigest{other, "old-2"};
+    return std::nullopt;
+  });
+  EXPECT_EQ(looked_at, (std::vector<std::string>{"same", "others", "absent"}));
+  std::map<std::string, DataOfRuns> found;
+  for (const RunRecord& run : runs) found[run.name] = compared_test_data(runs.front(), run);
+  EXPECT_EQ(found, (std::map<std::string, DataOfRuns>{{"new", DataOfRuns::same},
+                                                      {"same", DataOfRuns::same},
+                                                      {"again", DataOfRuns::same},
+                                                      {"others", DataOfRuns::other},
+                                                      {"changed", DataOfRuns::unknown},
+                                                      {"absent", DataOfRuns::unknown}}));
+  // Old digests alone are compared with each other.
+  std::vector<RunRecord> old{run_on("one", std::string("old-1"), "a"), run_on("two", std::string("old-1"), "a")};
+  settle_test_data(old, [](const RunRecord&) -> std::optional<PresentDigest> {
+    ADD_FAILURE() << "nothing needs to be settled";
+    return std::nullopt;
+  });
 }
 
 TEST(Comparison, LeavesGroupsWithFailedSeedsOutOfWhatIsBest) {

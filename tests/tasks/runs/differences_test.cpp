@@ -87,24 +87,32 @@ TEST(Differences, OfDrawnGroupsAreThoseOfScipy) {
     SCOPED_TRACE(drawn.dump());
     std::vector<RunRecord> runs = side_of(drawn["first"], "a");
     for (RunRecord& run : side_of(drawn["other"], "b")) runs.push_back(std::move(run));
-    const std::vector<Difference> found = differences(contenders(grouped(runs)));
+    const std::vector<RunGroup> groups = grouped(runs);
+    const std::vector<Difference> found = differences(contenders(groups));
     const auto expected = drawn["verdict"].get<std::string>();
     ++verdicts[expected];
     if (expected == "not compared") {
       EXPECT_TRUE(found.empty());
+      const std::string printed = comparison_notes(groups);
+      EXPECT_EQ(printed.find("explain"), std::string::npos) << printed;
+      EXPECT_NE(printed.find("is left out of tests and of what is best"), std::string::npos) << printed;
       continue;
     }
     ASSERT_EQ(found.size(), 1U);
-    const std::string& verdict = found[0].verdict;
+    const std::string verdict = found[0].verdict_text(), printed = comparison_notes(groups);
     if (expected == "not a number") {
+      EXPECT_EQ(found[0].verdict, Difference::Verdict::none);
       EXPECT_TRUE(verdict.starts_with("no verdict: ") && verdict.ends_with(" is not a number")) << verdict;
     } else if (expected == "equal seeds") {
+      EXPECT_EQ(found[0].verdict, Difference::Verdict::none);
       EXPECT_EQ(verdict, "no verdict: the seeds of each side are equal");
     } else {
+      EXPECT_EQ(found[0].verdict, expected == "more" ? Difference::Verdict::more : Difference::Verdict::no_more);
       char bound[32];
       std::snprintf(bound, sizeof bound, "%.1f", 100 * drawn["bound"].get<double>());
       EXPECT_EQ(verdict, expected + " than seeds explain (± " + bound + " at 95 %)");
     }
+    EXPECT_NE(printed.find(verdict), std::string::npos) << printed;
   }
   EXPECT_EQ(verdicts.size(), 5U);
 }
