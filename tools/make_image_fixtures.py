@@ -108,9 +108,9 @@ def hues():
 def resizes():
     cases = []
     for height, width in ((8, 11), (29, 37), (5, 24), (16, 21)):
-        for bicubic in (True, False):
-            resample = Image.Resampling.BICUBIC if bicubic else Image.Resampling.BILINEAR
-            cases.append({"bicubic": bicubic, **pixels_of(sample().resize((width, height), resample))})
+        for name in ("bicubic", "bilinear", "lanczos"):
+            resample = Image.Resampling[name.upper()]
+            cases.append({"filter": name, **pixels_of(sample().resize((width, height), resample))})
     return cases
 
 

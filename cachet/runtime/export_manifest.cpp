@@ -40,7 +40,8 @@ const Words<Precision> kPrecisions{
 const Words<Element> kElements{{Element::float32, "float32"}, {Element::int64, "int64"}, {Element::boolean, "boolean"}};
 const Words<io::OrientationRule> kOrientations{{io::OrientationRule::apply, "apply"},
                                                {io::OrientationRule::ignore, "ignore"}};
-const Words<PixelFilter> kFilters{{PixelFilter::bilinear, "bilinear"}, {PixelFilter::bicubic, "bicubic"}};
+const Words<PixelFilter> kFilters{
+    {PixelFilter::bilinear, "bilinear"}, {PixelFilter::bicubic, "bicubic"}, {PixelFilter::lanczos, "lanczos"}};
 
 template <class Value>
 const char* word_of(const Words<Value>& words, Value value) {

@@ -41,7 +41,7 @@ struct ExportedInput {
   bool operator==(const ExportedInput&) const = default;
 };
 
-enum class PixelFilter { bilinear, bicubic };
+enum class PixelFilter { bilinear, bicubic, lanczos };
 
 /// How an image file becomes the model's input. Each channel is divided by 255, less the mean, over the deviation.
 struct ImagePreparation {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <stdexcept>
 
 namespace cachet::runtime {
 namespace {
@@ -20,6 +22,36 @@ Real bicubic(Real x) {
   return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
 
+// A sinc within three periods, faded out by a wider one.
+template <class Real>
+Real lanczos(Real x) {
+  constexpr Real kPeriods = 3;
+  const auto sinc = [](Real at) {
+    return at == 0 ? Real{1} : std::sin(at * std::numbers::pi_v<Real>) / (at * std::numbers::pi_v<Real>);
+  };
+  return std::abs(x) < kPeriods ? sinc(x) * sinc(x / kPeriods) : 0;
+}
+
+/// How far from its centre a filter reads, in pixels, and its weight at a distance.
+template <class Real>
+struct FilterShape {
+  Real support;
+  Real (*weight)(Real distance);
+};
+
+template <class Real>
+FilterShape<Real> shape_of(PixelFilter filter) {
+  switch (filter) {
+    case PixelFilter::bilinear:
+      return {1, bilinear<Real>};
+    case PixelFilter::bicubic:
+      return {2, bicubic<Real>};
+    case PixelFilter::lanczos:
+      return {3, lanczos<Real>};
+  }
+  throw std::logic_error("resized: an unknown filter");
+}
+
 /// What an output position of one dimension reads: `weights` from `first` on.
 template <class Real>
 struct Reading {
@@ -30,7 +62,8 @@ struct Reading {
 template <class Real>
 std::vector<Reading<Real>> readings(int64_t from, int64_t to, PixelFilter filter) {
   const Real scale = static_cast<Real>(from) / static_cast<Real>(to), widened = std::max<Real>(scale, 1);
-  const Real support = (filter == PixelFilter::bilinear ? 1 : 2) * widened, half = 0.5;
+  const FilterShape<Real> shape = shape_of<Real>(filter);
+  const Real support = shape.support * widened, half = 0.5;
   std::vector<Reading<Real>> all;
   for (int64_t i = 0; i < to; ++i) {
     const Real centre = scale * (static_cast<Real>(i) + half);
@@ -39,7 +72,7 @@ std::vector<Reading<Real>> readings(int64_t from, int64_t to, PixelFilter filter
     Real sum = 0;
     for (int64_t j = reading.first; j < end; ++j) {
       const Real x = (static_cast<Real>(j) - centre + half) / widened;
-      reading.weights.push_back(filter == PixelFilter::bilinear ? bilinear(x) : bicubic(x));
+      reading.weights.push_back(shape.weight(x));
       sum += reading.weights.back();
     }
     for (Real& weight : reading.weights) weight /= sum;

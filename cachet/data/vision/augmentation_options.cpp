@@ -79,9 +79,10 @@ AugmentationOptions read_augmentation_options(const config::View& view, bool own
 }
 
 ResizeOptions read_resize_options(const config::View& view, ResizeOptions options) {
-  static constexpr std::array<config::Choice<Interpolation>, 2> kInterpolations{{
+  static constexpr std::array<config::Choice<Interpolation>, 3> kInterpolations{{
       {"bilinear", Interpolation::bilinear},
       {"bicubic", Interpolation::bicubic},
+      {"lanczos", Interpolation::lanczos},
   }};
   const TargetSize& usual = options.image_size;
   const auto [height, width] =

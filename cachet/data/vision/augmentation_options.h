@@ -6,7 +6,7 @@
 
 namespace cachet::data {
 
-enum class Interpolation { bilinear, bicubic };
+enum class Interpolation { bilinear, bicubic, lanczos };
 
 /// Which part of an image is shown.
 enum class CropKind {

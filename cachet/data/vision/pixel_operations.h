@@ -11,7 +11,10 @@
 /// with which the published recipes were trained. Those that take a reference change the image in place.
 namespace cachet::data {
 
-/// Resizes with antialiasing (ATen's uint8 form, weights of 16 bits).
+/// Resizes a batch (N, C, H, W), uint8 or float, with antialiasing (for uint8 with weights of 16 bits). Throws
+/// std::runtime_error for lanczos if this LibTorch does not have it.
+at::Tensor resize_batch(const at::Tensor& batch, const io::ImageSize& size, Interpolation interpolation);
+/// The same for one image.
 at::Tensor resize_pixels(const at::Tensor& image, const io::ImageSize& size, Interpolation interpolation);
 void mirror_pixels(at::Tensor& image);
 

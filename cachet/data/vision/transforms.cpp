@@ -1,7 +1,5 @@
 #include "cachet/data/vision/transforms.h"
 
-#include <ATen/ops/_upsample_bicubic2d_aa.h>
-#include <ATen/ops/_upsample_bilinear2d_aa.h>
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
@@ -65,7 +63,9 @@ ImageTransform::ImageTransform(ImageShape input, Normalization normalization, Au
   }
   check_sizes(input, augmentation, resize);
   check_colours(input, augmentation);
-  affine_.interpolation = resize.interpolation;
+  // Lanczos is a filter for resizing alone; in Pillow, too, images are not turned with it.
+  affine_.interpolation =
+      resize.interpolation == Interpolation::lanczos ? Interpolation::bicubic : resize.interpolation;
   for (size_t c = 0; c < channels; ++c) {
     scale_.push_back(static_cast<float>(1 / (255 * normalization.std[c])));
     shift_.push_back(static_cast<float>(-normalization.mean[c] / normalization.std[c]));
@@ -232,9 +232,7 @@ at::Tensor ImageTransform::resize(const at::Tensor& batch) const {
   const ImageShape shape = output_shape();
   if (batch.size(2) == shape.height && batch.size(3) == shape.width) return batch;
   if (batch.size(0) == 0) return at::empty({0, shape.channels, shape.height, shape.width}, batch.options());
-  const std::vector<int64_t> size{shape.height, shape.width};
-  if (resize_.interpolation == Interpolation::bilinear) return at::_upsample_bilinear2d_aa(batch, size, false);
-  return at::_upsample_bicubic2d_aa(batch, size, false);
+  return resize_batch(batch, {shape.height, shape.width}, resize_.interpolation);
 }
 
 }  // namespace cachet::data

@@ -24,6 +24,18 @@
 namespace cachet::tasks {
 namespace {
 
+runtime::PixelFilter filter_of(data::Interpolation interpolation) {
+  switch (interpolation) {
+    case data::Interpolation::bilinear:
+      return runtime::PixelFilter::bilinear;
+    case data::Interpolation::bicubic:
+      return runtime::PixelFilter::bicubic;
+    case data::Interpolation::lanczos:
+      return runtime::PixelFilter::lanczos;
+  }
+  throw std::logic_error("an interpolation that no filter of the runtime has");
+}
+
 constexpr int64_t kThumbnailSide = 96;
 
 std::string text_of(int64_t channels, int64_t height, int64_t width) {
@@ -257,7 +269,6 @@ std::optional<runtime::ImagePreparation> ImageClassification::image_preparation(
   const data::ImageTransform& transform = test_loader_->transform();
   const data::ImageShape first = trained_shape(options_).value_or(transform.input_shape()),
                          input = transform.output_shape();
-  const bool bilinear = options_.resize.interpolation == data::Interpolation::bilinear;
   return runtime::ImagePreparation{input.channels,
                                    input.height,
                                    input.width,
@@ -265,7 +276,7 @@ std::optional<runtime::ImagePreparation> ImageClassification::image_preparation(
                                    first.width,
                                    transform.takes_middle(),
                                    options_.resize.crop_fraction,
-                                   bilinear ? runtime::PixelFilter::bilinear : runtime::PixelFilter::bicubic,
+                                   filter_of(options_.resize.interpolation),
                                    normalization_.mean,
                                    normalization_.std,
                                    options_.dataset.orientation};

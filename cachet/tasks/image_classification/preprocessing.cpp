@@ -17,7 +17,15 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* interpolation_word(data::Interpolation interpolation) {
-  return interpolation == data::Interpolation::bicubic ? "bicubic" : "bilinear";
+  switch (interpolation) {
+    case data::Interpolation::bilinear:
+      return "bilinear";
+    case data::Interpolation::bicubic:
+      return "bicubic";
+    case data::Interpolation::lanczos:
+      return "lanczos";
+  }
+  throw std::logic_error("an interpolation without a word");
 }
 
 Preprocessing of_saved(const fs::path& path) {

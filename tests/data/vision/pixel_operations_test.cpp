@@ -5,6 +5,9 @@
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "cachet/data/vision/rand_augment.h"
 #include "tests/support/pillow_images.h"
 
@@ -65,10 +68,13 @@ TEST(PixelOperations, GreyHasNeitherHueNorSaturation) {
   EXPECT_TRUE(changed.equal(image));
 }
 
+const std::map<std::string, Interpolation> kFilters{
+    {"bilinear", Interpolation::bilinear}, {"bicubic", Interpolation::bicubic}, {"lanczos", Interpolation::lanczos}};
+
 TEST(PixelOperations, ResizingIsThatOfPillow) {
   for (const auto& fixture : test::pillow_images().at("resizes")) {
     const at::Tensor expected = test::pixels_of(fixture);
-    const auto interpolation = fixture.at("bicubic").get<bool>() ? Interpolation::bicubic : Interpolation::bilinear;
+    const auto interpolation = kFilters.at(fixture.at("filter").get<std::string>());
     const at::Tensor resized = resize_pixels(colour_image(), {expected.size(0), expected.size(1)}, interpolation);
     // ATen's weights of 16 bits against Pillow's of 22.
     EXPECT_LE(test::levels_apart(resized, expected), kOneLevel) << expected.sizes();

@@ -133,7 +133,7 @@ TEST(ImageTransform, ResizesBatchesToTheModelsSize) {
   const at::Tensor batch = at::linspace(0, 1, 7, at::kFloat).expand({3, 2, 9, 7}).contiguous();
   const ImageTransform same(kShape, kNormalization);
   EXPECT_TRUE(same.resize(batch).is_same(batch));
-  for (const Interpolation interpolation : {Interpolation::bilinear, Interpolation::bicubic}) {
+  for (const Interpolation interpolation : {Interpolation::bilinear, Interpolation::bicubic, Interpolation::lanczos}) {
     const ImageTransform transform(kShape, kNormalization, {}, {.image_size = 14, .interpolation = interpolation});
     EXPECT_EQ(transform.output_shape(), (ImageShape{2, 14, 14}));
     const at::Tensor resized = transform.resize(batch);
@@ -158,7 +158,7 @@ TEST(ImageTransform, AFileIsShownAsASampleOfTheData) {
     write_png(file, image);
     const Normalization normalization{std::vector<double>(static_cast<size_t>(channels), 0.4),
                                       std::vector<double>(static_cast<size_t>(channels), 0.3)};
-    for (const auto interpolation : {Interpolation::bilinear, Interpolation::bicubic}) {
+    for (const auto interpolation : {Interpolation::bilinear, Interpolation::bicubic, Interpolation::lanczos}) {
       for (const double fraction : {1.0, 0.875}) {
         for (const ImageShape& input : {ImageShape{channels, 24, 20}, ImageShape{channels, 0, 0}}) {
           const ResizeOptions resize{.image_size = 14, .interpolation = interpolation, .crop_fraction = fraction};
@@ -179,7 +179,7 @@ TEST(ImageTransform, AFileOfAnotherSizeIsResizedToTheDataAsTheRecipeSays) {
   const at::Tensor image = noise_image({3, 50, 30});
   write_png(folder / "image.png", image);
   const Normalization plain{{0, 0, 0}, {1, 1, 1}};
-  for (const auto interpolation : {Interpolation::bilinear, Interpolation::bicubic}) {
+  for (const auto interpolation : {Interpolation::bilinear, Interpolation::bicubic, Interpolation::lanczos}) {
     const auto transform = ImageTransform::for_evaluation({3, 16, 16}, plain, {.interpolation = interpolation});
     const at::Tensor expected = resize_pixels(image.permute({1, 2, 0}).contiguous(), {16, 16}, interpolation);
     const at::Tensor shown = transform.of_file(folder / "image.png");

@@ -21,13 +21,25 @@ struct Case {
   int64_t height, width, channels;  // of the file
   data::ImageShape data;            // height 0: images of their own sizes
   data::ResizeOptions resize;
+  PixelFilter filter = PixelFilter::bicubic;
 };
 
 TEST(ImagePreparation, HasTheBitsOfTheEvaluation) {
   const test::TemporaryDirectory folder;
   const std::vector<Case> cases{
       {60, 80, 3, {3, 0, 0}, {.image_size = 32, .crop_fraction = 0.875}},
-      {80, 61, 3, {3, 0, 0}, {.image_size = 48, .interpolation = Interpolation::bilinear, .crop_fraction = 0.9}},
+      {80,
+       61,
+       3,
+       {3, 0, 0},
+       {.image_size = 48, .interpolation = Interpolation::bilinear, .crop_fraction = 0.9},
+       PixelFilter::bilinear},
+      {80,
+       61,
+       3,
+       {3, 0, 0},
+       {.image_size = 48, .interpolation = Interpolation::lanczos, .crop_fraction = 0.9},
+       PixelFilter::lanczos},
       {9, 200, 3, {3, 0, 0}, {.image_size = 24, .crop_fraction = 1}},    // longer than four times its width
       {40, 30, 1, {3, 0, 0}, {.image_size = 16, .crop_fraction = 0.5}},  // grey made RGB
       {40, 30, 3, {1, 0, 0}, {.image_size = 16}},                        // RGB made grey
@@ -45,16 +57,8 @@ TEST(ImagePreparation, HasTheBitsOfTheEvaluation) {
         .write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
     const data::ImageShape input = transform.output_shape();
     const ImagePreparation preparation{
-        input.channels,
-        input.height,
-        input.width,
-        c.data.height,
-        c.data.width,
-        transform.takes_middle(),
-        c.resize.crop_fraction,
-        c.resize.interpolation == Interpolation::bilinear ? PixelFilter::bilinear : PixelFilter::bicubic,
-        normalization.mean,
-        normalization.std};
+        input.channels,           input.height,           input.width, c.data.height,      c.data.width,
+        transform.takes_middle(), c.resize.crop_fraction, c.filter,    normalization.mean, normalization.std};
     const at::Tensor expected = transform.of_file(file).contiguous();
     const std::vector<float> prepared = runtime::prepare_file(file, preparation);
     EXPECT_EQ(prepared, std::vector<float>(expected.data_ptr<float>(), expected.data_ptr<float>() + expected.numel()))

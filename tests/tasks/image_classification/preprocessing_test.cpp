@@ -105,6 +105,7 @@ TEST_F(TimmConfig, IsTakenFromTheTopLevel) {
   const Preprocessing nested = read(R"({"mean": [0.9, 0.9, 0.9], "pretrained_cfg": {"crop_pct": 1.0}})");
   EXPECT_EQ(nested.normalization.mean, kHalf) << "where there is a table, the top level says nothing of images";
   EXPECT_EQ(nested.resize.crop_fraction, 1);
+  EXPECT_EQ(read(R"({"interpolation": "lanczos"})").resize.interpolation, data::Interpolation::lanczos);
 }
 
 TEST_F(TimmConfig, ThatIsNotJsonIsRefused) {
@@ -169,7 +170,7 @@ TEST_F(TimmConfig, ThatSaysSomethingElseIsRefusedByItsKey) {
                                                         {"crop_mode", R"("crop_mode": "squash")"},
                                                         {"crop_mode", R"("crop_mode": "border")"},
                                                         {"crop_mode", R"("crop_mode": 1)"},
-                                                        {"interpolation", R"("interpolation": "lanczos")"},
+                                                        {"interpolation", R"("interpolation": "box")"},
                                                         {"interpolation", R"("interpolation": 3)"}}) {
     const std::string message =
         test::thrown_message<io::Error>([&, &bad = bad] { read("{\"pretrained_cfg\": {" + bad + "}}"); });
