@@ -11,8 +11,10 @@
 #include "cachet/models/language/translation_model.h"
 #include "cachet/models/vision/image_model.h"
 #include "cachet/models/vision/tokens_to_token.h"
+#include "cachet/nn/initialization.h"
 #include "cachet/nn/norm/unified_norm.h"
 #include "cachet/nn/positions.h"
+#include "cachet/tasks/weights/published_code.h"
 
 namespace cachet::tasks {
 namespace {
@@ -58,19 +60,18 @@ struct ModelFacts {
   std::vector<std::pair<std::string, std::string>> shared{};  // another name of a tensor, and the one it is saved by
 };
 
-ModelFacts facts_of(const models::ModelPlan& plan, const io::TensorMap& weights) {
+ModelFacts facts_of(const models::Model& model, const io::TensorMap& weights) {
   ModelFacts facts;
-  const auto model = plan.build();
   for (auto* list : {io::distinct_parameters, io::distinct_buffers})
-    for (const io::NamedTensor& named : list(*model))
+    for (const io::NamedTensor& named : list(model))
       for (auto other = named.names.begin() + 1; other != named.names.end(); ++other)
         facts.shared.emplace_back(*other, named.name());
-  const auto* images = dynamic_cast<const models::ImageModel*>(model.get());
+  const auto* images = dynamic_cast<const models::ImageModel*>(&model);
   if (images == nullptr) return facts;
   const models::ImageShape image = images->image_shape();
   facts.names.image_height = image.height;
   facts.names.image_width = image.width;
-  for (const auto& module : model->modules()) {
+  for (const auto& module : model.modules()) {
     if (const auto* norm = dynamic_cast<const nn::UnifiedNorm*>(module.get()))
       facts.names.unified_norm_windows = {norm->settings().forward_window, norm->settings().backward_window};
     if (const auto* split = dynamic_cast<const models::TokensToToken*>(module.get())) {
@@ -79,6 +80,11 @@ ModelFacts facts_of(const models::ModelPlan& plan, const io::TensorMap& weights)
     }
   }
   return facts;
+}
+
+std::shared_ptr<models::Model> model_without_values(const models::ModelPlan& plan) {
+  const nn::WithoutInitialization no_values;
+  return plan.build();
 }
 
 // Their code saves what modules share under each name, where it has one, and knows no plug-ins: a part without a name
@@ -107,17 +113,23 @@ io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
   if (!has_mark(saved.weights, source))
     throw io::Error(saved.plan.name + " has no names in " + std::string(io::word(source)) +
                     "'s code; `--names cachet` writes our own");
-  const ModelFacts facts = facts_of(saved.plan, saved.weights);
-  if (source == io::NameSource::transformer_xl || source == io::NameSource::fairseq)
-    return text_weights(saved, source, facts);
-  io::TensorMap tensors = io::to_their_names(source, saved.weights, facts.names);
+  const auto model = model_without_values(saved.plan);
+  const ModelFacts facts = facts_of(*model, saved.weights);
+  const bool of_text = source == io::NameSource::transformer_xl || source == io::NameSource::fairseq;
+  io::TensorMap tensors =
+      of_text ? text_weights(saved, source, facts) : io::to_their_names(source, saved.weights, facts.names);
   if (source == io::NameSource::t2t) tensors.emplace("pos_embed", facts.positions);
+  if (const auto part = not_computed_by(source, *model))
+    throw io::Error(saved.plan.name + " has " + *part + ", which " + std::string(io::word(source)) +
+                    "'s code does not compute; `--names cachet` writes our own");
   return tensors;
 }
 
 io::NameSource usual_names(const models::ModelPlan& plan) {
   const bool looks_at_images = plan.input.kind == models::input_of(models::ImageShape()).kind;
-  return looks_at_images ? io::NameSource::timm : io::NameSource::cachet;
+  if (!looks_at_images || not_computed_by(io::NameSource::timm, *model_without_values(plan)))
+    return io::NameSource::cachet;
+  return io::NameSource::timm;
 }
 
 }  // namespace cachet::tasks

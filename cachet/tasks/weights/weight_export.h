@@ -7,11 +7,11 @@
 namespace cachet::tasks {
 
 /// The weights of a model under a source's names, with the constants that the source saves: what import_weights takes
-/// back bit for bit. Throws io::Error where the source has no such model (T2T's names for a PVT) or its parts do not
-/// fit the source's form.
+/// back bit for bit. Throws io::Error if the source has no such model (T2T's names for a PVT), if its parts do not
+/// fit the source's form, and if the source's code would compute something else with these weights.
 io::TensorMap export_weights(const SavedModel& saved, io::NameSource source);
 
-/// Whose names are taken where nobody says: timm's of what looks at images, else ours.
+/// Whose names are taken if none are asked for: timm's of an image model that timm's code computes, else ours.
 io::NameSource usual_names(const models::ModelPlan& plan);
 
 }  // namespace cachet::tasks

@@ -231,6 +231,55 @@ TEST(WeightImport, EveryFamilyGoesOutAndComesBackBitForBit) {
   }
 }
 
+// Each has the weights of a plain model, or names that the other code would accept.
+TEST(WeightExport, RefusesWhatTheOtherCodeDoesNotCompute) {
+  using enum io::NameSource;
+  struct Case {
+    const char* model;
+    Settings settings;
+    std::vector<io::NameSource> sources;
+    const char* key;
+  };
+  const Settings vit{"model.embed_dim=16", "model.depth=1", "model.num_heads=2", "model.patch_size=8"};
+  const auto with = [](const Settings& model, const Settings& more) {
+    Settings all = joined(model);
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const std::vector<Case> cases{
+      {"vit_tiny_patch16_224", with(vit, {"model.attention.kind=elu"}), {timm}, "model.attention.kind"},
+      {"vit_tiny_patch16_224",
+       with(vit, {"model.attention.kind=local", "model.attention.window=2"}),
+       {timm},
+       "model.attention.kind"},
+      {"vit_tiny_patch16_224", with(vit, {"model.norm.kind=rms"}), {timm}, "model.norm.kind"},
+      {"vit_tiny_patch16_224", with(vit, {"model.norm.kind=none"}), {timm}, "model.norm.kind"},
+      {"vit_tiny_patch16_224", with(vit, {"model.norm.kind=un"}), {timm}, "model.norm.kind"},
+      {"vit_tiny_patch16_224", with(vit, {"model.cache.kind=grc"}), {timm}, "model.cache.kind"},
+      {"pvt_v2_b0", with(kSmallPyramid, {"model.attention.kind=elu"}), {timm, pvt}, "model.attention.kind"},
+      {"pvt_tiny",
+       with(kSmallPyramid, {"model.cache.kind=grc", "model.attention.kind=elu"}),
+       {grc},
+       "model.attention.kind"},
+      {"pvt_tiny", with(kSmallPyramid, {"model.cache.kind=grc"}), {grc}, "model.cache.inference"},
+      {"swin_tiny_patch4_window7_224", with(kSmallSwin, {"model.norm.kind=batch"}), {timm, swin}, "model.norm.kind"},
+      {"t2t_vit_14", with(kSmallT2t, {"model.attention.kind=performer"}), {t2t}, "model.attention.kind"},
+  };
+  for (const Case& each : cases) {
+    const SmallModel model = model_with(each.model, each.settings);
+    const SavedModel saved{model.plan, io::state_dict(*model.model)};
+    for (const io::NameSource source : each.sources) {
+      const std::string said = test::thrown_message<io::Error>([&] { export_weights(saved, source); });
+      EXPECT_NE(said.find(each.key), std::string::npos) << each.model << " as " << io::word(source) << ": " << said;
+      EXPECT_NE(said.find("`--names cachet`"), std::string::npos) << said;
+    }
+    EXPECT_EQ(usual_names(model.plan), cachet) << each.model;
+    EXPECT_EQ(export_weights(saved, cachet).size(), saved.weights.size());
+  }
+  const SmallModel plain = small_model();
+  EXPECT_EQ(usual_names(plain.plan), timm);
+}
+
 TEST(WeightImport, EveryPlainBackboneFillsItsCachedTwin) {
   for (const FamilyCase& each : kFamilies) {
     if (each.settings.back() != "model.classes=5") continue;  // not the plain one
