@@ -17,24 +17,39 @@
 
 namespace cachet::deploy {
 
-WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder) {
-  const std::string bytes = convert_to_onnx(portable).serialized("Cachet", "");
+#ifdef CACHET_HAS_OPENVINO
+namespace {
+
+constexpr const char* kMinimumOpenVino = "2024.6";  // the oldest that was tried (docs/deploying.md)
+
+}  // namespace
+#endif
+
+WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder,
+                            const ModelMetadata& metadata) {
+  const auto version = metadata.find(kVersionOfMetadata);
+  const std::string bytes =
+      convert_to_onnx(portable).serialized("Cachet", version == metadata.end() ? "" : version->second, metadata);
   io::write_new_file(folder / runtime::model_file(runtime::EngineKind::onnx), std::as_bytes(std::span(bytes)));
   return {"ONNX, operator set " + std::to_string(OnnxModel::kOperatorSet), portable.notes};
 }
 
 #ifdef CACHET_HAS_OPENVINO
 WrittenModel write_for_openvino(const PortableModel& portable, const std::filesystem::path& folder,
-                                const Calibrate& calibrate) {
+                                const ModelMetadata& metadata, const OpenVinoOptions& options) {
   WrittenModel written{"OpenVINO " + runtime::openvino_version(), portable.notes};
   std::shared_ptr<ov::Model> model = convert_to_openvino(portable);
-  if (calibrate) {
+  if (options.calibrate) {
     Quantization quantization(model);
-    calibrate(quantization.calibration());
+    options.calibrate(quantization.calibration());
     model = quantization.quantized();
     written.notes.push_back(std::to_string(quantization.layers()) +
                             " linear layers and convolutions multiply in 8 bits");
   }
+  for (const auto& [name, value] : metadata) model->set_rt_info(value, "cachet", name);
+  model->set_rt_info(std::string(kMinimumOpenVino), "cachet", "minimum_openvino_version");
+  const bool casts = options.precision == runtime::Precision::bfloat16;
+  model->set_rt_info(std::string(casts ? "bf16" : "f32"), "runtime_options", ov::hint::inference_precision.name());
   try {
     ov::save_model(model, (folder / runtime::model_file(runtime::EngineKind::openvino)).string(),
                    /*compress_to_fp16=*/false);
@@ -44,7 +59,8 @@ WrittenModel write_for_openvino(const PortableModel& portable, const std::filesy
   return written;
 }
 #else
-WrittenModel write_for_openvino(const PortableModel&, const std::filesystem::path&, const Calibrate&) {
+WrittenModel write_for_openvino(const PortableModel&, const std::filesystem::path&, const ModelMetadata&,
+                                const OpenVinoOptions&) {
   TORCH_CHECK(false, "openvino: this Cachet was built without it; tools/setup --openvino brings it, then build again");
 }
 #endif

@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cachet/deploy/portable_model.h"
+#include "cachet/runtime/export_manifest.h"
 #include "cachet/runtime/session.h"
 
 namespace cachet::deploy {
@@ -19,13 +21,25 @@ struct WrittenModel {
   std::vector<std::string> notes;  // what is not as one might expect
 };
 
-/// Writes a portable model for OpenVINO: model.xml and model.bin into the folder. With `calibrate` its linear layers
-/// and convolutions multiply in 8 bits (openvino/quantization.h), else weights are as they are. Throws c10::Error where
-/// this library was built without OpenVINO, or where it cannot convert.
-WrittenModel write_for_openvino(const PortableModel& portable, const std::filesystem::path& folder,
-                                const Calibrate& calibrate = {});
+/// What a model's file says of itself, by name: "model", "classes".
+using ModelMetadata = std::map<std::string, std::string>;
+inline constexpr const char* kVersionOfMetadata = "cachet_version";
 
-/// The same as model.onnx. Throws c10::Error for a model with operators that are not written (onnx/onnx_rules.h).
-WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder);
+struct OpenVinoOptions {
+  runtime::Precision precision = runtime::Precision::float32;  // that a program is to ask OpenVINO for
+  Calibrate calibrate = {};
+};
+
+/// Writes a portable model for OpenVINO: model.xml and model.bin into the folder. With `calibrate` its linear layers
+/// and convolutions multiply in 8 bits (openvino/quantization.h), else weights are as they are. The metadata are in the
+/// model's runtime information, under "cachet"; the precision is under "runtime_options", as INFERENCE_PRECISION_HINT.
+/// Throws c10::Error where this library was built without OpenVINO, or where it cannot convert.
+WrittenModel write_for_openvino(const PortableModel& portable, const std::filesystem::path& folder,
+                                const ModelMetadata& metadata, const OpenVinoOptions& options);
+
+/// The same as model.onnx, with the metadata among its properties. Throws c10::Error for a model with operators that
+/// are not written (onnx/onnx_rules.h).
+WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder,
+                            const ModelMetadata& metadata);
 
 }  // namespace cachet::deploy

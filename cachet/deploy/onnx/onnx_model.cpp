@@ -16,7 +16,8 @@ using io::ProtobufMessage;
 
 // Numbers of fields, from the format's onnx.proto.
 namespace field {
-enum Model { kIrVersion = 1, kProducer = 2, kProducerVersion = 3, kGraph = 7, kOperatorSets = 8 };
+enum Model { kIrVersion = 1, kProducer = 2, kProducerVersion = 3, kGraph = 7, kOperatorSets = 8, kProperties = 14 };
+enum Property { kPropertyName = 1, kPropertyValue = 2 };
 enum OperatorSet { kSetVersion = 2 };
 enum Graph { kNode = 1, kGraphName = 2, kInitializer = 5, kInput = 11, kOutput = 12 };
 enum Node { kNodeInput = 1, kNodeOutput = 2, kNodeName = 3, kOperation = 4, kAttribute = 5 };
@@ -132,16 +133,20 @@ void OnnxModel::set_output(const std::string& value, const std::string& name, in
   graph_.message(field::kOutput, value_info(name, at::kFloat, {-1, classes}));
 }
 
-std::string OnnxModel::serialized(const std::string& producer, const std::string& version) const {
+std::string OnnxModel::serialized(const std::string& producer, const std::string& version,
+                                  const std::map<std::string, std::string>& properties) const {
   ProtobufMessage graph = graph_;
   graph.bytes(field::kGraphName, "model");
-  std::string bytes = ProtobufMessage()
-                          .integer(field::kIrVersion, kIrVersion)
-                          .bytes(field::kProducer, producer)
-                          .bytes(field::kProducerVersion, version)
-                          .message(field::kGraph, graph)
-                          .message(field::kOperatorSets, ProtobufMessage().integer(field::kSetVersion, kOperatorSet))
-                          .str();
+  ProtobufMessage file;
+  file.integer(field::kIrVersion, kIrVersion)
+      .bytes(field::kProducer, producer)
+      .bytes(field::kProducerVersion, version)
+      .message(field::kGraph, graph)
+      .message(field::kOperatorSets, ProtobufMessage().integer(field::kSetVersion, kOperatorSet));
+  for (const auto& [name, value] : properties)
+    file.message(field::kProperties,
+                 ProtobufMessage().bytes(field::kPropertyName, name).bytes(field::kPropertyValue, value));
+  std::string bytes = file.str();
   TORCH_CHECK(bytes.size() <= static_cast<size_t>(std::numeric_limits<int32_t>::max()), "onnx: the model takes ",
               bytes.size(), " bytes, and a file of this format holds less than 2 GiB");
   return bytes;

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -35,8 +36,10 @@ class OnnxModel {
   /// Of float32, (batch, `classes`).
   void set_output(const std::string& value, const std::string& name, int64_t classes);
 
-  /// The file's bytes. Throws c10::Error where they would be 2 GiB or more, which the format does not allow.
-  std::string serialized(const std::string& producer, const std::string& version) const;
+  /// The file's bytes. `properties`: what the model says of itself, by name. Throws c10::Error where they would be 2
+  /// GiB or more, which the format does not allow.
+  std::string serialized(const std::string& producer, const std::string& version,
+                         const std::map<std::string, std::string>& properties = {}) const;
 
  private:
   std::string new_name() { return "v" + std::to_string(names_++); }

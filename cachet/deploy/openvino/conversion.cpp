@@ -30,6 +30,7 @@ std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable) {
     }
     model->output(0).set_names({"scores"});
     replace_slices_before_gathers(model);
+    replace_boolean_attention_masks(model);
     model->validate_nodes_and_infer_types();
     return model;
   } catch (const ov::Exception& error) {

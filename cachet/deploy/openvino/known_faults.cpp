@@ -3,8 +3,11 @@
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
+#include <limits>
 #include <openvino/op/constant.hpp>
 #include <openvino/op/gather_elements.hpp>
+#include <openvino/op/scaled_dot_product_attention.hpp>
+#include <openvino/op/select.hpp>
 #include <openvino/op/slice.hpp>
 #include <openvino/op/variadic_split.hpp>
 #include <openvino/pass/constant_folding.hpp>
@@ -56,6 +59,22 @@ void replace_slices_before_gathers(const std::shared_ptr<ov::Model>& model) {
     };
     const auto split = std::make_shared<ov::op::v1::VariadicSplit>(whole, make({*axis}, {}), make({*stop, -1}, {2}));
     gather->input(0).replace_source_output(split->output(0));
+  }
+}
+
+void replace_boolean_attention_masks(const std::shared_ptr<ov::Model>& model) {
+  constexpr size_t kMask = 3;
+  for (const auto& node : model->get_ops()) {
+    const auto attention = ov::as_type_ptr<ov::op::v13::ScaledDotProductAttention>(node);
+    if (!attention || attention->get_input_size() <= kMask) continue;
+    const auto mask = attention->input_value(kMask);
+    if (mask.get_element_type() != ov::element::boolean) continue;
+    const auto number_of = [&](float value) {
+      return ov::op::v0::Constant::create(attention->get_input_element_type(0), {}, {value});
+    };
+    const auto added =
+        std::make_shared<ov::op::v1::Select>(mask, number_of(0), number_of(-std::numeric_limits<float>::infinity()));
+    attention->input(kMask).replace_source_output(added);
   }
 }
 

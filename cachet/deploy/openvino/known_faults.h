@@ -7,7 +7,7 @@ namespace torch::jit {
 struct Graph;
 }
 
-/// What OpenVINO (2026.4) does wrongly with models that are right, and how they are put so that it does not.
+/// Faults of OpenVINO, 2026.4 if no version is given, and how models are written so that they do not matter.
 namespace cachet::deploy {
 
 /// A `narrow` whose length is computed loses a dimension of that length when OpenVINO simplifies it: `slice` does not.
@@ -16,5 +16,9 @@ void replace_computed_narrows(torch::jit::Graph& graph);
 /// OpenVINO drops a slice that begins at 0 before GatherElements, also where it cuts another dimension than the one
 /// that is gathered along, and then refuses the shapes: a split that gives the same part stays.
 void replace_slices_before_gathers(const std::shared_ptr<ov::Model>& model);
+
+/// OpenVINO before 2026 adds a boolean mask of an attention to its scores as numbers. A mask of 0 and −∞ gives the same
+/// answers in each version (tried: 2024.6, 2025.2, 2026.1 and 2026.4).
+void replace_boolean_attention_masks(const std::shared_ptr<ov::Model>& model);
 
 }  // namespace cachet::deploy

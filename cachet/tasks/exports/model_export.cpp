@@ -22,6 +22,7 @@
 #include "cachet/tasks/classification/classification_task.h"
 #include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/exports/export_comparison.h"
+#include "cachet/tasks/exports/export_metadata.h"
 #include "cachet/tasks/exports/export_page.h"
 #include "cachet/tasks/exports/exported_model.h"
 #include "cachet/tasks/exports/rewritten_export.h"
@@ -113,12 +114,15 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   }
   const deploy::PortableModel portable = deploy::make_portable(model);
   manifest.inputs = portable.inputs;
-  deploy::Calibrate run;
+  const deploy::ModelMetadata metadata = metadata_of(manifest);
+  deploy::OpenVinoOptions options{.precision = manifest.precision};
   if (manifest.precision == runtime::Precision::int8)
-    run = [&](std::unique_ptr<runtime::Session> session) { calibrate(source, manifest, std::move(session), progress); };
+    options.calibrate = [&](std::unique_ptr<runtime::Session> session) {
+      calibrate(source, manifest, std::move(session), progress);
+    };
   deploy::WrittenModel written = manifest.engine == EngineKind::onnx
-                                     ? deploy::write_for_onnx(portable, folder)
-                                     : deploy::write_for_openvino(portable, folder, run);
+                                     ? deploy::write_for_onnx(portable, folder, metadata)
+                                     : deploy::write_for_openvino(portable, folder, metadata, options);
   manifest.made_by += written.made_by;
   report.notes = std::move(written.notes);
 }
