@@ -71,10 +71,10 @@ void read_one_cycle(const config::View& view, ScheduleOptions& schedule) {
   OneCycleOptions& options = schedule.one_cycle;
   for (const char* key : {"warmup_from", "minimum"})
     view.refuse(key, "is not an option of PyTorch's one_cycle; set div_factor or final_div_factor");
-  // A warm-up in steps or epochs takes the place of a share of the run.
-  if (view.has("warmup")) {
+  // A warm-up in steps or epochs takes the place of a share of the run; one of no steps is none.
+  if (view.has("warmup")) schedule.warmup = read_span(view, "warmup", schedule.warmup, 0);
+  if (schedule.warmup.count > 0) {
     options.share_up.reset();
-    schedule.warmup = read_span(view, "warmup", schedule.warmup, 0);
     view.refuse("pct_start",
                 "has no effect with `warmup`, which also says when the peak is reached; remove one of them");
   } else {

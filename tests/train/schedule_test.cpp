@@ -117,6 +117,19 @@ TEST(OneCycle, AWarmUpLongerThanTheRunIsOnlyClimbed) {
   for (int64_t step = 1; step < 10; ++step) EXPECT_GT(cycle.learning_rate(step), cycle.learning_rate(step - 1));
 }
 
+TEST(OneCycle, AWarmUpOfNoStepsIsTheDefault) {
+  const auto rates = [](const std::string& settings) {
+    const Options options = options_of("[schedule]\nkind = \"one_cycle\"\n" + settings);
+    const Schedule schedule(options.schedule, 0.002, 39, 13);
+    std::vector<double> all;
+    for (int64_t step = 0; step < 39; ++step) all.push_back(schedule.learning_rate(step));
+    return all;
+  };
+  EXPECT_EQ(rates("warmup = \"0 steps\""), rates(""));
+  EXPECT_EQ(rates("warmup = \"0 steps\"\npct_start = 0.5"), rates("pct_start = 0.5"));
+  EXPECT_NE(rates("warmup = \"5 steps\""), rates(""));
+}
+
 TEST(OneCycle, StaysAtItsEnd) {
   const OneCycle cycle({}, 0.5, 10, /*warmup=*/3);
   EXPECT_DOUBLE_EQ(cycle.learning_rate(9), 0.5 / 25 / 1e4);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <system_error>
 #include <utility>
 
 #include "cachet/data/fingerprint.h"
@@ -222,9 +223,10 @@ std::shared_ptr<const DetectionSet> open_detection_set(const std::filesystem::pa
                     " must name a file that has them");
   auto set = named_by({of_annotations},
                       [&] { return std::make_shared<const DetectionSet>(std::move(instances), images, options); });
-  if (!std::filesystem::exists(set->path(0)))
-    throw io::Error(set->path(0).string() + ": does not exist, but " + annotations.string() + " lists it; " + keys +
-                    "_images must name the folder of its images");
+  std::error_code unreadable;  // as of a name that is too long
+  if (!std::filesystem::exists(set->path(0), unreadable))
+    throw io::Error(set->path(0).string() + (unreadable ? ": " + unreadable.message() : ": does not exist") + ", but " +
+                    annotations.string() + " lists it; " + keys + "_images must name the folder of its images");
   return set;
 }
 

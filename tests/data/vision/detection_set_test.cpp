@@ -151,6 +151,10 @@ TEST(DetectionSet, WantsItsImages) {
   EXPECT_EQ(thrown_message<io::Error>([&] { open_detection_set(folder / "x.json", folder / "images", {}); }),
             (folder / "images" / "0.jpg").string() + ": does not exist, but " + (folder / "x.json").string() +
                 " lists it; data.validation_images must name the folder of its images");
+  const std::string long_name(300, 'x');
+  EXPECT_EQ(thrown_message<io::Error>([&] { open_detection_set(folder / "x.json", folder / long_name, {}); }),
+            (folder / long_name / "0.jpg").string() + ": File name too long, but " + (folder / "x.json").string() +
+                " lists it; data.validation_images must name the folder of its images");
 }
 
 }  // namespace
