@@ -9,10 +9,13 @@
 
 namespace cachet::models {
 
-/// A model over made-up samples of its own size, for counting and timing. The samples are made once.
+/// A model over made-up samples of its own size, for counting and timing. The samples are made once. Each call is a
+/// step in the middle of a run: what a model carries from step to step (a memory, a cache, memory tokens) is full, and
+/// two calls do the same.
 struct Trial {
-  std::function<torch::Tensor()> forward;  // what the model gives for them, (batch, …); the first part of several
-  std::function<torch::Tensor()> loss;     // a forward pass and what training might make of it: a scalar
+  std::function<torch::Tensor()> forward;  // what the model gives for them, (batch, …); the first part of several.
+                                           // No size in it depends on a value, so that it runs on the meta device
+  std::function<torch::Tensor()> loss;     // what training differentiates, penalties of the model included: a scalar
 };
 
 /// A network with weights. What it can do is what derives from this class: ImageClassifier, FeaturePyramid,
@@ -22,17 +25,24 @@ class Model : public nn::CopyableModule {
  public:
   Model() = default;
   /// `options` say where the samples are made, and of which dtype where they are floating.
+  /// The model has to be in the mode, training or evaluation, in which the trial is called. States of the model may
+  /// move on, as in a step.
   virtual Trial trial(int64_t batch, const torch::TensorOptions& options) = 0;
 
  protected:
+  /// A trial's loss: the mean over its samples or tokens, and the penalties that the model asks for.
+  torch::Tensor with_penalty(const torch::Tensor& mean);
+  /// The trial of a model that scores classes: `forward` gives logits (batch, classes), the loss is their cross-entropy
+  /// with made-up labels.
+  Trial classifier_trial(std::function<torch::Tensor()> forward, int64_t batch, int64_t classes,
+                         const torch::TensorOptions& options);
+
   // Copied, never moved: two paths to a virtual base would move it twice.
   Model(const Model&) = default;
   Model& operator=(const Model&) = default;
 };
 
-/// The trial of a model that scores classes: `forward` gives logits (batch, classes), the loss is their cross-entropy
-/// with made-up labels.
-Trial classifier_trial(std::function<torch::Tensor()> forward, int64_t batch, int64_t classes,
-                       const torch::TensorOptions& options);
+/// Σ −p·log q of logits q and targets p, both (B, classes), targets that add up to 1: a scalar in float32.
+torch::Tensor summed_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets);
 
 }  // namespace cachet::models

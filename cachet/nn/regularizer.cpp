@@ -12,11 +12,13 @@ at::Tensor Regularized::penalty() const {
 
 at::Tensor total_penalty(torch::nn::Module& root) {
   at::Tensor total;
-  for (const auto& module : root.modules()) {
-    const auto* regularized = dynamic_cast<const Regularized*>(module.get());
+  const auto add = [&](const torch::nn::Module& module) {
+    const auto* regularized = dynamic_cast<const Regularized*>(&module);
     const at::Tensor penalty = regularized ? regularized->penalty() : at::Tensor();
     if (penalty.defined()) total = total.defined() ? total + penalty : penalty;
-  }
+  };
+  add(root);  // apart: LibTorch walks from a root only if it is held by a shared_ptr
+  for (const auto& module : root.modules(/*include_self=*/false)) add(*module);
   return total;
 }
 

@@ -190,6 +190,11 @@ TrainingStep::Result LiveRun::advance(int stop_signal) {
   return result;
 }
 
+void LiveRun::fill_stream() {
+  if (!stream_) open_stream({});
+  stream_->fill_state(batches_per_epoch_ / 2);
+}
+
 TrainingStep::Result LiveRun::named_step(int64_t micro_batches, int stop_signal) {
   try {
     return training_step_.run(*stream_, micro_batches, schedule_.rates(state.step), stop_signal);

@@ -27,6 +27,10 @@ class LiveRun {
   /// TrainingStep::run() throws; the run is then of no further use.
   TrainingStep::Result advance(int stop_signal = 0);
 
+  /// Gives what the stream of micro-batches carries the size that it has in the middle of an epoch, with made-up
+  /// values: for measuring what the next step costs.
+  void fill_stream();
+
   /// Throws NotFinite naming the first tensor with a NaN or an infinity: nothing else is ever saved. Of several
   /// processes the leader captures, and waits for give_own_state() of the others. Throws std::logic_error where their
   /// weights differ from its own.

@@ -65,6 +65,9 @@ class TrainingStream {
   /// What is carried from batch to batch and is no weight, such as a language model's memory. Saved in checkpoints and
   /// given back, before the first fetch, to the stream that goes on from there.
   virtual io::TensorMap state() const { return {}; }
+  /// Makes it as large as it is after `micro_batches` of an epoch, with made-up values, before the first fetch: whoever
+  /// measures a step in the middle of an epoch does not have to train up to there.
+  virtual void fill_state(int64_t /*micro_batches*/) {}
   virtual void restore(const io::TensorMap& /*state*/) {}
 };
 

@@ -52,6 +52,27 @@ TEST(AttentionState, LanesThatStayAreNotCopiedWhereNobodyHoldsThem) {
       at::equal(state.get("keys"), at::tensor({4., 5., 9., 9., 6., 7., 9., 9.}).view({2, 2, 2}).to(at::kFloat)));
 }
 
+TEST(AttentionState, FillsWhatGrowsAndNothingElse) {
+  nn::AttentionState state(2);
+  state.declare("own", nn::StateOwner::lanes);
+  state.declare_growing("keys", at::zeros({2, 0, 3}), 1);
+  state.part("inner").declare_growing("values", at::zeros({2, 3, 0}), 2);
+  const at::Tensor held = at::randn({2, 2, 3});
+  state.append("keys", held);
+  state.fill(5);
+  EXPECT_TRUE(at::equal(state.get("keys"), at::cat({held, at::zeros({2, 3, 3})}, 1)));
+  EXPECT_EQ(state.part("inner").get("values").sizes(), (std::vector<int64_t>{2, 3, 5}));
+  EXPECT_FALSE(state.get("own").defined());
+  EXPECT_EQ(state.past(), 5);
+  state.fill(4);
+  EXPECT_EQ(state.past(), 5) << "it is longer already";
+  state.keep_last(6);
+  state.fill(9);
+  EXPECT_EQ(state.past(), 6) << "as many as it keeps";
+  state.append("keys", at::ones({2, 1, 3}));
+  EXPECT_EQ(state.past(), 6);
+}
+
 TEST(AttentionState, GroupsOfLanesKeepWhatTheyShareOnce) {
   nn::AttentionState state(3);
   state.declare("own", nn::StateOwner::either);

@@ -20,13 +20,12 @@
 #include "tests/tasks/evaluation_records.h"
 #include "tests/tasks/keys/key_data.h"
 #include "tests/tasks/keys/key_family.h"
-#include "tests/tasks/keys/key_recipes.h"
 #include "tests/tasks/keys/known_key.h"
+#include "tests/tasks/keys/model_family.h"
 
 namespace cachet::tasks {
 namespace {
 
-using models::Ability;
 using nlohmann::json;
 using test::KeyFamily;
 using test::KnownKey;
@@ -67,36 +66,6 @@ std::vector<KeyFamily> families() {
 const KeyFamily& family_of(const std::string& name) {
   static const std::vector<KeyFamily> all = families();
   return *std::ranges::find_if(all, [&](const KeyFamily& family) { return family.name.starts_with(name); });
-}
-
-/// A tiny recipe for a registered model; nothing for a model that this test does not know.
-std::optional<KeyFamily> family_for(const std::string& model) {
-  const auto like = [&](const char* family, std::string recipe) {
-    KeyFamily made = family_of(family);
-    made.recipe = std::move(recipe);
-    return made;
-  };
-  const Ability ability = models::abilities_of(model).front();
-  if (ability == Ability::object_detector) return like("mask_rcnn", test::detector_recipe(model));
-  if (ability == Ability::image_classifier) {
-    if (model.starts_with("vit_") || model.starts_with("deit_")) return like("vit", test::vit_recipe(model));
-    if (model.starts_with("pvt_")) return like("pvt", test::pvt_recipe(model));
-    if (model.starts_with("swin_")) return like("swin", test::swin_recipe(model));
-    if (model.starts_with("t2t_")) return like("t2t_performer", test::t2t_recipe(model));
-  }
-  if (ability == Ability::language_model)
-    return like("transformer_xl", test::corpus_recipe("name = \"" + model + "\"\n"));
-  if (ability == Ability::translation_model) {
-    KeyFamily made = family_of("translation");
-    const std::string usual = "transformer_translation_small";
-    made.recipe.replace(made.recipe.find(usual), usual.size(), model);
-    return made;
-  }
-  if (ability == Ability::sequence_classifier && model == "lra_matching")
-    return like("matching", test::sequence_recipe("kind = \"matching\"\nroot = \"FOLDER\"\n", model));
-  if (ability == Ability::sequence_classifier && model.starts_with("lra_"))
-    return like("listops", test::sequence_recipe("kind = \"listops\"\nroot = \"FOLDER\"\n", model));
-  return std::nullopt;
 }
 
 /// Weights that hide nothing: no layer, cache or statistic is left at zero or one. The same for models of one form.
@@ -232,11 +201,12 @@ void expect_no_dependence(const KeyFamily& family, const Settings& settings) {
 }
 
 TEST(BatchIndependence, OfEachRegisteredModel) {
+  const std::vector<KeyFamily> all = families();
   for (const std::string& model : models::model_names()) {
     SCOPED_TRACE(model);
-    const auto family = family_for(model);
+    const auto family = test::family_for(model, all);
     if (!family) {
-      ADD_FAILURE() << "there is no tiny recipe for this model: add one to family_for()";
+      ADD_FAILURE() << "there is no tiny recipe for this model: add one to test::family_for()";
       continue;
     }
     expect_no_dependence(*family, {});

@@ -39,6 +39,11 @@ class ObjectDetector : public virtual ImageModel {
   virtual int64_t classes() const = 0;        // without the background
   virtual bool outlines_objects() const = 0;  // whether it needs masks to train on, and gives them
   virtual FeaturePyramid& backbone() = 0;     // what a classification run can have trained before
+
+ protected:
+  /// Made-up objects on images (B, C, H, W) that no padding ends: eight boxes an image, from an eighth to a half of its
+  /// sides, about as many as an image of COCO has.
+  DetectionBatch made_up_step(const at::Tensor& images) const;
 };
 
 struct ObjectDetectorPlan {

@@ -1,9 +1,11 @@
 #include "cachet/models/language/language_model.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 
 #include <cmath>
+#include <vector>
 
 namespace cachet::models {
 
@@ -30,11 +32,30 @@ Trial LanguageModel::trial(int64_t batch, const torch::TensorOptions& options) {
   // An adaptive vocabulary looks at the values to find the cluster of each token.
   const torch::TensorOptions of_ids = options.device().is_meta() ? options.device(at::kCPU) : options;
   const torch::Tensor ids = common_tokens(shape.vocabulary, batch, shape.target_length, of_ids);
-  const auto losses = [this, ids] {
-    TextStream stream = make_stream(ids.size(0), segments());
-    return negative_log_likelihood(ids, ids, stream);
+  std::vector<TextStream> before{stream_in_the_middle(ids)};
+  // Positions are computed anew for each segment of a whole text: the same ones must not recur in the next call.
+  if (before.front().segments.whole_past) {
+    const at::NoGradGuard no_grad;
+    before.push_back({before.front().segments, before.front().state->clone()});
+    read(ids, before.back());
+  }
+  const std::function<torch::Tensor()> losses = [this, ids, before, call = size_t{0}]() mutable {
+    const TextStream& from = before[call++ % before.size()];
+    TextStream stream{from.segments, from.state->clone()};
+    const torch::Tensor all = negative_log_likelihood(ids, ids, stream);
+    stream.state->detach();  // where truncated back-propagation stops
+    return all;
   };
-  return {losses, [losses] { return losses().mean(); }};
+  return {losses, [this, losses] { return with_penalty(losses().mean()); }};
+}
+
+TextStream LanguageModel::stream_in_the_middle(const torch::Tensor& ids) {
+  const at::NoGradGuard no_grad;
+  TextStream stream = make_stream(ids.size(0), segments());
+  stream.state->fill(stream.segments.memory_length);
+  read(ids, stream);  // a cache, sums and memory tokens have what one segment leaves
+  stream.state->detach();
+  return stream;
 }
 
 }  // namespace cachet::models

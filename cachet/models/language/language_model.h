@@ -59,8 +59,12 @@ class LanguageModel : public virtual Model {
 
   torch::Device device() const { return parameters().at(0).device(); }
 
-  /// A segment of made-up tokens, without a past.
+  /// A segment of made-up tokens after others that fill the memory of segments().
   Trial trial(int64_t batch, const torch::TensorOptions& options) override;
+
+ private:
+  /// A stream whose memory is full, after a segment with these tokens.
+  TextStream stream_in_the_middle(const torch::Tensor& ids);
 };
 
 struct LanguageModelPlan {

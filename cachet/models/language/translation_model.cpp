@@ -33,7 +33,7 @@ Trial TranslationModel::trial(int64_t batch, const torch::TensorOptions& options
                             {tokens(shape.target_vocabulary, shape.target_length), {}},
                             tokens(shape.target_vocabulary, shape.target_length)};
   const auto loss = [this, pairs] { return losses(pairs, {}).loss; };
-  return {loss, [loss] { return loss().mean(); }};
+  return {loss, [this, loss] { return with_penalty(loss().mean()); }};
 }
 
 }  // namespace cachet::models

@@ -10,7 +10,7 @@ Trial FeaturePyramid::trial(int64_t batch, const torch::TensorOptions& options) 
             at::Tensor loss;
             for (const at::Tensor& map : features(images))
               loss = loss.defined() ? loss + map.square().mean() : map.square().mean();
-            return loss;
+            return with_penalty(loss);
           }};
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
 
@@ -217,6 +218,17 @@ void AttentionState::reserve(int64_t length) {
   for (auto& [name, place] : slots_)
     if (place.growing) place.make_room(std::max(length, place.tensor.size(*place.growing)));
   for (auto& [name, child] : parts_) child->reserve(length);
+}
+
+void AttentionState::fill(int64_t length) {
+  for (auto& [name, place] : slots_) {
+    if (!place.growing) continue;
+    std::vector<int64_t> sizes = place.tensor.sizes().vec();
+    int64_t& along = sizes[static_cast<size_t>(*place.growing)];
+    along = (place.kept ? std::min(length, *place.kept) : length) - along;
+    if (along > 0) append(name, at::zeros(sizes, place.tensor.options().requires_grad(false)));
+  }
+  for (auto& [name, child] : parts_) child->fill(length);
 }
 
 void AttentionState::reorder(const at::Tensor& rows) {

@@ -70,6 +70,10 @@ class AttentionState {
   /// window of keys, or a memory of fixed length.
   void keep_last(int64_t length);
 
+  /// Makes all that grows at least `length` places long, or as long as keep_last() lets it be, with zeros at its end:
+  /// the sizes that the state has after as many tokens. For measurements.
+  void fill(int64_t length);
+
   /// Rearranges the lanes: lane i becomes the former lane rows[i], for as many lanes as there are rows (beam search).
   /// rows (lanes') int64. What is shared stays as it is. Lanes that stay where they are cost nothing, if nobody holds
   /// what get() or append() returned.

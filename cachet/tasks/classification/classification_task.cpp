@@ -2,8 +2,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/log_softmax.h>
 
+#include "cachet/models/model.h"
 #include "cachet/nn/regularizer.h"
 #include "cachet/tasks/classification/measured_records.h"
 
@@ -22,13 +22,12 @@ std::vector<report::MetricDescription> classification_metrics() {
 }
 
 train::StepResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets) {
-  const at::Tensor log_probabilities = logits.to(at::kFloat).log_softmax(1);
   train::StepResult result;
   result.samples = targets.size(0);
-  result.loss = -(targets * log_probabilities).sum(1).sum();
+  result.loss = models::summed_cross_entropy(logits, targets);
   result.weight = static_cast<double>(targets.size(0));
   result.penalty = nn::total_penalty(model);
-  result.metrics.push_back({"top1", (log_probabilities.detach().argmax(1) == targets.argmax(1)).sum(), result.weight});
+  result.metrics.push_back({"top1", (logits.detach().argmax(1) == targets.argmax(1)).sum(), result.weight});
   return result;
 }
 

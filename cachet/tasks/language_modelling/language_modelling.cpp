@@ -2,7 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/randint.h>
+#include <ATen/ops/rand.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,10 +20,11 @@
 namespace cachet::tasks {
 namespace {
 
-// Tokens that nobody wrote, for dry runs.
+// Tokens that nobody wrote, for dry runs. The n-th of the vocabulary has a share of about 1/n, as in texts: an adaptive
+// softmax takes longer for rare tokens.
 class MadeUpTokens final : public data::TokenSequence {
  public:
-  MadeUpTokens(int64_t vocabulary, int64_t size) : ids_(at::randint(vocabulary, {size}, at::kLong)) {}
+  MadeUpTokens(int64_t vocabulary, int64_t size) : ids_(drawn(vocabulary, size)) {}
   int64_t size() const override { return ids_.size(0); }
   void read(int64_t first, int64_t count, int64_t* out) const override {
     if (first < 0 || count < 0 || count > size() - first) throw std::out_of_range("made-up tokens");
@@ -31,6 +32,12 @@ class MadeUpTokens final : public data::TokenSequence {
   }
 
  private:
+  static at::Tensor drawn(int64_t vocabulary, int64_t size) {
+    const at::Tensor share = at::rand({size}, at::kDouble);
+    const at::Tensor rank = (share * std::log(static_cast<double>(vocabulary) + 1)).exp() - 1;
+    return rank.to(at::kLong).clamp_max(vocabulary - 1);
+  }
+
   at::Tensor ids_;
 };
 
@@ -74,6 +81,10 @@ class LanguageTrainingStream final : public train::TrainingStream {
     for (const auto& [name, tensor] : stream_.state->named_tensors()) tensors.emplace(name, tensor);
     return tensors;
   }
+  void fill_state(int64_t micro_batches) override {
+    const int64_t read = micro_batches * at_once_ * model_.language_shape().target_length;
+    stream_.state->fill(std::min(read, stream_.segments.memory_length));
+  }
   void restore(const io::TensorMap& state) override {
     std::map<std::string, at::Tensor> tensors;
     const at::Device device = train::device_of(model_);
@@ -115,8 +126,10 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
       const data::TokenFileFacts facts{.tokens = tokens, .text = {tokens, tokens}};
       return data::Corpus{std::make_shared<MadeUpTokens>(options_.corpus.vocabulary, tokens), facts, {}};
     };
-    const int64_t steps = 2 * options_.segments_per_step;
-    training_ = made_up(lanes.lanes * (steps * lanes.segment_length + 1));
+    // In the middle of an epoch the memory is full.
+    const int64_t filling = 1 + options_.model.segments.memory_length / lanes.segment_length;
+    const int64_t segments = 2 * std::max(options_.segments_per_step, filling);
+    training_ = made_up(lanes.lanes * (segments * lanes.segment_length + 1));
     held_out_ = made_up(options_.evaluation.lanes * options_.evaluation.target_length + 1);
   } else {
     encoder_ = data::make_corpus_encoder(options_.corpus, std::filesystem::current_path());
