@@ -108,6 +108,10 @@ std::vector<BenchCase> cases_of(const BenchArguments& given) {
   return cases;
 }
 
+constexpr const char* kMemoryNote =
+    "activations: the most that tensors of a step take at a time, in training with gradients and the optimizer's "
+    "state; weights: parameters and buffers.";
+
 std::vector<report::Cell> table_row(const BenchRow& row) {
   std::vector<report::Cell> cells{row["model"].get<std::string>(), row["mode"].get<std::string>(),
                                   row["precision"].get<std::string>(), std::to_string(row["batch"].get<int64_t>()),
@@ -120,8 +124,8 @@ std::vector<report::Cell> table_row(const BenchRow& row) {
   cells.push_back(milliseconds(row["median_ms"]));
   cells.push_back(milliseconds(row["quartiles_ms"][0]) + " - " + milliseconds(row["quartiles_ms"][1]));
   cells.push_back(report::format_number(row["samples_per_second"].get<double>()));
-  const BenchRow& memory = row["peak_memory_bytes"];
-  cells.push_back(memory.is_null() ? "–" : report::format_bytes(memory.get<int64_t>()));
+  for (const char* memory : {"activation_bytes", "weight_bytes", "memory_bytes"})
+    cells.push_back(row[memory].is_null() ? "–" : report::format_bytes(row[memory].get<int64_t>()));
   return cells;
 }
 
@@ -136,10 +140,13 @@ void print_table(const std::vector<BenchRow>& rows, bool wide) {
                    {"median ms", Alignment::right},
                    {"quartiles", Alignment::right},
                    {"samples/s", Alignment::right},
-                   {"peak memory", Alignment::right}};
+                   {"activations", Alignment::right},
+                   {"weights", Alignment::right},
+                   {"activations + weights", Alignment::right}};
   table.columns[6].importance = -1;  // quartiles
+  table.note = kMemoryNote;
   for (const BenchRow& row : rows) table.rows.push_back(table_row(row));
-  std::cout << report::text_table(table, printed_form(wide));
+  std::cout << report::text_table(table, printed_form(wide)) << '\n';
 }
 
 // "vit_tiny_patch16_224, infer, fp32, batch 1, 2 threads: 12.3 ms"
@@ -244,8 +251,10 @@ Action declare_bench(CLI::App& app) {
   add_progress_option(app, arguments->progress);
   app.add_flag(
       "--table", arguments->table,
-      "One row a model, as papers have it: parameters, multiply-accumulates, samples/s and memory of inference "
-      "and training, and each speed beside the first model's");
+      "One row a model, as papers have it: parameters, multiply-accumulates, weights in bytes; of inference and of "
+      "training samples/s, the speed compared with the first model's, and the bytes of activations, alone and with the "
+      "weights. Activations are the most that tensors of a step take at a time; in training gradients and the "
+      "optimizer's state are among them");
   app.add_flag("--json", arguments->json, "Print one JSON object");
   add_wide_option(app, arguments->wide);
   return [arguments] { return run_bench(*arguments); };

@@ -9,6 +9,7 @@
 #include "app/described_model.h"
 #include "app/device_argument.h"
 #include "app/subprocess.h"
+#include "cachet/analysis/live_memory.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
@@ -129,7 +130,12 @@ BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& resu
   row["quartiles_ms"] = {result.milliseconds.lower, result.milliseconds.upper};
   row["samples_per_second"] = result.samples_per_second;
   // Other engines take their memory past LibTorch's allocator, which counts it.
-  row["peak_memory_bytes"] = is_run_by_libtorch(bench.model.name) ? BenchRow(result.peak_memory_bytes) : BenchRow();
+  const auto bytes = [counted = is_run_by_libtorch(bench.model.name)](int64_t number) {
+    return counted ? BenchRow(number) : BenchRow();
+  };
+  row["activation_bytes"] = bytes(result.activation_bytes);
+  row["weight_bytes"] = bytes(result.weight_bytes);
+  row["memory_bytes"] = bytes(result.activation_bytes + result.weight_bytes);
   row["weights"] = has_own_weights(bench.model) ? "stored" : "random";
   return row;
 }
@@ -143,8 +149,16 @@ BenchRow error_row(const BenchCase& bench, const std::string& error) {
 BenchRow measure_here(BenchCase bench) {
   while (true) {
     try {
-      const auto model = build(bench);
-      return bench_row(bench, analysis::benchmark(*model, bench.options));
+      std::shared_ptr<models::Model> model;
+      int64_t loaded_bytes = 0;
+      {
+        const analysis::LiveMemory memory;
+        model = build(bench);
+        loaded_bytes = memory.live_bytes();
+      }
+      analysis::BenchmarkResult result = analysis::benchmark(*model, bench.options);
+      if (runtime::is_export(bench.model.name)) result.weight_bytes = loaded_bytes;  // whose model shows no parameters
+      return bench_row(bench, result);
     } catch (const std::exception& error) {
       if (!analysis::is_out_of_memory()) return error_row(bench, train::error_message(error));
       if (!halve_batch(bench)) return error_row(bench, "out of memory");

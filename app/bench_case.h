@@ -28,8 +28,8 @@ std::string_view word(analysis::BenchmarkPrecision precision);  // "fp32", "bf16
 std::optional<std::string> why_random_weights(const ModelArgument& model);
 
 /// A row's fields: model, mode, precision, batch, threads and device, then median_ms, quartiles_ms, samples_per_second,
-/// peak_memory_bytes (null where another engine than LibTorch takes the memory) and weights ("stored" or "random"), or
-/// error. The batch is the one that was measured.
+/// activation_bytes, weight_bytes and their sum memory_bytes (null where another engine than LibTorch takes the
+/// memory), and weights ("stored" or "random"), or error. The batch is the one that was measured.
 using BenchRow = nlohmann::ordered_json;
 BenchRow bench_row(const BenchCase& bench, const analysis::BenchmarkResult& result);
 BenchRow error_row(const BenchCase& bench, const std::string& error);

@@ -14,8 +14,8 @@ namespace {
 
 std::optional<MeasuredSpeed> speed_of(const BenchRow& row) {
   if (row.contains("error")) return std::nullopt;
-  return MeasuredSpeed{row["samples_per_second"].get<double>(), 1, row["peak_memory_bytes"].get<int64_t>(),
-                       row["batch"].get<int64_t>()};
+  return MeasuredSpeed{row["samples_per_second"].get<double>(), 1, row["activation_bytes"].get<int64_t>(),
+                       row["weight_bytes"].get<int64_t>(), row["batch"].get<int64_t>()};
 }
 
 void set_beside(std::optional<MeasuredSpeed>& speed, const std::optional<MeasuredSpeed>& first) {
@@ -29,19 +29,22 @@ report::Cell count_cell(int64_t count) {
 
 void add_cells(std::vector<report::Cell>& cells, const std::optional<MeasuredSpeed>& speed, bool beside) {
   if (!speed) {
-    cells.insert(cells.end(), {"failed", "", ""});
+    cells.insert(cells.end(), {"failed", "", "", ""});
     return;
   }
   cells.push_back(report::format_number(speed->samples_per_second));
   cells.push_back(beside ? report::format_number(speed->beside_first, 3) : "");
-  cells.push_back(report::format_bytes(speed->peak_memory_bytes));
+  cells.push_back(report::format_bytes(speed->activation_bytes));
+  cells.push_back(report::format_bytes(speed->activation_bytes + speed->weight_bytes));
 }
 
 nlohmann::ordered_json json_of(const std::optional<MeasuredSpeed>& speed) {
   if (!speed) return nullptr;
   return {{"samples_per_second", speed->samples_per_second},
           {"beside_first", speed->beside_first},
-          {"peak_memory_bytes", speed->peak_memory_bytes},
+          {"activation_bytes", speed->activation_bytes},
+          {"weight_bytes", speed->weight_bytes},
+          {"memory_bytes", speed->activation_bytes + speed->weight_bytes},
           {"batch", speed->batch}};
 }
 
@@ -84,15 +87,20 @@ void show_cost_table(const std::vector<CostRow>& rows, const CostTableForm& form
                    {"parameters", Alignment::right},
                    {"linear + conv MACs", Alignment::right},
                    {"attention MACs", Alignment::right},
+                   {"weights", Alignment::right},
                    {"inference, samples/s", Alignment::right},
-                   {"beside the first", Alignment::right},
-                   {"memory", Alignment::right},
+                   {"compared with the first", Alignment::right},
+                   {"activations", Alignment::right},
+                   {"activations + weights", Alignment::right},
                    {"training, samples/s", Alignment::right},
-                   {"beside the first", Alignment::right},
-                   {"memory", Alignment::right}};
+                   {"compared with the first", Alignment::right},
+                   {"activations", Alignment::right},
+                   {"activations + weights", Alignment::right}};
   for (const CostRow& row : rows) {
     std::vector<report::Cell> cells{row.model, count_cell(row.parameters), count_cell(row.macs.linear_convolution),
                                     count_cell(row.macs.attention)};
+    const auto& measured = row.inference ? row.inference : row.training;
+    cells.push_back(measured ? report::format_bytes(measured->weight_bytes) : "");
     const bool beside = &row != &rows.front();
     add_cells(cells, row.inference, beside && rows.front().inference);
     add_cells(cells, row.training, beside && rows.front().training);

@@ -9,11 +9,11 @@
 
 namespace cachet::app {
 
-/// What a model does in a second, and the memory that it takes for it.
+/// What a model does in a second, and the memory that it takes for it (analysis::BenchmarkResult).
 struct MeasuredSpeed {
   double samples_per_second = 0;
   double beside_first = 1;  // ÷ that of the table's first model
-  int64_t peak_memory_bytes = 0;
+  int64_t activation_bytes = 0, weight_bytes = 0;
   int64_t batch = 0;  // smaller than asked for where memory was short
 };
 

@@ -9,6 +9,7 @@
 #include <c10/util/Exception.h>
 
 #include <chrono>
+#include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -97,6 +98,13 @@ void wait_for(c10::Device device) {
     c10::impl::getDeviceGuardImpl(device.type())->synchronizeDevice(device.index());
 }
 
+int64_t weight_bytes(const torch::nn::Module& model) {
+  int64_t bytes = 0;
+  for (const auto& tensors : {model.parameters(), model.buffers()})
+    for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
+}
+
 void check(const BenchmarkOptions& o) {
   if (o.batch < 1) throw std::invalid_argument("benchmark: the batch must be at least 1");
   if (o.threads < 0) throw std::invalid_argument("benchmark: threads must not be negative");
@@ -124,9 +132,7 @@ std::vector<double> time_calls(const std::function<void()>& step, double seconds
   return milliseconds;
 }
 
-BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& o) {
-  check(o);
-  const ThreadCount threads(o.threads);
+std::function<void()> trial_step(models::Model& model, const BenchmarkOptions& o) {
   const bool training = o.mode == BenchmarkMode::training, narrow = o.precision == BenchmarkPrecision::bfloat16;
   model.train(training);
   if (!training && narrow) model.to(at::kBFloat16);
@@ -135,16 +141,13 @@ BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& o) {
   const at::TensorOptions place =
       parameters.empty() ? at::TensorOptions(at::kFloat) : parameters.front().options().requires_grad(false);
   const models::Trial trial = model.trial(o.batch, place);
-
-  const LiveMemory memory;
-  std::optional<AdamWStep> update;
-  if (training) update.emplace(model);
-  const auto infer = [&] {
-    at::NoGradGuard no_grad;
-    trial.forward();
-    wait_for(place.device());
-  };
-  const auto train = [&] {
+  if (!training)
+    return [trial, place] {
+      const at::NoGradGuard no_grad;
+      trial.forward();
+      wait_for(place.device());
+    };
+  return [trial, place, narrow, update = std::make_shared<AdamWStep>(model)] {
     at::Tensor loss;
     {
       std::optional<Autocast> autocast;
@@ -155,12 +158,18 @@ BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& o) {
     (*update)();
     wait_for(place.device());
   };
-  const auto times =
-      training ? time_calls(train, o.seconds, o.least_repetitions) : time_calls(infer, o.seconds, o.least_repetitions);
+}
+
+BenchmarkResult benchmark(models::Model& model, const BenchmarkOptions& o) {
+  check(o);
+  const ThreadCount threads(o.threads);
+  const LiveMemory memory;
+  const auto times = time_calls(trial_step(model, o), o.seconds, o.least_repetitions);
   BenchmarkResult result;
   result.milliseconds = quartiles(times);
   result.samples_per_second = 1e3 * static_cast<double>(o.batch) / result.milliseconds.median;
-  result.peak_memory_bytes = memory.peak_bytes();
+  result.activation_bytes = memory.peak_bytes();
+  result.weight_bytes = weight_bytes(model);
   result.repetitions = static_cast<int64_t>(times.size());
   return result;
 }

@@ -72,9 +72,11 @@ class Export(RunTest):
                 row = self.json_of("bench", engine, "--seconds", "0.001", "--batch", "3", "--json", cwd=self.folder)
                 self.assertEqual((row["mode"], row["precision"], row["batch"]), ("infer", "fp32", 3))
                 if engine == "torch":
-                    self.assertGreater(row["peak_memory_bytes"], 0)
+                    self.assertGreater(row["activation_bytes"], 0)
+                    self.assertGreater(row["weight_bytes"], 0)
                 else:
-                    self.assertIsNone(row["peak_memory_bytes"], "LibTorch does not see what this engine takes")
+                    for memory in ("activation_bytes", "weight_bytes", "memory_bytes"):
+                        self.assertIsNone(row[memory], "LibTorch does not see what this engine takes")
                 page = (self.folder / engine / "report.html").read_text()
                 self.assertIn("blocks.0.attn.cache", page)
                 self.assertIn("Speed and files", page)

@@ -2,7 +2,7 @@
 import command
 
 BENCH_KEYS = ["schema", "model", "mode", "precision", "batch", "threads", "device", "median_ms", "quartiles_ms",
-              "samples_per_second", "peak_memory_bytes", "weights"]
+              "samples_per_second", "activation_bytes", "weight_bytes", "memory_bytes", "weights"]
 SMALL = ["--set", "model.depth=1", "--set", "model.image_size=32", "--seconds", "0.01"]
 
 
@@ -62,6 +62,7 @@ class Models(command.CommandTest):
 
 class Bench(command.CommandTest):
     def test_one_measurement_is_one_object(self):
+        parameters = self.json_of("summary", "vit_tiny_patch16_224", "--json", *SMALL[:4])["parameters"]
         for mode in ("infer", "train"):
             for precision in ("fp32", "bf16"):
                 row = self.json_of("bench", "vit_tiny_patch16_224", "--mode", mode, "--precision", precision, "--batch",
@@ -72,7 +73,10 @@ class Bench(command.CommandTest):
                 lower, upper = row["quartiles_ms"]
                 self.assertTrue(0 < lower <= row["median_ms"] <= upper)
                 self.assertAlmostEqual(row["samples_per_second"] * row["median_ms"], 2000, places=6)
-                self.assertGreater(row["peak_memory_bytes"], 0)
+                self.assertGreater(row["activation_bytes"], 0)
+                bytes_each = 2 if (mode, precision) == ("infer", "bf16") else 4
+                self.assertEqual(row["weight_bytes"], bytes_each * parameters)
+                self.assertEqual(row["memory_bytes"], row["activation_bytes"] + row["weight_bytes"])
                 self.assertEqual(row["weights"], "random")
 
     def test_sweeps_are_lists(self):
@@ -99,7 +103,9 @@ class Bench(command.CommandTest):
             self.assertEqual(first[mode]["beside_first"], 1)
             self.assertAlmostEqual(second[mode]["beside_first"],
                                    second[mode]["samples_per_second"] / first[mode]["samples_per_second"])
-            self.assertGreater(second[mode]["peak_memory_bytes"], 0)
+            self.assertGreater(second[mode]["activation_bytes"], 0)
+            self.assertEqual(second[mode]["weight_bytes"], 4 * second["parameters"])
+            self.assertEqual(second[mode]["memory_bytes"], second[mode]["activation_bytes"] + second[mode]["weight_bytes"])
 
     # Images of 48 MiB and nearly no weights, in a process that may have 4 GiB of addresses.
     HEAVY = ["bench", "vit_tiny_patch16_224", "--mode", "infer", "--threads", "1", "--seconds", "0.001", "--json", "--set",

@@ -31,7 +31,7 @@ report::Table sizes(const ExportReport& report) {
   table.title = "Size";
   table.columns = {{"form"},
                    {"parameters", report::Alignment::right},
-                   {"memory", report::Alignment::right},
+                   {"weights", report::Alignment::right},
                    {"operations of a sample", report::Alignment::right},
                    {"bytes that it moves", report::Alignment::right}};
   const auto add = [&](const char* form, const deploy::Footprint& footprint) {
