@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -13,6 +12,7 @@
 #include "cachet/train/deciding_metric.h"
 #include "cachet/train/live_run.h"
 #include "cachet/train/runtime.h"
+#include "cachet/train/time_left.h"
 
 namespace cachet::tasks {
 namespace {
@@ -74,21 +74,6 @@ double whole_evaluation_seconds(train::LiveRun& live, const train::RunDescriptio
   return watch.seconds();
 }
 
-int64_t times_due(const train::Span& every, const train::LiveRun& live) {
-  const int64_t steps = every.steps(live.steps_per_epoch());
-  return (live.total_steps() + steps - 1) / steps;  // the end counts too
-}
-
-/// A checkpoint is saved where one is due, and before each evaluation.
-int64_t checkpoints_of(const train::TrainOptions& options, const train::LiveRun& live) {
-  const int64_t all = live.total_steps(), saves = options.checkpoint_every.steps(live.steps_per_epoch()),
-                evaluations = options.evaluate_every.steps(live.steps_per_epoch());
-  const bool due_at_end = all % saves == 0 || all % evaluations == 0;
-  const int64_t both =
-      saves / std::gcd(saves, evaluations) <= all / evaluations ? all / std::lcm(saves, evaluations) : 0;
-  return all / saves + all / evaluations - both + (due_at_end ? 0 : 1);
-}
-
 }  // namespace
 
 double DryRun::total_seconds() const {
@@ -100,7 +85,9 @@ DryRun dry_run(train::Task& task, const train::Options& options) {
   const train::RunDescription run = task.describe();
   train::deciding_metric(run);
   train::LiveRun live(task, options);
+  live.fill_stream();
   live.advance();
+  live.fill_stream();  // of the next epoch, if that was the last step of one
   DryRun result;
   const Stopwatch step;
   result.step_samples = live.advance().samples;
@@ -118,9 +105,10 @@ DryRun dry_run(train::Task& task, const train::Options& options) {
   result.checkpoint_seconds = saving.seconds();
   result.checkpoint_bytes = train::checkpoint_bytes(checkpoint);
   result.memory_bytes = train::resident_bytes();
-  result.total_steps = live.total_steps();
-  result.evaluations = times_due(options.train.evaluate_every, live);
-  result.checkpoints = checkpoints_of(options.train, live);
+  const train::WorkLeft whole = train::work_left(options.train, live.steps_per_epoch(), live.total_steps(), 0);
+  result.total_steps = whole.steps;
+  result.evaluations = whole.evaluations;
+  result.checkpoints = whole.checkpoints;
   return result;
 }
 

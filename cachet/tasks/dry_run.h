@@ -22,8 +22,9 @@ struct DryRun {
   double total_seconds() const;
 };
 
-/// Takes two optimizer steps (the first to warm up), evaluates for a few seconds or whole, and writes a checkpoint to a
-/// temporary folder. The task's model is changed by it. Throws what training would throw.
+/// Takes two optimizer steps (the first to warm up) as in the middle of an epoch, where memories are full; evaluates
+/// for a few seconds or whole, and writes a checkpoint to a temporary folder. The task's model is changed by it. Throws
+/// what training would throw.
 DryRun dry_run(train::Task& task, const train::Options& options);
 
 /// The recipe for a few made-up samples: a batch of at most 4, nothing accumulated, no workers. Its model and all that

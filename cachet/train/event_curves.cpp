@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cachet/report/metric_description.h"
+#include "cachet/train/step_meter.h"
 
 namespace cachet::train {
 
@@ -20,6 +21,19 @@ StepCurve step_curve(const std::vector<Event>& events, Event::Kind kind, const s
     curve.values.push_back(*value);
   }
   return curve;
+}
+
+double training_seconds(const std::vector<Event>& events) {
+  double total = 0, since_line = 0, last = 0;
+  for (const Event& event : events) {
+    const double now = event.machine.find("seconds").value_or(last);
+    since_line += now - last - event.machine.find("evaluation_seconds").value_or(0);
+    last = now;
+    if (event.kind != Event::Kind::step) continue;
+    total += event.machine.find(kStepSeconds).value_or(std::max(0.0, since_line));
+    since_line = 0;
+  }
+  return total;
 }
 
 report::Series curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric,

@@ -20,6 +20,10 @@ StepCurve step_curve(const std::vector<Event>& events, Event::Kind kind, const s
 report::Series curve(const std::vector<Event>& events, Event::Kind kind, const std::string& metric,
                      const std::string& name);
 
+/// The time that the steps up to the last step line took, in seconds: no evaluations, no checkpoints. Step lines of
+/// version 0.1.0 do not have it: there it is the time since the line before, without evaluations.
+double training_seconds(const std::vector<Event>& events);
+
 /// The metrics of the events of a kind, in the order in which they come up; standard errors are left out.
 std::vector<std::string> metric_names(const std::vector<Event>& events, Event::Kind kind);
 

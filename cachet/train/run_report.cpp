@@ -121,8 +121,9 @@ void add_machine_facts(const RunFolder& folder, const Environment& machine, cons
   }
   if (whole > 0)
     page.facts.push_back(
-        {"Duration", report::format_duration(whole),
-         evaluation > 0 ? report::format_duration(evaluation) + " of it in evaluation" : std::string()});
+        {"Training time", report::format_duration(training_seconds(events)),
+         "the run took " + report::format_duration(whole) +
+             (evaluation > 0 ? ", " + report::format_duration(evaluation) + " of it in evaluations" : std::string())});
   const bool on_gpu = runs_on_gpu(machine, device_of(folder.values()));
   const std::string threads = std::to_string(machine.threads) + (machine.threads == 1 ? " thread" : " threads");
   std::string detail = on_gpu ? threads + " of " + machine.processor : machine.processor;

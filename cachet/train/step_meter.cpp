@@ -4,6 +4,7 @@
 
 #include "cachet/report/format.h"
 #include "cachet/report/uncertainty.h"
+#include "cachet/train/clock.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::train {
@@ -36,20 +37,20 @@ bool is_error(const Metrics& metrics, std::string_view name) {
 
 }  // namespace
 
-void StepMeter::end_step(const TrainingStep::Result& result) {
-  const double seconds = std::chrono::duration<double>(Clock::now() - step_start_).count();
+void StepMeter::begin_step() { step_start_ = clock_seconds(); }
+
+double StepMeter::end_step(const TrainingStep::Result& result) {
+  const double seconds = clock_seconds() - step_start_;
   seconds_ += seconds;
-  total_seconds_ += seconds;
   waited_ += result.waited_seconds;
   samples_ += result.samples;
   tokens_ += result.tokens;
-  ++steps_;
-  ++total_steps_;
+  return seconds;
 }
 
 void StepMeter::reset() {
   seconds_ = waited_ = 0;
-  samples_ = tokens_ = steps_ = 0;
+  samples_ = tokens_ = 0;
 }
 
 double StepMeter::samples_per_second() const { return seconds_ > 0 ? static_cast<double>(samples_) / seconds_ : 0; }
@@ -58,13 +59,12 @@ double StepMeter::tokens_per_second() const { return seconds_ > 0 ? static_cast<
 
 double StepMeter::data_wait() const { return seconds_ > 0 ? waited_ / seconds_ : 0; }
 
-Metrics StepMeter::machine(double run_seconds, int64_t steps_left) const {
-  const double per_step = total_steps_ > 0 ? total_seconds_ / static_cast<double>(total_steps_) : 0;
-  Metrics metrics{{"seconds", run_seconds}, {"samples_per_second", samples_per_second()}};
+Metrics StepMeter::machine(double run_seconds, double step_seconds, double seconds_left) const {
+  Metrics metrics{{"seconds", run_seconds}, {kStepSeconds, step_seconds}, {"samples_per_second", samples_per_second()}};
   if (tokens_ > 0) metrics.set(kTokenRate, tokens_per_second());
   metrics.set("data_wait", data_wait());
   metrics.set("memory_bytes", static_cast<double>(resident_bytes()));
-  metrics.set("seconds_left", per_step * static_cast<double>(steps_left));
+  metrics.set("seconds_left", seconds_left);
   return metrics;
 }
 

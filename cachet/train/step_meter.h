@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "cachet/report/progress.h"
@@ -10,27 +9,27 @@
 
 namespace cachet::train {
 
-/// How fast training goes, by the clock of this process: since the last step line, and since the start.
+/// How fast training goes since the last step line, by the clock of this process.
 class StepMeter {
  public:
-  void begin_step() { step_start_ = Clock::now(); }
-  void end_step(const TrainingStep::Result& result);
-  void reset();  // after a step line
+  void begin_step();
+  double end_step(const TrainingStep::Result& result);  // the seconds that the step took
+  void reset();                                         // after a step line
 
-  double total_seconds() const { return total_seconds_; }  // inside training steps
   double samples_per_second() const;
   double tokens_per_second() const;  // 0 where samples have none
   double data_wait() const;          // share of the time, in [0, 1]
-  /// "seconds", "samples_per_second", "tokens_per_second" (where there are tokens), "data_wait", "memory_bytes",
-  /// "seconds_left".
-  Metrics machine(double run_seconds, int64_t steps_left) const;
+  /// "seconds" of the run, "step_seconds" that the steps since the last line took, "samples_per_second",
+  /// "tokens_per_second" (where there are tokens), "data_wait", "memory_bytes", "seconds_left" of the run.
+  Metrics machine(double run_seconds, double step_seconds, double seconds_left) const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point step_start_;
-  double seconds_ = 0, waited_ = 0, total_seconds_ = 0;
-  int64_t samples_ = 0, tokens_ = 0, steps_ = 0, total_steps_ = 0;
+  double step_start_ = 0, seconds_ = 0, waited_ = 0;
+  int64_t samples_ = 0, tokens_ = 0;
 };
+
+/// Of a step line: the time that the steps since the line before took, without evaluations and checkpoints.
+inline constexpr const char* kStepSeconds = "step_seconds";
 
 /// What "tokens_per_second" is called: "tokens/s" unless the run describes it, as where tokens are of several kinds.
 std::string token_rate_title(const RunDescription& run);

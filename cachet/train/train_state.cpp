@@ -35,6 +35,8 @@ TrainState parse_train_state(const io::JsonFields& json) {
     state.running.push_back({sum.text("name"), sum.number("total"), sum.number("count")});
   state.running_steps = json.count("running_steps");
   state.running_norm = json.number("running_norm");
+  if (json.has("running_seconds")) state.running_seconds = json.number("running_seconds");
+  if (state.running_seconds < 0) json.fail("'running_seconds' is below 0");
   state.penalty_in_loss = json.flag("penalty_in_loss", true);  // as it was where there is no such field
   state.seed = json.unsigned_integer("seed");
   state.config_hash = json.text("config_hash");
@@ -68,6 +70,7 @@ std::string to_json(const TrainState& state) {
             {"running", running_to_json(state.running)},
             {"running_steps", state.running_steps},
             {"running_norm", state.running_norm},
+            {"running_seconds", state.running_seconds},
             {"penalty_in_loss", state.penalty_in_loss},
             {"seed", state.seed},
             {"config_hash", state.config_hash},

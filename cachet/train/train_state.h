@@ -29,6 +29,7 @@ struct TrainState {
   std::vector<MetricSum> running;  // means under way since the last step line
   int64_t running_steps = 0;
   double running_norm = 0;       // of their gradient norms
+  double running_seconds = 0;    // that they took
   bool penalty_in_loss = false;  // of the training loss that is logged: a run keeps the meaning that it began with
 
   uint64_t seed = 0;        // of the sampler, whose order is a function of it and the epoch

@@ -2,13 +2,14 @@
 
 #include <ATen/core/grad_mode.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 
 #include "cachet/io/atomic_file.h"
 #include "cachet/report/format.h"
 #include "cachet/report/progress.h"
 #include "cachet/train/checkpoint_store.h"
+#include "cachet/train/clock.h"
 #include "cachet/train/deciding_metric.h"
 #include "cachet/train/device.h"
 #include "cachet/train/environment.h"
@@ -25,12 +26,11 @@
 #include "cachet/train/run_status.h"
 #include "cachet/train/step_meter.h"
 #include "cachet/train/tensorboard_log.h"
+#include "cachet/train/time_left.h"
 #include "cachet/train/told_notes.h"
 
 namespace cachet::train {
 namespace {
-
-using WallClock = std::chrono::steady_clock;
 
 /// Thrown through an evaluation that is left for Ctrl-C.
 struct EvaluationLeft {};
@@ -40,10 +40,6 @@ RunDescription described(Task& task) {
   RunDescription run = task.describe();
   deciding_metric(run);
   return run;
-}
-
-double seconds_from(WallClock::time_point start) {
-  return std::chrono::duration<double>(WallClock::now() - start).count();
 }
 
 }  // namespace
@@ -138,7 +134,9 @@ class Trainer::Loop {
     events_.emplace(folder_.metrics(), file_system_);
     history_ = read_events(folder_.metrics());
     for (const Event& event : history_) {
-      if (event.kind == Event::Kind::evaluation) evaluation_ = event.metrics;
+      if (event.kind != Event::Kind::evaluation) continue;
+      evaluation_ = event.metrics;
+      if (const auto seconds = event.machine.find("evaluation_seconds")) time_left_.add_evaluation(*seconds);
     }
     if (!evaluation_.empty())
       if (const auto details = read_evaluation_details(folder_.evaluation(), live_.state.step))
@@ -152,7 +150,7 @@ class Trainer::Loop {
     store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));
     log_.note("parameters with " + live_.training_step().group_summary());
     folder_.describe(run_);
-    wall_start_ = last_save_ = WallClock::now();
+    wall_start_ = last_save_ = clock_seconds();
     seconds_before_ = live_.state.seconds;
     write_status({});
   }
@@ -180,9 +178,9 @@ class Trainer::Loop {
   Ending train() {
     while (true) {
       if (evaluation_due()) {
-        renew_average();
+        const double renewing = renew_average();
         save();  // if the evaluation fails, or the process is killed in it, the step is not lost
-        evaluate();
+        evaluate(renewing);
       }
       const std::optional<Ending> ending = due_ending();
       if (ending || checkpoint_due()) save();
@@ -204,7 +202,9 @@ class Trainer::Loop {
       throw NotFinite("step " + std::to_string(state.step + 1) + " (epoch " + std::to_string(state.epoch + 1) +
                       ", batch " + std::to_string(state.batch + 1) + "): " + error.what());
     }
-    meter_.end_step(result);
+    const double seconds = meter_.end_step(result);
+    time_left_.add_step(seconds, result.samples);
+    live_.state.running_seconds += seconds;
     live_.state.seconds = seconds_so_far();
     if (progress_ != nullptr) progress_->update(progress(rate, result.gradient_norm));
     if (step_line_due()) log_step(rate);
@@ -222,7 +222,7 @@ class Trainer::Loop {
     Event event = new_event(Event::Kind::step, means(state.running));
     event.metrics.set("lr", rate);
     event.metrics.set("grad_norm", state.running_norm / static_cast<double>(state.running_steps));
-    event.machine = meter_.machine(state.seconds, total_steps() - state.step);
+    event.machine = meter_.machine(state.seconds, state.running_seconds, seconds_left());
     if (const auto bytes = device_peak_bytes(device_of(task_.model()))) {
       event.machine.set("device_memory_bytes", static_cast<double>(*bytes));
     }
@@ -230,7 +230,16 @@ class Trainer::Loop {
     state.running.clear();
     state.running_norm = 0;
     state.running_steps = 0;
+    state.running_seconds = 0;
     meter_.reset();
+  }
+
+  /// Before the evaluation and the checkpoint that may be due at this step.
+  double seconds_left() const {
+    const double left = time_left_.seconds(
+        work_left(options_.train, live_.steps_per_epoch(), total_steps(), live_.state.step), task_.evaluation_size());
+    const double most = options_.train.max_hours * 3600;
+    return most > 0 ? std::clamp(most - live_.state.seconds, 0.0, left) : left;
   }
 
   bool evaluation_due() const {
@@ -240,20 +249,24 @@ class Trainer::Loop {
   }
 
   /// Before the checkpoint, which then has the states that the evaluation uses.
-  void renew_average() {
-    if (!live_.renews_average()) return;
+  /// Returns the seconds that it took.
+  double renew_average() {
+    if (!live_.renews_average()) return 0;
     did_something_ = true;
+    const double start = clock_seconds();
     const bool renewed = leader_.lead(Act::renew_average, [&] {
       return live_.renew_average([&](int64_t done, int64_t total) { show_passes("states", done, total); });
     });
     live_.state.seconds = seconds_so_far();
     // A run may be resumed at a step whose checkpoint was not saved for an evaluation.
     if (renewed && saved_ && saved_->step == live_.state.step) saved_.reset();
+    return clock_seconds() - start;
   }
 
-  void evaluate() {
+  /// `renewing`: the seconds that were spent for this evaluation before.
+  void evaluate(double renewing) {
     did_something_ = true;
-    const WallClock::time_point start = WallClock::now();
+    const double start = clock_seconds();
     try {
       evaluation_ = live_.evaluate([&](int64_t done, int64_t total) { show_evaluation(done, total); });
       judge();
@@ -270,7 +283,9 @@ class Trainer::Loop {
     live_.state.seconds = seconds_so_far();
     Event event = new_event(Event::Kind::evaluation, evaluation_);
     event.machine.set("seconds", live_.state.seconds);
-    event.machine.set("evaluation_seconds", seconds_from(start));
+    const double seconds = clock_seconds() - start;
+    event.machine.set("evaluation_seconds", seconds);
+    time_left_.add_evaluation(renewing + seconds);
     record(event);
     if (const std::string details = task_.evaluation_details(); !details.empty())
       write_evaluation_details(folder_.evaluation(), live_.state.step, details, file_system_);
@@ -337,20 +352,22 @@ class Trainer::Loop {
     if (state.step == 0) return false;
     if (due(options_.train.checkpoint_every)) return true;
     const double most = options_.train.save_minutes * 60;
-    return most > 0 && seconds_from(last_save_) >= most;
+    return most > 0 && clock_seconds() - last_save_ >= most;
   }
 
   /// Between two steps: a checkpoint of the step, or, where it has one, what was added to it since.
   void save() {
     if (live_.state.step == 0) return;
     if (saved_ && saved_->step == live_.state.step) return mark();
+    const double start = clock_seconds();
     events_->sync();
     live_.state.for_evaluation = !checkpoint_due() && !due_ending();
     Checkpoint checkpoint = leader_.lead(Act::give_state, [&] { return live_.capture(); });
     checkpoint.state.config_hash = folder_.config_hash();
     const CheckpointStore::Saved saved = store_.save(checkpoint);
     saved_ = {saved.folder, live_.state.step, evaluation_mark_of(live_.state)};
-    last_save_ = WallClock::now();
+    last_save_ = clock_seconds();
+    time_left_.add_checkpoint(last_save_ - start);
     log_.note("saved " + saved.folder.string());
     tell_not_removed(saved.not_removed);
   }
@@ -368,7 +385,7 @@ class Trainer::Loop {
     for (const std::string& reason : reasons) log_.say("an older checkpoint could not be removed: " + reason);
   }
 
-  double seconds_so_far() const { return seconds_before_ + seconds_from(wall_start_); }
+  double seconds_so_far() const { return seconds_before_ + (clock_seconds() - wall_start_); }
 
   bool due(const Span& every) const { return live_.state.step % every.steps(live_.steps_per_epoch()) == 0; }
 
@@ -477,6 +494,7 @@ class Trainer::Loop {
   std::vector<Event> history_;  // all that metrics.jsonl holds, which is read once
   std::optional<TensorBoardLog> tensorboard_;
   StepMeter meter_;
+  TimeLeft time_left_;
   Interruption interruption_;
   Metrics evaluation_;
   struct SavedCheckpoint {
@@ -488,7 +506,7 @@ class Trainer::Loop {
   bool started_ = false;                  // from a checkpoint, or from the beginning
   bool did_something_ = false;            // a finished run that is resumed keeps its page
   double seconds_before_ = 0;
-  WallClock::time_point wall_start_ = WallClock::now(), last_save_ = WallClock::now();
+  double wall_start_ = clock_seconds(), last_save_ = wall_start_;
 };
 
 Trainer::Trainer(Task& task, const Options& options, RunFolder& folder, report::Progress* progress,

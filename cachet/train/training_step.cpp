@@ -3,21 +3,15 @@
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "cachet/train/clock.h"
 #include "cachet/train/interruption.h"
 #include "cachet/train/numbers.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::train {
 namespace {
-
-using StepClock = std::chrono::steady_clock;
-
-double seconds_since(StepClock::time_point start) {
-  return std::chrono::duration<double>(StepClock::now() - start).count();
-}
 
 constexpr const char* kLoss = "loss";
 constexpr const char* kPenalty = "penalty";
@@ -70,16 +64,16 @@ TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_bat
 }
 
 void TrainingStep::begin(TrainingStream& stream, int64_t micro_batches, Result& result) const {
-  const StepClock::time_point start = StepClock::now();
+  const double start = clock_seconds();
   if (!stream.fetch_step(micro_batches)) throw std::runtime_error(kDataEnded);
-  result.waited_seconds += seconds_since(start);
+  result.waited_seconds += clock_seconds() - start;
   stream.count_step([&](std::vector<double>& numbers) { sum_over_all(numbers); });
 }
 
 TrainingStep::MicroBatch TrainingStep::accumulate(TrainingStream& stream, double& unit, Result& result) {
-  const StepClock::time_point start = StepClock::now();
+  const double start = clock_seconds();
   if (!stream.fetch()) throw std::runtime_error(kDataEnded);
-  result.waited_seconds += seconds_since(start);
+  result.waited_seconds += clock_seconds() - start;
 
   StepResult step;
   {

@@ -206,7 +206,7 @@ class Train(RunTest):
         begun = json.loads((self.folder / "run" / "run.json").read_text())["created"]
         machine = json.loads((self.folder / "run" / "environment.json").read_text())
         self.assertGreater(machine["memory_bytes"], 1 << 27)
-        for part in ("Begun", begun[:10], begun[11:16] + " UTC", "Duration", "of it in evaluation", "1 thread",
+        for part in ("Begun", begun[:10], begun[11:16] + " UTC", "Training time", "the run took", "of it in evaluations", "1 thread",
                      machine["processor"] + ", ", "GiB of memory"):
             self.assertIn(part, page)
 

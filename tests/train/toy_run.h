@@ -79,7 +79,7 @@ inline void expect_same_runs(const std::filesystem::path& left, const std::files
   expect_same_tensors(a.ema, b.ema);
   expect_same_tensors(a.random, b.random);
   train::TrainState first = a.state, second = b.state;
-  first.seconds = second.seconds = 0;
+  first.seconds = second.seconds = first.running_seconds = second.running_seconds = 0;
   EXPECT_EQ(train::to_json(first), train::to_json(second));
   EXPECT_EQ(events_text(left), events_text(right));
 }

@@ -69,7 +69,7 @@ void add_speed(const RunRecord& run, std::vector<RunValue>& values) {
   if (rates.values.empty()) return;
   values.push_back({"training " + (tokens.values.empty() ? run.description.words.many : "tokens") + "/s",
                     analysis::quartiles(rates.values).median, ValueForm::rate, Better::higher});
-  values.push_back({"training time", rates.seconds.back(), ValueForm::duration, Better::lower});
+  values.push_back({"training time", train::training_seconds(run.events), ValueForm::duration, Better::lower});
 }
 
 void add_unified_norm(const std::vector<Event>& events, std::vector<RunValue>& values) {
