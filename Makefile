@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test peers robustness fuzz bench evidence install format check-format check-layers ci clean
+.PHONY: help setup build demo test peers robustness fuzz trial-times bench evidence install format check-format check-layers ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -47,6 +47,12 @@ robustness: build-tests  ## run the robustness tests at their full size (days)
 fuzz:  ## feed the readers of files malformed input: FUZZ_SECONDS=60 for each
 	@tools/setup --tests
 	tools/fuzz $(or $(FUZZ_SECONDS),60)
+
+trial-times:  ## compare the time of a trial (cachet bench) with that of a step of training, for each family
+	@tools/setup --bench
+	cmake --preset release -DCACHET_BUILD_BENCHMARKS=ON $(CMAKE_FLAGS)
+	cmake --build $(BUILD) --parallel $(JOBS) --target trial_times_benchmark
+	$(BUILD)/trial_times_benchmark recipes $(if $(ONLY),--only '$(ONLY)')
 
 bench:  ## measure operators and models, rewrite docs/performance (an hour)
 	@tools/setup --bench
