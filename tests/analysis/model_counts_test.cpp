@@ -12,7 +12,6 @@
 #include "cachet/analysis/model_summary.h"
 #include "cachet/config/document.h"
 #include "cachet/models/registry.h"
-#include "cachet/nn/attention/attention_state.h"
 #include "tests/support/bytes.h"
 #include "tests/support/test_data.h"
 
@@ -24,13 +23,8 @@ namespace {
 
 using Counts = std::map<std::string, Products>;
 
-/// How many segments a language model's memory has when a trial begins: one, if states can be filled.
-template <class State>
-constexpr int64_t kFilledSegments = requires(State& state) {
-  state.fill(int64_t{1});
-}
-? 1 : 0;
-constexpr int64_t kMemory = kFilledSegments<nn::AttentionState>;
+/// How many segments a language model's memory has when a trial begins: a trial is a step in the middle of a run.
+constexpr int64_t kMemory = 1;
 
 Products operator+(Products a, const Products& b) { return a += b; }
 Products operator*(int64_t times, const Products& a) { return {times * a.linear_convolution, times * a.attention}; }
