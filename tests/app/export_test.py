@@ -114,11 +114,18 @@ class Export(RunTest):
         expected = self.metrics("texts")
         for engine in engines():
             with self.subTest(engine):
-                self.cachet("export", "texts", "-o", "texts-" + engine, "--engine", engine)
+                said = self.cachet("export", "texts", "-o", "texts-" + engine, "--engine", engine).stdout
+                self.assertIn("on 10 test sequences", said)
+                self.assertNotIn("the run computes in bf16", said)
                 self.assertAlmostEqual(self.metrics("texts-" + engine)["loss"], expected["loss"], delta=1e-4)
                 line = json.loads(self.cachet("predict", "texts-" + engine, "a film").stdout)
                 own = json.loads(self.cachet("predict", "texts", "a film").stdout)
                 self.assertEqual(line["predicted"], own["predicted"])
+
+    def test_a_run_in_bfloat16_is_compared_in_float32(self):
+        self.train("narrow", "--set", "train.limit='2 steps'", "--set", "train.precision=bf16")
+        said = self.cachet("export", "narrow", "-o", "deployed", "--engine", "torch").stdout
+        self.assertIn("the run computes in bf16: the export is compared with its model in float32", said)
 
     def test_lengths_and_models_are_those_of_the_export(self):
         write_reviews(self.folder / "reviews")

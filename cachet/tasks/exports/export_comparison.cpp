@@ -32,6 +32,7 @@ constexpr const char* kTop1 = "top1";
 struct Answers {
   at::Tensor scores;  // (N, classes)
   double top1 = 0;
+  train::SampleWords words;  // of the split that was compared
 };
 
 /// Of the model and its export, one behind the other.
@@ -58,7 +59,7 @@ Answers answers_of(const SavedRun& saved, ComparedSides& sides) {
     sides.show(count, task->evaluation_size());
   });
   sides.next_side(task->evaluation_size());
-  return {at::cat(scores), static_cast<double>(right) / static_cast<double>(count)};
+  return {at::cat(scores), static_cast<double>(right) / static_cast<double>(count), task->sample_words()};
 }
 
 std::vector<at::Tensor> made_up(const models::Model& model) {
@@ -175,8 +176,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   }
   const Answers expected = answers_of(before, sides), actual = answers_of(after, sides);
   check.equality = deploy::equality_of(expected.scores, actual.scores, {check.tolerance.scores});
-  check.samples = compared_samples(std::to_string(check.equality.samples) + " ", before.plan.task->profile().words,
-                                   /*real=*/true);
+  check.samples = compared_samples(std::to_string(check.equality.samples) + " ", expected.words, /*real=*/true);
   check.has_metric = check_all;
   check.metric_before = expected.top1;
   check.metric_after = actual.top1;

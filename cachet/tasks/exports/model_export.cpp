@@ -202,6 +202,9 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   if (!report.check.holds())
     throw std::runtime_error("the export differs from its model by more than it may, and was not kept: " +
                              to_text(report.check));
+  if (saved.plan.training.train.precision == train::Precision::bfloat16)
+    report.notes.emplace_back(
+        "the run computes in bf16: the export is compared with its model in float32, not with the run's own answers");
   report.speed = compare_speed(saved, open_saved_run(folder.path(), source.settings_of_export()));
   const std::string page = report::render_html(export_page(report));
   io::write_new_file(folder.path() / runtime::kExportReport, page);
