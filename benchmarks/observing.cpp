@@ -79,7 +79,7 @@ int main() {
   const auto kernels_of = [](const models::VisionTransformer& observed) {
     return [&observed] {
       static std::optional<analysis::KernelUse> kernels;
-      kernels.emplace(observed);
+      kernels.emplace(observed, /*seed=*/0);
       return kernels->listener();
     };
   };
