@@ -27,9 +27,8 @@ constexpr std::array<EarlierValue, 8> kEarlierValues{
       "each micro-batch of each process divides the losses of its anchors by its own count; a run of one process "
       "without train.accumulate computes the same by both rules"},
      {"train.ema_renew_states", "0",
-      "evaluations give the averaged weights the running statistics and caches of the other weights; `cachet average "
-      "RUN "
-      "--ema --renew-states 100` makes their own, and `cachet eval` of the result is the value by today's rule"}}};
+      "evaluations give the averaged weights the running statistics and caches of the other weights; for the value by "
+      "today's rule, run `cachet average RUN --ema --renew-states 100`, then `cachet eval` on its result"}}};
 
 }  // namespace
 

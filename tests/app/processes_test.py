@@ -101,11 +101,13 @@ class Processes(RunTest):
         process = self.started("run", *TWO, *LONG, *limit)
         other, = children_of(process)
         os.kill(other, signal.SIGSTOP)
-        time.sleep(10)
+        sentence, until = "the others have waited 8 s for process 1", time.monotonic() + 30
+        while sentence not in (self.folder / "run/log.txt").read_text() and time.monotonic() < until:
+            time.sleep(0.2)
         log = (self.folder / "run/log.txt").read_text()
         os.kill(other, signal.SIGCONT)
         output, errors = process.communicate(timeout=120)
-        self.assertIn("the others have waited 8 s for process 1", log)
+        self.assertIn(sentence, log)
         self.assertEqual(process.returncode, 0, errors)
         self.train("whole", *TWO, *LONG, *limit)
         self.assertEqual(self.weights("whole"), self.weights("run"))

@@ -40,8 +40,9 @@ std::optional<std::string> problem_of(const PublishedCode& code, const torch::nn
       return "a cache that is the same for all samples in evaluation (model.cache.inference)";
   }
   if (dynamic_cast<const nn::Norm*>(&module) && !dynamic_cast<const nn::LayerNorm*>(&module)) {
-    const bool unified = dynamic_cast<const nn::UnifiedNorm*>(&module) != nullptr;
-    if (!unified || !code.unified_norm) return "a norm that it does not have (model.norm.kind)";
+    if (!code.unified_norm) return "a norm other than LayerNorm (model.norm.kind)";
+    if (!dynamic_cast<const nn::UnifiedNorm*>(&module))
+      return "a norm other than LayerNorm and unified normalization (model.norm.kind)";
   }
   return std::nullopt;
 }

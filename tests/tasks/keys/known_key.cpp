@@ -24,6 +24,7 @@ const std::vector<std::pair<std::string, std::string>>& asked_for() {
       {"model.cache.length", "4"},
       {"model.norm.eps", "1e-6"},
       {"data.other_categories", "\"leave_out\""},
+      {"data.stored_size", "[8, 8]"},
       {"train.limit", "\"1 steps\""},
       {"train.patience", "1"},
       {"model.bbox_head.anchors.octave_base_scale", "4.0"},
