@@ -14,6 +14,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "cachet/analysis/live_memory.h"
@@ -98,10 +99,13 @@ void wait_for(c10::Device device) {
     c10::impl::getDeviceGuardImpl(device.type())->synchronizeDevice(device.index());
 }
 
+// Of parameters and buffers, those that modules share once.
 int64_t weight_bytes(const torch::nn::Module& model) {
   int64_t bytes = 0;
+  std::unordered_set<const void*> counted;
   for (const auto& tensors : {model.parameters(), model.buffers()})
-    for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+    for (const at::Tensor& tensor : tensors)
+      if (counted.insert(tensor.unsafeGetTensorImpl()).second) bytes += static_cast<int64_t>(tensor.nbytes());
   return bytes;
 }
 

@@ -89,6 +89,19 @@ Scores all_scores(const at::Tensor& queries, const at::Tensor& keys, const at::T
           hidden.all(2).all(1, /*keepdim=*/true).logical_not()};
 }
 
+/// The scores without the places that are padding in all samples: how far a batch is padded changes nothing.
+Scores without_common_padding(const Scores& scores) {
+  const auto of_any = [](const at::Tensor& valid) { return valid.any(0).flatten().nonzero().flatten(); };
+  const at::Tensor tokens = of_any(scores.is_token), keys = of_any(scores.is_key);
+  Scores some = tokens.numel() < scores.queries.size(2) ? scores.of_queries(tokens) : scores;
+  if (keys.numel() == scores.keys.size(2)) return some;
+  some.keys = selected(some.keys, 2, keys);
+  some.bias = selected(some.bias, 3, keys);
+  some.hidden = selected(some.hidden, 3, keys);
+  some.is_key = selected(some.is_key, 2, keys);
+  return some;
+}
+
 at::Tensor softmax_weights(const Scores& scores) {
   const double scale = 1 / std::sqrt(static_cast<double>(scores.queries.size(3)));
   const at::Tensor products = at::matmul(scores.queries, scores.keys.transpose(2, 3)) * scale + scores.bias;
@@ -195,33 +208,34 @@ void KernelUse::add(const torch::nn::Module& function, Sums& sums, const at::Ten
                    padding = std::exchange(sums.padding, {});
   if (queries.numel() == 0 || keys.numel() == 0) return;
   const auto* kernel = kernel_of(function);
-  const Scores all = all_scores(queries, keys, bias, padding);
+  const Scores all = without_common_padding(all_scores(queries, keys, bias, padding));
+  const int64_t length = all.queries.size(2), context = all.keys.size(2), samples = queries.size(0);
+  if (length == 0 || context == 0) return;
   const auto weights_of = [&](const Scores& scores, const at::Tensor& of_queries, const at::Tensor& of_keys) {
     return kernel->weights_of_features(of_queries, of_keys, scores.hidden).nan_to_num(0);
   };
 
-  const int64_t length = queries.size(2), samples = queries.size(0);
   // Each sample of all calls is the shown one with equal probability.
   sums.samples += static_cast<uint64_t>(samples);
   if (sums.random() % sums.samples < static_cast<uint64_t>(samples)) {
     const Scores sample = all.of_sample(static_cast<int64_t>(sums.random() % static_cast<uint64_t>(samples)));
     const at::Tensor tokens = sample.is_token.flatten().nonzero().flatten(),
-                     context = sample.is_key.flatten().nonzero().flatten();
-    if (tokens.numel() > 0 && context.numel() > 0) {
-      const int64_t rows = std::clamp<int64_t>(kMostScores / keys.size(2), 1, tokens.numel());
+                     visible = sample.is_key.flatten().nonzero().flatten();
+    if (tokens.numel() > 0 && visible.numel() > 0) {
+      const int64_t rows = std::clamp<int64_t>(kMostScores / context, 1, tokens.numel());
       const Scores some = sample.of_queries(selected(tokens, 0, drawn_places(tokens.numel(), rows, sums.random)));
-      const at::Tensor softmax = shown(softmax_weights(some.of_first_head()), context);
+      const at::Tensor softmax = shown(softmax_weights(some.of_first_head()), visible);
       sums.weights = softmax;
       if (kernel != nullptr) {
         const auto first_head = [&](const at::Tensor& x) { return kernel->features(x).narrow(1, 0, 1); };
         sums.softmax_weights = softmax;
         sums.weights =
-            shown(weights_of(some.of_first_head(), first_head(some.queries), first_head(some.keys)), context);
+            shown(weights_of(some.of_first_head(), first_head(some.queries), first_head(some.keys)), visible);
       }
     }
   }
 
-  const int64_t of_query = (kernel == nullptr ? 1 : 2) * samples * queries.size(1) * keys.size(2);
+  const int64_t of_query = (kernel == nullptr ? 1 : 2) * samples * queries.size(1) * context;
   const int64_t count = std::clamp<int64_t>(std::min(kMostScoresOfSample * samples, kMostScores) / of_query, 1, length);
   const double stands_for = static_cast<double>(length) / static_cast<double>(count);
   const Scores scores = count == length ? all : all.of_queries(drawn_places(length, count, sums.random));

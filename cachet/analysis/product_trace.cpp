@@ -26,7 +26,8 @@ struct ProductTrace::Recorder {
 
   struct Owner {
     std::string path;
-    bool attends;  // what is multiplied with it is a part of attention
+    bool attends;           // what is multiplied with it is a part of attention
+    std::string attention;  // path of the innermost attention that has it; empty outside of attention
   };
 
   void note(const OperatorCall& call);
@@ -41,16 +42,25 @@ struct ProductTrace::Recorder {
 };
 
 ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
-  std::vector<std::string> functions;  // paths of attention functions
+  std::vector<std::string> functions, attentions;  // paths, outer ones first
   for (const auto& item : root.named_modules("", /*include_self=*/true)) {
+    const bool is_attention = dynamic_cast<nn::Attention*>(item.value().get()) != nullptr;
+    if (is_attention) attentions.push_back(item.key());
+    const auto around = std::find_if(attentions.rbegin(), attentions.rend(),
+                                     [&](const std::string& path) { return lies_in(item.key(), path); });
+    const std::string attention = around == attentions.rend() ? "" : *around;
     const auto own = [&](const torch::Tensor& tensor, bool attends) {
-      if (tensor.defined()) owners.emplace(tensor.storage().unsafeGetStorageImpl(), Owner{item.key(), attends});
+      if (!tensor.defined()) return;
+      const auto [known, is_new] =
+          owners.emplace(tensor.storage().unsafeGetStorageImpl(), Owner{item.key(), attends, attention});
+      // A tensor that several attentions share does not tell whose turn it is.
+      if (!is_new && known->second.attention != attention) known->second.attention.clear();
     };
     auto* function = dynamic_cast<nn::AttentionFunction*>(item.value().get());
     if (function) functions.push_back(item.key());
     const bool in_function =
         std::ranges::any_of(functions, [&](const auto& path) { return lies_in(item.key(), path); });
-    const bool has_features = in_function || dynamic_cast<nn::Attention*>(item.value().get());
+    const bool has_features = in_function || is_attention;
     for (const auto& parameter : item.value()->parameters(/*recurse=*/false)) own(parameter, in_function);
     for (const auto& buffer : item.value()->buffers(/*recurse=*/false)) own(buffer, has_features);
     // Attention functions alone: other modules may compute what they tell, which is none of our business.
@@ -79,7 +89,11 @@ void ProductTrace::Recorder::note(const OperatorCall& call) {
   if (call.outputs.empty()) return;
   const at::Tensor& output = call.outputs.front();
   for (const at::Tensor& tensor : call.operands.tensors)
-    if (const Owner* found = owner(tensor)) uses.push_back({last_path = found->path, output.sizes().vec(), {}});
+    if (const Owner* found = owner(tensor)) {
+      uses.push_back({last_path = found->path, output.sizes().vec(), {}});
+      // Until a function of this attention is heard, products of activations are its own.
+      if (!found->attention.empty()) attention_path = found->attention;
+    }
   if (!call.rule) return;
   for (const Product& product : call.rule->products(call.operands, output)) {
     const Owner* found = nullptr;

@@ -22,7 +22,8 @@ struct OperatorUse {
 /// and on any device, the meta device included. One at a time on a thread.
 ///
 /// A product belongs to the module that owns the weight, also where only a view of it is multiplied. Products of
-/// activations belong to the attention function that was last entered. A weight that is neither parameter nor view of
+/// activations belong to the attention function that was entered last, or to the attention itself if it has used a
+/// weight of its own since then. A weight that is neither parameter nor view of
 /// one (cut and joined anew) belongs to the module whose turn was last. products.h says which products are attention's:
 /// those of activations, with weights of an attention function, and with buffers of attention.
 class ProductTrace {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cachet/analysis/meta_model.h"
+#include "cachet/io/state_dict.h"
 #include "cachet/nn/cache/cache_options.h"
 #include "cachet/report/format.h"
 #include "cachet/train/runtime.h"
@@ -24,8 +25,8 @@ struct StepMemory {
 StepMemory memory_of_step(const models::ModelPlan& plan) {
   const auto model = analysis::build_on_meta(plan);
   StepMemory memory;
-  for (const auto& parameter : model->parameters())
-    memory.weight_bytes += 2 * static_cast<int64_t>(parameter.nbytes());  // and its gradient
+  for (const io::NamedTensor& parameter : io::distinct_parameters(*model))
+    memory.weight_bytes += 2 * static_cast<int64_t>(parameter.tensor.nbytes());  // and its gradient
   for (const auto& module : model->modules()) {
     if (std::dynamic_pointer_cast<nn::Cache>(module) == nullptr) continue;
     const at::Tensor tokens = module->named_buffers(/*recurse=*/false)["tokens"];

@@ -102,7 +102,8 @@ void add_facts(const RunDescription& run, const Status& status, const std::vecto
   page.facts.push_back({"Parameters", report::format_count(static_cast<double>(run.parameters)), ""});
   if (run.linear_convolution_macs > 0)
     page.facts.push_back({"MACs", report::format_count(static_cast<double>(run.linear_convolution_macs)),
-                          "linear and convolution, for one " + run.words.one});
+                          "linear and convolution, for one " + run.words.one + " in evaluation; attention " +
+                              report::format_count(static_cast<double>(run.attention_macs))});
   page.facts.push_back({"Epoch", std::to_string(status.epoch) + " of " + std::to_string(status.epochs),
                         "step " + std::to_string(status.step) + " of " + std::to_string(status.total_steps)});
 }

@@ -6,7 +6,11 @@
 
 #include <new>
 #include <stdexcept>
+#include <string>
 
+#include "cachet/config/document.h"
+#include "cachet/io/state_dict.h"
+#include "cachet/models/registry.h"
 #include "cachet/models/vision/vision_transformer.h"
 
 namespace cachet::analysis {
@@ -52,6 +56,24 @@ TEST(Benchmark, EveryModeAndPrecisionIsMeasured) {
       EXPECT_EQ(result.weight_bytes, parameter_bytes(model) / (narrow ? 2 : 1) + buffers);
     }
   }
+}
+
+// A language model whose input and output share their table.
+TEST(Benchmark, TablesThatAreSharedWeighOnce) {
+  const auto weights = [](const char* tied) {
+    config::Document document;
+    for (const std::string& setting :
+         {std::string("model.vocabulary=1000"), std::string("model.depth=1"), std::string("model.tie_tables=") + tied})
+      document.set(setting);
+    const auto model = models::read_model("transformer_xl_small", document.root().table("model")).build();
+    int64_t bytes = 0;
+    for (const auto& [name, tensor] : io::state_dict(*model)) bytes += static_cast<int64_t>(tensor.nbytes());
+    const BenchmarkResult result =
+        benchmark(*model, {BenchmarkMode::inference, BenchmarkPrecision::float32, 1, 1, 0.01, 1});
+    EXPECT_EQ(result.weight_bytes, bytes) << tied;
+    return result.weight_bytes;
+  };
+  EXPECT_LT(weights("true"), weights("false"));
 }
 
 TEST(Benchmark, MemoryGrowsWithTheBatchAndHoldsTheOptimizer) {

@@ -192,6 +192,25 @@ TEST(KernelUse, PaddingDoesNotCount) {
   }
 }
 
+// So long that queries would be drawn, if padding counted for the number of scores.
+TEST(KernelUse, PaddingOfAllSamplesDrawsNoQueries) {
+  constexpr int64_t kPadded = 900;
+  const auto made = std::make_shared<OneFunction>(std::make_shared<nn::KernelAttention>(nn::KernelOptions{}, 2, 4));
+  const std::vector<at::Tensor> queries{at::randn({1, 2, 4, 4}), at::randn({1, 2, 7, 4})},
+      keys{at::randn({1, 2, 4, 4}), at::randn({1, 2, 7, 4})};
+  const auto layer = [&](int64_t length) {
+    const auto [padded_queries, padding] = padded(queries, length);
+    return kernel_layer(*made, 0, {nn::AttentionLayout::self({std::nullopt, 0, padding})},
+                        {{padded_queries, padded(keys, length).first}});
+  };
+  const KernelUse::Layer near = layer(7), far = layer(kPadded);
+  EXPECT_EQ(far.entropy, near.entropy);
+  EXPECT_EQ(far.softmax_entropy, near.softmax_entropy);
+  EXPECT_EQ(far.distance, near.distance);
+  EXPECT_EQ(far.features, near.features);
+  EXPECT_TRUE(far.weights.equal(near.weights));
+}
+
 // Queries of a decoder are padded where the keys of the encoder are not.
 TEST(KernelUse, PaddedQueriesDoNotCountOverOtherKeys) {
   const auto made = std::make_shared<OneFunction>(std::make_shared<nn::SoftmaxAttention>(nn::SoftmaxOptions{}));

@@ -5,7 +5,9 @@
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <string>
 
 #include "cachet/config/document.h"
 #include "cachet/models/registry.h"
@@ -255,6 +257,25 @@ TEST(ModelSummary, LayersHaveTheirKindShapeAndProducts) {
   EXPECT_EQ(layer(summary, "").kind, "VisionTransformer");
   EXPECT_EQ(layer(summarize(plan("vit_tiny_patch16_224"), Pass::training, 2), "blocks.7").output_shape,
             (Shape{1, 197, 192}));
+}
+
+// Relative attention has no attention function: its scores are its own, not those of the layer before.
+TEST(ModelSummary, EachBlockHasItsOwnAttention) {
+  for (const char* cache : {"none", "grc"}) {
+    config::Document document;
+    for (const std::string& setting :
+         {std::string("model.vocabulary=1000"), std::string("model.depth=3"), "model.cache.kind=" + std::string(cache)})
+      document.set(setting);
+    const auto summary = summarize(models::read_model("transformer_xl_small", document.root().table("model")));
+    std::map<std::string, int64_t> by_block;
+    for (const LayerSummary& layer : summary.layers)
+      if (layer.macs.attention > 0) by_block[layer.path.substr(0, layer.path.find(".attn"))] += layer.macs.attention;
+    ASSERT_EQ(by_block.size(), 3U) << cache;
+    for (const auto& [block, macs] : by_block) {
+      EXPECT_TRUE(block.starts_with("blocks.")) << block;
+      EXPECT_EQ(macs, summary.macs.attention / 3) << block << " " << cache;
+    }
+  }
 }
 
 TEST(ModelSummary, RealTensorsGiveTheSameNumbersAndKeepTheirValues) {

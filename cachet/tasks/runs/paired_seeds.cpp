@@ -30,8 +30,20 @@ std::map<std::string, RunValue> decisive_values(const RunGroup& group) {
 
 std::string signed_gap(const RunValue& value, double gap) { return (gap > 0 ? "+" : "") + gap_text(value, gap); }
 
-/// "–" where the seeds that there are decide.
+/// Whether each pair has twice the same value: there is no effect to divide by a deviation of 0.
+bool all_equal(const analysis::PairedDifference& difference) {
+  return difference.mean == 0 && difference.lower == 0 && difference.upper == 0;
+}
+
+report::Cell effect_cell(const analysis::PairedDifference& difference) {
+  if (all_equal(difference)) return {"–"};
+  if (!std::isfinite(difference.effect)) return {"∞", difference.effect};
+  return {report::format_fixed(difference.effect, 2), difference.effect};
+}
+
+/// Empty if the seeds that there are decide.
 report::Cell seeds_to_decide(const analysis::PairedDifference& difference) {
+  if (all_equal(difference)) return {"–"};
   if (difference.decided()) return {};
   const double pairs = analysis::pairs_to_decide(difference.effect);
   if (pairs > kManySeeds) return {"over " + report::format_count(kManySeeds), pairs};
@@ -54,8 +66,8 @@ report::Table paired_seeds_table(const std::vector<RunGroup>& groups) {
        {"seeds to decide", Alignment::right}},
       {},
       "Effect: the mean ÷ the standard deviation of the differences. Seeds to decide: how many would show "
-      "a difference of this effect in four of five experiments. The intervals are not corrected for several "
-      "comparisons."};
+      "a difference of this effect in four of five experiments; empty if the seeds of the runs show it. The intervals "
+      "are not corrected for several comparisons."};
   if (groups.empty() || !is_ranked(groups.front(), groups)) return table;
   const auto first = decisive_values(groups.front());
   for (const RunGroup& group : groups) {
@@ -77,7 +89,7 @@ report::Table paired_seeds_table(const std::vector<RunGroup>& groups) {
                           {std::to_string(d.pairs), static_cast<double>(d.pairs)},
                           {signed_gap(metric, d.mean), d.mean},
                           {signed_gap(metric, d.lower) + " to " + signed_gap(metric, d.upper), d.lower},
-                          {std::isfinite(d.effect) ? report::format_fixed(d.effect, 2) : "∞", d.effect},
+                          effect_cell(d),
                           seeds_to_decide(d)});
   }
   return table;
