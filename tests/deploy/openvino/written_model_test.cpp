@@ -37,6 +37,18 @@ TEST(WrittenModel, SaysWhatItIs) {
 }
 
 // Programs that do not ask for a precision get bfloat16 from OpenVINO if the processor multiplies it.
+TEST(WrittenModel, ThatSortsNeedsANewerOpenVino) {
+  const auto model = trained(test::small_models()[test::small_models().size() - 2],
+                             {"attention.kind=reformer", "attention.chunk_size=4", "attention.buckets=4"}, at::kFloat);
+  rewrite(*model);
+  const test::TemporaryDirectory folder;
+  write_for_openvino(make_portable(model), folder.path(), {}, {});
+  EXPECT_EQ(ov::Core()
+                .read_model((folder / "model.xml").string())
+                ->get_rt_info<std::string>("cachet", "minimum_openvino_version"),
+            "2026.1");
+}
+
 TEST(WrittenModel, SaysInWhichNumbersItIsComputed) {
   const auto portable = make_portable(small_trained_model(test::small_models().front()));
   for (const auto& [precision, word] : std::vector<std::pair<runtime::Precision, std::string>>{
