@@ -2,10 +2,7 @@
 
 #include <c10/util/Exception.h>
 
-#include <algorithm>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "cachet/deploy/onnx/onnx_conversion.h"
 #include "cachet/io/atomic_file.h"
@@ -14,25 +11,12 @@
 #include <openvino/openvino.hpp>
 
 #include "cachet/deploy/openvino/conversion.h"
+#include "cachet/deploy/openvino/known_faults.h"
 #include "cachet/deploy/openvino/quantization.h"
 #include "cachet/runtime/openvino/openvino_core.h"
 #endif
 
 namespace cachet::deploy {
-
-#ifdef CACHET_HAS_OPENVINO
-namespace {
-
-/// The oldest OpenVINO that was tried and answers as this one does (docs/deploying.md): earlier ones than 2026 do not
-/// if a model sorts, as Reformer's attention does.
-std::string minimum_openvino(const ov::Model& model) {
-  const bool sorts = std::ranges::any_of(
-      model.get_ops(), [](const auto& node) { return std::string_view(node->get_type_name()) == "TopK"; });
-  return sorts ? "2026.1" : "2024.6";
-}
-
-}  // namespace
-#endif
 
 WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder,
                             const ModelMetadata& metadata) {
@@ -56,7 +40,7 @@ WrittenModel write_for_openvino(const PortableModel& portable, const std::filesy
                             " linear layers and convolutions multiply in 8 bits");
   }
   for (const auto& [name, value] : metadata) model->set_rt_info(value, "cachet", name);
-  model->set_rt_info(minimum_openvino(*model), "cachet", "minimum_openvino_version");
+  model->set_rt_info(minimum_version(*model), "cachet", "minimum_openvino_version");
   const bool casts = options.precision == runtime::Precision::bfloat16;
   model->set_rt_info(std::string(casts ? "bf16" : "f32"), "runtime_options", ov::hint::inference_precision.name());
   try {

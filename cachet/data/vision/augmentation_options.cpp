@@ -79,11 +79,6 @@ AugmentationOptions read_augmentation_options(const config::View& view, bool own
 }
 
 ResizeOptions read_resize_options(const config::View& view, ResizeOptions options) {
-  static constexpr std::array<config::Choice<Interpolation>, 3> kInterpolations{{
-      {"bilinear", Interpolation::bilinear},
-      {"bicubic", Interpolation::bicubic},
-      {"lanczos", Interpolation::lanczos},
-  }};
   const TargetSize& usual = options.image_size;
   const auto [height, width] =
       view.integer_pair("image_size", {usual.height, usual.width}, {usual.given() ? 1 : 0, 4096});

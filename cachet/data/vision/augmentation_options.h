@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "cachet/config/view.h"
@@ -7,6 +8,8 @@
 namespace cachet::data {
 
 enum class Interpolation { bilinear, bicubic, lanczos };
+inline constexpr std::array<config::Choice<Interpolation>, 3> kInterpolations{
+    {{"bilinear", Interpolation::bilinear}, {"bicubic", Interpolation::bicubic}, {"lanczos", Interpolation::lanczos}}};
 
 /// Which part of an image is shown.
 enum class CropKind {

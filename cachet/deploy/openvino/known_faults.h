@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <openvino/core/model.hpp>
+#include <string>
 
 namespace torch::jit {
 struct Graph;
@@ -20,5 +21,9 @@ void replace_slices_before_gathers(const std::shared_ptr<ov::Model>& model);
 /// OpenVINO before 2026 adds a boolean mask of an attention to its scores as numbers. A mask of 0 and −∞ gives the same
 /// answers in each version (tried: 2024.6, 2025.2, 2026.1 and 2026.4).
 void replace_boolean_attention_masks(const std::shared_ptr<ov::Model>& model);
+
+/// The oldest OpenVINO that was tried and answers as 2026.4 does (docs/deploying.md): "2024.6". Versions before 2026
+/// answer something else if a model sorts, as Reformer's attention does.
+std::string minimum_version(const ov::Model& model);
 
 }  // namespace cachet::deploy

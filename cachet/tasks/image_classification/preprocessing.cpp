@@ -1,5 +1,6 @@
 #include "cachet/tasks/image_classification/preprocessing.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -16,16 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* interpolation_word(data::Interpolation interpolation) {
-  switch (interpolation) {
-    case data::Interpolation::bilinear:
-      return "bilinear";
-    case data::Interpolation::bicubic:
-      return "bicubic";
-    case data::Interpolation::lanczos:
-      return "lanczos";
-  }
-  throw std::logic_error("an interpolation without a word");
+std::string interpolation_word(data::Interpolation interpolation) {
+  return std::string(
+      std::ranges::find(data::kInterpolations, interpolation, &config::Choice<data::Interpolation>::value)->word);
 }
 
 Preprocessing of_saved(const fs::path& path) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -22,10 +21,6 @@ constexpr uint64_t kMostBytes = uint64_t{8} << 20;  // names of 22,000 classes t
 constexpr const char* kTable = "pretrained_cfg";
 constexpr const char* kNames = "label_names";
 constexpr const char* kRemedy = "; correct the file, or move the weights out of its folder";
-constexpr std::array<std::pair<std::string_view, data::Interpolation>, 3> kFilters{
-    {{"bilinear", data::Interpolation::bilinear},
-     {"bicubic", data::Interpolation::bicubic},
-     {"lanczos", data::Interpolation::lanczos}}};
 constexpr std::array kImageKeys{"mean", "std", "crop_pct", "crop_mode", "interpolation"};
 
 class TimmConfig {
@@ -81,11 +76,11 @@ Preprocessing TimmConfig::preprocessing(Preprocessing defaults, int64_t channels
     fail("crop_mode", "is " + io::in_quotes(*mode) +
                           ", which is not supported: images keep their proportions and the center is cropped");
   if (const auto filter = word("interpolation")) {
-    const auto* known = std::ranges::find(kFilters, *filter, &std::pair<std::string_view, data::Interpolation>::first);
-    if (known == kFilters.end())
+    const auto* known = std::ranges::find(data::kInterpolations, *filter, &config::Choice<data::Interpolation>::word);
+    if (known == data::kInterpolations.end())
       fail("interpolation",
            "is " + io::in_quotes(*filter) + ", which is not supported: bilinear, bicubic and lanczos are");
-    defaults.resize.interpolation = known->second;
+    defaults.resize.interpolation = known->value;
   }
   return defaults;
 }

@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "cachet/analysis/meta_model.h"
 #include "cachet/io/error.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/models/language/language_model.h"
 #include "cachet/models/language/translation_model.h"
 #include "cachet/models/vision/image_model.h"
 #include "cachet/models/vision/tokens_to_token.h"
-#include "cachet/nn/initialization.h"
 #include "cachet/nn/norm/unified_norm.h"
 #include "cachet/nn/positions.h"
 #include "cachet/tasks/weights/published_code.h"
@@ -82,11 +82,6 @@ ModelFacts facts_of(const models::Model& model, const io::TensorMap& weights) {
   return facts;
 }
 
-std::shared_ptr<models::Model> model_without_values(const models::ModelPlan& plan) {
-  const nn::WithoutInitialization no_values;
-  return plan.build();
-}
-
 // Their code saves what modules share under each name, where it has one, and knows no plug-ins: a part without a name
 // there would be read by nobody.
 io::TensorMap text_weights(const SavedModel& saved, io::NameSource source, const ModelFacts& facts) {
@@ -113,7 +108,7 @@ io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
   if (!has_mark(saved.weights, source))
     throw io::Error(saved.plan.name + " has no names in " + std::string(io::word(source)) +
                     "'s code; `--names cachet` writes our own");
-  const auto model = model_without_values(saved.plan);
+  const auto model = analysis::build_on_meta(saved.plan);
   const ModelFacts facts = facts_of(*model, saved.weights);
   const bool of_text = source == io::NameSource::transformer_xl || source == io::NameSource::fairseq;
   io::TensorMap tensors =
@@ -127,7 +122,7 @@ io::TensorMap export_weights(const SavedModel& saved, io::NameSource source) {
 
 io::NameSource usual_names(const models::ModelPlan& plan) {
   const bool looks_at_images = plan.input.kind == models::input_of(models::ImageShape()).kind;
-  if (!looks_at_images || not_computed_by(io::NameSource::timm, *model_without_values(plan)))
+  if (!looks_at_images || not_computed_by(io::NameSource::timm, *analysis::build_on_meta(plan)))
     return io::NameSource::cachet;
   return io::NameSource::timm;
 }
