@@ -55,7 +55,8 @@ BenchmarkPrecision precision_of(const std::string& word) {
 BenchArguments for_export(const std::string& name, const BenchArguments& arguments) {
   if (arguments.table) throw UsageError(name + " is an export, which is not trained; leave --table out");
   if (arguments.mode == "train") throw UsageError(name + " is an export, which is not trained");
-  if (!arguments.settings.empty()) throw UsageError(name + " is an export, whose model is what it is; leave --set out");
+  if (!arguments.settings.empty())
+    throw UsageError(name + " is an export, and its model cannot be changed; leave --set out");
   if (arguments.device != "auto" && arguments.device != "cpu")
     throw UsageError(name + " is an export, which the CPU runs; leave --device out");
   BenchArguments result = arguments;

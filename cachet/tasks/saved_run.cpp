@@ -125,7 +125,7 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
     saved.exported = runtime::read_export(path);
     if (std::ranges::any_of(settings, changes_model))
       throw std::invalid_argument(path.string() +
-                                  " is an export, whose model is what it is; leave model.* out of --set");
+                                  " is an export, and its model cannot be changed; leave model.* out of --set");
   }
   const bool is_folder = saved.exported || is_model_folder(path);
   if (is_folder) {

@@ -163,7 +163,7 @@ std::pair<at::Tensor, at::Tensor> padded(const std::vector<at::Tensor>& samples,
   return {at::cat(rows), at::cat(padding)};
 }
 
-// Three short texts and a long one, of whose queries all are looked at.
+// Three short texts and a long one. All of their queries are looked at.
 TEST(KernelUse, PaddingDoesNotCount) {
   constexpr int64_t kLongest = 150;
   const auto made = std::make_shared<OneFunction>(std::make_shared<nn::KernelAttention>(nn::KernelOptions{}, 2, 4));
@@ -223,10 +223,10 @@ TEST(KernelUse, PaddedQueriesDoNotCountOverOtherKeys) {
   EXPECT_TRUE(together.weights.allclose(alone.weights));
 }
 
-// A batch of equal keys and one of keys of which the first draws all, as short and long texts differ.
+// Samples with equal keys, and samples in which the first key draws all, as short and long texts differ.
 TEST(KernelUse, AllSamplesCountAndTheShownOneIsDrawn) {
   const auto made = std::make_shared<OneFunction>(std::make_shared<nn::SoftmaxAttention>(nn::SoftmaxOptions{}));
-  const int64_t length = 300;  // of which not all queries are looked at
+  const int64_t length = 300;  // too long for all queries to be looked at
   at::Tensor keys = at::zeros({8, 1, length, 1});
   keys.slice(0, 2).select(2, 0).fill_(200.0);
   const at::Tensor queries = at::ones({8, 1, length, 1});

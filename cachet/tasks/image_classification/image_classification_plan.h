@@ -40,7 +40,7 @@ struct ImageClassificationOptions {
 ImageClassificationOptions read_image_classification_options(const config::View& root,
                                                              data::DataRoot data_root = data::DataRoot::required);
 
-/// Whether the mean and the deviation would be computed from the training images: known ones need none of these.
+/// Whether the mean and the deviation would be computed from the training images: known ones need no images.
 bool takes_training_statistics(const ImageClassificationOptions& options);
 
 /// The shape of the images that a model was trained on; nothing if only the files tell it.
