@@ -80,6 +80,10 @@ TEST(MetaModel, LargeWeightsAndCachesTakeNoMemory) {
   };
   build("pvt_tiny", {"model.embed_dims=[16384, 16384, 16384, 16384]", "model.num_heads=[1, 1, 1, 1]"});
   build("retinanet_pvt_tiny_fpn", {"model.neck.out_channels=16384"});
+  build("retinanet_pvt_tiny_fpn", {"model.bbox_head.feat_channels=16384"});
+  build("mask_rcnn_pvt_tiny_fpn", {"model.rpn_head.feat_channels=16384"});
+  build("mask_rcnn_pvt_tiny_fpn", {"model.roi_head.bbox_head.fc_out_channels=65536"});
+  build("mask_rcnn_pvt_tiny_fpn", {"model.roi_head.mask_head.conv_out_channels=16384"});
   build("vit_tiny_patch16_224", {"model.cache.kind=grc", "model.cache.length=1000000"});
   build("vit_tiny_patch16_224", {"model.cache.kind=fifo", "model.cache.length=1000000"});
   EXPECT_LT(test::peak_memory() - before, uint64_t{1} << 30);

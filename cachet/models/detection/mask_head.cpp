@@ -36,7 +36,7 @@ MaskHead::MaskHead(const MaskHeadOptions& options, int64_t inputs) : Cloneable("
     nn::convolution_normal_(convolutions_.back()->conv->weight);
   }
   upsample_ = register_module("upsample", std::make_shared<nn::ModuleGroup>("ConvTranspose2d"));
-  upsample_weight_ = upsample_->register_parameter("weight", at::zeros({width, o.channels, 2, 2}));
+  upsample_weight_ = upsample_->register_parameter("weight", nn::zeros({width, o.channels, 2, 2}));
   upsample_bias_ = upsample_->register_parameter("bias", at::zeros({o.channels}));
   nn::convolution_normal_(upsample_weight_);
   logits_ = register_module("conv_logits", std::make_shared<Convolution>(ConvolutionOptions{o.channels, o.classes, 1}));
