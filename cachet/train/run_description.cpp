@@ -41,9 +41,16 @@ int64_t number_of(const io::JsonFields& json, const char* name) {
   return json.has(name) ? json.integer(name, 0, std::numeric_limits<int64_t>::max()) : 0;
 }
 
-/// By which rule multiply–accumulates were counted. The first rule, which wrote no number, had the feature maps of
-/// kernels among linear layers, and a Transformer-XL without its memory.
-constexpr int64_t kMacsRule = 2;
+/// The rule by which multiply–accumulates are counted now. The first rule, whose descriptions have no number, counted
+/// the feature maps of kernels among linear layers, and a Transformer-XL without its memory.
+constexpr int64_t kMacsRule = 2, kFirstMacsRule = 1;
+
+DescriptionJson macs_to_json(const RunDescription& description) {
+  if (!description.has_macs()) return {{"rule", kFirstMacsRule}};
+  return {{"linear_convolution", description.linear_convolution_macs},
+          {"attention", description.attention_macs},
+          {"rule", kMacsRule}};
+}
 
 /// An object of the description; an empty one where it is missing.
 io::JsonFields part_of(const io::JsonFields& json, const char* name) {
@@ -65,14 +72,9 @@ std::string to_json(const RunDescription& description) {
       {"task", description.task},
       {"words", {{"one", words.one}, {"many", words.many}, {"rate", words.rate}, {"held_out", words.held_out}}},
       {"model",
-       {{"name", description.model},
-        {"parameters", description.parameters},
-        {"macs",
-         {{"linear_convolution", description.linear_convolution_macs},
-          {"attention", description.attention_macs},
-          {"rule", kMacsRule}}}}},
+       {{"name", description.model}, {"parameters", description.parameters}, {"macs", macs_to_json(description)}}},
       {"metrics", std::move(metrics)}};
-  if (description.evaluated > 0)
+  if (description.evaluated > 0 || description.split_size > 0)
     json["evaluation"] = {{"samples", description.evaluated}, {"of", description.split_size}};
   return json.dump();
 }
@@ -89,7 +91,7 @@ std::optional<RunDescription> run_description_from_json(const std::string& text)
     description.parameters = number_of(model, "parameters");
     description.linear_convolution_macs = number_of(macs, "linear_convolution");
     description.attention_macs = number_of(macs, "attention");
-    if (macs.has("attention") && number_of(macs, "rule") != kMacsRule)
+    if ((macs.has("attention") || macs.has("rule")) && number_of(macs, "rule") != kMacsRule)
       description.linear_convolution_macs = description.attention_macs = RunDescription::kNoMacs;
     if (json.has("metrics"))
       for (const io::JsonFields& metric : json.objects("metrics"))

@@ -80,6 +80,14 @@ TEST(RunDescription, CountsOfAnotherRuleAreNotRead) {
   EXPECT_FALSE(earlier->has_macs());
   EXPECT_TRUE(run_description_from_json(to_json(whole_description()))->has_macs());
   EXPECT_EQ(earlier->parameters, whole_description().parameters);
+  // The description keeps this when it is written again.
+  EXPECT_EQ(run_description_from_json(to_json(*earlier)), earlier);
+}
+
+TEST(RunDescription, ASplitOfWhichNothingWasEvaluatedIsReadAsItWasWritten) {
+  RunDescription run = whole_description();
+  run.split_size = 64;
+  EXPECT_EQ(run_description_from_json(to_json(run)), run);
 }
 
 TEST(RunDescription, MissingFieldsHaveTheirDefaults) {
