@@ -25,6 +25,7 @@
 #include "cachet/tasks/exports/export_metadata.h"
 #include "cachet/tasks/exports/export_page.h"
 #include "cachet/tasks/exports/exported_model.h"
+#include "cachet/tasks/exports/padded_answers.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/environment.h"
@@ -113,6 +114,8 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
     return;
   }
   const deploy::PortableModel portable = deploy::make_portable(model);
+  auto* sequences = dynamic_cast<models::SequenceClassifier*>(model.get());
+  if (sequences != nullptr && portable.inputs.front().shape[1] >= 0) require_no_effect_of_padding(*sequences);
   manifest.inputs = portable.inputs;
   const deploy::ModelMetadata metadata = metadata_of(manifest);
   deploy::OpenVinoOptions options{.precision = manifest.precision};
