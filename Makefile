@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test peers robustness fuzz trial-times bench evidence install format check-format check-layers ci clean
+.PHONY: help setup build demo test peers export-matrix robustness fuzz trial-times bench evidence install format check-format check-layers ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -37,6 +37,10 @@ peers:  ## compare results with those of other codes, rewrite the table of docs/
 	cmake --preset release -DCACHET_BUILD_TESTS=ON -DCACHET_BUILD_BENCHMARKS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD) --parallel $(JOBS) --target peers
 	build/peers/bin/python tests/peers/run.py $(BUILD) $(if $(ONLY),--only '$(ONLY)',--page docs/peers.md)
+
+export-matrix: build-tests  ## compare exports of all models, plug-ins, engines and precisions with their runs (hours); ONLY=regex
+	CACHET_ROBUSTNESS=full CACHET_EXPORT_CASES='$(ONLY)' python3 tests/app/export_matrix_test.py $(BUILD)/cachet
+	CACHET_ROBUSTNESS=full python3 tests/app/tampered_exports_test.py $(BUILD)/cachet
 
 FUZZ_ALL_SECONDS := 475200  # processor time for all readers: 132 hours
 robustness: build-tests  ## run the robustness tests at their full size (days)

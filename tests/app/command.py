@@ -16,14 +16,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND = None  # set by main()
 
 
-def run(*words, cwd=None, timeout=300, address_space=None, stdin=""):
-    """Runs `cachet WORDS...` with this on standard input, with so many bytes of addresses if asked; returns the finished process with its text."""
+def run(*words, cwd=None, timeout=300, address_space=None, stdin="", variables=None):
+    """Runs `cachet WORDS...` with this on standard input; with so many bytes of addresses and with more variables of the environment, if
+    asked. Returns the finished process with its text."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
 
     return subprocess.run([COMMAND, *words], cwd=cwd, timeout=timeout, capture_output=True, text=True, input=stdin,
-                          preexec_fn=limit if address_space else None)
+                          env={**os.environ, **variables} if variables else None, preexec_fn=limit if address_space else None)
 
 
 def without_locale(**more):
