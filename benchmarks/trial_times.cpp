@@ -1,12 +1,14 @@
 // Whether a trial, by which `cachet bench` times a model, takes what a step of training takes: one of each in turns, at
 // desk size, for each family of models and for what carries a state from step to step. A run trains on made-up samples
-// of the recipe's own size; of each epoch its second half is timed, without the waiting for data. Prints CSV, and fails
-// if a median ratio lies further than a tenth from 1: trial_times RECIPES [--pairs N] [--only TEXT]
+// of a trial's size; of each epoch its second half is timed, without the waiting for data. Prints CSV. Fails if a
+// median ratio is further than a tenth from 1, or if the two do not multiply alike, because then their times say
+// nothing of each other: trial_times RECIPES [--pairs N] [--only TEXT]
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -14,6 +16,8 @@
 #include "benchmarks/csv.h"
 #include "benchmarks/pairs.h"
 #include "cachet/analysis/benchmark.h"
+#include "cachet/analysis/operator_calls.h"
+#include "cachet/analysis/operator_rules.h"
 #include "cachet/config/document.h"
 #include "cachet/tasks/recipe.h"
 #include "cachet/train/live_run.h"
@@ -25,12 +29,18 @@ namespace fs = std::filesystem;
 
 constexpr int kThreads = 1;
 constexpr double kMostDifference = 0.1;
+constexpr double kMostDifferenceOfMacs = 0.02;
 int least_pairs = 21;
 
 struct TimedCase {
   std::string name, recipe;  // "vision/fashion_mnist_plain"
   std::vector<std::string> settings{};
 };
+
+// A trial has sequences of the model's full length, and made-up sequences are shorter.
+const char* const kFullLength = "data.pad_to=max_length";
+// A trial has sentences of one token more than data.max_length, and made-up sentences have 24 at most.
+const char* const kMadeUpSentences = "data.max_length=23";
 
 const std::vector<TimedCase>& timed_cases() {
   static const std::vector<TimedCase> all{
@@ -45,9 +55,9 @@ const std::vector<TimedCase>& timed_cases() {
        "vision/cifar10_plain",
        {"model.name=swin_tiny_patch4_window7_224", "model.embed_dim=24", "model.depths=[2, 2, 2, 2]",
         "model.num_heads=[1, 2, 4, 8]", "model.window_size=4"}},
-      {"sequences, softmax", "lra/lra_short_text"},
-      {"sequences, 2×GLU", "lra/lra_short_text_2glu"},
-      {"pairs of sequences", "lra/lra_short_matching"},
+      {"sequences, softmax", "lra/lra_short_text", {kFullLength}},
+      {"sequences, 2×GLU", "lra/lra_short_text_2glu", {kFullLength}},
+      {"pairs of sequences", "lra/lra_short_matching", {kFullLength}},
       {"Transformer-XL, no memory", "language/wikitext2_plain"},
       {"Transformer-XL, memory 64", "language/wikitext2_transformer_xl"},
       {"Transformer-XL, memory 640", "language/wikitext2_transformer_xl", {"model.memory_length=640"}},
@@ -55,8 +65,8 @@ const std::vector<TimedCase>& timed_cases() {
       {"Transformer-XL, gated recurrent cache", "language/wikitext2_grc"},
       {"Transformer-XL, FIFO cache", "language/wikitext2_fifo"},
       {"causal transformer, 2×GLU", "language/wikitext2_kernel"},
-      {"translation", "translation/multi30k_de_en"},
-      {"translation, gated recurrent cache", "translation/multi30k_de_en_cached"},
+      {"translation", "translation/multi30k_de_en", {kMadeUpSentences}},
+      {"translation, gated recurrent cache", "translation/multi30k_de_en_cached", {kMadeUpSentences}},
       {"Mask R-CNN", "detection/shapes_mask_rcnn"},
       {"RetinaNet", "detection/shapes_retinanet"},
   };
@@ -78,9 +88,12 @@ class Run {
   explicit Run(const tasks::RecipePlan& plan)
       : task_(plan.build(tasks::Splits::made_up)), live_(*task_, plan.training) {}
 
+  void skip_first_half_of_epoch() {
+    while (live_.state.batch < live_.steps_per_epoch() / 2) live_.advance();
+  }
   /// Milliseconds of a step in the second half of an epoch.
   double step() {
-    while (live_.state.batch < live_.steps_per_epoch() / 2) live_.advance();
+    skip_first_half_of_epoch();
     train::TrainingStep::Result result;
     const double all = milliseconds_of([&] { result = live_.advance(); });
     samples_ = result.samples;
@@ -94,7 +107,18 @@ class Run {
   int64_t samples_ = 0;
 };
 
-/// Whether the ratio is near 1.
+int64_t macs_of(const std::function<void()>& step) {
+  int64_t macs = 0;
+  const analysis::OperatorCalls calls(analysis::NestedCalls::none, [&](const analysis::OperatorCall& call) {
+    if (call.rule == nullptr || call.outputs.empty()) return;
+    for (const analysis::Product& product : call.rule->products(call.operands, call.outputs.front()))
+      macs += product.macs;
+  });
+  step();
+  return macs;
+}
+
+/// Whether both multiply alike, and the ratio of their times is near 1.
 bool time_case(const fs::path& recipes, const TimedCase& timed) {
   at::manual_seed(1);
   const tasks::RecipePlan plan = plan_of(recipes, timed);
@@ -106,6 +130,12 @@ bool time_case(const fs::path& recipes, const TimedCase& timed) {
   options.batch = run.samples();
   const auto trial = analysis::trial_step(*model, options);
   for (int warm_up = 0; warm_up < 3; ++warm_up) trial();
+  run.skip_first_half_of_epoch();
+  const double macs = static_cast<double>(macs_of(trial)) / static_cast<double>(macs_of([&] { run.step(); }));
+  const bool comparable = std::abs(macs - 1) <= kMostDifferenceOfMacs;
+  if (!comparable)
+    std::cerr << timed.name << ": a trial has " << number(macs)
+              << " times the multiply-accumulates of a step of the run\n";
   std::vector<double> of_trial, of_run;
   for (int pair = 0; pair < least_pairs; ++pair) {
     const bool run_first = pair % 2 == 0;
@@ -118,7 +148,7 @@ bool time_case(const fs::path& recipes, const TimedCase& timed) {
   print_row({timed.name, std::to_string(options.batch), std::to_string(least_pairs), median(of_run), median(of_trial)},
             &ratio);
   if (!near) std::cerr << timed.name << ": the trial takes " << number(ratio.median) << " times as long as the run\n";
-  return near;
+  return near && comparable;
 }
 
 }  // namespace
