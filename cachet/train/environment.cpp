@@ -72,6 +72,7 @@ std::vector<EnvironmentEntry> entries(const Environment& environment) {
       {"threads", environment.threads},       {"hardware_threads", environment.hardware_threads},
       {kMemoryKey, environment.memory_bytes}};
   if (!environment.gpus.empty()) all.push_back({"gpus", environment.gpus});
+  if (environment.processes > 0) all.push_back({"processes", environment.processes});
   return all;
 }
 
@@ -88,8 +89,12 @@ bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice) {
 }
 
 std::string device_text(const Environment& environment, const DeviceChoice& choice) {
-  if (runs_on_gpu(environment, choice)) return environment.gpus;
-  return std::to_string(environment.threads) + (environment.threads == 1 ? " thread of " : " threads of ") +
+  const bool on_gpu = runs_on_gpu(environment, choice);
+  const std::string several = environment.processes > 1 ? std::to_string(environment.processes) +
+                                                              (on_gpu ? " processes with " : " processes, each with ")
+                                                        : "";
+  if (on_gpu) return several + environment.gpus;
+  return several + std::to_string(environment.threads) + (environment.threads == 1 ? " thread of " : " threads of ") +
          environment.processor;
 }
 

@@ -23,6 +23,7 @@ struct Environment {
   int threads = 0;
   int hardware_threads = 0;
   int64_t memory_bytes = 0;  // of the machine; 0 where the system does not tell
+  int64_t processes = 0;     // that train a run together, `threads` in each; 0 if no run is meant
 };
 
 Environment environment();
@@ -40,7 +41,8 @@ std::vector<EnvironmentEntry> entries(const Environment& environment);
 /// Whether a run with this `train.device` has a GPU here.
 bool runs_on_gpu(const Environment& environment, const DeviceChoice& choice);
 
-/// What a run with this `train.device` ran on: the GPUs, or "2 threads of AMD EPYC 9B14".
+/// What a run with this `train.device` ran on: the GPUs, or "2 threads of AMD EPYC 9B14". Of several processes: "2
+/// processes, each with 1 thread of AMD EPYC 9B14".
 std::string device_text(const Environment& environment, const DeviceChoice& choice);
 
 std::string to_json(const Environment& environment);  // one object, with a schema number

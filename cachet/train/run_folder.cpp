@@ -258,6 +258,13 @@ void RunFolder::describe(const RunDescription& description) {
   io::write_file_atomically(path_ / kRunName, to_json(run_));
 }
 
+void RunFolder::trained_by(int64_t processes) {
+  processes_ = processes;
+  Environment machine = train::environment();
+  machine.processes = processes;
+  io::write_file_atomically(environment(), train::to_json(machine));
+}
+
 std::string RunFolder::config_hash() const {
   RecipeValues values = run_.values;
   for (const auto& [key, value] : run_.first_places) values[key] = value;

@@ -77,6 +77,10 @@ class RunFolder {
   const std::optional<RunDescription>& description() const { return run_.description; }
   /// Keeps it in run.json. Throws io::Error.
   void describe(const RunDescription& description);
+  /// Keeps in environment.json how many processes train the run together from now on. Throws io::Error.
+  void trained_by(int64_t processes);
+  /// What trained_by() was told; 0 before that.
+  int64_t processes() const { return processes_; }
 
   bool knows_its_data() const { return !run_.data.empty(); }
   using KeptDigest = std::variant<data::DataDigest, std::string>;              // the latter of version 0.1.0
@@ -128,6 +132,7 @@ class RunFolder {
 
   std::filesystem::path path_;
   Identity run_;
+  int64_t processes_ = 0;
   std::vector<std::string> changes_;
   std::vector<std::string> untold_;  // which rules of an earlier version the run keeps
   struct Changes {

@@ -101,8 +101,8 @@ void add_facts(const RunDescription& run, const Status& status, const std::vecto
   add_deciding_facts(run, events, page);
   page.facts.push_back({"Parameters", report::format_count(static_cast<double>(run.parameters)), ""});
   if (run.linear_convolution_macs > 0)
-    page.facts.push_back({"MACs", report::format_count(static_cast<double>(run.linear_convolution_macs)),
-                          "linear and convolution, for one " + run.words.one + " in evaluation; attention " +
+    page.facts.push_back({"MACs (evaluation)", report::format_count(static_cast<double>(run.linear_convolution_macs)),
+                          "linear and convolution, for one " + run.words.one + "; attention " +
                               report::format_count(static_cast<double>(run.attention_macs))});
   page.facts.push_back({"Epoch", std::to_string(status.epoch) + " of " + std::to_string(status.epochs),
                         "step " + std::to_string(status.step) + " of " + std::to_string(status.total_steps)});
@@ -125,11 +125,19 @@ void add_machine_facts(const RunFolder& folder, const Environment& machine, cons
         {"Training time", report::format_duration(training_seconds(events)),
          "the run took " + report::format_duration(whole) +
              (evaluation > 0 ? ", " + report::format_duration(evaluation) + " of it in evaluations" : std::string())});
-  const bool on_gpu = runs_on_gpu(machine, device_of(folder.values()));
+  const bool on_gpu = runs_on_gpu(machine, device_of(folder.values())), several = machine.processes > 1;
+  const std::string processes = std::to_string(machine.processes) + " processes";
   const std::string threads = std::to_string(machine.threads) + (machine.threads == 1 ? " thread" : " threads");
-  std::string detail = on_gpu ? threads + " of " + machine.processor : machine.processor;
+  std::string value = threads, detail = machine.processor;
+  if (on_gpu) {
+    value = machine.gpus;
+    detail = (several ? processes + ", each with " : "") + threads + " of " + machine.processor;
+  } else if (several) {
+    value = processes;
+    detail = "each with " + threads + " of " + machine.processor;
+  }
   if (machine.memory_bytes > 0) detail += ", " + report::format_bytes(machine.memory_bytes) + " of memory";
-  page.facts.push_back({"Machine", on_gpu ? machine.gpus : threads, detail});
+  page.facts.push_back({"Machine", value, detail});
 }
 
 }  // namespace
@@ -142,7 +150,8 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
   page.status = status_of(status);
   page.status_detail = status.message;
   add_facts(run, status, events, page);
-  const Environment machine = environment();
+  Environment machine = environment();
+  machine.processes = folder.processes();
   add_machine_facts(folder, machine, events, page);
   add_metric_charts(run, events, page);
   add_machine_charts(run, events, page);

@@ -150,6 +150,7 @@ class Trainer::Loop {
     store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));
     log_.note("parameters with " + live_.training_step().group_summary());
     folder_.describe(run_);
+    folder_.trained_by(leader_.processes());
     wall_start_ = last_save_ = clock_seconds();
     seconds_before_ = live_.state.seconds;
     write_status({});

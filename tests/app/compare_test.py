@@ -1,6 +1,7 @@
 """Comparing runs, single ones and those of several seeds."""
 import csv
 import json
+import shutil
 import signal
 
 import command
@@ -81,6 +82,16 @@ class Compare(RunTest):
         first, second = (row["metrics"]["top-1"] for row in result["runs"][:2])
         self.assertAlmostEqual(result["groups"][0]["means"]["top-1"], (first + second) / 2)
         self.assertAlmostEqual(result["groups"][0]["deviations"]["top-1"], abs(first - second) / 2 ** 0.5)
+        alone = self.json_of("compare", "many/seed-0", "plain/seed-1", "run", "--json", cwd=self.folder)
+        self.assertEqual([row["name"] for row in alone["runs"]], ["many/seed-0", "plain/seed-1", "run"])
+        self.assertIn("plain/seed-1", self.cachet("compare", "many/seed-0", "plain/seed-1").stdout)
+        (self.folder / "sweep").mkdir()
+        shutil.copytree(self.folder / "plain", self.folder / "sweep/plain")
+        twice = self.json_of("compare", "plain", "sweep", "--json", cwd=self.folder)
+        place = self.folder.resolve().name
+        self.assertEqual([row["name"] for row in twice["groups"]], [f"{place}/plain (2 seeds)", "sweep/plain (2 seeds)"])
+        self.assertEqual([row["name"] for row in twice["runs"]],
+                         [f"{place}/plain/seed-0", f"{place}/plain/seed-1", "sweep/plain/seed-0", "sweep/plain/seed-1"])
         text = self.cachet("compare", "many", "plain", "-o", "page.html").stdout
         for part in ("many (2 seeds)", "than seeds explain", "Runs of several seeds", "plain/seed-1"):
             self.assertIn(part, text)

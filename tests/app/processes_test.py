@@ -59,6 +59,15 @@ class Processes(RunTest):
             self.assertAlmostEqual(one["metrics"][metric], two["metrics"][metric], delta=1e-3 * one["metrics"][metric])
         self.assertAlmostEqual(self.last("one")["metrics"]["loss"], self.last("two")["metrics"]["loss"], delta=1e-3)
         self.cachet("eval", "two")
+        self.assertEqual([json.loads((self.folder / run / "environment.json").read_text())["processes"] for run in ("two", "one")], [2, 1])
+        rows = self.json_of("compare", "two", "one", "--json", cwd=self.folder)["runs"]
+        self.assertEqual([row["processes"] for row in rows], [2, 1])
+        self.assertTrue(rows[0]["device"].startswith("2 processes, each with "), rows[0]["device"])
+        self.assertNotIn("processes", rows[1]["device"])
+        text = " ".join(self.cachet("compare", "two", "one").stdout.split())
+        self.assertIn("two was trained by 2 processes. Its rates and times are those of all together.", text)
+        self.assertNotIn("one was trained", text)
+        self.assertIn("each with 1 thread of", (self.folder / "two/report.html").read_text())
 
     def test_make_the_states_of_averaged_weights_together(self):
         same = ["--set", "model.dropout=0.0", "--set", "model.stochastic_depth=0.0", "--set", "optimizer.kind=sgd", "--set",

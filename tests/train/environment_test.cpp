@@ -61,6 +61,15 @@ TEST(Environment, TellsWhatARunRanOn) {
   EXPECT_EQ(device_text(machine, {DeviceChoice::Kind::cuda, 1}), "NVIDIA H200");
   machine.threads = 1;
   EXPECT_EQ(device_text(machine, {DeviceChoice::Kind::cpu}), "1 thread of AMD EPYC");
+  EXPECT_FALSE(nlohmann::json::parse(to_json(machine)).contains("processes")) << "of no run";
+  machine.processes = 1;
+  EXPECT_EQ(nlohmann::json::parse(to_json(machine))["processes"], 1);
+  EXPECT_EQ(device_text(machine, {DeviceChoice::Kind::cpu}), "1 thread of AMD EPYC");
+  machine.processes = 3;
+  EXPECT_EQ(nlohmann::json::parse(to_json(machine))["processes"], 3);
+  EXPECT_EQ(device_text(machine, {DeviceChoice::Kind::cpu}), "3 processes, each with 1 thread of AMD EPYC");
+  machine.gpus = "4 x NVIDIA H200";
+  EXPECT_EQ(device_text(machine, {DeviceChoice::Kind::automatic}), "3 processes with 4 x NVIDIA H200");
 }
 
 }  // namespace

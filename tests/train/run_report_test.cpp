@@ -41,11 +41,12 @@ std::vector<Event> tide_events(const std::vector<double>& errors) {
 }
 
 /// The page of such a run.
-std::string page_of(const RunDescription& run, const std::vector<Event>& events) {
+std::string page_of(const RunDescription& run, const std::vector<Event>& events, int64_t processes = 1) {
   const test::TemporaryDirectory folder;
   config::Document document = config::Document::from_text(test::kToyRecipe, "toy.toml");
   test::read_toy(document);
-  const RunFolder made = RunFolder::create(folder / "run", {"toy", test::kToyRecipe}, document, {});
+  RunFolder made = RunFolder::create(folder / "run", {"toy", test::kToyRecipe}, document, {});
+  made.trained_by(processes);
   Status status;
   status.step = 20;
   status.total_steps = 30;
@@ -64,6 +65,11 @@ TEST(RunReport, ShowsMetricsThatNoCodeKnows) {
   expect_parts(page, {"Surge error", "metres", "Warned in time", "Eddies", "Learning rate", "tide_net"});
   EXPECT_EQ(page.find("surge_stderr"), std::string::npos) << "a standard error is no curve";
   EXPECT_EQ(page.find("Surge_stderr"), std::string::npos);
+}
+
+TEST(RunReport, TellsHowManyProcessesTrained) {
+  expect_parts(page_of(tides(), tide_events({0.75}), /*processes=*/3), {"3 processes", "each with "});
+  EXPECT_EQ(page_of(tides(), tide_events({0.75})).find("each with "), std::string::npos);
 }
 
 TEST(RunReport, TellsWhatDecidesAndItsBest) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "cachet/tasks/runs/conditions.h"
 #include "cachet/tasks/runs/differences.h"
@@ -70,11 +71,12 @@ KeyValues recipe_of(const RunGroup& group, const std::vector<RunGroup>& groups) 
 
 std::string state_of(const RunRecord& run) { return run.status ? train::to_text(*run.status) : "–"; }
 
-/// "finished", "running at step 50 of 160", "2 of 3 over".
+/// "finished", "running at step 50 of 160", "2 of 3 over", "1 of 3 over, 2 failed".
 std::string state_of(const RunGroup& group) {
   if (!group.has_seeds()) return state_of(group.runs.front());
   const auto over = std::ranges::count_if(group.runs, &RunRecord::is_over);
-  return std::to_string(over) + " of " + std::to_string(group.runs.size() + group.missing.size()) + " over";
+  const std::string failed = group.failed() > 0 ? ", " + std::to_string(group.failed()) + " failed" : "";
+  return std::to_string(over) + " of " + std::to_string(group.runs.size() + group.missing.size()) + " over" + failed;
 }
 
 report::ComparedRun compared_run(const RunRecord& run, const std::vector<RunValue>& values) {
@@ -132,6 +134,16 @@ std::string not_a_number_sentence(const RunGroup& group) {
   return names.empty() ? "" : "The last " + metric + " is not a number in: " + names + ".";
 }
 
+/// By how many processes the runs of a group were trained, if any of them was by several.
+std::string processes_sentence(const RunGroup& group) {
+  std::set<int64_t> numbers;
+  for (const RunRecord& run : group.runs) numbers.insert(std::max<int64_t>(1, run.processes));
+  if (*numbers.rbegin() == 1) return "";
+  std::string text;
+  for (const int64_t number : numbers) text += (text.empty() ? "" : " or ") + std::to_string(number);
+  return group.title() + " was trained by " + text + " processes. Its rates and times are those of all together.";
+}
+
 Cell integer_cell(int64_t value) { return {std::to_string(value), static_cast<double>(value)}; }
 
 bool any_seeds(const std::vector<RunGroup>& groups) {
@@ -182,7 +194,7 @@ report::Table seeds_table(const std::vector<RunGroup>& groups) {
       std::vector<RunValue> values = run_values(run);
       std::erase_if(values, [](const RunValue& value) { return value.better == report::Better::neither; });
       rows.push_back(compared_run(run, values));
-      rows.back().ranked = rows.back().ranked && differing_conditions(group, groups).empty();
+      rows.back().ranked = rows.back().ranked && is_ranked(group, groups);
       table.rows.push_back({run.name, run.seed()});
     }
     for (const uint64_t seed : group.missing) {
@@ -223,6 +235,7 @@ std::string comparison_notes(const std::vector<RunGroup>& groups) {
   add(unknown_sentence(groups));
   add(other_times_sentence(groups));
   for (const RunGroup& group : groups) add(not_a_number_sentence(group));
+  for (const RunGroup& group : groups) add(processes_sentence(group));
   for (const std::string& sentence : unreadable_lines(groups)) add(sentence);
   return notes;
 }
@@ -257,6 +270,7 @@ report::Table published_table(const std::vector<RunGroup>& groups) {
     for (const RunRecord& run : group.runs) {
       std::vector<RunValue> values = run_values(run);
       rows.push_back({run.name, {}, metrics_of(values), {}});
+      for (size_t i = 0; i < values.size(); ++i) rows.back().metrics[i].name = values[i].name;  // for programs
       for (const RunValue& value : values)
         if (std::isfinite(value.spread)) rows.back().metrics.push_back({value.name + " stderr", {"", value.spread}});
       table.rows.push_back({run.name, run.recipe_name, run.seed(), run.commit, run.device, run.created,

@@ -1,6 +1,8 @@
 #include "cachet/tasks/runs/run_groups.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -44,12 +46,31 @@ bool takes(const RunGroup& group, const RunRecord& run) {
          std::ranges::none_of(group.runs, [&](const RunRecord& other) { return other.seed() == run.seed(); });
 }
 
-/// Two runs of one name are told apart by the folders that they lie in.
+/// The last `count` parts of a path: all if it has fewer.
+fs::path last_parts(const fs::path& path, std::ptrdiff_t count) {
+  const fs::path parts = path.relative_path();
+  fs::path last;
+  for (auto part =
+           std::next(parts.begin(), std::max<std::ptrdiff_t>(0, std::distance(parts.begin(), parts.end()) - count));
+       part != parts.end(); ++part)
+    last /= *part;
+  return last;
+}
+
+/// Runs of one name are told apart by the folders that they lie in, of which a name has as many as it takes.
 void name_apart(std::vector<RunRecord>& runs) {
-  std::map<std::string, int> counts;
-  for (const RunRecord& run : runs) ++counts[run.name];
-  for (RunRecord& run : runs)
-    if (counts[run.name] > 1) run.name = run.path.parent_path().filename().string() + "/" + run.name;
+  for (bool longer = true; longer;) {
+    longer = false;
+    std::map<std::string, int> counts;
+    for (const RunRecord& run : runs) ++counts[run.name];
+    for (RunRecord& run : runs) {
+      if (counts[run.name] == 1) continue;
+      const fs::path name = run.name;
+      const std::string more = last_parts(run.path, std::distance(name.begin(), name.end()) + 1).string();
+      longer |= more != run.name;
+      run.name = more;
+    }
+  }
 }
 
 /// The folder of seeds that all runs of a group lie in, if there is one.
@@ -63,8 +84,16 @@ fs::path common_folder(const RunGroup& group) {
 
 std::string name_of(const RunGroup& group) {
   if (!group.has_seeds()) return group.runs.front().name;
-  const fs::path folder = common_folder(group);
-  return folder.empty() ? group.runs.front().name : folder.filename().string();
+  const std::string& first = group.runs.front().name;
+  return common_folder(group).empty() ? first : fs::path(first).parent_path().string();
+}
+
+/// Two groups of one folder of seeds (their data are not the same, say) are called as their first runs are.
+void name_groups(std::vector<RunGroup>& groups) {
+  std::map<std::string, int> counts;
+  for (RunGroup& group : groups) ++counts[group.name = name_of(group)];
+  for (RunGroup& group : groups)
+    if (counts[group.name] > 1) group.name = group.runs.front().name;
 }
 
 /// Reads what command lines name.
@@ -101,11 +130,7 @@ class RunReader {
         continue;
       }
       begun = true;
-      attempt([&] {
-        RunRecord run = read_run(folder.run(seed));
-        run.name = (shared.filename() / run.name).string();
-        add(std::move(run));
-      });
+      attempt([&] { add(read_run(folder.run(seed))); });
     }
     if (!begun)
       throw std::runtime_error(path.string() + ": no run has begun yet; begin with: " + train::resume_command(path));
@@ -172,7 +197,7 @@ std::vector<RunGroup> grouped(std::vector<RunRecord> runs) {
       groups.back().runs.push_back(std::move(run));
     }
   }
-  for (RunGroup& group : groups) group.name = name_of(group);
+  name_groups(groups);
   return groups;
 }
 
@@ -190,8 +215,8 @@ ReadGroups read_groups(const std::vector<fs::path>& paths, const LookAtTestData&
     const auto found = reader.missing.find(common_folder(group));
     if (found == reader.missing.end()) continue;
     group.missing = found->second;
-    group.name = name_of(group);
   }
+  name_groups(groups);
   return {std::move(groups), std::move(reader.unreadable)};
 }
 

@@ -10,9 +10,16 @@
 #include "cachet/train/environment.h"
 #include "cachet/train/options.h"
 #include "cachet/train/run_status.h"
+#include "cachet/train/seed_folder.h"
 
 namespace cachet::tasks {
 namespace {
+
+/// The runs of a folder of seeds are called the same in all such folders, so that their names begin with the folder's.
+std::string name_of(const std::filesystem::path& run) {
+  const std::filesystem::path folder = run.parent_path();
+  return (train::SeedFolder::is_at(folder) ? folder.filename() / run.filename() : run.filename()).string();
+}
 
 /// Reads the commit and the machine of a run's training, if the file has them.
 void read_machine(const std::filesystem::path& file, RunRecord& run) {
@@ -25,6 +32,8 @@ void read_machine(const std::filesystem::path& file, RunRecord& run) {
   machine.processor = json.text("processor", json.text("cpu_capability", ""));
   machine.gpus = json.text("gpus", "");
   machine.threads = json.has("threads") ? static_cast<int>(json.integer("threads", 0, train::kMostThreads)) : 0;
+  run.processes = json.has("processes") ? json.count("processes") : 0;
+  machine.processes = run.processes;
   run.device = train::device_text(machine, train::device_of(run.recipe));
 }
 
@@ -65,7 +74,7 @@ RunRecord read_run(const std::filesystem::path& path) {
   const train::RunFolder folder = train::RunFolder::open(path);
   RunRecord run;
   run.path = std::filesystem::canonical(folder.path());
-  run.name = run.path.filename().string();
+  run.name = name_of(run.path);
   run.id = folder.id();
   run.recipe_name = folder.recipe_name();
   run.recipe = folder.values();

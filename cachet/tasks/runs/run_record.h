@@ -27,11 +27,12 @@ inline bool names_classes(const std::string& key) {
 struct RunRecord {
   std::filesystem::path path;          // canonical: "." and links have names then
   std::string id;                      // "1f0c…", whatever its folder is called
-  std::string name;                    // as tables call it: "20261121-demo"
+  std::string name;                    // as tables call it: "20261121-demo", "my-seeds/seed-0"
   std::string recipe_name;             // of the recipe's file; empty where the folder does not tell
   train::RecipeValues recipe;          // every resolved value
   std::set<std::string> default_keys;  // of those that nobody wrote
   std::string commit, device;          // of the program that trained it last; "2 threads of AMD EPYC 9B14"
+  int64_t processes = 0;               // that trained it together, last; 0 if the folder does not tell
   std::string created;                 // 2026-11-21T20:43:45Z
   std::optional<train::Status> status;
   std::vector<train::Event> events;

@@ -313,7 +313,14 @@ TEST(Comparison, LeavesGroupsWithFailedSeedsOutOfWhatIsBest) {
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[1].title(), "b0 (1 of 3 seeds)");
   EXPECT_EQ(groups[1].failed(), 2U);
-  EXPECT_EQ(report::results_table(compared(groups)).unranked, (std::set<size_t>{1}));
+  const report::Table results = report::results_table(compared(groups));
+  EXPECT_EQ(results.unranked, (std::set<size_t>{1}));
+  EXPECT_EQ(results.rows[0][1].text, "3 of 3 over");
+  EXPECT_EQ(results.rows[1][1].text, "1 of 3 over, 2 failed");
+  const report::Table seeds = seeds_table(groups);
+  EXPECT_EQ(seeds.unranked, (std::set<size_t>{3, 4, 5})) << "nor is the seed that is over, as the group";
+  EXPECT_EQ(report::text_table(seeds).find("*"), std::string::npos) << report::text_table(seeds);
+  EXPECT_EQ(seeds.rows[4][2].text, "not finite at step 10 of 30");
   const std::string notes = comparison_notes(groups);
   EXPECT_NE(notes.find("b0 (1 of 3 seeds) is left out of tests and of what is best, because 2 of its 3 seeds failed."),
             std::string::npos)

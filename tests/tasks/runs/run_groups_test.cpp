@@ -63,6 +63,22 @@ TEST(RunGroups, TellRunsOfOneNameApart) {
   EXPECT_EQ(groups[1].name, "old/a");
 }
 
+TEST(RunGroups, AreNamedByAsManyFoldersAsItTakes) {
+  const auto run_at = [](const std::string& path, const std::string& name, const char* model) {
+    RunRecord run = test::made_up_record(name, "0", {0.5});
+    run.path = path;
+    run.recipe["model.name"] = model;
+    return run;
+  };
+  const auto groups = grouped(
+      {run_at("/x/one/narrow/seed-0", "narrow/seed-0", "1"), run_at("/x/two/narrow/seed-0", "narrow/seed-0", "2"),
+       run_at("/x/two/wide/seed-0", "wide/seed-0", "3"), run_at("/y/two/narrow/seed-0", "narrow/seed-0", "4")});
+  std::vector<std::string> names;
+  for (const RunGroup& group : groups) names.push_back(group.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"one/narrow/seed-0", "x/two/narrow/seed-0", "wide/seed-0",
+                                             "y/two/narrow/seed-0"}));
+}
+
 TEST(RunGroups, CountTheRunsThatAreOver) {
   const auto names = [](const RunGroup& group) {
     std::string all;
