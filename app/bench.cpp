@@ -161,13 +161,11 @@ std::string row_text(const BenchRow& row) {
   return what + report::format_number(row["median_ms"].get<double>()) + " ms";
 }
 
-// One measurement is an object of its own; several are the list `results`.
+// The list `results`; one measurement alone has its fields in the object, too.
 nlohmann::ordered_json to_json(const std::vector<BenchRow>& rows) {
   nlohmann::ordered_json json{{"schema", kSchema}};
-  if (rows.size() == 1)
-    json.update(rows.front());
-  else
-    json["results"] = rows;
+  if (rows.size() == 1) json.update(rows.front());
+  json["results"] = rows;
   return json;
 }
 

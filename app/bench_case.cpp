@@ -3,13 +3,14 @@
 #include <ATen/Parallel.h>
 #include <signal.h>
 
+#include <filesystem>
 #include <iostream>
 
 #include "app/command.h"
 #include "app/described_model.h"
 #include "app/device_argument.h"
 #include "app/subprocess.h"
-#include "cachet/analysis/live_memory.h"
+#include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
@@ -89,6 +90,17 @@ bool is_run_by_libtorch(const std::string& model) {
   return !runtime::is_export(model) || runtime::read_export_manifest(model).engine == runtime::EngineKind::torch;
 }
 
+/// Bytes of the parameters and buffers in the file of an export, in the precision that the session runs them in.
+int64_t stored_weight_bytes(const std::filesystem::path& folder) {
+  const runtime::ExportManifest manifest = runtime::read_export_manifest(folder);
+  const int64_t bytes_each = manifest.precision == runtime::Precision::bfloat16 ? 2 : 4;
+  int64_t bytes = 0;
+  for (const auto& [name, tensor] :
+       io::read_safetensors(folder / std::string(runtime::model_file(manifest.engine))).tensors)
+    bytes += tensor.numel() * (tensor.is_floating_point() ? bytes_each : static_cast<int64_t>(tensor.element_size()));
+  return bytes;
+}
+
 BenchRow case_fields(const BenchCase& bench) {
   const auto& o = bench.options;
   return {{"model", bench.model.name},
@@ -149,15 +161,11 @@ BenchRow error_row(const BenchCase& bench, const std::string& error) {
 BenchRow measure_here(BenchCase bench) {
   while (true) {
     try {
-      std::shared_ptr<models::Model> model;
-      int64_t loaded_bytes = 0;
-      {
-        const analysis::LiveMemory memory;
-        model = build(bench);
-        loaded_bytes = memory.live_bytes();
-      }
+      const std::shared_ptr<models::Model> model = build(bench);
       analysis::BenchmarkResult result = analysis::benchmark(*model, bench.options);
-      if (runtime::is_export(bench.model.name)) result.weight_bytes = loaded_bytes;  // whose model shows no parameters
+      // A session shows no parameters, and LibTorch's has them laid out and padded for its products.
+      if (result.weight_bytes == 0 && runtime::is_export(bench.model.name) && is_run_by_libtorch(bench.model.name))
+        result.weight_bytes = stored_weight_bytes(bench.model.name);
       return bench_row(bench, result);
     } catch (const std::exception& error) {
       if (!analysis::is_out_of_memory()) return error_row(bench, train::error_message(error));
@@ -177,8 +185,8 @@ BenchRow measure_apart(BenchCase bench) {
     BenchRow row = BenchRow::parse(child.output, nullptr, /*allow_exceptions=*/false);
     if (row.is_discarded() || !row.is_object()) return error_row(bench, last_line(child.errors));
     if (!row.contains("error")) std::cerr << child.errors;  // which batches did not fit
-    row.erase("schema");
-    return row;
+    if (!row.contains("results") || row["results"].size() != 1) return error_row(bench, last_line(child.errors));
+    return row["results"].front();
   }
 }
 

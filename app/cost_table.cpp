@@ -85,8 +85,8 @@ void show_cost_table(const std::vector<CostRow>& rows, const CostTableForm& form
   report::Table table;
   table.columns = {{"model"},
                    {"parameters", Alignment::right},
-                   {"linear + conv MACs", Alignment::right},
-                   {"attention MACs", Alignment::right},
+                   {"linear + conv MACs (training)", Alignment::right},
+                   {"attention MACs (training)", Alignment::right},
                    {"weights", Alignment::right},
                    {"inference, samples/s", Alignment::right},
                    {"compared with the first", Alignment::right},

@@ -116,8 +116,8 @@ report::ComparedRun linear_run(const baselines::LogisticRegression& linear) {
   top1.spread = linear.top1_stderr;
   run.metrics = {tasks::shown(top1),
                  {"parameters", {report::format_count(parameters), parameters}},
-                 {"MACs", {report::format_count(macs), macs}},
-                 {"attention MACs", {"0", 0}}};
+                 {"MACs (evaluation)", {report::format_count(macs), macs}},
+                 {"attention MACs (evaluation)", {"0", 0}}};
   return run;
 }
 

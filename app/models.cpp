@@ -28,8 +28,8 @@ void print_table(const std::vector<Listed>& list, bool wide) {
   report::Table table;
   table.columns = {{"model"},
                    {"parameters", Alignment::right},
-                   {"linear + conv MACs", Alignment::right},
-                   {"attention MACs", Alignment::right},
+                   {"linear + conv MACs (training)", Alignment::right},
+                   {"attention MACs (training)", Alignment::right},
                    {"input", Alignment::right}};
   for (const auto& [plan, summary] : list)
     table.rows.push_back({plan.name, report::format_count(static_cast<double>(summary.parameters)),

@@ -40,7 +40,7 @@ void print_published(const std::vector<CountedRow>& rows, bool wide) {
                    {"cache ratio", Alignment::right},
                    {"parameters, M", Alignment::right},
                    {"published", Alignment::right},
-                   {"MACs, G", Alignment::right},
+                   {"MACs (training), G", Alignment::right},
                    {"published code", Alignment::right},
                    {"paper", Alignment::right}};
   for (const auto& [published, summary] : rows)

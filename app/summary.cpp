@@ -46,15 +46,19 @@ double kernel_share(const analysis::ModelSummary& summary) {
   return static_cast<double>(summary.kernel_parameters) / static_cast<double>(summary.block_parameters);
 }
 
-void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& summary, bool wide) {
+/// What is counted: "training".
+std::string word(analysis::Pass pass) { return pass == analysis::Pass::training ? "training" : "evaluation"; }
+
+void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& summary, analysis::Pass pass, bool wide) {
   using report::Alignment;
+  const std::string counted = " (" + word(pass) + ")";
   report::Table table;
   table.columns = {{"layer"},
                    {"kind"},
                    {"output"},
                    {"parameters", Alignment::right},
-                   {"linear + conv MACs", Alignment::right},
-                   {"attention MACs", Alignment::right}};
+                   {"linear + conv MACs" + counted, Alignment::right},
+                   {"attention MACs" + counted, Alignment::right}};
   table.columns[2].importance = -1;  // shapes
   for (const auto& layer : summary.layers)
     table.rows.push_back(row(layer.path.empty() ? "(model)" : layer.path, layer.kind, shape_text(layer.output_shape),
@@ -68,7 +72,7 @@ void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& su
               << " of what the blocks have besides\n";
 }
 
-nlohmann::ordered_json to_json(const std::string& name, const analysis::ModelSummary& summary) {
+nlohmann::ordered_json to_json(const std::string& name, const analysis::ModelSummary& summary, analysis::Pass pass) {
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   for (const auto& layer : summary.layers)
     layers.push_back({{"path", layer.path},
@@ -82,6 +86,7 @@ nlohmann::ordered_json to_json(const std::string& name, const analysis::ModelSum
           {"kernel_parameters", summary.kernel_parameters},
           {"block_parameters", summary.block_parameters},
           {"macs", macs_json(summary.macs)},
+          {"pass", word(pass)},
           {"layers", layers}};
 }
 
@@ -98,9 +103,9 @@ int run_summary(const SummaryArguments& arguments) {
   const auto pass = arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
   const auto summary = analysis::summarize(plan, pass, arguments.depth);
   if (arguments.json)
-    print_json(to_json(plan.name, summary));
+    print_json(to_json(plan.name, summary, pass));
   else
-    print_table(plan, summary, arguments.wide);
+    print_table(plan, summary, pass, arguments.wide);
   return kDone;
 }
 

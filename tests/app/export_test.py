@@ -18,6 +18,15 @@ def engines():
     return ("torch",) if version == "not built in" else ("torch", "openvino", "onnx")
 
 
+def weight_bytes(export):
+    """Of the float32 tensors in the model file of an export for LibTorch, which has no others."""
+    data = (export / "model.safetensors").read_bytes()
+    length, = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + length])
+    assert {each["dtype"] for name, each in header.items() if name != "__metadata__"} == {"F32"}
+    return len(data) - 8 - length
+
+
 class Export(RunTest):
     def setUp(self):
         super().setUp()
@@ -73,7 +82,7 @@ class Export(RunTest):
                 self.assertEqual((row["mode"], row["precision"], row["batch"]), ("infer", "fp32", 3))
                 if engine == "torch":
                     self.assertGreater(row["activation_bytes"], 0)
-                    self.assertGreater(row["weight_bytes"], 0)
+                    self.assertEqual(row["weight_bytes"], weight_bytes(self.folder / engine), "without the padding of its session")
                 else:
                     for memory in ("activation_bytes", "weight_bytes", "memory_bytes"):
                         self.assertIsNone(row[memory], "LibTorch does not see what this engine takes")
@@ -89,6 +98,9 @@ class Export(RunTest):
                 report = self.json_of("export", "run", "-o", "narrow-" + engine, "--engine", engine, "--precision",
                                       "bf16", "--json", cwd=self.folder)
                 self.assertLess(report["largest_difference"], 2e-2)
+                if engine == "torch":
+                    row = self.json_of("bench", "narrow-torch", "--seconds", "0.001", "--json", cwd=self.folder)
+                    self.assertEqual(2 * row["weight_bytes"], weight_bytes(self.folder / "narrow-torch"))
                 self.assertIn("top1", self.metrics("narrow-" + engine))
 
     def test_eight_bits(self):

@@ -10,7 +10,7 @@ class Summary(command.CommandTest):
     def test_keys_and_totals(self):
         summary = self.json_of("summary", "vit_tiny_patch16_224", "--json")
         self.assertEqual(list(summary), ["schema", "model", "parameters", "kernel_parameters", "block_parameters", "macs",
-                                         "layers"])
+                                         "pass", "layers"])
         self.assertEqual((summary["schema"], summary["model"]), (1, "vit_tiny_patch16_224"))
         self.assertEqual(summary["parameters"], 5_717_416)
         for layer in summary["layers"]:
@@ -27,6 +27,17 @@ class Summary(command.CommandTest):
         self.assertGreater(cached["parameters"], plain["parameters"])
         frozen = self.json_of(*words, "--set", "model.cache.kind=grc", "--set", "model.cache.ratio=0.25", "--inference")
         self.assertLess(frozen["macs"]["linear_convolution"], cached["macs"]["linear_convolution"])
+        self.assertEqual([plain["pass"], frozen["pass"]], ["training", "evaluation"])
+
+    def test_headings_say_what_is_counted(self):
+        words = ["vit_tiny_patch16_224", "--set", "model.depth=1"]
+        for command_line, counted in ((["summary", *words], "training"), (["summary", *words, "--inference"], "evaluation"),
+                                      (["models", "vit_tiny*"], "training"),
+                                      (["bench", *SMALL[:4], "vit_tiny_patch16_224", "--table", "--seconds", "0.001"], "training")):
+            with self.subTest(command_line):
+                head = " ".join(self.succeed(*command_line).stdout.split())
+                for kind in ("linear + conv MACs", "attention MACs"):
+                    self.assertIn(f"{kind} ({counted})", head)
 
     def test_the_models_of_recipes(self):
         words = ["summary", "lra_text_2glu", "--json", "--depth", "0"]
@@ -67,7 +78,8 @@ class Bench(command.CommandTest):
             for precision in ("fp32", "bf16"):
                 row = self.json_of("bench", "vit_tiny_patch16_224", "--mode", mode, "--precision", precision, "--batch",
                                    "2", "--threads", "1", "--json", *SMALL)
-                self.assertEqual(list(row), BENCH_KEYS)
+                self.assertEqual(list(row), [*BENCH_KEYS, "results"])
+                self.assertEqual(row["results"], [{key: row[key] for key in BENCH_KEYS[1:]}])
                 self.assertEqual([row[key] for key in BENCH_KEYS[:6]],
                                  [1, "vit_tiny_patch16_224", mode, precision, 2, 1])
                 lower, upper = row["quartiles_ms"]
@@ -115,7 +127,7 @@ class Bench(command.CommandTest):
         done = command.run(*self.HEAVY, "--set", "model.image_size=2048", "--batch", "1024", address_space=4 << 30)
         self.assertEqual(done.returncode, 0, done.stderr)
         row = command.json.loads(done.stdout)
-        self.assertEqual(list(row), BENCH_KEYS)
+        self.assertEqual(list(row), [*BENCH_KEYS, "results"])
         self.assertIn("a batch of 1024 does not fit for vit_tiny_patch16_224; taking 512\n", done.stderr)
         self.assertLess(row["batch"], 128)
         self.assertIn(f"taking {row['batch']}\n", done.stderr)
@@ -124,7 +136,8 @@ class Bench(command.CommandTest):
         done = command.run(*self.HEAVY, "--set", "model.image_size=16384", "--batch", "2", address_space=3 << 30)
         self.assertEqual(done.returncode, 1)
         row = command.json.loads(done.stdout)
-        self.assertEqual(list(row), BENCH_KEYS[:7] + ["error"])
+        self.assertEqual(list(row), BENCH_KEYS[:7] + ["error", "results"])
+        self.assertEqual([list(each) for each in row["results"]], [BENCH_KEYS[1:7] + ["error"]])
         self.assertEqual(row["batch"], 1)
         self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
 

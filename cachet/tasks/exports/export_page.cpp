@@ -85,7 +85,8 @@ report::Table layers(const ExportReport& report) {
   report::Table table;
   table.title = "Layers, and what they multiply for a sample";
   const auto right = report::Alignment::right;
-  table.columns = {{"layer"}, {"kind"}, {"parameters", right}, {"now", right}, {"MACs", right}, {"now", right}};
+  table.columns = {{"layer"},     {"kind"}, {"parameters", right}, {"now", right}, {"MACs (evaluation)", right},
+                   {"now", right}};
   const auto count = [](int64_t number) { return report::format_count(static_cast<double>(number)); };
   const auto macs = [](const analysis::LayerSummary& layer) {
     return layer.macs.linear_convolution + layer.macs.attention;

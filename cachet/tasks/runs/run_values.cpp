@@ -123,10 +123,14 @@ std::vector<RunValue> run_values(const RunRecord& run) {
   const auto count = [&](const std::string& name, int64_t value) {
     values.push_back({name, static_cast<double>(value), ValueForm::count});
   };
+  const auto macs = [&](const std::string& name, int64_t value) {
+    count(name, value);
+    values.back().heading = name + " (evaluation)";
+  };
   count("parameters", run.description.parameters);
   if (run.description.has_macs()) {
-    count("MACs", run.description.linear_convolution_macs);
-    count("attention MACs", run.description.attention_macs);
+    macs("MACs", run.description.linear_convolution_macs);
+    macs("attention MACs", run.description.attention_macs);
   }
   add_speed(run, values);
   add_unified_norm(run.events, values);
@@ -170,7 +174,7 @@ report::Metric shown(const RunValue& value) {
     text += report::uncertainty_text(value.value, value.spread, value.samples,
                                      [&](double number) { return report::format_value(value.form, number, 2); });
   text += value.suffix;
-  return {value.name, {text, value.value}, value.better};
+  return {value.heading.empty() ? value.name : value.heading, {text, value.value}, value.better};
 }
 
 }  // namespace cachet::tasks

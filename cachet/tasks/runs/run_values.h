@@ -24,6 +24,7 @@ struct RunValue {
   int64_t samples = 0;     // of a share whose spread is a standard error: how many it was measured on, 0 if not known
   bool decides = false;    // whether it is what its runs were to reach
   bool condition = false;  // MetricDescription::condition
+  std::string heading{};   // of its column in tables for people, if that is not the name: "MACs (evaluation)"
 };
 
 /// A metric as its task described it.
