@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "cachet/analysis/meta_model.h"
 #include "cachet/analysis/product_trace.h"
+#include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/kernel_attention.h"
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/norm/norm.h"
@@ -35,48 +37,73 @@ std::string ancestor(const std::string& path, int64_t depth) {
   return path.substr(0, end);
 }
 
+// Shapes of what modules give, from what operators gave on their behalf, in order.
+class OutputShapes {
+ public:
+  explicit OutputShapes(const torch::nn::Module& model) {
+    for (const auto& item : model.named_modules("", /*include_self=*/true)) {
+      if (dynamic_cast<const nn::Attention*>(item.value().get())) attentions_.insert(item.key());
+      if (!item.value()->children().empty()) holders_.insert(item.key());
+    }
+  }
+
+  void add(const std::string& path, const std::vector<int64_t>& shape) {
+    if (path != last_path_) had_their_turn_.insert(std::exchange(last_path_, path));
+    if (shape.empty()) return;
+    if (holders_.contains(path) || !had_their_turn_.contains(path) || !shapes_.contains(path)) shapes_[path] = shape;
+    for (std::string inner = path; !inner.empty();) {
+      const size_t point = inner.rfind('.');
+      inner.resize(point == std::string::npos ? 0 : point);
+      shapes_[inner] = shape;
+    }
+  }
+
+  std::vector<int64_t> of(const std::string& path) const {
+    const auto found = shapes_.find(path);
+    if (found == shapes_.end()) return {};
+    std::vector<int64_t> shape = found->second;  // tokens of an attention: (B, L, C), or (B, L, heads, C / heads)
+    if (shape.size() == 4 && attentions_.contains(path)) shape = {shape[0], shape[1], shape[2] * shape[3]};
+    return shape;
+  }
+
+ private:
+  std::unordered_set<std::string> attentions_, holders_, had_their_turn_;
+  std::unordered_map<std::string, std::vector<int64_t>> shapes_;
+  std::string last_path_;
+};
+
 // The rows under way, in the order in which they were first asked for.
 class Rows {
  public:
-  Rows(torch::nn::Module& model, int64_t depth) : depth_(depth) {
+  Rows(torch::nn::Module& model, int64_t depth) : depth_(depth), shapes_(model) {
     for (const auto& item : model.named_modules("", /*include_self=*/true))
       kinds_.emplace(item.key(), kind_of(*item.value()));
   }
 
   void add(const OperatorUse& use) {
-    Row& row = row_of(use.path);
-    row.summary.macs += use.macs;
-    // A module's own last result, or else that of what lies inside it.
-    const bool own = use.path == row.summary.path;
-    if (!own && row.has_own_shape) return;
-    row.summary.output_shape = use.output_shape;
-    row.has_own_shape = own;
+    row_of(use.path).macs += use.macs;
+    shapes_.add(use.path, use.output_shape);
   }
-  void add_parameters(const std::string& path, int64_t count) { row_of(path).summary.parameters += count; }
+  void add_parameters(const std::string& path, int64_t count) { row_of(path).parameters += count; }
 
   std::vector<LayerSummary> finish() && {
-    std::vector<LayerSummary> layers;
-    for (Row& row : rows_) layers.push_back(std::move(row.summary));
-    return layers;
+    for (LayerSummary& row : rows_) row.output_shape = shapes_.of(row.path);
+    return std::move(rows_);
   }
 
  private:
-  struct Row {
-    LayerSummary summary;
-    bool has_own_shape = false;
-  };
-
-  Row& row_of(const std::string& path) {
+  LayerSummary& row_of(const std::string& path) {
     const std::string name = ancestor(path, depth_);
     const auto [found, added] = index_.emplace(name, rows_.size());
-    if (added) rows_.push_back({{name, kinds_.at(name), {}, 0, {}}});
+    if (added) rows_.push_back({name, kinds_.at(name), {}, 0, {}});
     return rows_[found->second];
   }
 
   int64_t depth_;
+  OutputShapes shapes_;
   std::unordered_map<std::string, std::string> kinds_;
   std::unordered_map<std::string, size_t> index_;
-  std::vector<Row> rows_;
+  std::vector<LayerSummary> rows_;
 };
 
 int64_t parameters_of(const torch::OrderedDict<std::string, std::shared_ptr<torch::nn::Module>>::Item& item) {

@@ -16,9 +16,12 @@ namespace cachet::analysis {
 
 /// What one module adds by itself: the modules inside it have rows of their own.
 struct LayerSummary {
-  std::string path;                   // "blocks.0.attn.qkv"; "" for the model itself
-  std::string kind;                   // "Linear"
-  std::vector<int64_t> output_shape;  // of what it computed last; empty where it computed nothing
+  std::string path;  // "blocks.0.attn.qkv"; "" for the model itself
+  std::string kind;  // "Linear"
+  // Of what it gives, as far as operators tell: of a module that holds others, what it or one of them computed last; of
+  // an attention with its heads joined; of another module, what it computed when it was first called, because its
+  // weights may serve another layer, too. Empty if it computed nothing.
+  std::vector<int64_t> output_shape;
   int64_t parameters = 0;
   Products macs;
 };

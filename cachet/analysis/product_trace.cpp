@@ -4,6 +4,7 @@
 #include <optional>
 #include <ranges>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "cachet/analysis/operator_calls.h"
@@ -26,17 +27,23 @@ struct ProductTrace::Recorder {
 
   struct Owner {
     std::string path;
-    bool attends;           // what is multiplied with it is a part of attention
-    std::string attention;  // path of the innermost attention that has it; empty outside of attention
+    std::string attention;   // path of the innermost attention that has it; empty outside of attention
+    bool attends;            // what is multiplied with it is a part of attention
+    bool is_weight;          // a parameter, no buffer
+    bool is_shared = false;  // with another module: a call may be on behalf of either
   };
 
   void note(const OperatorCall& call);
   const Owner* owner(const at::Tensor& tensor) const;
+  /// Whether all that an operator reads is of one module, weights among it: it gives another form of them (the rows of
+  /// a table that an index names, two weights joined), which is no output of the module.
+  bool reads_weights_alone(const std::vector<at::Tensor>& operands) const;
 
   // By storage, which views share.
   std::unordered_map<const c10::StorageImpl*, Owner> owners;
   std::vector<std::pair<std::shared_ptr<torch::nn::Module>, nn::Observable::Heard>> heard_before;
   std::string attention_path, last_path;
+  std::unordered_set<std::string> had_their_turn;  // paths that were the last one once
   std::vector<OperatorUse> uses;
   std::optional<OperatorCalls> calls;
 };
@@ -49,10 +56,11 @@ ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
     const auto around = std::find_if(attentions.rbegin(), attentions.rend(),
                                      [&](const std::string& path) { return lies_in(item.key(), path); });
     const std::string attention = around == attentions.rend() ? "" : *around;
-    const auto own = [&](const torch::Tensor& tensor, bool attends) {
+    const auto own = [&](const torch::Tensor& tensor, bool attends, bool is_weight) {
       if (!tensor.defined()) return;
       const auto [known, is_new] =
-          owners.emplace(tensor.storage().unsafeGetStorageImpl(), Owner{item.key(), attends, attention});
+          owners.emplace(tensor.storage().unsafeGetStorageImpl(), Owner{item.key(), attention, attends, is_weight});
+      known->second.is_shared |= !is_new;
       // A tensor that several attentions share does not tell whose turn it is.
       if (!is_new && known->second.attention != attention) known->second.attention.clear();
     };
@@ -61,8 +69,9 @@ ProductTrace::Recorder::Recorder(torch::nn::Module& root) {
     const bool in_function =
         std::ranges::any_of(functions, [&](const auto& path) { return lies_in(item.key(), path); });
     const bool has_features = in_function || is_attention;
-    for (const auto& parameter : item.value()->parameters(/*recurse=*/false)) own(parameter, in_function);
-    for (const auto& buffer : item.value()->buffers(/*recurse=*/false)) own(buffer, has_features);
+    for (const auto& parameter : item.value()->parameters(/*recurse=*/false))
+      own(parameter, in_function, /*is_weight=*/true);
+    for (const auto& buffer : item.value()->buffers(/*recurse=*/false)) own(buffer, has_features, /*is_weight=*/false);
     // Attention functions alone: other modules may compute what they tell, which is none of our business.
     if (function) {
       const auto hear = [this](const std::string& path, nn::Signal, const at::Tensor&) { attention_path = path; };
@@ -85,12 +94,32 @@ const ProductTrace::Recorder::Owner* ProductTrace::Recorder::owner(const at::Ten
   return found == owners.end() ? nullptr : &found->second;
 }
 
+bool ProductTrace::Recorder::reads_weights_alone(const std::vector<at::Tensor>& operands) const {
+  const std::string* path = nullptr;
+  bool has_weight = false;
+  for (const at::Tensor& tensor : operands) {
+    if (!tensor.defined()) continue;
+    const Owner* found = owner(tensor);
+    if (!found || (path && *path != found->path)) return false;
+    path = &found->path;
+    has_weight |= found->is_weight;
+  }
+  return has_weight;
+}
+
 void ProductTrace::Recorder::note(const OperatorCall& call) {
   if (call.outputs.empty()) return;
   const at::Tensor& output = call.outputs.front();
+  std::vector<int64_t> shape = output.sizes().vec();
+  if (!call.rule && reads_weights_alone(call.operands.tensors)) shape.clear();
+  // What is computed with a shared tensor after its owner's turn may be what the other module gives.
+  const auto shape_for = [&](const Owner* found) {
+    return found && found->is_shared && had_their_turn.contains(found->path) ? std::vector<int64_t>() : shape;
+  };
   for (const at::Tensor& tensor : call.operands.tensors)
     if (const Owner* found = owner(tensor)) {
-      uses.push_back({last_path = found->path, output.sizes().vec(), {}});
+      if (found->path != last_path) had_their_turn.insert(std::exchange(last_path, found->path));
+      uses.push_back({last_path, shape_for(found), {}});
       // Until a function of this attention is heard, products of activations are its own.
       if (!found->attention.empty()) attention_path = found->attention;
     }
@@ -103,7 +132,7 @@ void ProductTrace::Recorder::note(const OperatorCall& call) {
     Products macs;
     (attention ? macs.attention : macs.linear_convolution) = product.macs;
     const std::string& user = found && !product.of_function ? found->path : attention ? attention_path : last_path;
-    uses.push_back({user, output.sizes().vec(), macs});
+    uses.push_back({user, shape_for(found), macs});
   }
 }
 

@@ -14,7 +14,8 @@ namespace cachet::analysis {
 /// An operator call that used a module's parameters or multiplied on its behalf.
 struct OperatorUse {
   std::string path;                   // of the module: "blocks.0.attn.qkv"
-  std::vector<int64_t> output_shape;  // of the operator's first result
+  std::vector<int64_t> output_shape;  // of the operator's first result; empty if it reads weights alone, or if
+                                      // another module has the tensor, too, and used it before
   Products macs;
 };
 

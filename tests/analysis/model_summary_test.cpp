@@ -252,11 +252,44 @@ TEST(ModelSummary, LayersHaveTheirKindShapeAndProducts) {
   const auto& function = layer(summary, "blocks.3.attn.memory_attention.function");
   EXPECT_EQ(function.kind, "SoftmaxAttention");
   EXPECT_EQ(function.macs, (Products{0, 2 * 197 * 197 * 96}));
-  EXPECT_EQ(layer(summary, "blocks.3.attn").output_shape, (Shape{1, 197, 3, 64}));
+  EXPECT_EQ(layer(summary, "blocks.3.attn").output_shape, (Shape{1, 197, 192})) << "tokens, not their heads";
   EXPECT_EQ(layer(summary, "").output_shape, (Shape{1, 1000}));
   EXPECT_EQ(layer(summary, "").kind, "VisionTransformer");
   EXPECT_EQ(layer(summarize(plan("vit_tiny_patch16_224"), Pass::training, 2), "blocks.7").output_shape,
             (Shape{1, 197, 192}));
+}
+
+// Neither the heads of an attention, nor the rows of a window's table of biases, nor the weights of a feature map that
+// are joined for one product, nor what an output layer gives by an embedding's weights.
+TEST(ModelSummary, LayersHaveTheShapeOfWhatTheyGive) {
+  using Shape = std::vector<int64_t>;
+  struct Case {
+    const char* model;
+    std::vector<std::string> settings;
+    const char* path;
+    Shape shape;
+  };
+  const char* swin = "swin_tiny_patch4_window7_224";
+  const std::string grc = "model.cache.kind=grc", kernel = "model.attention.kind=kernel";
+  for (const Case& each :
+       std::vector<Case>{{swin, {}, "layers.0.blocks.0.attn", {64, 49, 96}},
+                         {swin, {grc}, "layers.1.blocks.1.attn", {16, 49, 192}},
+                         {swin, {grc}, "layers.1.blocks.1.attn.self_attention", {16, 49, 192}},
+                         {swin, {grc, "model.cache.variant=official"}, "layers.1.blocks.1.attn", {16, 49, 192}},
+                         {"pvt_tiny", {grc}, "stages.1.blocks.0.attn", {1, 784, 128}},
+                         {"pvt_tiny", {grc, "model.cache.ratio=0.25"}, "stages.1.blocks.0.attn", {1, 784, 128}},
+                         {"pvt_tiny", {}, "stages.1", {1, 784, 128}},
+                         {"vit_tiny_patch16_224", {kernel}, "blocks.0.attn", {1, 197, 192}},
+                         {"vit_tiny_patch16_224", {kernel}, "blocks.0.attn.function.features.0", {}},
+                         {"transformer_xl_small", {}, "blocks.0.attn", {1, 64, 256}},
+                         {"transformer_xl_small", {grc}, "blocks.0.attn.self_attention", {1, 64, 256}},
+                         {"transformer_translation_small", {}, "source_embed", {1, 512, 256}},
+                         {"transformer_translation_small", {grc}, "encoder_blocks.0.attn", {1, 512, 256}}}) {
+    config::Document document;
+    for (const std::string& setting : each.settings) document.set(setting);
+    const auto made = models::read_model(each.model, document.root().table("model"));
+    EXPECT_EQ(layer(summarize(made), each.path).output_shape, each.shape) << each.model << ' ' << each.path;
+  }
 }
 
 // Relative attention has no attention function: its scores are its own, not those of the layer before.
