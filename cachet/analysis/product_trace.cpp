@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <ranges>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -35,8 +36,8 @@ struct ProductTrace::Recorder {
 
   void note(const OperatorCall& call);
   const Owner* owner(const at::Tensor& tensor) const;
-  /// Whether all that an operator reads is of one module, weights among it: it gives another form of them (the rows of
-  /// a table that an index names, two weights joined), which is no output of the module.
+  /// Whether an operator reads nothing but weights, and buffers of their module: it gives another form of the weights
+  /// (the rows of a table that an index names, two weights joined), which is not an output of the module.
   bool reads_weights_alone(const std::vector<at::Tensor>& operands) const;
 
   // By storage, which views share.
@@ -95,16 +96,16 @@ const ProductTrace::Recorder::Owner* ProductTrace::Recorder::owner(const at::Ten
 }
 
 bool ProductTrace::Recorder::reads_weights_alone(const std::vector<at::Tensor>& operands) const {
-  const std::string* path = nullptr;
-  bool has_weight = false;
+  std::unordered_set<std::string_view> paths;
+  bool has_weight = false, has_buffer = false;
   for (const at::Tensor& tensor : operands) {
     if (!tensor.defined()) continue;
     const Owner* found = owner(tensor);
-    if (!found || (path && *path != found->path)) return false;
-    path = &found->path;
-    has_weight |= found->is_weight;
+    if (!found) return false;
+    paths.insert(found->path);
+    (found->is_weight ? has_weight : has_buffer) = true;
   }
-  return has_weight;
+  return has_weight && (!has_buffer || paths.size() == 1);
 }
 
 void ProductTrace::Recorder::note(const OperatorCall& call) {

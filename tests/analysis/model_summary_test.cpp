@@ -283,6 +283,8 @@ TEST(ModelSummary, LayersHaveTheShapeOfWhatTheyGive) {
                          {"vit_tiny_patch16_224", {kernel}, "blocks.0.attn.function.features.0", {}},
                          {"transformer_xl_small", {}, "blocks.0.attn", {1, 64, 256}},
                          {"transformer_xl_small", {grc}, "blocks.0.attn.self_attention", {1, 64, 256}},
+                         {"transformer_xl_small", {}, "embedding", {1, 64, 256}},
+                         {"transformer_xl_small", {}, "output", {64}},
                          {"transformer_translation_small", {}, "source_embed", {1, 512, 256}},
                          {"transformer_translation_small", {grc}, "encoder_blocks.0.attn", {1, 512, 256}}}) {
     config::Document document;
