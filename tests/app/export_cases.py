@@ -124,7 +124,7 @@ FAMILIES = {
     "matching": (sequences("matching", "matching", "lra_matching"), "pairs"),
     "listops": (sequences("listops", "listops", "lra_listops"), "expressions"),
     "pixels": (sequences("cifar10_pixels", "cifar", "lra_image").replace(f"max_length = {LONGEST}", "max_length = 1024")
-               .replace("depth = 2", "depth = 1").replace("40 steps", "4 steps").replace("batch_size = 16", "batch_size = 8"), "images"),
+               .replace("depth = 2", "depth = 1").replace("40 steps", "12 steps").replace("batch_size = 16", "batch_size = 8"), "images"),
     "retinanet": (detector("retinanet_pvt_tiny_fpn", PYRAMID,
                            "[model.bbox_head]\nfeat_channels = 8\nstacked_convs = 1\n[model.test]\nscore_thr = 0.0\n"), "scenes"),
     "mask_rcnn": (detector("mask_rcnn_pvt_tiny_fpn", PYRAMID, REGIONS + "[model.roi_head.mask_head]\nconv_out_channels = 8\n"),
