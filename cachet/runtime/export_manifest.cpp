@@ -270,11 +270,16 @@ std::string to_json(const ExportManifest& manifest) {
 
 std::optional<std::string> lack_of(const ExportManifest& manifest) {
   if (manifest.version >= kDigestVersion) return std::nullopt;
-  const bool reads_ids =
-      std::ranges::any_of(manifest.inputs, [](const ExportedInput& input) { return input.element == Element::int64; });
-  return std::string("is an export of an earlier version: ") + kExportManifest + " has no digest of itself, does not " +
-         "name the checkpoint" + (reads_ids ? ", and does not limit lengths and token ids" : "") +
-         "; export the model again to have these";
+  const auto ids = std::ranges::find(manifest.inputs, Element::int64, &ExportedInput::element);
+  std::string lack = std::string("is an export of an earlier version: ") + kExportManifest +
+                     " has no digest of itself, does not name the checkpoint";
+  if (ids != manifest.inputs.end()) {
+    lack += ", and does not limit lengths and token ids";
+    if (ids->shape.size() > 1 && ids->shape[1] >= 0)
+      lack += ". It pads each sequence to " + std::to_string(ids->shape[1]) +
+              " tokens, and a shorter one may get another answer than from the run";
+  }
+  return lack + "; export the model again";
 }
 
 ExportManifest parse_export_manifest(const std::string& text, const std::string& name) {

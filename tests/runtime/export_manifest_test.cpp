@@ -96,6 +96,21 @@ TEST(ExportManifest, OfAnEarlierVersionSaysWhatItLacks) {
   }
 }
 
+// What 0.1.0 exported with padding computes the pattern of an attention for the full length, the run for that of a
+// text.
+TEST(ExportManifest, OfAnEarlierVersionSaysThatItPads) {
+  for (const auto& [length, pads] : std::map<int64_t, bool>{{-1, false}, {96, true}}) {
+    ExportManifest manifest = of_version(2);
+    manifest.image.reset();
+    manifest.inputs = {{"ids", Element::int64, {-1, length}}, {"padding", Element::boolean, {-1, length}}};
+    const std::string lack = lack_of(manifest).value_or("");
+    EXPECT_NE(lack.find("does not limit lengths"), std::string::npos);
+    EXPECT_EQ(lack.find("pads each sequence to 96 tokens") != std::string::npos, pads);
+    manifest.version = kExportVersion;
+    EXPECT_FALSE(lack_of(manifest));
+  }
+}
+
 TEST(ExportManifest, OfAnEarlierVersionHasNoKeyOfALaterOne) {
   const std::vector<std::pair<int64_t, std::function<void(Json&)>>> damages{
       {1, [](Json& json) { json["digest"] = "00"; }},
