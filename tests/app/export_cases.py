@@ -210,7 +210,7 @@ class Case:
         tables = (("attention", ATTENTIONS.get(self.attention, ())), ("cache", CACHES.get(self.cache, ())),
                   ("norm", NORMS.get(self.norm, ())))
         settings = [f"model.{table}.{key}" for table, keys in tables for key in keys]
-        if self.cache == "grc_official" and self.inputs not in ("images", "scenes"):
+        if self.cache == "grc_official" and (self.family == "pixels" or self.inputs not in ("images", "scenes")):
             settings.append("model.cache.positional_convolution=false")  # of a grid
         if self.cache not in ("", "none") and self.family == "language":
             settings.append("model.memory_length=0")  # the cache stands in its place

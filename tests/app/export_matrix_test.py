@@ -146,16 +146,16 @@ class ExportMatrix(command.FolderTest):
         (self.folder / "given.txt").write_text(lines)
         if case.inputs == "prompts":
             said = {"one by one": self.ask(1, "generate", model, "--lines", "-", "--tokens", "9", "--seed", "1", "--json", stdin=lines)}
-            evaluated = self.ask(2, "eval", model, "-o", "kept", "--overwrite")
+            evaluated = self.ask(2, "eval", model, "-o", "kept", "--overwrite", "--progress", "none")
             kept = (self.folder / "kept/predictions.jsonl").read_text().splitlines()
             said["test split"] = Said(evaluated.code, evaluated.messages, [json.loads(line) for line in kept])
             return said
         if case.inputs == "sentences":
-            said = {"one by one": self.ask(1, "translate", model, "--json", "--lines-at-once", "1", stdin=lines)}
+            said = {"one by one": self.ask(1, "translate", model, "--json", "--lines-at-once", "1", "--progress", "none", stdin=lines)}
             if "batches" in ways:
-                said["in batches"] = self.ask(2, "translate", model, "--json", stdin=lines)
+                said["in batches"] = self.ask(2, "translate", model, "--json", "--progress", "none", stdin=lines)
             return said
-        words = ["predict", model] + ([] if case.inputs == "scenes" else ["--logits"])
+        words = ["predict", model, "--progress", "none"] + ([] if case.inputs == "scenes" else ["--logits"])
         refused = "" if case.inputs in ("images", "scenes") else "\n"  # an empty text, after all others
         said = {"one by one": self.ask(1, *words, "--lines", "-", stdin=lines + refused)}
         if "batches" in ways:
@@ -186,8 +186,8 @@ class ExportMatrix(command.FolderTest):
     def export(self, engine, precision):
         """What `export` says if it refuses: the last line of what it prints."""
         shutil.rmtree(self.folder / "export", ignore_errors=True)
-        done = command.run("export", "run", "-o", "export", "--engine", engine, "--precision", precision, cwd=self.folder,
-                           variables={"OMP_NUM_THREADS": "1"})
+        done = command.run("export", "run", "-o", "export", "--engine", engine, "--precision", precision, "--progress", "none",
+                           cwd=self.folder, variables={"OMP_NUM_THREADS": "1"})
         if done.returncode == 0:
             return ""
         self.assertEqual(done.stdout, "")
@@ -259,8 +259,12 @@ class ExportMatrix(command.FolderTest):
         for engine, precision in case.targets:
             if engine in self.engines:
                 with self.subTest(case=case.name, engine=engine, precision=precision):
-                    if self.try_target(case, engine, precision, ways, expected):
-                        kept.add((engine, precision))
+                    try:
+                        if self.try_target(case, engine, precision, ways, expected):
+                            kept.add((engine, precision))
+                    except AssertionError as error:
+                        print(f"{case.name}, {engine} {precision}: {error}", flush=True)  # the whole matrix takes hours
+                        raise
         return kept
 
     def test_single_inputs(self):
