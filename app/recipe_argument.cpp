@@ -1,8 +1,11 @@
 #include "app/recipe_argument.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <iostream>
 #include <map>
+#include <string_view>
 #include <system_error>
 
 #include "app/command.h"
@@ -21,6 +24,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSuffix = ".toml";
+
+/// Ablations of unified normalization that version 0.1.0 trained on Faster R-CNN, and the paper on Mask R-CNN: the
+/// names that they had, and those of today, without the folder. The earlier names are not listed, and go with version
+/// 0.2.0.
+constexpr std::string_view kEarlierAblation = "coco_faster_rcnn_swin_tiny_un_1x_";
+constexpr std::string_view kAblation = "coco_mask_rcnn_swin_tiny_un_1x_";
+constexpr std::array<std::string_view, 9> kRenamedAblations{
+    "momentum05", "momentum08", "momentum099", "no_backward_momentum", "no_backward_window",
+    "window16",   "window2",    "window8",     "own_statistics"};
 
 /// Where a folder that comes with this program may lie, those that are there.
 std::vector<fs::path> installed_folders(const fs::path& name) {
@@ -52,6 +64,15 @@ std::string last_part(const std::string& name) { return name.substr(name.rfind('
 
 std::string without_suffix(const std::string& name) {
   return name.ends_with(kSuffix) ? name.substr(0, name.size() - std::string_view(kSuffix).size()) : name;
+}
+
+/// Today's name of a recipe that had another one, with the folder if it was given.
+std::optional<std::string> present_name(const std::string& name) {
+  const std::string last = last_part(name);
+  for (const std::string_view ablation : kRenamedAblations)
+    if (last == std::string(kEarlierAblation) + std::string(ablation))
+      return name.substr(0, name.size() - last.size()) + std::string(kAblation) + std::string(ablation);
+  return std::nullopt;
 }
 
 [[noreturn]] void refuse_unknown(const std::string& word) {
@@ -101,7 +122,12 @@ std::optional<fs::path> known_recipe(const std::string& word) {
     if (recipe.name.ends_with("/" + name)) ending.push_back(recipe);
   }
   if (ending.size() == 1) return ending.front().path;
-  if (ending.empty()) return std::nullopt;
+  if (ending.empty()) {
+    const auto present = present_name(name);
+    if (!present) return std::nullopt;
+    std::cerr << "note: the recipe " << last_part(name) << " is now " << last_part(*present) << '\n';
+    return known_recipe(*present);
+  }
   std::string message = "several recipes are called '" + word + "':";
   for (const NamedRecipe& recipe : ending) message += " " + report::shell_word(recipe.name);
   throw UsageError(message);

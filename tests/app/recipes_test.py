@@ -35,6 +35,19 @@ class Recipes(RunTest):
         self.assertEqual(named, [f"transfer/cifar100_t2t_vit_14{kind}" for kind in ("", "_bn", "_un")])
         self.refused("recipes", "imagenet5k*")
 
+    def test_an_earlier_name_is_found_and_not_listed(self):
+        earlier, present = "coco_faster_rcnn_swin_tiny_un_1x_window2", "coco_mask_rcnn_swin_tiny_un_1x_window2"
+        names = self.succeed("recipes", "coco*").stdout
+        self.assertNotIn(earlier, names)
+        self.assertIn(present, names)
+        print_of = lambda name: self.cachet("train", name, "--print")
+        for name in (earlier, f"detection/{earlier}", f"{earlier}.toml"):
+            found = print_of(name)
+            self.assertEqual(found.stdout, print_of(present).stdout)
+            self.assertEqual(found.stderr, f"note: the recipe {earlier} is now {present}\n")
+        self.assertIn("name = \"mask_rcnn_swin_t_fpn\"", print_of(earlier).stdout)
+        self.assertIn("there is no recipe", self.refused("train", "coco_faster_rcnn_swin_tiny_un_1x_window3", "--print"))
+
     def test_a_copy_stands_alone_and_says_the_same(self):
         self.cachet("recipes", "cp", "demo_cached", "mine.toml")
         mine = (self.folder / "mine.toml").read_text()
