@@ -157,12 +157,8 @@ ATTENTIONS = {
     "aoglu_3": ("kind=kernel", "form=aoglu", "layers=3"),
     "feed_forward": ("kind=kernel", "form=feed_forward", "layers=2", "norm=layer"),
 }
-# Attention functions that a family's recipes refuse: Swin's windows have a bias, and text is written from left to right.
-LEFT_OUT = {
-    "swin": set(ATTENTIONS) - {"softmax"},
-    "faster_rcnn": set(ATTENTIONS) - {"softmax"},
-    "language": {"performer", "bigbird", "reformer", "reformer_2_rounds", "reformer_of_the_batch"},
-}
+# Attention functions that a family's recipes refuse: Swin's windows have a bias, and Transformer-XL attends to relative positions.
+LEFT_OUT = {family: set(ATTENTIONS) - {"softmax"} for family in ("swin", "faster_rcnn", "language")}
 CACHES = {
     "none": (),
     "grc": ("kind=grc",),
