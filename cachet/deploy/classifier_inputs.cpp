@@ -1,6 +1,12 @@
 #include "cachet/deploy/classifier_inputs.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
+
+#include <algorithm>
 
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/vision/image_classifier.h"
@@ -34,6 +40,24 @@ std::vector<runtime::ExportedInput> inputs_of(const models::Model& model) {
   if (sequence.pairs) {
     inputs.push_back(ids("second_ids"));
     inputs.push_back({"second_padding", Element::boolean, {kFree, kFree}});
+  }
+  return inputs;
+}
+
+std::vector<at::Tensor> sample_inputs(const models::Model& model, int64_t batch, const std::vector<int64_t>& lengths) {
+  if (const auto* images = dynamic_cast<const models::ImageClassifier*>(&model)) {
+    const models::ImageShape image = images->image_shape();
+    return {at::randn({batch, image.channels, image.height, image.width})};
+  }
+  const models::SequenceShape shape =
+      sequence_classifier(dynamic_cast<const models::SequenceClassifier*>(&model)).sequence_shape();
+  std::vector<at::Tensor> inputs;
+  for (size_t i = 0; i < (shape.pairs ? 2 : 1); ++i) {
+    const int64_t length = lengths.empty() ? shape.max_length : lengths.at(i);
+    inputs.push_back(at::randint(shape.vocabulary, {batch, length}, at::kLong));
+    // Both kinds of tokens are read; a sequence of padding alone has no scores.
+    const int64_t tokens = std::max<int64_t>(1, length - 1);
+    inputs.push_back((at::arange(length) >= tokens).expand({batch, length}).contiguous());
   }
   return inputs;
 }

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "cachet/deploy/cannot_convert.h"
 #include "cachet/deploy/onnx/onnx_conversion.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/runtime/engines.h"
@@ -12,8 +13,8 @@
 
 #include "cachet/deploy/openvino/conversion.h"
 #include "cachet/deploy/openvino/known_faults.h"
+#include "cachet/deploy/openvino/openvino_problem.h"
 #include "cachet/deploy/openvino/quantization.h"
-#include "cachet/runtime/openvino/openvino_core.h"
 #endif
 
 namespace cachet::deploy {
@@ -21,8 +22,9 @@ namespace cachet::deploy {
 WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder,
                             const ModelMetadata& metadata) {
   const auto version = metadata.find(kVersionOfMetadata);
-  const std::string bytes =
-      convert_to_onnx(portable).serialized("Cachet", version == metadata.end() ? "" : version->second, metadata);
+  const std::string bytes = converted([&] {
+    return convert_to_onnx(portable).serialized("Cachet", version == metadata.end() ? "" : version->second, metadata);
+  });
   io::write_new_file(folder / runtime::model_file(runtime::EngineKind::onnx), std::as_bytes(std::span(bytes)));
   return {"ONNX, operator set " + std::to_string(OnnxModel::kOperatorSet), portable.notes};
 }
@@ -31,11 +33,11 @@ WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem
 WrittenModel write_for_openvino(const PortableModel& portable, const std::filesystem::path& folder,
                                 const ModelMetadata& metadata, const OpenVinoOptions& options) {
   WrittenModel written{"OpenVINO " + runtime::openvino_version(), portable.notes};
-  std::shared_ptr<ov::Model> model = convert_to_openvino(portable);
+  std::shared_ptr<ov::Model> model = converted([&] { return convert_to_openvino(portable); });
   if (options.calibrate) {
     Quantization quantization(model);
     options.calibrate(quantization.calibration());
-    model = quantization.quantized();
+    model = converted([&] { return quantization.quantized(); });
     written.notes.push_back(std::to_string(quantization.layers()) +
                             " linear layers and convolutions multiply in 8 bits");
   }
@@ -43,12 +45,10 @@ WrittenModel write_for_openvino(const PortableModel& portable, const std::filesy
   model->set_rt_info(minimum_version(*model), "cachet", "minimum_openvino_version");
   const bool casts = options.precision == runtime::Precision::bfloat16;
   model->set_rt_info(std::string(casts ? "bf16" : "f32"), "runtime_options", ov::hint::inference_precision.name());
-  try {
+  told_by_openvino([&] {
     ov::save_model(model, (folder / runtime::model_file(runtime::EngineKind::openvino)).string(),
                    /*compress_to_fp16=*/false);
-  } catch (const ov::Exception& error) {
-    TORCH_CHECK(false, "openvino: the model cannot be written: ", runtime::reason(error));
-  }
+  });
   return written;
 }
 #else

@@ -33,12 +33,12 @@ struct OpenVinoOptions {
 /// Writes a portable model for OpenVINO: model.xml and model.bin into the folder. With `calibrate` its linear layers
 /// and convolutions multiply in 8 bits (openvino/quantization.h), else weights are as they are. The metadata are in the
 /// model's runtime information, under "cachet"; the precision is under "runtime_options", as INFERENCE_PRECISION_HINT.
-/// Throws c10::Error where this library was built without OpenVINO, or where it cannot convert.
+/// Throws c10::Error if this library was built without OpenVINO, CannotConvert if OpenVINO cannot take the model.
 WrittenModel write_for_openvino(const PortableModel& portable, const std::filesystem::path& folder,
                                 const ModelMetadata& metadata, const OpenVinoOptions& options);
 
-/// The same as model.onnx, with the metadata among its properties. Throws c10::Error for a model with operators that
-/// are not written (onnx/onnx_rules.h).
+/// The same as model.onnx, with the metadata among its properties. Throws CannotConvert for a model with operators that
+/// have no form in ONNX here (onnx/onnx_rules.h).
 WrittenModel write_for_onnx(const PortableModel& portable, const std::filesystem::path& folder,
                             const ModelMetadata& metadata);
 

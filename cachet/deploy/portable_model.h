@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cachet/deploy/cannot_convert.h"
 #include "cachet/deploy/trace.h"
 #include "cachet/models/model.h"
 #include "cachet/runtime/export_manifest.h"
@@ -18,10 +19,17 @@ struct PortableModel {
   std::vector<std::string> notes;  // what is fixed though it might be free, and why
 };
 
-/// Traces a classifier of images, whose batch is free, or of sequences, whose batch is, and whose length where the
-/// graph allows it; else sequences are as long as the model takes them, filled with padding. The model is in evaluation
-/// mode and computes in float32 on the CPU; its parameters no longer ask for gradients. Throws c10::Error where it
-/// cannot be traced.
-PortableModel make_portable(const std::shared_ptr<models::Model>& model);
+/// What an export says if the length of sequences is not free.
+std::string filled_note(int64_t longest, const CannotConvert& why);
+
+/// Whether sequences of each length that a model takes can be given to its graph as they are.
+enum class FreeLengths { if_possible, never };
+
+/// Traces a classifier of images, whose batch is free, or of sequences, whose batch is, and whose length if the graph
+/// allows it; else sequences are as long as the model takes them, filled with padding. The model is in evaluation
+/// mode and computes in float32 on the CPU; its parameters no longer ask for gradients. Throws CannotConvert if it
+/// cannot be traced, c10::Error for a model of another kind.
+PortableModel make_portable(const std::shared_ptr<models::Model>& model,
+                            FreeLengths lengths = FreeLengths::if_possible);
 
 }  // namespace cachet::deploy

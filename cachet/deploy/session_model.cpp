@@ -11,12 +11,18 @@
 namespace cachet::deploy {
 namespace {
 
+at::Tensor finite_scores(runtime::Session& session, std::vector<at::Tensor> inputs) {
+  at::Tensor scores = classify(session, std::move(inputs));
+  if (!ops::all_finite(scores)) throw ExportNotFinite();
+  return scores;
+}
+
 class SessionImageClassifier : public models::ImageClassifier {
  public:
   SessionImageClassifier(std::unique_ptr<runtime::Session> session, const models::ImageShape& image, int64_t classes)
       : session_(std::move(session)), image_(image), classes_(classes) {}
 
-  torch::Tensor forward(const torch::Tensor& images) override { return classify(*session_, {images}); }
+  torch::Tensor forward(const torch::Tensor& images) override { return finite_scores(*session_, {images}); }
   models::ImageShape image_shape() const override { return image_; }
   int64_t classes() const override { return classes_; }
 
@@ -36,7 +42,7 @@ class SessionSequenceClassifier : public models::SequenceClassifier {
     std::vector<at::Tensor> inputs;
     add(inputs, first);
     if (sequence_.pairs) add(inputs, second);
-    return classify(*session_, std::move(inputs));
+    return finite_scores(*session_, std::move(inputs));
   }
   models::SequenceShape sequence_shape() const override { return sequence_; }
   int64_t classes() const override { return classes_; }
@@ -60,6 +66,11 @@ class SessionSequenceClassifier : public models::SequenceClassifier {
 };
 
 }  // namespace
+
+ExportNotFinite::ExportNotFinite()
+    : NotFinite(
+          "the exported model gives scores that are NaN or infinite: its input has such numbers, or numbers are too "
+          "large for the precision of the export") {}
 
 std::shared_ptr<models::ImageClassifier> session_model(std::unique_ptr<runtime::Session> session,
                                                        const models::ImageShape& image, int64_t classes) {

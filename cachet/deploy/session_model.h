@@ -4,12 +4,19 @@
 
 #include "cachet/models/language/sequence_classifier.h"
 #include "cachet/models/vision/image_classifier.h"
+#include "cachet/ops/finite.h"
 #include "cachet/runtime/session.h"
 
 namespace cachet::deploy {
 
 // Models whose forward pass is a session, so that whatever evaluates, predicts or times models does so with an exported
-// one. They have no parameters and no gradients, and take tensors on the CPU.
+// one. They have no parameters and no gradients, and take tensors on the CPU. Their calls throw ExportNotFinite.
+
+/// The scores of an exported model are NaN or infinite.
+class ExportNotFinite : public ops::NotFinite {
+ public:
+  ExportNotFinite();
+};
 
 /// A classifier of images.
 std::shared_ptr<models::ImageClassifier> session_model(std::unique_ptr<runtime::Session> session,

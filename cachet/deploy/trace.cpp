@@ -1,12 +1,14 @@
 #include "cachet/deploy/trace.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
 #include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "cachet/deploy/free_sizes.h"
@@ -55,9 +57,12 @@ std::optional<std::vector<int64_t>> numbers_of(const Nodes& nodes) {
 bool same_constant(jit::Node* one, jit::Node* other) {
   const auto a = jit::toIValue(one->output()), b = jit::toIValue(other->output());
   if (!a || !b || a->tagKind() != b->tagKind()) return false;
+  // NaN in both is the same: it is a value of the model, not something that depends on a size.
+  if (a->isDouble()) return a->toDouble() == b->toDouble() || (std::isnan(a->toDouble()) && std::isnan(b->toDouble()));
   if (!a->isTensor()) return *a == *b;
   const at::Tensor &x = a->toTensor(), &y = b->toTensor();
-  return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() && at::equal(x, y);
+  if (x.scalar_type() != y.scalar_type() || x.sizes() != y.sizes()) return false;
+  return at::equal(x, y) || (x.is_floating_point() && at::allclose(x, y, 0, 0, /*equal_nan=*/true));
 }
 
 /// Graphs of one model, traced with several sizes, that are to become the first of them for all sizes.
@@ -80,7 +85,8 @@ class Merged {
       const auto [one, other] =
           std::ranges::mismatch(lists[0], lists[graph], std::ranges::equal_to(), &jit::Node::kind, &jit::Node::kind);
       require_alike(graph, one == lists[0].end() && other == lists[graph].end(),
-                    one == lists[0].end() ? "steps" : "a step (" + std::string((*one)->kind().toQualString()) + ")");
+                    one == lists[0].end() ? "the number of steps"
+                                          : "a step (" + std::string((*one)->kind().toQualString()) + ")");
     }
     first_step_ = lists.front().front();
     for (size_t i = 0; i < lists.front().size(); ++i) {
@@ -92,13 +98,12 @@ class Merged {
 
  private:
   void require_alike(size_t graph, bool alike, const std::string& what) const {
-    TORCH_CHECK(alike, "trace: ", what, " of the graph depends on ", samples_.words_for(graph, free_sizes_),
-                ", so that it holds for one size alone");
+    TORCH_CHECK(alike, what, " of the graph depends on ", samples_.words_for(graph, free_sizes_));
   }
 
   void merge_nodes(const Nodes& nodes) {
     for (size_t graph = 1; graph < nodes.size(); ++graph)
-      require_alike(graph, nodes[graph]->inputs().size() == nodes[0]->inputs().size(), "steps");
+      require_alike(graph, nodes[graph]->inputs().size() == nodes[0]->inputs().size(), "a step");
     if (nodes[0]->kind() != jit::prim::Constant) return;
     if (const auto numbers = numbers_of(nodes)) {
       if (const auto form = SizeForm::of(*numbers, samples_)) {

@@ -7,6 +7,7 @@ import shutil
 import struct
 import subprocess
 
+import checkpoints
 import command
 from examples_test import examples
 from runs import RECIPE, SMALL_ENCODER, RunTest, pixels, write_png, write_reviews
@@ -133,6 +134,38 @@ class Export(RunTest):
                 line = json.loads(self.cachet("predict", "texts-" + engine, "a film").stdout)
                 own = json.loads(self.cachet("predict", "texts", "a film").stdout)
                 self.assertEqual(line["predicted"], own["predicted"])
+
+    def test_a_model_whose_answers_are_not_finite_is_refused(self):
+        self.train("small", "--set", "train.limit='1 steps'")
+        for name, part, value, count in (("overflows", "patch_embed.proj.weight", 3e38, None), ("large", "head.bias", 3.4e38, 1)):
+            shutil.copytree(self.folder / "small", self.folder / name)
+            checkpoints.fill(checkpoints.only_checkpoint(self.folder / name), lambda each: each == part, value, count=count)
+        for engine in engines():
+            with self.subTest(engine):
+                said = self.refused("export", "overflows", "-o", "out", "--engine", engine, cwd=self.folder, code=1, lines=1)
+                self.assertIn("the model answers numbers that are NaN or infinite", said)
+                self.assertFalse((self.folder / "out").exists())
+        # What bfloat16 rounds to infinity.
+        self.cachet("export", "large", "-o", "wide", "--engine", "torch")
+        said = self.refused("export", "large", "-o", "out", "--engine", "torch", "--precision", "bf16", cwd=self.folder, code=1)
+        self.assertIn("the export answers numbers that are NaN or infinite, its model does not", said)
+        self.assertIn("--precision f32", said)
+
+    def test_sequences_of_a_few_tokens(self):
+        write_reviews(self.folder / "reviews")
+        (self.folder / "lines.txt").write_text("a\nfilm\n")
+        for longest in (1, 2, 3):
+            run = f"texts{longest}"
+            self.cachet("train", "lra_small_text", "--run", run, "--progress", "none", "--set", "train.limit='1 steps'",
+                        "--set", "data.root=reviews", *SMALL_ENCODER, "--set", f"data.max_length={longest}")
+            own = self.cachet("predict", run, "--lines", "lines.txt", "--logits").stdout.splitlines()
+            for engine in engines():
+                with self.subTest(engine=engine, longest=longest):
+                    self.cachet("export", run, "-o", f"{run}-{engine}", "--engine", engine)
+                    lines = self.cachet("predict", f"{run}-{engine}", "--lines", "lines.txt", "--logits").stdout.splitlines()
+                    for line, other in zip(lines, own, strict=True):
+                        for one, two in zip(json.loads(line)["logits"], json.loads(other)["logits"], strict=True):
+                            self.assertAlmostEqual(one, two, delta=1e-4)
 
     def test_a_run_in_bfloat16_is_compared_in_float32(self):
         self.train("narrow", "--set", "train.limit='2 steps'", "--set", "train.precision=bf16")

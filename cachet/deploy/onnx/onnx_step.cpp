@@ -126,6 +126,9 @@ std::string OnnxStep::cast(const std::string& value, at::ScalarType from, at::Sc
 
 // Not every whole number of 64 bits is one of a double.
 std::string OnnxStep::scalar(size_t i, at::ScalarType dtype) const {
+  jit::Value* given = node_.inputs().at(i);
+  const bool is_computed = !jit::toIValue(given) && given->type()->kind() == c10::TypeKind::IntType;
+  if (is_computed) return cast(name_of(given), at::kLong, dtype);
   const c10::Scalar number = required(node_, i).toScalar();
   const bool whole = number.isIntegral(/*includeBool=*/true);
   return model.constant(at::scalar_tensor(number, whole ? at::kLong : at::kDouble).to(dtype));

@@ -1,6 +1,5 @@
 #include "cachet/deploy/openvino/conversion.h"
 
-#include <c10/util/Exception.h>
 #include <torch/csrc/jit/ir/ir.h>
 
 #include <openvino/frontend/pytorch/frontend.hpp>
@@ -8,11 +7,12 @@
 #include "cachet/deploy/classifier_inputs.h"
 #include "cachet/deploy/openvino/graph_decoder.h"
 #include "cachet/deploy/openvino/known_faults.h"
+#include "cachet/deploy/openvino/openvino_problem.h"
 
 namespace cachet::deploy {
 
 std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable) {
-  try {
+  return told_by_openvino([&] {
     const std::shared_ptr<torch::jit::Graph> graph = portable.graph->copy();
     replace_computed_narrows(*graph);
     ov::frontend::pytorch::FrontEnd reader;
@@ -33,9 +33,7 @@ std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable) {
     replace_boolean_attention_masks(model);
     model->validate_nodes_and_infer_types();
     return model;
-  } catch (const ov::Exception& error) {
-    TORCH_CHECK(false, "openvino: the model cannot be converted: ", error.what());
-  }
+  });
 }
 
 }  // namespace cachet::deploy

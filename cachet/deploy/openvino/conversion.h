@@ -9,7 +9,7 @@
 namespace cachet::deploy {
 
 /// A portable model as OpenVINO's, its inputs by their names and in their order; the output is `scores`. Throws
-/// c10::Error that names the operators which OpenVINO does not know.
+/// CannotConvert that names the operators which OpenVINO does not know.
 std::shared_ptr<ov::Model> convert_to_openvino(const PortableModel& portable);
 
 }  // namespace cachet::deploy

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "cachet/runtime/openvino/openvino_core.h"
+#include "cachet/deploy/openvino/openvino_problem.h"
 
 namespace cachet::deploy {
 namespace {
@@ -104,8 +104,10 @@ class Quantization::Calibration : public runtime::Session {
   }
 
   runtime::Scores run(std::span<const runtime::Input> inputs) override {
-    runtime::set_inputs(request_, inputs);
-    request_.infer();
+    told_by_openvino([&] {
+      runtime::set_inputs(request_, inputs);
+      request_.infer();
+    });
     for (size_t i = 0; i < owner_.ranges_.size(); ++i) {
       Range& range = owner_.ranges_[i];
       range.least += *request_.get_output_tensor(1 + 2 * i).data<float>();
@@ -128,11 +130,7 @@ Quantization::Quantization(std::shared_ptr<ov::Model> model) : model_(std::move(
 }
 
 std::unique_ptr<runtime::Session> Quantization::calibration() {
-  try {
-    return std::make_unique<Calibration>(*this);
-  } catch (const ov::Exception& error) {
-    TORCH_CHECK(false, "openvino: the model cannot be calibrated: ", runtime::reason(error));
-  }
+  return told_by_openvino([&] { return std::make_unique<Calibration>(*this); });
 }
 
 std::shared_ptr<ov::Model> Quantization::quantized() {
@@ -153,7 +151,7 @@ std::shared_ptr<ov::Model> Quantization::quantized() {
       ++layers_;
     }
   }
-  model_->validate_nodes_and_infer_types();
+  told_by_openvino([&] { model_->validate_nodes_and_infer_types(); });
   return model_;
 }
 

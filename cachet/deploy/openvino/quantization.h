@@ -17,7 +17,8 @@ class Quantization {
  public:
   explicit Quantization(std::shared_ptr<ov::Model> model);
 
-  /// Answers as the model does, in float32, and notes what the layers read. One at a time; ends before quantized().
+  /// Answers as the model does, in float32, and notes what the layers read. One at a time; ends before quantized(). It
+  /// and its calls throw CannotConvert if OpenVINO cannot run the model.
   std::unique_ptr<runtime::Session> calibration();
 
   /// The model with rounded products, in place. Throws c10::Error where no calibration has run.

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <openvino/core/version.hpp>
+#include <string_view>
 
 namespace cachet::runtime {
 namespace {
@@ -44,8 +45,12 @@ std::string reason(const ov::Exception& error) {
   // The last line says what is wrong.
   std::string text = error.what();
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  const size_t line = text.rfind('\n');
-  return line == std::string::npos ? text : text.substr(line + 1);
+  text.erase(0, text.rfind('\n') + 1);
+  constexpr std::string_view kItem = "-- ";  // of a list
+  if (text.starts_with(kItem)) text.erase(0, kItem.size());
+  // "Check 'a == b' failed at src/plugins/…:12": nothing but a place in OpenVINO's sources.
+  const bool is_place = text.starts_with("Check '") && text.find(" failed at ") != std::string::npos;
+  return text.empty() || is_place ? "it gives no reason" : text;
 }
 
 void set_inputs(ov::InferRequest& request, std::span<const Input> inputs) {

@@ -8,8 +8,8 @@
 namespace cachet::runtime {
 
 /// Opens OpenVINO's model.xml with the model.bin beside it, or a file of ONNX, and compiles it for the CPU, in the
-/// precision that is asked for and no other: left alone, OpenVINO takes bfloat16 wherever a processor has it. Throws
-/// std::runtime_error that begins with the file's name.
+/// precision that is asked for and no other: left alone, OpenVINO takes bfloat16 wherever a processor has it. The
+/// session and its calls throw EngineError.
 std::unique_ptr<Session> open_openvino(const std::filesystem::path& model, const SessionOptions& options);
 
 }  // namespace cachet::runtime

@@ -1,6 +1,7 @@
 #include "cachet/tasks/exports/model_export.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -24,7 +25,9 @@
 #include "cachet/tasks/exports/export_comparison.h"
 #include "cachet/tasks/exports/export_metadata.h"
 #include "cachet/tasks/exports/export_page.h"
+#include "cachet/tasks/exports/export_problem.h"
 #include "cachet/tasks/exports/exported_model.h"
+#include "cachet/tasks/exports/finite_answers.h"
 #include "cachet/tasks/exports/padded_answers.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/weights/model_folder.h"
@@ -93,6 +96,23 @@ void calibrate(const ExportSource& source, const runtime::ExportManifest& manife
   });
 }
 
+// An engine may lack what computes a length, and take the model at one length.
+deploy::WrittenModel write_with_lengths(
+    const std::shared_ptr<models::Model>& model,
+    const std::function<deploy::WrittenModel(const deploy::PortableModel& portable)>& write) {
+  const deploy::PortableModel portable = deploy::make_portable(model);
+  try {
+    return write(portable);
+  } catch (const deploy::CannotConvert& error) {
+    const runtime::ExportedInput& first = portable.inputs.front();
+    const bool has_free_length = first.longest > 1 && first.shape.at(1) < 0;
+    if (!has_free_length) throw;
+    deploy::WrittenModel written = write(deploy::make_portable(model, deploy::FreeLengths::never));
+    written.notes.push_back(deploy::filled_note(first.longest, error));
+    return written;
+  }
+}
+
 void write_model(const SavedRun& saved, Task& task, const ExportSource& source, const fs::path& folder,
                  ExportReport& report, const ExportProgress& progress) {
   const auto model = saved.plan.model().build();
@@ -100,6 +120,7 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
   for (const auto& [name, tensor] : weights) report.model_bytes += static_cast<int64_t>(tensor.nbytes());
   io::load_state_dict(*model, weights);
   model->eval();
+  require_finite_answers(*model, saved.checkpoint.string());
   report.layers_before = analysis::summarize(*model).layers;
   report.rewrite = deploy::rewrite(*model, {.count_work = true});
   report.layers_after = analysis::summarize(*model).layers;
@@ -113,19 +134,21 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
                        io::serialize_safetensors(io::state_dict(*model)));
     return;
   }
-  const deploy::PortableModel portable = deploy::make_portable(model);
-  auto* sequences = dynamic_cast<models::SequenceClassifier*>(model.get());
-  if (sequences != nullptr && portable.inputs.front().shape[1] >= 0) require_no_effect_of_padding(*sequences);
-  manifest.inputs = portable.inputs;
   const deploy::ModelMetadata metadata = metadata_of(manifest);
   deploy::OpenVinoOptions options{.precision = manifest.precision};
   if (manifest.precision == runtime::Precision::int8)
     options.calibrate = [&](std::unique_ptr<runtime::Session> session) {
       calibrate(source, manifest, std::move(session), progress);
     };
-  deploy::WrittenModel written = manifest.engine == EngineKind::onnx
-                                     ? deploy::write_for_onnx(portable, folder, metadata)
-                                     : deploy::write_for_openvino(portable, folder, metadata, options);
+  auto* sequences = dynamic_cast<models::SequenceClassifier*>(model.get());
+  const auto write = [&](const deploy::PortableModel& portable) {
+    const bool pads = sequences != nullptr && portable.inputs.front().shape[1] >= 0;
+    if (pads) require_no_effect_of_padding(*sequences);
+    manifest.inputs = portable.inputs;
+    return manifest.engine == EngineKind::onnx ? deploy::write_for_onnx(portable, folder, metadata)
+                                               : deploy::write_for_openvino(portable, folder, metadata, options);
+  };
+  deploy::WrittenModel written = write_with_lengths(model, write);
   manifest.made_by += written.made_by;
   report.notes = std::move(written.notes);
 }
@@ -137,6 +160,27 @@ std::string exported_recipe(const SavedRun& saved, bool casts) {
   recipe.set(casts ? "train.precision=bf16" : "train.precision=fp32");
   read_recipe(recipe, data::DataRoot::optional);
   return recipe.resolved_toml(/*with_origins=*/false);
+}
+
+// Writes what the folder computes with, compares it with the model, and times both.
+void write_compared(const ExportSource& source, const ExportOptions& options, const SavedRun& saved, Task& task,
+                    const fs::path& folder, ExportReport& report, const ExportProgress& progress) {
+  write_model(saved, task, source, folder, report, progress);
+  const bool casts =
+      dynamic_cast<ClassificationTask*>(&task) == nullptr && options.precision == runtime::Precision::bfloat16;
+  io::write_new_file(folder / runtime::kExportRecipe, exported_recipe(saved, casts));
+  for (const auto& [name, bytes] : saved.plan.task->files_to_keep().files) io::write_new_file(folder / name, bytes);
+  // Twice: the page says what the comparison found, which reads the folder.
+  add_files(report, folder);
+  io::write_new_file(folder / runtime::kExportManifest, to_json(report.manifest));
+  report.check = compare_export(source, options, folder, progress);
+  if (!report.check.holds())
+    throw std::runtime_error("the export differs from its model by more than it may, and was not kept: " +
+                             to_text(report.check));
+  if (saved.plan.training.train.precision == train::Precision::bfloat16)
+    report.notes.emplace_back(
+        "the run computes in bf16: the export is compared with its model in float32, not with the run's own answers");
+  report.speed = compare_speed(saved, open_saved_run(folder, source.settings_of_export()));
 }
 
 }  // namespace
@@ -188,27 +232,15 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   report.manifest.model = saved.plan.model().name;
   report.manifest.source = made_of;
   report.manifest.weights = weights_digest(saved);
-  const auto* classifier = dynamic_cast<const ClassificationTask*>(task.get());
-  if (classifier != nullptr) {
+  if (const auto* classifier = dynamic_cast<const ClassificationTask*>(task.get())) {
     report.manifest.classes = classifier->class_names();
     report.manifest.image = classifier->image_preparation();
   }
-  write_model(saved, *task, source, folder.path(), report, progress);
-  const bool casts = classifier == nullptr && options.precision == runtime::Precision::bfloat16;
-  io::write_new_file(folder.path() / runtime::kExportRecipe, exported_recipe(saved, casts));
-  for (const auto& [name, bytes] : saved.plan.task->files_to_keep().files)
-    io::write_new_file(folder.path() / name, bytes);
-  // Twice: the page says what the comparison found, which reads the folder.
-  add_files(report, folder.path());
-  io::write_new_file(folder.path() / runtime::kExportManifest, to_json(report.manifest));
-  report.check = compare_export(source, options, folder.path(), progress);
-  if (!report.check.holds())
-    throw std::runtime_error("the export differs from its model by more than it may, and was not kept: " +
-                             to_text(report.check));
-  if (saved.plan.training.train.precision == train::Precision::bfloat16)
-    report.notes.emplace_back(
-        "the run computes in bf16: the export is compared with its model in float32, not with the run's own answers");
-  report.speed = compare_speed(saved, open_saved_run(folder.path(), source.settings_of_export()));
+  try {
+    write_compared(source, options, saved, *task, folder.path(), report, progress);
+  } catch (...) {
+    throw_export_problem(saved, options.engine, options.precision);
+  }
   const std::string page = report::render_html(export_page(report));
   io::write_new_file(folder.path() / runtime::kExportReport, page);
   folder.finish();

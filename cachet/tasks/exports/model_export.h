@@ -76,8 +76,8 @@ void check_export_options(const ExportOptions& options);
 /// there, as a whole or not at all. Before it does, what the folder computes is held to what the model does in float32:
 /// on evaluation data where they can be read, else on noise. Then both are timed. Throws as check_export_options()
 /// does, std::runtime_error that says by how much where it differs by more than the tolerance, or that the engine
-/// cannot run such a model, io::Error where a file cannot be read or written, c10::Error for a model that cannot be
-/// converted.
+/// cannot take or run such a model and which one can, ops::NotFinite if the model answers NaN or infinity, io::Error
+/// where a file cannot be read or written.
 ExportReport export_model(const ExportSource& source, const ExportOptions& options, const std::filesystem::path& folder,
                           const ExportProgress& progress);
 

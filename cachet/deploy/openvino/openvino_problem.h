@@ -1,0 +1,20 @@
+#pragma once
+
+#include <openvino/core/except.hpp>
+
+#include "cachet/deploy/cannot_convert.h"
+#include "cachet/runtime/openvino/openvino_core.h"
+
+namespace cachet::deploy {
+
+/// What `act` gives. An error of OpenVINO becomes CannotConvert, "OpenVINO says: …".
+template <class Act>
+auto told_by_openvino(const Act& act) {
+  try {
+    return act();
+  } catch (const ov::Exception& error) {
+    throw CannotConvert("OpenVINO says: " + runtime::reason(error));
+  }
+}
+
+}  // namespace cachet::deploy

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace cachet::runtime {
+
+/// An engine cannot open a model or cannot run it. what() begins with the model's file.
+class EngineError : public std::runtime_error {
+ public:
+  /// `problem`: a line that names the engine, "OpenVINO cannot open it: …".
+  EngineError(const std::string& file, std::string problem)
+      : std::runtime_error(file + ": " + problem), problem_(std::move(problem)) {}
+
+  /// The message without the file.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  std::string problem_;
+};
+
+}  // namespace cachet::runtime

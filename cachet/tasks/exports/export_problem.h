@@ -1,0 +1,12 @@
+#pragma once
+
+#include "cachet/runtime/export_manifest.h"
+#include "cachet/tasks/saved_run.h"
+
+namespace cachet::tasks {
+
+/// Throws the exception that is being handled. If an engine cannot take the model, cannot run it or computes numbers
+/// that are not finite, it becomes std::runtime_error of two lines: which model, what to do, and the reason.
+[[noreturn]] void throw_export_problem(const SavedRun& saved, runtime::EngineKind engine, runtime::Precision precision);
+
+}  // namespace cachet::tasks
