@@ -15,8 +15,10 @@
 #include "cachet/nn/replicas.h"
 #include "cachet/report/format.h"
 #include "cachet/report/uncertainty.h"
+#include "cachet/train/device.h"
 #include "cachet/train/interruption.h"
 #include "cachet/train/joint_training.h"
+#include "cachet/train/resume_rules.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/seed_folder.h"
 #include "cachet/train/trainer.h"
@@ -60,13 +62,27 @@ struct Prepared {
   std::unique_ptr<tasks::Task> task;
 };
 
+/// Before a run's folder is made or changed. Throws std::runtime_error if another process has another recipe, other
+/// data or another version.
+void require_common_ground(const Prepared& prepared, bool resumes, processes::Processes& processes) {
+  train::RecipeValues values = train::recipe_values(prepared.recipe.document);
+  // A run may be resumed where its data lie elsewhere; which data they are is compared.
+  if (resumes) std::erase_if(values, [](const auto& value) { return train::is_place_of_data(value.first); });
+  train::agree({train::config_hash(values), train::find_device(prepared.recipe.plan.training.train.device).type(),
+                prepared.task->data_digests()},
+               processes);
+}
+
 /// A job's recipe and its task, as this process has a part of them.
 Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const TrainingProcesses& processes) {
   const std::optional<std::filesystem::path> gone_on_with = job.resumes ? std::optional(job.run) : std::nullopt;
   Prepared prepared{read_recipe_for_run(job, arguments, arguments.seed, gone_on_with), nullptr};
   processes.share_out(prepared.recipe.plan.training);
   prepared.task = task_to_train(arguments, prepared.recipe.plan, gone_on_with);
-  if (processes.all()) nn::use_replicas(prepared.task->model(), processes.all());
+  if (processes.all()) {
+    nn::use_replicas(prepared.task->model(), processes.all());
+    require_common_ground(prepared, job.resumes, *processes.all());
+  }
   return prepared;
 }
 

@@ -42,13 +42,13 @@ std::string disagreement(const std::vector<std::string>& all) {
   return {};
 }
 
+}  // namespace
+
 void agree(const CommonGround& own, processes::Processes& processes) {
   const std::vector<std::string> all = processes.to_leader(nlohmann::json(terms_of(own)).dump());
   const std::string why_not = processes.from_leader(processes.leads() ? disagreement(all) : std::string());
   if (!why_not.empty()) throw std::runtime_error(why_not);
 }
-
-}  // namespace
 
 Leader::~Leader() { name_stragglers({}); }
 

@@ -28,6 +28,10 @@ struct CommonGround {
   std::map<std::string, data::DataDigest> data;  // by split
 };
 
+/// Compares with the other processes; all of them call it. Throws std::runtime_error, in all of them, if one has
+/// another recipe, other data or another version, naming it. Nothing is written: a run's folder is made after it.
+void agree(const CommonGround& own, processes::Processes& processes);
+
 /// The leader's side. Without other processes it does nothing.
 class Leader {
  public:

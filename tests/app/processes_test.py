@@ -181,6 +181,17 @@ class Processes(RunTest):
         self.assertEqual(codes, [1, 1], said)
         for output, errors in said:
             self.assertIn("process 1 has another recipe than process 0", errors)
+        self.assertFalse((self.folder / "run").exists(), "nothing is written")
+
+    def test_refuse_another_setting_of_a_resume_before_the_run_changes(self):
+        self.train("run", *SHORT)
+        before = {path: path.read_bytes() for path in (self.folder / "run").rglob("*") if path.is_file()}
+        more = [*STEADY, "--resume", "--set", "train.limit=20 steps"]
+        codes, said = self.both(lambda rank: more if rank == 0 else [*more, "--set", "optimizer.lr=0.5"])
+        self.assertEqual(codes, [1, 1], said)
+        for output, errors in said:
+            self.assertIn("process 1 has another recipe than process 0", errors)
+        self.assertEqual({path: path.read_bytes() for path in (self.folder / "run").rglob("*") if path.is_file()}, before)
 
     def test_refuse_other_data(self):
         write_images(self.folder / "others")
@@ -198,6 +209,7 @@ class Processes(RunTest):
             errors = process.communicate(timeout=120)[1]
             self.assertEqual(process.returncode, 1, errors)
             self.assertIn("process 1 has another training data than process 0", errors)
+        self.assertFalse((self.folder / "run").exists(), "nothing is written")
 
     def test_refuse_another_number_of_processes(self):
         codes, said = self.both(lambda rank: SHORT, lambda rank: {"size": 2 + rank}, timeout=30)
