@@ -19,6 +19,7 @@
 #include "cachet/runtime/engines.h"
 #include "cachet/tasks/exports/export_comparison.h"
 #include "cachet/tasks/exports/model_export.h"
+#include "cachet/tasks/weights/model_folder.h"
 #include "cachet/tasks/weights/weight_export.h"
 
 namespace cachet::app {
@@ -63,6 +64,7 @@ int export_weights(const ExportArguments& arguments) {
   if (const std::string option = option_of_folders(arguments); !option.empty())
     throw UsageError(option + " is of a folder (-o NAME): a " + kWeightsSuffix + " file has the weights as they are");
   const tasks::SavedModel saved = tasks::open_saved_model(arguments.model.path);
+  if (const auto note = tasks::untrained_note(arguments.model.path)) std::cerr << *note << '\n';
   const std::string& output = arguments.output.path;
   require_file_output(arguments.output,
                       {{kWeightsSuffix}, {}, [&](const auto& file) { return holds_weights_of(file, saved.source); }});
@@ -122,7 +124,8 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
                    {"pairs", speed.pairs},
                    {"median_ms", {speed.model_milliseconds, speed.export_milliseconds}},
                    {"times_as_fast", ratio.median},
-                   {"quartiles_times_as_fast", {ratio.lower, ratio.upper}}};
+                   {"quartiles_times_as_fast", {ratio.lower, ratio.upper}},
+                   {"comparable", speed.is_comparable()}};
   json["bytes"] = report.bytes;
   json["model_bytes"] = report.model_bytes;
   json["output"] = output;

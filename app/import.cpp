@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -47,6 +48,15 @@ std::string file_digest(const std::string& file) {
   return io::sha256_hex(io::read_file(file, io::InputFile(file).size()));
 }
 
+/// The tensors that hold what the model was built with. Those of a model folder stay untrained in another one.
+std::vector<std::string> untrained_tensors(const tasks::WeightImportReport& report, const std::filesystem::path& file) {
+  std::vector<std::string> names = report.untrained();
+  if (!tasks::is_model_file(file)) return names;
+  for (const std::string& name : tasks::untrained_tensors(file.parent_path()))
+    if (std::ranges::find(report.loaded, name) != report.loaded.end()) names.push_back(name);
+  return names;
+}
+
 int run_import(const ImportArguments& arguments) {
   const tasks::ModelRecipe first = read_imported(arguments.model, {}).read;
   const models::ModelPlan& plan = first.plan;
@@ -78,7 +88,8 @@ int run_import(const ImportArguments& arguments) {
                              .source = std::filesystem::path(arguments.file).filename().string(),
                              .names = std::string(io::word(report.source)),
                              .source_digest = digest,
-                             .input = imported.read.input});
+                             .input = imported.read.input,
+                             .untrained = untrained_tensors(report, arguments.file)});
   if (arguments.json) {
     print_json(import_json(report, plan.name, arguments.file, imported.read.input, output));
     return kDone;

@@ -272,7 +272,10 @@ int run_predict(const PredictArguments& arguments) {
                                      : tasks::open_to_evaluate(arguments.model.path, settings);
   };
   const tasks::SavedRun saved = open(arguments.model.all_settings());
-  if (!arguments.gives_samples() || !arguments.model.data.empty()) require_data(saved, arguments.model);
+  if (!arguments.gives_samples())
+    require_data(saved, arguments.model);
+  else if (const auto absent = saved.plan.task->absent_data(); absent && !arguments.model.data.empty())
+    std::cerr << *absent << "\nThe samples that are given do not need the data.\n";
   std::optional<PredictionFolder> folder;
   std::optional<RecordOutput> records;
   const bool draws = PredictionFolder::is_meant(arguments.output.path);

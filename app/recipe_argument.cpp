@@ -16,6 +16,7 @@
 #include "cachet/io/error.h"
 #include "cachet/io/read_file.h"
 #include "cachet/report/shell_word.h"
+#include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/device.h"
 
 namespace cachet::app {
@@ -170,6 +171,7 @@ std::unique_ptr<tasks::Task> load(const tasks::SavedRun& saved, const SavedRunAr
   if (saved.exported && argument.device != "auto" && !device_named(argument.device).is_cpu())
     throw UsageError(argument.path + " is an export, which runs on the CPU; leave --device out");
   auto task = tasks::load(saved, splits);
+  if (const auto note = tasks::untrained_note(saved.run)) std::cerr << *note << '\n';
   train::place(task->model(), device);
   return task;
 }

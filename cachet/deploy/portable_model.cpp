@@ -58,7 +58,7 @@ PortableModel of_sequences(models::SequenceClassifier& model, bool free_length) 
 }  // namespace
 
 std::string filled_note(int64_t longest, const CannotConvert& why) {
-  return "each sequence is filled up to " + std::to_string(longest) + " tokens, because " + why.what();
+  return "each sequence is padded to " + std::to_string(longest) + " tokens, because " + why.what();
 }
 
 PortableModel make_portable(const std::shared_ptr<models::Model>& model, FreeLengths lengths) {

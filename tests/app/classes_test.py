@@ -143,6 +143,18 @@ class Classes(command.FolderTest):
         words = ("--set", "train.evaluate_every='8 epochs'", "--set", "train.keep=1")
         self.cachet("train", "tiny.toml", "--run", "old", "--resume", "--set", "train.epochs=10", "--progress", "none", *words)
 
+    def test_an_export_without_names_says_so(self):
+        self.take_old("run", "old")
+        (self.folder / "images").rename(self.folder / "kept")
+        report = self.json_of("export", "old", "-o", "out", "--engine", "torch", "--json", cwd=self.folder)
+        self.assertEqual(json.loads((self.folder / "out/export.json").read_text())["classes"], ["0", "1", "2"])
+        self.assertIn("the names of the classes are not known", " ".join(report["notes"]))
+        self.assertIn("export again with --data FOLDER", " ".join(report["notes"]))
+        for words in (("old", "--data", "kept"), ("old", "--set", 'data.class_names=["blue", "green", "red"]'), ("run",)):
+            report = self.json_of("export", *words, "-o", "out", "--overwrite", "--engine", "torch", "--json", cwd=self.folder)
+            self.assertEqual(json.loads((self.folder / "out/export.json").read_text())["classes"], list(COLORS))
+            self.assertNotIn("are not known", " ".join(report["notes"]))
+
     def test_a_run_is_not_resumed_with_other_classes(self):
         words = ("train", "run", "--resume", "--set", "train.epochs=9", "--progress", "none")
         by_recipe = ("train", "tiny.toml", "--run", "run", "--resume", "--set", "train.epochs=9", "--progress", "none")

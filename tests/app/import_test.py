@@ -350,6 +350,38 @@ class Models(ImportTest):
         self.succeed("export", "tuned", "-o", "tuned.safetensors", cwd=self.folder)
         self.succeed("train", "tuned", "--resume", "--set", "train.epochs=2", "--progress", "none", cwd=self.folder)
 
+    def test_what_is_not_trained_is_said(self):
+        write_images(self.folder / "images")
+        self.write_photos()
+        self.imported("plain.pth", "plain")
+        self.imported("plain.pth", "cached", "--set", "model.cache.kind=grc")
+        self.imported("plain.pth", "five", "--set", "model.classes=5")
+        self.assertNotIn("untrained", json.loads((self.folder / "plain/config.json").read_text()))
+        head = json.loads((self.folder / "five/config.json").read_text())["untrained"]
+        self.assertEqual(sorted(head), ["head.bias", "head.weight"])
+        photo = "photos/val/a/0.jpg"
+        for model, part in (("five", "head.bias, head.weight"), ("cached", "blocks.*.attn.cache"), ("plain", None)):
+            with self.subTest(model):
+                done = self.succeed("predict", model, photo, cwd=self.folder)
+                weights = self.succeed("export", model, "--names", "cachet", "-o", model + ".safetensors", cwd=self.folder)
+                report = self.json_of("export", model, "-o", model + "-out", "--engine", "torch", "--json", cwd=self.folder)
+                notes = [note for note in report["notes"] if "not trained" in note]
+                if part is None:
+                    self.assertNotIn("not trained", done.stderr + weights.stderr)
+                    self.assertEqual(notes, [])
+                    continue
+                self.assertEqual(done.stderr.count("these parts are not trained"), 1, done.stderr)
+                self.assertEqual(weights.stderr.count("these parts are not trained"), 1, weights.stderr)
+                self.assertIn(part, done.stderr)
+                self.assertEqual(len(notes), 1)
+                self.assertIn(part, notes[0])
+                self.assertIn("these parts are not trained", (self.folder / f"{model}-out/report.html").read_text())
+        done = self.succeed("eval", "cached", "--data", "photos", cwd=self.folder)
+        self.assertEqual(done.stderr.count("these parts are not trained"), 1, done.stderr)
+        # They stay untrained in a model folder that is made of this one.
+        self.imported("five/model.safetensors", "again", "--set", "model.classes=5")
+        self.assertEqual(sorted(json.loads((self.folder / "again/config.json").read_text())["untrained"]), sorted(head))
+
     def test_export_of_what_has_no_such_names(self):
         self.imported("plain.pth", "plain")
         self.assertIn("--names cachet", self.refused("export", "plain", "--names", "swin", "-o", "x.safetensors", cwd=self.folder,

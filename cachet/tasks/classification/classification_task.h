@@ -25,6 +25,8 @@ class ClassificationTask : public Task,
                            public EvaluatesRecords {
  public:
   virtual const std::vector<std::string>& class_names() const = 0;
+  /// Whether these are numbers because the names of the model's classes are not known.
+  virtual bool lacks_class_names() const { return false; }
 
   /// Runs the model over batches of evaluation samples, in order, from the one that holds sample `first` on. The caller
   /// has set evaluation mode.

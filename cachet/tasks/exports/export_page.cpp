@@ -107,13 +107,15 @@ report::Page export_page(const ExportReport& report) {
   page.title = manifest.model + " for " + std::string(word(manifest.engine));
   page.subtitle = "Made of " + manifest.source;
   const deploy::Equality& equality = report.check.equality;
-  page.facts = {{"Precision", std::string(word(manifest.precision)), ""},
-                {"Largest difference", report::format_number(equality.difference, 2), "of the largest score"},
-                {"Best class as before", std::to_string(equality.samples - equality.other),
-                 "of " + std::to_string(equality.samples)},
-                {"Times as fast", report::format_fixed(report.speed.times_as_fast.median, 2), "as the model"},
-                {"Files", report::format_bytes(report.bytes),
-                 "the model's weights have " + report::format_bytes(report.model_bytes)}};
+  page.facts = {
+      {"Precision", std::string(word(manifest.precision)), ""},
+      {"Largest difference", report::format_number(equality.difference, 2), "of the largest score"},
+      {"Best class as before", std::to_string(equality.samples - equality.other),
+       "of " + std::to_string(equality.samples)},
+      {"Times as fast", report.speed.is_comparable() ? report::format_fixed(report.speed.times_as_fast.median, 2) : "–",
+       report.speed.is_comparable() ? "as the model" : "the machine was too busy"},
+      {"Files", report::format_bytes(report.bytes),
+       "the model's weights have " + report::format_bytes(report.model_bytes)}};
   report::Section rewritten{"What was rewritten", {sizes(report), places(report.rewrite), layers(report)}, ""};
   for (const std::string& line : deploy::report_lines(report.rewrite))
     rewritten.note += (rewritten.note.empty() ? "" : "; ") + line;

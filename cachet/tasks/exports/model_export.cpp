@@ -148,9 +148,9 @@ void write_model(const SavedRun& saved, Task& task, const ExportSource& source, 
     return manifest.engine == EngineKind::onnx ? deploy::write_for_onnx(portable, folder, metadata)
                                                : deploy::write_for_openvino(portable, folder, metadata, options);
   };
-  deploy::WrittenModel written = write_with_lengths(model, write);
+  const deploy::WrittenModel written = write_with_lengths(model, write);
   manifest.made_by += written.made_by;
-  report.notes = std::move(written.notes);
+  report.notes.insert(report.notes.end(), written.notes.begin(), written.notes.end());
 }
 
 // The precision of a session is no matter of automatic casts any more. A rewritten model has no session, and is cast
@@ -226,6 +226,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
 
   io::NewFolder folder(target, io::NewFolder::Taken::replaced);
   ExportReport report;
+  if (auto note = untrained_note(saved.run)) report.notes.push_back(*std::move(note));
   report.manifest.engine = options.engine;
   report.manifest.precision = options.precision;
   report.manifest.task = task->profile().kind;
@@ -235,6 +236,10 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   if (const auto* classifier = dynamic_cast<const ClassificationTask*>(task.get())) {
     report.manifest.classes = classifier->class_names();
     report.manifest.image = classifier->image_preparation();
+    if (classifier->lacks_class_names())
+      report.notes.emplace_back(
+          "the names of the classes are not known, and the export has their numbers instead: the model does not store "
+          "names, and its data are absent; export again with --data FOLDER, or with --set data.class_names");
   }
   try {
     write_compared(source, options, saved, *task, folder.path(), report, progress);

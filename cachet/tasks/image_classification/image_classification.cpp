@@ -154,6 +154,7 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
   data::DatasetOptions evaluated = options.dataset;
   evaluated.limit = options.evaluation_limit.value_or(evaluated.limit);
   test_ = open(splits == Splits::calibration ? data::Split::train : data::Split::test, evaluated);
+  lacks_class_names_ = alone && !knows_names;
   if (alone && !shape && options.resize.image_size.given()) note({kSizeUnknown});
   const bool of_saved = splits == Splits::test || (splits == Splits::given && !alone);
   if (of_saved && !names_classes && options.dataset.kind->has_class_folders) note({kMatchedByPosition});

@@ -38,6 +38,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   const std::vector<std::string>& class_names() const override {
     return options_.exported_numbers.empty() ? test_->labels().class_names() : options_.exported_numbers;
   }
+  bool lacks_class_names() const override { return lacks_class_names_; }
   void classify_in_order(int64_t first, const UseBatch& use) override;
   SampleForm sample_form() const override { return SampleForm::image_file; }
   std::unique_ptr<PreparedSample> prepare_given(const std::string& file) override;
@@ -68,6 +69,7 @@ class ImageClassification : public ClassificationTask, public ShowsSamples {
   std::optional<data::ImageLoader> training_loader_, test_loader_;
   std::shared_ptr<models::ImageClassifier> model_;
   data::ImageFileNotes given_notes_;
+  bool lacks_class_names_ = false;
 };
 
 }  // namespace cachet::tasks

@@ -9,6 +9,7 @@
 #include "cachet/io/read_file.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/sha256.h"
+#include "cachet/tasks/weights/tensor_parts.h"
 
 namespace cachet::tasks {
 namespace {
@@ -69,10 +70,23 @@ void write_model_folder(const fs::path& folder, const io::TensorMap& weights, co
   ConfigJson config{{"schema", 1}, {"architecture", facts.architecture}};
   config.update(ConfigJson::parse(facts.input));
   config["source"] = {{"file", facts.source}, {"sha256", facts.source_digest}, {"names", facts.names}};
+  if (!facts.untrained.empty()) config["untrained"] = facts.untrained;
   config["sha256"] = io::sha256_hex(bytes);
   io::write_file_atomically(folder / kWeights, bytes);
   io::write_file_atomically(folder / kRecipe, recipe.resolved_toml(/*with_origins=*/false));
   io::write_file_atomically(folder / kConfig, config.dump(2) + "\n");
+}
+
+std::vector<std::string> untrained_tensors(const fs::path& folder) {
+  const io::JsonFields json = read_config(folder / kConfig);
+  return json.has("untrained") ? json.texts("untrained") : std::vector<std::string>();
+}
+
+std::optional<std::string> untrained_note(const fs::path& path) {
+  const std::vector<std::string> parts =
+      is_model_folder(path) ? tensor_parts(untrained_tensors(path)) : std::vector<std::string>();
+  if (parts.empty()) return std::nullopt;
+  return path.string() + ": these parts are not trained, and answers depend on them: " + first_names(parts);
 }
 
 std::string model_folder_digest(const fs::path& folder) { return read_config(folder / kConfig).text("sha256"); }

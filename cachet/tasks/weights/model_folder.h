@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cachet/config/document.h"
 #include "cachet/io/tensor_map.h"
@@ -24,6 +26,8 @@ struct ModelFolderFacts {
   /// classes have names), input_size ([channels, height, width]) and preprocessing of images; the sizes of a text below
   /// what it is.
   std::string input = "{}";
+  /// The tensors that did not come from the source and that nothing has trained.
+  std::vector<std::string> untrained{};
 };
 
 /// Makes the folder, each file atomically, config.json last. Throws io::Error, also where the folder holds something
@@ -38,6 +42,12 @@ bool is_model_file(const std::filesystem::path& path);
 bool is_model_folder_of(const std::filesystem::path& folder, const std::string& architecture,
                         const std::string& source_digest);
 std::filesystem::path model_folder_recipe(const std::filesystem::path& folder);
+
+/// The tensors of ModelFolderFacts::untrained; none if a folder was written before they were kept. Throws io::Error.
+std::vector<std::string> untrained_tensors(const std::filesystem::path& folder);
+/// A line for the user that names the parts of a model folder which nothing has trained; nothing for a folder without
+/// such parts, and for any other path. Throws io::Error.
+std::optional<std::string> untrained_note(const std::filesystem::path& path);
 
 /// The SHA-256 of the weights, as config.json has it. Throws io::Error.
 std::string model_folder_digest(const std::filesystem::path& folder);

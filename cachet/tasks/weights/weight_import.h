@@ -46,6 +46,13 @@ struct WeightImportReport {
   std::vector<std::string> classifying;  // of a classifier that fills a detector's backbone: what classifies
   std::vector<std::string> not_tensors;  // of the file
 
+  /// The tensors of the model that hold what it was built with: fresh ones, and missing ones.
+  std::vector<std::string> untrained() const {
+    std::vector<std::string> names = missing;
+    for (const Fresh& each : fresh) names.push_back(each.name);
+    return names;
+  }
+
   /// Whether the layers that tell classes apart start fresh: the model's classes are then not those of the file.
   bool starts_classes_anew() const {
     return std::ranges::any_of(fresh, [](const Fresh& each) { return each.reason != Reason::new_part; });
