@@ -110,6 +110,11 @@ nlohmann::ordered_json export_json(const tasks::ExportReport& report, const std:
                               {"largest_difference", check.equality.difference},
                               {"same_class", check.equality.samples - check.equality.other},
                               {"samples", check.equality.samples}};
+  if (check.sent.samples > 0)
+    json["sent"] = {{"compared_on", check.sent_inputs},
+                    {"largest_difference", check.sent.difference},
+                    {"same_class", check.sent.samples - check.sent.other},
+                    {"samples", check.sent.samples}};
   if (check.has_metric) json[check.metric] = {check.metric_before, check.metric_after};
   for (const deploy::RewrittenPlace& place : report.rewrite.places)
     json["rewritten"].push_back({{"place", place.path},
@@ -205,7 +210,7 @@ Action declare_export(CLI::App& app) {
       ->check(one_of(kPrecisions))
       ->type_name("PRECISION");
   app.add_flag("--check", arguments->check_all,
-               "Compare the folder with the model on all evaluation data, accuracy too, and not on 64 samples");
+               "Compare the folder with the model on all evaluation data, accuracy too, and not on 256 samples");
   add_names_option(app, "--names", arguments->names,
                    "Of a safetensors file: whose names to give the tensors (timm's of images, ours of text)");
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -7,27 +7,37 @@
 
 namespace cachet::deploy {
 
-/// How far the scores of a rewritten model may lie from the original's, as a share of the largest score.
+/// How far the answers of a rewritten model may lie from the original's.
 struct Tolerance {
-  double scores = 1e-4;  // of float32
+  double log_probability = 1e-3;  // of a class, in nats
+  double changed = 1;             // share of the samples whose best class may change
 };
 
-/// How two models' scores of the same samples compare.
+/// Classes that are less likely than this share of a sample's most likely class do not count: nobody reads their
+/// probabilities, and few digits of them are right in bf16.
+inline constexpr double kLeastLikely = 1e-3;
+
+/// How two models' answers to the same samples compare. A constant that is added to all scores of a sample changes
+/// nothing, and one score far below the others hides nothing.
 struct Equality {
   int64_t samples = 0;
-  double difference = 0;    // the largest, as a share of the largest score of the original
-  int64_t clear = 0;        // samples whose best class leads by more than twice the tolerance
+  double difference = 0;    // the largest one of a class's log-probabilities, in nats
+  double mean = 0;          // over the samples, of the largest one of each
+  int64_t clear = 0;        // samples whose best class leads by more than twice the tolerance, in nats
   int64_t clear_other = 0;  // of these, those whose best class is another one now
   int64_t other = 0;        // of all samples
 
-  bool holds(const Tolerance& tolerance) const { return difference <= tolerance.scores && clear_other == 0; }
+  double changed() const { return static_cast<double>(other) / static_cast<double>(samples); }
+  bool holds(const Tolerance& tolerance) const {
+    return difference <= tolerance.log_probability && clear_other == 0 && changed() <= tolerance.changed;
+  }
 };
 
-/// expected, actual (N, classes). Throws c10::Error unless their shapes are the same, and for scores that are not
-/// finite.
+/// expected, actual (N, classes): scores whose softmax gives probabilities, or log-probabilities. Throws c10::Error
+/// unless their shapes are the same, and ops::NotFinite for scores that are not finite.
 Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const Tolerance& tolerance);
 
-/// "largest difference 3.1e-07 of the largest score; the best class is the same for 64 of 64 samples".
+/// "largest difference of a log-probability 3.1e-07; the best class is the same for 64 of 64 samples".
 std::string to_text(const Equality& equality);
 
 }  // namespace cachet::deploy

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "cachet/analysis/model_summary.h"
-#include "cachet/deploy/equality.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/models/language/token_generator.h"
 #include "tests/deploy/trained_model.h"
+#include "tests/support/score_difference.h"
 
 namespace cachet::deploy {
 namespace {
@@ -53,8 +53,8 @@ TEST(RewriteOfALanguageModel, KeepsWhatItForetellsAndWrites) {
         const RewriteReport report = rewrite(*model, {.count_work = true});
         const Foretold actual = foretold_by(language, ids);
         EXPECT_EQ(report.before.parameters, parameters) << "tables that input and output share count once";
-        const Equality equality = equality_of(expected.scores, actual.scores, {1e-9});
-        EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
+        const test::ScoreDifference difference = test::score_difference(expected.scores, actual.scores, 1e-9);
+        EXPECT_TRUE(difference.holds(1e-9)) << difference.largest;
         EXPECT_EQ(actual.written, expected.written);
         for (const RewrittenPlace& place : report.places)
           EXPECT_TRUE(place.gone || !place.reason.empty() || !place.left.empty()) << place.path;
@@ -78,8 +78,8 @@ TEST(RewriteOfALanguageModel, LeavesAMemoryOfTokensAsItIs) {
       const Foretold expected = foretold_by(language, ids);
       rewrite(*model);
       const Foretold actual = foretold_by(language, ids);
-      const Equality equality = equality_of(expected.scores, actual.scores, {1e-9});
-      EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
+      const test::ScoreDifference difference = test::score_difference(expected.scores, actual.scores, 1e-9);
+      EXPECT_TRUE(difference.holds(1e-9)) << difference.largest;
       EXPECT_EQ(actual.written, expected.written);
     }
 }

@@ -8,13 +8,12 @@
 #include <set>
 
 #include "cachet/config/document.h"
-#include "cachet/deploy/equality.h"
 #include "cachet/models/registry.h"
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/no_norm.h"
-#include "cachet/ops/finite.h"
 #include "tests/deploy/trained_model.h"
 #include "tests/support/refused.h"
+#include "tests/support/score_difference.h"
 
 namespace cachet::deploy {
 namespace {
@@ -39,8 +38,8 @@ TEST_P(Rewrite, KeepsWhatTheModelComputes) {
       const models::Trial trial = model->trial(4, at::kDouble);
       const at::Tensor expected = trial.forward();
       const RewriteReport report = rewrite(*model, {.count_work = true});
-      const Equality equality = equality_of(expected, trial.forward(), {1e-9});
-      EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
+      const test::ScoreDifference difference = test::score_difference(expected, trial.forward(), 1e-9);
+      EXPECT_TRUE(difference.holds(1e-9)) << difference.largest;
       // What absorbs the shift of an online norm may get a bias that it did without.
       EXPECT_TRUE(!kOffline.contains(norm) || report.after.parameters <= report.before.parameters);
       for (const RewrittenPlace& place : report.places) {
@@ -56,7 +55,7 @@ TEST_P(Rewrite, KeepsWhatTheModelComputes) {
         EXPECT_EQ(parameter.key().find("gate"), std::string::npos) << parameter.key();
       // Once more changes nothing: what is gone is gone.
       rewrite(*model);
-      EXPECT_TRUE(equality_of(expected, trial.forward(), {1e-9}).holds({1e-9})) << "a second time";
+      EXPECT_TRUE(test::score_difference(expected, trial.forward(), 1e-9).holds(1e-9)) << "a second time";
     }
 }
 
@@ -96,8 +95,8 @@ TEST_P(Rewrite, KeepsWhatModelsOfManyOptionsCompute) {
     const models::Trial trial = model->trial(1 + static_cast<int64_t>(random() % 5), at::kDouble);
     const at::Tensor expected = trial.forward();
     const RewriteReport report = rewrite(*model);
-    const Equality equality = equality_of(expected, trial.forward(), {1e-9});
-    EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
+    const test::ScoreDifference difference = test::score_difference(expected, trial.forward(), 1e-9);
+    EXPECT_TRUE(difference.holds(1e-9)) << difference.largest;
     for (const RewrittenPlace& place : report.places)
       EXPECT_TRUE(place.gone || place.kind == RewrittenPlace::Kind::norm) << place.path << ": " << place.reason;
   }
@@ -156,28 +155,6 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   EXPECT_TRUE(rewrite(*model, {.fold = false}).places.empty());
   model->train();
   test::expect_refused([&] { rewrite(*model); }, "call eval() first");
-}
-
-TEST(Equality, TellsRoundingsFromOtherAnswers) {
-  const at::Tensor scores = at::tensor({4.0, 1.0, 2.0, 2.0001}).view({2, 2});
-  at::Tensor now = scores.clone();
-  now[1][0] += 0.0003;  // less than the margin that counts: half of 2 · 1e-4 · 4
-  Equality equality = equality_of(scores, now, {});
-  EXPECT_NEAR(equality.difference, 0.0003 / 4, 1e-9);
-  EXPECT_EQ(equality.samples, 2);
-  EXPECT_EQ(equality.clear, 1);
-  EXPECT_EQ(equality.other, 1);
-  EXPECT_EQ(equality.clear_other, 0);
-  EXPECT_TRUE(equality.holds({}));
-  EXPECT_EQ(to_text(equality),
-            "largest difference 7.5e-05 of the largest score; the best class is the same for 1 of 2 samples");
-  now[0][1] = 5;
-  equality = equality_of(scores, now, {});
-  EXPECT_EQ(equality.clear_other, 1);
-  EXPECT_FALSE(equality.holds({}));
-  now[0][1] = std::nan("");
-  EXPECT_THROW(equality_of(scores, now, {}), ops::NotFinite);
-  test::expect_refused([&] { equality_of(scores, now.narrow(1, 0, 1), {}); }, "scores must be (N, classes)");
 }
 
 }  // namespace

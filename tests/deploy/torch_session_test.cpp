@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "cachet/deploy/classifier_inputs.h"
-#include "cachet/deploy/equality.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/deploy/session_model.h"
 #include "tests/deploy/made_up_inputs.h"
 #include "tests/deploy/trained_model.h"
 #include "tests/support/refused.h"
+#include "tests/support/score_difference.h"
 #include "tests/support/thrown_message.h"
 
 namespace cachet::deploy {
@@ -35,12 +35,13 @@ TEST_P(TorchSession, ComputesWhatTheModelDoes) {
       const at::Tensor expected = classify(*model, inputs);
       rewrite(*model);
       const auto copy = std::dynamic_pointer_cast<models::Model>(model->clone());
-      const Equality wide = equality_of(expected, classify(*make_torch_session(model, {}), inputs), {1e-4});
-      EXPECT_TRUE(wide.holds({1e-4})) << to_text(wide);
-      const Equality narrow =
-          equality_of(expected, classify(*make_torch_session(copy, {runtime::Precision::bfloat16}), inputs), {0.1});
-      EXPECT_LT(narrow.difference, 0.1) << to_text(narrow);  // weights of these tests are far larger than trained ones
-      EXPECT_GT(narrow.difference, 1e-6) << "bfloat16 was not used";
+      const test::ScoreDifference wide =
+          test::score_difference(expected, classify(*make_torch_session(model, {}), inputs), 1e-4);
+      EXPECT_TRUE(wide.holds(1e-4)) << wide.largest;
+      const test::ScoreDifference narrow = test::score_difference(
+          expected, classify(*make_torch_session(copy, {runtime::Precision::bfloat16}), inputs), 0.1);
+      EXPECT_LT(narrow.largest, 0.1) << narrow.largest;  // weights of these tests are far larger than trained ones
+      EXPECT_GT(narrow.largest, 1e-6) << "bfloat16 was not used";
     }
 }
 

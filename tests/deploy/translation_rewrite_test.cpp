@@ -2,11 +2,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "cachet/deploy/equality.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/models/language/beam_search.h"
 #include "cachet/models/language/translation_model.h"
 #include "tests/deploy/trained_model.h"
+#include "tests/support/score_difference.h"
 
 namespace cachet::deploy {
 namespace {
@@ -40,8 +40,8 @@ TEST(RewriteOfATranslationModel, KeepsWhatItComputesAndTranslates) {
         const at::Tensor expected = trial.forward(), ids = at::randint(4, 30, {5, 7}, at::kLong);
         const auto translated = translations_of(translation, ids);
         const RewriteReport report = rewrite(*model, {.count_work = true});
-        const Equality equality = equality_of(expected, trial.forward(), {1e-9});
-        EXPECT_TRUE(equality.holds({1e-9})) << to_text(equality);
+        const test::ScoreDifference difference = test::score_difference(expected, trial.forward(), 1e-9);
+        EXPECT_TRUE(difference.holds(1e-9)) << difference.largest;
         EXPECT_EQ(translations_of(translation, ids), translated);
         const bool offline = norm == "batch" || norm == "un" || norm == "mabn" || norm == "none";
         for (const RewrittenPlace& place : report.places) {

@@ -41,6 +41,7 @@ class FasterRcnn : public nn::Cloneable<FasterRcnn, ObjectDetector> {
 
   /// Of anchors, at most as many an image, evenly among them, as proposals in evaluation; the background's scores last.
   at::Tensor box_scores(const at::Tensor& images) override;
+  bool classes_exclude_each_other() const override { return true; }
 
   ImageShape image_shape() const override { return backbone_->image_shape(); }
   int64_t classes() const override { return options_.classes(); }

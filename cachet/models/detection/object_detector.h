@@ -35,6 +35,9 @@ class ObjectDetector : public virtual ImageModel {
   /// What it says of boxes that do not depend on the images (B, C, H, W): scores (boxes of all, classes), without a
   /// gradient. Of a detector in one stage the boxes are its anchors.
   virtual at::Tensor box_scores(const at::Tensor& images) = 0;
+  /// Whether a softmax makes probabilities of box_scores(), of the classes and the background; else a sigmoid does, of
+  /// each class alone.
+  virtual bool classes_exclude_each_other() const = 0;
 
   virtual int64_t classes() const = 0;        // without the background
   virtual bool outlines_objects() const = 0;  // whether it needs masks to train on, and gives them

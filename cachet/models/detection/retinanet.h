@@ -38,6 +38,7 @@ class RetinaNet : public nn::Cloneable<RetinaNet, ObjectDetector> {
                                  DetectionFrame frame = DetectionFrame::original) override;
 
   at::Tensor box_scores(const at::Tensor& images) override;
+  bool classes_exclude_each_other() const override { return false; }
 
   ImageShape image_shape() const override { return backbone_->image_shape(); }
   int64_t classes() const override { return options_.classes(); }

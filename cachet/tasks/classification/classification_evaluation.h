@@ -46,10 +46,11 @@ bool fits(const ClassificationEvaluation& evaluation, int64_t classes, int64_t s
 
 /// A batch of evaluation samples and what the model says of them.
 struct ClassifiedBatch {
-  std::vector<int64_t> indices;  // of the data set
-  at::Tensor labels;             // (B) int64
-  at::Tensor logits;             // (B, classes) float32, on the CPU
-  int64_t place = 0;             // of its first sample, in the order in which the batches come
+  std::vector<int64_t> indices;      // of the data set
+  at::Tensor labels;                 // (B) int64
+  at::Tensor logits;                 // (B, classes) float32, on the CPU
+  int64_t place = 0;                 // of its first sample, in the order in which the batches come
+  std::vector<at::Tensor> inputs{};  // of the model, in the order of deploy::inputs_of()
 };
 
 /// A sample, and all that an evaluation sums up of it.

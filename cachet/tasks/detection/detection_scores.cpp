@@ -1,6 +1,8 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 
@@ -13,6 +15,12 @@ namespace {
 
 constexpr int64_t kImages = 16;
 constexpr int64_t kMostBoxes = 1000;  // of an image: RetinaNet has 200,000 anchors
+
+/// A row for each class of each box: that the class is there, and that it is not.
+at::Tensor choices_of(const at::Tensor& scores) {
+  const at::Tensor all = scores.flatten();
+  return at::stack({all, at::zeros_like(all)}, 1);
+}
 
 }  // namespace
 
@@ -32,8 +40,9 @@ ComparedScores Detection::compared_scores() {
     scores.push_back(models::evenly(model_->box_scores(image), kMostBoxes).to(at::kCPU, at::kFloat));
   }
   const at::Tensor compared = at::cat(scores);
-  return {compared, compared_samples(std::to_string(compared.size(0)) + " boxes on " + std::to_string(images) + " ",
-                                     sample_words(), validation_ != nullptr)};
+  return {model_->classes_exclude_each_other() ? compared : choices_of(compared),
+          compared_samples(std::to_string(compared.size(0)) + " boxes on " + std::to_string(images) + " ",
+                           sample_words(), validation_ != nullptr)};
 }
 
 }  // namespace cachet::tasks

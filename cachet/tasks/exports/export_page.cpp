@@ -109,7 +109,7 @@ report::Page export_page(const ExportReport& report) {
   const deploy::Equality& equality = report.check.equality;
   page.facts = {
       {"Precision", std::string(word(manifest.precision)), ""},
-      {"Largest difference", report::format_number(equality.difference, 2), "of the largest score"},
+      {"Largest difference", report::format_number(equality.difference, 2), "of a log-probability"},
       {"Best class as before", std::to_string(equality.samples - equality.other),
        "of " + std::to_string(equality.samples)},
       {"Times as fast", report.speed.is_comparable() ? report::format_fixed(report.speed.times_as_fast.median, 2) : "–",

@@ -18,8 +18,8 @@ namespace cachet::tasks {
 struct ExportOptions {
   runtime::EngineKind engine = runtime::EngineKind::openvino;
   runtime::Precision precision = runtime::Precision::float32;
-  bool check_all =
-      false;  // compare on all evaluation data, accuracy too, as always with int8; else on its first samples
+  /// Compare on all evaluation data, accuracy too, as always with int8; else on samples that data.subset_seed draws.
+  bool check_all = false;
 };
 
 /// What takes long while a model is exported: samples that show which numbers it meets, for 8 bits, and the comparison.
@@ -31,16 +31,21 @@ using ExportProgress = std::function<void(ExportPart part, int64_t done, int64_t
 
 /// What an export of some precision may differ from its model by.
 struct ExportTolerance {
-  double scores = 1e-4;  // as a share of the largest score
-  double metric = 0;     // of what decides: of accuracies and precisions, of others as a share of their value
+  deploy::Tolerance answers{};  // to evaluation samples
+  double metric = 0;            // of what decides: of accuracies and precisions, of others as a share of their value
+
+  /// To inputs that need not look like evaluation samples: any share of them may be close calls.
+  deploy::Tolerance sent() const { return {answers.log_probability, 1}; }
 };
 ExportTolerance export_tolerance(runtime::Precision precision);
 
 /// How far what an export computes lies from what its model does.
 struct ExportCheck {
-  std::string samples;  // "64 test images", "64 made-up inputs, none of them real"
+  std::string samples;  // "256 test images", "256 made-up inputs, none of them real"
   ExportTolerance tolerance;
   deploy::Equality equality;
+  std::string sent_inputs;                     // "19 single inputs and small batches and 6 image files", of classifiers
+  deploy::Equality sent;                       // no samples of other tasks
   std::string metric = "top1";                 // what decides, of a classifier the share of samples that are right
   double metric_before = 0, metric_after = 0;  // where all evaluation data were compared
   bool has_metric = false;

@@ -14,7 +14,7 @@ namespace cachet::tasks {
 
 /// What an export of a model is held to.
 struct ComparedScores {
-  at::Tensor scores;    // (N, n), float32 or wider
+  at::Tensor scores;    // (N, choices), float32 or wider; a softmax makes probabilities of each row
   std::string samples;  // what the N are: "64 beginnings of test tokens"
 };
 

@@ -205,7 +205,7 @@ void ImageClassification::classify_in_order(int64_t first, const UseBatch& use) 
   const int64_t size = training_options_.batch_size;
   auto stream = test_loader_->stream(/*epoch=*/0, first / size);
   while (auto batch = stream.next()) {
-    use({batch->indices, batch->labels, logits_of(batch->images), batch->number * size});
+    use({batch->indices, batch->labels, logits_of(batch->images), batch->number * size, {batch->images}});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/one_hot.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -33,6 +34,17 @@ at::Tensor answers_of(models::SequenceClassifier& model, const data::SequenceBat
   const at::Tensor logits = logits_of(model, batch).to(at::kFloat).cpu();
   ops::require_finite_scores(logits);
   return logits;
+}
+
+/// Ids and padding of each of its sequences.
+std::vector<at::Tensor> inputs_of(const data::SequenceBatch& batch) {
+  std::vector<at::Tensor> inputs;
+  for (const data::PaddedTokens& sequences : {batch.tokens, batch.second})
+    if (sequences.ids.defined()) {
+      inputs.push_back(sequences.ids);
+      inputs.push_back(sequences.padding.defined() ? sequences.padding : at::zeros(sequences.ids.sizes(), at::kBool));
+    }
+  return inputs;
 }
 
 int64_t tokens_in(const data::PaddedTokens& sequences) {
@@ -146,7 +158,8 @@ std::unique_ptr<train::TrainingStream> SequenceClassification::training_stream(i
 void SequenceClassification::classify(data::BatchStream<data::SequenceBatch> batches, const UseBatch& use) {
   const at::NoGradGuard no_grad;
   while (const auto batch = batches.next())
-    use({batch->indices, batch->labels, answers_of(*model_, *batch), batch->number * training_options_.batch_size});
+    use({batch->indices, batch->labels, answers_of(*model_, *batch), batch->number * training_options_.batch_size,
+         inputs_of(*batch)});
 }
 
 void SequenceClassification::classify_in_order(int64_t first, const UseBatch& use) {

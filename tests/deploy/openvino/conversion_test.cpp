@@ -8,7 +8,6 @@
 #include <openvino/runtime/core.hpp>
 
 #include "cachet/deploy/classifier_inputs.h"
-#include "cachet/deploy/equality.h"
 #include "cachet/deploy/onnx/onnx_conversion.h"
 #include "cachet/deploy/openvino/quantization.h"
 #include "cachet/deploy/rewrite.h"
@@ -16,6 +15,7 @@
 #include "tests/deploy/made_up_inputs.h"
 #include "tests/deploy/trained_model.h"
 #include "tests/support/refused.h"
+#include "tests/support/score_difference.h"
 #include "tests/support/thrown_message.h"
 
 namespace cachet::deploy {
@@ -53,8 +53,9 @@ at::Tensor run(ov::InferRequest& request, std::vector<at::Tensor> inputs) {
 void expect_same_answers(models::Model& model, ov::InferRequest& request) {
   for (const int64_t batch : {1, 4}) {
     const std::vector<at::Tensor> inputs = made_up_inputs(model, batch, /*shorter=*/batch);
-    const Equality equality = equality_of(classify(model, inputs), run(request, inputs), {1e-4});
-    EXPECT_TRUE(equality.holds({1e-4})) << batch << ": " << to_text(equality);
+    const test::ScoreDifference difference =
+        test::score_difference(classify(model, inputs), run(request, inputs), 1e-4);
+    EXPECT_TRUE(difference.holds(1e-4)) << batch << ": " << difference.largest;
   }
 }
 
@@ -140,8 +141,9 @@ TEST_P(OnnxAttention, ComputesWhatTheModelDoes) {
     const bool free = portable.inputs.front().shape[1] < 0 || portable.inputs.size() == 1;
     for (const int64_t batch : {1, 4}) {
       const std::vector<at::Tensor> inputs = made_up_inputs(*model, batch, /*shorter=*/free ? batch : 0);
-      const Equality equality = equality_of(classify(*model, inputs), run(request, inputs), {1e-4});
-      EXPECT_TRUE(equality.holds({1e-4})) << batch << ": " << to_text(equality);
+      const test::ScoreDifference difference =
+          test::score_difference(classify(*model, inputs), run(request, inputs), 1e-4);
+      EXPECT_TRUE(difference.holds(1e-4)) << batch << ": " << difference.largest;
     }
   }
 }
@@ -161,8 +163,8 @@ TEST_P(Conversion, MultipliesInEightBitsWithinReach) {
   const at::Tensor expected = classify(*model, inputs);
   {
     const auto calibration = quantization.calibration();
-    const Equality same = equality_of(expected, classify(*calibration, inputs), {1e-4});
-    EXPECT_TRUE(same.holds({1e-4})) << to_text(same);
+    const test::ScoreDifference same = test::score_difference(expected, classify(*calibration, inputs), 1e-4);
+    EXPECT_TRUE(same.holds(1e-4)) << same.largest;
   }
   const auto narrow = quantization.quantized();
   EXPECT_GE(quantization.layers(), 5);
@@ -171,9 +173,9 @@ TEST_P(Conversion, MultipliesInEightBitsWithinReach) {
   EXPECT_NE(test::thrown_message<std::runtime_error>([&] { runtime::set_inputs(request, {}); }).find(", not 0"),
             std::string::npos)
       << "inputs of an earlier call are none of this one's";
-  const Equality equality = equality_of(expected, run(request, inputs), {1});
-  EXPECT_LT(equality.difference, 0.3) << to_text(equality);  // weights of these tests are far larger than trained ones
-  EXPECT_GT(equality.difference, 1e-4) << "nothing was rounded";
+  const test::ScoreDifference difference = test::score_difference(expected, run(request, inputs), 1);
+  EXPECT_LT(difference.largest, 0.3) << difference.largest;  // weights of these tests are far larger than trained ones
+  EXPECT_GT(difference.largest, 1e-4) << "nothing was rounded";
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Conversion, ::testing::ValuesIn(small_models()),
