@@ -10,7 +10,7 @@ namespace cachet::deploy {
 /// How far the answers of a rewritten model may lie from the original's.
 struct Tolerance {
   double log_probability = 1e-3;  // of a class, in nats
-  double changed = 1;             // share of the samples whose best class may change
+  double changed = 1;             // share of the samples whose best class may change; one sample always may
 };
 
 /// Classes that are less likely than this share of a sample's most likely class do not count: nobody reads their
@@ -29,7 +29,8 @@ struct Equality {
 
   double changed() const { return static_cast<double>(other) / static_cast<double>(samples); }
   bool holds(const Tolerance& tolerance) const {
-    return difference <= tolerance.log_probability && clear_other == 0 && changed() <= tolerance.changed;
+    return difference <= tolerance.log_probability && clear_other == 0 &&
+           (other <= 1 || changed() <= tolerance.changed);
   }
 };
 

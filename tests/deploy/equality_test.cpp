@@ -24,7 +24,10 @@ TEST(Equality, TellsRoundingsFromOtherAnswers) {
   EXPECT_EQ(equality.other, 1);
   EXPECT_EQ(equality.clear_other, 0);
   EXPECT_TRUE(equality.holds({}));
-  EXPECT_FALSE(equality.holds({.changed = 0.49}));
+  EXPECT_TRUE(equality.holds({.changed = 0}));  // one sample
+  equality.other = 2;
+  EXPECT_FALSE(equality.holds({.changed = 0.99}));
+  equality.other = 1;
   EXPECT_EQ(to_text(equality),
             "largest difference of a log-probability 0.00015; the best class is the same for 1 of 2 samples");
   now[0][1] = 5;
