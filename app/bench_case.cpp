@@ -10,6 +10,7 @@
 #include "app/described_model.h"
 #include "app/device_argument.h"
 #include "app/subprocess.h"
+#include "cachet/analysis/live_memory.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/report/format.h"
@@ -158,10 +159,16 @@ BenchRow error_row(const BenchCase& bench, const std::string& error) {
   return row;
 }
 
+/// The benchmark observes memory and may free the model's: LibTorch warns of each block that it did not see allocated.
+std::shared_ptr<models::Model> build_with_known_sizes(const BenchCase& bench) {
+  const analysis::LiveMemory sees_allocations;
+  return build(bench);
+}
+
 BenchRow measure_here(BenchCase bench) {
   while (true) {
     try {
-      const std::shared_ptr<models::Model> model = build(bench);
+      const std::shared_ptr<models::Model> model = build_with_known_sizes(bench);
       analysis::BenchmarkResult result = analysis::benchmark(*model, bench.options);
       // A session shows no parameters, and LibTorch's has them laid out and padded for its products.
       if (result.weight_bytes == 0 && runtime::is_export(bench.model.name) && is_run_by_libtorch(bench.model.name))
