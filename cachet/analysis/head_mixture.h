@@ -4,7 +4,7 @@
 
 namespace cachet::analysis {
 
-/// What a cached attention layer makes of its two branches (Cached Transformers, arXiv 2312.12742, Eq. 4), head by
+/// What a cached attention layer makes of its two branches (Cached Transformers, arXiv 2312.12742, Eq. 2), head by
 /// head: (B, T, H, d) each, float32 or wider.
 struct HeadMixture {
   at::Tensor from_self;    // (1 − σ(λ))·o_self

@@ -23,7 +23,7 @@ struct NormalityTest {
 /// Throws std::invalid_argument for fewer than kLeastForNormality values.
 NormalityTest dagostino_pearson(std::span<const double> values);
 
-/// The percentage of normal activation channels (PNAC) of the second paper (arXiv 2208.01313, Sec. 3): channels whose
+/// The percentage of normality over all channels (PNAC; arXiv 2208.01313, Eq. 15): channels whose
 /// statistics over the last steps pass the test.
 struct NormalChannels {
   std::vector<NormalityTest> tests;  // a channel each

@@ -9,7 +9,7 @@
 namespace cachet::nn {
 
 /// A stress test: in training, now and then, some rows of a tensor are far larger than the others. What a norm makes of
-/// that is what the outlier filter of unified normalization is for (arXiv 2208.01313, Eq. 11–13).
+/// that is what the outlier filter of unified normalization is for (arXiv 2208.01313, Eq. 18–19).
 struct OutlierOptions {
   double probability = 0.0;  // that a pass meets them; 0: never
   double share = 0.1;        // of the rows, each drawn by itself

@@ -24,7 +24,7 @@ struct GrcUpdated {
   at::Tensor mean;     // their mean over the batch (1, Tm, Dm), in the dtype of cache
 };
 
-/// One step of the gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 2–3 and Algorithm 1):
+/// One step of the gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 4–5 and Algorithm 1):
 ///   r = σ(W_r[C, X̄]),  u = σ(W_u[C, X̄]),  C̃ = f(W_c[r ⊙ C, X̄]),  C' = (1 − u) ⊙ C + u ⊙ C̃
 /// where f is the identity in the paper and LayerNorm ∘ GELU in the published code (norm given).
 ///

@@ -31,7 +31,7 @@ struct FeatureMap {
 /// Throws c10::Error when shapes, dtypes or numbers do not agree.
 at::Tensor kernel_features(const at::Tensor& x, const FeatureMap& map);
 
-/// Attention with a kernel in place of the softmax (Trainable feed-forward kernels, arXiv 2211.04076, Eq. 3; linear
+/// Attention with a kernel in place of the softmax (Trainable feed-forward kernels, arXiv 2211.04076; linear
 /// transformers, arXiv 2006.16236, Eq. 5 and 9), in time and memory linear in the length:
 ///   y_i = φ(q_i)ᵀ Σ_j φ(k_j) v_jᵀ / (φ(q_i)ᵀ (κ1 + Σ_j φ(k_j)) + ε)
 /// with ε = eps and κ = key_eps, where j runs over the keys that i sees: all, or with `causal` those with j ≤ i + (Lk −

@@ -5,7 +5,7 @@
 namespace cachet::ops {
 
 /// Mixes self-attention and memory attention head by head: O_h = σ(λ_h)·mem_h + (1 − σ(λ_h))·self_h
-/// (Cached Transformers, arXiv 2312.12742, Eq. 4). Memory heads may be narrower; their missing channels count as zero.
+/// (Cached Transformers, arXiv 2312.12742, Eq. 2). Memory heads may be narrower; their missing channels count as zero.
 ///
 /// self (B, T, H, d); memory (B, T, H, m) with m ≤ d and the same dtype; logit (H), the λ. Returns (B, T, H, d) in the
 /// dtype of self. Under autocast, self and memory are brought to the autocast dtype; λ stays as it is.

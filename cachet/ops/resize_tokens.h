@@ -7,7 +7,7 @@
 namespace cachet::ops {
 
 /// Nearest-neighbour interpolation of a token sequence to another length: out_i = tokens_⌊i·T/length⌋, with T the
-/// sample's number of valid tokens, so that padding never enters (Cached Transformers, arXiv 2312.12742, Sec. 3.2).
+/// sample's number of valid tokens, so that padding never enters (Cached Transformers, arXiv 2312.12742, appendix).
 ///
 /// tokens (B, L, C); padding (B, L) bool, true = padding, the valid tokens keep their order wherever the padding lies.
 /// Returns (B, length, C); a sample without valid tokens gives zeros. Differentiable in tokens.

@@ -7,7 +7,7 @@
 namespace cachet::ops {
 
 /// y = x·scale + shift, channel by channel: what every norm without run-time statistics is at inference
-/// (Unified Normalization, arXiv 2208.01313, Sec. 3.4).
+/// (Unified Normalization, arXiv 2208.01313, Sec. 3.1 and Algorithm 1).
 ///
 /// input (…, C) floating; scale, shift (C), float32 or float64, both of one dtype, shift or none. Arithmetic is in the
 /// dtype of scale, y in the dtype of input. Differentiable in everything, twice only

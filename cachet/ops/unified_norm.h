@@ -49,7 +49,7 @@ struct UnifiedNormOutput {
 /// Training form of unified normalization, without a mean:  σ²_t = mean of x² over the valid tokens,
 ///   σ̂² = exp(mean of log over the last M σ²),  z = x / √(σ̂² + ε),  y = w·z + b
 /// and backward, with g = w·∂L/∂y and ψ the smoothed mean of g·z:  ∂L/∂x = (g − ψ·z) / √(σ̂² + ε)
-/// (Eq. 4–10; the outlier filter Eq. 11–13). On a filtered step both averages give way to the step's own values.
+/// (Eq. 16–17; the outlier filter Eq. 18–19). On a filtered step both averages give way to the step's own values.
 ///
 /// input (…, C); weight, bias (C) or none; padding (…) bool, true = padding: kept out of the statistic, and in the
 /// paper's form out of the gradient's statistic too (the published code leaves it in). Returns y in the dtype of input;

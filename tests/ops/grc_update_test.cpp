@@ -31,7 +31,7 @@ at::Tensor run(const GrcInputs& in) {
   return ops::grc_update(in.cache, in.tokens, in.reset, in.update, in.candidate, in.norm).samples;
 }
 
-// Eq. 2-3 as the paper writes them: every product over the whole concatenation, sample by sample.
+// Eq. 4-5 as the paper writes them: every product over the whole concatenation, sample by sample.
 at::Tensor by_the_equations(const GrcInputs& in) {
   const at::Tensor cache = in.cache.expand_as(in.tokens), joined = at::cat({cache, in.tokens}, 2);
   const at::Tensor r = at::linear(joined, in.reset.weight, in.reset.bias).sigmoid();

@@ -34,7 +34,7 @@ TransformerXLOptions read_transformer_xl_options(const config::View& table, Tran
 
 /// A language model whose tokens attend to those before them in the segment, and to a memory: the inputs that each
 /// layer had for the last memory_length tokens of earlier segments, or, with a cache in its place, that layer's cache
-/// (Cached Transformers, arXiv 2312.12742, Sec. 4.4), which attention within the segment is mixed with. Memory tokens,
+/// (Cached Transformers, arXiv 2312.12742, Table 5), which attention within the segment is mixed with. Memory tokens,
 /// where there are any, count as tokens of the segment.
 /// Parts: embedding, memory_tokens (1, count, dim), blocks, output; content_bias and position_bias of all layers are
 /// one.

@@ -28,7 +28,7 @@ RegisteredModel translation_transformer(const char* name, const TranslationTrans
 }  // namespace
 
 // fairseq's sizes, pre-norm, with one table of embeddings where the languages share their vocabulary (Unified
-// Normalization, arXiv 2208.01313, Sec. 4.1); transformer_translation_small is for corpora of some 10,000 sentences.
+// Normalization, arXiv 2208.01313, App. B.1); transformer_translation_small is for corpora of some 10,000 sentences.
 std::vector<RegisteredModel> translation_transformer_models() {
   return {translation_transformer("transformer_iwslt_de_en", translation_size(512, {6, 4, 1024}, 0.3)),
           translation_transformer("transformer_translation_small", translation_size(256, {3, 4, 1024}, 0.3)),

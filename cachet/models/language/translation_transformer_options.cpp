@@ -14,7 +14,7 @@ constexpr std::array<config::Choice<SharedEmbeddings>, 3> kSharedEmbeddings{
 constexpr std::array<config::Choice<nn::Activation>, 3> kTranslationActivations{
     {{"relu", nn::Activation::relu}, {"gelu", nn::Activation::gelu}, {"silu", nn::Activation::silu}}};
 constexpr config::Range<int64_t> kVocabulary{2, 1 << 24}, kSentenceLength{1, 1 << 20};
-constexpr int64_t kPaperCacheLength = 64;  // of the encoder's caches (Cached Transformers, arXiv 2312.12742, Sec. 4.5)
+constexpr int64_t kPaperCacheLength = 64;  // of the encoder's caches (arXiv 2312.12742, Algorithm 1)
 
 void read_half(const config::View& table, const std::string& name, TransformerHalf& half) {
   half.depth = table.integer(name + "_depth", half.depth, {1, 1000});

@@ -22,7 +22,7 @@ struct EluOptions {
   double eps = 1e-6;  // added to each query's denominator
 };
 
-/// The form of a trained feature map (Trainable feed-forward kernels, arXiv 2211.04076, Sec. 3).
+/// The form of a trained feature map (Trainable feed-forward kernels, arXiv 2211.04076, p. 2).
 enum class KernelForm {
   linear,             // softplus(x·W), one layer
   orthogonal_linear,  // the same, W kept orthogonal

@@ -58,7 +58,7 @@ class MixedAttention : public Attention {
 
 class FrozenCachedAttention;
 
-/// Attention beside a memory (Cached Transformers, arXiv 2312.12742, Eq. 3–4):
+/// Attention beside a memory (Cached Transformers, arXiv 2312.12742, Eq. 2–3):
 ///   O_h = σ(λ_h)·o_mem + (1 − σ(λ_h))·o_self
 /// Self-attention runs first, then the cache steps, then the first Dm channels of the input attend to the cache; the
 /// branches are mixed head by head behind their projections.

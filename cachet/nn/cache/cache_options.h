@@ -26,7 +26,7 @@ enum class CacheInference {                   // evaluation reads
 enum class CacheGradient { recompute, detached, carry };  // how gates learn when attention reads C_{t-1} (causal)
 enum class CacheGates { learned, half };  // half: both ½ whatever comes in, the control that shows what gates are for
 
-/// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Sec. 3.2).
+/// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 3–5).
 struct GatedRecurrentCacheOptions {
   double ratio = 0.5;                   // Dm = ratio·D, in (0, 1]
   std::optional<int64_t> length = {};   // Tm; unset: the tokens of the model at its own input size
