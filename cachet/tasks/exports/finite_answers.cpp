@@ -10,7 +10,7 @@
 namespace cachet::tasks {
 namespace {
 
-constexpr int64_t kSamples = 2;
+constexpr int64_t kTriedSamples = 2;
 
 bool is_classifier(const models::Model& model) {
   return dynamic_cast<const models::ImageClassifier*>(&model) != nullptr ||
@@ -22,7 +22,7 @@ bool is_classifier(const models::Model& model) {
 void require_finite_answers(models::Model& model, const std::string& name) {
   if (!is_classifier(model)) return;
   const at::NoGradGuard no_grad;
-  if (!ops::all_finite(deploy::classify(model, deploy::sample_inputs(model, kSamples))))
+  if (!ops::all_finite(deploy::classify(model, deploy::sample_inputs(model, kTriedSamples))))
     throw ops::NotFinite(name +
                          ": the model answers numbers that are NaN or infinite, because its weights are too large for "
                          "float32; export a checkpoint from before training diverged");
