@@ -1,9 +1,32 @@
 """The recipes that come with Cachet, and folders of one's own."""
+import functools
 import os
 import tomllib
 
 import command
 from runs import RunTest
+
+
+# Ablations of Unified Normalization (arXiv 2208.01313), by the recipe that each is an ablation of.
+NO_BACKWARD_AVERAGE = {"model.norm.backward_window": 1, "model.norm.backward_momentum": 0.0}
+# Tables 5 and 9, Exp 2 to 5: what each takes away from Exp 1.
+EXPERIMENTS = {"own_statistics": {"model.norm.forward_mean": "none"},
+               "no_backward_window": {"model.norm.backward_window": 1},
+               "no_backward_momentum": {"model.norm.backward_momentum": 0.0},
+               "no_backward_average": NO_BACKWARD_AVERAGE}
+# Table 6; both passes have windows of M.
+WINDOWS = {f"window{m}": {"model.norm.window": m, "model.norm.backward_window": m} for m in (2, 6, 8, 10)}
+# Table 10; α is that of both passes.
+MOMENTA = {f"momentum0{tenths}": {"model.norm.momentum": tenths / 10, "model.norm.backward_momentum": tenths / 10}
+           for tenths in (8, 7, 6)}
+# Table 7.
+UNFILTERED = {"unfiltered": {"model.norm.filter_outliers": False}}
+ROWS = {"coco_mask_rcnn_swin_tiny_un_1x": EXPERIMENTS | WINDOWS | MOMENTA | UNFILTERED,
+        "coco_faster_rcnn_swin_tiny_un_1x": UNFILTERED,
+        "imagenet_t2t_vit_14_un": UNFILTERED,
+        "imagenet_swin_tiny_un": UNFILTERED,
+        "iwslt14_de_en_un": EXPERIMENTS | MOMENTA,
+        "multi30k_de_en_un": EXPERIMENTS | MOMENTA}
 
 
 class Recipes(RunTest):
@@ -27,6 +50,25 @@ class Recipes(RunTest):
                       described["imagenet/imagenet_swin_tiny"])
         for line in lines:
             self.assertEqual(line.count("("), line.count(")"), line)
+
+    @functools.cache
+    def values(self, name):
+        """The keys of a recipe, as "model.norm.kind", with what a run would have."""
+        def flat(table, before=""):
+            for key, value in table.items():
+                yield from flat(value, f"{before}{key}.") if isinstance(value, dict) else [(before + key, value)]
+        return dict(flat(tomllib.loads(self.cachet("train", name, "--print").stdout)))
+
+    def changed(self, name, base):
+        """What a recipe has in another way than `base`."""
+        own, other = self.values(name), self.values(base)
+        return {key: own.get(key) for key in own.keys() | other.keys() if own.get(key) != other.get(key)}
+
+    def test_an_ablation_changes_what_the_paper_takes_away_and_nothing_else(self):
+        for base, rows in ROWS.items():
+            for row, expected in rows.items():
+                with self.subTest(base=base, row=row):
+                    self.assertEqual(self.changed(f"{base}_{row}", base), expected)
 
     def test_pattern(self):
         names = [recipe["name"] for recipe in self.json_of("recipes", "vision/fashion*", "--json")["recipes"]]
