@@ -17,6 +17,7 @@
 #include "tests/support/temporary_directory.h"
 #include "tests/support/thrown_message.h"
 #include "tests/tasks/given_predictions.h"
+#include "tests/tasks/tiny_images.h"
 
 namespace cachet::tasks {
 namespace {
