@@ -188,7 +188,7 @@ class Export(RunTest):
             for command_word in ("predict", "eval"):
                 self.assertIn("there is no folder", self.refused(command_word, model, "--data", "nowhere", cwd=self.folder, code=1))
         report = self.json_of("export", "run", "-o", "blind", "--engine", "torch", "--data", "nowhere", "--json", cwd=self.folder)
-        self.assertEqual(report["compared_on"], "64 made-up inputs, none of them real")
+        self.assertEqual(report["compared_on"], "256 made-up inputs, none of them real")
 
     def test_lengths_and_models_are_those_of_the_export(self):
         write_reviews(self.folder / "reviews")
