@@ -210,7 +210,7 @@ Action declare_export(CLI::App& app) {
       ->check(one_of(kPrecisions))
       ->type_name("PRECISION");
   app.add_flag("--check", arguments->check_all,
-               "Compare the folder with the model on all evaluation data, accuracy too, and not on 256 samples");
+               "Compare the folder with the model on all evaluation data, accuracy too (256 samples)");
   add_names_option(app, "--names", arguments->names,
                    "Of a safetensors file: whose names to give the tensors (timm's of images, ours of text)");
   app.add_flag("--json", arguments->json, "Print one JSON object");

@@ -38,7 +38,7 @@ struct Equality {
 /// unless their shapes are the same, and ops::NotFinite for scores that are not finite.
 Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const Tolerance& tolerance);
 
-/// "largest difference of a log-probability 3.1e-07; the best class is the same for 64 of 64 samples".
+/// "largest difference of a log-probability 3.1e-07; the best class is the same for 256 of 256 samples".
 std::string to_text(const Equality& equality);
 
 }  // namespace cachet::deploy
