@@ -351,7 +351,6 @@ class Models(ImportTest):
         self.succeed("train", "tuned", "--resume", "--set", "train.epochs=2", "--progress", "none", cwd=self.folder)
 
     def test_what_is_not_trained_is_said(self):
-        write_images(self.folder / "images")
         self.write_photos()
         self.imported("plain.pth", "plain")
         self.imported("plain.pth", "cached", "--set", "model.cache.kind=grc")
@@ -379,8 +378,8 @@ class Models(ImportTest):
         done = self.succeed("eval", "cached", "--data", "photos", cwd=self.folder)
         self.assertEqual(done.stderr.count("these parts are not trained"), 1, done.stderr)
         # They stay untrained in a model folder that is made of this one.
-        self.imported("five/model.safetensors", "again", "--set", "model.classes=5")
-        self.assertEqual(sorted(json.loads((self.folder / "again/config.json").read_text())["untrained"]), sorted(head))
+        self.imported("five/model.safetensors", "of-five", "--set", "model.classes=5")
+        self.assertEqual(sorted(json.loads((self.folder / "of-five/config.json").read_text())["untrained"]), sorted(head))
 
     def test_export_of_what_has_no_such_names(self):
         self.imported("plain.pth", "plain")
