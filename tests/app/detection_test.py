@@ -12,21 +12,9 @@ import time
 import zlib
 
 import command
-from runs import detector_recipe, shapes_command, write_png
+from runs import FEW_REGIONS, detector_recipe, shapes_command, write_png
 
-RECIPE = detector_recipe("mask_rcnn_pvt_tiny_fpn", 64, """[model.rpn_head]
-feat_channels = 8
-[model.rpn_head.anchors]
-scales = [4.0]
-[model.rpn_head.proposals]
-max_per_img = 40
-[model.rpn_head.test_proposals]
-max_per_img = 40
-[model.roi_head.sampler]
-num = 16
-[model.roi_head.bbox_head]
-fc_out_channels = 12
-[model.roi_head.mask_head]
+RECIPE = detector_recipe("mask_rcnn_pvt_tiny_fpn", 64, FEW_REGIONS + """[model.roi_head.mask_head]
 conv_out_channels = 8
 [model.cache]
 kind = "grc"

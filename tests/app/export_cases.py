@@ -34,12 +34,7 @@ embed_dim = 16
 depth = 2
 num_heads = 2
 """ + TRAINING
-PYRAMID = """embed_dims = [8, 16, 16, 32]
-depths = [1, 1, 1, 1]
-num_heads = [1, 2, 2, 4]
-mlp_ratios = [1, 1, 1, 1]
-"""
-PVT = IMAGES + "[model]\nname = \"pvt_tiny\"\nimage_size = 32\n" + PYRAMID + TRAINING
+PVT = IMAGES + "[model]\nname = \"pvt_tiny\"\nimage_size = 32\n" + runs.PYRAMID + TRAINING
 PVT_V2 = PVT.replace("pvt_tiny", "pvt_v2_b2_li")
 T2T = IMAGES + """[model]
 name = "t2t_vit_14"
@@ -81,33 +76,10 @@ name = "{model}"
 
 
 def detector(name, pyramid, tables):
-    return f"""[task]
-kind = "detection"
-[data]
-classes = 6
-workers = 0
-root = "shapes"
-[data.transform]
-long_side = 64
-short_sides = [64]
-[model]
-name = "{name}"
-""" + pyramid + "[model.neck]\nout_channels = 8\n" + tables + TRAINING.replace("40 steps", "6 steps").replace("16", "4")
+    return runs.detector_recipe(name, 64, tables, pyramid) + TRAINING.replace("40 steps", "6 steps").replace("16", "4")
 
 
-REGIONS = """[model.rpn_head]
-feat_channels = 8
-[model.rpn_head.anchors]
-scales = [4.0]
-[model.rpn_head.proposals]
-max_per_img = 40
-[model.rpn_head.test_proposals]
-max_per_img = 40
-[model.roi_head.sampler]
-num = 16
-[model.roi_head.bbox_head]
-fc_out_channels = 12
-[model.test]
+REGIONS = runs.FEW_REGIONS + """[model.test]
 score_thr = 0.0
 """
 
@@ -125,9 +97,9 @@ FAMILIES = {
     "listops": (sequences("listops", "listops", "lra_listops"), "expressions"),
     "pixels": (sequences("cifar10_pixels", "cifar", "lra_image").replace(f"max_length = {LONGEST}", "max_length = 1024")
                .replace("depth = 2", "depth = 1").replace("40 steps", "12 steps").replace("batch_size = 16", "batch_size = 8"), "images"),
-    "retinanet": (detector("retinanet_pvt_tiny_fpn", PYRAMID,
+    "retinanet": (detector("retinanet_pvt_tiny_fpn", runs.PYRAMID,
                            "[model.bbox_head]\nfeat_channels = 8\nstacked_convs = 1\n[model.test]\nscore_thr = 0.0\n"), "scenes"),
-    "mask_rcnn": (detector("mask_rcnn_pvt_tiny_fpn", PYRAMID, REGIONS + "[model.roi_head.mask_head]\nconv_out_channels = 8\n"),
+    "mask_rcnn": (detector("mask_rcnn_pvt_tiny_fpn", runs.PYRAMID, REGIONS + "[model.roi_head.mask_head]\nconv_out_channels = 8\n"),
                   "scenes"),
     "faster_rcnn": (detector("faster_rcnn_swin_t_fpn",
                              "embed_dim = 8\ndepths = [1, 1, 1, 1]\nnum_heads = [1, 2, 2, 4]\nwindow_size = 4\nmlp_ratio = 1\n",

@@ -45,8 +45,28 @@ def shapes_command(train, validation, side, *more):
             "--height", str(side), "--width", str(side), *more]
 
 
-def detector_recipe(name, side, tables):
-    """A recipe of seconds for such scenes: a detector on a small pyramid of PVT, and tables of its own."""
+PYRAMID = """embed_dims = [8, 16, 16, 32]
+depths = [1, 1, 1, 1]
+num_heads = [1, 2, 2, 4]
+mlp_ratios = [1, 1, 1, 1]
+"""
+FEW_REGIONS = """[model.rpn_head]
+feat_channels = 8
+[model.rpn_head.anchors]
+scales = [4.0]
+[model.rpn_head.proposals]
+max_per_img = 40
+[model.rpn_head.test_proposals]
+max_per_img = 40
+[model.roi_head.sampler]
+num = 16
+[model.roi_head.bbox_head]
+fc_out_channels = 12
+"""
+
+
+def detector_recipe(name, side, tables, pyramid=PYRAMID):
+    """A recipe of seconds for such scenes: a detector on a small pyramid, of PVT unless said, and tables of its own."""
     return f"""
 [task]
 kind = "detection"
@@ -59,13 +79,7 @@ long_side = {side}
 short_sides = [{side}]
 [model]
 name = "{name}"
-embed_dims = [8, 16, 16, 32]
-depths = [1, 1, 1, 1]
-num_heads = [1, 2, 2, 4]
-mlp_ratios = [1, 1, 1, 1]
-[model.neck]
-out_channels = 8
-""" + tables
+""" + pyramid + "[model.neck]\nout_channels = 8\n" + tables
 
 
 def write_reviews(root, train=20, test=5):
