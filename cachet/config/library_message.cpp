@@ -57,6 +57,17 @@ bool begins_with_place(std::string_view line) {
   return line.starts_with('[') && end != std::string_view::npos && is_source_place(line.substr(1, end - 1));
 }
 
+/// LibTorch's message on a failed connection of Gloo: "WHAT failed with [FILE:LINE] MESSAGE. This is typically ...".
+std::string_view of_connection(std::string_view line) {
+  constexpr std::string_view kFailed = " failed with [";
+  const size_t at = line.find(kFailed);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = line.substr(at + kFailed.size() - 1);
+  if (!begins_with_place(rest)) return {};
+  const std::string_view message = after_brackets(rest);
+  return message.substr(0, message.find(". This is typically"));
+}
+
 std::string said(std::string_view message) {
   while (!message.empty() && std::isspace(static_cast<unsigned char>(message.back())) != 0) message.remove_suffix(1);
   return message.empty() ? "a check inside a library failed" : std::string(message);
@@ -69,7 +80,8 @@ std::string plain_message(std::string_view message) {
   if (line.starts_with(kEnforce)) return said(of_enforce(line));
   if (begins_with_place(line)) return said(after_brackets(line));
   if (begins_with_check(line)) return said(of_check(line));
-  return std::string(message);
+  if (const std::string_view connection = of_connection(line); !connection.empty()) return said(connection);
+  return std::string(message.substr(0, message.find("\nException raised from ")));  // then LibTorch's trace of calls
 }
 
 std::string start_problem(int error) {

@@ -27,8 +27,9 @@ constexpr std::chrono::milliseconds kAsLongAsItTakes = std::chrono::hours(24 * 3
 constexpr const char* kGone = "another process is gone";
 constexpr size_t kMostReason = 2000;  // bytes of a message that another process left
 
-// How long a process waits before it says so to the others: most calls take less, and ask nothing of the store.
+// A process that waits for the others leaves a new sign this often. Most calls take less, and ask nothing of the store.
 constexpr std::chrono::milliseconds kSign = std::chrono::seconds(1);
+constexpr int kSignsOfLife = 3;  // a process that leaves no new sign in the time of so many of them is held up
 constexpr std::chrono::milliseconds kTimeToRead(300);
 constexpr std::chrono::milliseconds kAMoment(1);  // none at all is for ever
 constexpr std::chrono::milliseconds kAgain = std::chrono::seconds(10);
@@ -58,13 +59,6 @@ at::Tensor byte_tensor(const std::string& bytes, int64_t size) {
 
 std::string text_of(const at::Tensor& bytes, int64_t size) {
   return {static_cast<const char*>(bytes.const_data_ptr()), static_cast<size_t>(size)};
-}
-
-c10d::BroadcastOptions of_leader() {
-  c10d::BroadcastOptions options;
-  options.rootRank = 0;
-  options.timeout = kAsLongAsItTakes;
-  return options;
 }
 
 }  // namespace
@@ -120,7 +114,7 @@ void Processes::add(at::Tensor& sums) {
   together("adding sums up", [&] {
     at::Tensor moved = through_host_ ? sums.cpu().contiguous() : sums.contiguous();
     std::vector<at::Tensor> tensors{moved};
-    wait_for_all(*links_->backend->allreduce(tensors));
+    wait_for_all(*links_->backend->allreduce(tensors), true);
     if (!moved.is_same(sums)) sums.copy_(moved);
   });
 }
@@ -128,11 +122,8 @@ void Processes::add(at::Tensor& sums) {
 int64_t Processes::from_leader(int64_t word) {
   if (size_ == 1) return word;
   connect();
-  at::Tensor said = at::full({1}, word, at::kLong);
-  together("waiting for what is next", [&] {
-    std::vector<at::Tensor> tensors{said};
-    links_->backend->broadcast(tensors, of_leader())->wait();
-  });
+  const at::Tensor said = at::full({1}, leads() ? word : 0, at::kLong);
+  take_from_leader(said);
   return *said.const_data_ptr<int64_t>();
 }
 
@@ -142,11 +133,19 @@ std::string Processes::from_leader(const std::string& text) {
   const int64_t size = from_leader(static_cast<int64_t>(text.size()));
   if (size == 0) return {};
   const at::Tensor bytes = byte_tensor(leads() ? text : std::string(), size);
-  together("waiting for what is next", [&] {
-    std::vector<at::Tensor> tensors{bytes};
-    links_->backend->broadcast(tensors, of_leader())->wait();
-  });
+  take_from_leader(bytes);
   return text_of(bytes, size);
+}
+
+void Processes::take_from_leader(const at::Tensor& said) {
+  // A sum, because a broadcast ends in some processes before it ends in others. Then nobody could tell which one is
+  // late.
+  together("waiting for what is next", [&] {
+    c10d::AllreduceOptions options;
+    if (!leads()) options.timeout = kAsLongAsItTakes;
+    std::vector<at::Tensor> tensors{said};
+    wait_for_all(*links_->backend->allreduce(tensors, options), leads());
+  });
 }
 
 std::vector<std::string> Processes::to_leader(const std::string& bytes) {
@@ -165,7 +164,7 @@ std::vector<std::string> Processes::to_leader(const std::string& bytes) {
   if (most > 0) {
     together("gathering what each has", [&] {
       std::vector<at::Tensor> inputs{byte_tensor(bytes, most)};
-      wait_for_all(*links_->backend->gather(outputs, inputs, c10d::GatherOptions{}));
+      wait_for_all(*links_->backend->gather(outputs, inputs, c10d::GatherOptions{}), true);
     });
   }
   std::vector<std::string> all;
@@ -215,7 +214,7 @@ void Processes::wait_for_signs(const char* what) {
   Wait wait(waiting_, store_patience_);
   std::vector<int64_t> absent;
   while (true) {
-    together(what, [&] { absent = missing(); });
+    together(what, [&] { absent = missing(signs()); });
     if (absent.empty()) return;
     require_all_alive();
     if (!wait.pause([&] { return names_of(absent); }))
@@ -239,46 +238,73 @@ void Processes::name_stragglers(std::function<void(const std::string& line)> say
   patience_ = patience;
 }
 
-void Processes::wait_for_all(c10d::Work& call) {
+void Processes::wait_for_all(c10d::Work& call, bool names_stragglers) {
   ++call_;
+  earlier_signs_.clear();
   if (!through_host_) {
     call.wait();
     return;
   }
   const auto start = std::chrono::steady_clock::now();
-  if (ends_within(call, std::min(kSign, patience_ / 2))) return;
-  sign_that_it_waits();
-  for (std::chrono::milliseconds until = patience_; say_of_stragglers_; until += kAgain) {
-    const auto waited = std::chrono::steady_clock::now() - start;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - waited);  // never told too early
-    if (ends_within(call, std::max(left, kAMoment))) return;
-    name_missing(std::chrono::steady_clock::now() - start);
+  const auto between = std::min(kSign, patience_ / (kSignsOfLife + 1));
+  if (ends_within(call, between)) return;
+  // Leaves signs until then. Whether the call has ended.
+  const auto ends_before = [&](std::chrono::steady_clock::time_point until) {
+    while (true) {
+      sign_that_it_waits();
+      const auto left = until - std::chrono::steady_clock::now();
+      const auto whole = std::chrono::ceil<std::chrono::milliseconds>(left);  // never told too early
+      if (ends_within(call, std::clamp(whole, kAMoment, between))) return true;
+      if (left <= between) return false;
+    }
+  };
+  for (std::chrono::milliseconds until = patience_;; until += kAgain) {
+    if (ends_before(start + until - kSignsOfLife * between)) return;
+    look_at_signs();
+    if (ends_before(start + until)) return;
+    if (names_stragglers && say_of_stragglers_) name_missing(std::chrono::steady_clock::now() - start);
   }
-  call.wait();
 }
 
 void Processes::sign_that_it_waits() noexcept {
   try {
-    set_text(*links_->store, waits_key(rank_), std::to_string(call_));
+    set_text(*links_->store, waits_key(rank_), std::to_string(call_) + " " + std::to_string(++signs_left_));
   } catch (...) {  // the store is gone with the leader: the call will fail for it
   }
 }
 
-std::vector<int64_t> Processes::missing() const {
+std::vector<std::string> Processes::signs() const {
+  std::vector<std::string> found(static_cast<size_t>(size_));
+  for (int64_t rank = 0; rank < size_; ++rank)
+    if (rank != rank_) found[static_cast<size_t>(rank)] = find_text(*links_->store, waits_key(rank)).value_or("");
+  return found;
+}
+
+void Processes::look_at_signs() noexcept {
+  try {
+    earlier_signs_ = signs();
+  } catch (...) {  // the store is gone with the leader: the call will fail for it
+    earlier_signs_.clear();
+  }
+}
+
+std::vector<int64_t> Processes::missing(const std::vector<std::string>& signs) const {
   std::vector<int64_t> ranks;
   for (int64_t rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
+    const std::string& sign = signs[static_cast<size_t>(rank)];
     int64_t call = 0;
-    if (const auto sign = find_text(*links_->store, waits_key(rank)))
-      std::from_chars(sign->data(), sign->data() + sign->size(), call);
-    if (call < call_) ranks.push_back(rank);
+    std::from_chars(sign.data(), sign.data() + sign.size(), call);
+    // One that is held up while it waits has left a sign in this call, and leaves no further one.
+    const bool silent = !earlier_signs_.empty() && earlier_signs_[static_cast<size_t>(rank)] == sign;
+    if (call < call_ || (call == call_ && silent)) ranks.push_back(rank);
   }
   return ranks;
 }
 
 void Processes::name_missing(std::chrono::steady_clock::duration waited) noexcept {
   try {
-    const std::vector<int64_t> ranks = missing();
+    const std::vector<int64_t> ranks = missing(signs());
     // The first of those that wait says it, for all.
     int64_t first = 0;
     while (std::find(ranks.begin(), ranks.end(), first) != ranks.end()) ++first;
@@ -302,7 +328,7 @@ void Processes::tell_failure(const std::string& why) noexcept {
 
 std::string Processes::late_names() const {
   try {
-    if (const std::vector<int64_t> ranks = missing(); !ranks.empty()) return names_of(ranks);
+    if (const std::vector<int64_t> ranks = missing(signs()); !ranks.empty()) return names_of(ranks);
   } catch (const std::exception&) {  // of a store that went with the leader
   }
   return "another process";

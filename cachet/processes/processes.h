@@ -55,8 +55,8 @@ class Processes : public ops::Replicas {
   /// As Replicas says: the same bits in every process. On whatever device; what Gloo adds goes through the host.
   void add(at::Tensor& sums) override;
 
-  /// What the leader says, to all of them, who wait for it as long as it is there: it may have an evaluation to do.
-  /// The leader waits until all have read a text.
+  /// What the leader says, to all of them. The others wait for it as long as the leader is there, which may have an
+  /// evaluation to do. The leader waits until all others have made this call.
   int64_t from_leader(int64_t word);
   std::string from_leader(const std::string& text);
 
@@ -66,9 +66,10 @@ class Processes : public ops::Replicas {
   /// Leaves word of why this process ends, for the others to find: their calls fail when it is gone.
   void tell_failure(const std::string& why) noexcept;
 
-  /// Where a sum, or what the leader gathers, has been waited for so long, the first of those that wait says whom they
-  /// wait for, and again every ten seconds. The time that others wait for a leader that evaluates is not counted. Calls
-  /// `say` inside of add() and to_leader(); with Gloo alone. An empty `say` ends it.
+  /// If a call takes longer than `patience`, the first of the processes that wait says which ones they wait for, and
+  /// says it again every ten seconds. A process that is held up inside of a call is named, too. Others that wait for a
+  /// leader that evaluates say nothing. `say` is called inside of add(), to_leader() and the leader's from_leader(),
+  /// and with Gloo alone. An empty `say` ends it.
   void name_stragglers(std::function<void(const std::string& line)> say,
                        std::chrono::milliseconds patience = std::chrono::seconds(8));
 
@@ -79,7 +80,9 @@ class Processes : public ops::Replicas {
   template <class Call>
   void together(const char* what, const Call& call);
   /// Waits for a call to which each process adds its part.
-  void wait_for_all(c10d::Work& call);
+  void wait_for_all(c10d::Work& call, bool names_stragglers);
+  /// In: what the leader says, and zeros in the others. Out: what the leader says.
+  void take_from_leader(const at::Tensor& said);
   /// from_leader() and to_leader() before the backend is connected.
   std::string text_from_store(const std::string& text);
   std::vector<std::string> texts_through_store(const std::string& bytes);
@@ -87,10 +90,14 @@ class Processes : public ops::Replicas {
   void wait_for_signs(const char* what);
   /// Throws ProcessLost if a process is known to have failed or ended.
   void require_all_alive() const;
-  /// Leaves a sign that this process waits in this call, for the others to see.
+  /// Leaves a new sign that this process waits in this call, for the others to see.
   void sign_that_it_waits() noexcept;
-  /// Those that have left no sign in this call, by rank. Throws where the store is gone.
-  std::vector<int64_t> missing() const;
+  /// The last sign of each process, by rank; empty for none and for this process. Throws if the store is gone.
+  std::vector<std::string> signs() const;
+  /// Keeps the signs of now, to compare later ones with.
+  void look_at_signs() noexcept;
+  /// Those that have left no sign in this call, or none since the last look, by rank.
+  std::vector<int64_t> missing(const std::vector<std::string>& signs) const;
   void name_missing(std::chrono::steady_clock::duration waited) noexcept;
   std::string late_names() const;
   /// The reason that a failed process left in the store, or how it ended.
@@ -106,6 +113,8 @@ class Processes : public ops::Replicas {
   std::chrono::milliseconds store_patience_ = std::chrono::minutes(10);  // of the leader, for the others
   bool through_host_ = true;
   int64_t call_ = 0;  // of those that wait for all
+  int64_t signs_left_ = 0;
+  std::vector<std::string> earlier_signs_;  // of this call, as of the last look; empty before it
   std::function<void(const std::string&)> say_of_stragglers_;
   std::chrono::milliseconds patience_ = std::chrono::seconds(8);
   std::function<std::optional<std::string>()> fate_ = [] { return std::nullopt; };

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <vector>
 
+#include "cachet/processes/gloo_backend.h"
 #include "tests/support/played_processes.h"
 #include "tests/support/thrown_message.h"
 
@@ -204,6 +207,53 @@ TEST(Processes, SeveralStragglersAreNamedTogether) {
     own->add(sum);
   });
   EXPECT_EQ(said, std::vector<std::string>{"the others have waited 1 s for processes 1, 2 and 3"});
+}
+
+TEST(Processes, TheLeaderNamesThoseThatDoNotListen) {
+  using namespace std::chrono_literals;
+  for (const int64_t straggler : {1, 2}) {
+    std::array<std::vector<std::string>, 3> said;
+    test::play_well(3, [&](const Own& own) {
+      own->name_stragglers([&](const std::string& line) { said[static_cast<size_t>(own->rank())].push_back(line); },
+                           1500ms);
+      if (own->rank() == straggler) std::this_thread::sleep_for(2500ms);
+      EXPECT_EQ(own->from_leader(int64_t{own->leads() ? 7 : 3}), 7);
+    });
+    EXPECT_EQ(said[0], std::vector<std::string>{"the others have waited 1 s for process " + std::to_string(straggler)});
+    EXPECT_TRUE(said[1].empty() && said[2].empty());
+  }
+}
+
+/// Takes one sign of process 1 and loses the later ones, as if the process were held up after the first one.
+class LosingStore : public c10d::HashStore {
+ public:
+  void set(const std::string& key, const std::vector<uint8_t>& data) override {
+    if (key == "waits/1" && given_++ > 0) return;
+    c10d::HashStore::set(key, data);
+  }
+
+ private:
+  std::atomic<int> given_ = 0;
+};
+
+TEST(Processes, OneThatIsHeldUpWhileItWaitsIsNamed) {
+  using namespace std::chrono_literals;
+  constexpr int64_t kSize = 3;
+  const auto store = c10::make_intrusive<LosingStore>();
+  std::vector<std::string> said;
+  std::vector<std::thread> threads;
+  for (int64_t rank = 0; rank < kSize; ++rank) {
+    threads.emplace_back([&, rank] {
+      Processes own(store, rank, kSize,
+                    [&] { return gloo_backend(store, {.rank = rank, .size = kSize, .host = "127.0.0.1"}, {}); });
+      own.connect();
+      if (own.leads()) own.name_stragglers([&](const std::string& line) { said.push_back(line); }, 2000ms);
+      if (rank == 2) std::this_thread::sleep_for(3000ms);
+      own.from_leader(int64_t{1});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(said, std::vector<std::string>{"the others have waited 2 s for processes 1 and 2"});
 }
 
 TEST(Processes, AWaitForTheLeaderAtItsWorkIsNoStraggling) {

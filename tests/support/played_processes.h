@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <latch>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -12,6 +13,24 @@ namespace cachet::test {
 /// Whether processes that are played are connected already, or have met alone.
 enum class Played { connected, met };
 
+/// Meets, connects if it is to, and waits until all others have done the same or failed.
+inline std::shared_ptr<processes::Processes> connected_process(const processes::ProcessPlace& place,
+                                                               processes::LocalSocket* socket,
+                                                               const processes::MeetingOptions& options, Played played,
+                                                               std::latch& connected) {
+  if (played == Played::met) return processes::meet(place, socket, options);
+  std::shared_ptr<processes::Processes> own;
+  try {
+    own = processes::meet(place, socket, options);
+    own->connect();
+  } catch (...) {
+    connected.count_down();
+    throw;
+  }
+  connected.arrive_and_wait();
+  return own;
+}
+
 /// Processes of a run, played by threads of this one that meet as processes do. `play` of each gets its own; an
 /// exception of one ends it alone, and is given back by rank.
 inline std::vector<std::exception_ptr> play_processes(
@@ -20,12 +39,12 @@ inline std::vector<std::exception_ptr> play_processes(
   processes::LocalSocket socket;
   std::vector<std::exception_ptr> errors(static_cast<size_t>(size));
   std::vector<std::thread> threads;
+  std::latch connected(size);  // one that left before another has connected would be missed in that, not in its calls
   processes::ProcessPlace place{.size = size, .port = socket.port()};
   for (place.rank = 0; place.rank < size; ++place.rank) {
     threads.emplace_back([&, place] {
       try {
-        const auto own = processes::meet(place, place.rank == 0 ? &socket : nullptr, options);
-        if (played == Played::connected) own->connect();
+        const auto own = connected_process(place, place.rank == 0 ? &socket : nullptr, options, played, connected);
         play(own);
       } catch (...) {
         errors[static_cast<size_t>(place.rank)] = std::current_exception();
