@@ -27,6 +27,8 @@ ROWS = {"coco_mask_rcnn_swin_tiny_un_1x": EXPERIMENTS | WINDOWS | MOMENTA | UNFI
         "imagenet_swin_tiny_un": UNFILTERED,
         "iwslt14_de_en_un": EXPERIMENTS | MOMENTA,
         "multi30k_de_en_un": EXPERIMENTS | MOMENTA}
+# Table 6 of Cached Transformers (arXiv 2312.12742): the rows differ in the attention function alone.
+ATTENTION = ("bigbird", "reformer")
 
 
 class Recipes(RunTest):
@@ -69,6 +71,20 @@ class Recipes(RunTest):
             for row, expected in rows.items():
                 with self.subTest(base=base, row=row):
                     self.assertEqual(self.changed(f"{base}_{row}", base), expected)
+
+    def test_rows_of_one_table_differ_in_the_attention_alone(self):
+        rows = [("lra_listops_transformer", f"lra_listops_{kind}") for kind in ATTENTION]
+        # Table 1 of Trainable feed-forward kernels (arXiv 2211.04076).
+        kernels = ("linear_kernel", "1glu", "2glu", "3glu", "orthogonal_linear", "1oglu", "2oglu", "3aoglu", "performer")
+        rows += [(f"lra_{task}{base}", f"lra_{task}_{kernel}{ending}") for kernel in kernels for task, base, ending in
+                 (("text", "_subwords", ""), ("text", "", "_bytes"), ("matching", "_subwords", ""),
+                  ("matching", "_mean", "_bytes"), ("listops", "", ""))]
+        for base, row in rows:
+            with self.subTest(row):
+                changed = self.changed(row, base)
+                self.assertEqual([key for key in changed if not key.startswith("model.attention.")], [])
+                self.assertIn("model.attention.kind", changed)
+                self.assertFalse(changed.get("model.attention.dropout"))
 
     def test_pattern(self):
         names = [recipe["name"] for recipe in self.json_of("recipes", "vision/fashion*", "--json")["recipes"]]
