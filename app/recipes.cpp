@@ -17,6 +17,7 @@
 #include "cachet/io/read_file.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/recipe.h"
+#include "cachet/train/paper_rows.h"
 
 namespace cachet::app {
 namespace {
@@ -66,6 +67,18 @@ std::vector<NamedRecipe> matching_recipes(const std::string& glob) {
   return recipes;
 }
 
+/// The rows of papers that a recipe itself names; those of its bases are other recipes' rows.
+std::vector<train::PaperRow> own_rows(const std::filesystem::path& path) {
+  try {
+    config::Document document = config::Document::from_file(path);
+    const auto paper = train::read_paper_rows(document.root());
+    if (!paper || paper->rows.empty() || document.resolved().front().origin.source != path.string()) return {};
+    return paper->rows;
+  } catch (const config::Error&) {
+    return {};
+  }
+}
+
 /// What a recipe trains, and of which kind of task: null of a user's own that is half written, which is listed all the
 /// same.
 nlohmann::ordered_json recipe_json(const NamedRecipe& recipe) {
@@ -73,7 +86,10 @@ nlohmann::ordered_json recipe_json(const NamedRecipe& recipe) {
                               {"path", recipe.path.string()},
                               {"summary", opening_comment(recipe.path)},
                               {"task", nullptr},
-                              {"model", nullptr}};
+                              {"model", nullptr},
+                              {"paper", nlohmann::ordered_json::array()}};
+  for (const train::PaperRow& row : own_rows(recipe.path))
+    json["paper"].push_back({{"arxiv", row.arxiv}, {"row", row.row}, {"value", row.value}});
   try {
     config::Document document = config::Document::from_file(recipe.path);
     const tasks::TaskProfile profile = tasks::read_recipe(document).task->profile();
@@ -94,19 +110,23 @@ int list_recipes(const RecipesArguments& arguments) {
   }
   report::Table table;
   table.columns = {{"recipe"}, {"what it is"}};
-  for (const NamedRecipe& recipe : recipes)
-    table.rows.push_back({recipe.name, first_sentence(opening_comment(recipe.path))});
+  for (const NamedRecipe& recipe : recipes) {
+    std::string text = first_sentence(opening_comment(recipe.path));
+    for (const train::PaperRow& row : own_rows(recipe.path)) text += "; " + train::paper_row_text(row);
+    table.rows.push_back({recipe.name, text});
+  }
   std::cout << report::text_table(table, printed_form(arguments.wide));
   return kDone;
 }
 
-/// A recipe without bases that says what this one and its bases say.
+/// A recipe without bases that says what this one and its bases say. It has no row of a paper, since it is made to be
+/// changed.
 std::string standalone(const std::filesystem::path& path) {
   config::Document document = config::Document::from_file(path);
   tasks::read_recipe(document);
   std::vector<std::pair<std::string, std::string>> tables;  // header, lines; in the order of reading
   for (const auto& value : document.resolved()) {
-    if (value.origin.source == config::kDefaultSource) continue;
+    if (value.origin.source == config::kDefaultSource || train::is_of_paper(value.key)) continue;
     const size_t dot = value.key.rfind('.');
     const std::string table = dot == std::string::npos ? "" : value.key.substr(0, dot);
     auto found = std::find_if(tables.begin(), tables.end(), [&](const auto& t) { return t.first == table; });

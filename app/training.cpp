@@ -4,6 +4,7 @@
 #include <iostream>
 #include <regex>
 #include <stdexcept>
+#include <utility>
 
 #include "app/command.h"
 #include "app/data_look.h"
@@ -19,6 +20,7 @@
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
 #include "cachet/train/earlier_values.h"
+#include "cachet/train/paper_rows.h"
 #include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
@@ -53,6 +55,18 @@ std::optional<fs::path> newest_run(const fs::path& root, const std::string& name
 
 void print_line(const std::string& what, const std::string& value) {
   std::cout << what << std::string(14 - what.size(), ' ') << value << '\n';
+}
+
+/// The row of a paper that the recipe trains, and how the experiment differs from the paper's.
+void print_paper(const config::Document& document) {
+  const auto paper = train::paper_rows_of(train::recipe_values(document));
+  if (!paper) return;
+  std::string what = "paper";
+  const auto print = [&](const std::string& line) { print_line(std::exchange(what, ""), line); };
+  for (const train::PaperRow& row : paper->rows) print(train::paper_row_text(row));
+  if (const auto runs = train::several_runs_text(*paper)) print(*runs);
+  for (const std::string& difference : paper->differs) print("Differs: " + difference);
+  if (const auto changed = train::changed_keys_text(*paper)) print(*changed);
 }
 
 void print_tried(const tasks::DryRun& dry) {
@@ -237,6 +251,7 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
   else
     tasks::require_memory_of_new_run(plan.model());
   print_line("model", plan.model().name);
+  print_paper(document);
   if (const auto note = precision_note(plan)) print_line("precision", *note);
   if (const auto why = plan.task->absent_data())
     dry_run_without_data(plan, *why);

@@ -43,6 +43,13 @@ std::vector<BaseName> take_bases(Node& recipe) {
   return names;
 }
 
+/// merge_over(), but a recipe's own table [paper] takes the place of that of its bases: it trains another row.
+void lay_over(Node& merged, Node recipe) {
+  constexpr const char* kPaper = "paper";
+  if (recipe.table()->contains(kPaper)) merged.table()->erase(kPaper);
+  merge_over(merged, std::move(recipe));
+}
+
 class RecipeReader {
  public:
   Node read(const std::filesystem::path& path, const BaseName* named_by) {
@@ -53,8 +60,8 @@ class RecipeReader {
     const std::vector<BaseName> bases = take_bases(recipe);
     Node merged;
     merged.value = Table{};
-    for (const BaseName& base : bases) merge_over(merged, read_base(path, base));
-    merge_over(merged, std::move(recipe));
+    for (const BaseName& base : bases) lay_over(merged, read_base(path, base));
+    lay_over(merged, std::move(recipe));
     chain_.pop_back();
     return merged;
   }

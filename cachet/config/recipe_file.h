@@ -9,7 +9,8 @@ namespace cachet::config {
 inline constexpr int64_t kMostRecipeBytes = 1'000'000;
 inline constexpr int64_t kMostRecipes = 64;  // that one recipe may be merged from
 
-/// Reads a recipe and everything that its key `base` names, merged. The key itself is taken out.
+/// Reads a recipe and everything that its key `base` names, merged. The key itself is taken out. Of tables [paper], the
+/// nearest one is left, whole.
 /// Throws Error for a file that cannot be read or parsed, and for recipes that name each other in a circle.
 Node read_recipe(const std::filesystem::path& path);
 

@@ -1,10 +1,14 @@
 #include "cachet/tasks/recipe.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
+#include "cachet/config/toml_text.h"
 #include "cachet/nn/norm/unified_norm.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/weight_import.h"
+#include "cachet/train/paper_rows.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
@@ -16,6 +20,44 @@ bool has_other_classes(const TaskPlan& task, const std::filesystem::path& path, 
   const std::vector<std::string> own = task.class_name_settings(),
                                  others = read_saved_plan(path).task->class_name_settings();
   return !own.empty() && !others.empty() && own.front() != others.front();
+}
+
+/// Reads a recipe and leaves its problems in the document.
+RecipePlan read_plan(config::Document& document, data::DataRoot data_root) {
+  const config::View root = document.root();
+  std::vector<const TaskKind*> kinds;
+  for (const TaskKind& kind : task_kinds()) kinds.push_back(&kind);
+  RecipePlan plan;
+  plan.task = root.table("task").record<TaskKind>("kind", kinds.front(), kinds)->read(root, data_root);
+  plan.training = train::read_options(root);
+  return plan;
+}
+
+/// The keys that --set, or recipes over the one that has the table [paper], gave other values, after those that its own
+/// table names.
+std::vector<std::string> keys_changed_since_row(const config::Document& document, data::DataRoot data_root) {
+  const std::vector<config::Document::Value> values = document.resolved();
+  const auto row = std::ranges::find(values, "paper.row", &config::Document::Value::key);
+  std::error_code unreadable;
+  if (row == values.end() || !std::filesystem::is_regular_file(row->origin.source, unreadable)) return {};
+  try {
+    config::Document of_row = config::Document::from_file(row->origin.source);
+    read_plan(of_row, data_root);
+    std::vector<std::string> keys = train::read_changed_keys(of_row.root());
+    for (std::string& key : train::keys_changed_from(of_row, document))
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
+    return keys;
+  } catch (const config::Error&) {  // the file is not what it was when the document was read
+    return {};
+  }
+}
+
+/// Reads [paper]. Its key `changed` gets what has been changed since the row.
+void read_paper(config::Document& document, data::DataRoot data_root) {
+  if (!train::read_paper_rows(document.root())) return;
+  const std::vector<std::string> changed = keys_changed_since_row(document, data_root);
+  if (!changed.empty()) document.set("paper.changed=" + config::toml_text(changed), "compared with the paper's row");
+  train::read_changed_keys(document.root());
 }
 
 }  // namespace
@@ -45,12 +87,8 @@ std::vector<std::string> RecipePlan::initialize(train::Task& task) const {
 }
 
 RecipePlan read_recipe(config::Document& document, data::DataRoot data_root) {
-  const config::View root = document.root();
-  std::vector<const TaskKind*> kinds;
-  for (const TaskKind& kind : task_kinds()) kinds.push_back(&kind);
-  RecipePlan plan;
-  plan.task = root.table("task").record<TaskKind>("kind", kinds.front(), kinds)->read(root, data_root);
-  plan.training = train::read_options(root);
+  RecipePlan plan = read_plan(document, data_root);
+  read_paper(document, data_root);
   document.finish();
   return plan;
 }

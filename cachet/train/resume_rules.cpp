@@ -7,6 +7,7 @@
 #include "cachet/config/utf8.h"
 #include "cachet/io/sha256.h"
 #include "cachet/train/earlier_values.h"
+#include "cachet/train/paper_rows.h"
 
 namespace cachet::train {
 namespace {
@@ -45,7 +46,7 @@ RecipeValues recipe_values(const config::Document& document) {
 bool is_place_of_data(const std::string& key) { return key == "data.root"; }
 
 bool may_change_on_resume(const std::string& key) {
-  if (is_place_of_data(key)) return true;
+  if (is_place_of_data(key) || is_of_paper(key)) return true;
   if (std::ranges::find(kFreeKeys, key) != kFreeKeys.end()) return true;
   if (std::ranges::any_of(kFreeTables, [&](std::string_view table) { return key.starts_with(table); })) return true;
   return key.starts_with("data.") &&
@@ -55,6 +56,7 @@ bool may_change_on_resume(const std::string& key) {
 RecipeChanges recipe_changes(const RecipeValues& before, const config::Document& now) {
   RecipeChanges changes;
   const auto note = [&](const std::string& key, std::string_view old_value, std::string_view new_value) {
+    if (is_of_paper(key)) return;
     const bool allowed = may_change_on_resume(key);
     (allowed ? changes.allowed : changes.refused).push_back(change_line(key, old_value, new_value));
     if (allowed) changes.allowed_keys.push_back(key);

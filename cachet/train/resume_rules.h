@@ -15,12 +15,13 @@ RecipeValues recipe_values(const config::Document& document);
 
 /// Whether a value may change when a run is resumed: it says how long, how often or with what means to train, not what
 /// has been trained so far. These are the schedule, the run's length and bounds, its saving and logging, its
-/// device, the loader's workers, and the folder of the data, which are compared by themselves.
+/// device, the loader's workers, the paper's row, and the folder of the data, which are compared by themselves.
 bool may_change_on_resume(const std::string& key);
 /// Whether a value says where the data lie and not which they are: data.root.
 bool is_place_of_data(const std::string& key);
 
-/// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20".
+/// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20". What
+/// it says of a paper's row does not count.
 struct RecipeChanges {
   std::vector<std::string> allowed, refused;
   std::vector<std::string> allowed_keys{};  // of `allowed`

@@ -10,6 +10,7 @@
 #include "cachet/report/uncertainty.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/event_curves.h"
+#include "cachet/train/paper_rows.h"
 #include "cachet/train/step_meter.h"
 
 namespace cachet::train {
@@ -140,6 +141,21 @@ void add_machine_facts(const RunFolder& folder, const Environment& machine, cons
   page.facts.push_back({"Machine", value, detail});
 }
 
+/// The rows of papers that the run's recipe trains, and how the experiment differs from the paper's.
+void add_paper(const RecipeValues& values, report::RunPage& page) {
+  const std::optional<PaperRows> paper = paper_rows_of(values);
+  if (!paper || paper->rows.empty()) return;
+  report::Table rows{"", {{"paper"}, {"row"}, {"the paper's value"}}, {}, several_runs_text(*paper).value_or("")};
+  for (const PaperRow& row : paper->rows) rows.rows.push_back({paper_title(row.arxiv), row.row, row.value});
+  report::Section section{"The paper's row", {std::move(rows)}, changed_keys_text(*paper).value_or("")};
+  if (!paper->differs.empty()) {
+    report::Table differs{"", {{"differs from the paper"}}, {}, ""};
+    for (const std::string& difference : paper->differs) differs.rows.push_back({difference});
+    section.blocks.push_back(std::move(differs));
+  }
+  page.sections.push_back(std::move(section));
+}
+
 }  // namespace
 
 void write_run_report(const RunFolder& folder, const RunDescription& run, const Status& status,
@@ -156,6 +172,7 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
   add_metric_charts(run, events, page);
   add_machine_charts(run, events, page);
   page.sections = std::move(sections);
+  add_paper(folder.values(), page);
   page.recipe = folder.recipe_text().value_or("");
   for (const std::string& key : folder.set_keys())
     if (const auto value = folder.values().find(key); value != folder.values().end())

@@ -50,6 +50,19 @@ TEST(RecipeFile, TakesTheLastBaseAsTheNearest) {
   EXPECT_EQ(std::get<int64_t>(find(root, "y")->value), 1);
 }
 
+TEST(RecipeFile, TakesTheNearestRowOfAPaperWhole) {
+  const test::TemporaryDirectory folder;
+  write_recipe(folder / "base.toml", "[paper]\nrow = 'one'\ndiffers = ['so']\n[train]\nepochs = 1\n");
+  write_recipe(folder / "row.toml", "base = 'base.toml'\n[paper]\nrow = 'two'\n");
+  write_recipe(folder / "mine.toml", "base = 'base.toml'\n[train]\nepochs = 2\n");
+  const Node row = read_recipe(folder / "row.toml"), mine = read_recipe(folder / "mine.toml");
+  EXPECT_EQ(std::get<std::string>(find(row, "paper.row")->value), "two");
+  EXPECT_EQ(find(row, "paper.differs"), nullptr) << "another row has other differences";
+  EXPECT_EQ(std::get<int64_t>(find(row, "train.epochs")->value), 1);
+  EXPECT_EQ(std::get<std::string>(find(mine, "paper.row")->value), "one");
+  EXPECT_EQ(find(mine, "paper.row")->origin.source, (folder / "base.toml").string());
+}
+
 TEST(RecipeFile, FindsACircleThroughOtherNamesOfAFile) {
   const test::TemporaryDirectory folder;
   write_recipe(folder / "a.toml", "\nbase = 'link.toml'\n");

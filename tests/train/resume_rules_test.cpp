@@ -9,7 +9,7 @@ TEST(ResumeRules, SayWhichKeysMayChange) {
   for (const char* key : {"train.epochs", "train.limit", "train.max_hours", "train.patience", "train.log_every",
                           "train.tensorboard", "train.evaluate_every", "train.checkpoint_every", "train.save_minutes",
                           "train.keep", "train.device", "schedule.kind", "schedule.warmup", "data.root", "data.workers",
-                          "data.prefetch", "report.anything", "progress.anything"})
+                          "data.prefetch", "report.anything", "progress.anything", "paper.row"})
     EXPECT_TRUE(may_change_on_resume(key)) << key;
   for (const char* key :
        {"train.seed", "train.batch_size", "train.accumulate", "train.precision", "train.threads", "train.deterministic",
@@ -28,6 +28,16 @@ TEST(ResumeRules, AnOptionThatIsNewerThanTheRunIsAtItsDefault) {
   set.root().table("train").integer("newer", 5, {1, 10});
   EXPECT_EQ(recipe_changes({{"train.epochs", "3"}}, set).refused,
             std::vector<std::string>{"train.newer: (absent) -> 6"});
+}
+
+TEST(ResumeRules, WhatIsSaidOfAPaperIsNoChange) {
+  auto document = config::Document::from_text("[paper]\nrow = 'Table 2'\n", "recipe");
+  document.root().table("paper").texts("row", {});
+  for (const RecipeValues& before : {RecipeValues{}, {{"paper.row", "[\"Table 1\"]"}, {"paper.value", "[\"1 %\"]"}}}) {
+    const RecipeChanges changes = recipe_changes(before, document);
+    EXPECT_TRUE(changes.refused.empty() && changes.allowed.empty());
+  }
+  EXPECT_EQ(config_hash({{"paper.row", "[\"Table 1\"]"}, {"train.seed", "1"}}), config_hash({{"train.seed", "1"}}));
 }
 
 TEST(ResumeRules, OfALongValueThePlaceOfTheChangeIsShown) {

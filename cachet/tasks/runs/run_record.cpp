@@ -9,6 +9,7 @@
 #include "cachet/tasks/recipe.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/options.h"
+#include "cachet/train/paper_rows.h"
 #include "cachet/train/run_status.h"
 #include "cachet/train/seed_folder.h"
 
@@ -78,6 +79,7 @@ RunRecord read_run(const std::filesystem::path& path) {
   run.id = folder.id();
   run.recipe_name = folder.recipe_name();
   run.recipe = folder.values();
+  std::erase_if(run.recipe, [](const auto& value) { return train::is_of_paper(value.first); });
   run.default_keys = folder.default_keys();
   run.created = folder.created();
   read_machine(folder.environment(), run);

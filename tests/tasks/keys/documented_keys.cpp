@@ -25,7 +25,7 @@ void for_each_file(const fs::path& folder, const char* extension, const Use& use
     if (entry.is_regular_file() && entry.path().extension() == extension) use(entry.path());
 }
 
-constexpr const char* kTables = "(?:data|model|optimizer|schedule|task|train)";
+constexpr const char* kTables = "(?:data|model|optimizer|paper|schedule|task|train)";
 
 void add_keys_of_page(const fs::path& page, Keys& keys) {
   static const std::regex given(std::string("(?:`|--set '?)(") + kTables + "(?:\\.[a-z_0-9]+)+) ?="),
