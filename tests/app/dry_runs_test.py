@@ -41,6 +41,8 @@ class DryRuns(command.CommandTest):
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                     for part in ("there is no folder", "a step  ", "evaluation  ", "checkpoint  ", "whole run  "):
                         self.assertIn(part, done.stdout)
+                    if "\n[paper]\n" in recipe.read_text():
+                        self.assertIn("\npaper  ", done.stdout)
             self.assertEqual(list(self.folder.iterdir()), [], "a dry run leaves nothing")
 
 

@@ -48,18 +48,20 @@ class Recipes(RunTest):
     def test_a_description_is_a_whole_sentence(self):
         lines = self.succeed("recipes").stdout.splitlines()
         described = {line.split("  ")[0]: line for line in lines}
-        self.assertIn("(arXiv 2103.14030, Sec. A2.1): Cached Transformers (arXiv 2312.12742), Table 1, 81.2 % top-1",
+        self.assertIn("(arXiv 2103.14030, Sec. A2.1); Cached Transformers (arXiv 2312.12742), Table 1, Swin-T: 81.2 % top-1",
                       described["imagenet/imagenet_swin_tiny"])
         for line in lines:
             self.assertEqual(line.count("("), line.count(")"), line)
 
     @functools.cache
     def values(self, name):
-        """The keys of a recipe, as "model.norm.kind", with what a run would have."""
+        """The keys of a recipe, as "model.norm.kind", with what a run would have; not the row of a paper."""
         def flat(table, before=""):
             for key, value in table.items():
                 yield from flat(value, f"{before}{key}.") if isinstance(value, dict) else [(before + key, value)]
-        return dict(flat(tomllib.loads(self.cachet("train", name, "--print").stdout)))
+        printed = tomllib.loads(self.cachet("train", name, "--print").stdout)
+        printed.pop("paper", None)
+        return dict(flat(printed))
 
     def changed(self, name, base):
         """What a recipe has in another way than `base`."""

@@ -12,7 +12,8 @@ SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "citations"
 FILES = {
     "norm.h": "/// Unified normalization: a geometric mean\n/// (Algorithm 2, Eq. 16–17), and a filter.\nint algorithm;\n"
               "// Swin (arXiv 2103.14030, Eq. 4).\n",
-    "row.toml": "# Swin-T (arXiv 2103.14030, Sec. A2.1): Cached Transformers (arXiv\n# 2312.12742), Table 1.\n\nepochs = 3\n",
+    "row.toml": "# Swin-T (arXiv 2103.14030, Sec. A2.1): Cached Transformers (arXiv\n# 2312.12742), Table 1.\n\n"
+                "[paper]\narxiv = \"2211.04076\"\nrow = \"Table 3, LN\"\n\n[train]\nrow = \"Table 4\"\n",
     "page.md": "| 2211.04076 | Table 1 |\n| another | Table 2 |\n\nNo paper has Table 3.\n",
     "image.png": "2312.12742, Table 1\n",
 }
@@ -42,7 +43,8 @@ class Citations(unittest.TestCase):
             "norm.h:2: [Unified Normalization] (Algorithm 2, Eq. 16–17), and a filter.",
             "page.md:1: [Trainable kernels] | 2211.04076 | Table 1 |",
             "row.toml:1: [Cached Transformers] Swin-T (arXiv 2103.14030, Sec. A2.1): Cached Transformers (arXiv",
-            "row.toml:2: [Cached Transformers] 2312.12742), Table 1."])
+            "row.toml:2: [Cached Transformers] 2312.12742), Table 1.",
+            "row.toml:6: [Trainable kernels] row = \"Table 3, LN\""])
 
     def test_one_paper(self):
         for word in ("unified", "2208.01313"):

@@ -1,0 +1,91 @@
+"""The row of a paper that a recipe trains: what a dry run, a run's page, a list and a comparison make of it."""
+import command
+from runs import RECIPE, RunTest
+
+PAPER = """
+[paper]
+arxiv = "2312.12742"
+row = ["Table 1, ViT-S", "Table 2, ViT-S, no cache"]
+value = ["79.9 % top-1", "79.9 % top-1"]
+runs = 5
+differs = ["The images have 8 pixels a side."]
+"""
+FIRST = "Cached Transformers (arXiv 2312.12742), Table 1, ViT-S: 79.9 % top-1"
+CHANGED = "Another experiment than the paper's: "
+
+
+class Paper(RunTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "row.toml").write_text("# A row of a table of a paper.\n" + RECIPE + PAPER)
+
+    def dry_run(self, recipe, *words):
+        return self.cachet("train", recipe, "--dry-run", *words).stdout
+
+    def test_a_dry_run_shows_the_rows_and_what_differs(self):
+        text = self.dry_run("row.toml")
+        self.assertIn("paper         " + FIRST + "\n", text)
+        self.assertIn(" " * 14 + "Cached Transformers (arXiv 2312.12742), Table 2, ViT-S, no cache: 79.9 % top-1\n", text)
+        self.assertIn(" " * 14 + "The mean of 5 runs: --seeds 5\n", text)
+        self.assertIn(" " * 14 + "Differs: The images have 8 pixels a side.\n", text)
+        self.assertNotIn(CHANGED, text)
+        self.assertNotIn("\npaper ", self.dry_run("tiny.toml"))
+
+    def test_a_changed_key_makes_another_experiment(self):
+        self.assertIn(CHANGED + "train.epochs, model.depth are changed\n",
+                      self.dry_run("row.toml", "--set", "train.epochs=4", "--set", "model.depth=2")
+                      .replace("model.depth, train.epochs", "train.epochs, model.depth"))
+        same = self.dry_run("row.toml", "--set", "train.epochs=3", "--set", "train.seed=5", "--set", "train.threads=1")
+        self.assertNotIn(CHANGED, same, "the same value, and what makes no other experiment")
+        (self.folder / "mine.toml").write_text('base = "row.toml"\n[train]\nbatch_size = 4\n')
+        text = self.dry_run("mine.toml")
+        self.assertIn(FIRST, text)
+        self.assertIn(CHANGED + "train.batch_size is changed\n", text)
+        (self.folder / "other.toml").write_text('base = "row.toml"\n[train]\nbatch_size = 4\n[paper]\n'
+                                                'arxiv = "2208.01313"\nrow = "Table 2, ViT-S"\nvalue = "80 %"\n')
+        text = self.dry_run("other.toml")
+        self.assertIn("Unified Normalization (arXiv 2208.01313), Table 2, ViT-S: 80 %\n", text)
+        for part in (FIRST, CHANGED, "Differs"):
+            self.assertNotIn(part, text, "a row of its own takes the place of the base's")
+
+    def test_a_run_keeps_its_row_and_a_resume_knows_it(self):
+        short = ("--progress", "none", "--set", "train.limit=4 steps")
+        self.cachet("train", "row.toml", "--run", "run", *short, "--set", "train.batch_size=4")
+        page = (self.folder / "run/report.html").read_text()
+        for part in ("the paper", "Table 2, ViT-S, no cache",
+                     "The images have 8 pixels a side.", "--seeds 5",
+                     "train.batch_size, train.limit are changed"):
+            self.assertIn(part, page.replace("train.limit, train.batch_size", "train.batch_size, train.limit"))
+        self.cachet("train", "run", "--resume", "--progress", "none", "--set", "train.limit=8 steps")
+        kept = (self.folder / "run/resolved.toml").read_text()
+        self.assertIn('row = ["Table 1, ViT-S", "Table 2, ViT-S, no cache"]', kept)
+        self.assertRegex(kept, r'changed = \["[^\n]*train.batch_size')
+        self.assertRegex(kept, r'changed = \["[^\n]*train.limit')
+
+    def test_a_row_does_not_make_another_recipe(self):
+        limit = ("--progress", "none", "--set", "train.limit=4 steps")
+        self.cachet("train", "row.toml", "--run", "with", *limit)
+        self.cachet("train", "tiny.toml", "--run", "without", *limit)
+        self.assertNotIn("paper.", self.cachet("compare", "with", "without", "--json").stdout)
+        self.cachet("train", "tiny.toml", "--run", "with", "--resume", "--progress", "none", "--set",
+                    "train.limit=8 steps")
+
+    def test_lists_have_the_rows_and_a_copy_has_none(self):
+        listed = {recipe["name"]: recipe for recipe in self.json_of("recipes", "--json")["recipes"]}
+        self.assertEqual(listed["imagenet/imagenet_pvt_medium"]["paper"][0],
+                         {"arxiv": "2312.12742", "row": "Table 1, PVT-Medium", "value": "81.2 % top-1, 95.7 % top-5"})
+        self.assertEqual(listed["vision/demo_plain"]["paper"], [])
+        self.assertIn("81.2 % top-1", self.succeed("recipes", "imagenet_pvt_medium", "--wide").stdout)
+        self.cachet("recipes", "cp", "imagenet_pvt_medium", "mine.toml")
+        self.assertNotIn("paper", (self.folder / "mine.toml").read_text().split("\n", 1)[1])
+
+    def test_problems_name_the_place(self):
+        (self.folder / "bad.toml").write_text(RECIPE + "[paper]\narxiv = '2312.12742'\nrow = 'Table 1'\n")
+        self.assertIn("paper.value: is required in [paper]",
+                      self.refused("train", "bad.toml", "--dry-run", cwd=self.folder))
+        (self.folder / "bad.toml").write_text(RECIPE + PAPER + "table = 1\n")
+        self.assertIn("paper.table: unknown key", self.refused("train", "bad.toml", "--dry-run", cwd=self.folder))
+
+
+if __name__ == "__main__":
+    command.main()

@@ -1,0 +1,101 @@
+"""tools/papers-page: the page agrees with the recipes, and each way in which it can disagree is a fault that is named."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "tools/papers-page"
+RECIPES = {
+    "vision/vit_a.toml": '# A.\n[paper]\narxiv = "2312.12742"\nrow = ["Table 1, A", "Table 2, A"]\nvalue = ["1 %", "2 %"]\n'
+                         'runs = 5\ndiffers = ["Why.", "So."]\n',
+    "vision/vit_b.toml": '# B.\n[paper]\narxiv = "2312.12742"\nrow = "Table 1, B"\nvalue = "3 %"\ndiffers = ["So."]\n',
+    "vision/vit_small_b.toml": "# Small, of Cached\n# Transformers.\n",
+    "vision/vit_plain.toml": "# Of no paper.\n",
+    "sweeps/un_window.toml": "# A sweep of 2208.01313.\n",
+}
+PAGE = """# Page
+`vit_{small_b,plain}`, `sweeps/un_window`, `un_window_size` and `cachet train vit_a --dry-run` are here.
+
+<!-- rows: 2312.12742 Table 1
+A
+B
+C | 4 % | `cachet bench`
+-->
+<!-- /rows -->
+
+<!-- rows: 2312.12742 Table 2
+A
+-->
+<!-- /rows -->
+"""
+
+
+class PapersPage(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        for name, text in RECIPES.items():
+            self.write(f"recipes/{name}", text)
+        self.write("docs/papers.md", PAGE)
+        (self.root / "tools").mkdir()
+        shutil.copy(SCRIPT, self.root / "tools")
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def page(self):
+        return (self.root / "docs/papers.md").read_text(encoding="utf-8")
+
+    def run_tool(self, *words, code=0):
+        done = subprocess.run([sys.executable, self.root / "tools/papers-page", *words], capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr
+
+    def test_the_page_of_this_clone(self):
+        done = subprocess.run([sys.executable, SCRIPT, "--check"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_tables_are_those_of_the_recipes(self):
+        self.assertIn("the tables differ from the recipes", self.run_tool("--check", code=1))
+        self.assertEqual(self.page(), PAGE, "--check writes nothing")
+        self.run_tool()
+        self.assertIn("| A | 1 % | `vit_a --seeds 5` | a, b |\n| B | 3 % | `vit_b` | b |\n| C | 4 % | `cachet bench` | |\n\n"
+                      "- a: Why.\n- b: So.\n", self.page())
+        self.assertIn("| A | 2 % | `vit_a --seeds 5` | a, b |\n", self.page())
+        self.assertEqual(self.run_tool("--check"), "")
+        written = self.page()
+        self.run_tool()
+        self.assertEqual(self.page(), written)
+
+    def test_a_changed_value_is_found(self):
+        self.run_tool()
+        self.write("recipes/vision/vit_b.toml", RECIPES["vision/vit_b.toml"].replace("3 %", "5 %"))
+        self.assertIn("the tables differ from the recipes", self.run_tool("--check", code=1))
+
+    def test_rows_that_are_in_no_list_and_rows_without_a_recipe(self):
+        self.write("docs/papers.md", PAGE.replace("\nB\n", "\nD\n"))
+        said = self.run_tool("--check", code=1)
+        self.assertIn("recipe vit_b: 2312.12742, Table 1, B: no list of the page has this row", said)
+        self.assertIn("2312.12742, Table 1, D: no recipe trains this row", said)
+
+    def test_a_recipe_that_cites_a_paper_is_on_the_page(self):
+        self.write("docs/papers.md", PAGE.replace("small_b,", "").replace("sweeps/un_window", "sweeps"))
+        said = self.run_tool("--check", code=1)
+        self.assertIn("recipe vit_small_b cites a paper and is not on the page", said)
+        self.assertIn("recipe un_window cites a paper and is not on the page", said)
+        self.assertNotIn("vit_plain", said)
+
+    def test_a_recipe_on_the_page_exists(self):
+        self.write("docs/papers.md", PAGE.replace("vit_a --dry", "vit_c --dry"))
+        self.assertIn("the page names vit_c, which is no recipe", self.run_tool("--check", code=1))
+
+
+if __name__ == "__main__":
+    unittest.main()
