@@ -78,7 +78,7 @@ depth = 1
 num_heads = 2
 [paper]
 arxiv = "2312.12742"
-row = "Table 1, ViT-S"
+row = "Table 1"
 value = "79.9 % top-1"
 )" + one_step_with_average();
 }
