@@ -100,6 +100,7 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why)
   const tasks::RecipePlan small = tasks::reduced(plan);
   const int64_t batch = small.training.train.batch_size;
   print_line("data", why);
+  for (const std::string& note : plan.notes) print_line("note", note);
   const auto task = small.build(tasks::Splits::made_up);
   const std::string samples = task->sample_words().many;
   print_line(

@@ -49,6 +49,8 @@ View Document::root() { return View(state_, ""); }
 
 void Document::problem(const std::string& key, const std::string& message) { state_->add_problem(key, message); }
 
+std::vector<std::string> Document::notes() const { return state_->notes; }
+
 void Document::finish() {
   std::vector<Problem> problems = state_->problems;
   std::vector<Problem> unknown = unknown_keys(*state_);

@@ -46,6 +46,9 @@ class Document {
   /// nearest table around it that was.
   void problem(const std::string& key, const std::string& message);
 
+  /// What readers noted about values that they accept (View::note), a line each: `origin: key: message`.
+  std::vector<std::string> notes() const;
+
   /// Throws Error when any read met a problem, or when a key was written that nothing read (with the nearest known
   /// name).
   void finish();

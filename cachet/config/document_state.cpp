@@ -16,6 +16,11 @@ void Document::State::add_problem(const std::string& key, const std::string& mes
   if (!known) problems.push_back({place(key), key, message});
 }
 
+void Document::State::add_note(const std::string& key, const std::string& message) {
+  const std::string line = place(key).text() + ": " + key + ": " + message;
+  if (std::ranges::find(notes, line) == notes.end()) notes.push_back(line);
+}
+
 Origin Document::State::place(std::string key) const {
   for (;;) {
     if (const Node* node = find(root, key)) return node->origin;

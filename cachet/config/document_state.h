@@ -19,12 +19,16 @@ struct Document::State {
   std::set<std::string> tables{""};                           // the paths that views were opened at
   std::set<std::string> mentioned;                            // the keys that has() asked for
   std::vector<Problem> problems;
+  std::vector<std::string> notes;
 
   /// Remembers a value that was read; the first reading of a key counts.
   void record(const std::string& key, std::string toml, Origin origin);
 
   /// Adds a problem, once however often it is met.
   void add_problem(const std::string& key, const std::string& message);
+
+  /// Adds a note, once however often it is met.
+  void add_note(const std::string& key, const std::string& message);
 
   bool is_read(const std::string& key) const { return positions.contains(key); }
 

@@ -121,6 +121,10 @@ void View::problem(std::string_view key, const std::string& message) const {
   state_->add_problem(join_path(path_, key), message);
 }
 
+void View::note(std::string_view key, const std::string& message) const {
+  state_->add_note(join_path(path_, key), message);
+}
+
 size_t View::word_index(std::string_view key, size_t fallback, std::span<const std::string_view> words) const {
   const auto read = [&](const Node& node) { return read_word(node, words); };
   return settle(key, fallback, read, [&](size_t index) { return toml_text(words[index]); });

@@ -85,6 +85,10 @@ class View {
   /// Records a problem with a key of this table, at the place where it was written, or else where the table was.
   void problem(std::string_view key, const std::string& message) const;
 
+  /// Records a note on a key of this table: the value is accepted, but the user should know what it does. The place is
+  /// as in problem().
+  void note(std::string_view key, const std::string& message) const;
+
  private:
   friend class Document;
   View(std::shared_ptr<Document::State> state, std::string path) : state_(std::move(state)), path_(std::move(path)) {}

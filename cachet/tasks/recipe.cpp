@@ -65,7 +65,10 @@ void read_paper(config::Document& document, data::DataRoot data_root) {
 std::unique_ptr<Task> RecipePlan::build(Splits splits) const {
   train::prepare_process(training.train);
   std::unique_ptr<Task> built = task->build(training.train, splits);
-  if (splits == Splits::both) built->note_doubts();
+  if (splits == Splits::both) {
+    built->note(notes);
+    built->note_doubts();
+  }
   if (splits == Splits::both || splits == Splits::test) built->check_evaluation_files();
   return built;
 }
@@ -90,6 +93,7 @@ RecipePlan read_recipe(config::Document& document, data::DataRoot data_root) {
   RecipePlan plan = read_plan(document, data_root);
   read_paper(document, data_root);
   document.finish();
+  plan.notes = document.notes();
   return plan;
 }
 

@@ -15,10 +15,12 @@ namespace cachet::tasks {
 struct RecipePlan {
   train::Options training;
   std::shared_ptr<const TaskPlan> task;
+  std::vector<std::string> notes{};  // of its readers, a line each
 
   models::ModelPlan model() const { return task->profile().model; }
   /// Sets up the process (threads, seed) and builds the task, with weights drawn at random. If the task is to evaluate,
-  /// checks that the files of the evaluation can be read (Task::check_evaluation_files).
+  /// checks that the files of the evaluation can be read (Task::check_evaluation_files). If it is to train, prints the
+  /// notes and keeps them for the log of the run.
   std::unique_ptr<Task> build(Splits splits = Splits::both) const;
 
   /// Fills the task's model with the weights that train.init names, for a run that begins: unified norms start their

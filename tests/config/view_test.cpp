@@ -19,6 +19,17 @@ std::string finish_message(Document& document) {
   return "";
 }
 
+TEST(View, ANoteIsNoProblemAndIsThereOnce) {
+  Document document = Document::from_text("[inner]\ncount = 3\n", "t.toml");
+  const View inner = document.root().table("inner");
+  EXPECT_EQ(inner.integer("count", 0), 3);
+  for (int i = 0; i < 2; ++i) inner.note("count", "is large");
+  inner.note("other", "is a default");
+  EXPECT_EQ(finish_message(document), "");
+  EXPECT_EQ(document.notes(),
+            (std::vector<std::string>{"t.toml:2: inner.count: is large", "t.toml:1: inner.other: is a default"}));
+}
+
 TEST(View, ReadsEveryType) {
   Document document = Document::from_text(
       "yes = true\ncount = 3\nrate = 0.5\nwhole = 2\nname = 'x'\nsizes = [1, 2]\nrates = [1, 0.5]\n"

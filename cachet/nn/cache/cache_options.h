@@ -10,8 +10,9 @@
 
 namespace cachet::nn {
 
-/// The most slots that a cache of a new run may have: more than any block has tokens. Older runs may have more.
-inline constexpr int64_t kMostCacheLength = 65'536;
+/// The most slots that a cache of a new run may have: more than any block has tokens, of which the first stage of a
+/// detector has 67,200. Older runs may have more.
+inline constexpr int64_t kMostCacheLength = 131'072;
 
 /// Whose memory it is: one for all samples, averaged over the batch, or one per lane of a stream.
 enum class CacheScope { batch_mean, lane };
