@@ -37,6 +37,7 @@
 #include "cachet/nn/attention/softmax_attention.h"
 #include "cachet/nn/attention/spatial_reduction_attention.h"
 #include "cachet/nn/attention/window_attention.h"
+#include "cachet/nn/cache/concatenated_cache.h"
 #include "cachet/nn/cache/fifo_cache.h"
 #include "cachet/nn/cache/gated_recurrent_cache.h"
 #include "cachet/nn/cache/reset_caches.h"

@@ -74,10 +74,25 @@ void check_cache_without_grid(const config::View& table, const nn::CacheOptions&
   const config::View cache_table = table.table("cache");
   const std::string missing =
       "needs tokens on a grid, which " + std::string(tokens) + (tokens == "text" ? " is" : " are") + " not; set it to ";
+  if (nn::is_concatenated(cache)) cache_table.problem("kind", nn::kConcatenatedIsForImages);
   const auto layer = nn::cached_layer_options(cache);
   if (layer && layer->positional_convolution) cache_table.problem("positional_convolution", missing + "false");
   const auto* grc = std::get_if<nn::GatedRecurrentCacheOptions>(&cache);
   if (grc != nullptr && grc->pool > 1) cache_table.problem("pool", missing + "1");
+}
+
+void check_stage_pools(const config::View& table, const nn::CacheOptions& cache, bool pools) {
+  if (pools && nn::is_concatenated(cache))
+    table.problem("cache_pools",
+                  "a concatenated cache has an entry for each of the layer's own keys and does not pool; "
+                  "leave it out, or set it to 1");
+}
+
+void note_single_key(const config::View& table, std::string_view key, size_t stage, int64_t pool, int64_t reduction) {
+  const std::string reduced = reduction > 1 ? " and the spatial reduction by " + std::to_string(reduction) : "";
+  table.note(key, "the pooling by " + std::to_string(pool) + reduced + (reduction > 1 ? " leave" : " leaves") +
+                      " the memory attention of stage " + std::to_string(stage) +
+                      " one key: what it gives does not depend on the query");
 }
 
 }  // namespace cachet::models

@@ -42,9 +42,16 @@ void check_gate_rank(const config::View& table, std::string_view key, const nn::
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
                      std::string_view where = "");
 
-/// Records problems with keys of a cache that need tokens on a grid, for a model whose `tokens` ("text", "sentences")
-/// lie on none.
+/// Records problems with a cache that is for images, and with keys that need tokens on a grid, for a model whose
+/// `tokens` ("text", "sentences") lie on none.
 void check_cache_without_grid(const config::View& table, const nn::CacheOptions& cache, std::string_view tokens);
+
+/// Records a problem with cache_pools, of stages with these pools, if the cache is one that does not pool.
+void check_stage_pools(const config::View& table, const nn::CacheOptions& cache, bool pools);
+
+/// Notes that `pool`, the value of `key`, and the spatial reduction leave the memory attention of a stage (from 1) one
+/// key.
+void note_single_key(const config::View& table, std::string_view key, size_t stage, int64_t pool, int64_t reduction);
 
 /// A list with one number a stage under `key`, over the values that the stages have; another length is a problem.
 template <class Stage, class Number>

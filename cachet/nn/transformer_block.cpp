@@ -13,9 +13,12 @@
 namespace cachet::nn {
 
 PlugIns read_plug_ins(const config::View& table, const AttentionOptions& attention, Streams streams) {
-  return {read_attention_options(table.table("attention"), attention),
-          read_cache_options(table.table("cache"), streams), read_norm_options(table.table("norm")),
-          read_outlier_options(table.table("outliers"))};
+  PlugIns plug_ins{read_attention_options(table.table("attention"), attention),
+                   read_cache_options(table.table("cache"), streams), read_norm_options(table.table("norm")),
+                   read_outlier_options(table.table("outliers"))};
+  if (is_concatenated(plug_ins.cache) && !std::holds_alternative<SoftmaxOptions>(plug_ins.attention.function))
+    table.table("cache").problem("kind", kConcatenatedIsForImages);
+  return plug_ins;
 }
 
 FeedForwardOptions TransformerBlockOptions::feed_forward() const {
@@ -130,7 +133,7 @@ std::vector<NormFold> TransformerBlock::norm_folds() {
   return folded;
 }
 
-bool TransformerBlock::has_cache() const { return dynamic_cast<const CachedAttention*>(attn_.get()) != nullptr; }
+bool TransformerBlock::has_cache() const { return attn_->has_cache(); }
 
 void TransformerBlock::freeze_cache() { attn_ = replace_module("attn", attn_->freeze_cache()); }
 

@@ -95,6 +95,21 @@ class Analyze(RunTest):
         for part in ("Norms: other", "zeroed", "PNAC"):
             self.assertIn(part, text)
 
+    def test_attention_on_a_concatenated_cache(self):
+        self.train("joined", "--set", "train.epochs=1", "--set", "model.cache.kind=concatenated")
+        done = self.analyze("joined", "-o", "seen")
+        page = (self.folder / "seen/analysis.html").read_text()
+        for part in ("Attention on the memory: joined", "Places of", "Gates and drift", "zeroed"):
+            self.assertIn(part, page)
+        self.assertNotIn("σ(λ): joined", page)
+        self.assertIn("left out: maps: joined has no memory attention", done.stderr)
+        values = json.loads((self.folder / "seen/analysis.json").read_text())["analyses"]
+        layers = values["caches"][0]["memory_attention"]
+        self.assertEqual(len(layers), 1)
+        for layer in layers:
+            for fraction in layer["fractions"]:
+                self.assertTrue(0 < fraction < 1, layers)
+
     def test_bad_inputs(self):
         self.assertIn("nowhere", self.refused("analyze", "nowhere", cwd=self.folder, code=1))
         self.assertIn("images", self.refused("analyze", "images", cwd=self.folder, code=1))

@@ -137,6 +137,7 @@ CACHES = {
     "grc_per_sample": ("kind=grc", "attend=per_sample", "inference=per_sample"),
     "grc_official": ("kind=grc", "variant=official"),
     "fifo": ("kind=fifo",),
+    "concatenated": ("kind=concatenated",),
 }
 NORMS = {
     "layer": ("kind=layer",),
@@ -197,6 +198,12 @@ class Case:
         return ""
 
 
+def takes(family, attention, cache):
+    """Whether recipes of a family take a cache with an attention function."""
+    of_pictures = FAMILIES[family][1] in ("images", "scenes") and family != "pixels"
+    return cache != "concatenated" or of_pictures and attention in ("", "softmax")
+
+
 def whole_matrix():
     """Each attention function and each norm of each family: with each cache for one family of images and one of texts, else with the caches
     by turns."""
@@ -207,7 +214,7 @@ def whole_matrix():
         turns = itertools.cycle(CACHES)
         for attention, norm in plug_ins:
             caches = CACHES if family in ("vit", "texts") else (next(turns),)
-            cases += [Case(family, attention, cache, norm) for cache in caches]
+            cases += [Case(family, attention, cache, norm) for cache in caches if takes(family, attention, cache)]
     return cases
 
 
@@ -220,6 +227,9 @@ def sample():
         Case("pvt", "performer", "grc_per_sample", "rms", (onnx,)),
         Case("t2t", "", "grc_official", "mabn", (narrow,)),
         Case("swin", "", "grc", "pn_star", (ov,)),
+        Case("vit", "", "concatenated", "layer", (ov, small, onnx)),
+        Case("pvt_v2", "", "concatenated", "un", (onnx, torch)),
+        Case("swin", "", "concatenated", "batch", (narrow, narrow_torch)),
         Case("texts", "reformer", "grc", "layer", (ov, small, onnx)),
         Case("texts", "local_of_the_batch", "fifo", "", (ov, torch)),
         Case("matching", "local", "fifo", "pn", (ov, narrow)),

@@ -134,7 +134,7 @@ class Kills(Bits):
 # Each draw takes one value of each of some keys.
 DRAWN = {
     "model.attention.kind": ["softmax", "elu", "kernel", "performer", "local"],
-    "model.cache.kind": ["none", "grc", "fifo"],
+    "model.cache.kind": ["none", "grc", "fifo", "concatenated"],
     "model.norm.kind": ["layer", "rms", "batch", "un", "mabn", "pn"],
     "train.accumulate": ["1", "2", "3"],
     "train.ema_decay": ["0", "0.9"],
@@ -159,6 +159,8 @@ class Comparisons(Bits):
         for key, values in DRAWN.items():
             if self.chance.random() < 0.6:
                 settings.append(f"{key}={self.chance.choice(values)}")
+        if "model.cache.kind=concatenated" in settings:  # whose keys are in a softmax
+            settings.append("model.attention.kind=softmax")
         if any(setting in settings for setting in ("model.norm.kind=un", "model.norm.kind=mabn", "model.norm.kind=pn")):
             settings.append("model.norm.warmup=4")
         else:  # the recipe's own norm has a warm-up

@@ -88,6 +88,17 @@ class Models(command.CommandTest):
                           self.refused("train", "demo_plain", "--dry-run", "--set", f"model.cache.kind={kind}", "--set",
                                        "model.cache.scope=lane", lines=3))
 
+    def test_a_concatenated_cache_is_of_images_with_softmax(self):
+        kind = ("--set", "model.cache.kind=concatenated")
+        for recipe, more in (("demo_plain", ("--set", "model.attention.kind=elu")), ("wikitext2_plain", ()), ("tatoeba_de_en", ()),
+                             ("lra_short_text", ())):
+            said = self.refused("train", recipe, "--print", *kind, *more)
+            self.assertIn("model.cache.kind: 'concatenated' is for image models", said)
+            self.assertIn("Transformer-XL's memory", said)
+        self.assertIn("model.cache.ratio: a concatenated cache has an entry for each of the layer's own keys",
+                      self.refused("train", "demo_plain", "--print", *kind, "--set", "model.cache.ratio=0.5"))
+        self.succeed("train", "demo_cached", "--print", *kind)  # the ratio of its grc is not this cache's
+
     def test_all_settings_at_once(self):
         said = self.refused("summary", TINY, "--set", "model.depth=0", "--set", "model.num_heads=5", "--set",
                             "model.norm.kind=um", lines=3)

@@ -1,5 +1,6 @@
 """The recipes that come with Cachet, and folders of one's own."""
 import functools
+import json
 import os
 import tomllib
 
@@ -87,6 +88,35 @@ class Recipes(RunTest):
                 self.assertEqual([key for key in changed if not key.startswith("model.attention.")], [])
                 self.assertIn("model.attention.kind", changed)
                 self.assertFalse(changed.get("model.attention.dropout"))
+
+    def test_caches_of_image_models_are_those_of_the_papers_flops(self):
+        for recipe in self.json_of("recipes", "*_cached*", "--json")["recipes"]:
+            folder, _, name = recipe["name"].partition("/")
+            if folder not in ("imagenet", "detection") or not name.startswith(("imagenet", "coco_mask", "coco_retina")):
+                continue
+            with self.subTest(name):
+                values = self.values(name)
+                self.assertTrue(values["model.cache.positional_convolution"])
+                pools = [4, 2, 1, 1] if "swin" in name or name.endswith("_pooled") else [1, 1, 1, 1]
+                self.assertEqual(values.get("model.cache_pools", pools), pools)
+
+    def test_pooled_caches_follow_the_appendix(self):
+        bases = [f"{before}_pvt_{size}_cached" for size in ("tiny", "small", "medium")
+                 for before in ("imagenet", "coco_mask_rcnn", "coco_retinanet")]
+        for base in bases:
+            with self.subTest(base):
+                self.assertEqual(self.changed(f"{base}_pooled", base), {"model.cache_pools": [4, 2, 1, 1]})
+
+    def test_table_2_of_cached_transformers(self):
+        for model, accuracy in (("vit_small", "80.0"), ("pvt_tiny", "74.8"), ("pvt_small", "79.6")):
+            with self.subTest(model):
+                changed = self.changed(f"imagenet_{model}_concatenated", f"imagenet_{model}")
+                self.assertEqual(changed["model.cache.kind"], "concatenated")
+                rows = {recipe["name"].rpartition("_")[2]: json.dumps(recipe["paper"]) for recipe in
+                        self.json_of("recipes", f"imagenet_{model}_*", "--json")["recipes"]}
+                self.assertIn("Table 2, ", rows["concatenated"])
+                self.assertIn(f"{accuracy} % top-1", rows["concatenated"])
+                self.assertNotIn(f"{accuracy} % top-1", rows["fifo"])
 
     def test_pattern(self):
         names = [recipe["name"] for recipe in self.json_of("recipes", "vision/fashion*", "--json")["recipes"]]

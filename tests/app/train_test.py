@@ -249,6 +249,18 @@ class Train(RunTest):
         self.assertNotIn(note, self.train("alike", *own, "--set", "model.cache.inference=per_sample").stderr)
         self.assertNotIn(note, self.train("mean", "--set", "train.limit=1 steps").stderr)
 
+    def test_a_pool_that_leaves_one_key_is_noted(self):
+        words = [word for setting in ("model.name=pvt_tiny", "model.image_size=64", "model.embed_dims=[8, 16, 16, 32]",
+                                      "model.depths=[1, 1, 1, 1]", "model.num_heads=[1, 2, 2, 4]", "model.mlp_ratios=[1, 1, 1, 1]",
+                                      "train.limit=1 steps", "data.resize.image_size=64") for word in ("--set", setting)]
+        pooled = [*words, "--set", "model.cache_pools=[2, 2, 1, 1]"]
+        note = "--set: model.cache_pools: the pooling by 2 and the spatial reduction by 8 leave the memory attention of stage 1 one key"
+        self.assertIn(note, self.train("pooled", *pooled).stderr)
+        self.assertIn(note, (self.folder / "pooled/log.txt").read_text())
+        self.assertNotIn("one key", self.train("whole", *words).stderr)
+        tried = self.cachet("train", "tiny.toml", "--dry-run", *pooled, "--set", "data.root=nowhere").stdout
+        self.assertIn("note          " + note, tried)
+
     def test_a_kill_before_the_first_checkpoint_loses_no_weights_to_begin_with(self):
         self.train("first", "--set", "train.limit=4 steps")
         started = ["--seed", "1", "--set", "train.init=first", "--set", "train.limit=4 steps"]

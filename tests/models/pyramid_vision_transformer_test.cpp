@@ -30,7 +30,7 @@ TEST(PyramidVisionTransformer, TakesEveryPlugInOnImagesThatAreNotSquare) {
     for (const nn::CacheOptions& cache :
          {nn::CacheOptions{nn::NoCacheOptions{}}, nn::CacheOptions{nn::GatedRecurrentCacheOptions{}},
           nn::CacheOptions{nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official)},
-          nn::CacheOptions{nn::FifoCacheOptions{}}})
+          nn::CacheOptions{nn::FifoCacheOptions{}}, nn::CacheOptions{nn::ConcatenatedCacheOptions{}}})
       for (const auto reduction : {models::MemoryReduction::as_self, models::MemoryReduction::none}) {
         auto o = small_pyramid(form);
         o.plug_ins.cache = cache;
@@ -110,6 +110,41 @@ TEST(PyramidVisionTransformer, APoolOfAStageCountsInsteadOfThatOfAllCaches) {
   EXPECT_NO_THROW(document.finish());
 }
 
+TEST(PyramidVisionTransformer, APoolAndAReductionThatLeaveOneKeyAreNoted) {
+  const auto notes = [](const std::string& settings) {
+    auto document = config::Document::from_text("[model]\n" + settings, "r.toml");
+    models::read_image_classifier(document.root().table("model"));
+    document.finish();
+    return document.notes();
+  };
+  const std::string grc = "\ncache = {kind = \"grc\"}\n";
+  // 56 tokens a side, pooled by 4 and reduced by 8; 28, by 2 and 4, leave 3 x 3.
+  EXPECT_EQ(
+      notes("name = \"pvt_tiny\"\ncache_pools = [4, 2, 1, 1]" + grc),
+      (std::vector<std::string>{
+          "r.toml:3: model.cache_pools: the pooling by 4 and the spatial reduction by 8 leave the memory attention "
+          "of stage 1 one key: what it gives does not depend on the query"}));
+  EXPECT_EQ(notes("name = \"pvt_v2_b2\"\ncache = {kind = \"grc\", pool = 4}\n").size(), 2U) << "stages 1 and 2";
+  for (const std::string& quiet :
+       {"name = \"pvt_tiny\"" + grc, "name = \"pvt_tiny\"\ncache_pools = [2, 2, 1, 1]" + grc,
+        "name = \"pvt_tiny\"\ncache_pools = [4, 2, 1, 1]\nmemory_reduction = \"none\"" + grc,
+        "name = \"pvt_tiny\"\ncache_pools = [1, 1, 1, 7]" + grc,  // the class token is a second key
+        std::string("name = \"pvt_tiny\"\ncache_pools = [4, 2, 1, 1]\n")})
+    EXPECT_TRUE(notes(quiet).empty()) << quiet;
+}
+
+TEST(PyramidVisionTransformer, AConcatenatedCacheHasAnEntryForEachKey) {
+  for (const auto& [name, of_last] : {std::pair{"pvt_tiny", 50}, {"pvt_v2_b0", 49}, {"pvt_v2_b2_li", 49}}) {
+    auto document = config::Document::from_text("[model]\ncache.kind = \"concatenated\"\n", "r.toml");
+    const auto plan = models::read_image_classifier(name, document.root().table("model"));
+    document.finish();
+    const auto buffers = plan.build()->named_buffers();
+    for (const char* stage : {"0", "1", "2"})
+      EXPECT_EQ(buffers[std::string("stages.") + stage + ".blocks.0.attn.cache.tokens"].size(1), 49) << name;
+    EXPECT_EQ(buffers["stages.3.blocks.0.attn.cache.tokens"].size(1), of_last) << name;
+  }
+}
+
 TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
   test::expect_model_problems({
       {"name = \"pvt_tiny\"\ndepths = [2, 2, 2]", "model.depths: takes 4 numbers, one a stage, not 3"},
@@ -128,6 +163,8 @@ TEST(PyramidVisionTransformer, ImpossibleModelsAreProblemsThatNameTheKey) {
        "model.cache_pools: leaves the cache of stage 1 with 4 places a side, fewer than the 8"},
       {"name = \"pvt_tiny\"\nimage_size = 64\ncache = {kind = \"grc\", pool = 4}",
        "model.cache.pool: leaves the cache of stage 1 with 4 places a side, fewer than the 8"},
+      {"name = \"pvt_tiny\"\ncache_pools = [4, 2, 1, 1]\ncache = {kind = \"concatenated\"}",
+       "model.cache_pools: a concatenated cache has an entry for each of the layer's own keys and does not pool"},
       {"name = \"pvt_smal\"", "did you mean 'pvt_small'"},
   });
 }

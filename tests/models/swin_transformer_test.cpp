@@ -27,7 +27,7 @@ TEST(SwinTransformer, TakesEveryCacheAndNormOnImagesOfAnySize) {
   for (const nn::CacheOptions& cache :
        {nn::CacheOptions{nn::NoCacheOptions{}}, nn::CacheOptions{nn::GatedRecurrentCacheOptions{}},
         nn::CacheOptions{nn::GatedRecurrentCacheOptions::of(nn::GatedRecurrentCacheVariant::official)},
-        nn::CacheOptions{nn::FifoCacheOptions{}}}) {
+        nn::CacheOptions{nn::FifoCacheOptions{}}, nn::CacheOptions{nn::ConcatenatedCacheOptions{}}}) {
     auto o = small_swin();
     o.plug_ins.cache = cache;
     o.plug_ins.norm = nn::BatchNormOptions{};
@@ -49,6 +49,24 @@ TEST(SwinTransformer, ACacheRemembersAWindow) {
   const auto buffers = models::SwinTransformer(o).named_buffers();
   EXPECT_EQ(buffers["layers.0.blocks.1.attn.cache.tokens"].sizes(), at::IntArrayRef({1, 4, 4})) << "4 x 4, pooled by 2";
   EXPECT_EQ(buffers["layers.1.blocks.0.attn.cache.tokens"].sizes(), at::IntArrayRef({1, 16, 8}));
+  o.plug_ins.cache = nn::ConcatenatedCacheOptions{};
+  EXPECT_EQ(models::SwinTransformer(o).named_buffers()["layers.0.blocks.1.attn.cache.tokens"].sizes(),
+            at::IntArrayRef({1, 16, 8}))
+      << "of whole windows";
+}
+
+TEST(SwinTransformer, APoolAsLargeAsTheWindowIsNoted) {
+  const auto notes = [](const std::string& settings) {
+    auto document = config::Document::from_text(
+        "[model]\nname = \"swin_tiny_patch4_window7_224\"\ncache = {kind = \"grc\"}\n" + settings, "r.toml");
+    models::read_image_classifier(document.root().table("model"));
+    document.finish();
+    return document.notes();
+  };
+  EXPECT_EQ(notes("cache_pools = [7, 2, 1, 1]"),
+            (std::vector<std::string>{"r.toml:4: model.cache_pools: the pooling by 7 leaves the memory attention of "
+                                      "stage 1 one key: what it gives does not depend on the query"}));
+  EXPECT_TRUE(notes("cache_pools = [4, 2, 1, 1]").empty());
 }
 
 TEST(SwinTransformer, FeaturesAreTheStagesMaps) {

@@ -40,7 +40,8 @@ std::vector<std::pair<std::string, CacheOptions>> all_caches() {
   return {{"none", NoCacheOptions{}},
           {"grc", GatedRecurrentCacheOptions{.ratio = 0.5}},
           {"grc, official", GatedRecurrentCacheOptions::of(GatedRecurrentCacheVariant::official)},
-          {"fifo", FifoCacheOptions{.length = 5}}};
+          {"fifo", FifoCacheOptions{.length = 5}},
+          {"concatenated", ConcatenatedCacheOptions{}}};
 }
 
 TEST(LayerClone, OfEveryNorm) {
@@ -69,6 +70,7 @@ TEST(LayerClone, OfEveryCacheAndAttentionFunction) {
   for (const auto& [cache_name, cache] : all_caches())
     for (const auto& [name, function] : test::attention_functions()) {
       SCOPED_TRACE(cache_name + ", " + name);
+      if (is_concatenated(cache) && !std::holds_alternative<SoftmaxOptions>(function)) continue;
       expect_attention_clones(make_self_attention(
           {.dim = kDim, .num_heads = 2, .tokens = 16, .layout = kMap, .cache = cache}, {.function = function}));
     }
@@ -99,20 +101,20 @@ TEST(LayerClone, OfTheOtherAttentions) {
 }
 
 TEST(LayerClone, OfFrozenCaches) {
-  for (const bool windows : {false, true}) {
-    const auto layer =
-        windows
-            ? make_window_attention({.dim = kDim,
-                                     .num_heads = 2,
-                                     .cache = GatedRecurrentCacheOptions{},
-                                     .windows = {.window = {2, 2}, .shift = {1, 1}}})
-            : make_self_attention(
-                  {.dim = kDim, .num_heads = 2, .tokens = 16, .layout = kMap, .cache = GatedRecurrentCacheOptions{}});
-    layer->eval();
-    const auto frozen = layer->freeze_cache();
-    frozen->eval();
-    expect_attention_clones(frozen);
-  }
+  for (const CacheOptions& cache :
+       {CacheOptions(GatedRecurrentCacheOptions{}), CacheOptions(ConcatenatedCacheOptions{})})
+    for (const bool windows : {false, true}) {
+      const auto layer =
+          windows ? make_window_attention(
+                        {.dim = kDim, .num_heads = 2, .cache = cache, .windows = {.window = {2, 2}, .shift = {1, 1}}})
+                  : make_self_attention({.dim = kDim, .num_heads = 2, .tokens = 16, .layout = kMap, .cache = cache});
+      const at::Tensor x = map_tokens();
+      layer->forward(x, x, AttentionLayout::self(kMap));
+      layer->eval();
+      const auto frozen = layer->freeze_cache();
+      frozen->eval();
+      expect_attention_clones(frozen);
+    }
 }
 
 TEST(LayerClone, OfBlocksAndTheirHalves) {

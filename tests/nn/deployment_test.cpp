@@ -159,6 +159,9 @@ std::vector<std::pair<std::string, std::shared_ptr<nn::Attention>>> cached_layer
           {"grc, shared projections", nn::make_self_attention({8, 2, 16, grid, frozen}, shared)},
           {"grc, reduced", nn::make_self_attention({8, 2, 16, grid, frozen}, reduced)},
           {"fifo", nn::make_self_attention({8, 2, 16, grid, nn::FifoCacheOptions{}})},
+          {"concatenated", nn::make_self_attention({8, 2, 16, grid, nn::ConcatenatedCacheOptions{}})},
+          {"concatenated, reduced", nn::make_self_attention({8, 2, 16, grid, nn::ConcatenatedCacheOptions{}}, reduced)},
+          {"concatenated in windows", nn::make_window_attention({8, 2, {}, nn::ConcatenatedCacheOptions{}, windows})},
           {"grc in windows", nn::make_window_attention({8, 2, {}, frozen, windows})}};
 }
 
@@ -176,7 +179,8 @@ TEST(Deployment, AFrozenCacheIsConstantKeysAndValuesWithoutGates) {
     expect_folded(frozen->forward(x, x, layout), expected, name);
     for (const auto& parameter : frozen->named_parameters())
       EXPECT_EQ(parameter.key().find("cache"), std::string::npos) << name << ": " << parameter.key();
-    EXPECT_TRUE(frozen->named_buffers().contains("memory_attention.keys")) << name;
+    const bool concatenated = name.starts_with("concatenated");
+    EXPECT_TRUE(frozen->named_buffers().contains(concatenated ? "memory_keys" : "memory_attention.keys")) << name;
     if (name == "grc with position") {
       expect_refused([&] { frozen->absorb(random_affine(8)); }, "reads zeros beyond the border");
     } else {

@@ -31,6 +31,7 @@ TEST(DesignatedOptions, OfCaches) {
   const CacheOptions whole = GatedRecurrentCacheOptions{.ratio = 1, .length = 9, .share_start = -1};
   EXPECT_EQ(cached_layer_options(whole)->length, 9);
   EXPECT_FALSE(cached_layer_options(NoCacheOptions{}));
+  EXPECT_FALSE(cached_layer_options(ConcatenatedCacheOptions{}));
 }
 
 TEST(DesignatedOptions, OfAttentionFunctions) {

@@ -183,6 +183,16 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
   for (const char* kind : {"grc", "fifo"})
     expect_problem("cache = {kind = '" + std::string(kind) + "', scope = 'lane'}", "for models that read streams",
                    nn::Streams::none);
+  for (const char* setting : {"ratio = 0.5", "length = 4", "pool = 2", "share_start = 0.0", "gates = 'half'",
+                              "positional_convolution = true", "scope = 'batch_mean'", "variant = 'paper'"}) {
+    const std::string key = std::string(setting).substr(0, std::string(setting).find(' '));
+    expect_problem("cache = {kind = 'concatenated', " + std::string(setting) + "}",
+                   "cache." + key + ": a concatenated cache has", nn::Streams::none);
+  }
+  for (const char* function : {"elu", "kernel", "performer", "bigbird", "reformer", "local"})
+    expect_problem("cache = {kind = 'concatenated'}\nattention = {kind = '" + std::string(function) + "'}",
+                   "Transformer-XL's memory", nn::Streams::none);
+  expect_problem(R"(cache = {kind = "concatenated"})", "Transformer-XL's memory", nn::Streams::lanes);
   expect_problem(R"(norm = {kind = "un", window = 0})", "norm.window");
   expect_problem(R"(norm = {kind = "layernorm"})", "layer");
   expect_problem(R"(norm = {kind = "layer", warmup = 3})", "norm.warmup");

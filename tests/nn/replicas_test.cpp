@@ -168,7 +168,8 @@ TEST(Replicas, CachesOfTwoHalvesAreThatOfTheWholeBatch) {
          options.attend = nn::CacheAttend::mean;
          return options;
        }()},
-      {"fifo", nn::FifoCacheOptions{}}};
+      {"fifo", nn::FifoCacheOptions{}},
+      {"concatenated", nn::ConcatenatedCacheOptions{}}};
   for (const auto& [name, cache] : caches)
     for (const bool padded : {false, true})
       for (const int64_t first_part : {2, 0})  // a process that has no sample takes part in the sums

@@ -99,7 +99,10 @@ inline const std::vector<std::string>& norm_kinds() {
 
 inline std::vector<Settings> cache_settings(bool has_grid) {
   std::vector<Settings> all{{}, {"cache.kind=grc"}, {"cache.kind=fifo", "cache.positional_convolution=false"}};
-  if (has_grid) all.push_back({"cache.kind=grc", "cache.positional_convolution=true", "cache.ratio=0.5"});
+  if (has_grid) {
+    all.push_back({"cache.kind=grc", "cache.positional_convolution=true", "cache.ratio=0.5"});
+    all.push_back({"cache.kind=concatenated"});
+  }
   return all;
 }
 

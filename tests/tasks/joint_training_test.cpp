@@ -91,7 +91,7 @@ std::string words_of(const Settings& settings) {
 }
 
 TEST(JointTraining, OfImagesIsThatOfOneProcess) {
-  for (const char* cache : {"none", "grc", "fifo"}) {
+  for (const char* cache : {"none", "grc", "fifo", "concatenated"}) {
     for (const char* norm : {"layer", "batch", "un", "pn", "mabn"}) {
       Settings settings{std::string("model.norm.kind=") + norm};
       if (std::string(cache) != "none") settings.push_back(std::string("model.cache.kind=") + cache);
@@ -113,7 +113,8 @@ constexpr double kSceneTolerance = 2e-4;
 
 TEST(JointTraining, OfADetectorIsThatOfOneProcess) {
   for (const Settings& plug_ins :
-       {Settings{}, Settings{"model.norm.kind=batch"}, Settings{"model.norm.kind=un", "model.cache.kind=grc"}}) {
+       {Settings{}, Settings{"model.norm.kind=batch"}, Settings{"model.norm.kind=un", "model.cache.kind=grc"},
+        Settings{"model.cache.kind=concatenated"}}) {
     Settings settings{"model.name=retinanet_pvt_tiny_fpn", "model.bbox_head.feat_channels=8",
                       "model.bbox_head.stacked_convs=1"};
     settings.insert(settings.end(), plug_ins.begin(), plug_ins.end());

@@ -104,6 +104,7 @@ class MetaDevice : public ::testing::TestWithParam<MetaFamily> {
 
   static Settings cache(const std::string& kind) {
     if (kind == "paper") return {"model.cache.kind=grc"};
+    if (kind == "concatenated" && GetParam().has_grid) return {"model.cache.kind=concatenated"};
     if (kind == "fifo")
       return GetParam().has_grid ? Settings{"model.cache.kind=fifo"}
                                  : Settings{"model.cache.kind=fifo", "model.cache.positional_convolution=false"};
@@ -115,7 +116,7 @@ class MetaDevice : public ::testing::TestWithParam<MetaFamily> {
 };
 
 TEST_P(MetaDevice, HasAllOfEachCache) {
-  for (const char* kind : {"none", "paper", "official", "fifo"}) expect_nothing_left(cache(kind));
+  for (const char* kind : {"none", "paper", "official", "fifo", "concatenated"}) expect_nothing_left(cache(kind));
 }
 
 TEST_P(MetaDevice, HasAllOfEachNorm) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -279,6 +280,10 @@ TEST_F(Trials, OfCachesAndNorms) {
       if (family.name.starts_with("transformer_xl")) settings.push_back("model.memory_length=0");
       if (!is_language || plug_in.front().find("norm") == std::string::npos) compare(family, settings);
     }
+    const bool of_texts =
+        std::ranges::any_of(std::array{"language_modelling", "sequence_classification", "translation"},
+                            [&](const char* kind) { return family.recipe.find(kind) != std::string::npos; });
+    if (!of_texts) compare(family, {"model.cache.kind=concatenated"});
   }
 }
 

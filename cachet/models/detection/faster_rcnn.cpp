@@ -6,6 +6,7 @@
 
 #include "cachet/models/detection/detector_checks.h"
 #include "cachet/models/detection/level_strides.h"
+#include "cachet/nn/cache/reset_caches.h"
 
 namespace cachet::models {
 
@@ -113,6 +114,7 @@ at::Tensor FasterRcnn::box_scores(const at::Tensor& images) {
 }
 
 Trial FasterRcnn::trial(int64_t batch, const torch::TensorOptions& options) {
+  nn::fill_caches(*this);
   const at::Tensor images = noise(batch, options);
   const int64_t masks = std::max<int64_t>(1, options_.roi.limits.most);
   const auto run = [this, images, masks] {

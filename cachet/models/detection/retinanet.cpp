@@ -6,6 +6,7 @@
 
 #include "cachet/models/detection/detector_checks.h"
 #include "cachet/models/detection/level_strides.h"
+#include "cachet/nn/cache/reset_caches.h"
 
 namespace cachet::models {
 
@@ -68,6 +69,7 @@ at::Tensor RetinaNet::box_scores(const at::Tensor& images) {
 }
 
 Trial RetinaNet::trial(int64_t batch, const torch::TensorOptions& options) {
+  nn::fill_caches(*this);
   const at::Tensor images = noise(batch, options);
   return {[this, images] { return at::cat(outputs(images).scores, 1).flatten(1); },
           [this, images, step = std::optional<DetectionBatch>()]() mutable {

@@ -35,7 +35,7 @@ void check_heads(const config::View& table, const std::string& half, int64_t hea
 void set_cache_length(nn::CacheOptions& cache) {
   std::visit(
       []<class Options>(Options& o) {
-        if constexpr (!std::is_same_v<Options, nn::NoCacheOptions>)
+        if constexpr (requires { o.length; })
           if (!o.length) o.length = kPaperCacheLength;
       },
       cache);

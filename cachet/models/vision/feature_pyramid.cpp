@@ -1,9 +1,13 @@
 #include "cachet/models/vision/feature_pyramid.h"
 
 #include <ATen/TensorOperators.h>
+
+#include "cachet/nn/cache/reset_caches.h"
+
 namespace cachet::models {
 
 Trial FeaturePyramid::trial(int64_t batch, const torch::TensorOptions& options) {
+  nn::fill_caches(*this);
   const at::Tensor images = noise(batch, options);
   return {[this, images] { return features(images).back(); },
           [this, images] {

@@ -63,22 +63,32 @@ void check_memory(const config::View& table, const PyramidVisionTransformerOptio
 // What is pooled is reduced once more where memory attention reduces as the tokens' own does.
 void check_pools(const config::View& table, const PyramidVisionTransformerOptions& o) {
   const auto* cache = std::get_if<nn::GatedRecurrentCacheOptions>(&o.plug_ins.cache);
-  if (!cache || cache->length || o.memory_reduction == MemoryReduction::none || o.form == PyramidForm::v2_linear)
-    return;
+  if (!cache || cache->length) return;
+  const bool reduces = o.memory_reduction == MemoryReduction::as_self;
+  if (reduces && o.form == PyramidForm::v2_linear) return;  // which makes any grid 7 x 7
   const std::vector<int64_t> strides = halving_strides(o.patch_size, o.stages.size());
-  const int64_t side = std::min(o.image.height, o.image.width);
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const auto& stage = o.stages[i];
     const bool has_own = stage.cache_pool > 1;  // which counts instead of that of all caches
-    const int64_t grid = parts(side, strides[i]), pooled = parts(grid, has_own ? stage.cache_pool : cache->pool);
-    if (grid < stage.spatial_reduction || pooled >= stage.spatial_reduction) continue;
+    const int64_t pool = has_own ? stage.cache_pool : cache->pool, reduction = reduces ? stage.spatial_reduction : 1;
+    const nn::Grid grid{parts(o.image.height, strides[i]), parts(o.image.width, strides[i])};
+    const nn::Grid pooled{parts(grid.height, pool), parts(grid.width, pool)};
+    const auto side = [](const nn::Grid& of) { return std::min(of.height, of.width); };
+    if (side(grid) < reduction) continue;
     const config::View where = has_own ? table : table.table("cache");
-    where.problem(has_own ? "cache_pools" : "pool",
-                  "leaves the cache of stage " + std::to_string(i + 1) + " with " + std::to_string(pooled) +
-                      " places a side, fewer than the " + std::to_string(stage.spatial_reduction) +
-                      " that its memory attention reduces to one; take smaller pools, larger images, or " +
-                      "memory_reduction = \"none\"");
-    return;
+    const std::string_view key = has_own ? "cache_pools" : "pool";
+    if (side(pooled) < reduction) {
+      where.problem(key, "leaves the cache of stage " + std::to_string(i + 1) + " with " +
+                             std::to_string(side(pooled)) + " places a side, fewer than the " +
+                             std::to_string(reduction) +
+                             " that its memory attention reduces to one; take smaller pools, larger images, or " +
+                             "memory_reduction = \"none\"");
+      return;
+    }
+    // In the last stage of the first generation, the class token of a classifier is one more key.
+    const bool class_token = o.form == PyramidForm::v1 && i + 1 == o.stages.size();
+    if (pool > 1 && !class_token && pooled.height / reduction == 1 && pooled.width / reduction == 1)
+      note_single_key(where, key, i + 1, pool, reduction);
   }
 }
 
@@ -101,6 +111,8 @@ PyramidVisionTransformerOptions read_pyramid_vision_transformer_options(const co
   o.plug_ins = nn::read_plug_ins(table);
   check_stages(table, o);
   check_memory(table, o);
+  check_stage_pools(table, o.plug_ins.cache,
+                    std::ranges::any_of(o.stages, [](const Stage& stage) { return stage.cache_pool > 1; }));
   check_pools(table, o);
   check_size(table, o);
   return o;

@@ -1,9 +1,11 @@
 #include "cachet/models/vision/swin_transformer_options.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
 #include "cachet/models/model_keys.h"
+#include "cachet/models/vision/feature_pyramid.h"
 
 namespace cachet::models {
 namespace {
@@ -29,6 +31,22 @@ void check_swin(const config::View& table, const SwinTransformerOptions& o) {
   }
 }
 
+// A cache remembers a window, which is no larger than the map of its stage unless windows are padded.
+void note_pools(const config::View& table, const SwinTransformerOptions& o) {
+  const auto* cache = std::get_if<nn::GatedRecurrentCacheOptions>(&o.plug_ins.cache);
+  if (!cache || cache->length) return;
+  const std::vector<int64_t> strides = halving_strides(o.patch_size, o.stages.size());
+  const int64_t longest = std::max(o.image.height, o.image.width);
+  for (size_t i = 0; i < o.stages.size(); ++i) {
+    const int64_t map = (longest + strides[i] - 1) / strides[i];
+    const int64_t window = o.window_fit == WindowFit::pad ? o.window_size : std::min(o.window_size, map);
+    const bool has_own = o.stages[i].cache_pool > 1;
+    const int64_t pool = has_own ? o.stages[i].cache_pool : cache->pool;
+    if (pool > 1 && pool >= window)
+      note_single_key(has_own ? table : table.table("cache"), has_own ? "cache_pools" : "pool", i + 1, pool, 1);
+  }
+}
+
 }  // namespace
 
 SwinTransformerOptions read_swin_transformer_options(const config::View& table, SwinTransformerOptions o) {
@@ -45,6 +63,9 @@ SwinTransformerOptions read_swin_transformer_options(const config::View& table, 
   read_per_stage(table, "cache_pools", o.stages, &Stage::cache_pool, {1, 64});
   o.plug_ins = nn::read_plug_ins(table);
   check_swin(table, o);
+  check_stage_pools(table, o.plug_ins.cache,
+                    std::ranges::any_of(o.stages, [](const Stage& stage) { return stage.cache_pool > 1; }));
+  note_pools(table, o);
   return o;
 }
 

@@ -1,9 +1,15 @@
 #include "cachet/nn/attention/attention.h"
 
+#include "cachet/nn/cache/cache_options.h"
+
 namespace cachet::nn {
 
 std::shared_ptr<AttentionState> Attention::make_state(int64_t batch, StreamUse) const {
   return std::make_shared<AttentionState>(batch);
+}
+
+void Attention::concatenate_cache(int64_t, const TokenLayout&) {
+  TORCH_CHECK(false, name(), ": cannot attend to a concatenated cache: ", kConcatenatedIsForImages);
 }
 
 void Attention::absorb(const Affine&) {

@@ -34,6 +34,12 @@ class Attention : public CopyableModule, public Observable {
   /// The state of a stream of `batch` lanes before its first segment, for AttentionLayout::state.
   virtual std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const;
 
+  /// From now on the layer also attends to the memory of a ConcatenatedCache, its part `cache`. `tokens` and `layout`:
+  /// how many tokens there are in the model at its own input size, and how they lie. Throws c10::Error where its keys
+  /// are in no softmax.
+  virtual void concatenate_cache(int64_t tokens, const TokenLayout& layout);
+  virtual bool has_cache() const { return false; }
+
   // What deployment asks for. Each throws c10::Error that says why where it cannot, and changes nothing then.
 
   /// From now on the layer does to x what it did to before.apply(x), as query and as context.

@@ -198,8 +198,10 @@ void FrozenCachedAttention::absorb(const Affine& before) {
 }
 
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make) {
-  if (!cached_layer_options(options.cache)) return make(options.dim, Branch::self);
-  return std::make_shared<CachedAttention>(options, make);
+  if (cached_layer_options(options.cache)) return std::make_shared<CachedAttention>(options, make);
+  std::shared_ptr<Attention> attention = make(options.dim, Branch::self);
+  if (is_concatenated(options.cache)) attention->concatenate_cache(options.tokens, options.layout);
+  return attention;
 }
 
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options,

@@ -76,6 +76,7 @@ class CachedAttention : public Cloneable<CachedAttention, MixedAttention> {
                         const AttentionLayout& layout) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
   void absorb(const Affine& before) override;
+  bool has_cache() const override { return true; }
   /// Where the cache rests in evaluation.
   std::shared_ptr<Attention> freeze_cache() const override;
 
@@ -118,7 +119,8 @@ class FrozenCachedAttention : public Cloneable<FrozenCachedAttention, MixedAtten
   int64_t num_heads_, dim_, width_;
 };
 
-/// The attention of a transformer block: what `make` makes for self-attention, cached where options.cache asks for it.
+/// The attention of a transformer block: what `make` makes for self-attention, with a cache where options.cache asks
+/// for one: in a CachedAttention, or concatenated.
 std::shared_ptr<Attention> make_self_attention(const CachedAttentionOptions& options, const AttentionFactory& make);
 
 /// The same with multi-head attentions.

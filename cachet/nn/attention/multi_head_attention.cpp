@@ -2,9 +2,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
 #include <vector>
@@ -14,6 +16,7 @@
 #include "cachet/nn/attention/kernel_attention.h"
 #include "cachet/nn/attention/relative_position_bias.h"
 #include "cachet/nn/attention/softmax_attention.h"
+#include "cachet/nn/cache/cache_options.h"
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
 #include "cachet/ops/dropout.h"
@@ -169,6 +172,55 @@ AttentionLayout MultiHeadAttention::fixed_context(Heads& heads, const torch::Ten
   return whole;
 }
 
+void MultiHeadAttention::concatenate_cache(int64_t tokens, const TokenLayout&) {
+  TORCH_CHECK(dynamic_cast<const SoftmaxAttention*>(function_.get()),
+              "multi_head_attention: a concatenated cache adds columns to a softmax; ", kConcatenatedIsForImages);
+  cache_ = register_module("cache", std::make_shared<ConcatenatedCache>(context_dim_, tokens));
+}
+
+void MultiHeadAttention::project_memory(const torch::Tensor& tokens, Heads& heads) const {
+  if (!qkv_) return project_context(tokens, heads);
+  const int64_t width = qkv_->weight.size(0) / 3;
+  const auto parts = split_heads(qkv_->forward_part(tokens, width, 2 * width), 2, num_heads_, head_dim_);
+  heads.k = parts[0];
+  heads.v = parts[1];
+}
+
+// The memory's keys and values (1, H, L, d); none as long as it holds no step.
+std::optional<MultiHeadAttention::Heads> MultiHeadAttention::read_memory(const torch::Tensor& context,
+                                                                         const AttentionLayout& layout) {
+  Heads memory{{}, memory_keys_, memory_values_};
+  if (!cache_) return ConcatenatedCache::holds_values(memory_keys_) ? std::optional(memory) : std::nullopt;
+  const bool holds_step = cache_->holds_step();
+  const torch::Tensor tokens = cache_->step(context, {}, layout).tokens;
+  if (!holds_step) return std::nullopt;
+  tell(Signal::memory_tokens, tokens);
+  project_memory(tokens.to(context.scalar_type()), memory);
+  return memory;
+}
+
+// Puts the memory's keys and values after the layer's own.
+AttentionLayout MultiHeadAttention::add_memory(Heads& heads, const torch::Tensor& context,
+                                               const AttentionLayout& layout) {
+  if (!cache_ && !memory_keys_.defined()) return layout;
+  TORCH_CHECK(!layout.causal && !layout.state,
+              "multi_head_attention: the tokens of a concatenated cache have no order: no causal mask or stream");
+  const std::optional<Heads> memory = read_memory(context, layout);
+  if (!memory) return layout;
+  const int64_t entries = memory->k.size(2);
+  const auto joined = [](const torch::Tensor& own, const torch::Tensor& kept) {
+    return at::cat({own, kept.to(own.scalar_type()).expand({own.size(0), -1, -1, -1})}, 2);
+  };
+  heads.k = joined(heads.k, memory->k);
+  heads.v = joined(heads.v, memory->v);
+  AttentionLayout whole = layout;
+  whole.context = {};
+  if (layout.context.padding.defined())
+    whole.context.padding = at::constant_pad_nd(layout.context.padding, {0, entries}, false);
+  if (layout.bias.defined()) whole.bias = at::constant_pad_nd(layout.bias, {0, entries});
+  return whole;
+}
+
 AttentionLayout MultiHeadAttention::add_relative_bias(const AttentionLayout& layout) const {
   if (!relative_window_) return layout;
   AttentionLayout biased = layout;
@@ -223,7 +275,7 @@ torch::Tensor MultiHeadAttention::forward(const torch::Tensor& query, const torc
     TORCH_CHECK(context.size(0) == query.size(0) || context.size(0) == 1, "multi_head_attention: context has batch ",
                 context.size(0), ", query ", query.size(0));
     heads = project(query, context);
-    whole = remember(heads, add_relative_bias(layout));
+    whole = add_memory(heads, context, remember(heads, add_relative_bias(layout)));
   }
   const bool in_groups = layout.state && layout.state->declares("context_keys") && heads.k.size(0) < heads.q.size(0);
   const torch::Tensor mixed = (in_groups ? mix_in_groups(*function_, heads.q, heads.k, heads.v, whole)
@@ -245,7 +297,14 @@ torch::Tensor MultiHeadAttention::weights_of(const torch::Tensor& query, const t
   return function_->forward(query, heads.k, values, layout);
 }
 
+void MultiHeadAttention::refuse_to_absorb() const {
+  TORCH_CHECK(!cache_,
+              "multi_head_attention: cannot absorb an affine map: the cache reads the same tokens; freeze_cache() "
+              "first");
+}
+
 void MultiHeadAttention::absorb(const Affine& before) {
+  refuse_to_absorb();
   TORCH_CHECK(!kv_ || context_dim_ == dim_, "multi_head_attention: cannot absorb an affine map of ", dim_,
               " channels into a context of ", context_dim_);
   TORCH_CHECK(before.scale.numel() == dim_, "multi_head_attention: takes ", dim_,
@@ -260,6 +319,7 @@ void MultiHeadAttention::absorb_into_query(const Affine& before) {
 }
 
 void MultiHeadAttention::absorb_into_context(const Affine& before) {
+  refuse_to_absorb();
   TORCH_CHECK(kv_,
               "multi_head_attention: cannot absorb an affine map of the context alone: keys share a projection with "
               "queries");
@@ -284,6 +344,29 @@ std::shared_ptr<Attention> MultiHeadAttention::with_fixed_context(const torch::T
   }
   return std::make_shared<FixedContextAttention>(
       FixedContextParts{query, proj_, function_, heads.k.contiguous(), heads.v.contiguous(), layout});
+}
+
+std::shared_ptr<Attention> MultiHeadAttention::freeze_cache() const {
+  const auto frozen = std::make_shared<MultiHeadAttention>(*this);
+  frozen->hold_memory();
+  return frozen;
+}
+
+void MultiHeadAttention::hold_memory() {
+  TORCH_CHECK(cache_, name(), ": has no cache that could be frozen");
+  TORCH_CHECK(!cache_->is_training(), "multi_head_attention: a frozen cache is for evaluation: call eval() first");
+  const at::NoGradGuard no_grad;
+  Heads memory;
+  project_memory(cache_->tokens.to(proj_->weight.scalar_type()), memory);
+  const bool holds_step = cache_->holds_step();  // zeros say that it does not
+  const auto constant = [&](const char* as, const torch::Tensor& heads) {
+    return register_buffer(as, holds_step ? heads.contiguous() : at::zeros_like(heads));
+  };
+  unregister_module("cache");
+  cache_ = nullptr;
+  memory_keys_ = constant("memory_keys", memory.k);
+  memory_values_ = constant("memory_values", memory.v);
+  eval();
 }
 
 }  // namespace cachet::nn

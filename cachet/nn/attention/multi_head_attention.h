@@ -4,6 +4,7 @@
 
 #include "cachet/nn/attention/attention.h"
 #include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/cache/concatenated_cache.h"
 #include "cachet/nn/latest.h"
 #include "cachet/nn/linear.h"
 
@@ -23,6 +24,10 @@ struct MultiHeadOptions {
 /// Multi-head attention: projections to heads, an attention function, a projection back.
 /// Parameters: qkv (fused) or q, kv (separate), or qk_v where the function shares queries and keys, which serves both;
 /// proj, relative_position_bias_table where there is a window.
+/// With a concatenated cache (part `cache`) it also attends to the tokens of the training step before: their keys and
+/// values, by the same projections, are further columns of the softmax, without relative bias and mask. As long as no
+/// step has been stored it computes what it computes without a cache. Frozen, the cache is the buffers memory_keys and
+/// memory_values.
 /// With a state made for decoding, the keys and values of earlier calls stay visible. With one made for a fixed
 /// context, those of the first call's context serve all calls.
 class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
@@ -34,6 +39,10 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
   std::shared_ptr<AttentionState> make_state(int64_t batch, StreamUse use) const override;
+  /// Throws c10::Error for an attention function other than softmax.
+  void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
+  bool has_cache() const override { return cache_ != nullptr; }
+  std::shared_ptr<Attention> freeze_cache() const override;
   void absorb(const Affine& before) override;
   void absorb_into_query(const Affine& before) override;
   void absorb_behind(const Affine& after) override { proj_->absorb_behind(after); }
@@ -46,6 +55,10 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   torch::Tensor weights_of(const torch::Tensor& heads, const torch::Tensor& context,
                            const AttentionLayout& layout) const;
 
+ protected:
+  /// Of a copy of a layer that shares its parts: puts constant keys and values in the place of the cache.
+  void hold_memory();
+
  private:
   struct Heads {
     torch::Tensor q, k, v;  // (B, H, L, d)
@@ -56,11 +69,17 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   AttentionLayout add_relative_bias(const AttentionLayout& layout) const;
   AttentionLayout remember(Heads& heads, const AttentionLayout& layout) const;
   AttentionLayout fixed_context(Heads& heads, const torch::Tensor& context, const AttentionLayout& layout) const;
+  void project_memory(const torch::Tensor& tokens, Heads& heads) const;
+  std::optional<Heads> read_memory(const torch::Tensor& context, const AttentionLayout& layout);
+  AttentionLayout add_memory(Heads& heads, const torch::Tensor& context, const AttentionLayout& layout);
+  void refuse_to_absorb() const;
 
   int64_t dim_, context_dim_, num_heads_, head_dim_;
   double projection_dropout_;
   Part<Linear> qkv_, qk_v_, q_, kv_, proj_;
   Part<AttentionFunction> function_;
+  Part<ConcatenatedCache> cache_;
+  OwnTensor memory_keys_, memory_values_;  // of a frozen cache: (1, H, L, d)
   OwnTensor relative_position_bias_table_;
   std::optional<Grid> relative_window_;
   mutable Latest<torch::Tensor> relative_index_;  // on the table's device

@@ -38,6 +38,11 @@ SpatialReductionAttention::SpatialReductionAttention(const MultiHeadOptions& opt
   norm_ = register_module("norm", make_norm(reduction.norm, options.dim, kReductionNormEps));
 }
 
+Grid SpatialReductionAttention::reduced_grid(const Grid& grid) const {
+  if (form_ == ReductionForm::pooling) return {kPooledSide, kPooledSide};
+  return {grid.height / ratio_, grid.width / ratio_};
+}
+
 torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, TokenLayout& layout) const {
   TORCH_CHECK(layout.grid, "spatial_reduction_attention: the context must lie on a grid");
   TORCH_CHECK(!layout.padding.defined(), "spatial_reduction_attention: the context must not have padding");
@@ -50,12 +55,11 @@ torch::Tensor SpatialReductionAttention::reduce(const torch::Tensor& context, To
               " x ", grid.width, " is too small to be reduced by ", ratio_, "; use a larger image or a smaller ratio");
   const torch::Tensor map = map_of(context.slice(1, layout.class_tokens), grid);
   torch::Tensor tokens;
+  layout.grid = reduced_grid(grid);
   if (form_ == ReductionForm::pooling) {
-    layout.grid = Grid{kPooledSide, kPooledSide};
     const torch::Tensor pooled = tokens_of(at::adaptive_avg_pool2d(map, {kPooledSide, kPooledSide}));
     tokens = ops::linear(pooled, weight_.flatten(1), bias_);
   } else {
-    layout.grid = Grid{grid.height / ratio_, grid.width / ratio_};
     tokens = tokens_of(at::conv2d(map, weight_, bias_, ratio_));
   }
   if (layout.class_tokens > 0) tokens = at::cat({context.slice(1, 0, layout.class_tokens), tokens}, 1);
@@ -72,6 +76,20 @@ torch::Tensor SpatialReductionAttention::forward(const torch::Tensor& query, con
   AttentionLayout reduced = layout;
   const torch::Tensor keys = reduce(context, reduced.context);
   return MultiHeadAttention::forward(query, keys, reduced);
+}
+
+void SpatialReductionAttention::concatenate_cache(int64_t tokens, const TokenLayout& layout) {
+  if (!sr_) return MultiHeadAttention::concatenate_cache(tokens, layout);
+  TORCH_CHECK(layout.grid, "spatial_reduction_attention: a concatenated cache needs tokens on a grid");
+  TokenLayout reduced = layout;
+  reduced.grid = reduced_grid(*layout.grid);
+  MultiHeadAttention::concatenate_cache(reduced.class_tokens + reduced.grid->tokens(), reduced);
+}
+
+std::shared_ptr<Attention> SpatialReductionAttention::freeze_cache() const {
+  const auto frozen = std::make_shared<SpatialReductionAttention>(*this);
+  frozen->hold_memory();
+  return frozen;
 }
 
 void SpatialReductionAttention::absorb(const Affine& before) {

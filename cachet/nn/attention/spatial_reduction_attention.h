@@ -30,6 +30,9 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   /// Throws c10::Error for a context without a grid, with padding, or smaller than the ratio.
   torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& context,
                         const AttentionLayout& layout) override;
+  /// The memory has as many entries as the reduced context has tokens.
+  void concatenate_cache(int64_t tokens, const TokenLayout& layout) override;
+  std::shared_ptr<Attention> freeze_cache() const override;
   /// Not for contexts with class tokens: these pass the convolution by.
   void absorb(const Affine& before) override;
   std::shared_ptr<Attention> with_fixed_context(const torch::Tensor& context, const TokenLayout& layout) const override;
@@ -37,6 +40,7 @@ class SpatialReductionAttention : public Cloneable<SpatialReductionAttention, Mu
   std::vector<NormFold> norm_folds() override;
 
  private:
+  Grid reduced_grid(const Grid& grid) const;
   torch::Tensor reduce(const torch::Tensor& context, TokenLayout& layout) const;
 
   ReductionForm form_;

@@ -66,6 +66,10 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
       const auto frozen = std::make_shared<InWindows<typename Inner::Frozen>>(settings_, this->frozen_parts());
       if (beyond_.defined()) frozen->set_beyond(beyond_);
       return frozen;
+    } else if constexpr (requires(InWindows & self) { self.hold_memory(); }) {
+      const auto frozen = std::make_shared<InWindows>(*this);
+      frozen->hold_memory();
+      return frozen;
     } else {
       return Inner::freeze_cache();
     }
@@ -90,7 +94,8 @@ class InWindows : public Cloneable<InWindows<Inner>, Inner> {
 struct WindowAttentionOptions {
   int64_t dim = 0, num_heads = 0;
   AttentionOptions attention = {};
-  CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options say otherwise
+  CacheOptions cache = {};  // its tokens are a window's: Tm = window² unless the options say otherwise, and its mean is
+                            // over all windows of all samples
   WindowSettings windows{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <string>
 
 #include "cachet/nn/cache/fifo_cache.h"
 #include "cachet/nn/cache/gated_recurrent_cache.h"
@@ -9,11 +10,13 @@
 namespace cachet::nn {
 namespace {
 
-enum class CacheKind { none, grc, fifo };
+enum class CacheKind { none, grc, fifo, concatenated };
 using Variant = GatedRecurrentCacheVariant;
 
-constexpr std::array<config::Choice<CacheKind>, 3> kCacheKinds{
-    {{"none", CacheKind::none}, {"grc", CacheKind::grc}, {"fifo", CacheKind::fifo}}};
+constexpr std::array<config::Choice<CacheKind>, 4> kCacheKinds{{{"none", CacheKind::none},
+                                                                {"grc", CacheKind::grc},
+                                                                {"fifo", CacheKind::fifo},
+                                                                {"concatenated", CacheKind::concatenated}}};
 constexpr std::array<config::Choice<Variant>, 2> kCacheVariants{
     {{"paper", Variant::paper}, {"official", Variant::official}}};
 constexpr std::array<config::Choice<CacheScope>, 2> kScopes{
@@ -60,6 +63,21 @@ GatedRecurrentCacheOptions read_gated_recurrent(const config::View& table, Strea
   return options;
 }
 
+// The keys that other caches have, and why this one does not.
+ConcatenatedCacheOptions read_concatenated(const config::View& table, Streams streams) {
+  if (streams == Streams::lanes) table.problem("kind", kConcatenatedIsForImages);
+  const std::string leave = "; leave it out";
+  for (const char* key : {"ratio", "length", "pool"})
+    table.refuse(key, "a concatenated cache has an entry for each of the layer's own keys, as wide as these" + leave);
+  for (const char* key : {"share_start", "variant", "gates", "attend", "inference", "gradient", "scope"})
+    table.refuse(key,
+                 "a concatenated cache has neither gates nor λ: its keys are in the layer's own softmax, in "
+                 "evaluation those of the last training step" +
+                     leave);
+  table.refuse("positional_convolution", "a concatenated cache has no positional convolution" + leave);
+  return {};
+}
+
 }  // namespace
 
 GatedRecurrentCacheOptions GatedRecurrentCacheOptions::of(GatedRecurrentCacheVariant variant) {
@@ -83,6 +101,8 @@ CacheOptions read_cache_options(const config::View& table, Streams streams) {
       read_layer_options(table, streams, options);
       return options;
     }
+    case CacheKind::concatenated:
+      return read_concatenated(table, streams);
     case CacheKind::none:
       break;
   }
@@ -92,10 +112,10 @@ CacheOptions read_cache_options(const config::View& table, Streams streams) {
 std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options) {
   return std::visit(
       []<class Options>(const Options& o) -> std::optional<CachedLayerOptions> {
-        if constexpr (std::is_same_v<Options, NoCacheOptions>)
-          return std::nullopt;
-        else
+        if constexpr (requires { o.ratio; })
           return CachedLayerOptions{o.ratio, o.length, o.share_start, o.positional_convolution};
+        else
+          return std::nullopt;
       },
       options);
 }

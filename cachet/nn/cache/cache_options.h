@@ -51,8 +51,8 @@ struct GatedRecurrentCacheOptions {
   }
 };
 
-/// First in, first out: the last Tm tokens, without gates (as Transformer-XL's memory, arXiv 1901.02860).
-/// The same options as of a gated recurrent cache.
+/// First in, first out: the last Tm tokens, without gates, read by memory attention as a gated recurrent cache is. A
+/// control of this project's own. The same options as of a gated recurrent cache.
 struct FifoCacheOptions {
   double ratio = 0.5;
   std::optional<int64_t> length = {};
@@ -61,19 +61,29 @@ struct FifoCacheOptions {
   CacheScope scope = CacheScope::batch_mean;
 };
 
+/// Further columns of the layer's own softmax (ConcatenatedCache), of image models with softmax attention. Without
+/// options: its entries are as many and as wide as the layer's own keys.
+struct ConcatenatedCacheOptions {};
+
 struct NoCacheOptions {};
 
-using CacheOptions = std::variant<NoCacheOptions, GatedRecurrentCacheOptions, FifoCacheOptions>;
+using CacheOptions =
+    std::variant<NoCacheOptions, GatedRecurrentCacheOptions, FifoCacheOptions, ConcatenatedCacheOptions>;
+
+/// What to use where a concatenated cache is refused.
+inline constexpr const char* kConcatenatedIsForImages =
+    "'concatenated' is for image models with attention.kind = \"softmax\"; for text there is Transformer-XL's memory: "
+    "a transformer_xl model and its memory_length";
 
 /// Whether a model reads streams, each lane of a batch one: without them no cache can belong to a lane.
 enum class Streams { none, lanes };
 
-/// Reads a `cache` table: kind = "none" | "grc" | "fifo", and the options of that kind. Without streams scope = "lane"
-/// is a problem.
+/// Reads a `cache` table: kind = "none" | "grc" | "fifo" | "concatenated", and the options of that kind. Without
+/// streams scope = "lane" is a problem; with them kind = "concatenated" is one.
 CacheOptions read_cache_options(const config::View& table, Streams streams = Streams::none);
 
-/// What the options of every cache say of the layer around it: its memory's channels and length, and what the layer
-/// adds.
+/// What the options of a cache with a memory attention of its own say of the layer around it: its memory's channels and
+/// length, and what the layer adds.
 struct CachedLayerOptions {
   double ratio = 0.5;
   std::optional<int64_t> length = {};
@@ -81,8 +91,12 @@ struct CachedLayerOptions {
   bool positional_convolution = false;
 };
 
-/// None for NoCacheOptions.
+/// None for NoCacheOptions and ConcatenatedCacheOptions.
 std::optional<CachedLayerOptions> cached_layer_options(const CacheOptions& options);
+
+inline bool is_concatenated(const CacheOptions& options) {
+  return std::holds_alternative<ConcatenatedCacheOptions>(options);
+}
 
 /// Sets the pooling of a gated recurrent cache to that of one stage, `side` above 1; other caches do not pool.
 void set_pool(CacheOptions& options, int64_t side);
@@ -92,7 +106,7 @@ void set_pool(CacheOptions& options, int64_t side);
 int64_t cache_dim(double ratio, int64_t dim);
 
 /// `tokens` and `layout`: how many there are in the model at its own input size, and how they lie; they give the cache
-/// its length where options.length does not. Null for NoCacheOptions.
+/// its length where options.length does not. Null for NoCacheOptions and ConcatenatedCacheOptions.
 std::shared_ptr<Cache> make_cache(const CacheOptions& options, int64_t dim, int64_t tokens, const TokenLayout& layout);
 
 }  // namespace cachet::nn

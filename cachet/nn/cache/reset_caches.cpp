@@ -1,6 +1,7 @@
 #include "cachet/nn/cache/reset_caches.h"
 
 #include "cachet/nn/cache/cache.h"
+#include "cachet/nn/cache/concatenated_cache.h"
 
 namespace cachet::nn {
 
@@ -13,6 +14,11 @@ int64_t reset_caches(torch::nn::Module& model) {
     cache->reset();
   }
   return caches;
+}
+
+void fill_caches(torch::nn::Module& model) {
+  for (const auto& module : model.modules(/*include_self=*/false))
+    if (auto* cache = dynamic_cast<ConcatenatedCache*>(module.get())) cache->fill();
 }
 
 }  // namespace cachet::nn

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cachet/analysis/cache_places.h"
+#include "cachet/analysis/memory_attention.h"
 #include "cachet/analysis/memory_use.h"
 #include "cachet/analysis/observations.h"
 #include "cachet/report/format.h"
@@ -96,19 +97,31 @@ report::Table activation_table(const std::string& run, const ordered_json& layer
   return table;
 }
 
+// What memory attention adds, of layers that have one.
+void add_memory_use(report::Section& section, const std::string& run, const ordered_json& layers) {
+  section.blocks.push_back(head_map("σ(λ): " + run, layers, "shares",
+                                    "The share of memory attention in a head: 0 is self-attention alone."));
+  section.blocks.push_back(head_map("‖σ(λ)·o_mem‖ ÷ ‖o‖: " + run, layers, "contributions",
+                                    "How much of a head's output comes from its memory."));
+  section.blocks.push_back(activation_table(run, layers));
+}
+
 class CacheAnalysis final : public Analysis {
  public:
   std::string_view word() const override { return "caches"; }
   std::string_view title() const override { return "Caches"; }
   AnalysisEffort effort() const override { return AnalysisEffort::samples; }
   std::optional<std::string> lacks(const torch::nn::Module& model) const override {
-    if (!analysis::cache_shares(model).empty()) return std::nullopt;
+    if (!analysis::cache_shares(model).empty() || analysis::has_concatenated_cache(model)) return std::nullopt;
     return "has no cache";
   }
 
   AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {
     analysis::MemoryUse use;
-    run.evaluate(use.listener(), progress);
+    analysis::MemoryAttention attention;
+    // A model has one kind of cache.
+    const bool concatenated = analysis::has_concatenated_cache(run.model());
+    run.evaluate(concatenated ? attention.listener() : use.listener(), progress);
     ordered_json layers = ordered_json::array();
     for (const auto& [path, layer] : use.layers())
       layers.push_back({{"layer", path},
@@ -118,8 +131,12 @@ class CacheAnalysis final : public Analysis {
                         {"self_activation", layer.self_activation},
                         {"memory_activation", layer.memory_activation},
                         {"mixture_activation", layer.mixture_activation}});
-    return {ordered_json{
-        {"layers", layers}, {"caches", places_json(run.model())}, {"shares_over_steps", shares_over_steps(run.saved())}}
+    ordered_json fractions = ordered_json::array();
+    for (const auto& [path, heads] : attention.layers()) fractions.push_back({{"layer", path}, {"fractions", heads}});
+    return {ordered_json{{"layers", layers},
+                         {"memory_attention", fractions},
+                         {"caches", places_json(run.model())},
+                         {"shares_over_steps", shares_over_steps(run.saved())}}
                 .dump()};
   }
 
@@ -129,11 +146,12 @@ class CacheAnalysis final : public Analysis {
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const ordered_json& layers = values.at("layers");
-      section.blocks.push_back(head_map("σ(λ): " + result.run, layers, "shares",
-                                        "The share of memory attention in a head: 0 is self-attention alone."));
-      section.blocks.push_back(head_map("‖σ(λ)·o_mem‖ ÷ ‖o‖: " + result.run, layers, "contributions",
-                                        "How much of a head's output comes from its memory."));
-      section.blocks.push_back(activation_table(result.run, layers));
+      if (const auto fractions = values.find("memory_attention"); fractions != values.end() && !fractions->empty())
+        section.blocks.push_back(
+            head_map("Attention on the memory: " + result.run, *fractions, "fractions",
+                     "The fraction of a head's attention that the concatenated cache gets: the sum of its weights, "
+                     "mean over queries. 0 is the layer's own tokens alone."));
+      if (!layers.empty()) add_memory_use(section, result.run, layers);
       if (!values.at("shares_over_steps").empty())
         section.blocks.push_back(share_curves(result.run, values.at("shares_over_steps")));
       for (const ordered_json& cache : values.at("caches")) {

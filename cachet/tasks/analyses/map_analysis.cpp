@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachet/analysis/memory_attention.h"
 #include "cachet/analysis/observations.h"
 #include "cachet/analysis/token_activations.h"
 #include "cachet/data/random.h"
@@ -85,7 +86,9 @@ class MapAnalysis final : public Analysis {
   AnalysisEffort effort() const override { return AnalysisEffort::samples; }
   std::optional<std::string> lacks(const torch::nn::Module& model) const override {
     if (!analysis::cache_shares(model).empty()) return std::nullopt;
-    return "has no cache";
+    return analysis::has_concatenated_cache(model)
+               ? "has no memory attention: its cache is in the softmax of its own tokens"
+               : "has no cache";
   }
 
   AnalysisResult measure(AnalysedRun& run, AnalysedRun*, const train::EvaluationProgress& progress) const override {

@@ -180,7 +180,8 @@ TEST_P(Detectors, MeasureInFloat32UnderAutocast) {
 }
 
 TEST_P(Detectors, CachesStartOverWhileWhatWasLearntStays) {
-  for (const Settings& plug_ins : {Settings{"cache.kind=grc"}, Settings{"cache.kind=fifo"}}) {
+  for (const Settings& plug_ins :
+       {Settings{"cache.kind=grc"}, Settings{"cache.kind=fifo"}, Settings{"cache.kind=concatenated"}}) {
     const auto model = built_detector(GetParam(), plug_ins);
     model->train();
     {

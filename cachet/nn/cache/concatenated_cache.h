@@ -1,0 +1,39 @@
+#pragma once
+
+#include "cachet/nn/cache/cache.h"
+
+namespace cachet::nn {
+
+/// The memory of an attention layer whose own keys and values have further columns beside them in the same softmax, as
+/// Transformer-XL's memory (arXiv 1901.02860), but for samples without an order: the rival of Cached Transformers
+/// (arXiv 2312.12742), Table 2.
+///
+/// It has an entry for each of the layer's own keys. An entry is the mean over all samples of a training step of what
+/// the layer projects keys and values from, detached. Samples with another number of tokens are interpolated first, as
+/// those of a gated recurrent cache are. Buffer: tokens (1, L, D); zeros as long as no step has been stored.
+class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache> {
+ public:
+  /// For a layer of `dim` channels with `length` keys of its own.
+  ConcatenatedCache(int64_t dim, int64_t length);
+
+  /// input (B, L', D): what keys and values are projected from; its layout is layout.context. Returns the memory of the
+  /// step before. `self_output` is not looked at and may be undefined.
+  Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) override;
+  void begin_stream(AttentionState&) const override {}
+  std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
+
+  /// Whether a step has been stored. One is taken for granted on the meta device, which has no values.
+  bool holds_step() const { return holds_values(tokens); }
+  /// Fills an empty memory with noise, as if a step had been stored.
+  void fill();
+
+  OwnTensor tokens;
+
+  /// Whether a tensor is not zero everywhere; true on the meta device.
+  static bool holds_values(const torch::Tensor& tensor);
+
+ private:
+  Memory stored_memory() const override { return {tokens, {}}; }
+};
+
+}  // namespace cachet::nn
