@@ -23,7 +23,8 @@ std::vector<UnifiedNormSteps> unified_norm_steps(const torch::nn::Module& model)
   std::vector<UnifiedNormSteps> found;
   for (const auto& item : model.named_modules("", /*include_self=*/false))
     if (const auto* norm = dynamic_cast<const nn::UnifiedNorm*>(item.value().get()))
-      found.push_back({item.key(), norm->steps(), norm->steps_on_window(), norm->steps_filtered()});
+      found.push_back(
+          {item.key(), norm->steps(), norm->steps_on_window(), norm->steps_filtered(), norm->filters_channels()});
   return found;
 }
 

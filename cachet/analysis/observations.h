@@ -18,10 +18,11 @@ struct CacheShare {
 
 /// What unified normalization did in its training steps so far.
 struct UnifiedNormSteps {
-  std::string layer;      // "blocks.3.norm1"
-  int64_t steps = 0;      // training steps
-  int64_t on_window = 0;  // of them, normalised with the window's mean
-  int64_t filtered = 0;   // of them, dropped by the outlier filter
+  std::string layer;        // "blocks.3.norm1"
+  int64_t steps = 0;        // training steps
+  double on_window = 0;     // of them, normalised with the window's mean
+  double filtered = 0;      // of them, dropped by the outlier filter
+  bool by_channel = false;  // whether each channel has its own threshold; then the last two are means over channels
 };
 
 /// In the order of the model's modules; empty for a model without such layers.

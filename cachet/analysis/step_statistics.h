@@ -25,7 +25,8 @@ class StepStatistics {
     std::vector<at::Tensor> forward, gradient;  // (C) a step, float64: the steps' own, before any averaging
     std::vector<double> used, running;          // means over channels: what was normalised with, the running average
     std::vector<double> apart;                  // ‖used − running‖ ÷ ‖running‖
-    std::vector<int64_t> filtered;              // steps that unified normalization filtered, since it was made
+    std::vector<double> filtered;               // steps that unified normalization filtered, since it was made; the
+                                                // mean over channels, if each channel has its own threshold
   };
 
   /// Asks the norms of this model for their running statistics; it must live as long.

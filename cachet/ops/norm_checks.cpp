@@ -41,10 +41,10 @@ void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor&
 
 void check_norm_gradient(const char* op, const at::Tensor& grad, const at::Tensor& input,
                          const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& padding,
-                         const at::Tensor& scales, const at::Tensor& statistics) {
+                         const at::Tensor& scales, const at::Tensor& statistics, int64_t scale_rows) {
   check_norm_operands(op, input, weight, {}, padding);
   check_shape(op, "grad", grad, input.sym_sizes(), input);
-  check_shape(op, "scales", scales, {2, input.sym_size(-1)}, input, statistics.scalar_type());
+  check_shape(op, "scales", scales, {scale_rows, input.sym_size(-1)}, input, statistics.scalar_type());
 }
 
 }  // namespace cachet::ops

@@ -19,9 +19,9 @@ void check_norm_state(const char* op, const at::Tensor& input, const at::Tensor&
 void check_norm_statistics(const char* op, const at::Tensor& input, const at::Tensor& statistics, int64_t rows,
                            const char* meaning);
 
-/// Operands of a backward operator: grad as input, weight (C), padding as above, scales (2, C) as statistics.
+/// Operands of a backward operator: grad as input, weight (C), padding as above, scales (scale_rows, C) as statistics.
 void check_norm_gradient(const char* op, const at::Tensor& grad, const at::Tensor& input,
                          const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& padding,
-                         const at::Tensor& scales, const at::Tensor& statistics);
+                         const at::Tensor& scales, const at::Tensor& statistics, int64_t scale_rows = 2);
 
 }  // namespace cachet::ops

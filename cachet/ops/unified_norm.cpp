@@ -33,8 +33,9 @@ constexpr auto kArithmetic = static_cast<int64_t>(WindowMean::arithmetic);
 constexpr auto kNone = static_cast<int64_t>(WindowMean::none);
 
 // What a forward pass leaves to its backward pass:
-//   scales (2, C): σ̂² and r;  step (3) int64: the step's number, whether ψ and dx take the step's own mean, and whether
-//   only the running value is recorded
+//   scales (2, C): σ̂² and r, and, if each channel has its own threshold, a third row: 1 in filtered channels
+//   step (3) int64: the step's number, whether ψ takes the step's own mean, and whether dx takes it too and only the
+//   running value is recorded (a filtered step)
 using UnifiedNormForward = std::tuple<Tensor, Tensor, Tensor>;
 using UnifiedNormBackward = std::tuple<Tensor, Tensor, Tensor>;
 
@@ -59,13 +60,26 @@ Tensor variance(const Tensor& x) {
   return (x - x.mean()).square().sum() / static_cast<double>(std::max<int64_t>(x.numel() - 1, 1));
 }
 
+// Whether E(Ω_t) − Π(Ω_t) of any channel is above M·V(√Ω_{t−1}), V over all channels and steps. ()
+Tensor uneven_layer(const Tensor& ring, const Tensor& arithmetic, const Tensor& geometric) {
+  return (arithmetic - geometric > variance(ring.sqrt()) * ring.size(0)).any();
+}
+
+// The same of each channel with its own population variance (C). In float64, since both sides of an even window are
+// smaller than the rounding of float32; what is within the rounding of float64 does not count.
+Tensor uneven_channels(const Tensor& ring, const Tensor& updated) {
+  constexpr double kRounding = 1e-12;
+  const Tensor roots = ring.to(at::kDouble).sqrt(), now = updated.to(at::kDouble);
+  return now.mean(0) * (1 - kRounding) - now.log().mean(0).exp() > (roots - roots.mean(0)).square().sum(0);
+}
+
 // --- forward ---------------------------------------------------------------------------------------------------------
 
 UnifiedNormForward unified_norm_over(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                      const OptionalTensor& padding, Tensor statistics, Tensor counters,
                                      at::IntArrayRef window, at::ArrayRef<double> momentum, double eps, int64_t warmup,
                                      bool filter_outliers, int64_t forward_mean, bool rescale, bool official,
-                                     Replicas* replicas) {
+                                     bool per_channel, Replicas* replicas) {
   check_unified_norm(input, weight, bias, padding, statistics, counters, window, forward_mean);
   const auto wide = statistics.scalar_type();
   const int64_t length = window[0];
@@ -83,10 +97,11 @@ UnifiedNormForward unified_norm_over(const Tensor& input, const OptionalTensor& 
   // The published code counts its warm-up exclusively and asks the ring to be full; the paper counts inclusively.
   const Tensor warming = official ? step < warmup : step <= warmup;
   const Tensor filling = official ? step <= length : step < length;
-  const Tensor uneven = (arithmetic - geometric > variance(ring.sqrt()) * length).any();
+  const Tensor uneven = per_channel ? uneven_channels(ring, updated) : uneven_layer(ring, arithmetic, geometric);
   // The published filter acts on a ring that is still filling too, and then always finds it uneven.
-  const Tensor judging = (official ? warming : warming.bitwise_or(filling)).bitwise_not();
-  const Tensor filtered = filter_outliers ? uneven.bitwise_and(judging) : at::zeros_like(judging);
+  const Tensor unready = per_channel ? step <= length : official ? at::zeros_like(filling) : filling;
+  const Tensor judging = warming.bitwise_or(unready).bitwise_not();
+  const Tensor filtered = filter_outliers ? uneven.bitwise_and(judging) : at::zeros_like(uneven);
   // A window of one has nothing to smooth: the published code then treats each step as a filtered one.
   const Tensor on_own = official && length == 1 ? at::ones_like(filtered) : filtered;
   const Tensor on_batch = warming.bitwise_or(filling).bitwise_or(on_own);
@@ -101,8 +116,8 @@ UnifiedNormForward unified_norm_over(const Tensor& input, const OptionalTensor& 
 
   ring.index_copy_(0, slot, at::where(filtered, running, own).unsqueeze(0));
   statistics.select(0, UnifiedNormState::kRunning).copy_(momentum[0] * running + (1 - momentum[0]) * used);
-  const Tensor count = filtered.to(at::kLong);
-  counters.add_(at::stack({at::ones_like(count), count, on_batch.bitwise_not().to(at::kLong),
+  const Tensor count = filtered.sum();
+  counters.add_(at::stack({at::ones_like(count), count, on_batch.bitwise_not().sum(),
                            count - counters.select(0, UnifiedNormState::kLastFiltered)}));
   kept.restore();
 
@@ -110,27 +125,34 @@ UnifiedNormForward unified_norm_over(const Tensor& input, const OptionalTensor& 
   if (rescale) scale = scale * r;
   if (weight) scale = scale * *weight;
   const Tensor psi_filling = official ? step <= window[1] : step < window[1];
-  const Tensor psi_on_batch = warming.bitwise_or(psi_filling).bitwise_or(on_own);
-  return {passes::scale_shift(input, scale.to(wide), bias), at::stack({used, r}),
-          at::stack({step, psi_on_batch.to(at::kLong), on_own.to(at::kLong)})};
+  const Tensor psi_on_batch = warming.bitwise_or(psi_filling);
+  const Tensor y = passes::scale_shift(input, scale.to(wide), bias);
+  if (per_channel)
+    return {y, at::stack({used, r, on_own.to(wide)}),
+            at::stack({step, psi_on_batch.to(at::kLong), at::zeros_like(step)})};
+  return {y, at::stack({used, r}),
+          at::stack({step, psi_on_batch.bitwise_or(on_own).to(at::kLong), on_own.to(at::kLong)})};
 }
 
 UnifiedNormForward unified_norm_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                         const OptionalTensor& padding, Tensor statistics, Tensor counters,
                                         at::IntArrayRef window, at::ArrayRef<double> momentum, double eps,
                                         int64_t warmup, bool filter_outliers, int64_t forward_mean, bool rescale,
-                                        bool official) {
+                                        bool official, bool per_channel) {
   return unified_norm_over(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
-                           filter_outliers, forward_mean, rescale, official, nullptr);
+                           filter_outliers, forward_mean, rescale, official, per_channel, nullptr);
 }
 
 // --- backward --------------------------------------------------------------------------------------------------------
+
+// Whether the forward pass had a threshold for each channel.
+bool has_own_thresholds(const Tensor& scales) { return scales.dim() == 2 && scales.sym_size(0) == 3; }
 
 void check_gradient(const Tensor& grad, const Tensor& input, const OptionalTensor& weight,
                     const OptionalTensor& padding, const Tensor& scales, const Tensor& step, const Tensor& statistics,
                     at::IntArrayRef window) {
   constexpr const char* op = "unified_norm_backward";
-  check_norm_gradient(op, grad, input, weight, padding, scales, statistics);
+  check_norm_gradient(op, grad, input, weight, padding, scales, statistics, has_own_thresholds(scales) ? 3 : 2);
   check_window(op, window);
   check_norm_statistics(op, input, statistics, UnifiedNormState::kForwardRing + window[0] + window[1], "2 + M + M_b");
   check_shape(op, "step", step, {3}, input, at::kLong);
@@ -151,7 +173,8 @@ UnifiedNormBackward unified_norm_backward_over(const Tensor& grad, const Tensor&
   const auto [own, none] = passes::mean_over_tokens(valid.grad_input * gain * inverse, input, kept_out, replicas);
   // Where padding counts, a step is one without tokens all the same if there is nothing else.
   passes::StateKept kept({statistics}, official && padding && !replicas ? padding->all() : none);
-  const Tensor on_batch = step.select(0, 1).to(at::kBool), on_own = step.select(0, 2).to(at::kBool);
+  const Tensor on_own = (has_own_thresholds(scales) ? scales.select(0, 2) : step.select(0, 2)).to(at::kBool);
+  const Tensor on_batch = step.select(0, 1).to(at::kBool).bitwise_or(on_own);
   const Tensor smoothed = statistics.select(0, UnifiedNormState::kGradientMean).clone();
   Tensor ring = statistics.narrow(0, UnifiedNormState::kForwardRing + window[0], window[1]);
   const Tensor slot = step.select(0, 0).remainder(window[1]).unsqueeze(0);
@@ -179,9 +202,9 @@ UnifiedNormBackward unified_norm_backward(const Tensor& grad, const Tensor& inpu
 UnifiedNormForward unified_norm_meta(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                      const OptionalTensor& padding, Tensor statistics, Tensor counters,
                                      at::IntArrayRef window, at::ArrayRef<double>, double, int64_t, bool,
-                                     int64_t forward_mean, bool, bool) {
+                                     int64_t forward_mean, bool, bool, bool per_channel) {
   check_unified_norm(input, weight, bias, padding, statistics, counters, window, forward_mean);
-  return {empty_as(input), at::empty_symint({2, input.sym_size(-1)}, statistics.options()),
+  return {empty_as(input), at::empty_symint({per_channel ? 3 : 2, input.sym_size(-1)}, statistics.options()),
           at::empty({3}, counters.options())};
 }
 
@@ -198,10 +221,11 @@ UnifiedNormBackward unified_norm_backward_meta(const Tensor& grad, const Tensor&
 UnifiedNormForward call_forward(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                 const OptionalTensor& padding, Tensor statistics, Tensor counters,
                                 at::IntArrayRef window, at::ArrayRef<double> momentum, double eps, int64_t warmup,
-                                bool filter_outliers, int64_t forward_mean, bool rescale, bool official) {
+                                bool filter_outliers, int64_t forward_mean, bool rescale, bool official,
+                                bool per_channel) {
   static const auto op = operator_handle<decltype(unified_norm_forward)>("cachet::unified_norm");
   return op.call(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup, filter_outliers,
-                 forward_mean, rescale, official);
+                 forward_mean, rescale, official, per_channel);
 }
 
 struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
@@ -211,13 +235,13 @@ struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
                                                 const Tensor& counters, at::IntArrayRef window,
                                                 at::ArrayRef<double> momentum, double eps, int64_t warmup,
                                                 bool filter_outliers, int64_t forward_mean, bool rescale, bool official,
-                                                const std::shared_ptr<Replicas>& replicas) {
+                                                bool per_channel, const std::shared_ptr<Replicas>& replicas) {
     at::AutoDispatchBelowADInplaceOrView below;
     const auto [y, scales, step] =
         replicas ? unified_norm_over(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
-                                     filter_outliers, forward_mean, rescale, official, replicas.get())
+                                     filter_outliers, forward_mean, rescale, official, per_channel, replicas.get())
                  : call_forward(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
-                                filter_outliers, forward_mean, rescale, official);
+                                filter_outliers, forward_mean, rescale, official, per_channel);
     if (replicas) ctx->saved_data["replicas"] = hold(replicas);
     ctx->save_for_backward({input, weight.value_or(Tensor()), padding.value_or(Tensor()), scales, step});
     // The state is written by later passes too, so it is held as it is and not as a saved variable.
@@ -249,7 +273,7 @@ struct UnifiedNorm : torch::autograd::Function<UnifiedNorm> {
                                   : gradients(unified_norm_backward_over, held_replicas(replicas->second));
     torch::autograd::variable_list all{dx, saved[1].defined() ? dw.to(saved[1].scalar_type()) : Tensor(),
                                        data["bias"].toBool() ? db : Tensor()};
-    all.resize(15);
+    all.resize(16);
     return all;
   }
 };
@@ -258,9 +282,9 @@ UnifiedNormForward unified_norm_autograd(const Tensor& input, const OptionalTens
                                          const OptionalTensor& padding, Tensor statistics, Tensor counters,
                                          at::IntArrayRef window, at::ArrayRef<double> momentum, double eps,
                                          int64_t warmup, bool filter_outliers, int64_t forward_mean, bool rescale,
-                                         bool official) {
+                                         bool official, bool per_channel) {
   const auto out = UnifiedNorm::apply(input, weight, bias, padding, statistics, counters, window, momentum, eps, warmup,
-                                      filter_outliers, forward_mean, rescale, official, nullptr);
+                                      filter_outliers, forward_mean, rescale, official, per_channel, nullptr);
   return {out[0], out[1], out[2]};
 }
 
@@ -277,27 +301,31 @@ UnifiedNormState initial_unified_norm_state(int64_t channels, const UnifiedNormS
 UnifiedNormOutput unified_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                const OptionalTensor& padding, const UnifiedNormState& state,
                                const UnifiedNormSettings& s, const std::shared_ptr<Replicas>& replicas) {
+  const bool per_channel = s.threshold == OutlierThreshold::channel;
+  const auto answer = [&](const Tensor& output, const Tensor& scales, const Tensor& step) -> UnifiedNormOutput {
+    return {output, scales.select(0, 0), (per_channel ? scales.select(0, 2) : step.select(0, 2)).to(at::kBool)};
+  };
   if (replicas) {
     const std::array<int64_t, 2> window{s.forward_window, s.backward_window};
     const std::array<double, 2> momentum{s.forward_momentum, s.backward_momentum};
     const auto out =
         UnifiedNorm::apply(input, weight, bias, padding, state.statistics, state.counters, at::IntArrayRef(window),
                            at::ArrayRef<double>(momentum), s.eps, s.warmup, s.filter_outliers,
-                           static_cast<int64_t>(s.forward_mean), s.rescale, s.official, replicas);
-    return {out[0], out[1].select(0, 0)};
+                           static_cast<int64_t>(s.forward_mean), s.rescale, s.official, per_channel, replicas);
+    return answer(out[0], out[1], out[2]);
   }
   const auto [output, scales, step] =
       call_forward(input, weight, bias, padding, state.statistics, state.counters,
                    {s.forward_window, s.backward_window}, {s.forward_momentum, s.backward_momentum}, s.eps, s.warmup,
-                   s.filter_outliers, static_cast<int64_t>(s.forward_mean), s.rescale, s.official);
-  return {output, scales.select(0, 0)};
+                   s.filter_outliers, static_cast<int64_t>(s.forward_mean), s.rescale, s.official, per_channel);
+  return answer(output, scales, step);
 }
 
 TORCH_LIBRARY_FRAGMENT(cachet, m) {
   Operator(m,
            "unified_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? padding, Tensor(a!) statistics, "
            "Tensor(b!) counters, int[2] window, float[2] momentum, float eps, int warmup, bool filter_outliers, "
-           "int forward_mean, bool rescale, bool official) -> (Tensor, Tensor, Tensor)")
+           "int forward_mean, bool rescale, bool official, bool per_channel=False) -> (Tensor, Tensor, Tensor)")
       .composite(unified_norm_forward)
       .meta(unified_norm_meta)
       .autograd(unified_norm_autograd);

@@ -68,6 +68,12 @@ Section unified_norm_section(const std::vector<WindowStatistics>& layers) {
       chart->note = "One line for " + chart->series.front().name + ", which counted the same.";
   }
   section.blocks = {std::move(window), std::move(filtered)};
+  LineChart channels{"Channels filtered", "step", "fraction"};
+  channels.y_from_zero = true;
+  channels.note = "Mean over all training steps so far. Each channel has its own threshold (threshold = \"channel\").";
+  for (const WindowStatistics& layer : layers)
+    if (!layer.channels.y.empty()) channels.series.push_back({layer.layer, layer.channels.x, layer.channels.y});
+  if (!channels.series.empty()) section.blocks.push_back(std::move(channels));
   return section;
 }
 

@@ -22,6 +22,9 @@ Section cache_section(const std::vector<LayerShares>& layers, const std::vector<
 struct WindowStatistics {
   std::string layer;
   Series window, filtered;
+  /// If each channel has its own threshold: the fraction of channels filtered, mean over the steps so far. The counts
+  /// above are then means over channels.
+  Series channels{};
 };
 
 /// Layers that counted the same are one line.

@@ -73,6 +73,10 @@ std::vector<report::WindowStatistics> window_statistics_of(const std::vector<Eve
                 add_point(layer.window, step, values[1]);
                 add_point(layer.filtered, step, values[2]);
               });
+  each_series(events, kFilteredChannelsSeries,
+              [&](int64_t step, const std::string& name, const std::vector<double>& values) {
+                if (values.size() == 1) add_point(layers.at(name).channels, step, values[0]);
+              });
   return std::move(layers).take();
 }
 

@@ -14,6 +14,8 @@ namespace cachet::tasks {
 inline constexpr std::string_view kShareSeries = "share/";      // σ(λ), a value a head
 inline constexpr std::string_view kCacheSizeSeries = "cache/";  // the root mean square of what a cache holds
 inline constexpr std::string_view kUnifiedNormSeries = "un/";   // training steps, those on window statistics, filtered
+// If each channel has its own threshold: the fraction of channels filtered, mean over the training steps so far.
+inline constexpr std::string_view kFilteredChannelsSeries = "un_channels/";
 
 /// Calls `take(step, layer, values)` for each series of such a kind, in the order of the events.
 template <class Function>

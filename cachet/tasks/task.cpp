@@ -25,10 +25,12 @@ std::vector<train::Series> Task::observe() {
     all.push_back({std::string(kShareSeries) + layer.layer, layer.shares});
   for (const auto& cache : analysis::stored_caches(model()))
     all.push_back({std::string(kCacheSizeSeries) + cache.layer, {analysis::size_of(cache)}});
-  for (const auto& layer : analysis::unified_norm_steps(model()))
-    all.push_back({std::string(kUnifiedNormSeries) + layer.layer,
-                   {static_cast<double>(layer.steps), static_cast<double>(layer.on_window),
-                    static_cast<double>(layer.filtered)}});
+  for (const auto& layer : analysis::unified_norm_steps(model())) {
+    const auto steps = static_cast<double>(layer.steps);
+    all.push_back({std::string(kUnifiedNormSeries) + layer.layer, {steps, layer.on_window, layer.filtered}});
+    if (layer.by_channel)
+      all.push_back({std::string(kFilteredChannelsSeries) + layer.layer, {steps > 0 ? layer.filtered / steps : 0}});
+  }
   return all;
 }
 

@@ -63,7 +63,7 @@ TEST(StepStatistics, HearsWhatUnifiedNormKeeps) {
   ASSERT_EQ(layer.running.size(), 3u);
   EXPECT_NEAR(layer.running[0], model.unified->settings().forward_momentum * 1 + 0.1 * 6.5, 1e-4);
   EXPECT_LT(layer.apart[2], layer.apart[0]);  // the average moves to what does not move
-  EXPECT_EQ(layer.filtered, (std::vector<int64_t>{0, 0, 0}));
+  EXPECT_EQ(layer.filtered, (std::vector<double>{0, 0, 0}));
 }
 
 }  // namespace

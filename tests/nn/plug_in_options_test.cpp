@@ -107,6 +107,12 @@ TEST(PlugInOptions, VariantsBringTheirOwnDefaults) {
 }
 
 TEST(PlugInOptions, OtherNormsAndKernelsAreRead) {
+  const auto threshold = [](const std::string& keys) {
+    return std::get<nn::UnifiedNormOptions>(read("norm = {kind = 'un'" + keys + "}").norm).settings.threshold;
+  };
+  EXPECT_EQ(threshold(""), ops::OutlierThreshold::pooled);
+  EXPECT_EQ(threshold(", variant = 'official'"), ops::OutlierThreshold::pooled);
+  EXPECT_EQ(threshold(", threshold = 'channel'"), ops::OutlierThreshold::channel);
   const auto mabn = std::get<nn::MovingAverageBatchNormOptions>(
       read(R"(norm = {kind = "mabn", window = 8, momentum = 0.9, eps = 1e-4, warmup = 7})").norm);
   EXPECT_EQ(mabn.window, 8);
@@ -194,6 +200,11 @@ TEST(PlugInOptions, ProblemsNameKeyAndWhatIsAccepted) {
                    "Transformer-XL's memory", nn::Streams::none);
   expect_problem(R"(cache = {kind = "concatenated"})", "Transformer-XL's memory", nn::Streams::lanes);
   expect_problem(R"(norm = {kind = "un", window = 0})", "norm.window");
+  expect_problem(R"(norm = {kind = "un", threshold = "token"})", "norm.threshold");
+  expect_problem(R"(norm = {kind = "un", threshold = "channel", filter_outliers = false})",
+                 "set filter_outliers = true");
+  expect_problem(R"(norm = {kind = "un", threshold = "channel", window = 1})", "set window = 2 or more");
+  expect_problem(R"(norm = {kind = "mabn", threshold = "channel"})", "norm.threshold");
   expect_problem(R"(norm = {kind = "layernorm"})", "layer");
   expect_problem(R"(norm = {kind = "layer", warmup = 3})", "norm.warmup");
   expect_problem(R"(norm = {kind = "pn", window = 4})", "norm.window");

@@ -81,7 +81,8 @@ TEST(UnifiedNormOperator, NarrowInputsAreAveragedInTheStatesType) {
   const ops::UnifiedNormSettings settings;
   const auto state = ops::initial_unified_norm_state(kChannels, settings);
   const at::Tensor x = at::randn({64, kChannels}).to(at::kBFloat16).requires_grad_();
-  const auto [y, statistic] = ops::unified_norm(x, at::ones({kChannels}), at::zeros({kChannels}), {}, state, settings);
+  const auto [y, statistic, on_own] =
+      ops::unified_norm(x, at::ones({kChannels}), at::zeros({kChannels}), {}, state, settings);
   y.sum().backward();
   EXPECT_EQ(y.scalar_type(), at::kBFloat16);
   EXPECT_EQ(x.grad().scalar_type(), at::kBFloat16);
@@ -106,14 +107,52 @@ TEST(UnifiedNormOperator, CountsStepsOnTheWindowAndFilteredOnes) {
   EXPECT_EQ(state.counters[State::kLastFiltered].item<int64_t>(), 0);
 }
 
+TEST(UnifiedNormOperator, CountsChannelsIfEachHasItsOwnThreshold) {
+  ops::UnifiedNormSettings settings;
+  settings.warmup = 6;
+  settings.threshold = ops::OutlierThreshold::channel;
+  const auto state = ops::initial_unified_norm_state(kChannels, settings);
+  const auto step = [&](double root, double last) {
+    const at::Tensor x = at::full({1, kChannels}, root);
+    x[0][kChannels - 1] = last;
+    return ops::unified_norm(x, {}, {}, {}, state, settings).on_own;
+  };
+  for (int i = 0; i < 9; ++i) EXPECT_FALSE(step(i % 4 + 1, i % 4 + 1).any().item<bool>());
+  EXPECT_EQ(state.counters[State::kOnWindow].item<int64_t>(), 3 * kChannels);
+  EXPECT_TRUE(at::equal(step(2, 1000), at::tensor({0, 0, 1}).to(at::kBool)));
+  EXPECT_EQ(state.counters[State::kFiltered].item<int64_t>(), 1);
+  EXPECT_EQ(state.counters[State::kLastFiltered].item<int64_t>(), 1);
+  EXPECT_EQ(state.counters[State::kOnWindow].item<int64_t>(), 4 * kChannels - 1);
+  step(3, 3);
+  EXPECT_EQ(state.counters[State::kSteps].item<int64_t>(), 11);
+}
+
+TEST(UnifiedNormOperator, AChannelThatStandsStillIsNotFiltered) {
+  // Of a constant statistic both sides of Eq. 18 are 0, but for their rounding.
+  for (const auto dtype : {at::kFloat, at::kDouble}) {
+    ops::UnifiedNormSettings settings;
+    settings.warmup = 0;
+    settings.threshold = ops::OutlierThreshold::channel;
+    const at::Tensor x = at::rand({1, 500}, dtype) * 10;
+    const auto state = ops::initial_unified_norm_state(500, settings, dtype);
+    for (int i = 0; i < 12; ++i) ops::unified_norm(x, {}, {}, {}, state, settings);
+    EXPECT_EQ(state.counters[State::kFiltered].item<int64_t>(), 0);
+  }
+}
+
 TEST(UnifiedNormOperator, AnswersShapesOnTheMetaDevice) {
-  const ops::UnifiedNormSettings settings;
-  const auto state = ops::initial_unified_norm_state(kChannels, settings, at::kMeta);
-  const at::Tensor x = at::empty({2, 4, kChannels}, at::kMeta).requires_grad_();
-  const at::Tensor y = ops::unified_norm(x, {}, {}, {}, state, settings).output;
-  EXPECT_EQ(y.sizes(), x.sizes());
-  y.sum().backward();
-  EXPECT_EQ(x.grad().sizes(), x.sizes());
+  for (const auto threshold : {ops::OutlierThreshold::pooled, ops::OutlierThreshold::channel}) {
+    ops::UnifiedNormSettings settings;
+    settings.threshold = threshold;
+    const auto state = ops::initial_unified_norm_state(kChannels, settings, at::kMeta);
+    const at::Tensor x = at::empty({2, 4, kChannels}, at::kMeta).requires_grad_();
+    const auto [y, used, on_own] = ops::unified_norm(x, {}, {}, {}, state, settings);
+    EXPECT_EQ(y.sizes(), x.sizes());
+    EXPECT_EQ(used.numel(), kChannels);
+    EXPECT_EQ(on_own.numel(), threshold == ops::OutlierThreshold::channel ? kChannels : 1);
+    y.sum().backward();
+    EXPECT_EQ(x.grad().sizes(), x.sizes());
+  }
 }
 
 TEST(UnifiedNormOperator, RefusesASecondDerivative) {
@@ -127,28 +166,30 @@ TEST(UnifiedNormOperator, RefusesASecondDerivative) {
 
 TEST(UnifiedNormOperator, FusedEqualsComposite) {
   using test::Tensors;
-  for (const bool official : {false, true})
-    for (const bool masked : {false, true})
-      for (const int64_t tokens : {1, 5, 300})
-        for (const int64_t channels : {1, 16, 67}) {
-          ops::UnifiedNormSettings settings;
-          settings.warmup = 2;
-          settings.official = settings.rescale = official;
-          at::Tensor padding = at::zeros({2, tokens}, at::kBool);
-          padding[1].fill_(masked);
-          test::expect_fused_equals_composite(
-              [&](const Tensors& in) -> Tensors {
-                const auto state = ops::initial_unified_norm_state(channels, settings);
-                Tensors out;
-                for (int i = 0; i < 8; ++i)
-                  out.push_back(ops::unified_norm(in[0] * (1 + 0.1 * i), in[1], in[2],
-                                                  masked ? std::optional(padding) : std::nullopt, state, settings)
-                                    .output);
-                return out;
-              },
-              {at::randn({tokens, 2, channels}).transpose(0, 1), at::randn({channels}), at::randn({channels})},
-              "tokens " + std::to_string(tokens) + ", channels " + std::to_string(channels));
-        }
+  for (const auto threshold : {ops::OutlierThreshold::pooled, ops::OutlierThreshold::channel})
+    for (const bool official : {false, true})
+      for (const bool masked : {false, true})
+        for (const int64_t tokens : {1, 5, 300})
+          for (const int64_t channels : {1, 16, 67}) {
+            ops::UnifiedNormSettings settings;
+            settings.warmup = 2;
+            settings.official = settings.rescale = official;
+            settings.threshold = threshold;
+            at::Tensor padding = at::zeros({2, tokens}, at::kBool);
+            padding[1].fill_(masked);
+            test::expect_fused_equals_composite(
+                [&](const Tensors& in) -> Tensors {
+                  const auto state = ops::initial_unified_norm_state(channels, settings);
+                  Tensors out;
+                  for (int i = 0; i < 8; ++i)
+                    out.push_back(ops::unified_norm(in[0] * (1 + 0.1 * i), in[1], in[2],
+                                                    masked ? std::optional(padding) : std::nullopt, state, settings)
+                                      .output);
+                  return out;
+                },
+                {at::randn({tokens, 2, channels}).transpose(0, 1), at::randn({channels}), at::randn({channels})},
+                "tokens " + std::to_string(tokens) + ", channels " + std::to_string(channels));
+          }
 }
 
 TEST(UnifiedNormOperator, NamesWhatItRefuses) {

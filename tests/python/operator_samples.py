@@ -211,6 +211,7 @@ def unified_norm(batch=2, length=5):
         for steps in (0, 20):
             common = *un_state(channels, steps), UN_WINDOW, UN_MOMENTUM, UN_EPS, 10
             yield grad(batch, length, channels), *affine, None, *common, True, 0, False, official
+            yield grad(batch, length, channels), *affine, None, *common, True, 0, False, official, True
             padding = last_tokens(batch, length, 1)
             yield strided(batch, length, channels), None, None, padding, *common, False, 1, True, official
 
@@ -222,6 +223,8 @@ def unified_norm_backward():
         common = scales, step, un_state(channels, 20)[0], UN_WINDOW, UN_MOMENTUM[1], UN_EPS, official
         yield torch.randn(2, 5, channels), torch.randn(2, 5, channels), torch.rand(channels), None, *common
         yield torch.randn(2, 5, channels), torch.randn(2, 5, channels), None, last_tokens(2, 5, 1), *common
+        by_channel = torch.cat([scales, torch.tensor([[0., 1., 0.]])])
+        yield torch.randn(2, 5, channels), torch.randn(2, 5, channels), None, None, by_channel, *common[1:]
 
 
 def power_norm_state(channels):

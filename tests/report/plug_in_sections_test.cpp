@@ -36,5 +36,17 @@ TEST(UnifiedNormSection, ACounterThatStaysZeroHasNoNegativeAxis) {
   EXPECT_GT(axis.most, 0);
 }
 
+TEST(UnifiedNormSection, ShowsTheFractionOfChannelsOfLayersThatFilterChannels) {
+  WindowStatistics by_channel = counted_layer("b", 17.5, 2.5);
+  by_channel.channels = {"", {10, 20}, {0.1, 0.125}};
+  const Section section = unified_norm_section({counted_layer("a", 20, 0), by_channel});
+  ASSERT_EQ(section.blocks.size(), 3u);
+  const auto& chart = std::get<LineChart>(section.blocks[2]);
+  EXPECT_EQ(chart.title, "Channels filtered");
+  ASSERT_EQ(chart.series.size(), 1u);
+  EXPECT_EQ(chart.series[0].name, "b");
+  EXPECT_EQ(chart.series[0].y, (std::vector<double>{0.1, 0.125}));
+}
+
 }  // namespace
 }  // namespace cachet::report

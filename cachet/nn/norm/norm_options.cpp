@@ -50,6 +50,14 @@ UnifiedNormOptions read_unified(const config::View& table) {
                                                                   {"arithmetic", ops::WindowMean::arithmetic},
                                                                   {"none", ops::WindowMean::none}}};
   s.forward_mean = table.choice("forward_mean", s.forward_mean, means);
+  constexpr std::array<config::Choice<ops::OutlierThreshold>, 2> thresholds{
+      {{"pooled", ops::OutlierThreshold::pooled}, {"channel", ops::OutlierThreshold::channel}}};
+  s.threshold = table.choice("threshold", s.threshold, thresholds);
+  if (s.threshold == ops::OutlierThreshold::pooled) return options;
+  if (!s.filter_outliers)
+    table.problem("threshold", "'channel' has no effect without the filter; set filter_outliers = true");
+  if (s.forward_window < 2)
+    table.problem("threshold", "'channel' compares the steps of a window; set window = 2 or more");
   return options;
 }
 

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/ones_like.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -25,10 +24,11 @@ torch::Tensor UnifiedNorm::forward(const torch::Tensor& x, const torch::Tensor& 
   check_channels("unified_norm", x, weight.size(0));
   if (!is_training()) return inference_affine()->apply(x);
   if (renewal_) return renewing_forward(x, token_mask);
-  const auto [y, used] =
+  const auto [y, used, on_own] =
       ops::unified_norm(x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt,
                         {statistics, counters}, settings_, replicas());
-  if (observed({Signal::statistic, Signal::used_statistic, Signal::gradient_statistic})) tell_statistics(x, used);
+  if (observed({Signal::statistic, Signal::used_statistic, Signal::gradient_statistic}))
+    tell_statistics(x, used, on_own);
   return y;
 }
 
@@ -36,7 +36,7 @@ torch::Tensor UnifiedNorm::renewing_forward(const torch::Tensor& x, const torch:
   ops::UnifiedNormSettings own = settings_;
   own.warmup = std::numeric_limits<int64_t>::max();  // the batch's own statistic, which no filter judges
   const State fresh = ops::initial_unified_norm_state(x.size(-1), own, statistics.options());
-  const auto [y, used] = ops::unified_norm(
+  const auto [y, used, on_own] = ops::unified_norm(
       x, weight, bias, token_mask.defined() ? std::optional(token_mask) : std::nullopt, fresh, own, replicas());
   renewal_->add(fresh.counters.select(0, State::kSteps), {used});
   return y;
@@ -47,17 +47,14 @@ void UnifiedNorm::end_renewal() {
   renewal_.reset();
 }
 
-void UnifiedNorm::tell_statistics(const torch::Tensor& input, const torch::Tensor& used) {
+void UnifiedNorm::tell_statistics(const torch::Tensor& input, const torch::Tensor& used, const torch::Tensor& on_own) {
   // A ring's slot of this step holds the step's own statistic, unless it was filtered: then the average that the step
   // left alone is there, and the step was normalised with its own.
   const int64_t step = steps(), gradient_ring = State::kForwardRing + settings_.forward_window;
-  const torch::Tensor filtered = counters.select(0, State::kLastFiltered).to(at::kBool);
   tell(Signal::statistic,
-       at::where(filtered, used, statistics.select(0, State::kForwardRing + step % settings_.forward_window)));
+       at::where(on_own, used, statistics.select(0, State::kForwardRing + step % settings_.forward_window)));
   tell(Signal::used_statistic, used);
   if (!input.requires_grad()) return;
-  const bool has_no_window = settings_.official && settings_.forward_window == 1;  // each step is as a filtered one
-  const torch::Tensor on_own = has_no_window ? at::ones_like(filtered) : filtered;
   input.register_hook(
       [this, row = gradient_ring + step % settings_.backward_window, on_own](const torch::Tensor& grad) {
         const torch::Tensor slot = statistics.select(0, row);
@@ -75,8 +72,12 @@ std::optional<Affine> UnifiedNorm::inference_affine() const {
 }
 
 int64_t UnifiedNorm::steps() const { return counters[State::kSteps].item<int64_t>(); }
-int64_t UnifiedNorm::steps_on_window() const { return counters[State::kOnWindow].item<int64_t>(); }
-int64_t UnifiedNorm::steps_filtered() const { return counters[State::kFiltered].item<int64_t>(); }
+double UnifiedNorm::steps_on_window() const { return counted(State::kOnWindow); }
+double UnifiedNorm::steps_filtered() const { return counted(State::kFiltered); }
+double UnifiedNorm::counted(int64_t counter) const {
+  const auto count = static_cast<double>(counters[counter].item<int64_t>());
+  return filters_channels() ? count / static_cast<double>(weight.size(0)) : count;
+}
 void UnifiedNorm::restart_warmup() { counters.select(0, State::kSteps).zero_(); }
 
 }  // namespace cachet::nn

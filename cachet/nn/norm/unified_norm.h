@@ -20,9 +20,11 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Renewable {
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
 
-  int64_t steps() const;            // training steps so far
-  int64_t steps_on_window() const;  // of them, normalised with the window's mean
-  int64_t steps_filtered() const;   // of them, dropped by the outlier filter
+  int64_t steps() const;           // training steps so far
+  double steps_on_window() const;  // of them, normalised with the window's mean
+  double steps_filtered() const;   // of them, dropped by the outlier filter
+  /// The last two are means over channels, if each channel has its own threshold; else they are whole.
+  bool filters_channels() const { return settings_.threshold == ops::OutlierThreshold::channel; }
   /// Starts the warm-up again, for fine-tuning. Statistics stay.
   void restart_warmup();
   const ops::UnifiedNormSettings& settings() const { return settings_; }
@@ -31,7 +33,8 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Renewable {
   OwnTensor statistics, counters;  // ops::UnifiedNormState
 
  private:
-  void tell_statistics(const torch::Tensor& input, const torch::Tensor& used);
+  void tell_statistics(const torch::Tensor& input, const torch::Tensor& used, const torch::Tensor& on_own);
+  double counted(int64_t counter) const;
   torch::Tensor renewing_forward(const torch::Tensor& x, const torch::Tensor& token_mask);
 
   ops::UnifiedNormSettings settings_;

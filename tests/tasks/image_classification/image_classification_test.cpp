@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <map>
 #include <stdexcept>
 
 #include "cachet/io/read_file.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/image_classification/made_up_images.h"
+#include "cachet/tasks/plug_in_series.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/train/event_log.h"
 #include "tests/support/checkpoints.h"
@@ -106,6 +108,26 @@ TEST_F(ImageClassificationTest, TrainsOnWindowStatisticsBehindTheWarmUp) {
     EXPECT_EQ(series.values[1] + series.values[2], 20) << series.name << ": all but four steps of warm-up";
     EXPECT_GT(series.values[1], 0) << series.name;
   }
+}
+
+TEST_F(ImageClassificationTest, LogsTheFractionOfFilteredChannels) {
+  train_tiny(images(), run(), {"train.limit=2 epochs", "model.norm.threshold=channel"});
+  const auto events = train::read_events(run() / "metrics.jsonl");
+  std::map<std::string, std::vector<double>> series;
+  for (const train::Series& one : events.back().series) series[one.name] = one.values;
+  double channels = 0;
+  for (const auto& [name, values] : series) {
+    if (!name.starts_with("un/")) continue;
+    EXPECT_EQ(values[0], 24) << name;
+    const double fraction = series.at("un_channels/" + name.substr(3)).at(0);
+    EXPECT_DOUBLE_EQ(fraction, values[2] / 24) << name;
+    EXPECT_LE(values[1] + values[2], 20) << name << ": four steps of warm-up";
+    channels += fraction;
+  }
+  EXPECT_GT(channels, 0);
+  const auto sections = plug_in_sections(events);
+  ASSERT_EQ(sections.back().title, "Unified normalisation");
+  EXPECT_EQ(sections.back().blocks.size(), 3u);
 }
 
 TEST_F(ImageClassificationTest, EvaluatesEveryTestImageOnce) {
