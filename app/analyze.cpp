@@ -275,7 +275,7 @@ Action declare_analyze(CLI::App& app) {
   app.add_option("--what", arguments->what, "Of " + words + " (all that the models have)")->type_name("LIST");
   add_number(app, "--samples", arguments->options.samples, "Evaluation samples to look at (256)", {1})->type_name("N");
   add_number(app, "--steps", arguments->options.steps,
-             "Training steps to replay, of whose statistics normality is tested (100)", {1})
+             "Training steps to replay, of whose statistics normality is tested (150)", {1})
       ->type_name("P");
   app.add_option("--data", arguments->data, "The folder that the data lie in: data.root")->type_name("FOLDER");
   add_recipe_settings(app, arguments->settings);

@@ -17,6 +17,7 @@
 #include "cachet/report/html.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/runs/comparison.h"
+#include "cachet/tasks/runs/cost_curves.h"
 #include "cachet/tasks/runs/run_values.h"
 #include "cachet/train/run_status.h"
 
@@ -83,6 +84,16 @@ ordered_json to_json(const tasks::ReadGroups& read) {
       json["runs"].back()["differing"] = std::move(differing);
     }
     if (group.has_seeds()) json["groups"].push_back(group_json(group));
+  }
+  if (const tasks::CostCurves cost = tasks::cost_curves(groups); !cost.curves.empty()) {
+    ordered_json curves = ordered_json::array();
+    for (const tasks::CostCurve& curve : cost.curves) {
+      ordered_json points = ordered_json::array();
+      for (const tasks::CostPoint& point : curve.points)
+        points.push_back({{"run", point.run}, {"giga_macs", point.giga_macs}, {"value", point.value}});
+      curves.push_back({{"name", curve.name}, {"points", points}});
+    }
+    json["cost"] = {{"metric", cost.metric}, {"curves", curves}};
   }
   json["unreadable"] = read.unreadable;
   return json;

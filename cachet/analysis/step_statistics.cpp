@@ -46,8 +46,11 @@ nn::Listener StepStatistics::listener() {
         if (found == norms_.end()) return;
         if (signal == nn::Signal::statistic) {
           layers_[path].forward.push_back(as_double(value));
-          if (const auto* unified = dynamic_cast<const nn::UnifiedNorm*>(found->second.get()))
+          if (const auto* unified = dynamic_cast<const nn::UnifiedNorm*>(found->second.get())) {
             layers_[path].filtered.push_back(unified->steps_filtered());
+            layers_[path].window = unified->settings().forward_window;
+            layers_[path].gradient_window = unified->settings().backward_window;
+          }
         }
         if (signal == nn::Signal::gradient_statistic) layers_[path].gradient.push_back(as_double(value));
         if (signal != nn::Signal::used_statistic) return;

@@ -23,6 +23,7 @@ class StepStatistics {
  public:
   struct Layer {
     std::vector<at::Tensor> forward, gradient;  // (C) a step, float64: the steps' own, before any averaging
+    int64_t window = 0, gradient_window = 0;    // steps over which the norm averages them; 0: it has no window
     std::vector<double> used, running;          // means over channels: what was normalised with, the running average
     std::vector<double> apart;                  // ‖used − running‖ ÷ ‖running‖
     std::vector<double> filtered;               // steps that unified normalization filtered, since it was made; the

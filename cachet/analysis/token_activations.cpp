@@ -8,9 +8,11 @@
 namespace cachet::analysis {
 namespace {
 
-at::Tensor mean_activation(const at::Tensor& tokens) {
-  return tokens.to(c10::promoteTypes(tokens.scalar_type(), at::kFloat)).abs().mean(2).cpu();
-}
+at::Tensor widened(const at::Tensor& tokens) { return tokens.to(c10::promoteTypes(tokens.scalar_type(), at::kFloat)); }
+
+at::Tensor mean_activation(const at::Tensor& tokens) { return widened(tokens).abs().mean(2).cpu(); }
+
+at::Tensor mean_output(const at::Tensor& tokens) { return widened(tokens).mean(2).cpu(); }
 
 }  // namespace
 
@@ -28,8 +30,13 @@ nn::Listener TokenActivations::listener() {
         if (signal != nn::Signal::memory_output) return;
         Call& call = calls_[path];
         const at::Tensor mixture = mixed_by_head(call.share, call.self_output, value).sum.flatten(2);
-        layers_[path] = {call.grid, call.class_tokens, mean_activation(call.self_output), mean_activation(value),
-                         mean_activation(mixture)};
+        layers_[path] = {call.grid,
+                         call.class_tokens,
+                         mean_activation(call.self_output),
+                         mean_activation(value),
+                         mean_activation(mixture),
+                         mean_output(call.self_output),
+                         mean_output(value)};
         call = {};
       },
       {nn::Signal::token_grid, nn::Signal::share, nn::Signal::self_output, nn::Signal::memory_output});

@@ -31,8 +31,14 @@ enum class Signal {
   attention_bias,      // what is added to their scores, −∞ for hidden keys, told behind these: broadcasts to
                        // (B, H, Lq, Lk)
   block_output,        // what a transformer block gives (B, T, D)
-  token_padding,       // bool (B, T), true = padding: of the tokens of o, of queries, of a block's output. Told before
-                       // these; not told where no token is padding
+  norm1_output,        // told by a block, all (B, T, D), before its block_output: what its first norm gives,
+  attention_output,    // what self-attention gives, before it is added,
+  cross_norm_output,   // the same of cross attention, if the block has one,
+  cross_attention_output,
+  norm2_output,         // what the norm of the feed-forward half gives,
+  feed_forward_output,  // and what that half gives, before it is added
+  token_padding,  // bool (B, T), true = padding: of the tokens of o, of queries, of a block's outputs. Told before
+                  // these; not told where no token is padding
 };
 
 /// Some of them.

@@ -64,12 +64,19 @@ TransformerBlock::TransformerBlock(const TransformerBlockOptions& o, const PlugI
 
 // context: x, or what ends with it.
 torch::Tensor TransformerBlock::add_branch(const torch::Tensor& x, const torch::Tensor& context, Norm& norm,
-                                           const torch::Tensor& padding, const Branch& branch) const {
-  const auto drop = [&](const torch::Tensor& y) { return nn::stochastic_depth(y, stochastic_depth_, is_training()); };
-  if (norm_place_ == NormPlace::after) return norm.forward(x + drop(branch(x, context)), padding);
+                                           const torch::Tensor& padding, BranchSignals signals,
+                                           const Branch& branch) const {
+  const auto told = [&](Signal signal, const torch::Tensor& y) {
+    tell(signal, y);
+    return y;
+  };
+  const auto added = [&](const torch::Tensor& tokens, const torch::Tensor& visible) {
+    return x + nn::stochastic_depth(told(signals.output, branch(tokens, visible)), stochastic_depth_, is_training());
+  };
+  if (norm_place_ == NormPlace::after) return told(signals.norm, norm.forward(added(x, context), padding));
   const torch::Tensor normed = norm.forward(context, padding);
-  if (context.is_same(x)) return x + drop(branch(normed, normed));
-  return x + drop(branch(normed.narrow(1, context.size(1) - x.size(1), x.size(1)), normed));
+  if (context.is_same(x)) return added(told(signals.norm, normed), normed);
+  return added(told(signals.norm, normed.narrow(1, context.size(1) - x.size(1), x.size(1))), normed);
 }
 
 torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const AttentionLayout& layout,
@@ -77,32 +84,33 @@ torch::Tensor TransformerBlock::forward(const torch::Tensor& tokens, const Atten
   const torch::Tensor x = is_training() ? with_outliers(tokens, 2, outliers_) : tokens;
   const auto state = [&](const char* part) { return layout.state ? &layout.state->part(part) : nullptr; };
   const torch::Tensor& padding = layout.query.padding;
+  if (padding.defined()) tell(Signal::token_padding, padding);
   torch::Tensor context = x;
   if (layout.state && layout.state->declares("memory")) {
     TORCH_CHECK(!padding.defined(), "transformer_block: a stream with a memory has no padding");
     context = layout.state->append("memory", x);
     layout.state->detach("memory");
   }
-  torch::Tensor y =
-      add_branch(x, context, *norm1_, padding, [&](const torch::Tensor& tokens, const torch::Tensor& visible) {
-        AttentionLayout own = layout;
-        own.state = state("attn");
-        return attn_->forward(tokens, visible, own);
-      });
+  torch::Tensor y = add_branch(x, context, *norm1_, padding, {Signal::norm1_output, Signal::attention_output},
+                               [&](const torch::Tensor& tokens, const torch::Tensor& visible) {
+                                 AttentionLayout own = layout;
+                                 own.state = state("attn");
+                                 return attn_->forward(tokens, visible, own);
+                               });
   if (cross_attn_) {
     AttentionLayout cross{layout.query, encoder.layout, {}, false, state("cross_attn")};
     TORCH_CHECK(encoder.tokens.defined() || cross.state,
                 "transformer_block: attends to an encoder, whose tokens the call must give");
-    y = add_branch(y, y, *cross_norm_, padding, [&](const torch::Tensor& tokens, const torch::Tensor&) {
-      return cross_attn_->forward(tokens, encoder.tokens, cross);
-    });
+    y = add_branch(y, y, *cross_norm_, padding, {Signal::cross_norm_output, Signal::cross_attention_output},
+                   [&](const torch::Tensor& tokens, const torch::Tensor&) {
+                     return cross_attn_->forward(tokens, encoder.tokens, cross);
+                   });
   } else {
     TORCH_CHECK(!encoder.tokens.defined(), "transformer_block: was made without cross attention and takes no encoder");
   }
-  y = add_branch(y, y, *norm2_, padding, [&](const torch::Tensor& tokens, const torch::Tensor&) {
-    return mlp_->forward(tokens, layout.query);
-  });
-  if (padding.defined()) tell(Signal::token_padding, padding);
+  y = add_branch(
+      y, y, *norm2_, padding, {Signal::norm2_output, Signal::feed_forward_output},
+      [&](const torch::Tensor& tokens, const torch::Tensor&) { return mlp_->forward(tokens, layout.query); });
   tell(Signal::block_output, y);
   return y;
 }

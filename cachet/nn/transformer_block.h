@@ -103,8 +103,12 @@ class TransformerBlock : public Cloneable<TransformerBlock>, public Foldable, pu
 
  private:
   using Branch = std::function<torch::Tensor(const torch::Tensor& tokens, const torch::Tensor& context)>;
+  /// What a branch tells: what its norm gives, and what it gives itself.
+  struct BranchSignals {
+    Signal norm, output;
+  };
   torch::Tensor add_branch(const torch::Tensor& x, const torch::Tensor& context, Norm& norm,
-                           const torch::Tensor& padding, const Branch& branch) const;
+                           const torch::Tensor& padding, BranchSignals signals, const Branch& branch) const;
 
   NormPlace norm_place_;
   int64_t dim_;

@@ -27,6 +27,7 @@ struct LineChart {
   std::vector<Series> series{};
   bool log_y = false;        // start on a logarithmic scale (readers can switch where all values are positive)
   bool y_from_zero = false;  // the linear scale includes zero
+  bool markers = false;      // a dot at each point, not only at one without neighbours
   std::string note{};        // a sentence below the chart
 };
 

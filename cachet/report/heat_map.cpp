@@ -13,9 +13,12 @@ namespace {
 constexpr size_t kMostCells = 20'000;
 constexpr double kFaintest = 0.06;        // the least value is still a cell
 constexpr double kDarkBackground = 0.68;  // from this opacity on, text is drawn in the light colour
-constexpr double kCellHeight = 28, kHead = 22, kAxesLine = 18, kScale = 40, kWidth = 560;
+constexpr double kRowHeight = 28, kLowRowHeight = 15, kHead = 22, kAxesLine = 18, kScale = 40, kWidth = 560;
 constexpr double kLetter = 7, kMargin = 12;  // of a row's name
 constexpr int kMostLetters = 34;             // so that the names of deep layers differ
+
+// Rows are low in a map of many, so that it fits a screen.
+double row_height(const HeatMap& map) { return map.rows.size() > 28 ? kLowRowHeight : kRowHeight; }
 
 struct HeatScale {
   double least = 0, most = 1;
@@ -67,7 +70,7 @@ void draw_cell(Markup& svg, const HeatMap& map, size_t row, size_t column, const
                     {"x", x},
                     {"y", y},
                     {"width", width - 2},
-                    {"height", kCellHeight - 2},
+                    {"height", row_height(map) - 2},
                     {"rx", 2.0},
                     {"fill-opacity", opacity}});
   svg.element("title", {}, map.rows[row] + ", " + map.columns[column] + ": " + heat_text(value)).close();
@@ -75,7 +78,7 @@ void draw_cell(Markup& svg, const HeatMap& map, size_t row, size_t column, const
   svg.element("text",
               {{"class", opacity > kDarkBackground ? "in-cell on-heat" : "in-cell"},
                {"x", x + width / 2 - 1},
-               {"y", y + kCellHeight / 2 - 1},
+               {"y", y + row_height(map) / 2 - 1},
                {"dy", "0.35em"},
                {"text-anchor", "middle"}},
               finite ? format_fixed(value, 2) : "–");
@@ -89,7 +92,7 @@ void draw_heat_svg(Markup& svg, const HeatMap& map) {
   // Above the names of the columns where it is too long to stand before them.
   const std::string axes = map.y_label + " \\ " + map.x_label;
   const double head = display_width(axes) * kLetter > left ? kHead + kAxesLine : kHead;
-  const double bottom = head + kCellHeight * map.rows.size();
+  const double bottom = head + row_height(map) * map.rows.size();
   const HeatScale scale = scale_of(map);
   svg.open("svg", {{"class", "plot"},
                    {"xmlns", "http://www.w3.org/2000/svg"},
@@ -106,8 +109,9 @@ void draw_heat_svg(Markup& svg, const HeatMap& map) {
                 fit_width(map.columns[column], std::max(static_cast<int>(stride * width / kLetter), 2)));
   }
   for (size_t row = 0; row < map.rows.size(); ++row) {
-    const double top = head + row * kCellHeight;
-    svg.element("text", {{"x", left - 8}, {"y", top + kCellHeight / 2 - 1}, {"dy", "0.35em"}, {"text-anchor", "end"}},
+    const double top = head + row * row_height(map);
+    svg.element("text",
+                {{"x", left - 8}, {"y", top + row_height(map) / 2 - 1}, {"dy", "0.35em"}, {"text-anchor", "end"}},
                 fit_width(map.rows[row], kMostLetters));
     for (size_t column = 0; column < map.columns.size(); ++column) {
       draw_cell(svg, map, row, column, scale, left + column * width, top, width);

@@ -76,14 +76,14 @@ std::string band_path(const std::vector<Point>& line, const Axis& x, const Axis&
 }
 
 void draw_curve(Markup& svg, size_t index, const DrawnSeries& series, const PlotFrame& frame, const Axis& x,
-                const Axis& y) {
+                const Axis& y, bool markers) {
   const std::string line = curve_path(series.points, x, y);
   std::string dots;
   for (size_t i = 0; i < series.points.size(); ++i) {
     const Point& point = series.points[i];
     const bool alone = point.starts && (i + 1 == series.points.size() || series.points[i + 1].starts);
     // Round caps make a dot of it.
-    if (alone) dots.append("M").append(place(point, x, y)).append("h0");
+    if (alone || markers) dots.append("M").append(place(point, x, y)).append("h0");
   }
   svg.open("g", {{"class", series_class(index)}, {"data-series", std::to_string(index)}});
   const auto has_band = [](const Point& point) { return point.deviation > 0; };
@@ -161,7 +161,7 @@ void draw_plot(Markup& svg, const LineChart& chart, const std::vector<DrawnSerie
   draw_axes(svg, chart, frame, x, y, size);
   bool empty = true;
   for (size_t i = 0; i < series.size(); ++i) {
-    draw_curve(svg, i, series[i], frame, x, y);
+    draw_curve(svg, i, series[i], frame, x, y, chart.markers);
     empty = empty && series[i].points.empty();
   }
   if (has_direct_labels(chart, size)) draw_direct_labels(svg, chart, series, frame, y);

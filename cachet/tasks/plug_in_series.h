@@ -16,6 +16,9 @@ inline constexpr std::string_view kCacheSizeSeries = "cache/";  // the root mean
 inline constexpr std::string_view kUnifiedNormSeries = "un/";   // training steps, those on window statistics, filtered
 // If each channel has its own threshold: the fraction of channels filtered, mean over the training steps so far.
 inline constexpr std::string_view kFilteredChannelsSeries = "un_channels/";
+// If they are recorded: the fraction of normal channels (PNAC) of a norm's statistics over its last training passes,
+// that of its gradient's, and the number of these passes.
+inline constexpr std::string_view kNormalitySeries = "pnac/";
 
 /// Calls `take(step, layer, values)` for each series of such a kind, in the order of the events.
 template <class Function>

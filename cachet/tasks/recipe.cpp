@@ -68,6 +68,7 @@ std::unique_ptr<Task> RecipePlan::build(Splits splits) const {
   if (splits == Splits::both) {
     built->note(notes);
     built->note_doubts();
+    if (training.train.normality_passes > 0) built->record_normality(training.train.normality_passes);
   }
   if (splits == Splits::both || splits == Splits::test) built->check_evaluation_files();
   return built;

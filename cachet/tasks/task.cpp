@@ -4,6 +4,7 @@
 
 #include "cachet/analysis/cache_places.h"
 #include "cachet/analysis/observations.h"
+#include "cachet/analysis/step_statistics.h"
 #include "cachet/report/progress.h"
 #include "cachet/tasks/plug_in_series.h"
 #include "cachet/train/error_message.h"
@@ -31,6 +32,10 @@ std::vector<train::Series> Task::observe() {
     if (layer.by_channel)
       all.push_back({std::string(kFilteredChannelsSeries) + layer.layer, {steps > 0 ? layer.filtered / steps : 0}});
   }
+  if (normality_)
+    for (const auto& layer : normality_->layers())
+      all.push_back({std::string(kNormalitySeries) + layer.layer,
+                     {layer.forward, layer.gradient, static_cast<double>(normality_->passes())}});
   return all;
 }
 
@@ -62,6 +67,13 @@ void Task::note_doubts() {
     note({*doubt});
     return;
   }
+}
+
+void Task::record_normality(int64_t passes) {
+  if (analysis::has_batch_statistics(model()))
+    normality_ = std::make_unique<analysis::RecentNormality>(model(), passes);
+  else
+    note({"train.normality_passes: the model has no norm with statistics of its batches; nothing is recorded"});
 }
 
 std::optional<std::string> Task::doubt_about(const nn::Cache& cache) const {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cachet/analysis/recent_normality.h"
 #include "cachet/data/vision/image_source.h"
 #include "cachet/nn/cache/cache.h"
 #include "cachet/tasks/evaluation_files.h"
@@ -36,8 +38,7 @@ class Task : public train::Task {
     return {"cls_token", "dist_token", "share", "pos_embed*", "relative_position_bias_table", "position_table"};
   }
 
-  /// `share/<layer>`: σ(λ) of each head; `cache/<layer>`: the root mean square of what the cache holds; `un/<layer>`:
-  /// training steps, those on window statistics, those filtered.
+  /// The series that plug_in_series.h names.
   std::vector<train::Series> observe() override;
 
   /// Sections on these series, then the task's own; what it is trained on is shown as it was at the first call.
@@ -64,6 +65,10 @@ class Task : public train::Task {
   /// Notes what of the model is hardly meant, before it is trained: of the first cache that gives reason to.
   void note_doubts();
 
+  /// From here on observe() tells the fraction of normal channels (PNAC) of each norm over its last training passes.
+  /// Notes it, if the model has no norm with statistics of its batches.
+  void record_normality(int64_t passes);
+
  protected:
   explicit Task(TaskProfile profile) : profile_(std::move(profile)) {}
 
@@ -86,6 +91,7 @@ class Task : public train::Task {
   TaskProfile profile_;
   std::vector<std::string> data_notes_;
   std::optional<report::Section> trained_on_;  // once it was asked for
+  std::unique_ptr<analysis::RecentNormality> normality_;
 };
 
 }  // namespace cachet::tasks

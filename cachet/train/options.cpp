@@ -38,6 +38,11 @@ void read_average(const config::View& view, TrainOptions& options) {
 void read_saving(const config::View& view, TrainOptions& options) {
   options.log_every = read_span(view, "log_every", options.log_every);
   options.tensorboard = view.boolean("tensorboard", options.tensorboard);
+  constexpr int64_t kLeastForTest = 8, kMostForTest = 100'000;
+  options.normality_passes =
+      view.integer("normality_passes", options.normality_passes, {.least = 0, .most = kMostForTest});
+  if (options.normality_passes > 0 && options.normality_passes < kLeastForTest)
+    view.problem("normality_passes", "the test of normality needs 8 values or more; set 0 for no test");
   options.evaluate_every = read_span(view, "evaluate_every", options.evaluate_every);
   options.checkpoint_every = read_span(view, "checkpoint_every", options.checkpoint_every);
   options.save_minutes = view.real("save_minutes", options.save_minutes, kNoLessThanZero);

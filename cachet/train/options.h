@@ -43,6 +43,7 @@ struct TrainOptions {
   Span evaluate_every{1, Span::Unit::epochs};
   Span checkpoint_every{1, Span::Unit::epochs};
   bool tensorboard = false;         // event files for TensorBoard beside metrics.jsonl
+  int64_t normality_passes = 0;     // of each norm, whose statistics are tested for normality; 0 = no test
   double save_minutes = 10;         // between two saves at most; 0 = no saves by the clock
   int64_t keep = 2;                 // newest checkpoints that are kept; the best one is kept beside them
   double max_hours = 0;             // of this and all earlier parts of the run together; 0 = no bound

@@ -56,7 +56,7 @@ TEST(ImageGridTest, ScenesAreLargerThanThumbnails) {
 }
 
 TEST(LineChartTest, EverySeriesHasACurveAndASwitch) {
-  LineChart chart{"c", "x", "y", {}, false, false, ""};
+  LineChart chart{"c", "x", "y", {}};
   for (int i = 0; i < 14; ++i) chart.series.push_back({"series " + std::to_string(i), {1, 2, 3}, {1.0 + i, 2, 3}});
   const std::string html = block_drawing(chart);
   EXPECT_EQ(times(html, "<g class=\"s"), 28u);  // on a linear and on a logarithmic scale
@@ -74,7 +74,7 @@ TEST(LineChartTest, ClassesOfTwelveSeriesDiffer) {
 
 TEST(LineChartTest, LogarithmicScaleOnlyWhereItIsPossible) {
   const auto scales = [](std::vector<double> y, bool wished) {
-    const std::string html = block_drawing(LineChart{"c", "x", "y", {{"a", {1, 2, 3}, y}}, wished, false, ""});
+    const std::string html = block_drawing(LineChart{"c", "x", "y", {{"a", {1, 2, 3}, y}}, wished});
     return times(html, "<svg class=\"plot");
   };
   EXPECT_EQ(scales({1, 2, 3}, false), 1u);
@@ -87,14 +87,14 @@ TEST(LineChartTest, LogarithmicScaleOnlyWhereItIsPossible) {
 }
 
 TEST(LineChartTest, LonePointsAreDots) {
-  const std::string html = block_drawing(LineChart{"c", "x", "y", {{"a", {1, 2, 3}, {1, NAN, 2}}}, false, false, ""});
+  const std::string html = block_drawing(LineChart{"c", "x", "y", {{"a", {1, 2, 3}, {1, NAN, 2}}}});
   EXPECT_NE(html.find("class=\"dots\""), std::string::npos);
   EXPECT_NE(html.find("One value is not finite"), std::string::npos);
 }
 
 TEST(SmallMultiplesTest, ManyPanelsAreCut) {
   SmallMultiples many{"m", {}, true, ""};
-  for (int i = 0; i < 120; ++i) many.charts.push_back({"p", "x", "y", {{"a", {1, 2}, {1, 2}}}, false, false, ""});
+  for (int i = 0; i < 120; ++i) many.charts.push_back({"p", "x", "y", {{"a", {1, 2}, {1, 2}}}});
   const std::string html = block_drawing(many);
   EXPECT_EQ(times(html, "class=\"panel\""), 96u);
   EXPECT_NE(html.find("The first 96 of 120 are drawn."), std::string::npos);

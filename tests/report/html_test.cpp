@@ -67,7 +67,7 @@ TEST(HtmlTest, NothingIsFetched) {
 TEST(HtmlTest, EveryTextIsEscaped) {
   const std::string evil = "</script><img src=x onerror=\"alert('&')\">\x01\xff";
   Page page{evil, evil, Status::failed, evil, {{evil, evil, evil}}, {}, evil};
-  LineChart chart{evil, evil, evil, {{evil, {1, 2}, {1, 2}}, {evil, {1, 2}, {2, 1}}}, false, false, evil};
+  LineChart chart{evil, evil, evil, {{evil, {1, 2}, {1, 2}}, {evil, {1, 2}, {2, 1}}}, false, false, false, evil};
   Section section{evil, {chart, SmallMultiples{evil, {chart}, true, evil}, CodeBlock{evil, evil}}, evil};
   section.blocks.push_back(HeatMap{evil, evil, evil, {evil}, {evil}, {1}, {}, {}, evil});
   section.blocks.push_back(ConfusionMatrix{evil, {evil, evil}, {1, 2, 3, 4}, evil});

@@ -21,7 +21,7 @@ namespace cachet::tasks {
 /// How much an analysis looks at.
 struct AnalysisOptions {
   int64_t samples = 256;  // evaluation samples
-  int64_t steps = 100;    // training steps that are replayed, and of which normality is asked
+  int64_t steps = 150;    // training steps that are replayed, and of which normality is asked
   int64_t batch = 16;     // evaluation samples at once: the same for all runs, so that they see the same batches
 };
 

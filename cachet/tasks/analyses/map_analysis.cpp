@@ -3,6 +3,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/upsample_bilinear2d.h>
+#include <ATen/ops/upsample_nearest2d.h>
 
 #include <algorithm>
 #include <cmath>
@@ -42,17 +43,32 @@ at::Tensor enlarged(const at::Tensor& picture) {
       .expand({1, 3, -1, -1})[0];
 }
 
+// The branches as the paper draws them (Cached Transformers, Fig. 4): means over heads and channels, not absolute ones.
+constexpr ShownBranch kMeanBranches[] = {{"ō_self", &analysis::TokenActivations::Layer::self_mean},
+                                         {"ō_mem", &analysis::TokenActivations::Layer::memory_mean}};
+
 // From black over red and yellow to white.
 at::Tensor heat(const at::Tensor& values) {
   const auto ramp = [&](double from) { return (values * 3 - from).clamp(0, 1); };
   return at::stack({ramp(0), ramp(1), ramp(2)});
 }
 
+// Values scaled to [0, 1] from their least to their most.
+at::Tensor scaled(const at::Tensor& values) {
+  const at::Tensor map = values.to(at::kFloat);
+  const double least = map.min().item<double>(), most = map.max().item<double>();
+  return (map - least) / std::max(most - least, 1e-12);
+}
+
+// Values of a grid's tokens in shades of grey, dark ones small, a square for each token.
+at::Tensor grey_map(const at::Tensor& picture, const at::Tensor& values, const nn::Grid& grid) {
+  const at::Tensor map = scaled(values).view({1, 1, grid.height, grid.width});
+  return at::upsample_nearest2d(map, {picture.size(1), picture.size(2)})[0].expand({3, -1, -1});
+}
+
 // Activations of a grid's tokens over the picture, least to most.
 at::Tensor overlaid(const at::Tensor& picture, const at::Tensor& activations, const nn::Grid& grid) {
-  at::Tensor map = activations.to(at::kFloat).view({1, 1, grid.height, grid.width});
-  const double least = map.min().item<double>(), most = map.max().item<double>();
-  map = (map - least) / std::max(most - least, 1e-12);
+  const at::Tensor map = scaled(activations).view({1, 1, grid.height, grid.width});
   const at::Tensor large = at::upsample_bilinear2d(map, {picture.size(1), picture.size(2)}, false)[0][0];
   return picture * 0.4 + heat(large) * 0.6;
 }
@@ -69,6 +85,13 @@ std::vector<size_t> shown_layers(size_t layers) {
   const auto most = std::min<size_t>(layers, kShownLayers);
   for (size_t i = 0; i < most; ++i) shown.push_back(most == 1 ? 0 : i * (layers - 1) / (most - 1));
   return shown;
+}
+
+// The middle one, or both if their number is even.
+std::vector<size_t> middle_layers(size_t layers) {
+  if (layers == 0) return {};
+  if (layers % 2 == 1) return {layers / 2};
+  return {layers / 2 - 1, layers / 2};
 }
 
 /// kShownSamples of so many, or all of them, in their order.
@@ -121,7 +144,11 @@ class MapAnalysis final : public Analysis {
         std::string(title()),
         {},
         "Mean absolute activation of each token: what self-attention gives, what memory attention gives, "
-        "and their mixture. Each map from its least (dark) to its most (bright)."};
+        "and their mixture. Each map from its least (dark) to its most (bright). In grey, of the middle layers: the "
+        "mean over "
+        "heads and channels without absolute values, scaled to [0, 1], as Cached Transformers (arXiv 2312.12742, Fig. "
+        "4) "
+        "draws ō_self and ō_mem."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       if (values.contains("nothing")) {
@@ -137,11 +164,13 @@ class MapAnalysis final : public Analysis {
         if (sample.contains("picture")) {
           report::ImageGrid grid{title, {}, ""};
           grid.pictures.push_back({result.file(sample.at("picture")), "sample", "sample"});
-          for (const ordered_json& map : sample.at("maps")) {
-            if (!map.contains("picture")) continue;
-            const std::string caption = map.at("layer").get<std::string>() + " " + map.at("branch").get<std::string>();
-            grid.pictures.push_back({result.file(map.at("picture")), caption, caption});
-          }
+          for (const char* const kind : {"maps", "mean_maps"})
+            for (const ordered_json& map : sample.at(kind)) {
+              if (!map.contains("picture")) continue;
+              const std::string caption =
+                  map.at("layer").get<std::string>() + " " + map.at("branch").get<std::string>();
+              grid.pictures.push_back({result.file(map.at("picture")), caption, caption});
+            }
           section.blocks.push_back(std::move(grid));
         } else {
           section.blocks.push_back(strip(title, sample));
@@ -182,6 +211,24 @@ class MapAnalysis final : public Analysis {
           map["picture"] = files.back().name;
         }
         json["maps"].push_back(std::move(map));
+      }
+    }
+    json["mean_maps"] = ordered_json::array();
+    if (!picture.defined()) return json;
+    for (const size_t number : middle_layers(layers.size())) {
+      const auto& [path, layer] = *(layers.begin() + static_cast<int64_t>(number));
+      for (const ShownBranch& branch : kMeanBranches) {
+        at::Tensor values = (layer.*branch.activations)[0];
+        values = values.slice(0, std::min(layer.class_tokens, values.size(0)));
+        if (!layer.grid || layer.grid->tokens() != values.size(0)) continue;
+        const bool of_self = &branch == &kMeanBranches[0];
+        files.push_back({prefix + "-" + path + (of_self ? "-mean-o_self.png" : "-mean-o_mem.png"),
+                         png_of(grey_map(picture, values, *layer.grid))});
+        json["mean_maps"].push_back({{"layer", path},
+                                     {"branch", branch.name},
+                                     {"values", json_of(scaled(values))},
+                                     {"grid", {layer.grid->height, layer.grid->width}},
+                                     {"picture", files.back().name}});
       }
     }
     return json;

@@ -1,13 +1,17 @@
 #include <ATen/ops/stack.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "cachet/analysis/channel_trace.h"
 #include "cachet/analysis/normality.h"
 #include "cachet/analysis/step_statistics.h"
 #include "cachet/report/equal_series.h"
 #include "cachet/report/format.h"
 #include "cachet/tasks/analyses/analysis.h"
 #include "cachet/tasks/analyses/result_values.h"
+#include "cachet/tasks/normality_charts.h"
 
 namespace cachet::tasks {
 namespace {
@@ -21,6 +25,88 @@ ordered_json fluctuation_json(const std::vector<at::Tensor>& statistics) {
   if (statistics.empty()) return nullptr;
   const analysis::Fluctuation fluctuation = analysis::fluctuation_of(statistics);
   return {{"overall", fluctuation.overall}, {"steps", fluctuation.steps}};
+}
+
+// Steps over which the means of a norm without a window are taken: unified normalization's own.
+constexpr int64_t kUsualWindow = 4;
+
+// Two channels of a layer, that of the median fluctuation and that of the largest one: their statistics and means.
+ordered_json channels_json(const analysis::StepStatistics::Layer& layer) {
+  const std::vector<int64_t> order = analysis::channels_by_fluctuation(layer.forward);
+  const int64_t window = layer.window > 0 ? layer.window : kUsualWindow;
+  const int64_t gradient_window = layer.gradient_window > 0 ? layer.gradient_window : kUsualWindow;
+  ordered_json channels = ordered_json::array();
+  const auto add = [&](const char* choice, int64_t channel) {
+    const analysis::ChannelTrace forward = analysis::channel_trace(layer.forward, channel, window);
+    const analysis::ChannelTrace gradient = analysis::channel_trace(layer.gradient, channel, gradient_window);
+    channels.push_back({{"fluctuation", choice},
+                        {"channel", channel},
+                        {"window", window},
+                        {"statistic", forward.statistic},
+                        {"geometric", forward.geometric},
+                        {"arithmetic", forward.arithmetic},
+                        {"gradient_window", gradient_window},
+                        {"gradient", gradient.statistic},
+                        {"gradient_arithmetic", gradient.arithmetic}});
+  };
+  add("median", order[order.size() / 2]);
+  add("largest", order.back());
+  return channels;
+}
+
+// Fig. 4 of Unified Normalization: of the first, the middle and the last norm.
+report::SmallMultiples channel_charts(const std::string& run, const ordered_json& layers, bool of_gradient) {
+  report::SmallMultiples charts{
+      (of_gradient ? "One channel's statistic of the gradient: " : "One channel's statistic: ") + run,
+      {},
+      false,
+      std::string(
+          "Of the first, the middle and the last norm, the channel whose statistic fluctuates as the median channel's, "
+          "and the one whose statistic fluctuates most. ") +
+          (of_gradient ? "The mean is over the window of the norm; this statistic may be negative, so that it has no "
+                         "geometric mean."
+                       : "The means are over the window of the norm: outliers move the arithmetic mean more.")};
+  std::vector<size_t> shown{0, layers.size() / 2, layers.size() - 1};
+  shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
+  for (const size_t number : shown)
+    for (const ordered_json& channel : layers.at(number).at("channels")) {
+      const auto curve = [&](const char* name, const char* key) {
+        return report::Series{name, counted_steps(channel.at(key).size()), numbers_in(channel.at(key))};
+      };
+      if (channel.at(of_gradient ? "gradient" : "statistic").empty()) continue;
+      const std::string title = layers.at(number).at("layer").get<std::string>() + ", channel " +
+                                std::to_string(channel.at("channel").get<int64_t>()) + " (" +
+                                channel.at("fluctuation").get<std::string>() + ")";
+      report::LineChart chart{title, "replayed step", ""};
+      if (of_gradient)
+        chart.series = {curve("statistic", "gradient"), curve("arithmetic mean", "gradient_arithmetic")};
+      else
+        chart.series = {curve("statistic", "statistic"), curve("geometric mean", "geometric"),
+                        curve("arithmetic mean", "arithmetic")};
+      charts.charts.push_back(std::move(chart));
+    }
+  return charts;
+}
+
+// Fig. 7 of Unified Normalization, over replayed steps: at the earliest checkpoint that the run keeps, and at the one
+// that is analysed.
+std::vector<report::LineChart> density_charts(const std::string& run, const ordered_json& values) {
+  const auto at = [](const ordered_json& list) { return numbers_in(list); };
+  std::vector<double> now, gradient_now;
+  for (const ordered_json& layer : values.at("layers")) {
+    now.push_back(number_in(layer.at("normal")));
+    gradient_now.push_back(number_in(layer.at("gradient_normal")));
+  }
+  std::vector<report::LineChart> charts;
+  if (const ordered_json& checkpoints = values.at("checkpoints"); !checkpoints.empty()) {
+    const ordered_json& first = checkpoints.front();
+    charts.push_back(normality_density(
+        "Normal channels over layers, replayed at step " + std::to_string(first.at("step").get<int64_t>()) + ": " + run,
+        at(first.at("normal")), at(first.at("gradient_normal"))));
+  }
+  charts.push_back(
+      normality_density("Normal channels over layers, replayed at the analysed checkpoint: " + run, now, gradient_now));
+  return charts;
 }
 
 report::Table norm_table(const std::string& run, const ordered_json& values) {
@@ -141,6 +227,7 @@ class NormAnalysis final : public Analysis {
       layers.push_back({{"layer", path},
                         {"normal", normality_json(layer.forward, last)},
                         {"gradient_normal", normality_json(layer.gradient, last)},
+                        {"channels", channels_json(layer)},
                         {"fluctuation", fluctuation_json(layer.forward)},
                         {"gradient_fluctuation", fluctuation_json(layer.gradient)},
                         {"used", layer.used},
@@ -165,7 +252,9 @@ class NormAnalysis final : public Analysis {
     report::Section section{
         std::string(title()),
         {},
-        "Statistics of the batches of training steps that were replayed without an update of the weights."};
+        "Statistics of the batches of training steps that were replayed without an update of the weights. Unified "
+        "Normalization (arXiv 2208.01313) tests the iterations of training themselves, in which the weights move: set "
+        "train.normality_passes in the recipe, and the run's page shows that quantity."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const ordered_json& layers = values.at("layers");
@@ -176,6 +265,11 @@ class NormAnalysis final : public Analysis {
       add(normality_chart("Normal channels over checkpoints: " + result.run, values, "normal"));
       add(normality_chart("Normal channels of the gradient over checkpoints: " + result.run, values,
                           "gradient_normal"));
+      for (report::LineChart& chart : density_charts(result.run, values)) add(std::move(chart));
+      section.blocks.push_back(channel_charts(result.run, layers, /*of_gradient=*/false));
+      if (report::SmallMultiples charts = channel_charts(result.run, layers, /*of_gradient=*/true);
+          !charts.charts.empty())
+        section.blocks.push_back(std::move(charts));
       add(fluctuation_chart("Fluctuation of the statistics: " + result.run, layers, "fluctuation"));
       add(fluctuation_chart("Fluctuation of the gradient's statistics: " + result.run, layers, "gradient_fluctuation"));
       section.blocks.push_back(running_charts(result.run, layers));

@@ -14,13 +14,13 @@ constexpr int64_t kLeastExamples = 4;  // of a batch, for the unbiased estimate
 analysis::BlockOutputs outputs_of(AnalysedRun& run, const train::EvaluationProgress& progress) {
   analysis::BlockOutputs outputs(run.options().batch);
   run.evaluate(outputs.listener(), progress);
-  if (outputs.batches() == 0)
+  if (outputs.blocks().batches() == 0)
     throw NotMeasurable("has no evaluation batch of " + std::to_string(run.options().batch) +
                         ", over which similarity is asked; raise --samples");
   return outputs;
 }
 
-at::Tensor alignment(const analysis::BlockOutputs& rows, const analysis::BlockOutputs& columns) {
+at::Tensor alignment(const analysis::Representations& rows, const analysis::Representations& columns) {
   analysis::MinibatchCka cka(static_cast<int64_t>(rows.layers().size()), static_cast<int64_t>(columns.layers().size()));
   for (int64_t batch = 0; batch < rows.batches(); ++batch) cka.add(rows.batch(batch), columns.batch(batch));
   return cka.similarity();
@@ -38,7 +38,7 @@ void require_same_examples(AnalysedRun& a, AnalysedRun& b) {
 ordered_json change_over_checkpoints(AnalysedRun& run, const analysis::BlockOutputs& now) {
   ordered_json changes = ordered_json::array();
   run.over_checkpoints(run.model(), [&](int64_t step) {
-    const at::Tensor cka = alignment(outputs_of(run, [](int64_t, int64_t) {}), now);
+    const at::Tensor cka = alignment(outputs_of(run, [](int64_t, int64_t) {}).blocks(), now.blocks());
     changes.push_back({{"step", step}, {"cka", json_of(cka.diagonal())}});
   });
   return changes;
@@ -54,6 +54,24 @@ std::string used_text(const ordered_json& values) {
     text += " The last " + std::to_string(left_out) + " of the " + std::to_string(samples) +
             " samples do not fill a batch and are left out.";
   return text;
+}
+
+// Fig. 6 of Unified Normalization: norms, attention and feed-forward layers; and of two runs the layers of one name,
+// which are the diagonal if the runs have the same layers.
+void add_parts(report::Section& section, const std::string& title, const NamedResult& result,
+               const ordered_json& parts) {
+  const auto rows = parts.at("rows").get<std::vector<std::string>>();
+  const auto columns = parts.at("columns").get<std::vector<std::string>>();
+  section.blocks.push_back(report::HeatMap{"Norms, attention and feed-forward layers: " + title,
+                                           result.beside.empty() ? "layer" : result.beside, result.run, columns, rows,
+                                           matrix_in(parts.at("cka")), 0.0, 1.0, ""});
+  if (result.beside.empty() || rows != columns) return;
+  report::LineChart same{"CKA of layers of one name: " + title, "layer, in the order of the model", "CKA"};
+  same.note = "The diagonal of the map above.";
+  report::Series diagonal{"CKA", counted_steps(rows.size()), {}};
+  for (size_t i = 0; i < rows.size(); ++i) diagonal.y.push_back(number_in(parts.at("cka").at(i).at(i)));
+  same.series.push_back(std::move(diagonal));
+  section.blocks.push_back(std::move(same));
 }
 
 class SimilarityAnalysis final : public Analysis {
@@ -85,15 +103,19 @@ class SimilarityAnalysis final : public Analysis {
     std::optional<analysis::BlockOutputs> others;
     if (beside) others.emplace(outputs_of(*beside, progress));
     const analysis::BlockOutputs& columns = others ? *others : rows;
-    if (rows.batches() != columns.batches())
+    if (rows.blocks().batches() != columns.blocks().batches())
       throw NotMeasurable(
           "do not call their blocks equally often: what they give cannot be paired; leave similarity out of --what");
-    ordered_json values{{"rows", rows.layers()},
-                        {"columns", columns.layers()},
-                        {"batches", rows.batches()},
+    ordered_json values{{"rows", rows.blocks().layers()},
+                        {"columns", columns.blocks().layers()},
+                        {"batches", rows.blocks().batches()},
                         {"examples", run.options().batch},
                         {"samples", run.samples().value_or(0)},
-                        {"cka", json_of(alignment(rows, columns))}};
+                        {"cka", json_of(alignment(rows.blocks(), columns.blocks()))},
+                        {"parts",
+                         {{"rows", rows.parts().layers()},
+                          {"columns", columns.parts().layers()},
+                          {"cka", json_of(alignment(rows.parts(), columns.parts()))}}}};
     if (!beside) values["checkpoints"] = change_over_checkpoints(run, rows);
     return {values.dump()};
   }
@@ -102,8 +124,9 @@ class SimilarityAnalysis final : public Analysis {
     report::Section section{
         std::string(title()),
         {},
-        "Centred kernel alignment (CKA) of what the transformer blocks give for the same samples: 1 "
-        "where one layer's is the other's, rotated and scaled."};
+        "Centred kernel alignment (CKA) of what the transformer blocks give for the same samples, and of what their "
+        "norms, "
+        "attention and feed-forward layers give: 1 where one layer's is the other's, rotated and scaled."};
     for (const NamedResult& result : results) {
       const ordered_json values = ordered_json::parse(result.values);
       const std::string title = result.beside.empty() ? result.run : result.run + " and " + result.beside;
@@ -111,6 +134,7 @@ class SimilarityAnalysis final : public Analysis {
                                                values.at("columns").get<std::vector<std::string>>(),
                                                values.at("rows").get<std::vector<std::string>>(),
                                                matrix_in(values.at("cka")), 0.0, 1.0, used_text(values)});
+      add_parts(section, title, result, values.at("parts"));
       if (!values.contains("checkpoints") || values.at("checkpoints").empty()) continue;
       report::LineChart change{"CKA with itself over checkpoints: " + result.run, "step", "CKA"};
       change.note = "Each layer at the checkpoints that the run keeps, with itself at the one that is analysed.";

@@ -215,7 +215,7 @@ std::vector<report::Block> detection_blocks(const DetectionEvaluation& evaluatio
 
   for (const auto& [kind, of_kind] : {std::pair{"boxes", &boxes}, {"masks", masks}}) {
     if (of_kind == nullptr || of_kind->curves.empty() || of_kind->curves.front().empty()) continue;
-    report::LineChart chart{std::string("Precision of ") + kind, "recall", "precision", {}, false, true, ""};
+    report::LineChart chart{std::string("Precision of ") + kind, "recall", "precision", {}, false, true};
     for (size_t c = 0; c < of_kind->curves.size(); ++c) {
       report::Series series{
           "overlap " + report::format_fixed(0.5 + 0.1 * static_cast<double>(c), 1), {}, of_kind->curves[c], {}};

@@ -47,7 +47,7 @@ std::vector<report::Section> language_evaluation_sections(const LanguageEvaluati
                    "blanks; perplexity and bits do not include its cost");
   }
   section.blocks.push_back(facts);
-  report::LineChart chart{"Loss by place in the segment", "place", "loss, nats", {}, false, false, ""};
+  report::LineChart chart{"Loss by place in the segment", "place", "loss, nats"};
   report::Series series{"loss", {}, evaluation.loss_by_position};
   for (size_t i = 0; i < evaluation.loss_by_position.size(); ++i) series.x.push_back(static_cast<double>(i + 1));
   chart.series.push_back(std::move(series));
@@ -67,7 +67,7 @@ std::vector<report::Section> language_learning_sections(const std::vector<train:
   if (curve.values.empty()) return {};
   report::Section section{"What a budget buys", {}, ""};
   const auto add = [&](const char* title, const char* x_label, const std::vector<double>& of, double scale) {
-    report::LineChart chart{title, x_label, "perplexity", {}, false, false, ""};
+    report::LineChart chart{title, x_label, "perplexity"};
     report::Series series{"perplexity", {}, curve.values};
     for (const double x : of) series.x.push_back(x * scale);
     chart.series.push_back(std::move(series));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cachet/tasks/runs/conditions.h"
+#include "cachet/tasks/runs/cost_curves.h"
 #include "cachet/tasks/runs/differences.h"
 #include "cachet/tasks/runs/group_curves.h"
 #include "cachet/tasks/runs/paired_seeds.h"
@@ -254,6 +255,8 @@ report::Page comparison_page(const std::vector<RunGroup>& groups, const std::str
   std::vector<report::Table> behind = difference_tables(groups);
   if (any_seeds(groups)) behind.push_back(seeds_table(groups));
   results.blocks.insert(results.blocks.begin() + 1, behind.begin(), behind.end());
+  if (const CostCurves curves = cost_curves(groups); !curves.curves.empty())
+    page.sections.insert(page.sections.begin() + 1, {"Cost", {cost_chart(curves), cost_table(curves)}, ""});
   if (!any_seeds(groups)) return page;
   size_t runs = 0;
   for (const RunGroup& group : groups) runs += group.runs.size();

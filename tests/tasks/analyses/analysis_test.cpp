@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cachet/analysis/cache_places.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/tasks/analyses/cache_interventions.h"
 #include "cachet/tasks/analyses/kept_results.h"
+#include "cachet/tasks/plug_in_series.h"
+#include "cachet/train/event_log.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tasks/measured_analyses.h"
 #include "tests/tasks/tiny_images.h"
@@ -118,7 +122,45 @@ TEST_F(AnalysesTest, NormsHaveNormalityFluctuationAndRunningStatistics) {
     EXPECT_EQ(layer["fluctuation"]["steps"].size(), 9u);
     EXPECT_EQ(layer["gradient_fluctuation"]["steps"].size(), 9u);
     EXPECT_GT(layer["fluctuation"]["overall"].get<double>(), 0);
+    ASSERT_EQ(layer["channels"].size(), 2u);
+    for (const json& channel : layer["channels"]) {
+      EXPECT_EQ(channel["window"], 4);
+      for (const char* key : {"statistic", "geometric", "arithmetic", "gradient", "gradient_arithmetic"})
+        ASSERT_EQ(channel[key].size(), 9u) << key;
+      for (size_t step = 0; step < 9; ++step)
+        EXPECT_LE(channel["geometric"][step].get<double>(), channel["arithmetic"][step].get<double>() * (1 + 1e-12));
+    }
   }
+}
+
+TEST_F(AnalysesTest, NormalityIsRecordedWhileTheModelTrains) {
+  const std::filesystem::path images = folder_.path() / "images";
+  config::Document document =
+      test::tiny_document(images, {"train.epochs=2", "train.normality_passes=8", "train.log_every=1 steps"});
+  const RecipePlan plan = read_recipe(document);
+  const auto task = plan.build();
+  train::RunFolder folder = train::RunFolder::create(folder_.path() / "run", {"tiny", test::tiny_recipe(images)},
+                                                     document, {"cachet", "train"});
+  train::Trainer(*task, plan.training, folder, nullptr).run();
+  const auto events = train::read_events(folder.metrics());
+  std::map<int64_t, std::vector<std::vector<double>>> by_step;
+  each_series(events, kNormalitySeries, [&](int64_t step, const std::string&, const std::vector<double>& values) {
+    by_step[step].push_back(values);
+  });
+  ASSERT_FALSE(by_step.empty());
+  EXPECT_EQ(by_step.begin()->first, 8) << "eight passes have gone by";
+  EXPECT_EQ(by_step.rbegin()->first, 24);
+  for (const auto& [step, layers] : by_step)
+    for (const std::vector<double>& values : layers) {
+      ASSERT_EQ(values.size(), 3u);
+      EXPECT_GE(values[0], 0);
+      EXPECT_LE(values[1], 1);
+      EXPECT_EQ(values[2], 8);
+    }
+  EXPECT_EQ(by_step.at(9).size(), 5u);
+  const auto sections = plug_in_sections(events);
+  ASSERT_EQ(sections.back().title, "Normality of the statistics");
+  EXPECT_EQ(sections.back().blocks.size(), 5u);  // means, two by layer, densities at the beginning and the end
 }
 
 TEST_F(AnalysesTest, NormalityIsAskedAtEachCheckpoint) {
@@ -145,6 +187,9 @@ TEST_F(AnalysesTest, LayersAreLikeThemselvesAndCheckpointsMove) {
   EXPECT_NEAR(values["cka"][0][0].get<double>(), 1, 1e-9);
   EXPECT_NEAR(values["cka"][1][1].get<double>(), 1, 1e-9);
   EXPECT_EQ(values["cka"][0][1], values["cka"][1][0]);
+  EXPECT_EQ(values["parts"]["rows"].size(), 8u);
+  EXPECT_EQ(values["parts"]["rows"][1], "blocks.0.attn");
+  for (size_t part = 0; part < 8; ++part) EXPECT_NEAR(values["parts"]["cka"][part][part].get<double>(), 1, 1e-9);
   ASSERT_GE(values["checkpoints"].size(), 2u);
   EXPECT_LT(values["checkpoints"][0]["step"].get<int64_t>(), values["checkpoints"].back()["step"].get<int64_t>());
   EXPECT_NEAR(values["checkpoints"].back()["cka"][0].get<double>(), 1, 1e-6);
@@ -217,7 +262,16 @@ TEST_F(AnalysesTest, MapsLieOverThePicturesThatTheModelSaw) {
   EXPECT_EQ(samples[0]["maps"].size(), 6u);  // two layers, three branches
   EXPECT_EQ(samples[0]["maps"][0]["grid"], (std::vector<int64_t>{2, 2}));
   EXPECT_EQ(samples[0]["maps"][0]["activations"].size(), 4u);
-  EXPECT_EQ(result.files.size(), 4u * 7);
+  EXPECT_EQ(result.files.size(), 4u * 11);
+  for (const json& sample : samples) {
+    ASSERT_EQ(sample["mean_maps"].size(), 4u);  // both middle layers, two branches
+    for (const json& map : sample["mean_maps"]) {
+      const auto values = map["values"].get<std::vector<double>>();
+      EXPECT_EQ(*std::ranges::min_element(values), 0);
+      EXPECT_EQ(*std::ranges::max_element(values), 1);
+    }
+  }
+  EXPECT_EQ(samples[0]["mean_maps"][1]["branch"], "ō_mem");
   EXPECT_EQ(result.files[0].bytes.substr(1, 3), "PNG");
   measured("maps", run);
 }

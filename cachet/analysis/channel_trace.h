@@ -1,0 +1,25 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace cachet::analysis {
+
+/// One channel's statistic over steps, with its means over the window that ends at each step; at the beginning the
+/// window has the steps that there are.
+struct ChannelTrace {
+  std::vector<double> statistic;
+  std::vector<double> arithmetic, geometric;  // geometric: NaN if the window has a value that is not above 0
+};
+
+/// statistics: (C) of each step. Throws std::invalid_argument unless window is 1 or more, and c10::Error for a channel
+/// that does not exist.
+ChannelTrace channel_trace(const std::vector<at::Tensor>& statistics, int64_t channel, int64_t window);
+
+/// The channels in the order of their fluctuation over the steps (standard deviation ÷ root mean square), least first.
+/// statistics: (C) of each step. Throws std::invalid_argument for no steps.
+std::vector<int64_t> channels_by_fluctuation(const std::vector<at::Tensor>& statistics);
+
+}  // namespace cachet::analysis
