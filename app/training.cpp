@@ -65,7 +65,8 @@ void print_paper(const config::Document& document) {
   const auto print = [&](const std::string& line) { print_line(std::exchange(what, ""), line); };
   for (const train::PaperRow& row : paper->rows) print(train::paper_row_text(row));
   if (const auto runs = train::several_runs_text(*paper)) print(*runs);
-  for (const std::string& difference : paper->differs) print("Differs: " + difference);
+  for (const std::string& difference : paper->differs)
+    print(difference.starts_with("Our choice") ? difference : "Differs: " + difference);
   if (const auto changed = train::changed_keys_text(*paper)) print(*changed);
 }
 
