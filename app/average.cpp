@@ -45,8 +45,9 @@ io::TensorMap renewed(const io::TensorMap& weights, const AverageArguments& argu
   io::load_state_dict(task->model(), weights, {.conversion = io::LoadPolicy::Conversion::kNone});
   train::place(task->model(), device);
   CountedProgress progress("renewing", arguments.progress);
-  train::renew_states(*task, saved.plan.training.train.precision, arguments.renewing,
-                      [&](int64_t passed) { progress.show(passed, arguments.renewing); });
+  const train::TrainOptions& training = saved.plan.training.train;
+  const auto show = [&](int64_t passed) { progress.show(passed, arguments.renewing); };
+  train::renew_states(*task, training.precision, arguments.renewing, show, training.shard.parts);
   progress.finish();
   io::TensorMap all;
   for (const auto& [name, tensor] : io::state_dict(task->model())) all.emplace(name, tensor.cpu());

@@ -18,6 +18,7 @@
 #include "cachet/train/device.h"
 #include "cachet/train/interruption.h"
 #include "cachet/train/joint_training.h"
+#include "cachet/train/part_counts.h"
 #include "cachet/train/resume_rules.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/seed_folder.h"
@@ -68,8 +69,9 @@ void require_common_ground(const Prepared& prepared, bool resumes, processes::Pr
   train::RecipeValues values = train::recipe_values(prepared.recipe.document);
   // A run may be resumed where its data lie elsewhere; which data they are is compared.
   if (resumes) std::erase_if(values, [](const auto& value) { return train::is_place_of_data(value.first); });
-  train::agree({train::config_hash(values), train::find_device(prepared.recipe.plan.training.train.device).type(),
-                prepared.task->data_digests()},
+  const train::TrainOptions& training = prepared.recipe.plan.training.train;
+  train::agree({train::config_hash(values), train::find_device(training.device).type(), prepared.task->data_digests(),
+                training.accumulate},
                processes);
 }
 
@@ -80,7 +82,7 @@ Prepared prepare(const TrainArguments& arguments, const TrainingJob& job, const 
   processes.share_out(prepared.recipe.plan.training);
   prepared.task = task_to_train(arguments, prepared.recipe.plan, gone_on_with);
   if (processes.all()) {
-    nn::use_replicas(prepared.task->model(), processes.all());
+    if (!prepared.recipe.plan.training.train.has_parts()) nn::use_replicas(prepared.task->model(), processes.all());
     require_common_ground(prepared, job.resumes, *processes.all());
   }
   return prepared;
@@ -106,6 +108,8 @@ int lead(const TrainArguments& arguments, const TrainingProcesses& processes, Li
   if (processes.all()) processes.all()->from_leader(job.resumes ? std::filesystem::absolute(job.run).string() : "");
   const Prepared prepared = prepare(arguments, job, processes);
   const ReadRecipe& recipe = prepared.recipe;
+  if (job.resumes)
+    train::require_parts_of_newest(train::RunFolder::open(job.run).checkpoints(), recipe.plan.training.train);
   train::RunFolder folder = make_run_folder(arguments, job, recipe);
   if (processes.all()) {
     processes.all()->from_leader(std::filesystem::absolute(folder.log()).string());
@@ -114,6 +118,7 @@ int lead(const TrainArguments& arguments, const TrainingProcesses& processes, Li
   report::Progress progress({.mode = progress_mode(arguments.progress)});
   progress.log((job.resumes ? "resuming " : "training in ") + folder.path().string() + where_data_lie(recipe.plan));
   if (const auto note = precision_note(recipe.plan)) progress.log(*note);
+  if (const auto note = other_parts_note(job, arguments, recipe.plan)) progress.log(*note);
   train::Trainer trainer(*prepared.task, recipe.plan.training, folder, &progress, processes.all());
   return say_outcome(trainer.run(), folder);
 }
@@ -134,7 +139,7 @@ int train_one(const TrainArguments& arguments) {
     const TrainingJob job = training_job(arguments, /*several=*/false);
     const auto resumed = job.resumes ? std::optional(job.run) : std::nullopt;
     const ReadRecipe recipe = read_recipe(job, arguments, arguments.seed, resumed);
-    return look_at_training(arguments, recipe.document, recipe.plan, /*runs=*/1);
+    return look_at_training(arguments, job, recipe.document, recipe.plan, /*runs=*/1);
   }
   require_samples_for_all(arguments);
   LibraryLog log;

@@ -17,6 +17,7 @@
 #include "cachet/report/program_name.h"
 #include "cachet/report/text_table.h"
 #include "cachet/tasks/runs/comparison.h"
+#include "cachet/train/part_counts.h"
 #include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/run_status.h"
@@ -146,6 +147,7 @@ class SeedSeries {
     const io::FolderLock lock = folder_.lock();
     const auto path = folder_.run(seed);
     const bool resumes = folder_.has_begun(seed);
+    if (resumes) train::require_parts_of_newest(train::RunFolder::open(path).checkpoints(), recipe.plan.training.train);
     train::RunFolder run = resumes ? train::RunFolder::resume(path, recipe.document, command_words())
                                    : train::RunFolder::create(path, folder_.written_recipe(), recipe.document,
                                                               command_words(), recipe.files);
@@ -227,7 +229,7 @@ SeedsOutcome train_seeds(const TrainArguments& arguments) {
   if (arguments.only_looks()) {
     const ReadRecipe first = read_recipe(job, arguments, seeds.front());
     const std::set<uint64_t> distinct(seeds.begin(), seeds.end());
-    return {look_at_training(arguments, first.document, first.plan, distinct.size()), {}};
+    return {look_at_training(arguments, job, first.document, first.plan, distinct.size()), {}};
   }
   std::optional<std::filesystem::path> begun;
   if (job.resumes) begun = train::SeedFolder::run_of(job.run, seeds.front());

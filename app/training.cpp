@@ -1,9 +1,12 @@
 #include "app/training.h"
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <iostream>
 #include <regex>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "app/command.h"
@@ -16,11 +19,13 @@
 #include "cachet/report/format.h"
 #include "cachet/report/program_name.h"
 #include "cachet/tasks/dry_run.h"
+#include "cachet/tasks/part_sizes.h"
 #include "cachet/tasks/step_memory.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
 #include "cachet/train/earlier_values.h"
 #include "cachet/train/paper_rows.h"
+#include "cachet/train/part_states.h"
 #include "cachet/train/resume_command.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
@@ -80,9 +85,21 @@ void print_tried(const tasks::DryRun& dry) {
   print_line("memory", report::format_bytes(dry.memory_bytes));
 }
 
+/// How steps are cut into parts with states of their own, and what these take.
+void print_parts(const tasks::RecipePlan& plan, const torch::nn::Module& model) {
+  const std::optional<std::string> text = tasks::part_sizes_text(plan);
+  if (!text) return;
+  const train::TrainOptions& training = plan.training.train;
+  const bool is_one = training.state == train::StateRule::first || training.shard.all_parts() == 1;
+  const int64_t states = is_one ? 1 : training.shard.all_parts();
+  const std::string bytes = report::format_bytes(states * train::state_bytes(model));
+  print_line("parts", *text + (is_one ? ", with one state of " + bytes : ", " + bytes + " together"));
+}
+
 void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs, const std::string& progress) {
   const auto task = plan.build();
   plan.initialize(*task);
+  print_parts(plan, task->model());
   const tasks::DryRun dry = tasks::dry_run(*task, plan.training);
   print_tried(dry);
   print_line("whole run", "about " + report::format_duration(dry.total_seconds()) + " (" +
@@ -107,6 +124,7 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why)
   print_line(
       "", "Made-up " + samples + " instead: " + std::to_string(batch) + " a batch, " + plan.model().input.text + ".");
   small.initialize(*task);
+  print_parts(plan, task->model());
   const tasks::DryRun dry = tasks::dry_run(*task, small.training);
   print_tried(dry);
   const train::TrainOptions& training = plan.training.train;
@@ -183,6 +201,19 @@ ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, 
   return recipe;
 }
 
+std::optional<std::string> other_parts_note(const TrainingJob& job, const TrainArguments& arguments,
+                                            const tasks::RecipePlan& run) {
+  constexpr std::array<std::string_view, 5> kKeys{
+      "train.state=", "train.accumulate=", "train.batch_size=", "data.max_tokens=", "data.max_samples="};
+  if (!run.training.train.has_parts()) return std::nullopt;
+  TrainArguments as_written = arguments;
+  std::erase_if(as_written.settings, [&](const std::string& setting) {
+    return std::ranges::any_of(kKeys, [&](std::string_view key) { return setting.starts_with(key); });
+  });
+  const std::optional<fs::path> resumed = job.resumes ? std::optional(job.run) : std::nullopt;
+  return tasks::other_parts_note(run, read_recipe(job, as_written, arguments.seed, resumed).plan);
+}
+
 namespace {
 
 /// The plan that reads the copies that the run has of files that its recipe names. Its values stay as they were
@@ -242,8 +273,8 @@ std::vector<std::string> command_words() {
   return words;
 }
 
-int look_at_training(const TrainArguments& arguments, const config::Document& document, const tasks::RecipePlan& plan,
-                     size_t runs) {
+int look_at_training(const TrainArguments& arguments, const TrainingJob& job, const config::Document& document,
+                     const tasks::RecipePlan& plan, size_t runs) {
   if (arguments.print) {
     std::cout << document.resolved_toml(/*with_origins=*/true);
     return kDone;
@@ -255,6 +286,7 @@ int look_at_training(const TrainArguments& arguments, const config::Document& do
   print_line("model", plan.model().name);
   print_paper(document);
   if (const auto note = precision_note(plan)) print_line("precision", *note);
+  if (const auto note = other_parts_note(job, arguments, plan)) print_line("note", *note);
   if (const auto why = plan.task->absent_data())
     dry_run_without_data(plan, *why);
   else

@@ -71,6 +71,11 @@ struct ReadRecipe {
 ReadRecipe read_recipe(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
                        const std::optional<std::filesystem::path>& resumed = std::nullopt);
 
+/// A line for the user if the parts of a step (train.state) are not those of the recipe without the settings that
+/// change them.
+std::optional<std::string> other_parts_note(const TrainingJob& job, const TrainArguments& arguments,
+                                            const tasks::RecipePlan& run);
+
 /// The same for training: the recipe is held to the files that it names (a subword model), or to their copies in the
 /// run that is gone on with. Throws io::Error where one cannot be read.
 ReadRecipe read_recipe_for_run(const TrainingJob& job, const TrainArguments& arguments, std::optional<uint64_t> seed,
@@ -84,8 +89,8 @@ std::optional<std::string> precision_note(const tasks::RecipePlan& plan);
 std::vector<std::string> command_words();
 
 /// --print and --dry-run. `runs` is how many seeds the recipe would be trained with.
-int look_at_training(const TrainArguments& arguments, const config::Document& document, const tasks::RecipePlan& plan,
-                     size_t runs);
+int look_at_training(const TrainArguments& arguments, const TrainingJob& job, const config::Document& document,
+                     const tasks::RecipePlan& plan, size_t runs);
 
 /// What --seeds means: "5" is that many seeds from `first` on, "0,1,7" is these. Throws UsageError.
 std::vector<uint64_t> parse_seeds(const std::string& text, uint64_t first);

@@ -87,7 +87,8 @@ TrainingProcesses::~TrainingProcesses() {
 
 void TrainingProcesses::share_out(train::Options& options) const {
   if (!all_) return;
-  options.train.shard = {all_->rank(), all_->size()};
+  options.train.shard.rank = all_->rank();
+  options.train.shard.world_size = all_->size();
   options.train.device = train::choice_of_process(options.train.device, place_.local_rank);
 }
 

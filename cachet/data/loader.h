@@ -51,7 +51,7 @@ class BatchLoader {
       throw std::invalid_argument("a loader needs 0 or more workers and a prefetch of 1 or more");
   }
 
-  int64_t batches() const { return order_->batches(); }  // of one epoch
+  int64_t batches() const { return order_->read_batches(); }  // of one epoch, in this process
   const BatchOrder& order() const { return *order_; }
 
   /// Which samples batch `number` of an epoch holds. Throws std::out_of_range unless 0 <= number < batches().

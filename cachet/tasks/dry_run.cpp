@@ -119,6 +119,7 @@ RecipePlan reduced(const RecipePlan& plan) {
   small.task = std::move(task);
   small.training.train.batch_size = std::min(plan.training.train.batch_size, kMostMadeUpSamples);
   small.training.train.accumulate = 1;
+  small.training.train.shard.parts = 1;
   return small;
 }
 

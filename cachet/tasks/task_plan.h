@@ -70,6 +70,15 @@ class TaskPlan {
   /// leaves them to the data.
   virtual std::vector<std::string> class_name_settings() const { return {}; }
 
+  /// How much training data a whole step takes, in the unit that batches are counted in.
+  struct StepSize {
+    int64_t count = 0;
+    std::string unit;  // "images"
+  };
+  virtual StepSize step_size(const train::TrainOptions& training) const {
+    return {training.batch_size * training.accumulate, profile().words.many};
+  }
+
   /// "key=value" that make an evaluation look at each sample as before, at `batch` of them at once. Work that takes
   /// longer than looking at them, such as translating, is left out.
   virtual std::vector<std::string> settings_for_batches_of(int64_t batch) const {

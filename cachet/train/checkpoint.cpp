@@ -33,11 +33,12 @@ struct TensorFile {
   bool may_lack;  // left out where it would be empty
 };
 
-constexpr std::array<TensorFile, 5> kTensorFiles{{{"model.safetensors", &Checkpoint::model, false},
+constexpr std::array<TensorFile, 6> kTensorFiles{{{"model.safetensors", &Checkpoint::model, false},
                                                   {"optimizer.safetensors", &Checkpoint::optimizer, false},
                                                   {"ema.safetensors", &Checkpoint::ema, true},
                                                   {"random.safetensors", &Checkpoint::random, false},
-                                                  {"stream.safetensors", &Checkpoint::stream, true}}};
+                                                  {"stream.safetensors", &Checkpoint::stream, true},
+                                                  {"part_states.safetensors", &Checkpoint::parts, true}}};
 
 fs::path hidden_beside(const fs::path& folder, std::string_view suffix) {
   return folder.parent_path() / std::string(".").append(folder.filename().string()).append(suffix);

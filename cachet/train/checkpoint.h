@@ -19,6 +19,7 @@ struct Checkpoint {
   io::TensorMap ema;        // averaged parameters, copied buffers; empty without averaging
   io::TensorMap random;     // states of the generators by role: "cpu", "device"
   io::TensorMap stream;     // what the task carries between batches; mostly empty
+  io::TensorMap parts;      // states of parts but part 0, which the model has; see PartStates
   TrainState state;
 
   std::string mark_refused;  // why its evaluation mark was not read; empty where it was, or where there is none

@@ -20,6 +20,7 @@ using Terms = std::map<std::string, std::string>;
 Terms terms_of(const CommonGround& own) {
   Terms terms{{"recipe", own.config_hash},
               {"kind of device", c10::DeviceTypeName(own.device, /*lower_case=*/true)},
+              {"train.accumulate", std::to_string(own.accumulate)},
               {"version of cachet", cachet_version()},
               {"LibTorch", torch_version()}};
   for (const auto& [split, digest] : own.data) terms[split + " data"] = digest.identity();
@@ -80,7 +81,7 @@ bool follow(Task& task, const Options& options, const std::string& config_hash,
             const std::shared_ptr<processes::Processes>& processes) {
   const Interruption interruption;
   LiveRun live(task, options, processes);
-  agree({config_hash, live.device().type(), task.data_digests()}, *processes);
+  agree({config_hash, live.device().type(), task.data_digests(), options.train.accumulate}, *processes);
   processes->connect();
   if (const std::string checkpoint = processes->from_leader(std::string()); !checkpoint.empty())
     live.restore(read_checkpoint(checkpoint));

@@ -26,6 +26,7 @@ struct CommonGround {
   std::string config_hash;                       // of the recipe
   c10::DeviceType device;                        // two kinds round differently
   std::map<std::string, data::DataDigest> data;  // by split
+  int64_t accumulate = 1;                        // which config_hash leaves out if parts have states of their own
 };
 
 /// Compares with the other processes; all of them call it. Throws std::runtime_error, in all of them, if one has

@@ -19,6 +19,7 @@
 #include "cachet/train/environment.h"
 #include "cachet/train/gradients.h"
 #include "cachet/train/micro_batches.h"
+#include "cachet/train/part_counts.h"
 #include "cachet/train/renewed_states.h"
 #include "cachet/train/runtime.h"
 
@@ -81,19 +82,8 @@ std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
   return sums;
 }
 
-std::string count_of_processes(int64_t processes) {
-  return processes == 1 ? "1 process" : std::to_string(processes) + " processes";
-}
-
-/// Processes of a run draw other numbers than each other: for dropout, each for its own samples.
-void seed_draws(uint64_t seed, int64_t rank) {
-  std::seed_seq mixed{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(rank)};
-  std::array<uint32_t, 2> words{};
-  mixed.generate(words.begin(), words.end());
-  at::manual_seed((static_cast<uint64_t>(words[1]) << 32) | words[0]);
-}
-
-// In a checkpoint the leader's part of a stream has its own names, that of process 1 "process.1/" before them.
+// In a checkpoint the leader's part of a stream has its own names, that of process 1 "process.1/" before them. If parts
+// have states of their own, part r has the names of process r.
 constexpr std::string_view kProcessPrefix = "process.";
 
 std::string stream_name(const std::string& name, int64_t rank) {
@@ -137,8 +127,12 @@ void add_states_of_others(Checkpoint& checkpoint, const std::vector<std::string>
       throw std::logic_error(
           "process " + std::to_string(rank) +
           " has other weights than process 0: something of the model is not summed over all of them");
-    for (auto& [name, tensor] : own)
-      (name.starts_with(kProcessPrefix) ? checkpoint.stream : checkpoint.random).insert_or_assign(name, tensor);
+    for (auto& [name, tensor] : own) {
+      io::TensorMap& map = name.starts_with(kProcessPrefix) ? checkpoint.stream
+                           : name.starts_with(kPartPrefix)  ? checkpoint.parts
+                                                            : checkpoint.random;
+      map.insert_or_assign(name, tensor);
+    }
   }
 }
 
@@ -161,13 +155,16 @@ LiveRun::LiveRun(Task& task, const Options& options, std::shared_ptr<processes::
       options_(options),
       processes_(std::move(processes)),
       device_(placed(task.model(), find_device(options.train.device))),
-      training_step_(task, options, processes_),
+      parts_(options.train.has_parts() ? std::make_unique<PartStates>(task.model(), options.train) : nullptr),
+      training_step_(task, options, processes_, parts_.get()),
       batches_per_epoch_(checked_batches(task)),
       steps_per_epoch_((batches_per_epoch_ + options.train.accumulate - 1) / options.train.accumulate),
       total_steps_(bounded_steps(options.train, steps_per_epoch_)),
       schedule_(options.schedule, options.optimizer.learning_rate, total_steps_, steps_per_epoch_),
       renews_average_(options.train.ema_decay > 0 && options.train.ema_renew_states > 0 && has_states(task.model())) {
-  // Other processes than the leader need the average for its states alone, which are sums over all of them.
+  // Other processes than the leader need the average for its states alone, which are sums over all of them unless parts
+  // have states of their own.
+  if (parts_ && rank() > 0) renews_average_ = false;
   const AverageOptions average = average_options(options.train);
   if (average.decay > 0 && (rank() == 0 || renews_average_)) average_.emplace(task.model(), average);
   task.model().train();
@@ -215,13 +212,29 @@ void LiveRun::move_cursor(int64_t micro_batches) {
 
 void LiveRun::open_stream(const io::TensorMap& stream_state) {
   stream_ = task_.training_stream(state.epoch, state.batch);
-  if (!stream_state.empty()) stream_->restore(stream_state);
+  for (int64_t i = 0; i < own_parts(); ++i)
+    if (const io::TensorMap own = part_of(stream_state, part_number(i)); !own.empty()) stream_->restore(i, own);
+}
+
+io::TensorMap LiveRun::own_generators() const {
+  return parts_ ? parts_->generators() : random_state(task_.model(), rank());
+}
+
+io::TensorMap LiveRun::own_stream() const {
+  io::TensorMap own;
+  if (!stream_) return own;
+  for (int64_t i = 0; i < own_parts(); ++i) {
+    const int64_t number = part_number(i);
+    for (auto& [name, tensor] : stream_->state(i)) own.emplace(number == 0 ? name : stream_name(name, number), tensor);
+  }
+  return own;
 }
 
 Checkpoint LiveRun::capture() const {
   Checkpoint checkpoint;
-  if (stream_) checkpoint.stream = stream_->state();
-  checkpoint.random = random_state(task_.model());
+  checkpoint.stream = own_stream();
+  checkpoint.random = own_generators();
+  if (parts_) checkpoint.parts = parts_->states();
   // First of all: the others wait for it, whatever is found to be wrong.
   if (processes_) add_states_of_others(checkpoint, processes_->to_leader(own_state()));
   checkpoint.model = io::state_dict(task_.model());
@@ -230,18 +243,21 @@ Checkpoint LiveRun::capture() const {
   require_finite({{"the weight or state", &checkpoint.model},
                   {"the optimizer's", &checkpoint.optimizer},
                   {"the averaged weight or state", &checkpoint.ema},
-                  {"the stream's", &checkpoint.stream}});
+                  {"the stream's", &checkpoint.stream},
+                  {"the state", &checkpoint.parts}});
   checkpoint.state = state;
   checkpoint.state.seed = options_.train.seed;
   checkpoint.state.threads = at::get_num_threads();
   checkpoint.state.world_size = world_size();
+  checkpoint.state.parts = parts_ ? parts_->all() : 0;
   checkpoint.state.cachet_version = cachet_version();
   checkpoint.state.torch_version = torch_version();
   return checkpoint;
 }
 
 std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
-  const TrainState& saved = checkpoint.state;
+  require_as_many_parts(checkpoint.state, options_.train);
+  const TrainState saved = recounted(checkpoint.state);
   if (saved.batch < 0 || saved.batch >= batches_per_epoch_ || saved.epoch < 0 || saved.step < 0) {
     throw std::runtime_error("the checkpoint stands at batch " + std::to_string(saved.batch) +
                              " of an epoch that has " + std::to_string(batches_per_epoch_) +
@@ -257,8 +273,9 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   stream_.reset();
   const bool as_many = saved.world_size == world_size();
   if (as_many) use_threads(std::max<int64_t>(1, saved.threads));  // others add in another order
-  if (state.batch > 0) open_stream(as_many ? part_of(checkpoint.stream, rank()) : io::TensorMap());
+  if (state.batch > 0) open_stream(as_many || parts_ ? checkpoint.stream : io::TensorMap());
   // Last: nothing before it may draw from it.
+  if (parts_) return restore_parts(checkpoint);
   std::vector<std::string> notes;
   if (!as_many) {
     notes.push_back("the checkpoint is one of " + count_of_processes(saved.world_size) + ", and now there " +
@@ -274,16 +291,45 @@ std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   return notes;
 }
 
+TrainState LiveRun::recounted(TrainState saved) const {
+  if (!parts_) return saved;
+  const int64_t then = saved.parts / saved.world_size;
+  if (saved.batch % then != 0) throw std::runtime_error("the checkpoint stands within a step");
+  saved.batch = saved.batch / then * parts_->own();
+  return saved;
+}
+
+std::vector<std::string> LiveRun::restore_parts(const Checkpoint& checkpoint) {
+  std::vector<std::string> notes;
+  const int64_t then = checkpoint.state.world_size;
+  if (then != world_size())
+    notes.push_back("the " + std::to_string(parts_->all()) + " parts of a step were those of " +
+                    count_of_processes(then) + " and are those of " + count_of_processes(world_size()) +
+                    " now: the run goes on as it would have, except for the order of sums");
+  if (!parts_->load(checkpoint.parts, checkpoint.random))
+    notes.push_back("the checkpoint was made on another kind of device than " + device_.str() +
+                    ": the run goes on, but not bit by bit as it would have");
+  return notes;
+}
+
 std::string LiveRun::own_state() const {
   io::TensorMap own;
   if (rank() > 0) {  // the leader has its own at hand
-    own = random_state(task_.model(), rank());
-    if (stream_)
-      for (auto& [name, tensor] : stream_->state()) own.emplace(stream_name(name, rank()), tensor);
+    own = own_generators();
+    own.merge(own_stream());
+    if (parts_) own.merge(parts_->states());
   }
-  own.emplace(kWeightsDigest, digest_tensor(io::state_dict(task_.model())));
+  own.emplace(kWeightsDigest, digest_tensor(common_tensors()));
   const std::vector<std::byte> bytes = io::serialize_safetensors(own);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+io::TensorMap LiveRun::common_tensors() const {
+  if (!parts_ || options_.train.state == StateRule::first) return io::state_dict(task_.model());
+  io::TensorMap parameters;
+  for (const io::NamedTensor& parameter : io::distinct_parameters(task_.model()))
+    parameters.emplace(parameter.name(), parameter.tensor.detach());
+  return parameters;
 }
 
 void LiveRun::give_own_state() const { processes_->to_leader(own_state()); }
@@ -294,9 +340,10 @@ bool LiveRun::renew_average(const std::function<void(int64_t, int64_t)>& passed)
   const EvaluationMode training_afterwards(task_.model());
   const int64_t count = options_.train.ema_renew_states;
   return average_->renew_states([&] {
-    pass_for_states(task_, options_.train.precision, count, [&](int64_t done) {
+    const auto tell = [&](int64_t done) {
       if (passed) passed(done, count);
-    });
+    };
+    pass_for_states(task_, options_.train.precision, count, tell, own_parts());
   });
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachet/train/checkpoint.h"
+#include "cachet/train/part_states.h"
 #include "cachet/train/schedule.h"
 #include "cachet/train/task.h"
 #include "cachet/train/training_step.h"
@@ -35,11 +36,13 @@ class LiveRun {
   /// processes the leader captures, and waits for give_own_state() of the others. Throws std::logic_error where their
   /// weights differ from its own.
   Checkpoint capture() const;
-  /// Gives the leader what of a checkpoint only this process has: its generators, its part of the stream.
+  /// Gives the leader what of a checkpoint only this process has: its generators, its part of the stream, the states of
+  /// its parts.
   void give_own_state() const;
-  /// The checkpoint may have been made on another device. Returns why the run does not go on bit by bit as it would
-  /// have, lines for its log. Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe
-  /// or other data.
+  /// The checkpoint may have been made on another device, or, if parts have states of their own, by another number of
+  /// processes with as many parts together. Returns why the run does not go on bit by bit as it would have, lines for
+  /// its log. Throws std::runtime_error or io::Error for a checkpoint of another model, another recipe, other data or
+  /// another number of parts.
   std::vector<std::string> restore(const Checkpoint& checkpoint);
 
   /// The task's metrics under evaluation mode, with the averaged weights where there are any. Draws of random numbers
@@ -52,6 +55,8 @@ class LiveRun {
   double learning_rate() const { return schedule_.learning_rate(state.step); }  // of the next step
   c10::Device device() const { return device_; }
   const TrainingStep& training_step() const { return training_step_; }
+  /// Null unless parts have states of their own.
+  const PartStates* parts() const { return parts_.get(); }
 
   /// Makes states of the averaged weights' own (statistics of norms, caches) by batches of training, for the evaluation
   /// of this step and its checkpoint, if the options ask for it. `passed` is told of each batch. All processes take
@@ -66,15 +71,27 @@ class LiveRun {
   /// A step whose NotFinite also names what of the model has outgrown float32.
   TrainingStep::Result named_step(int64_t micro_batches, int stop_signal);
   void open_stream(const io::TensorMap& stream_state);
+  /// The generators of this process, by the names that a checkpoint has.
+  io::TensorMap own_generators() const;
+  /// The same of what the stream carries.
+  io::TensorMap own_stream() const;
+  int64_t own_parts() const { return parts_ ? parts_->own() : 1; }
+  int64_t part_number(int64_t own) const { return parts_ ? parts_->number(own) : rank(); }
+  /// The state of a checkpoint as this process counts micro-batches.
+  TrainState recounted(TrainState saved) const;
+  std::vector<std::string> restore_parts(const Checkpoint& checkpoint);
   int64_t rank() const { return processes_ ? processes_->rank() : 0; }
   int64_t world_size() const { return processes_ ? processes_->size() : 1; }
   std::string own_state() const;
+  /// What all processes must have alike: the parameters, and the buffers unless each part has its own.
+  io::TensorMap common_tensors() const;
   void move_cursor(int64_t micro_batches);
 
   Task& task_;
   Options options_;
   std::shared_ptr<processes::Processes> processes_;
   c10::Device device_;
+  std::unique_ptr<PartStates> parts_;
   TrainingStep training_step_;
   int64_t batches_per_epoch_, steps_per_epoch_, total_steps_;
   Schedule schedule_;

@@ -13,7 +13,8 @@ int64_t checked_batches(const Task& task) {
   return batches;
 }
 
-int64_t over_micro_batches(Task& task, int64_t count, const std::function<void(TrainingStream&, int64_t)>& take) {
+int64_t over_micro_batches(Task& task, int64_t count, const std::function<void(TrainingStream&, int64_t)>& take,
+                           int64_t own_parts) {
   int64_t epoch = 0;
   std::unique_ptr<TrainingStream> stream = task.training_stream(epoch, 0);
   for (int64_t done = 0; done < count; ++done) {
@@ -22,6 +23,7 @@ int64_t over_micro_batches(Task& task, int64_t count, const std::function<void(T
       if (!stream->fetch()) return done;
     }
     take(*stream, done + 1);
+    for (int64_t other = 1; other < own_parts; ++other) stream->fetch();
   }
   return count;
 }

@@ -11,7 +11,10 @@ namespace cachet::train {
 int64_t checked_batches(const Task& task);
 
 /// Fetches `count` micro-batches of training, epoch after epoch from the first on, and calls `take` behind each with
-/// the stream and its number, from 1 on. Returns how many there were: fewer where an epoch turns out to have none.
-int64_t over_micro_batches(Task& task, int64_t count, const std::function<void(TrainingStream&, int64_t)>& take);
+/// the stream and its number, from 1 on. Returns how many there were: fewer where an epoch turns out to have none. If a
+/// step has several parts of this process, of which each micro-batch is one, it takes the first part of each step
+/// alone.
+int64_t over_micro_batches(Task& task, int64_t count, const std::function<void(TrainingStream&, int64_t)>& take,
+                           int64_t own_parts = 1);
 
 }  // namespace cachet::train

@@ -11,7 +11,11 @@ enum class PrecisionWord { float32, bfloat16, automatic };
 constexpr std::array<config::Choice<PrecisionWord>, 3> kPrecisions{
     {{"fp32", PrecisionWord::float32}, {"bf16", PrecisionWord::bfloat16}, {"auto", PrecisionWord::automatic}}};
 
+constexpr std::array<config::Choice<StateRule>, 3> kStateRules{
+    {{"shared", StateRule::shared}, {"separate", StateRule::separate}, {"first", StateRule::first}}};
+
 constexpr config::Range<int64_t> kAtLeastOne{.least = 1, .most = int64_t{1} << 40};
+constexpr int64_t kMostParts = 65536;
 constexpr config::Range<double> kNoLessThanZero{.least = 0};
 
 // A run keeps what "auto" meant where it began, so that it goes on with that elsewhere.
@@ -21,6 +25,18 @@ Precision decided_precision(const config::View& view, PrecisionWord word, const 
   const Precision chosen = precision_of_machine(device);
   view.decide("precision", chosen == Precision::bfloat16 ? "bf16" : "fp32");
   return chosen;
+}
+
+// A micro-batch of a process is a part then, and the order of the data is that of whole steps.
+void read_state_rule(const config::View& view, TrainOptions& options) {
+  options.state = view.choice("state", options.state, kStateRules);
+  if (!options.has_parts()) return;
+  if (options.accumulate > kMostParts || options.batch_size > kAtLeastOne.most / options.accumulate) {
+    view.problem("accumulate", "is too large: with train.state = \"separate\" or \"first\" a step has at most " +
+                                   std::to_string(kMostParts) + " micro-batches of 2^40 samples together");
+    return;
+  }
+  options.shard.parts = options.accumulate;
 }
 
 void read_average(const config::View& view, TrainOptions& options) {
@@ -57,11 +73,17 @@ void read_bounds(const config::View& view, TrainOptions& options) {
 
 }  // namespace
 
+std::string shared_batch_text(const TrainOptions& options) {
+  const std::string size = "train.batch_size " + std::to_string(options.batch_size);
+  return options.shard.parts == 1 ? size : size + " x train.accumulate " + std::to_string(options.shard.parts);
+}
+
 TrainOptions read_train_options(const config::View& view) {
   TrainOptions options;
   options.epochs = view.integer("epochs", options.epochs, kAtLeastOne);
   options.batch_size = view.integer("batch_size", options.batch_size, kAtLeastOne);
   options.accumulate = view.integer("accumulate", options.accumulate, kAtLeastOne);
+  read_state_rule(view, options);
   options.seed = static_cast<uint64_t>(view.integer("seed", static_cast<int64_t>(options.seed), {.least = 0}));
   const PrecisionWord precision = view.choice("precision", PrecisionWord::float32, kPrecisions);
   options.device = read_device(view, "device");

@@ -17,6 +17,15 @@ enum class Precision {
   bfloat16,  // float32 weights under autocast
 };
 
+/// Who owns what forward passes of training leave in the model's buffers: statistics, windows and counters of norms,
+/// caches, Performer's projection. A part is one process's share of one micro-batch; a step has N = processes ·
+/// train.accumulate parts, and part r has the samples r, r + N, … of the step's whole batch.
+enum class StateRule {
+  shared,    // one state: processes join their sums, and micro-batches update it one after the other
+  separate,  // each part has its own state
+  first,     // each part begins a step with the state that part 0 left, and only part 0's is kept
+};
+
 /// The most threads that a run may have. With 2,048 LibTorch crashes in a training step.
 inline constexpr int64_t kMostThreads = 1024;
 
@@ -25,6 +34,7 @@ struct TrainOptions {
   int64_t epochs = 10;
   int64_t batch_size = 128;  // samples in a micro-batch, of all processes together
   int64_t accumulate = 1;    // micro-batches in a step
+  StateRule state = StateRule::shared;
   uint64_t seed = 0;
   Precision precision = Precision::float32;
   DeviceChoice device;  // key `device`: where the model lives
@@ -50,8 +60,17 @@ struct TrainOptions {
   std::optional<Span> limit;        // stop here, with the schedule laid out for it
   std::optional<int64_t> patience;  // evaluations without a better objective
 
-  data::Shard shard;  // no key of a recipe: which part of each batch this process has of those that train together
+  // No key of a recipe: what this process has of each batch, of those that train together. Where parts have states of
+  // their own, the batches of the data are those of whole steps, of which a process has `accumulate` parts.
+  data::Shard shard;
+
+  bool has_parts() const { return state != StateRule::shared; }
+  /// Samples in a batch that is shared out: a micro-batch, or a whole step where parts have states of their own.
+  int64_t shared_batch() const { return batch_size * shard.parts; }
 };
+
+/// The keys and values behind shared_batch(): "train.batch_size 64", or "train.batch_size 64 x train.accumulate 2".
+std::string shared_batch_text(const TrainOptions& options);
 
 TrainOptions read_train_options(const config::View& view);
 

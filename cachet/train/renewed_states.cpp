@@ -55,8 +55,8 @@ bool has_states(const torch::nn::Module& model) {
   });
 }
 
-void pass_for_states(Task& task, Precision precision, int64_t micro_batches,
-                     const std::function<void(int64_t)>& passed) {
+void pass_for_states(Task& task, Precision precision, int64_t micro_batches, const std::function<void(int64_t)>& passed,
+                     int64_t own_parts) {
   checked_batches(task);
   torch::nn::Module& model = task.model();
   {
@@ -64,10 +64,11 @@ void pass_for_states(Task& task, Precision precision, int64_t micro_batches,
     const PrecisionScope in_precision(precision, device_of(model).type());
     const Renewal renewal(model);
     model.train();
-    over_micro_batches(task, micro_batches, [&](TrainingStream& stream, int64_t done) {
+    const auto pass = [&](TrainingStream& stream, int64_t done) {
       stream.forward();
       if (passed) passed(done);
-    });
+    };
+    over_micro_batches(task, micro_batches, pass, own_parts);
     model.eval();
   }
   const std::vector<io::NamedTensor> states = io::distinct_buffers(model);
@@ -76,10 +77,11 @@ void pass_for_states(Task& task, Precision precision, int64_t micro_batches,
   if (const auto index = first_non_finite(tensors)) throw NotFinite(states[*index].name() + " is not finite");
 }
 
-void renew_states(Task& task, Precision precision, int64_t micro_batches, const std::function<void(int64_t)>& passed) {
+void renew_states(Task& task, Precision precision, int64_t micro_batches, const std::function<void(int64_t)>& passed,
+                  int64_t own_parts) {
   const std::vector<io::NamedTensor> states = io::distinct_buffers(task.model());
   const std::vector<at::Tensor> before = copies(states);
-  pass_for_states(task, precision, micro_batches, passed);
+  pass_for_states(task, precision, micro_batches, passed, own_parts);
   for (size_t i = 0; i < states.size(); ++i)
     if (!states[i].tensor.equal(before[i])) return;
   if (!has_states(task.model()))

@@ -20,6 +20,12 @@ bool may_change_on_resume(const std::string& key);
 /// Whether a value says where the data lie and not which they are: data.root.
 bool is_place_of_data(const std::string& key);
 
+/// What these values say about a whole step, if parts have states of their own (train.state): train.batch_size, or
+/// data.max_tokens and data.max_samples where batches have a number of tokens, are those of a step, and how many
+/// micro-batches a step has is left out. Such a run may be resumed in another spread over processes and micro-batches.
+/// All other values, and values of other runs, stay.
+RecipeValues values_of_step(RecipeValues values);
+
 /// How the recipe of a resumed run differs from the one it was made with, a line each: "train.epochs: 10 -> 20". What
 /// it says of a paper's row does not count.
 struct RecipeChanges {
@@ -32,8 +38,8 @@ RecipeChanges recipe_changes(const RecipeValues& before, const config::Document&
 /// them. An option that is newer than the run is none of them, so the hash stays that of its checkpoints.
 RecipeValues resumed_values(RecipeValues before, const RecipeValues& now);
 
-/// SHA-256 over all values that may not change, and over the place of the data: checkpoints of version 0.1.0 have it
-/// in their hash.
+/// SHA-256 over all values_of_step() that may not change, and over the place of the data: checkpoints of version 0.1.0
+/// have it in their hash.
 std::string config_hash(const RecipeValues& values);
 
 }  // namespace cachet::train

@@ -1,6 +1,7 @@
 #include "cachet/train/run_report.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "cachet/io/atomic_file.h"
@@ -11,6 +12,7 @@
 #include "cachet/train/environment.h"
 #include "cachet/train/event_curves.h"
 #include "cachet/train/paper_rows.h"
+#include "cachet/train/part_counts.h"
 #include "cachet/train/step_meter.h"
 
 namespace cachet::train {
@@ -109,6 +111,24 @@ void add_facts(const RunDescription& run, const Status& status, const std::vecto
                         "step " + std::to_string(status.step) + " of " + std::to_string(status.total_steps)});
 }
 
+/// Into how many parts with states of their own a step is cut, if it is.
+void add_part_facts(const RunFolder& folder, report::RunPage& page) {
+  const RecipeValues& values = folder.values();
+  const auto value = [&](const char* key) {
+    const auto found = values.find(key);
+    return found == values.end() ? std::string() : found->second;
+  };
+  const std::string state = value("train.state");
+  if (state.empty() || state == "\"shared\"") return;
+  const std::string accumulate = value("train.accumulate");
+  const int64_t processes = std::max<int64_t>(1, folder.processes()),
+                parts = processes * std::strtoll(accumulate.c_str(), nullptr, 10);
+  page.facts.push_back({"Parts of a step", std::to_string(parts),
+                        (state == "\"first\"" ? "with the state of part 0" : "each with a state of its own") +
+                            std::string("; ") + count_of_processes(processes) +
+                            ", each with train.accumulate = " + accumulate});
+}
+
 /// When it began, how long it took, on what.
 void add_machine_facts(const RunFolder& folder, const Environment& machine, const std::vector<Event>& events,
                        report::RunPage& page) {
@@ -166,6 +186,7 @@ void write_run_report(const RunFolder& folder, const RunDescription& run, const 
   page.status = status_of(status);
   page.status_detail = status.message;
   add_facts(run, status, events, page);
+  add_part_facts(folder, page);
   Environment machine = environment();
   machine.processes = folder.processes();
   add_machine_facts(folder, machine, events, page);

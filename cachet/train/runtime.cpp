@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <latch>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -96,6 +98,13 @@ void prepare_process(const TrainOptions& options) {
   // cuBLAS reads it when it is first used; without it LibTorch refuses its products in this mode.
   if (options.deterministic) setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   at::manual_seed(options.seed);
+}
+
+void seed_draws(uint64_t seed, int64_t number) {
+  std::seed_seq mixed{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(number)};
+  std::array<uint32_t, 2> words{};
+  mixed.generate(words.begin(), words.end());
+  at::manual_seed((static_cast<uint64_t>(words[1]) << 32) | words[0]);
 }
 
 void use_threads(int64_t threads) {

@@ -17,6 +17,10 @@ namespace cachet::train {
 /// its weights are drawn from that seed.
 void prepare_process(const TrainOptions& options);
 
+/// Seeds torch's generators with numbers of their own for process (or part) `number` of a run, from 1 on: process 0
+/// goes on from the seed of prepare_process().
+void seed_draws(uint64_t seed, int64_t number);
+
 /// Sets LibTorch's threads to as many. Throws std::runtime_error if the system starts fewer: OpenMP would end the
 /// process.
 void use_threads(int64_t threads);

@@ -59,16 +59,22 @@ class TrainingStream {
   /// Waits for the next micro-batch; false after the last. The trainer counts this time as waiting for data.
   virtual bool fetch() = 0;
 
+  /// Whether the fetched micro-batch has samples. If parts have states of their own (train.state), the model is not
+  /// trained on a part without samples: the trainer then asks for forward() in evaluation mode and without gradients,
+  /// and takes the weight and the names of the metrics from the result.
+  virtual bool has_samples() const { return true; }
+
   /// Runs the model over the fetched micro-batch. Autocast and training mode are set by the trainer.
   virtual StepResult forward() = 0;
 
   /// What is carried from batch to batch and is no weight, such as a language model's memory. Saved in checkpoints and
-  /// given back, before the first fetch, to the stream that goes on from there.
-  virtual io::TensorMap state() const { return {}; }
+  /// given back, before the first fetch, to the stream that goes on from there. If parts have states of their own, each
+  /// part `part` of this process has one, from 0 on; else there is part 0 alone.
+  virtual io::TensorMap state(int64_t /*part*/) const { return {}; }
   /// Makes it as large as it is after `micro_batches` of an epoch, with made-up values, before the first fetch: whoever
   /// measures a step in the middle of an epoch does not have to train up to there.
   virtual void fill_state(int64_t /*micro_batches*/) {}
-  virtual void restore(const io::TensorMap& /*state*/) {}
+  virtual void restore(int64_t /*part*/, const io::TensorMap& /*state*/) {}
 };
 
 /// How a run came to its end.

@@ -41,6 +41,8 @@ TrainState parse_train_state(const io::JsonFields& json) {
   state.seed = json.unsigned_integer("seed");
   state.config_hash = json.text("config_hash");
   state.world_size = json.integer("world_size", 1, io::JsonFields::kMostCount);
+  if (json.has("parts")) state.parts = json.count("parts");
+  if (state.parts % state.world_size != 0) json.fail("'parts' is not a multiple of 'world_size'");
   state.threads = json.integer("threads", 0, kMostThreads);
   state.cachet_version = json.text("cachet_version");
   state.torch_version = json.text("torch_version");
@@ -75,6 +77,7 @@ std::string to_json(const TrainState& state) {
             {"seed", state.seed},
             {"config_hash", state.config_hash},
             {"world_size", state.world_size},
+            {"parts", state.parts},
             {"threads", state.threads},
             {"cachet_version", state.cachet_version},
             {"torch_version", state.torch_version}};

@@ -35,6 +35,7 @@ struct TrainState {
   uint64_t seed = 0;        // of the sampler, whose order is a function of it and the epoch
   std::string config_hash;  // of what may not change on resume
   int64_t world_size = 1;
+  int64_t parts = 0;  // of a step that have states of their own, in all processes; 0: all share one state
   int64_t threads = 0;
   std::string cachet_version, torch_version;
 

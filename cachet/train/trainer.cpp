@@ -115,7 +115,7 @@ class Trainer::Loop {
     for (const std::string& reason : store_.refused()) log_.say("passed over a damaged checkpoint: " + reason);
     if (found) tell_not_removed(found->not_removed);
     leader_.name_stragglers([this](const std::string& line) { log_.say(line); });
-    leader_.begin({folder_.config_hash(), live_.device().type(), digests},
+    leader_.begin({folder_.config_hash(), live_.device().type(), digests, options_.train.accumulate},
                   found ? std::optional(found->folder) : std::nullopt);
     if (leader_.processes() > 1)
       log_.say(std::to_string(leader_.processes()) + " processes train together, each with its part of every batch");

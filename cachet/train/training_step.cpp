@@ -1,5 +1,6 @@
 #include "cachet/train/training_step.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -27,11 +28,14 @@ void require_finite_number(double value, const std::string& what, size_t micro_b
 
 }  // namespace
 
-TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes)
-    : precision_(options.train.precision),
+TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes,
+                           PartStates* parts)
+    : model_(task.model()),
+      precision_(options.train.precision),
       clip_norm_(options.train.clip_norm),
       device_(device_of(task.model()).type()),
-      processes_(std::move(processes)) {
+      processes_(std::move(processes)),
+      parts_(parts) {
   ParameterGroups groups = parameter_groups(task.model(), task.without_decay());
   if (options.optimizer.backbone_rate != 1) groups.slow_backbone(options.optimizer.backbone_rate, task.heads());
   group_summary_ = groups.summary();
@@ -49,13 +53,16 @@ TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_bat
   double unit = 0, weight = 0;
   begin(stream, micro_batches, result);
   for (int64_t i = 0; i < micro_batches; ++i) {
+    if (parts_ != nullptr) parts_->begin(i);
     done.push_back(accumulate(stream, unit, result));
+    if (parts_ != nullptr) parts_->end(i);
     weight += done.back().weight;
   }
+  if (parts_ != nullptr) parts_->end_step(processes_.get());
   if (processes_) {
     read_and_add_up(done, unit, result);
   } else {
-    if (weight != unit) scale_gradients(parameters_, unit / weight);
+    take_means(unit, weight);
     read(done, result);
   }
   if (clip_norm_ > 0) clip_gradients(parameters_, result.gradient_norm, clip_norm_);
@@ -70,22 +77,38 @@ void TrainingStep::begin(TrainingStream& stream, int64_t micro_batches, Result& 
   stream.count_step([&](std::vector<double>& numbers) { sum_over_all(numbers); });
 }
 
+StepResult TrainingStep::forward(TrainingStream& stream) const {
+  const PrecisionScope precision(precision_, device_);
+  if (parts_ == nullptr || stream.has_samples()) return stream.forward();
+  const at::NoGradGuard no_grad;
+  model_.eval();
+  StepResult step = stream.forward();
+  model_.train();
+  return step;
+}
+
+double TrainingStep::unit_of(double weight) const {
+  if (parts_ == nullptr) return sum_of_all(weight);
+  const double of_part_0 = sum_of_all(parts_->number(0) == 0 ? weight : 0);
+  return of_part_0 > 0 ? of_part_0 : 1;
+}
+
+void TrainingStep::take_means(double unit, double weight) const {
+  if (weight != unit && weight > 0) scale_gradients(parameters_, unit / weight);
+}
+
 TrainingStep::MicroBatch TrainingStep::accumulate(TrainingStream& stream, double& unit, Result& result) {
   const double start = clock_seconds();
   if (!stream.fetch()) throw std::runtime_error(kDataEnded);
   result.waited_seconds += clock_seconds() - start;
 
-  StepResult step;
-  {
-    const PrecisionScope precision(precision_, device_);
-    step = stream.forward();
-  }
+  StepResult step = forward(stream);
   if (!(step.weight >= 0) || std::isinf(step.weight)) {
     throw std::logic_error("the task gave a micro-batch the weight " + std::to_string(step.weight));
   }
-  if (unit == 0) unit = sum_of_all(step.weight);
-  // A process whose part is empty goes backward, too: others wait there for its part of what is summed over a batch.
-  if (step.weight > 0 || processes_) {
+  if (unit == 0) unit = unit_of(step.weight);
+  // A process whose part is empty goes backward, too, if others wait there for its part of what is summed over a batch.
+  if (step.weight > 0 || (processes_ && parts_ == nullptr)) {
     const double divisor = unit > 0 ? unit : 1;
     at::Tensor objective = step.loss / divisor;
     if (step.penalty.defined()) objective = objective + step.penalty * (step.weight / divisor);
@@ -155,8 +178,10 @@ void TrainingStep::read_and_add_up(const std::vector<MicroBatch>& micro_batches,
     for (const NamedParameter& parameter : parameters_) parameter.tensor.mutable_grad().reset();
     return;
   }
-  scale_gradients(parameters_, unit / weight);
+  // Where parts have states of their own, one process would have summed up before it divides.
+  if (parts_ == nullptr) take_means(unit, weight);
   add_gradients(parameters_, *processes_);
+  if (parts_ != nullptr) take_means(unit, weight);
   take_norm(read_numbers({gradient_norms(parameters_)}), result);
 }
 

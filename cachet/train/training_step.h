@@ -9,6 +9,7 @@
 #include "cachet/train/gradients.h"
 #include "cachet/train/optimizer.h"
 #include "cachet/train/options.h"
+#include "cachet/train/part_states.h"
 #include "cachet/train/task.h"
 
 namespace cachet::train {
@@ -20,7 +21,10 @@ using ops::NotFinite;
 class TrainingStep {
  public:
   /// `processes`: those that have a part of each micro-batch, of whom this is one; null where this one has the whole.
-  TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes = nullptr);
+  /// `parts`: if the parts of a step have states of their own, of which each micro-batch of this process is one; they
+  /// must outlive the step. Null: all share the model's.
+  TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes = nullptr,
+               PartStates* parts = nullptr);
 
   struct Result {
     std::vector<MetricSum> sums;  // the loss and the penalty, where there is one, by weight; then the task's metrics
@@ -52,8 +56,15 @@ class TrainingStep {
     std::vector<StepMetric> metrics;
   };
   /// `unit` is the weight in whose mean gradients are under way: that of the first micro-batch that has one, in all
-  /// processes. What norms keep of gradients is of that size, whoever has which part.
+  /// processes, or that of part 0 where parts have states of their own. What norms keep of gradients is of that size,
+  /// whoever has which part.
   MicroBatch accumulate(TrainingStream& stream, double& unit, Result& result);
+  /// The model's answer to the fetched micro-batch.
+  StepResult forward(TrainingStream& stream) const;
+  /// `weight` is that of this process's first micro-batch.
+  double unit_of(double weight) const;
+  /// Makes gradients, which are sums over `unit`, means over `weight`.
+  void take_means(double unit, double weight) const;
   /// The stream fetches the micro-batches of the whole step and counts in them.
   void begin(TrainingStream& stream, int64_t micro_batches, Result& result) const;
   /// Sums over all processes.
@@ -69,6 +80,7 @@ class TrainingStep {
                  Result& result) const;
   void take_norm(std::span<const double> norms, Result& result) const;
 
+  torch::nn::Module& model_;
   Precision precision_;
   double clip_norm_;
   c10::DeviceType device_;
@@ -76,6 +88,7 @@ class TrainingStep {
   std::vector<NamedParameter> parameters_;
   std::unique_ptr<Optimizer> optimizer_;
   std::shared_ptr<processes::Processes> processes_;
+  PartStates* parts_;
 };
 
 /// Adds sums to those of the same names.

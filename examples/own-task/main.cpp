@@ -65,7 +65,7 @@ class DiscTask : public tasks::Task {
       : Task(std::move(profile)), training_(training), model_(this->profile().model.build()) {}
 
   torch::nn::Module& model() override { return *model_; }
-  int64_t batches_per_epoch() const override { return kBatchesAnEpoch; }
+  int64_t batches_per_epoch() const override { return whole_batches() * training_.shard.parts; }
   int64_t evaluation_size() const override { return kEvaluated; }
 
   std::unique_ptr<train::TrainingStream> training_stream(int64_t epoch, int64_t first_batch) override {
@@ -82,15 +82,17 @@ class DiscTask : public tasks::Task {
  private:
   struct Stream : train::TrainingStream {
     Stream(DiscTask& task, int64_t epoch, int64_t first)
-        : task(task), next(epoch * kBatchesAnEpoch + first), end((epoch + 1) * kBatchesAnEpoch) {}
+        : task(task), next(epoch * task.batches_per_epoch() + first), end((epoch + 1) * task.batches_per_epoch()) {}
     bool fetch() override {
       if (next == end) return false;
-      const Discs all =
-          draw_discs(task.training_.batch_size, (task.training_.seed + 1) * 1'000'003 + static_cast<uint64_t>(next++));
+      const data::Shard& shard = task.training_.shard;
+      const int64_t whole = next / shard.parts;  // the batch that is shared out
+      const data::Shard own = shard.alone(next % shard.parts);
+      const Discs all = draw_discs(task.training_.shared_batch(),
+                                   (task.training_.seed + 1) * 1'000'003 + static_cast<uint64_t>(whole));
       // If several processes train together, each has every world_size-th sample of a batch, from its rank on.
-      const auto part = [shard = task.training_.shard](const at::Tensor& rows) {
-        return rows.slice(0, shard.rank, std::nullopt, shard.world_size);
-      };
+      const auto part = [own](const at::Tensor& rows) { return rows.slice(0, own.rank, std::nullopt, own.world_size); };
+      ++next;
       discs = {part(all.images), part(all.radii)};
       return true;
     }
@@ -105,6 +107,8 @@ class DiscTask : public tasks::Task {
     Discs discs;
   };
 
+  /// If the parts of a step have states of their own (train.state), a batch is that of a whole step.
+  int64_t whole_batches() const { return kBatchesAnEpoch / training_.shard.parts; }
   DiscNet& net() { return dynamic_cast<DiscNet&>(*model_); }
 
   train::TrainOptions training_;

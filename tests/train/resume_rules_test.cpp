@@ -40,6 +40,54 @@ TEST(ResumeRules, WhatIsSaidOfAPaperIsNoChange) {
   EXPECT_EQ(config_hash({{"paper.row", "[\"Table 1\"]"}, {"train.seed", "1"}}), config_hash({{"train.seed", "1"}}));
 }
 
+config::Document spread_document(const std::string& state, int64_t accumulate, int64_t batch_size) {
+  auto document =
+      config::Document::from_text("[train]\nstate = \"" + state + "\"\naccumulate = " + std::to_string(accumulate) +
+                                      "\nbatch_size = " + std::to_string(batch_size) + "\n",
+                                  "recipe");
+  const config::View train = document.root().table("train");
+  train.text("state", "shared");
+  train.integer("accumulate", 1, {1, 100});
+  train.integer("batch_size", 1, {1, 1000});
+  return document;
+}
+
+TEST(ResumeRules, PartsMayBeSpreadOtherwiseIfTheStepIsTheSame) {
+  const RecipeValues before = recipe_values(spread_document("separate", 4, 16));
+  const auto changes = [&](const char* state, int64_t accumulate, int64_t batch_size) {
+    return recipe_changes(before, spread_document(state, accumulate, batch_size));
+  };
+  EXPECT_TRUE(changes("separate", 2, 32).refused.empty());
+  EXPECT_EQ(changes("separate", 2, 32).allowed,
+            (std::vector<std::string>{"train.accumulate: 4 -> 2", "train.batch_size: 16 -> 32"}));
+  EXPECT_EQ(changes("separate", 2, 16).refused, std::vector<std::string>{"train.accumulate: 4 -> 2"});
+  EXPECT_EQ(changes("separate", 4, 32).refused, std::vector<std::string>{"train.batch_size: 16 -> 32"});
+  EXPECT_EQ(changes("first", 4, 16).refused, std::vector<std::string>{"train.state: \"separate\" -> \"first\""});
+  EXPECT_EQ(changes("shared", 2, 32).refused.size(), 3U);
+  const RecipeValues shared = recipe_values(spread_document("shared", 4, 16));
+  EXPECT_EQ(recipe_changes(shared, spread_document("shared", 2, 32)).refused.size(), 2U);
+
+  const RecipeValues now = recipe_values(spread_document("separate", 2, 32));
+  EXPECT_EQ(config_hash(before), config_hash(now));
+  EXPECT_EQ(resumed_values(before, now), now);
+  EXPECT_NE(config_hash(before), config_hash(recipe_values(spread_document("separate", 2, 16))));
+  EXPECT_NE(config_hash(shared), config_hash(recipe_values(spread_document("shared", 2, 32))));
+}
+
+TEST(ResumeRules, OfATokenBudgetTheStepHasANumberOfTokens) {
+  const RecipeValues before{{"train.state", "\"first\""},
+                            {"train.accumulate", "4"},
+                            {"train.batch_size", "128"},
+                            {"data.max_tokens", "4096"},
+                            {"data.max_samples", "0"}};
+  RecipeValues now = before;
+  now["train.accumulate"] = "1";
+  EXPECT_NE(config_hash(before), config_hash(now));
+  now["data.max_tokens"] = "16384";
+  EXPECT_EQ(config_hash(before), config_hash(now));
+  EXPECT_EQ(values_of_step(now).at("train.batch_size"), "128");
+}
+
 TEST(ResumeRules, OfALongValueThePlaceOfTheChangeIsShown) {
   std::string before = "[";
   for (int i = 0; i < 1000; ++i) before += "\"class " + std::to_string(i) + "\", ";

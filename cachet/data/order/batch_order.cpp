@@ -17,13 +17,15 @@ EpochOrder::EpochOrder(int64_t epoch, int64_t batches, Shard shard, WholeBatch w
     : epoch_(epoch), batches_(batches), shard_(shard), whole_batch_(std::move(whole_batch)) {}
 
 BatchPlace EpochOrder::place(int64_t number) const {
-  if (number < 0 || number >= batches_)
-    throw std::out_of_range("batch " + std::to_string(number) + " of an epoch of " + std::to_string(batches_));
-  std::vector<PlacedSample> whole = whole_batch_(number);
-  if (shard_.world_size == 1) return {std::move(whole), epoch_, number};
-  BatchPlace part{{}, epoch_, number};
-  const auto stride = static_cast<size_t>(shard_.world_size);
-  for (auto i = static_cast<size_t>(shard_.rank); i < whole.size(); i += stride) part.samples.push_back(whole[i]);
+  if (number < 0 || number >= batches())
+    throw std::out_of_range("batch " + std::to_string(number) + " of an epoch of " + std::to_string(batches()));
+  const int64_t of_epoch = number / shard_.parts;
+  std::vector<PlacedSample> whole = whole_batch_(of_epoch);
+  const Shard own = shard_.alone(number % shard_.parts);
+  if (own.world_size == 1) return {std::move(whole), epoch_, of_epoch};
+  BatchPlace part{{}, epoch_, of_epoch};
+  const auto stride = static_cast<size_t>(own.world_size);
+  for (auto i = static_cast<size_t>(own.rank); i < whole.size(); i += stride) part.samples.push_back(whole[i]);
   return part;
 }
 
@@ -32,14 +34,16 @@ BatchOrder::BatchOrder(int64_t samples, uint64_t seed, Shard shard) : samples_(s
   if (shard.rank < 0 || shard.rank >= shard.world_size)
     throw std::invalid_argument("there is no process " + std::to_string(shard.rank) + " of " +
                                 std::to_string(shard.world_size));
+  if (shard.parts < 1) throw std::invalid_argument("a process has 1 or more parts of a batch");
 }
 
 void BatchOrder::check_batch_size(int64_t batch_size) const {
   if (batch_size < 1)
     throw std::invalid_argument("the batch size is " + std::to_string(batch_size) + "; it must be 1 or more");
-  if (batch_size < shard_.world_size)
+  if (batch_size < shard_.all_parts())
     throw std::invalid_argument("the batch size is " + std::to_string(batch_size) + ", fewer samples than the " +
-                                std::to_string(shard_.world_size) + " processes that share a batch");
+                                std::to_string(shard_.all_parts()) +
+                                (shard_.parts == 1 ? " processes that share a batch" : " parts that share a batch"));
 }
 
 EpochOrder BatchOrder::epoch(int64_t epoch) const { return {epoch, batches(), shard_, whole_batches(epoch)}; }

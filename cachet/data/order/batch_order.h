@@ -6,11 +6,20 @@
 
 namespace cachet::data {
 
-/// One of the processes that share each batch of a run: number `rank` of `world_size`.
+/// One of the processes that share each batch of a run: number `rank` of `world_size`. If a process has several `parts`
+/// of each batch, it reads them one after the other: they are the batches of shards of world_size · parts processes.
 struct Shard {
   int64_t rank = 0, world_size = 1;
+  int64_t parts = 1;
 
-  /// How many of a batch's places 0, 1, … are its own: every world_size-th, from its rank on.
+  /// How many parts a batch has, in all processes.
+  int64_t all_parts() const { return world_size * parts; }
+  /// The number of this process's part `own`, from 0 on, among all parts.
+  int64_t number_of(int64_t own) const { return rank + own * world_size; }
+  /// The process that would have this process's part `own` if each process had one part.
+  Shard alone(int64_t own) const { return {number_of(own), all_parts()}; }
+
+  /// How many of a batch's places 0, 1, … are its own if it has one part: every world_size-th, from its rank on.
   int64_t part_of(int64_t places) const { return (places - rank + world_size - 1) / world_size; }
 };
 
@@ -25,7 +34,7 @@ struct PlacedSample {
 struct BatchPlace {
   std::vector<PlacedSample> samples;  // empty where the batch has fewer samples than there are shards
   int64_t epoch = 0;
-  int64_t number = 0;  // within the epoch
+  int64_t number = 0;  // of the whole batch within the epoch, which its parts share
 
   std::vector<int64_t> indices() const;
 };
@@ -38,12 +47,13 @@ class EpochOrder {
 
   EpochOrder(int64_t epoch, int64_t batches, Shard shard, WholeBatch whole_batch);
 
-  int64_t batches() const { return batches_; }
-  /// Any batch, without work for those before it. Throws std::out_of_range unless 0 <= number < batches().
+  /// What the shard reads in the epoch: as many for each whole batch as it has parts.
+  int64_t batches() const { return batches_ * shard_.parts; }
+  /// Any of them, without work for those before it. Throws std::out_of_range unless 0 <= number < batches().
   BatchPlace place(int64_t number) const;
 
  private:
-  int64_t epoch_, batches_;
+  int64_t epoch_, batches_;  // whole batches
   Shard shard_;
   WholeBatch whole_batch_;
 };
@@ -58,8 +68,10 @@ class BatchOrder {
  public:
   virtual ~BatchOrder() = default;
 
-  /// How many batches every epoch has.
+  /// How many whole batches every epoch has.
   virtual int64_t batches() const = 0;
+  /// How many batches this shard reads in every epoch: as many for each whole batch as it has parts.
+  int64_t read_batches() const { return batches() * shard_.parts; }
   /// The order of one epoch. Making it costs as much as shuffling does.
   EpochOrder epoch(int64_t epoch) const;
 

@@ -175,7 +175,8 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
     replay.after_step();
     progress(step, options_.steps);
   };
-  if (train::over_micro_batches(*training_, options_.steps, take) < options_.steps)
+  const int64_t own_parts = saved_.plan.training.train.shard.parts;
+  if (train::over_micro_batches(*training_, options_.steps, take, own_parts) < options_.steps)
     throw std::runtime_error(name_ + ": an epoch of its training data has no batch");
   model.eval();
 }

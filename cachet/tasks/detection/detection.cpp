@@ -98,7 +98,7 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
   // Given images need of the data what a run keeps of its classes, and parsing all of COCO takes seconds.
   const bool alone = splits == Splits::given && (plan.absent_data() || !options_.category_ids.empty());
   if (made_up) {
-    made_up_scenes_ = std::make_unique<MadeUpScenes>(options_, 2 * training.batch_size);
+    made_up_scenes_ = std::make_unique<MadeUpScenes>(options_, 2 * training.shared_batch());
     training_ = made_up_scenes_->set();
     validation_ = training_->subset({0});
   } else if (!alone) {
@@ -144,7 +144,7 @@ Detection::Detection(const DetectionPlan& plan, const train::TrainOptions& train
         training_, data::DetectionTransform(options_.transform, options_.normalization),
         std::make_shared<data::GroupedBatches>(
             data::orientations(*training_),
-            data::GroupedBatchOptions{training.batch_size, /*shuffle=*/true, /*drop_last=*/true, training.seed},
+            data::GroupedBatchOptions{training.shared_batch(), /*shuffle=*/true, /*drop_last=*/true, training.seed},
             training.shard),
         options_.on_bad_image, bad_images_, options_.loader);
   }
@@ -199,9 +199,9 @@ std::unique_ptr<train::TrainingStream> Detection::training_stream(int64_t epoch,
   return detection_stream(*model_, training_loader_->stream(epoch, first_batch),
                           {.multiple = options_.transform.multiple,
                            .seed = training_options_.seed,
-                           .first_batch = epoch * training_loader_->batches(),
+                           .first_batch = epoch * training_loader_->batches() / training_options_.shard.parts,
                            .divisor = options_.divisor,
-                           .joint = training_options_.shard.world_size > 1});
+                           .joint = training_options_.shard.world_size > 1 && !training_options_.has_parts()});
 }
 
 int64_t Detection::window() const { return kWindowBatches * training_options_.batch_size; }

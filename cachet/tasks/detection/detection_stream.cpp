@@ -107,6 +107,8 @@ class DetectionStream : public train::TrainingStream {
     return true;
   }
 
+  bool has_samples() const override { return now_.images() > 0; }
+
   train::StepResult forward() override {
     if (now_.images() == 0) return without_images();
     if (!now_.anchors) find_targets(now_);
@@ -154,10 +156,10 @@ class DetectionStream : public train::TrainingStream {
     const at::Tensor& images = now_.loaded.images;
     train::StepResult result;
     result.loss = at::zeros({}, images.options()).requires_grad_(true) * 0;
-    if (!options_.joint) return result;
+    result.penalty = nn::total_penalty(model_);
     for (const std::string& name : model_.loss_names())
       result.metrics.push_back({name, at::zeros({}, images.options()), /*count=*/0});
-    if (now_.empty_everywhere) return result;
+    if (!options_.joint || now_.empty_everywhere) return result;
     const models::ImageShape shape = model_.image_shape();
     const at::Tensor none = images.new_zeros({0, shape.channels, shape.height, shape.width});
     for (const at::Tensor& map : model_.backbone().features(none)) result.loss = result.loss + map.sum();

@@ -21,7 +21,7 @@ struct DetectionStreamOptions {
   uint64_t seed = 0;
   int64_t first_batch = 0;  // number of the epoch's first batch in the run
   LossDivisor divisor = LossDivisor::step;
-  bool joint = false;  // whether other processes have parts of each batch
+  bool joint = false;  // whether the model sums over the batch with other processes, which have parts of it
 };
 
 /// Losses of a detector over an epoch's batches. Which anchors and proposals take part is a function of seed, number of

@@ -109,6 +109,8 @@ class ImageStream : public train::TrainingStream {
     return batch_.has_value();
   }
 
+  bool has_samples() const override { return batch_->labels.numel() > 0; }
+
   train::StepResult forward() override {
     const int64_t classes = model_.classes();
     const data::MixedBatch mixed =
@@ -143,8 +145,8 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
     if (alone && split == data::Split::test)
       return data::without_images(dataset, options.model.classes, shape.value_or(input_shape(options.model)));
     if (splits == Splits::made_up)
-      return std::shared_ptr<const data::LabelledImages>(std::make_shared<data::LabelledImages>(
-          made_up_images(options.model, training.batch_size * (split == data::Split::train ? 2 : 1))));
+      return std::shared_ptr<const data::LabelledImages>(std::make_shared<data::LabelledImages>(made_up_images(
+          options.model, split == data::Split::train ? training.shared_batch() * 2 : training.batch_size)));
     auto images = data::open_dataset(dataset, split, std::filesystem::current_path(), said_now_and_then());
     if (images->passed_over()) {
       if (auto line = images->passed_over()->note()) note({*std::move(line)});
@@ -176,11 +178,11 @@ ImageClassification::ImageClassification(const ImageClassificationPlan& plan, co
         training_, augmented,
         std::make_shared<data::EqualBatches>(
             training_->size(),
-            data::EqualBatchOptions{training.batch_size, true, true, training.seed, options.repeated_augmentation},
+            data::EqualBatchOptions{training.shared_batch(), true, true, training.seed, options.repeated_augmentation},
             training.shard),
         options.loader);
     if (training_loader_->batches() == 0)
-      throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
+      throw std::invalid_argument(train::shared_batch_text(training) + " is more than the " +
                                   std::to_string(training_->size()) +
                                   " training images that data.fraction and data.limit leave");
   }

@@ -43,28 +43,26 @@ class MadeUpTokens final : public data::TokenSequence {
 
 class LanguageTrainingStream final : public train::TrainingStream {
  public:
+  /// `lanes`: of each part of this process.
   LanguageTrainingStream(models::LanguageModel& model, data::BatchStream<data::SegmentBatch> segments,
-                         const LanguageModellingOptions& options, int64_t lanes)
-      : model_(model),
-        segments_(std::move(segments)),
-        at_once_(options.segments_per_step),
-        stream_(model.make_stream(lanes, options.model.segments)) {}
+                         const LanguageModellingOptions& options, const std::vector<int64_t>& lanes)
+      : model_(model), segments_(std::move(segments)), at_once_(options.segments_per_step) {
+    for (const int64_t of_part : lanes) parts_.push_back({model.make_stream(of_part, options.model.segments), {}});
+  }
 
   bool fetch() override {
-    step_.clear();
-    while (static_cast<int64_t>(step_.size()) < at_once_) {
-      auto segment = segments_.next();
-      if (!segment) break;
-      train::move_to(train::device_of(model_), {&segment->ids, &segment->targets});
-      step_.push_back(std::move(*segment));
-    }
-    return !step_.empty();
+    ++now_;
+    if (now_ == std::ssize(parts_)) now_ = 0;
+    if (now_ == 0) read_segments();
+    return !parts_[static_cast<size_t>(now_)].segments.empty();
   }
 
   train::StepResult forward() override {
     train::StepResult result;
-    for (const data::SegmentBatch& segment : step_) {
-      const at::Tensor loss = model_.negative_log_likelihood(segment.ids, segment.targets, stream_).sum();
+    Part& part = parts_[static_cast<size_t>(now_)];
+    models::TextStream& stream = part.stream;
+    for (const data::SegmentBatch& segment : part.segments) {
+      const at::Tensor loss = model_.negative_log_likelihood(segment.ids, segment.targets, stream).sum();
       result.loss = result.loss.defined() ? result.loss + loss : loss;
       result.tokens += segment.ids.numel();
       result.samples += segment.ids.size(0);
@@ -72,35 +70,61 @@ class LanguageTrainingStream final : public train::TrainingStream {
     result.weight = static_cast<double>(result.tokens);
     result.penalty = nn::total_penalty(model_);
     // Here truncated back-propagation stops: the next step's gradient does not reach into this one.
-    stream_.state->detach();
+    stream.state->detach();
     return result;
   }
 
-  io::TensorMap state() const override {
+  io::TensorMap state(int64_t part) const override {
     io::TensorMap tensors;
-    for (const auto& [name, tensor] : stream_.state->named_tensors()) tensors.emplace(name, tensor);
+    for (const auto& [name, tensor] : stream_of(part).state->named_tensors()) tensors.emplace(name, tensor);
     return tensors;
   }
   void fill_state(int64_t micro_batches) override {
-    const int64_t read = micro_batches * at_once_ * model_.language_shape().target_length;
-    stream_.state->fill(std::min(read, stream_.segments.memory_length));
+    const int64_t segments = micro_batches / std::ssize(parts_) * at_once_;
+    for (Part& part : parts_)
+      part.stream.state->fill(
+          std::min(segments * model_.language_shape().target_length, part.stream.segments.memory_length));
   }
-  void restore(const io::TensorMap& state) override {
+  void restore(int64_t part, const io::TensorMap& state) override {
     std::map<std::string, at::Tensor> tensors;
     const at::Device device = train::device_of(model_);
     for (const auto& [name, tensor] : state) tensors.emplace(name, tensor.to(device));
-    stream_.state->load(tensors);
+    stream_of(part).state->load(tensors);
   }
 
  private:
+  /// A group of lanes with its own past.
+  struct Part {
+    models::TextStream stream;
+    std::vector<data::SegmentBatch> segments;  // of the step
+  };
+
+  const models::TextStream& stream_of(int64_t part) const { return parts_.at(static_cast<size_t>(part)).stream; }
+
+  /// The next segments of all parts, which come in turns.
+  void read_segments() {
+    for (Part& part : parts_) part.segments.clear();
+    for (int64_t i = 0; i < at_once_; ++i)
+      for (Part& part : parts_) {
+        auto segment = segments_.next();
+        if (!segment) return;
+        train::move_to(train::device_of(model_), {&segment->ids, &segment->targets});
+        part.segments.push_back(std::move(*segment));
+      }
+  }
+
   models::LanguageModel& model_;
   data::BatchStream<data::SegmentBatch> segments_;
   int64_t at_once_;
-  models::TextStream stream_;
-  std::vector<data::SegmentBatch> step_;
+  std::vector<Part> parts_;
+  int64_t now_ = -1;  // the part whose micro-batch was fetched
 };
 
-int64_t steps_of(int64_t segments, int64_t at_once) { return (segments + at_once - 1) / at_once; }
+/// Micro-batches that read `batches` segments of all lanes, `at_once` in each, if `parts` of a process take turns.
+int64_t micro_batches_of(int64_t batches, int64_t at_once, int64_t parts) {
+  const int64_t segments = batches / parts;
+  return (segments + at_once - 1) / at_once * parts;
+}
 
 }  // namespace
 
@@ -120,7 +144,7 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   if (options_.corpus.vocabulary > options_.model.text.vocabulary)
     throw std::invalid_argument("the corpus has " + std::to_string(options_.corpus.vocabulary) + " tokens, the model " +
                                 std::to_string(options_.model.text.vocabulary) + "; leave model.vocabulary out");
-  const data::LaneOptions lanes{training.batch_size, options_.model.text.target_length};
+  const data::LaneOptions lanes{training.shared_batch(), options_.model.text.target_length};
   if (splits == Splits::made_up) {
     const auto made_up = [&](int64_t tokens) {
       const data::TokenFileFacts facts{.tokens = tokens, .text = {tokens, tokens}};
@@ -153,9 +177,8 @@ LanguageModelling::LanguageModelling(const LanguageModellingPlan& plan, const tr
   if (training_) {
     training_loader_.emplace(training_->tokens, lanes, options_.loader, training.shard);
     if (training_loader_->batches() == 0)
-      throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) +
-                                  " is more lanes than a text of " + std::to_string(training_->tokens->size()) +
-                                  " tokens has");
+      throw std::invalid_argument(train::shared_batch_text(training) + " is more lanes than a text of " +
+                                  std::to_string(training_->tokens->size()) + " tokens has");
   }
   model_ = options_.model.build();
 }
@@ -200,13 +223,15 @@ std::string LanguageModelling::digest_of_comparisons() const {
 }
 
 int64_t LanguageModelling::batches_per_epoch() const {
-  return steps_of(training_loader_->batches(), options_.segments_per_step);
+  return micro_batches_of(training_loader_->batches(), options_.segments_per_step, training_options_.shard.parts);
 }
 
 std::unique_ptr<train::TrainingStream> LanguageModelling::training_stream(int64_t epoch, int64_t first_batch) {
+  std::vector<int64_t> lanes;
+  for (int64_t i = 0; i < training_options_.shard.parts; ++i)
+    lanes.push_back(training_options_.shard.alone(i).part_of(training_options_.shared_batch()));
   return std::make_unique<LanguageTrainingStream>(
-      *model_, training_loader_->stream(epoch, first_batch * options_.segments_per_step), options_,
-      training_options_.shard.part_of(training_options_.batch_size));
+      *model_, training_loader_->stream(epoch, first_batch * options_.segments_per_step), options_, lanes);
 }
 
 int64_t LanguageModelling::evaluation_size() const {

@@ -64,6 +64,8 @@ class SequenceTrainingStream : public train::TrainingStream {
     return batch_.has_value();
   }
 
+  bool has_samples() const override { return batch_->labels.numel() > 0; }
+
   train::StepResult forward() override {
     const int64_t classes = model_.classes();
     const at::Tensor targets = at::one_hot(batch_->labels, classes).to(at::kFloat) * (1 - label_smoothing_) +
@@ -102,8 +104,8 @@ struct PreparedSequence : PreparedSample {
 std::shared_ptr<const data::SequenceDataset> SequenceClassification::open(data::SequenceSplit split,
                                                                           const data::SequenceDatasetOptions& options) {
   if (splits_ == Splits::made_up)
-    return made_up_sequences(options_.model,
-                             training_options_.batch_size * (split == data::SequenceSplit::train ? 2 : 1));
+    return made_up_sequences(options_.model, split == data::SequenceSplit::train ? training_options_.shared_batch() * 2
+                                                                                 : training_options_.batch_size);
   if (splits_ == Splits::given) {
     return std::make_shared<data::SequenceDataset>(
         std::make_shared<data::TokenStore>(0), std::vector<data::SequenceSample>(),
@@ -138,10 +140,11 @@ SequenceClassification::SequenceClassification(const SequenceClassificationPlan&
   by_length_loader_.emplace(loader(held_out_, once, options.loader.bucket_batches));
   if (splits == Splits::both || splits == Splits::made_up) {
     training_ = open(data::SequenceSplit::train, options.dataset);
-    training_loader_.emplace(loader(training_, data::EqualBatchOptions{training.batch_size, true, true, training.seed},
+    training_loader_.emplace(loader(training_,
+                                    data::EqualBatchOptions{training.shared_batch(), true, true, training.seed},
                                     options.loader.bucket_batches, training.shard));
     if (training_loader_->batches() == 0)
-      throw std::invalid_argument("train.batch_size " + std::to_string(training.batch_size) + " is more than the " +
+      throw std::invalid_argument(train::shared_batch_text(training) + " is more than the " +
                                   std::to_string(training_->size()) + " training sequences that " +
                                   (options.dataset.kind->validation_fraction ? "data.validation_fraction, " : "") +
                                   "data.fraction and data.limit leave");

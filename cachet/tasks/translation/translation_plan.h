@@ -50,6 +50,9 @@ class TranslationPlan : public TaskPlan, public TakesRewrittenModel {
 
   std::unique_ptr<TaskPlan> copy() const override { return std::make_unique<TranslationPlan>(*this); }
   TaskProfile profile() const override;
+  StepSize step_size(const train::TrainOptions& training) const override {
+    return {options_.loader.budget.max_tokens * training.accumulate, "tokens"};
+  }
   std::vector<DataPlace> data() const override;
   std::optional<std::string> absent_data() const override;
   DataLook look_at_data(const data::LookProgress& progress) const override;

@@ -63,6 +63,8 @@ class TranslationTrainingStream final : public train::TrainingStream {
     return true;
   }
 
+  bool has_samples() const override { return pairs_.targets.size(0) > 0; }
+
   train::StepResult forward() override {
     const models::TranslationLosses losses = model_.losses(pairs_, smoothing_);
     train::StepResult result;
@@ -112,6 +114,8 @@ TranslationTask::TranslationTask(const TranslationPlan& plan, const train::Train
   if (training_) {
     data::ParallelLoaderOptions loader = options_.loader;
     loader.budget.seed = training.seed;
+    loader.budget.max_tokens *= training.shard.parts;
+    loader.budget.max_samples *= training.shard.parts;
     training_loader_.emplace(training_, data::training_order(*training_, loader, training.shard), loader.loader,
                              loader.padding);
   }
@@ -141,7 +145,7 @@ void TranslationTask::make_up_data() {
   const auto tokens = [&](int64_t vocabulary, int64_t longest) {
     return at::randint(vocabulary, {pairs, std::min(longest, kMadeUpLength)}, at::kLong);
   };
-  for (int64_t i = 0; i < kMadeUpBatches; ++i) {
+  for (int64_t i = 0; i < kMadeUpBatches * training_options_.shard.parts; ++i) {
     data::ParallelBatch batch;
     batch.source.ids = tokens(text.source_vocabulary, text.source_length);
     batch.input.ids = tokens(text.target_vocabulary, text.target_length);

@@ -62,6 +62,19 @@ TEST(EqualBatches, DropTheLastBatchOnlyWhenItIsNotFull) {
   EXPECT_EQ(EqualBatches(0, {}).epoch(0).batches(), 0);
 }
 
+TEST(EqualBatches, PartsAreNumberedAcrossProcesses) {
+  const auto parts = [](int64_t rank) {
+    const EqualBatchOptions options{.batch_size = 8, .shuffle = false, .drop_last = false};
+    const EpochOrder epoch = EqualBatches(10, options, {.rank = rank, .world_size = 2, .parts = 2}).epoch(0);
+    std::vector<std::vector<int64_t>> all;
+    for (int64_t number = 0; number < epoch.batches(); ++number) all.push_back(epoch.place(number).indices());
+    return all;
+  };
+  EXPECT_EQ(parts(0), (std::vector<std::vector<int64_t>>{{0, 4}, {2, 6}, {8}, {}}));
+  EXPECT_EQ(parts(1), (std::vector<std::vector<int64_t>>{{1, 5}, {3, 7}, {9}, {}}));
+  EXPECT_THROW(EqualBatches(10, {.batch_size = 3}, {.rank = 0, .world_size = 2, .parts = 2}), std::invalid_argument);
+}
+
 TEST(EqualBatches, TheLastOneIsSharedAsFarAsItReaches) {
   const auto part = [](int64_t rank) {
     const EqualBatchOptions options{.batch_size = 4, .shuffle = false, .drop_last = false};

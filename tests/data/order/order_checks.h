@@ -98,6 +98,21 @@ void expect_keeps_the_contract(const Make& make) {
       }
     }
   }
+  // A process that has several parts of each batch reads them one after the other, each as a process of its own would.
+  const data::Shard three{.rank = 0, .world_size = 1, .parts = 3};
+  const data::EpochOrder read = make(three)->epoch(5);
+  EXPECT_EQ(make(three)->read_batches(), 3 * whole->batches());
+  ASSERT_EQ(read.batches(), 3 * whole->batches());
+  for (int64_t part = 0; part < 3; ++part) {
+    const data::EpochOrder alone = make(three.alone(part))->epoch(5);
+    for (int64_t number = 0; number < whole->batches(); ++number) {
+      const data::BatchPlace place = read.place(3 * number + part);
+      EXPECT_EQ(place.samples, alone.place(number).samples);
+      EXPECT_EQ(place.number, number);
+    }
+  }
+  EXPECT_THROW(read.place(3 * whole->batches()), std::out_of_range);
+  EXPECT_THROW(make(data::Shard{0, 1, 0}), std::invalid_argument);
   EXPECT_THROW(make(data::Shard{-1, 2}), std::invalid_argument);
   EXPECT_THROW(make(data::Shard{2, 2}), std::invalid_argument);
   EXPECT_THROW(make(data::Shard{0, 0}), std::invalid_argument);
