@@ -61,7 +61,9 @@ void require_suffix(const fs::path& path, const std::vector<std::string_view>& s
 }  // namespace
 
 CLI::Option* add_output(CLI::App& app, OutputArgument& output, const std::string& help, const char* what) {
-  CLI::Option* overwrite = app.add_flag("--overwrite", output.overwrite, "Replace what lies there, whatever wrote it");
+  CLI::Option* overwrite =
+      app.add_flag("--overwrite", output.overwrite,
+                   "Replace what lies there, unless it is a run, an input, or a folder of something else");
   CLI::Option* path = app.add_option("-o,--output", output.path, help)->type_name(what);
   overwrite->needs(path);
   return path;

@@ -43,11 +43,12 @@ Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const
   return equality;
 }
 
-std::string to_text(const Equality& equality) {
+std::string to_text(const Equality& equality, const DecisionWords& words) {
   char difference[32];
   std::snprintf(difference, sizeof difference, "%.2g", equality.difference);
-  return "largest difference of a log-probability " + std::string(difference) + "; the best class is the same for " +
-         std::to_string(equality.samples - equality.other) + " of " + std::to_string(equality.samples) + " samples";
+  return "largest difference of a log-probability " + std::string(difference) + "; " + words.decision +
+         " is the same for " + std::to_string(equality.samples - equality.other) + " of " +
+         std::to_string(equality.samples) + " " + words.many;
 }
 
 }  // namespace cachet::deploy

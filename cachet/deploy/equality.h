@@ -38,7 +38,13 @@ struct Equality {
 /// unless their shapes are the same, and ops::NotFinite for scores that are not finite.
 Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const Tolerance& tolerance);
 
+/// What a row of scores decides, and how many rows are called.
+struct DecisionWords {
+  const char* decision = "the best class";
+  const char* many = "samples";
+};
+
 /// "largest difference of a log-probability 3.1e-07; the best class is the same for 256 of 256 samples".
-std::string to_text(const Equality& equality);
+std::string to_text(const Equality& equality, const DecisionWords& words = {});
 
 }  // namespace cachet::deploy

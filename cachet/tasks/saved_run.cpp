@@ -123,9 +123,12 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
   SavedRun saved;
   if (runtime::is_export(path)) {
     saved.exported = runtime::read_export(path);
-    if (std::ranges::any_of(settings, changes_model))
-      throw std::invalid_argument(path.string() +
-                                  " is an export, and its model cannot be changed; leave model.* out of --set");
+    for (const std::string& setting : settings)
+      if (const auto key = fixed_key(setting))
+        throw std::invalid_argument(path.string() +
+                                    " is an export: its model, the names of its classes and how it prepares images "
+                                    "cannot be changed; leave " +
+                                    *key + " out of --set");
   }
   const bool is_folder = saved.exported || is_model_folder(path);
   if (is_folder) {

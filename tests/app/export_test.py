@@ -217,6 +217,7 @@ class Export(RunTest):
                     self.assertIn("leave model.* out of --set", said.stderr)
                     self.assertEqual(predict(*limit).returncode, 1)
                     self.assertIn("leave model.* out", predict("--set", "model={max_length=200}").stderr)
+                    self.assertIn("leave data.class_names out", predict("--set", 'data.class_names=["a", "b"]').stderr)
         self.cachet("export", "texts", "-o", "free", "--engine", "torch", "--set", "model.dropout=0.5")
 
     def test_it_is_written_as_a_whole_or_not_at_all(self):

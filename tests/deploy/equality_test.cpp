@@ -30,6 +30,8 @@ TEST(Equality, TellsRoundingsFromOtherAnswers) {
   equality.other = 1;
   EXPECT_EQ(to_text(equality),
             "largest difference of a log-probability 0.00015; the best class is the same for 1 of 2 samples");
+  EXPECT_EQ(to_text(equality, {"yes or no", "scores"}),
+            "largest difference of a log-probability 0.00015; yes or no is the same for 1 of 2 scores");
   now[0][1] = 5;
   equality = equality_of(scores, now, {});
   EXPECT_EQ(equality.clear_other, 1);

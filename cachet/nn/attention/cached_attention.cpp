@@ -118,7 +118,8 @@ torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::
 
 void CachedAttention::absorb(const Affine&) {
   TORCH_CHECK(false,
-              "cached_attention: cannot absorb an affine map: the cache reads the same tokens; freeze_cache() first");
+              "cached_attention: cannot absorb an affine map: the cache reads the same tokens, too, as long as it is "
+              "not frozen");
 }
 
 CachedAttention::FrozenParts CachedAttention::frozen_parts() const {

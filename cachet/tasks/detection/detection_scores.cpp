@@ -40,9 +40,12 @@ ComparedScores Detection::compared_scores() {
     scores.push_back(models::evenly(model_->box_scores(image), kMostBoxes).to(at::kCPU, at::kFloat));
   }
   const at::Tensor compared = at::cat(scores);
-  return {model_->classes_exclude_each_other() ? compared : choices_of(compared),
+  const bool one_class = model_->classes_exclude_each_other();
+  return {one_class ? compared : choices_of(compared),
           compared_samples(std::to_string(compared.size(0)) + " boxes on " + std::to_string(images) + " ",
-                           sample_words(), validation_ != nullptr)};
+                           sample_words(), validation_ != nullptr),
+          one_class ? deploy::DecisionWords{.many = "boxes"}
+                    : deploy::DecisionWords{"yes or no", "scores of boxes and classes"}};
 }
 
 }  // namespace cachet::tasks

@@ -169,10 +169,27 @@ void compare_rewritten(const SavedRun& before, const SavedRun& after, bool real,
                          actual = rewritten_answers_of(after, splits, evaluate, sides);
   check.equality = deploy::equality_of(expected.compared.scores, actual.compared.scores, check.tolerance.answers);
   check.samples = expected.compared.samples;
+  check.words = expected.compared.words;
   check.has_metric = evaluate && !(std::isnan(expected.value) && std::isnan(actual.value));  // not measured
   check.metric = expected.metric;
   check.metric_before = expected.value;
   check.metric_after = actual.value;
+}
+
+/// The bounds of the tolerance that the answers do not keep.
+std::vector<std::string> broken_bounds_of(const deploy::Equality& equality, const deploy::Tolerance& tolerance,
+                                          const deploy::DecisionWords& words) {
+  std::vector<std::string> broken;
+  if (!(equality.difference <= tolerance.log_probability))  // NaN is too far
+    broken.push_back("a log-probability may differ by " + report::format_number(tolerance.log_probability, 3));
+  const std::string decision = words.decision;
+  if (equality.clear_other > 0)
+    broken.push_back(decision + " may not change if it leads by " +
+                     report::format_number(2 * tolerance.log_probability, 3));
+  if (equality.other > 1 && equality.changed() > tolerance.changed)
+    broken.push_back(decision + " may change for " + report::format_number(100 * tolerance.changed, 3) + " % of the " +
+                     words.many);
+  return broken;
 }
 
 }  // namespace
@@ -190,11 +207,17 @@ ExportTolerance export_tolerance(runtime::Precision precision) {
   return {.answers = {1e-3, 1}, .metric = 1};
 }
 
-bool ExportCheck::holds() const {
-  if (!equality.holds(tolerance.answers) || (sent.samples > 0 && !sent.holds(tolerance.sent()))) return false;
+std::vector<std::string> ExportCheck::broken_bounds() const {
+  std::vector<std::string> broken = broken_bounds_of(equality, tolerance.answers, words);
+  if (sent.samples > 0) {
+    for (std::string& bound : broken_bounds_of(sent, tolerance.sent(), {}))
+      if (std::ranges::find(broken, bound) == broken.end()) broken.push_back(std::move(bound));
+  }
   // Accuracies and precisions are shares of 1, perplexities and BLEU are not.
-  const double whole = std::max(1.0, std::abs(metric_before));
-  return !has_metric || std::abs(metric_after - metric_before) <= tolerance.metric * whole;
+  const double whole = std::max(1.0, std::abs(metric_before)), most = tolerance.metric * whole;
+  if (has_metric && !(std::abs(metric_after - metric_before) <= most))
+    broken.push_back((metric == kTop1 ? "accuracy" : metric) + " may change by " + report::format_number(most, 3));
+  return broken;
 }
 
 ExportCheck compare_export(const ExportSource& source, const ExportOptions& options,
@@ -237,7 +260,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
 }
 
 std::string to_text(const ExportCheck& check) {
-  std::string text = "on " + check.samples + ": " + deploy::to_text(check.equality);
+  std::string text = "on " + check.samples + ": " + deploy::to_text(check.equality, check.words);
   if (check.sent.samples > 0) text += "; on " + check.sent_inputs + ": " + deploy::to_text(check.sent);
   if (!check.has_metric) return text;
   if (check.metric != kTop1)

@@ -107,9 +107,13 @@ std::string to_text(const ExportSpeed& speed) {
   const auto milliseconds = [](double value) { return report::format_number(value, 3) + " ms"; };
   const std::string quartiles =
       "quartiles " + ratio(speed.times_as_fast.lower) + " to " + ratio(speed.times_as_fast.upper);
-  if (!speed.is_comparable())
-    return "the machine was too busy to compare the speed of the export with the model's (" + quartiles +
-           " times as fast)";
+  if (!speed.is_comparable()) {
+    const std::string busy = "the machine was too busy to compare the speed of the export with the model's";
+    const char* surely = speed.times_as_fast.upper < 1   ? "; the export is slower"
+                         : speed.times_as_fast.lower > 1 ? "; the export is faster"
+                                                         : "";
+    return busy + surely + " (" + quartiles + " times as fast)";
+  }
   return ratio(speed.times_as_fast.median) + " times as fast as the model (" + quartiles +
          "): " + milliseconds(speed.export_milliseconds) + " instead of " + milliseconds(speed.model_milliseconds) +
          " for a batch of " + std::to_string(speed.batch);

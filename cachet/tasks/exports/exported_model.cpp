@@ -2,7 +2,8 @@
 
 #include <ATen/Parallel.h>
 
-#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "cachet/config/assignment.h"
@@ -65,9 +66,17 @@ RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportMani
   return with_sessions(plan, manifest, session, folder.string());
 }
 
-bool changes_model(const std::string& setting) {
-  return std::ranges::any_of(config::assignments_of(config::parse_assignment(setting)),
-                             [](const std::string& each) { return each.starts_with("model."); });
+std::optional<std::string> fixed_key(const std::string& setting) {
+  constexpr std::array<std::string_view, 5> kFixed{"model.*", "data.class_names", "data.normalization.*",
+                                                   "data.resize.*", "data.orientation"};
+  for (const std::string& key : config::assignments_of(config::parse_assignment(setting)))
+    for (const std::string_view fixed : kFixed) {
+      const bool is_table = fixed.ends_with('*');
+      const std::string_view name = fixed.substr(0, fixed.size() - (is_table ? 1 : 0));
+      const bool is_key = key.starts_with(name) && (is_table || key.size() == name.size() || key[name.size()] == '=');
+      if (is_key) return std::string(fixed);
+    }
+  return std::nullopt;
 }
 
 }  // namespace cachet::tasks

@@ -35,7 +35,8 @@ RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& 
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 
-/// Whether a setting ("key=value", also of a table) changes a key of [model]. A model that was exported stays as it is.
-bool changes_model(const std::string& setting);
+/// The first key of a setting ("key=value", also of a table) that the answers of an export depend on, as a pattern:
+/// "model.*", "data.class_names"; nothing if there is none. An export has these values itself, and they stay.
+std::optional<std::string> fixed_key(const std::string& setting);
 
 }  // namespace cachet::tasks

@@ -162,6 +162,12 @@ std::string exported_recipe(const SavedRun& saved, bool casts) {
   return recipe.resolved_toml(/*with_origins=*/false);
 }
 
+std::string clauses(const std::vector<std::string>& all) {
+  std::string text;
+  for (const std::string& each : all) text += (text.empty() ? "" : "; ") + each;
+  return text;
+}
+
 // Writes what the folder computes with, compares it with the model, and times both.
 void write_compared(const ExportSource& source, const ExportOptions& options, const SavedRun& saved, Task& task,
                     const fs::path& folder, ExportReport& report, const ExportProgress& progress) {
@@ -175,8 +181,9 @@ void write_compared(const ExportSource& source, const ExportOptions& options, co
   io::write_new_file(folder / runtime::kExportManifest, to_json(report.manifest));
   report.check = compare_export(source, options, folder, progress);
   if (!report.check.holds())
-    throw std::runtime_error("the export differs from its model by more than it may, and was not kept: " +
-                             to_text(report.check));
+    throw std::runtime_error(
+        "the export differs from its model by more than it may, and was not kept: " + to_text(report.check) +
+        ". The bounds that it breaks: " + clauses(report.check.broken_bounds()));
   if (saved.plan.training.train.precision == train::Precision::bfloat16)
     report.notes.emplace_back(
         "the run computes in bf16: the export is compared with its model in float32, not with the run's own answers");
@@ -203,7 +210,7 @@ void check_export_options(const ExportOptions& options) {
 
 std::vector<std::string> ExportSource::settings_of_export() const {
   std::vector<std::string> others = settings;
-  std::erase_if(others, changes_model);
+  std::erase_if(others, [](const std::string& setting) { return fixed_key(setting).has_value(); });
   return others;
 }
 
@@ -219,13 +226,15 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   check_export_options(options);
   const SavedRun saved = open_saved_run(source.path, source.settings);
   const std::string made_of = export_source(saved);
-  if (const auto absent = saved.plan.task->absent_data(); absent && options.precision == runtime::Precision::int8)
-    throw io::Error(*absent + "; int8 needs samples, to see which numbers the model meets");
+  const auto absent = saved.plan.task->absent_data();
+  if (absent && options.precision == runtime::Precision::int8)
+    throw io::Error("int8 needs samples of the training data, to see which numbers the model meets: " + *absent);
   const auto task = load(saved, Splits::given);
   require_exportable(*task, options.engine);
 
   io::NewFolder folder(target, io::NewFolder::Taken::replaced);
   ExportReport report;
+  if (absent) report.notes.push_back("made-up inputs stand in for the data: " + *absent);
   if (auto note = untrained_note(saved.run)) report.notes.push_back(*std::move(note));
   report.manifest.engine = options.engine;
   report.manifest.precision = options.precision;

@@ -46,11 +46,14 @@ struct ExportCheck {
   deploy::Equality equality;
   std::string sent_inputs;                     // "19 single inputs and small batches and 6 image files", of classifiers
   deploy::Equality sent;                       // no samples of other tasks
+  deploy::DecisionWords words;                 // of `equality`
   std::string metric = "top1";                 // what decides, of a classifier the share of samples that are right
   double metric_before = 0, metric_after = 0;  // where all evaluation data were compared
   bool has_metric = false;
 
-  bool holds() const;
+  /// The bounds that the answers do not keep, each as a clause: "the accuracy may change by 0.2 points".
+  std::vector<std::string> broken_bounds() const;
+  bool holds() const { return broken_bounds().empty(); }
 };
 
 struct ExportReport {

@@ -16,6 +16,7 @@ namespace cachet::tasks {
 struct ComparedScores {
   at::Tensor scores;    // (N, choices), float32 or wider; a softmax makes probabilities of each row
   std::string samples;  // what the N are: "64 beginnings of test tokens"
+  deploy::DecisionWords words{};
 };
 
 /// A task whose model is no graph that an engine could run: an export of it is the rewritten model itself.
