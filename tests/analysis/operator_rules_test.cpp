@@ -1,6 +1,7 @@
 #include "cachet/analysis/operator_rules.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "cachet/deploy/equality.h"
 #include "cachet/models/model.h"
 #include "cachet/train/sample_words.h"
 
