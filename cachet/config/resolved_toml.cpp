@@ -1,3 +1,5 @@
+#include "cachet/config/resolved_toml.h"
+
 #include <map>
 #include <string>
 #include <vector>
@@ -41,10 +43,9 @@ void write_section(const Section& section, bool with_origins, std::string& text)
 
 }  // namespace
 
-std::string Document::resolved_toml(bool with_origins) const {
-  const std::vector<Value> values = resolved();
+std::string resolved_toml(const std::vector<Document::Value>& values, bool with_origins) {
   Section root;
-  for (const Value& value : values) {
+  for (const Document::Value& value : values) {
     Section* section = &root;
     size_t start = 0;
     for (size_t dot = value.key.find('.'); dot != std::string::npos; dot = value.key.find('.', start)) {
@@ -57,5 +58,7 @@ std::string Document::resolved_toml(bool with_origins) const {
   write_section(root, with_origins, text);
   return text;
 }
+
+std::string Document::resolved_toml(bool with_origins) const { return config::resolved_toml(resolved(), with_origins); }
 
 }  // namespace cachet::config

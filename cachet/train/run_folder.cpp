@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "cachet/config/recipe_file.h"
+#include "cachet/config/resolved_toml.h"
 #include "cachet/io/atomic_file.h"
 #include "cachet/io/folder_path.h"
 #include "cachet/io/growing_file.h"
@@ -233,7 +234,10 @@ RunFolder RunFolder::resume(const fs::path& given, const config::Document& docum
     for (const auto& [key, value] : folder.run_.values)
       if (is_place_of_data(key) && now[key] != value) folder.run_.first_places.insert({key, value});
     folder.run_.values = resumed_values(std::move(folder.run_.values), now);
-    folder.unkept_ = Changes{std::move(lines), document.resolved_toml(/*with_origins=*/true)};
+    // An option that is newer than the run stays out: the run has no value of it, also when it is resumed again.
+    std::vector<config::Document::Value> values = document.resolved();
+    std::erase_if(values, [&](const auto& value) { return !folder.run_.values.contains(value.key); });
+    folder.unkept_ = Changes{std::move(lines), config::resolved_toml(values, /*with_origins=*/true)};
     // Other data in another place would leave a run that does not find its own again.
     if (std::ranges::none_of(changes.allowed_keys, is_place_of_data)) folder.keep_changes();
   }

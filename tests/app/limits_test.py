@@ -64,7 +64,7 @@ class Limits(command.FolderTest):
         (self.folder / "tiny.toml").write_text(runs.RECIPE)
         for recipe, words in (("demo_cached", ["--dry-run"]), ("tiny.toml", ["--dry-run"]), ("tiny.toml", ["--run", "run"])):
             errors = self.refusal("train", recipe, *words, "--set", "model.cache.length=1000000")
-            self.assertRegex(errors, "model.cache.length: a new run may have at most 65536 slots, not 1000000, for which a step takes about .*B")
+            self.assertRegex(errors, "model.cache.length: a new run may have at most 131072 slots, not 1000000, for which a step takes about .*B")
         self.assertFalse((self.folder / "run").exists())
         self.within_bounds("summary", "demo_cached", "--set", "model.cache.length=1000000")
 

@@ -247,13 +247,13 @@ TEST(Processes, OneThatIsHeldUpWhileItWaitsIsNamed) {
       Processes own(store, rank, kSize,
                     [&] { return gloo_backend(store, {.rank = rank, .size = kSize, .host = "127.0.0.1"}, {}); });
       own.connect();
-      if (own.leads()) own.name_stragglers([&](const std::string& line) { said.push_back(line); }, 2000ms);
-      if (rank == 2) std::this_thread::sleep_for(3000ms);
+      if (own.leads()) own.name_stragglers([&](const std::string& line) { said.push_back(line); }, 5000ms);
+      if (rank == 2) std::this_thread::sleep_for(6500ms);
       own.from_leader(int64_t{1});
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(said, std::vector<std::string>{"the others have waited 2 s for processes 1 and 2"});
+  EXPECT_EQ(said, std::vector<std::string>{"the others have waited 5 s for processes 1 and 2"});
 }
 
 TEST(Processes, AWaitForTheLeaderAtItsWorkIsNoStraggling) {

@@ -96,6 +96,8 @@ TEST(RunFolder, KeepsTheHashOfARunThatIsOlderThanAnOption) {
     const RunFolder resumed = RunFolder::resume(folder / "run", read_document({change}), {"again"});
     EXPECT_EQ(resumed.config_hash(), hash) << change;
     EXPECT_EQ(resumed.changes().size(), 1U);
+    // The next resume reads this file, and finds no value that the run does not have.
+    EXPECT_EQ(test::read_bytes(folder / "run" / "resolved.toml").find("deterministic"), std::string::npos) << change;
   }
   EXPECT_EQ(RunFolder::open(folder / "run").config_hash(), hash);
   EXPECT_EQ(RunFolder::open(folder / "run").values().at("train.epochs"), "11");

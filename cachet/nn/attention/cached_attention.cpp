@@ -118,8 +118,7 @@ torch::Tensor CachedAttention::forward(const torch::Tensor& query, const torch::
 
 void CachedAttention::absorb(const Affine&) {
   TORCH_CHECK(false,
-              "cached_attention: cannot absorb an affine map: the cache reads the same tokens, too, as long as it is "
-              "not frozen");
+              "cached_attention: cannot absorb an affine map: the cache reads the same tokens; freeze_cache() first");
 }
 
 CachedAttention::FrozenParts CachedAttention::frozen_parts() const {

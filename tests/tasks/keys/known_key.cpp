@@ -117,7 +117,8 @@ std::vector<KnownKey> keys_in_context(const KeyFamily& family, const Settings& c
       const bool listed = std::ranges::find(keys, asked.first, [](const auto& key) { return key.first; }) != keys.end();
       if (!listed && !before.contains(asked.first) && tables.contains(asked.first.substr(0, asked.first.rfind('.')))) {
         const std::string said = complaint_of(family, with(context, asked.first, asked.second), asked.first);
-        if (said.find("unknown key") == std::string::npos) keys.push_back(asked);
+        const bool is_key = said.find("unknown key") == std::string::npos && !said.ends_with("leave it out");
+        if (is_key) keys.push_back(asked);
       }
     }
     for (const auto& [path, usual] : keys) {
