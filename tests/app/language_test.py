@@ -19,15 +19,19 @@ def text(lines, first):
                    for line in range(lines))
 
 
+def write_corpus(corpus):
+    """A small text in the form of WikiText-2, of which one file is compressed."""
+    corpus.mkdir()
+    (corpus / "wiki.train.tokens").write_text(text(120, 0) + "\n")
+    with gzip.open(corpus / "wiki.valid.tokens.gz", "wt") as out:
+        out.write(text(20, 5) + "unheard of\n")
+    (corpus / "wiki.test.tokens").write_text(text(21, 9))
+
+
 class Language(command.FolderTest):
     def setUp(self):
         super().setUp()
-        corpus = self.folder / "wikitext-2"
-        corpus.mkdir()
-        (corpus / "wiki.train.tokens").write_text(text(120, 0) + "\n")
-        with gzip.open(corpus / "wiki.valid.tokens.gz", "wt") as out:
-            out.write(text(20, 5) + "unheard of\n")
-        (corpus / "wiki.test.tokens").write_text(text(21, 9))
+        write_corpus(self.folder / "wikitext-2")
         self.made = self.json_of("data", "words", "wikitext-2", "-o", "words.txt", "--vocabulary", "24", "--json", cwd=self.folder)
 
     def train(self, recipe, run, *words, limit="12 steps"):

@@ -1,10 +1,9 @@
 """Parts of a step with states of their own: micro-batches of one process are processes, bit by bit, with all that is drawn."""
-import gzip
 import json
 
 import command
 import translate_test
-from language_test import SMALL as SMALL_LANGUAGE, text
+from language_test import SMALL as SMALL_LANGUAGE, write_corpus
 from runs import RunTest, detector_recipe, shapes_command
 
 PLAIN = ["--progress", "none"]
@@ -126,12 +125,7 @@ kind = "constant"
                               "train.log_every=1 steps", steps=9, key="data.max_tokens")
 
     def test_of_a_language_model(self):
-        corpus = self.folder / "wikitext-2"
-        corpus.mkdir()
-        (corpus / "wiki.train.tokens").write_text(text(120, 0) + "\n")
-        with gzip.open(corpus / "wiki.valid.tokens.gz", "wt") as out:
-            out.write(text(20, 5) + "unheard of\n")
-        (corpus / "wiki.test.tokens").write_text(text(21, 9))
+        write_corpus(self.folder / "wikitext-2")
         self.cachet("data", "words", "wikitext-2", "-o", "words.txt", "--vocabulary", "24")
         small = [word for word in SMALL_LANGUAGE if word != "--set" and not word.startswith(("train.batch_size", "schedule.", "data.voc"))]
         for recipe in ("wikitext2_transformer_xl", "wikitext2_grc"):
