@@ -232,8 +232,10 @@ class Detection(command.CommandTest):
         said = self.refused("train", "tiny.toml", "--run", "old", "--resume", "--set", 'data.orientation="apply"',
                             cwd=self.folder, code=1, lines=3)
         self.assertIn('data.orientation: (absent) -> "apply"', said)
-        self.cachet("train", "tiny.toml", "--run", "old", "--resume", "--progress", "none", "--set", "train.limit=3 steps")
-        self.assertIn('orientation = "ignore"  # earlier version', (self.folder / "old/resolved.toml").read_text())
+        for steps in (3, 4):  # a resumed run is resumed again
+            self.cachet("train", "tiny.toml", "--run", "old", "--resume", "--progress", "none", "--set",
+                        f"train.limit={steps} steps")
+            self.assertNotIn("orientation", (self.folder / "old/resolved.toml").read_text())
         self.assertNotIn("data.orientation", json.loads((self.folder / "old/run.json").read_text())["set"])
         self.assertNotIn("data.orientation = ", (self.folder / "old/report.html").read_text())
 
