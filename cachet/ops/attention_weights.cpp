@@ -70,7 +70,7 @@ Tensor whole_bias(const Tensor& scores, const OptionalTensor& bias) {
 }
 
 Tensor attention_weights_cpu(const Tensor& scores, const OptionalTensor& bias, double scale) {
-  if (!may_fuse(scores)) return attention_weights_composite(scores, bias, scale);
+  if (fused_on(scores) != FusedOn::cpu) return attention_weights_composite(scores, bias, scale);
   check_attention_weights(scores, bias);
   const Tensor in = scores.contiguous(), added = whole_bias(in, bias);
   const Tensor out = at::empty(in.sizes(), in.options());
@@ -91,7 +91,7 @@ Tensor attention_weights_cpu(const Tensor& scores, const OptionalTensor& bias, d
 // Gradients of the scores, and of the whole bias (windows, H, Lq, Lk) in float32, empty for no windows.
 std::tuple<Tensor, Tensor> attention_weights_backward_cpu(const Tensor& grad, const Tensor& weights, int64_t windows,
                                                           double scale) {
-  check_fuses("attention_weights", may_fuse(weights));
+  check_fused_on_cpu("attention_weights", fused_on(weights));
   check_gradient(grad, weights, windows);
   const Tensor g = grad.contiguous(), p = weights.contiguous();
   const int64_t heads = p.size(1), queries = p.size(2), keys = p.size(3), pairs = queries * keys;
@@ -162,8 +162,8 @@ struct AttentionWeights : torch::autograd::Function<AttentionWeights> {
 };
 
 Tensor attention_weights_autograd(const Tensor& scores, const OptionalTensor& bias, double scale) {
-  return may_fuse(scores) ? AttentionWeights::apply(scores, bias, scale)
-                          : attention_weights_composite(scores, bias, scale);
+  if (fused_on(scores, "attention_weights") == FusedOn::none) return attention_weights_composite(scores, bias, scale);
+  return AttentionWeights::apply(scores, bias, scale);
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ BlockAttentionCall block_call(const Tensor& q, const Tensor& k, const Tensor& v,
 BlockOutputs block_attention_cpu(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& blocks,
                                  int64_t block_size, double scale, const OptionalTensor& query_positions,
                                  const OptionalTensor& key_positions, int64_t least, int64_t most, bool own_last) {
-  if (!may_fuse(q))
+  if (fused_on(q) != FusedOn::cpu)
     return block_attention_composite(q, k, v, blocks, block_size, scale, query_positions, key_positions, least, most,
                                      own_last);
   check_block_operands(q, k, v, blocks, block_size, query_positions, key_positions);
@@ -188,7 +188,7 @@ BlockGradients block_attention_backward_cpu(const Tensor& grad, const Tensor& gr
                                             double scale, const OptionalTensor& query_positions,
                                             const OptionalTensor& key_positions, int64_t least, int64_t most,
                                             bool own_last, const Tensor& output, const Tensor& sums) {
-  check_fuses("block_attention", may_fuse(q));
+  check_fused_on_cpu("block_attention", fused_on(q));
   check_block_gradient(grad, grad_sums, q, k, v, blocks, block_size, query_positions, key_positions, output, sums);
   const auto gradients = block_attention_gradients(
       block_call(q, k, v, blocks, block_size, scale, query_positions, key_positions, least, most, own_last), grad,
@@ -264,7 +264,7 @@ struct BlockAttention : torch::autograd::Function<BlockAttention> {
 BlockOutputs block_attention_autograd(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& blocks,
                                       int64_t block_size, double scale, const OptionalTensor& query_positions,
                                       const OptionalTensor& key_positions, int64_t least, int64_t most, bool own_last) {
-  if (!may_fuse(q))
+  if (fused_on(q, "block_attention") == FusedOn::none)
     return block_attention_composite(q, k, v, blocks, block_size, scale, query_positions, key_positions, least, most,
                                      own_last);
   check_block_operands(q, k, v, blocks, block_size, query_positions, key_positions);

@@ -45,7 +45,7 @@ Tensor dropout_composite(const Tensor& x, double p, int64_t seed) {
 }
 
 Tensor dropout_cpu(const Tensor& x, double p, int64_t seed) {
-  if (!may_fuse(x) || p == 1) return dropout_composite(x, p, seed);
+  if (fused_on(x) != FusedOn::cpu || p == 1) return dropout_composite(x, p, seed);
   check_dropout(x, p);
   const Tensor in = x.contiguous(), out = at::empty_like(in);
   const int64_t count = in.numel();

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "cachet/kernels/bfloat16.h"
 
@@ -13,8 +14,20 @@ namespace cachet::ops {
 /// CompositeOnly.
 bool composite_only();
 
-/// Whether an operator may run its fused kernel on a tensor: on the CPU, float32 or bfloat16, unless composite_only().
-bool may_fuse(const at::Tensor& x);
+/// The device on which a fused kernel serves a call; none if a composition of ATen operators does.
+enum class FusedOn { none, cpu, cuda };
+
+/// Where the fused kernel of the operator cachet::<op> runs for a tensor. Kernels read float32 and bfloat16. Each
+/// operator that asks has a kernel for the CPU; on CUDA it has one if it registered a form for it (Operator::cuda).
+/// Without `op` no form for CUDA counts: the form for the CPU asks so. Under composite_only() no kernel runs.
+FusedOn fused_on(const at::Tensor& x, std::string_view op = {});
+
+/// Operator::cuda calls this for the operator cachet::<op>, while the program starts.
+void remember_cuda_form(std::string_view op);
+
+/// Whether choices that were measured on CPUs hold for a tensor, such as a product by another library or attention in
+/// blocks: it lies on the CPU, in float32 or bfloat16, and composite_only() does not ask for the plain way.
+bool tuned_for_cpu(const at::Tensor& x);
 
 /// While it lives, no operator of this process runs a fused kernel: for tests and debugging.
 class CompositeOnly {
@@ -67,9 +80,9 @@ void parallel_chunks(int64_t count, int64_t size, int64_t work, const Body& body
   });
 }
 
-/// What the backward operator of a fused form says where it cannot run: a composition has gradients of its own there.
-inline void check_fuses(const char* op, bool fuses) {
-  TORCH_CHECK(fuses, op, "_backward: serves float32 and bfloat16 on the CPU; elsewhere ", op,
+/// What the CPU form of a backward operator asks first: elsewhere the composition has gradients of its own.
+inline void check_fused_on_cpu(const char* op, FusedOn fused) {
+  TORCH_CHECK(fused == FusedOn::cpu, op, "_backward: serves float32 and bfloat16 on the CPU; elsewhere ", op,
               " is a composition with gradients of its own");
 }
 

@@ -122,7 +122,7 @@ GrcUpdateForward grc_update_cpu(const Tensor& cache, const Tensor& tokens, const
                                 const OptionalTensor& norm_bias, double norm_eps) {
   const GrcUpdateCall call{cache,       tokens,         reset_weight, update_weight, candidate_weight, reset_bias,
                            update_bias, candidate_bias, norm_weight,  norm_bias,     norm_eps};
-  if (!grc_update_fuses(call))
+  if (grc_update_fused_on(call) != FusedOn::cpu)
     return grc_update_composite(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
                                 candidate_bias, norm_weight, norm_bias, norm_eps);
   check_grc_update(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
@@ -144,7 +144,7 @@ GrcUpdateBackward grc_update_backward_cpu(const OptionalTensor& d_samples, const
                                           const Tensor& reset_products) {
   const GrcUpdateCall call{cache, tokens,         reset_weight, update_weight, candidate_weight, {},
                            {},    candidate_bias, norm_weight,  norm_bias,     norm_eps};
-  check_fuses("grc_update", grc_update_fuses(call));
+  check_fused_on_cpu("grc_update", grc_update_fused_on(call));
   check_gradient(d_samples, d_mean, cache, tokens, reset_weight, update_weight, candidate_weight, candidate_bias,
                  norm_weight, norm_bias, token_products, cache_products, reset_products);
   const auto d = grc_update_gradients(call, d_samples.value_or(Tensor()), d_mean.value_or(Tensor()),
@@ -258,7 +258,7 @@ GrcUpdateForward grc_update_autograd(const Tensor& cache, const Tensor& tokens, 
                                      const OptionalTensor& norm_bias, double norm_eps) {
   const GrcUpdateCall call{cache,       tokens,         reset_weight, update_weight, candidate_weight, reset_bias,
                            update_bias, candidate_bias, norm_weight,  norm_bias,     norm_eps};
-  if (!grc_update_fuses(call))
+  if (grc_update_fused_on(call) == FusedOn::none)
     return grc_update_composite(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight,
                                 candidate_bias, norm_weight, norm_bias, norm_eps);
   const auto out = GrcUpdate::apply(cache, tokens, reset_weight, reset_bias, update_weight, update_bias,

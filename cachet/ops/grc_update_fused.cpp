@@ -69,11 +69,14 @@ struct Operands {
 
 }  // namespace
 
-bool grc_update_fuses(const GrcUpdateCall& call) {
+FusedOn grc_update_fused_on(const GrcUpdateCall& call) {
+  const FusedOn fused = fused_on(call.tokens, "grc_update");
+  if (fused == FusedOn::none) return fused;
   const auto dtype = call.tokens.scalar_type();
-  return may_fuse(call.tokens) && call.cache.scalar_type() == at::kFloat && call.reset_weight.scalar_type() == dtype &&
-         call.update_weight.scalar_type() == dtype && call.candidate_weight.scalar_type() == dtype &&
-         (is_size(call.cache.sym_size(0), 1) || dtype == at::kFloat);
+  const bool serves = call.cache.scalar_type() == at::kFloat && call.reset_weight.scalar_type() == dtype &&
+                      call.update_weight.scalar_type() == dtype && call.candidate_weight.scalar_type() == dtype &&
+                      (is_size(call.cache.sym_size(0), 1) || dtype == at::kFloat);
+  return serves ? fused : FusedOn::none;
 }
 
 GrcStep grc_update_forward(const GrcUpdateCall& call) {

@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "cachet/ops/fused.h"
+
 namespace cachet::ops {
 
 // One step of the gated recurrent cache on the CPU: three products, ATen's, and between them a pass over memory before
@@ -17,9 +19,9 @@ struct GrcUpdateCall {
   double norm_eps;
 };
 
-/// Kernels read tokens and weights of one type and a float32 cache. A sample's own cache is stream state, whose
-/// successors must not be rounded to bfloat16.
-bool grc_update_fuses(const GrcUpdateCall& call);
+/// Where the fused kernels serve these operands: they read tokens and weights of one type and a float32 cache. A
+/// sample's own cache is stream state, whose successors must not be rounded to bfloat16.
+FusedOn grc_update_fused_on(const GrcUpdateCall& call);
 
 /// The products are what the backward pass reads: X̄ with all weights (B, Tm, 3·Dm), C with those of the gates, biases
 /// added (1 or B, Tm, 2·Dm), r ⊙ C with the candidate's (B, Tm, Dm).

@@ -28,11 +28,13 @@ Tensor kernel_features_checked(const Tensor& x, at::TensorList weights, at::IntA
 
 // --- fused, CPU ------------------------------------------------------------------------------------------------------
 
-bool fuses(const Tensor& q, const Tensor& k, at::IntArrayRef units, bool causal) {
+FusedOn attention_fused_on(const Tensor& q, const Tensor& k, at::IntArrayRef units, bool causal) {
   // Elu + 1 has no product: the fused form takes it alone.
   const auto elu = static_cast<int64_t>(FeatureUnit::elu_plus_one);
   const bool mixed = units.size() > 1 && std::find(units.begin(), units.end(), elu) != units.end();
-  return may_fuse(q) && !mixed && (!causal || q.sym_size(2) == k.sym_size(2));
+  const FusedOn fused = fused_on(q, "kernel_attention_fused");
+  if (fused == FusedOn::none || mixed) return FusedOn::none;
+  return !causal || q.sym_size(2) == k.sym_size(2) ? fused : FusedOn::none;
 }
 
 KernelAttentionCall call_of(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
@@ -61,7 +63,7 @@ using Fused = std::tuple<Tensor, Tensor, Tensor>;
 Fused kernel_attention_fused(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
                              at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps,
                              double key_eps) {
-  TORCH_CHECK(fuses(q, k, units, causal),
+  TORCH_CHECK(attention_fused_on(q, k, units, causal) == FusedOn::cpu,
               "kernel_attention_fused: serves float32 and bfloat16 on the CPU; call kernel_attention");
   check_fused("kernel_attention_fused", q, k, v, weights, units, padding);
   const auto [y, states, divisors] =
@@ -87,7 +89,7 @@ std::vector<Tensor> kernel_attention_fused_backward(const Tensor& grad, const Te
                                                     const OptionalTensor& padding, bool causal, double eps,
                                                     double key_eps, const Tensor& output, const Tensor& states,
                                                     const Tensor& divisors) {
-  check_fuses("kernel_attention_fused", fuses(q, k, units, causal));
+  check_fused_on_cpu("kernel_attention_fused", attention_fused_on(q, k, units, causal));
   check_fused_gradient(grad, q, k, v, weights, units, padding, causal, output, states, divisors);
   const auto gradients = kernel_attention_backward(call_of(q, k, v, weights, units, padding, causal, eps, key_eps),
                                                    grad, {output, states, divisors});
@@ -125,7 +127,7 @@ Tensor kernel_attention_any(const Tensor& q, const Tensor& k, const Tensor& v, a
                             at::IntArrayRef units, const OptionalTensor& padding, bool causal, double eps,
                             double key_eps) {
   check_kernel_attention(q, k, v, weights, units, padding);
-  if (fuses(q, k, units, causal)) {
+  if (attention_fused_on(q, k, units, causal) != FusedOn::none) {
     static const auto op = operator_handle<decltype(kernel_attention_fused)>("cachet::kernel_attention_fused");
     // One context for all samples is read by each of them.
     const auto own = [&](const Tensor& x) { return x.expand_symint({q.sym_size(0), -1, -1, -1}); };

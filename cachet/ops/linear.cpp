@@ -116,7 +116,7 @@ LinearForward linear_gelu_composite(const Tensor& x, const Tensor& weight, const
 constexpr int64_t kLinearRows = 64;
 
 LinearForward linear_gelu_cpu(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
-  if (!may_fuse(x)) return linear_gelu_composite(x, weight, bias, keep_product);
+  if (fused_on(x) != FusedOn::cpu) return linear_gelu_composite(x, weight, bias, keep_product);
   check_linear("linear_gelu", x, weight, bias);
   if (!keep_product) return {product_gelu(x, weight, bias).contiguous(), at::empty({0}, x.options())};
   const Tensor made = product(x, weight).contiguous(), out = at::empty(made.sizes(), made.options());
@@ -140,7 +140,7 @@ void check_gelu_gradient(const Tensor& grad, const Tensor& x, const Tensor& weig
 // Gradients of x, weight and bias.
 std::tuple<Tensor, Tensor, Tensor> linear_gelu_backward_cpu(const Tensor& grad, const Tensor& x, const Tensor& weight,
                                                             const Tensor& bias, const Tensor& made) {
-  check_fuses("linear_gelu", may_fuse(x));
+  check_fused_on_cpu("linear_gelu", fused_on(x));
   check_gelu_gradient(grad, x, weight, bias, made);
   const int64_t width = weight.size(0), count = width == 0 ? 0 : made.numel() / width;
   const Tensor dy = grad.contiguous(), shift = bias.to(at::kFloat).contiguous();
@@ -195,7 +195,7 @@ struct LinearGeluFunction : torch::autograd::Function<LinearGeluFunction> {
 };
 
 LinearForward linear_gelu_autograd(const Tensor& x, const Tensor& weight, const Tensor& bias, bool keep_product) {
-  if (!may_fuse(x)) return linear_gelu_composite(x, weight, bias, keep_product);
+  if (fused_on(x, "linear_gelu") == FusedOn::none) return linear_gelu_composite(x, weight, bias, keep_product);
   if (!wants_gradient(x, weight, bias)) {
     at::AutoDispatchBelowADInplaceOrView below;
     return call_gelu(x, weight, bias, keep_product);

@@ -100,7 +100,8 @@ int64_t rows_at_a_time(int64_t rows, int64_t classes) {
 
 CrossEntropyForward linear_cross_entropy_cpu(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
                                              const Tensor& target, double smoothing, bool keep_residual) {
-  if (!may_fuse(x)) return linear_cross_entropy_composite(x, weight, bias, target, smoothing, keep_residual);
+  if (fused_on(x) != FusedOn::cpu)
+    return linear_cross_entropy_composite(x, weight, bias, target, smoothing, keep_residual);
   check_cross_entropy(x, weight, bias, target, smoothing);
   const Tensor ids = target.contiguous();
   const int64_t count = x.size(0), classes = weight.size(0);
@@ -144,7 +145,7 @@ void check_cross_entropy_gradient(const Tensor& grad, const Tensor& x, const Ten
 // the narrow operand are scaled, not those of R.
 std::tuple<Tensor, Tensor, Tensor> linear_cross_entropy_backward_cpu(const Tensor& grad, const Tensor& x,
                                                                      const Tensor& weight, const Tensor& residual) {
-  check_fuses("linear_cross_entropy", may_fuse(x));
+  check_fused_on_cpu("linear_cross_entropy", fused_on(x));
   check_cross_entropy_gradient(grad, x, weight, residual);
   const Tensor by_row = grad.unsqueeze(1);
   const Tensor d_x = (product(residual, weight.t()) * by_row).to(x.scalar_type());
@@ -204,7 +205,8 @@ struct LinearCrossEntropy : torch::autograd::Function<LinearCrossEntropy> {
 
 CrossEntropyForward linear_cross_entropy_autograd(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
                                                   const Tensor& target, double smoothing, bool keep_residual) {
-  if (!may_fuse(x)) return linear_cross_entropy_composite(x, weight, bias, target, smoothing, keep_residual);
+  if (fused_on(x, "linear_cross_entropy") == FusedOn::none)
+    return linear_cross_entropy_composite(x, weight, bias, target, smoothing, keep_residual);
   if (!wants_gradient(x, weight, bias)) {
     at::AutoDispatchBelowADInplaceOrView below;
     return call_cross_entropy(x, weight, bias, target, smoothing, keep_residual);

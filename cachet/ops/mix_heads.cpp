@@ -55,7 +55,7 @@ kernels::MixHeadsShape shape_of(const Tensor& self, const Tensor& memory) {
 constexpr int64_t kTokens = 64;
 
 Tensor mix_heads_cpu(const Tensor& self, const Tensor& memory, const Tensor& logit) {
-  if (!may_fuse(self)) return mix_heads_composite(self, memory, logit);
+  if (fused_on(self) != FusedOn::cpu) return mix_heads_composite(self, memory, logit);
   check_mix_heads(self, memory, logit);
   const Tensor a = self.contiguous(), b = memory.contiguous();
   const Tensor share = logit.to(at::kFloat).sigmoid().contiguous();
@@ -76,7 +76,7 @@ Tensor mix_heads_cpu(const Tensor& self, const Tensor& memory, const Tensor& log
 // s = σ(λ):  ∂self = (1 − s)·g,  ∂memory = s·g[:m],  ∂λ = s(1 − s)·Σ (memory·g[:m] − self·g)
 std::tuple<Tensor, Tensor, Tensor> mix_heads_backward_cpu(const Tensor& grad, const Tensor& self, const Tensor& memory,
                                                           const Tensor& logit) {
-  check_fuses("mix_heads", may_fuse(self));
+  check_fused_on_cpu("mix_heads", fused_on(self));
   check_gradient(grad, self, memory, logit);
   const Tensor g = grad.contiguous(), a = self.contiguous(), b = memory.contiguous();
   const Tensor share = logit.to(at::kFloat).sigmoid().contiguous();
@@ -128,7 +128,8 @@ struct MixHeads : torch::autograd::Function<MixHeads> {
 };
 
 Tensor mix_heads_autograd(const Tensor& self, const Tensor& memory, const Tensor& logit) {
-  return may_fuse(self) ? MixHeads::apply(self, memory, logit) : mix_heads_composite(self, memory, logit);
+  if (fused_on(self, "mix_heads") == FusedOn::none) return mix_heads_composite(self, memory, logit);
+  return MixHeads::apply(self, memory, logit);
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ void suppress(const float* boxes, const int64_t* places, int64_t count, float th
 
 std::tuple<Tensor, Tensor> nms_cpu(const Tensor& boxes, const Tensor& scores, const OptionalTensor& groups,
                                    double threshold) {
-  if (!may_fuse(boxes)) return nms_composite(boxes, scores, groups, threshold);
+  if (fused_on(boxes) != FusedOn::cpu) return nms_composite(boxes, scores, groups, threshold);
   check_nms(boxes, scores, groups);
   const Tensor order = falling(scores), sorted = measured(boxes, order).contiguous();
   const Grouped all = grouped(order, groups);

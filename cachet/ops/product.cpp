@@ -93,7 +93,7 @@ Tensor packed_weight(const Tensor& weight) {
 Tensor unpacked_weight(const Tensor& weight) { return is_packed(weight) ? weight.to_dense() : weight; }
 
 bool has_faster_product(const Tensor& x) {
-  return x.scalar_type() == at::kFloat && may_fuse(x) && onednn_outruns_mkl();
+  return x.scalar_type() == at::kFloat && tuned_for_cpu(x) && onednn_outruns_mkl();
 }
 
 Tensor product(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
@@ -112,7 +112,7 @@ Tensor transposed_product(const Tensor& a, const Tensor& b) {
 Tensor product_gelu(const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   if (is_packed(weight)) return onednn(x, weight, bias, true);
   const bool by_onednn =
-      x.scalar_type() == at::kBFloat16 ? may_fuse(x) && has_onednn(at::kBFloat16) : has_faster_product(x);
+      x.scalar_type() == at::kBFloat16 ? tuned_for_cpu(x) && has_onednn(at::kBFloat16) : has_faster_product(x);
   if (by_onednn && makes_sense(x, weight)) return onednn(x, weight, bias, true);
   return at::gelu(product(x, weight, bias));
 }

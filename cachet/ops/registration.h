@@ -67,6 +67,12 @@ class Operator {
   Operator& cpu(Form* form) {
     return add(c10::DispatchKey::CPU, form);
   }
+  /// The form for CUDA: calls kernels, or throws. From now on fused_on() answers `cuda` for this operator.
+  template <class Form>
+  Operator& cuda(Form* form) {
+    remember_cuda_form(name_);
+    return add(c10::DispatchKey::CUDA, form);
+  }
   /// Shapes and dtypes of the results.
   template <class Form>
   Operator& meta(Form* form) {

@@ -64,7 +64,7 @@ Tensor relative_attention_weights_composite(const Tensor& content, const Tensor&
 
 Tensor relative_attention_weights_cpu(const Tensor& content, const Tensor& position, const OptionalTensor& hidden,
                                       double scale) {
-  if (!may_fuse(content)) return relative_attention_weights_composite(content, position, hidden, scale);
+  if (fused_on(content) != FusedOn::cpu) return relative_attention_weights_composite(content, position, hidden, scale);
   check_relative_weights(content, position, hidden);
   const Tensor in = content.contiguous(), far = position.contiguous(), out = at::empty(in.sizes(), in.options());
   const Tensor unseen = hidden ? hidden->contiguous() : Tensor();
@@ -84,7 +84,7 @@ Tensor relative_attention_weights_cpu(const Tensor& content, const Tensor& posit
 
 std::tuple<Tensor, Tensor> relative_attention_weights_backward_cpu(const Tensor& grad, const Tensor& weights,
                                                                    double scale) {
-  check_fuses("relative_attention_weights", may_fuse(weights));
+  check_fused_on_cpu("relative_attention_weights", fused_on(weights));
   check_relative_gradient(grad, weights);
   const Tensor g = grad.contiguous(), p = weights.contiguous();
   const Tensor d_content = at::empty(p.sizes(), p.options()), d_position = at::empty(p.sizes(), p.options());
@@ -142,8 +142,9 @@ struct RelativeAttentionWeights : torch::autograd::Function<RelativeAttentionWei
 
 Tensor relative_attention_weights_autograd(const Tensor& content, const Tensor& position, const OptionalTensor& hidden,
                                            double scale) {
-  return may_fuse(content) ? RelativeAttentionWeights::apply(content, position, hidden, scale)
-                           : relative_attention_weights_composite(content, position, hidden, scale);
+  if (fused_on(content, "relative_attention_weights") == FusedOn::none)
+    return relative_attention_weights_composite(content, position, hidden, scale);
+  return RelativeAttentionWeights::apply(content, position, hidden, scale);
 }
 
 }  // namespace

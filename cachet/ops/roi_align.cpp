@@ -227,7 +227,7 @@ Tensor roi_align_cpu(const Tensor& map, const Tensor& boxes, int64_t height, int
                      int64_t sampling) {
   check_roi_align(map, boxes, height, width, scale, sampling);
   const Tensor measured = measured_boxes("roi_align", boxes, map.size(0));
-  if (!may_fuse(map)) return roi_align_composite(map, measured, height, width, scale, sampling);
+  if (fused_on(map) != FusedOn::cpu) return roi_align_composite(map, measured, height, width, scale, sampling);
   if (const auto boxes = turned_boxes(measured, sampling))
     return boxes->turned(roi_align_cpu(map, boxes->upright, height, width, scale, sampling));
   const BoxAxes axes = axes_of(measured, {height, map.size(2), sampling}, {width, map.size(3), sampling}, scale);
@@ -254,7 +254,7 @@ Tensor roi_align_backward_cpu(const Tensor& grad, const Tensor& boxes, c10::SymI
   check_roi_align_backward(grad, boxes, size, scale, sampling);
   const auto map = C10_AS_INTARRAYREF_SLOW(size);
   const Tensor measured = measured_boxes("roi_align_backward", boxes, map[0]);
-  if (!may_fuse(grad)) return roi_align_backward_composite(grad, measured, size, scale, sampling);
+  if (fused_on(grad) != FusedOn::cpu) return roi_align_backward_composite(grad, measured, size, scale, sampling);
   if (const auto turned = turned_boxes(measured, sampling))
     return roi_align_backward_cpu(turned->turned(grad), turned->upright, size, scale, sampling);
   const int64_t height = grad.size(2), width = grad.size(3), channels = map[1], image = map[2] * map[3] * channels;

@@ -76,7 +76,7 @@ struct ScaleShift : torch::autograd::Function<ScaleShift> {
 };
 
 Tensor scale_shift_autograd(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
-  const bool fused = may_fuse(input) && scale.scalar_type() == at::kFloat;
+  const bool fused = scale.scalar_type() == at::kFloat && fused_on(input, "scale_shift") != FusedOn::none;
   return fused ? ScaleShift::apply(input, scale, shift) : scale_shift_kernel(input, scale, shift);
 }
 

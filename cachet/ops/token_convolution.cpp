@@ -74,10 +74,13 @@ Tensor token_convolution_composite(const Tensor& tokens, const Tensor& weight, c
 
 // --- fused, CPU ------------------------------------------------------------------------------------------------------
 
-bool fuses(const Tensor& tokens, const Tensor& weight) {
-  if (!may_fuse(tokens) || weight.dim() != 4) return false;
+// Kernels have groups of 1, 2, 4 and 8 channels.
+FusedOn convolution_fused_on(const Tensor& tokens, const Tensor& weight) {
+  const FusedOn fused = fused_on(tokens, "token_convolution");
+  if (fused == FusedOn::none || weight.dim() != 4) return FusedOn::none;
   const auto group = weight.sym_size(1);
-  return is_size(group, 1) || is_size(group, 2) || is_size(group, 4) || is_size(group, 8);
+  const bool serves = is_size(group, 1) || is_size(group, 2) || is_size(group, 4) || is_size(group, 8);
+  return serves ? fused : FusedOn::none;
 }
 
 kernels::ConvolutionShape shape_of(const Tensor& tokens, const Tensor& weight, int64_t height, int64_t width) {
@@ -122,7 +125,7 @@ void convolve(const Tensor& x, const Tensor& weights, const Tensor& bias, const 
 Tensor token_convolution_cpu(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
                              const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens,
                              bool gelu) {
-  if (!fuses(tokens, weight))
+  if (convolution_fused_on(tokens, weight) != FusedOn::cpu)
     return token_convolution_composite(tokens, weight, bias, addend, height, width, class_tokens, gelu);
   check_token_convolution(tokens, weight, bias, addend, height, width, class_tokens);
   const auto shape = shape_of(tokens, weight, height, width);
@@ -135,7 +138,7 @@ Tensor token_convolution_cpu(const Tensor& tokens, const Tensor& weight, const O
 // Gradients of tokens, weight and bias; the addend's is grad itself.
 TokenConvolutionBackward token_convolution_backward_cpu(const Tensor& grad, const Tensor& tokens, const Tensor& weight,
                                                         int64_t height, int64_t width, int64_t class_tokens) {
-  check_fuses("token_convolution", fuses(tokens, weight));
+  check_fused_on_cpu("token_convolution", convolution_fused_on(tokens, weight));
   check_gradient(grad, tokens, weight, height, width, class_tokens);
   const auto shape = shape_of(tokens, weight, height, width);
   const Tensor dy = grad.contiguous(), x = tokens.contiguous();
@@ -220,7 +223,7 @@ struct TokenConvolution : torch::autograd::Function<TokenConvolution> {
 Tensor token_convolution_autograd(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
                                   const OptionalTensor& addend, c10::SymInt height, c10::SymInt width,
                                   c10::SymInt class_tokens, bool gelu) {
-  if (!fuses(tokens, weight))
+  if (convolution_fused_on(tokens, weight) == FusedOn::none)
     return token_convolution_composite(tokens, weight, bias, addend, height, width, class_tokens, gelu);
   if (!wants_gradient(tokens, weight, bias, addend)) {
     at::AutoDispatchBelowADInplaceOrView below;

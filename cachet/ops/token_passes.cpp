@@ -26,6 +26,9 @@ Tensor valid_rows(const Tensor& x, const OptionalTensor& padding, at::ScalarType
   return padding ? at::where(padding->reshape({-1, 1}), at::Scalar(0), rows) : rows;
 }
 
+// Whether the CPU's kernels serve x with sums and coefficients of this type.
+bool on_cpu(const Tensor& x, at::ScalarType wide) { return wide == at::kFloat && fused_on(x) == FusedOn::cpu; }
+
 int64_t tokens_of(const Tensor& x) { return x.size(-1) > 0 ? x.numel() / x.size(-1) : 0; }
 
 // The sum over all tokens of what add(first, padding, sums (rows, C), tokens) adds for those of a chunk: (rows, C).
@@ -67,7 +70,7 @@ void StateKept::restore() {
 }
 
 Tensor sum_of_squares(const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {
-  if (!may_fuse(x) || wide != at::kFloat) return valid_rows(x, padding, wide).square().sum(0);
+  if (!on_cpu(x, wide)) return valid_rows(x, padding, wide).square().sum(0);
   const Tensor dense = x.contiguous();
   Tensor sums;
   for_type_of(x, [&]<class T>(T*) {
@@ -79,7 +82,7 @@ Tensor sum_of_squares(const Tensor& x, const OptionalTensor& padding, at::Scalar
 }
 
 GradientSums gradient_sums(const Tensor& grad, const Tensor& x, const OptionalTensor& padding, at::ScalarType wide) {
-  if (!may_fuse(x) || wide != at::kFloat || grad.scalar_type() != x.scalar_type()) {
+  if (!on_cpu(x, wide) || grad.scalar_type() != x.scalar_type()) {
     const Tensor dy = valid_rows(grad, padding, wide);
     return {(dy * valid_rows(x, padding, wide)).sum(0), dy.sum(0)};
   }
@@ -95,7 +98,7 @@ GradientSums gradient_sums(const Tensor& grad, const Tensor& x, const OptionalTe
 }
 
 Tensor scale_shift(const Tensor& x, const Tensor& scale, const OptionalTensor& shift) {
-  if (!may_fuse(x) || scale.scalar_type() != at::kFloat) {
+  if (!on_cpu(x, scale.scalar_type())) {
     Tensor y = x.to(scale.scalar_type()) * scale;
     if (shift) y = y + *shift;
     return y.to(x.scalar_type()).contiguous();
@@ -115,7 +118,7 @@ Tensor scale_shift(const Tensor& x, const Tensor& scale, const OptionalTensor& s
 
 Tensor scale_subtract(const Tensor& grad, const Tensor& grad_scale, const Tensor& x, const Tensor& input_scale) {
   const auto wide = grad_scale.scalar_type();
-  if (!may_fuse(x) || wide != at::kFloat || grad.scalar_type() != x.scalar_type())
+  if (!on_cpu(x, wide) || grad.scalar_type() != x.scalar_type())
     return (grad.to(wide) * grad_scale - x.to(wide) * input_scale).to(x.scalar_type()).contiguous();
   const Tensor dense = x.contiguous(), dy = grad.contiguous();
   const Tensor a = grad_scale.contiguous(), b = input_scale.to(at::kFloat).contiguous();

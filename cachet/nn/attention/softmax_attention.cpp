@@ -49,7 +49,7 @@ constexpr int64_t kBlock = 64;  // tokens whose scores lie in a core's nearest c
 // and bfloat16 in tiles that only AMX makes fast. Of a few queries they do not: each key is turned for them.
 bool blocks_are_faster(const torch::Tensor& q, const torch::Tensor& k, double dropout) {
   constexpr int64_t kLongest = 1024, kKeysOfAQuery = 4;
-  if (!ops::may_fuse(q) || dropout > 0 || (q.scalar_type() == at::kBFloat16 && ops::has_amx())) return false;
+  if (!ops::tuned_for_cpu(q) || dropout > 0 || (q.scalar_type() == at::kBFloat16 && ops::has_amx())) return false;
   return k.size(2) <= kLongest && k.size(2) <= kKeysOfAQuery * q.size(2);
 }
 
@@ -90,7 +90,7 @@ bool fuses_slowly_in_bfloat16(const torch::Tensor& q, const torch::Tensor& k, co
 bool composes_faster(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                      const AttentionLayout& layout) {
   constexpr int64_t kLongest = 512;
-  if (layout.causal || layout.context.padding.defined() || !ops::may_fuse(q)) return false;
+  if (layout.causal || layout.context.padding.defined() || !ops::tuned_for_cpu(q)) return false;
   if (k.size(2) > kLongest || q.size(2) * k.size(2) > kLongest * kLongest) return false;
   return layout.bias.defined() || fuses_slowly_in_bfloat16(q, k, v);
 }
