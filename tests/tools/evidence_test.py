@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -21,8 +22,8 @@ from scipy import stats
 
 from evidence_page import verdicts, writing
 from evidence_page.numbers import Page
-from evidence_page.paired import Values, holm, pairs_to_decide, pooled_sd, power_of_pairs
-from evidence_page.runs import measured
+from evidence_page.paired import Values, holm, pairs_to_decide, pooled_sd, power_of_pairs, variance_ratio
+from evidence_page.runs import Sweep, measured
 
 RECORDED = json.loads((ROOT / "tests/data/statistics.json").read_text())
 PAGES = ("README.md", "docs/evidence.md", "docs/results.md")
@@ -52,6 +53,18 @@ class Statistics(unittest.TestCase):
         self.assertEqual(difference, {0: 2.0, 4: 8.0})
         with self.assertRaisesRegex(ValueError, "1 seeds in common"):
             Values({0: 1.0, 1: 2.0}) - Values({1: 1.0})
+
+    def test_ratios_of_variances(self):
+        first, second = by_seed(1.0, 5.0, 2.0, 9.0, 4.0), by_seed(1.0, 2.0, 1.5, 2.5, 1.0)
+        found = variance_ratio(first, second)
+        self.assertAlmostEqual(found.mean, 9.7 / 0.425)
+        # The quantile of F(4, 4) at 0.975 is 9.6045: the interval is a factor of it to each side.
+        self.assertAlmostEqual(found.low, found.mean / 9.60453, places=3)
+        self.assertAlmostEqual(found.high, found.mean * 9.60453, places=3)
+        self.assertAlmostEqual(found.p, variance_ratio(second, first).p)
+        self.assertEqual((verdicts.above(found, 1), verdicts.above(variance_ratio(second, first), 1)), ("seen", "opposite"))
+        self.assertEqual(variance_ratio(first, first)[0], 1)
+        self.assertEqual(writing.ratio(found), "22.8 (2.38 to 219.2)")
 
     def test_holm(self):
         # 4 · 0.01; 3 · 0.015 = 0.045; 2 · 0.02 = 0.04, not below the one before; 1 · 0.3
@@ -160,6 +173,12 @@ class Pages(unittest.TestCase):
         later = text + "\n<!-- numbers\nTwice is {double:.0f}\n-->\nTwice is 4.\n"
         self.assertEqual(problems(later)[0], [])
 
+    def test_rows_wait_for_their_file(self):
+        text = "<!-- numbers\nneeds: gain, later\n| a | {later.mean:.1f} |\n-->\n| | mean |\n| --- | ---: |\n| a | not run |\n"
+        self.assertEqual(problems(text), ([], text))
+        found = problems(text, NAMES | {"later": by_seed(1.0, 2.0)})
+        self.assertEqual(found, (["7: the row should be: | a | 1.5 |"], text.replace("not run", "1.5")))
+
     def test_what_cannot_be_computed(self):
         found = problems("<!-- numbers\nis {unknown.mean:.1f}\n-->\nIt is 2.0.\n")[0]
         self.assertEqual(found, ["1: this comment cannot be computed: NameError: name 'unknown' is not defined"])
@@ -170,6 +189,30 @@ class Repository(unittest.TestCase):
     def test_pages_have_the_numbers_of_the_runs(self):
         run = subprocess.run([sys.executable, ROOT / "tools/evidence", "--check"], capture_output=True, text=True)
         self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
+
+    def test_every_row_that_waits_can_be_filled(self):
+        """By made runs of the variants of its sweep."""
+        text = (ROOT / "docs/evidence.md").read_text()
+        waiting = set(re.findall(r"^needs: (\w+)$", text, re.MULTILINE)) - set(measured())
+        columns = sorted({name for name in re.findall(r"\['([^']+)'\]", text) if " " in name})
+        draw, names = random.Random(2), dict(measured())
+        with tempfile.TemporaryDirectory() as folder:
+            for name in waiting:
+                recipe = next(path for path in (ROOT / f"recipes/sweeps/evidence_{name}.toml", ROOT / f"recipes/sweeps/{name}.toml")
+                              if path.is_file())
+                sweep = tomllib.loads(recipe.read_text())["sweep"]
+                file = pathlib.Path(folder) / f"{name}.csv"
+                file.write_text(",".join(["run", "seed", "state", "top-1", *columns]) + "\n" + "".join(
+                    ",".join([f"{variant}/seed-{seed}", str(seed), "finished", *(str(draw.random()) for _ in ["top-1", *columns])]) + "\n"
+                    for variant in sweep["variants"] for seed in range(sweep["seeds"])))
+                names[name] = Sweep(file)
+        filled = Page(Page(text, names).corrected(), names)
+        filled.corrected()
+        self.assertEqual([problem.text for problem in filled.problems], [])
+        for name in waiting:
+            self.assertIn(f"needs: {name}\n", filled.text)
+        if waiting:
+            self.assertLess(filled.text.count("| not run |"), text.count("| not run |"))
 
     def test_every_wrong_number_is_found_and_corrected(self):
         draw = random.Random(1)

@@ -13,6 +13,7 @@ RECIPES = {
     "vision/vit_a.toml": '# A.\n[paper]\narxiv = "2312.12742"\nrow = ["Table 1, A", "Table 2, A"]\nvalue = ["1 %", "2 %"]\n'
                          'runs = 5\ndiffers = ["Why.", "So."]\n',
     "vision/vit_b.toml": '# B.\n[paper]\narxiv = "2312.12742"\nrow = "Table 1, B"\nvalue = "3 %"\ndiffers = ["So."]\n',
+    "vision/vit_devices.toml": '# Their base.\n[train]\nbatch_size = 64\naccumulate = 16\nstate = "separate"\n',
     "vision/vit_small_b.toml": "# Small, of Cached\n# Transformers.\n",
     "vision/vit_plain.toml": "# Of no paper.\n",
     "sweeps/un_window.toml": "# A sweep of 2208.01313.\n",
@@ -73,6 +74,21 @@ class PapersPage(unittest.TestCase):
         written = self.page()
         self.run_tool()
         self.assertEqual(self.page(), written)
+
+    def test_devices_are_those_of_the_recipes(self):
+        self.write("docs/papers.md", PAGE + "\n<!-- rows: 2208.01313 Table 3\nT\n-->\n<!-- /rows -->\n")
+        self.write("recipes/text/text_tokens.toml",
+                   '# Tokens.\n[paper]\narxiv = "2208.01313"\nrow = "Table 3, T"\nvalue = "5 %"\n'
+                   '[data]\nmax_tokens = 4096\n[train]\naccumulate = 8\nstate = "first"\n')
+        for name, more in (("a", ""), ("b", '\n[train]\nbatch_size = 128\naccumulate = 8\n')):
+            self.write(f"recipes/vision/vit_{name}.toml", 'base = "vit_devices.toml"\n' + RECIPES[f"vision/vit_{name}.toml"] + more)
+        self.run_tool()
+        self.assertIn('- b: So.\n- devices: 16 with 64 images each, `train.state = "separate"` (`vit_a`)\n'
+                      '- devices: 8 with 128 images each, `train.state = "separate"` (`vit_b`)\n\n', self.page())
+        self.assertIn('- devices: 16 with 64 images each, `train.state = "separate"`\n\n', self.page(), "alone in Table 2")
+        self.assertIn('| T | 5 % | `text_tokens` | |\n\n- devices: 8 with 4,096 tokens each, `train.state = "first"`\n\n', self.page())
+        self.write("recipes/vision/vit_devices.toml", RECIPES["vision/vit_devices.toml"].replace("16", "32"))
+        self.assertIn("the tables differ from the recipes", self.run_tool("--check", code=1))
 
     def test_a_changed_value_is_found(self):
         self.run_tool()

@@ -10,6 +10,8 @@
     …
 
 A comment stands before a paragraph or a table.
+- `needs: name, …`: as long as docs/evidence lacks one of these files, the comment is passed over, and what follows it stands as it
+  is: rows that say "not run".
 - `name = expression` names a value for the rest of the page.
 - `holds: expression` is a fact that the text states without a number.
 - A line that begins with | is a row of the table. Its cells before the first brace find the row.
@@ -23,11 +25,12 @@ import string
 import typing
 
 from evidence_page import verdicts, writing
-from evidence_page.paired import holm, pooled_sd
+from evidence_page.paired import holm, pooled_sd, variance_ratio
 
 COMMENT = re.compile(r"<!-- numbers\n(.*?)-->\n", re.DOTALL)
 DEFINITION = re.compile(r"(\w+) = (.*)")
 FACT = re.compile(r"holds: (.*)")
+NEEDS = re.compile(r"needs: (.*)")
 VERDICT = "|".join(map(re.escape, verdicts.WORDS))
 NUMBER = r"[+−]?\d+(?:,\d{3})*(?:\.\d+)?(?: [kMG]\b)?"
 
@@ -64,8 +67,9 @@ class Comparisons:
 
 HELPERS = {each.__name__: each for each in (
     verdicts.above, verdicts.below, verdicts.equal, verdicts.every, writing.interval, writing.effect, writing.seeds,
-    writing.spread, writing.span, writing.count, pooled_sd, abs, min, max, sum, list, zip)}
+    writing.spread, writing.span, writing.count, writing.ratio, writing.probability, pooled_sd, variance_ratio, abs, min, max, sum, list, zip)}
 HELPERS["below_5"] = lambda difference: verdicts.below(difference, -5)
+HELPERS["above_5"] = lambda difference: verdicts.above(difference, 5)
 
 
 def computed(expression, names):
@@ -136,7 +140,13 @@ class Page:
         comparisons = Comparisons()
         self.names["row"] = comparisons.row
         facts, templates = [], []
-        for line in filter(str.strip, comment[1].splitlines()):
+        lines = list(filter(str.strip, comment[1].splitlines()))
+        needed = [name for line in lines if (needs := NEEDS.fullmatch(line)) for name in re.split(r",\s*", needs[1])]
+        if any(name not in self.names for name in needed):
+            return []
+        for line in lines:
+            if NEEDS.fullmatch(line):
+                continue
             if definition := DEFINITION.fullmatch(line):
                 self.names[definition[1]] = computed(definition[2], self.names)
             elif fact := FACT.fullmatch(line):

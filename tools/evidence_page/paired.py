@@ -3,6 +3,7 @@
 import functools
 import math
 import statistics
+import typing
 
 from scipy import stats
 
@@ -65,6 +66,22 @@ class Values(dict):
     d = property(lambda self: self.mean / self.sd)
     seeds = property(lambda self: pairs_to_decide(abs(self.d)))
     p = property(lambda self: 2 * stats.t.sf(abs(self.d) * math.sqrt(self.n), self.n - 1))
+
+
+class Ratio(typing.NamedTuple):
+    mean: float
+    low: float
+    high: float
+    p: float
+
+
+def variance_ratio(first, second):
+    """The variance between the seeds of one, divided by that of the other, with its interval by the F distribution and the
+    two-sided p value of a ratio of 1."""
+    ratio, degrees = first.sd ** 2 / second.sd ** 2, (first.n - 1, second.n - 1)
+    bounds = stats.f.ppf([(1 + LEVEL) / 2, (1 - LEVEL) / 2], *degrees)
+    p = 2 * min(stats.f.cdf(ratio, *degrees), stats.f.sf(ratio, *degrees))
+    return Ratio(ratio, *(float(ratio / bound) for bound in bounds), float(min(1, p)))
 
 
 def pooled_sd(*groups):

@@ -14,7 +14,7 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 METRICS = ("top-1", "test BLEU", "box AP", "test perplexity", "as trained", "loss")
 # Columns that hold fractions and are written as percent.
 PERCENT = re.compile(r"(training |best )?top-\d( stderr)?|(best )?(box|mask) A[PR].*|as trained|zeroed|shuffled between layers|frozen"
-                     r"|per_sample|renewed")
+                     r"|per_sample|renewed|(gradient )?pnac (first|last)")
 
 
 class Variant(Values):
@@ -47,9 +47,9 @@ class Variant(Values):
         return Values({seed: value for seed, value in self.items() if seed in ended})
 
     def with_failures_as(self, chance):
-        """A run that did not finish counts as `chance`."""
+        """A run that did not finish counts as `chance`, also if it has no value."""
         ended = self.finished()
-        return Values({seed: ended.get(seed, chance) for seed in self})
+        return Values({int(row["seed"]): ended.get(int(row["seed"]), chance) for row in self.rows})
 
 
 class Sweep:

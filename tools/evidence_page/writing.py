@@ -22,6 +22,11 @@ def interval(difference, digits=2):
     return f"{mean} ({low} to {high})"
 
 
+def ratio(of):
+    mean, low, high = (written(each, ".2f" if each < 9.995 else ".1f") for each in (of.mean, of.low, of.high))
+    return f"{mean} ({low} to {high})"
+
+
 def effect(difference):
     return written(difference.d, ".1f" if abs(difference.d) < 9.95 else ".0f")
 
