@@ -1,7 +1,8 @@
 """What exports answer compared with their runs: models, plug-ins, engines and precisions; single inputs, batches and threads. A sample of
 the cases, and all of them where CACHET_ROBUSTNESS is "full" (`make export-matrix`). CACHET_EXPORT_CASES is a regular expression for the
 names of cases; CACHET_OPENVINO_PYTHONS (Python interpreters that have OpenVINO, with a colon between them) and CACHET_CLASSIFY (the
-program of examples/deploy-cpp) answer, too."""
+program of examples/deploy-cpp) answer, too. If CACHET_FORKED_COMMANDS names the program forked_commands, it runs the commands. If
+CACHET_EXPORT_RESULTS names a folder, it keeps the result of each case, and a test that starts again leaves out the cases that it has."""
 import dataclasses
 import json
 import math
@@ -10,15 +11,20 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 
 import command
 import export_cases
+import export_results
 from export_test import engines
+from forked_commands import ForkedCommands
 
 FULL = os.environ.get("CACHET_ROBUSTNESS") == "full"
 ONLY = os.environ.get("CACHET_EXPORT_CASES", "")
 PYTHONS = [path for path in os.environ.get("CACHET_OPENVINO_PYTHONS", "").split(":") if path]
 CLASSIFY = os.environ.get("CACHET_CLASSIFY")
+FORKED = os.environ.get("CACHET_FORKED_COMMANDS")
+RESULTS = os.environ.get("CACHET_EXPORT_RESULTS")
 
 # The largest difference of a probability, of the score of a detection, or of the mean loss of a text's tokens. f32: sums that are added up
 # in another order; 7e-6 was the largest difference that was seen, and a wrong mask or a wrong weight gives more than 1e-3. bf16: the check
@@ -135,9 +141,18 @@ class ExportMatrix(command.FolderTest):
         super().setUp()
         self.engines = engines()
         self.given = export_cases.write_data(self.folder, self.cachet)
+        self.forked = {}  # by the number of threads
+
+    def start(self, threads, *words, stdin=""):
+        if not FORKED:
+            return command.run(*words, cwd=self.folder, stdin=stdin, variables={"OMP_NUM_THREADS": str(threads)})
+        if threads not in self.forked:
+            self.forked[threads] = ForkedCommands(FORKED, threads)
+            self.addCleanup(self.forked[threads].close)
+        return self.forked[threads].run(*words, cwd=self.folder, stdin=stdin)
 
     def ask(self, threads, *words, stdin=""):
-        done = command.run(*words, cwd=self.folder, stdin=stdin, variables={"OMP_NUM_THREADS": str(threads)})
+        done = self.start(threads, *words, stdin=stdin)
         # OpenVINO's library hwloc says so on a machine without /sys, such as a bare container.
         messages = "".join(line for line in done.stderr.splitlines(keepends=True) if not line.startswith("hwloc/"))
         return Said(done.returncode, messages, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")])
@@ -188,8 +203,7 @@ class ExportMatrix(command.FolderTest):
     def export(self, engine, precision):
         """What `export` says if it refuses: the last line of what it prints."""
         shutil.rmtree(self.folder / "export", ignore_errors=True)
-        done = command.run("export", "run", "-o", "export", "--engine", engine, "--precision", precision, "--progress", "none",
-                           cwd=self.folder, variables={"OMP_NUM_THREADS": "1"})
+        done = self.start(1, "export", "run", "-o", "export", "--engine", engine, "--precision", precision, "--progress", "none")
         if done.returncode == 0:
             return ""
         self.assertEqual(done.stdout, "")
@@ -229,15 +243,16 @@ class ExportMatrix(command.FolderTest):
                 self.assertAlmostEqual(by_class[name], float(percent), delta=0.051)  # one digit after the point
 
     def try_target(self, case, engine, precision, ways, expected):
-        """Whether there is an export."""
+        """What became of one export: export_results.Target."""
         refusal = self.export(engine, precision)
+        result = export_results.Target(engine, precision, refusal)
         expected_refusal = case.refusal(engine, precision)
         if expected_refusal:
             self.assertIn(expected_refusal, refusal)
-            return False
+            return result
         if precision != "f32" and NOT_KEPT in refusal:
             print(f"{case.name}, {engine} {precision}: {refusal[refusal.index('on '):]}", flush=True)
-            return False
+            return result
         self.assertEqual(refusal, "")
         actual = self.answers("export", case, ways)
         difference = self.compare(expected, actual, precision)
@@ -247,37 +262,48 @@ class ExportMatrix(command.FolderTest):
             self.compare_other_versions(case, expected["one by one"])
         if CLASSIFY and engine in ("openvino", "onnx") and case.inputs == "images" and case.family != "pixels":
             self.compare_program(case, actual["one by one"])
-        return True
+        return dataclasses.replace(result, **dataclasses.asdict(difference))
 
     def try_case(self, case, ways):
+        """What became of its exports. What fails is none of them."""
         shutil.rmtree(self.folder / "run", ignore_errors=True)
         (self.folder / "recipe.toml").write_text(case.recipe)
-        self.cachet("train", "recipe.toml", "--run", "run", "--progress", "none", *case.settings, variables={"OMP_NUM_THREADS": "1"})
+        trained = self.start(1, "train", "recipe.toml", "--run", "run", "--progress", "none", *case.settings)
+        self.assertEqual(trained.returncode, 0, trained.stderr)
         expected = self.answers("run", case, ways)
         # A small language model goes on in the same way after any prompt; its losses differ.
         seen = [spread(said.records) for said in expected.values() if "prompt" not in said.records[0]]
         self.assertGreater(min(seen), SPREAD, "the answers are all alike")
-        kept = set()
+        targets = []
         for engine, precision in case.targets:
             if engine in self.engines:
                 with self.subTest(case=case.name, engine=engine, precision=precision):
                     try:
-                        if self.try_target(case, engine, precision, ways, expected):
-                            kept.add((engine, precision))
+                        targets.append(self.try_target(case, engine, precision, ways, expected))
                     except AssertionError as error:
-                        print(f"{case.name}, {engine} {precision}: {error}", flush=True)  # the whole matrix takes hours
+                        print(f"{case.name}, {engine} {precision}: {error}", flush=True)  # the whole matrix takes long
                         raise
-        return kept
+        return targets
 
     def test_single_inputs(self):
         cases = export_cases.whole_matrix() if FULL else export_cases.sample()
         cases = [case for case in cases if re.search(ONLY, case.name)]
         self.assertGreater(len(cases), 0)
-        kept = set()
-        for number, case in enumerate(cases):
+        results = export_results.Results(RESULTS, command.COMMAND)
+        left = [case for case in cases if case.name not in results.cases]
+        begun = time.monotonic()
+        for number, case in enumerate(left):
             with self.subTest(case=case.name):
-                kept |= self.try_case(case, ("batches", "test") if FULL else (("batches",), ("test",))[number % 2])
+                targets = self.try_case(case, ("batches", "test") if FULL else (("batches",), ("test",))[number % 2])
+                if len(targets) == sum(engine in self.engines for engine, _ in case.targets):
+                    results.keep(case.name, targets)
+            seconds = time.monotonic() - begun
+            print(f"{len(cases) - len(left) + number + 1} of {len(cases)} cases, {case.name}: {seconds / (number + 1):.1f} s for one, "
+                  f"{seconds / (number + 1) * (len(left) - number - 1) / 60:.0f} minutes left", flush=True)
+        targets = [target for case in cases for target in results.cases.get(case.name, [])]
+        print(export_results.table(targets), flush=True)
         if not ONLY:
+            kept = {(target.engine, target.precision) for target in targets if not target.refusal}
             self.assertEqual(kept, {target for target in export_cases.TARGETS if target[0] in self.engines})
 
     def test_refused_precisions(self):
