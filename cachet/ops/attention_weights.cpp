@@ -15,6 +15,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
 
@@ -22,7 +23,6 @@ namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 void check_attention_weights(const Tensor& scores, const OptionalTensor& bias) {
   TORCH_CHECK(scores.dim() == 4 && scores.is_floating_point(),

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/ops/optional_tensor.h"
 
 namespace cachet::ops {
 
@@ -56,6 +57,15 @@ template <class T>
 T* mutable_data(const at::Tensor& x) {
   return static_cast<T*>(x.mutable_data_ptr());
 }
+
+/// A null pointer for an undefined tensor.
+template <class T>
+const T* data_or_null(const at::Tensor& x) {
+  return x.defined() ? data<T>(x) : nullptr;
+}
+
+/// A vector of coefficients, such as a bias, as kernels read it: float32 and dense. Undefined if it is absent.
+inline at::Tensor float_vector(const OptionalTensor& x) { return x ? x->to(at::kFloat).contiguous() : at::Tensor(); }
 
 /// Pieces of at most `size` that make `count`.
 inline int64_t chunks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }

@@ -18,14 +18,6 @@ namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
-
-Tensor as_float(const OptionalTensor& x) { return x ? x->to(at::kFloat).contiguous() : Tensor(); }
-const float* pointer(const Tensor& x) { return x.defined() ? data<float>(x) : nullptr; }
-template <class T>
-const T* pointer_or_null(const Tensor& x) {
-  return x.defined() ? data<T>(x) : nullptr;
-}
 
 // Rows of the cache that one call of a kernel takes: the threads' share, and the unit in which gradients are summed up,
 // so that sums do not depend on the number of threads.
@@ -43,9 +35,9 @@ void for_rows(const Tensor& tokens, const Body& body) {
 struct Operands {
   explicit Operands(const GrcUpdateCall& call)
       : cache(call.cache.contiguous()),
-        candidate_bias(as_float(call.candidate_bias)),
-        norm_weight(as_float(call.norm_weight)),
-        norm_bias(as_float(call.norm_bias)),
+        candidate_bias(float_vector(call.candidate_bias)),
+        norm_weight(float_vector(call.norm_weight)),
+        norm_bias(float_vector(call.norm_bias)),
         eps(static_cast<float>(call.norm_eps)),
         shape{call.tokens.size(0), call.tokens.size(1), call.tokens.size(2), call.cache.size(0) == 1} {}
 
@@ -53,11 +45,11 @@ struct Operands {
   kernels::GrcInputs<T> inputs() const {
     return {data<T>(products.tokens),
             data<T>(products.cache),
-            pointer_or_null<T>(products.reset),
+            data_or_null<T>(products.reset),
             data<float>(cache),
-            pointer(candidate_bias),
-            pointer(norm_weight),
-            pointer(norm_bias),
+            data_or_null<float>(candidate_bias),
+            data_or_null<float>(norm_weight),
+            data_or_null<float>(norm_bias),
             eps};
   }
 
@@ -103,16 +95,16 @@ GrcStep grc_update_forward(const GrcUpdateCall& call) {
   return {samples, mean, in.products};
 }
 
-GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const Tensor& d_samples, const Tensor& d_mean,
-                                        const GrcProducts& products) {
+GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const OptionalTensor& d_samples,
+                                        const OptionalTensor& d_mean, const GrcProducts& products) {
   const Tensor& tokens = call.tokens;
   const int64_t batch = tokens.size(0), length = tokens.size(1), width = tokens.size(2);
   Operands in(call);
   in.products = products;
   const bool shared = in.shape.shared;
   const auto floats = call.cache.options();
-  const Tensor samples_grad = d_samples.defined() ? d_samples.contiguous() : Tensor();
-  const Tensor mean_grad = d_mean.defined() ? d_mean.contiguous() : Tensor();
+  const Tensor samples_grad = d_samples ? d_samples->contiguous() : Tensor();
+  const Tensor mean_grad = d_mean ? d_mean->contiguous() : Tensor();
   const Tensor d_token_products = at::empty({batch * length, 3 * width}, tokens.options());
   const Tensor d_gates = shared ? at::empty({length, 2 * width}, floats) : Tensor();
   const Tensor d_cache = at::zeros(call.cache.sizes(), floats);
@@ -130,8 +122,8 @@ GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const Tensor&
     };
     for_rows(tokens, [&](int64_t chunk, kernels::GrcRows part) {
       std::vector<float> scratch(static_cast<size_t>(3 * width));
-      kernels::grc_blend_backward(inputs, pointer_or_null<T>(samples_grad), pointer(mean_grad), gradients(chunk),
-                                  scratch.data(), in.shape, part);
+      kernels::grc_blend_backward(inputs, data_or_null<T>(samples_grad), data_or_null<float>(mean_grad),
+                                  gradients(chunk), scratch.data(), in.shape, part);
     });
     const Tensor d_reset_cache = product(d_candidate, cache_half(call.candidate_weight).t());
     for_rows(tokens, [&](int64_t chunk, kernels::GrcRows part) {

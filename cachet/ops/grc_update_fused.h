@@ -2,29 +2,40 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <optional>
-
-#include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 
 namespace cachet::ops {
+
+enum class FusedOn;  // ops/fused.h
 
 // One step of the gated recurrent cache on the CPU: three products, ATen's, and between them a pass over memory before
 // the candidate's product and one behind it. ops/grc_update.h has the formulas.
 
-/// Operands of one call, checked: cache (1 or B, Tm, Dm), tokens (B, Tm, Dm), weights (Dm, 2·Dm) over [cache, tokens],
-/// biases and the candidate's norm (Dm) where there are any. The backward pass does not read the gates' biases.
+/// Operands of one call, in the order of the schema: cache (1 or B, Tm, Dm), tokens (B, Tm, Dm), weights (Dm, 2·Dm)
+/// over [cache, tokens], biases and the candidate's norm (Dm) if there are any.
 struct GrcUpdateCall {
-  at::Tensor cache, tokens, reset_weight, update_weight, candidate_weight;
-  std::optional<at::Tensor> reset_bias, update_bias, candidate_bias, norm_weight, norm_bias;
+  at::Tensor cache, tokens;
+  at::Tensor reset_weight;
+  OptionalTensor reset_bias;
+  at::Tensor update_weight;
+  OptionalTensor update_bias;
+  at::Tensor candidate_weight;
+  OptionalTensor candidate_bias, norm_weight, norm_bias;
   double norm_eps;
+
+  template <class Take>
+  auto list(const Take& take) const {
+    return take(cache, tokens, reset_weight, reset_bias, update_weight, update_bias, candidate_weight, candidate_bias,
+                norm_weight, norm_bias, norm_eps);
+  }
 };
 
 /// Where the fused kernels serve these operands: they read tokens and weights of one type and a float32 cache. A
 /// sample's own cache is stream state, whose successors must not be rounded to bfloat16.
 FusedOn grc_update_fused_on(const GrcUpdateCall& call);
 
-/// The products are what the backward pass reads: X̄ with all weights (B, Tm, 3·Dm), C with those of the gates, biases
-/// added (1 or B, Tm, 2·Dm), r ⊙ C with the candidate's (B, Tm, Dm).
+/// The products that the backward pass reads: X̄ with all weights (B, Tm, 3·Dm), C with those of the gates, biases added
+/// (1 or B, Tm, 2·Dm), r ⊙ C with the candidate's (B, Tm, Dm).
 struct GrcProducts {
   at::Tensor tokens, cache, reset;
 };
@@ -44,8 +55,8 @@ struct GrcUpdateGradients {
   at::Tensor candidate_bias, norm_weight, norm_bias;
 };
 
-/// d_samples, d_mean: undefined where nothing arrives.
-GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const at::Tensor& d_samples,
-                                        const at::Tensor& d_mean, const GrcProducts& products);
+/// The gates' biases are not read. d_samples, d_mean: absent if no gradient arrives.
+GrcUpdateGradients grc_update_gradients(const GrcUpdateCall& call, const OptionalTensor& d_samples,
+                                        const OptionalTensor& d_mean, const GrcProducts& products);
 
 }  // namespace cachet::ops

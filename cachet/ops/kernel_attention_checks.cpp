@@ -40,12 +40,13 @@ c10::SymInt check_feature_map(const char* op, const Tensor& x, at::TensorList we
   return width;
 }
 
-c10::SymInt check_kernel_attention(const Tensor& q, const Tensor& k, const Tensor& v, at::TensorList weights,
-                                   at::IntArrayRef units, const std::optional<Tensor>& padding) {
-  const auto features = check_feature_map("kernel_attention", q, weights, units);
+c10::SymInt check_kernel_attention(const KernelAttentionOperands& call) {
+  const Tensor &q = call.q, &k = call.k, &v = call.v;
+  const OptionalTensor& padding = call.padding;
+  const auto features = check_feature_map("kernel_attention", q, call.weights, call.units);
   check_attention_operands("kernel_attention", 'n', q, k, v);
   check_same_device("kernel_attention", q, {{"k", k}, {"v", v}, {"padding", padding}});
-  for (const Tensor& weight : weights) check_same_device("kernel_attention", q, {{"a weight", weight}});
+  for (const Tensor& weight : call.weights) check_same_device("kernel_attention", q, {{"a weight", weight}});
   const bool fits = !padding || (padding->dim() == 2 && padding->scalar_type() == at::kBool &&
                                  same_size(padding->sym_size(1), k.sym_size(2)) &&
                                  same_size_or_one(padding->sym_size(0), q.sym_size(0)));

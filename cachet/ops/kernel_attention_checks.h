@@ -2,9 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <optional>
-
 #include "cachet/ops/kernel_attention.h"
+#include "cachet/ops/optional_tensor.h"
 
 namespace cachet::ops {
 
@@ -16,9 +15,22 @@ FeatureUnit feature_unit_of(int64_t value);
 /// The operands of a feature map, x (B, H, L, n); errors open with the operator's name. Returns the width of φ(x).
 c10::SymInt check_feature_map(const char* op, const at::Tensor& x, at::TensorList weights, at::IntArrayRef units);
 
-/// The operands of kernel_attention. Returns the width of φ(q).
-c10::SymInt check_kernel_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                   at::TensorList weights, at::IntArrayRef units,
-                                   const std::optional<at::Tensor>& padding);
+/// Operands of one call, in the order of the schema.
+struct KernelAttentionOperands {
+  at::Tensor q, k, v;
+  at::TensorList weights;
+  at::IntArrayRef units;
+  OptionalTensor padding;
+  bool causal;
+  double eps, key_eps;
+
+  template <class Take>
+  auto list(const Take& take) const {
+    return take(q, k, v, weights, units, padding, causal, eps, key_eps);
+  }
+};
+
+/// Returns the width of φ(q).
+c10::SymInt check_kernel_attention(const KernelAttentionOperands& call);
 
 }  // namespace cachet::ops

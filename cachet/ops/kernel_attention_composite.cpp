@@ -19,7 +19,6 @@ namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 // Queries of a chunk meet its own keys one by one and all earlier ones through their sum.
 constexpr int64_t kCausalChunk = 64;
@@ -82,26 +81,25 @@ Tensor kernel_features_composite(const Tensor& x, at::TensorList weights, at::In
   return features;
 }
 
-KernelAttendedComposite kernel_attention_composite(const Tensor& q, const Tensor& k, const Tensor& v,
-                                                   at::TensorList weights, at::IntArrayRef units,
-                                                   const OptionalTensor& padding, bool causal, double eps,
-                                                   double key_eps, Tensor sums) {
+KernelAttendedComposite kernel_attention_composite(const KernelAttentionOperands& call, const OptionalTensor& before) {
+  const Tensor &q = call.q, &k = call.k, &v = call.v;
   const auto wide = c10::promoteTypes(q.scalar_type(), at::kFloat);
-  const Tensor fq = kernel_features_composite(q, weights, units).to(wide);
-  const Tensor fk = zero_rows(kernel_features_composite(zero_rows(k, padding), weights, units), padding).to(wide);
-  const Tensor values = zero_rows(v, padding).to(wide);
+  const Tensor fq = kernel_features_composite(q, call.weights, call.units).to(wide);
+  const Tensor fk =
+      zero_rows(kernel_features_composite(zero_rows(k, call.padding), call.weights, call.units), call.padding).to(wide);
+  const Tensor values = zero_rows(v, call.padding).to(wide);
   // Padding gives values that all samples share a batch.
   const Tensor v1 =
       at::cat({values, at::ones_symint({values.sym_size(0), v.sym_size(1), v.sym_size(2), 1}, values.options())}, 3);
   const auto lq = q.sym_size(2), lk = k.sym_size(2), width = v.sym_size(3);
   // Keys that all queries see, then, if causal, a square of keys and queries.
-  const auto seen_by_all = causal ? (lk - lq).max(0) : lk;
+  const auto seen_by_all = call.causal ? (lk - lq).max(0) : lk;
   const Tensor common =
       at::matmul(fk.narrow_symint(2, 0, seen_by_all).transpose(2, 3), v1.narrow_symint(2, 0, seen_by_all));
-  sums = sums.defined() ? sums.to(wide) + common : common + first_sums(common, key_eps);
+  Tensor sums = before ? before->to(wide) + common : common + first_sums(common, call.key_eps);
 
   Tensor totals;
-  if (!causal) {
+  if (!call.causal) {
     totals = at::matmul(fq, sums);
   } else {
     const auto square = lk - seen_by_all, blind = lq - square;
@@ -110,7 +108,7 @@ KernelAttendedComposite kernel_attention_composite(const Tensor& q, const Tensor
     if (blind > 0) totals = at::cat({at::matmul(fq.narrow_symint(2, 0, blind), sums), totals}, 2);
     sums = sums + at::matmul(ks.transpose(2, 3), vs);
   }
-  const Tensor divisor = totals.narrow_symint(3, width, 1) + eps;
+  const Tensor divisor = totals.narrow_symint(3, width, 1) + call.eps;
   // Not at::where of the quotients: its gradient would be 0·∞ where nothing is seen.
   const Tensor empty = divisor <= 0;
   const Tensor y = totals.narrow_symint(3, 0, width) / divisor.masked_fill(empty, 1);

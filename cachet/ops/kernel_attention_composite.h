@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <optional>
+#include "cachet/ops/kernel_attention_checks.h"
 
 namespace cachet::ops {
 
@@ -17,10 +17,7 @@ struct KernelAttendedComposite {
   at::Tensor sums;    // (B, H, m, e + 1) float32 or wider: Σ φ(k)[v, 1]ᵀ, after all keys
 };
 
-/// sums: those of earlier keys, or undefined.
-KernelAttendedComposite kernel_attention_composite(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                                   at::TensorList weights, at::IntArrayRef units,
-                                                   const std::optional<at::Tensor>& padding, bool causal, double eps,
-                                                   double key_eps, at::Tensor sums);
+/// sums: those of earlier keys, if there are any.
+KernelAttendedComposite kernel_attention_composite(const KernelAttentionOperands& call, const OptionalTensor& sums);
 
 }  // namespace cachet::ops

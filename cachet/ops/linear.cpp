@@ -13,6 +13,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/product.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
@@ -22,7 +23,6 @@ namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 void check_linear(const char* op, const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
   TORCH_CHECK(x.dim() >= 1 && x.is_floating_point(), op, ": x must be floating (..., K), got ", x.scalar_type(), " ",

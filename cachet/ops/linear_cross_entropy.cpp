@@ -20,6 +20,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/product.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
@@ -29,7 +30,6 @@ namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 // The two entropies, and p − q (N, V), which the backward pass reads; the latter empty where nobody asked for it.
 using CrossEntropyForward = std::tuple<Tensor, Tensor, Tensor>;
@@ -106,7 +106,7 @@ CrossEntropyForward linear_cross_entropy_cpu(const Tensor& x, const Tensor& weig
   const Tensor ids = target.contiguous();
   const int64_t count = x.size(0), classes = weight.size(0);
   check_targets(ids, classes);
-  const Tensor shift = bias ? bias->to(at::kFloat).contiguous() : Tensor();
+  const Tensor shift = float_vector(bias);
   const Tensor loss = at::empty({count}, x.options().dtype(at::kFloat)), likelihood = at::empty_like(loss);
   Tensor residual = at::empty({0}, x.options());
   const int64_t rows = keep_residual ? std::max<int64_t>(count, 1) : rows_at_a_time(count, classes);
@@ -119,10 +119,10 @@ CrossEntropyForward linear_cross_entropy_cpu(const Tensor& x, const Tensor& weig
         T* own = mutable_data<T>(scores) + from * classes;
         const kernels::CrossEntropyTargets targets{data<int64_t>(ids) + first + from, static_cast<float>(smoothing),
                                                    static_cast<float>(share_of_others(smoothing, classes))};
-        kernels::cross_entropy_rows(
-            own, bias ? data<float>(shift) : nullptr, targets, mutable_data<float>(loss) + first + from,
-            mutable_data<float>(likelihood) + first + from, keep_residual ? own : static_cast<T*>(nullptr),
-            scratch.data(), {to - from, classes});
+        kernels::cross_entropy_rows(own, data_or_null<float>(shift), targets, mutable_data<float>(loss) + first + from,
+                                    mutable_data<float>(likelihood) + first + from,
+                                    keep_residual ? own : static_cast<T*>(nullptr), scratch.data(),
+                                    {to - from, classes});
       });
     });
     if (keep_residual) residual = scores;

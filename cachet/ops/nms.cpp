@@ -13,6 +13,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
 
@@ -20,7 +21,6 @@ namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 void check_nms(const Tensor& boxes, const Tensor& scores, const OptionalTensor& groups) {
   TORCH_CHECK(boxes.dim() == 2 && boxes.is_floating_point() && same_size(boxes.sym_size(1), 4),

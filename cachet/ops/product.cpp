@@ -11,13 +11,13 @@
 #include "cachet/kernels/transpose.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/processor.h"
 
 namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 // ATen's operator for oneDNN's product with an epilogue: x, weight, bias, epilogue, its numbers, its algorithm. It is
 // no part of LibTorch's interface: where this LibTorch has none, or another, products are at::linear's.

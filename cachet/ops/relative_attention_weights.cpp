@@ -14,6 +14,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
 
@@ -21,7 +22,6 @@ namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 void check_relative_weights(const Tensor& content, const Tensor& position, const OptionalTensor& hidden) {
   constexpr const char* op = "relative_attention_weights";

@@ -7,6 +7,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
 #include "cachet/ops/token_passes.h"
@@ -15,7 +16,6 @@ namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 void check_scale_shift(const Tensor& input, const Tensor& scale, const OptionalTensor& shift) {
   TORCH_CHECK(input.dim() >= 1 && input.is_floating_point(), "scale_shift: input must be floating (..., C), got ",

@@ -14,6 +14,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
 #include "cachet/ops/wants_gradient.h"
@@ -22,7 +23,6 @@ namespace cachet::ops {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 using TokenConvolutionBackward = std::tuple<Tensor, Tensor, Tensor>;
 
 void check_token_convolution(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
@@ -113,8 +113,7 @@ void convolve(const Tensor& x, const Tensor& weights, const Tensor& bias, const 
     parallel(x.size(0) * shape.height, 9 * row, [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i) {
         const int64_t offset = i / shape.height * sample + off_grid;
-        kernels::convolve_tokens(data<T>(x) + offset, data<float>(weights),
-                                 bias.defined() ? data<float>(bias) : nullptr,
+        kernels::convolve_tokens(data<T>(x) + offset, data<float>(weights), data_or_null<float>(bias),
                                  addend.defined() ? data<T>(addend) + offset : nullptr, mutable_data<T>(out) + offset,
                                  shape, end, i % shape.height, i % shape.height + 1);
       }
@@ -130,7 +129,7 @@ Tensor token_convolution_cpu(const Tensor& tokens, const Tensor& weight, const O
   check_token_convolution(tokens, weight, bias, addend, height, width, class_tokens);
   const auto shape = shape_of(tokens, weight, height, width);
   const Tensor out = at::empty(tokens.sizes(), tokens.options());
-  convolve(tokens.contiguous(), packed(weight, shape, false), bias ? bias->to(at::kFloat).contiguous() : Tensor(),
+  convolve(tokens.contiguous(), packed(weight, shape, false), float_vector(bias),
            addend ? addend->contiguous() : Tensor(), out, shape, class_tokens, gelu);
   return out;
 }

@@ -9,12 +9,12 @@
 
 #include "cachet/kernels/token_passes.h"
 #include "cachet/ops/fused.h"
+#include "cachet/ops/optional_tensor.h"
 
 namespace cachet::ops::passes {
 namespace {
 
 using at::Tensor;
-using OptionalTensor = std::optional<Tensor>;
 
 // Tokens are summed up in chunks of this size and the chunks' sums in order, whatever the number of threads: the result
 // does not depend on it, and no float32 sum is longer.
@@ -103,13 +103,12 @@ Tensor scale_shift(const Tensor& x, const Tensor& scale, const OptionalTensor& s
     if (shift) y = y + *shift;
     return y.to(x.scalar_type()).contiguous();
   }
-  const Tensor dense = x.contiguous(), factor = scale.contiguous(),
-               addend = shift ? shift->to(at::kFloat).contiguous() : Tensor();
+  const Tensor dense = x.contiguous(), factor = scale.contiguous(), addend = float_vector(shift);
   const Tensor y = at::empty(x.sizes(), x.options());
   const int64_t channels = x.size(-1);
   for_type_of(x, [&]<class T>(T*) {
     parallel(tokens_of(x), channels, [&](int64_t from, int64_t to) {
-      kernels::scale_shift(data<T>(dense) + from * channels, data<float>(factor), shift ? data<float>(addend) : nullptr,
+      kernels::scale_shift(data<T>(dense) + from * channels, data<float>(factor), data_or_null<float>(addend),
                            mutable_data<T>(y) + from * channels, {to - from, channels});
     });
   });

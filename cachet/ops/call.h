@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <utility>
+
+namespace cachet::ops {
+
+/// Joins the dispatcher, which hands over a list of operands, and forms that take them as one struct:
+///   struct ScaleCall {
+///     at::Tensor x;
+///     double factor;
+///     template <class Take>
+///     auto list(const Take& take) const { return take(x, factor); }
+///   };
+///   using ScaleForms = Listed<ScaleCall, at::Tensor(const at::Tensor&, double)>;
+///   at::Tensor scale_composite(const ScaleCall& call);
+///   Operator(m, "scale(Tensor x, float factor) -> Tensor").composite(ScaleForms::form<scale_composite>);
+/// The struct has its members in the order of the schema. list() serves those who call the operator by such a struct.
+template <class Call, class Signature>
+struct Listed;
+
+template <class Call, class Result, class... Operands>
+struct Listed<Call, Result(Operands...)> {
+  using Signature = Result(Operands...);
+
+  /// What the dispatcher calls: makes the struct, and calls `body` with it.
+  template <Result (*body)(const Call&)>
+  static Result form(Operands... operands) {
+    return body(Call{std::forward<Operands>(operands)...});
+  }
+
+  /// Calls an operator of this signature.
+  static Result call(const c10::TypedOperatorHandle<Signature>& op, const Call& call) {
+    return call.list([&](const auto&... operands) { return op.call(operands...); });
+  }
+};
+
+}  // namespace cachet::ops

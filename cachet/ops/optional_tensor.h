@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+namespace cachet::ops {
+
+// A tensor that may be absent is an optional in schemas, and undefined where autograd saves it and kernels' callers
+// hold it.
+
+using OptionalTensor = std::optional<at::Tensor>;
+
+inline OptionalTensor as_optional(const at::Tensor& x) { return x.defined() ? OptionalTensor(x) : std::nullopt; }
+
+inline at::Tensor or_undefined(const OptionalTensor& x) { return x.value_or(at::Tensor()); }
+
+}  // namespace cachet::ops
