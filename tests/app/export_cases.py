@@ -8,7 +8,7 @@ import runs
 from language_test import text
 from text_models_test import LANGUAGE
 from translate_test import RECIPE as TRANSLATION
-from translate_test import pair
+from translate_test import pair, write_pairs
 
 TRAINING = """[train]
 epochs = 1000
@@ -283,11 +283,7 @@ def write_data(folder, cachet):
         (folder / f"listops/basic_{split}.tsv").write_text("Source\tTarget\n" + "".join(rows))
     for name, lines, first in (("train", 120, 0), ("valid", 20, 5), ("test", 21, 9)):
         (folder / f"corpus/{name}.txt").write_text(text(lines, first))
-    for stem, numbers in (("train", range(150)), ("valid", range(150, 180)), ("test", range(180, 200))):
-        for side, language in enumerate(("de", "en")):
-            (folder / "pairs" / f"{stem}.{language}").write_text("".join(pair(n)[side] + "\n" for n in numbers))
-    (folder / "pairs/words.txt").write_text(
-        "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(10)) + "<unk>\t0\n")
+    write_pairs(folder / "pairs")
     cachet(*runs.shapes_command(24, 6, 64))
     cachet("data", "words", "corpus", "-o", "corpus/words.txt")
     return {

@@ -57,12 +57,7 @@ def make_data(folder):
     for name, lines, first in (("train", 400, 0), ("valid", 200, 5), ("test", 21, 9)):
         (folder / f"corpus/{name}.txt").write_text(text(lines, first))
     (folder / "language.toml").write_text(text_models_test.LANGUAGE)
-    (folder / "pairs").mkdir()
-    for stem, numbers in (("train", range(400)), ("valid", range(400, 500)), ("test", range(500, 520))):
-        for side, language in enumerate(("de", "en")):
-            (folder / "pairs" / f"{stem}.{language}").write_text("".join(translate_test.pair(n)[side] + "\n" for n in numbers))
-    (folder / "pairs/words.txt").write_text(
-        "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(10)) + "<unk>\t0\n")
+    translate_test.write_pairs(folder / "pairs", range(400), range(400, 500), range(500, 520))
     (folder / "translation.toml").write_text(translate_test.RECIPE)
     runs.write_reviews(folder / "aclImdb")
     (folder / "detection.toml").write_text(detection_test.RECIPE)

@@ -17,7 +17,7 @@ import runs
 from language_test import SMALL as SMALL_LANGUAGE
 from language_test import text as rule_text
 from runs import SMALL_ENCODER, pixels, write_images, write_png, write_reviews
-from translate_test import RECIPE as TRANSLATION, WORDS, pair
+from translate_test import RECIPE as TRANSLATION, pair, write_pairs
 
 FULL = os.environ.get("CACHET_ROBUSTNESS") == "full"
 BYTES_OF_A_FILE = 40 if FULL else 1
@@ -505,12 +505,7 @@ class Language(SavedResults):
 class Translation(SavedResults):
     def setUp(self):
         super().setUp()
-        (self.folder / "pairs").mkdir()
-        for stem, numbers in (("train", range(40)), ("valid", range(40, 48)), ("test", range(50, 58))):
-            for side, language in enumerate(("de", "en")):
-                (self.folder / "pairs" / f"{stem}.{language}").write_text("".join(pair(n)[side] + "\n" for n in numbers))
-        (self.folder / "pairs/words.txt").write_text(
-            "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(WORDS)) + "<unk>\t0\n")
+        write_pairs(self.folder / "pairs", range(40), range(40, 48), range(50, 58))
         (self.folder / "tiny.toml").write_text(TRANSLATION)
         self.train("tiny.toml", "--run", "run", "--set", "train.limit=2 steps")
 

@@ -8,7 +8,7 @@ from language_test import text
 from runs import RECIPE, SMALL_ENCODER, write_images, write_reviews
 from text_models_test import LANGUAGE
 from translate_test import RECIPE as TRANSLATION
-from translate_test import pair
+from translate_test import write_pairs
 
 SCORES = "the model gives scores that are NaN or infinite"
 WEIGHTS = "has values that are NaN or infinite"
@@ -86,14 +86,10 @@ class Scores(command.FolderTest):
                 shutil.rmtree(self.folder / "kept")
 
     def write_texts(self):
-        for folder in ("corpus", "pairs"):
-            (self.folder / folder).mkdir()
+        (self.folder / "corpus").mkdir()
         for name, lines, first in (("train", 120, 0), ("valid", 20, 5), ("test", 21, 9)):
             (self.folder / f"corpus/{name}.txt").write_text(text(lines, first))
-            for side, language in enumerate(("de", "en")):
-                (self.folder / f"pairs/{name}.{language}").write_text("".join(pair(first + n)[side] + "\n" for n in range(lines)))
-        (self.folder / "pairs/words.txt").write_text(
-            "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(10)) + "<unk>\t0\n")
+        write_pairs(self.folder / "pairs", range(120), range(5, 25), range(9, 30))
         (self.folder / "translation.toml").write_text(TRANSLATION)
         (self.folder / "language.toml").write_text(LANGUAGE)
         self.cachet("data", "words", "corpus", "-o", "corpus/words.txt")

@@ -6,7 +6,7 @@ import time
 import command
 from language_test import text
 from text_models_test import LANGUAGE
-from translate_test import RECIPE, pair
+from translate_test import RECIPE, write_pairs
 
 STEPS = 20
 SETTINGS = ["train.accumulate=3", "train.log_every=1 steps", "train.checkpoint_every=3 steps", "train.keep=3",
@@ -77,12 +77,7 @@ class TextKills(command.FolderTest):
                     (self.folder / run).rename(self.folder / f"{run}-{number}")
 
     def test_translation(self):
-        (self.folder / "pairs").mkdir()
-        for stem, numbers in (("train", range(400)), ("valid", range(400, 640))):
-            for side, language in enumerate(("de", "en")):
-                (self.folder / "pairs" / f"{stem}.{language}").write_text("".join(pair(n)[side] + "\n" for n in numbers))
-        (self.folder / "pairs/words.txt").write_text(
-            "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(10)) + "<unk>\t0\n")
+        write_pairs(self.folder / "pairs", range(400), range(400, 640))
         (self.folder / "translation.toml").write_text(RECIPE)
         self.same_as_whole("translation.toml", ["model.cache.kind=grc", "model.norm.kind=un", "model.dropout=0.1", "data.max_tokens=60",
                                                 "task.evaluation.beam=8"])

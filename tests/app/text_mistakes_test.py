@@ -5,7 +5,7 @@ import unicodedata
 import command
 from language_test import text
 from text_models_test import LANGUAGE
-from translate_test import RECIPE, pair
+from translate_test import RECIPE, pair, write_pairs
 
 MEGABYTES = 10_000_000
 NFC, NFD = (lambda said: unicodedata.normalize("NFC", said)), (lambda said: unicodedata.normalize("NFD", said))
@@ -37,10 +37,7 @@ class TextMistakes(command.FolderTest):
         self.cachet("data", "words", "corpus", "-o", "corpus/words.txt")
 
     def make_pairs(self):
-        for stem, numbers in (("train", range(150)), ("valid", range(150, 180)), ("test", range(180, 200))):
-            for side, language in enumerate(("de", "en")):
-                self.write(f"pairs/{stem}.{language}", "".join(pair(n)[side] + "\n" for n in numbers))
-        self.write("pairs/words.txt", "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(10)) + "<unk>\t0\n")
+        write_pairs(self.folder / "pairs")
         self.write("translation.toml", RECIPE)
 
     def test_a_line_of_ten_megabytes_of_a_language_model(self):

@@ -5,7 +5,7 @@ import shutil
 
 import command
 from language_test import text
-from translate_test import RECIPE, pair
+from translate_test import RECIPE, pair, write_pairs
 
 LANGUAGE = """[task]
 kind = "language_modelling"
@@ -40,12 +40,7 @@ class TextModels(command.FolderTest):
         for name, lines, first in (("train", 120, 0), ("valid", 20, 5), ("test", 21, 9)):
             (self.folder / "corpus").mkdir(exist_ok=True)
             (self.folder / f"corpus/{name}.txt").write_text(text(lines, first))
-        (self.folder / "pairs").mkdir()
-        for stem, numbers in (("train", range(150)), ("valid", range(150, 180)), ("test", range(180, 200))):
-            for side, language in enumerate(("de", "en")):
-                (self.folder / "pairs" / f"{stem}.{language}").write_text("".join(pair(n)[side] + "\n" for n in numbers))
-        (self.folder / "pairs/words.txt").write_text(
-            "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(10)) + "<unk>\t0\n")
+        write_pairs(self.folder / "pairs")
         (self.folder / "translation.toml").write_text(RECIPE)
         (self.folder / "language.toml").write_text(LANGUAGE)
         self.cachet("data", "words", "corpus", "-o", "corpus/words.txt")

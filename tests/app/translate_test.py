@@ -47,15 +47,20 @@ def pair(number):
     return " ".join(f"a{word}" for word in words), " ".join(f"b{word}" for word in words)
 
 
+def write_pairs(folder, train=range(150), valid=range(150, 180), test=range(180, 200)):
+    """The pairs of these numbers, and the vocabulary of both languages."""
+    folder.mkdir(exist_ok=True)
+    for stem, numbers in (("train", train), ("valid", valid), ("test", test)):
+        for side, language in enumerate(("de", "en")):
+            (folder / f"{stem}.{language}").write_text("".join(pair(number)[side] + "\n" for number in numbers))
+    (folder / "words.txt").write_text(
+        "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(WORDS)) + "<unk>\t0\n")
+
+
 class Translate(command.FolderTest):
     def setUp(self):
         super().setUp()
-        (self.folder / "pairs").mkdir()
-        for stem, numbers in (("train", range(150)), ("valid", range(150, 180)), ("test", range(180, 200))):
-            for side, language in enumerate(("de", "en")):
-                (self.folder / "pairs" / f"{stem}.{language}").write_text("".join(pair(n)[side] + "\n" for n in numbers))
-        (self.folder / "pairs/words.txt").write_text(
-            "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(WORDS)) + "<unk>\t0\n")
+        write_pairs(self.folder / "pairs")
         (self.folder / "tiny.toml").write_text(RECIPE)
 
     def train(self, run, *settings, resume=False):
