@@ -21,9 +21,14 @@ nlohmann::json argument(const Oracle& oracle, const char* of_library, const char
 models::PyramidVisionTransformerOptions pyramid_options_of(const Oracle& oracle, PyramidForm form) {
   models::PyramidVisionTransformerOptions o;
   o.form = form;
-  const int64_t side = oracle.metadata.contains("img") ? oracle.integer("img")
-                                                       : oracle.metadata["arguments"].value("img_size", int64_t{64});
-  o.image = {3, side, side};
+  // PVT v2 has no size of its own: that of the first step's images.
+  const at::Tensor images = oracle.step(0, "x");
+  const int64_t side = oracle.metadata.contains("img")
+                           ? oracle.integer("img")
+                           : oracle.metadata["arguments"].value("img_size", images.size(-1));
+  o.image = {images.size(1), side, side};
+  if (oracle.metadata.contains("arguments"))
+    o.plug_ins.attention.qkv_bias = oracle.metadata["arguments"].value("qkv_bias", true);
   const auto dims = argument(oracle, "embed_dims", "dims"), heads = argument(oracle, "num_heads", "heads");
   const auto depths = argument(oracle, "depths", "depths"), reductions = argument(oracle, "sr_ratios", "sr");
   const auto mlp = argument(oracle, "mlp_ratios", "mlp");
@@ -33,9 +38,15 @@ models::PyramidVisionTransformerOptions pyramid_options_of(const Oracle& oracle,
   return o;
 }
 
-/// 0 of a backbone.
+/// 0 of a backbone, which has no head.
 int64_t pyramid_classes_of(const Oracle& oracle) {
-  return oracle.metadata.value("classes", oracle.metadata.contains("img") ? int64_t{10} : int64_t{0});
+  return oracle.has("param.head.bias") ? oracle["param.head.bias"].size(0) : 0;
+}
+
+int64_t steps_of(const Oracle& oracle) {
+  int64_t steps = 0;
+  while (oracle.has_step(steps, "x")) ++steps;
+  return steps;
 }
 
 /// A classifier whose stages can be looked at.
@@ -49,7 +60,7 @@ class PyramidOracle : public ::testing::TestWithParam<std::string> {};
 TEST_P(PyramidOracle, NamesOutputsFeaturesAndGradientsAreReproduced) {
   Oracle oracle = test::load_oracle(GetParam());
   // The published PVT's fixtures do not say so: as those of its layer, they end with a step of evaluation.
-  if (oracle.name.starts_with("pvt_official")) oracle.metadata["train_steps"] = 2;
+  if (oracle.name.starts_with("pvt_official")) oracle.metadata["train_steps"] = steps_of(oracle) - 1;
   const bool v2 = oracle.name.starts_with("model_pvt_v2"), linear = v2 && oracle.metadata["arguments"]["linear"];
   const auto options =
       pyramid_options_of(oracle, linear ? PyramidForm::v2_linear : (v2 ? PyramidForm::v2 : PyramidForm::v1));

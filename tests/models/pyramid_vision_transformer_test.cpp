@@ -106,8 +106,17 @@ TEST(PyramidVisionTransformer, NamesWhatItRefuses) {
 TEST(PyramidVisionTransformer, APoolOfAStageCountsInsteadOfThatOfAllCaches) {
   auto document = config::Document::from_text(
       "[model]\nname = \"pvt_tiny\"\ncache_pools = [2, 2, 2, 2]\ncache = {kind = \"grc\", pool = 8}\n", "r.toml");
-  models::read_image_classifier(document.root().table("model"));
-  EXPECT_NO_THROW(document.finish());
+  auto defaults = small_pyramid(PyramidForm::v1);
+  defaults.image = {3, 224, 224};
+  const config::View model = document.root().table("model");
+  model.required_text("name");
+  const auto options = models::read_pyramid_vision_transformer_options(model, defaults);
+  ASSERT_EQ(options.stages.size(), 4u);
+  for (const auto& stage : options.stages) EXPECT_EQ(stage.cache_pool, 2);
+  EXPECT_EQ(std::get<nn::GatedRecurrentCacheOptions>(options.plug_ins.cache).pool, 8);
+  // The pool of 8 would leave the stages' memory one key each, or none.
+  document.finish();
+  EXPECT_EQ(document.notes(), std::vector<std::string>{});
 }
 
 TEST(PyramidVisionTransformer, APoolAndAReductionThatLeaveOneKeyAreNoted) {

@@ -16,13 +16,17 @@ int64_t swin_classes_of(const Oracle& oracle) { return oracle.metadata.value("cl
 models::SwinTransformerOptions swin_options_of(const Oracle& oracle) {
   const auto& arguments = oracle.metadata.at("arguments");
   models::SwinTransformerOptions o;
-  const int64_t side = arguments.value("img_size", int64_t{64});
-  o.image = {3, side, side};
+  // A backbone of detectors has no size of its own: that of the first step's images.
+  const at::Tensor images = oracle.step(0, "x");
+  const int64_t side = arguments.value("img_size", images.size(-1));
+  o.image = {images.size(1), side, side};
   o.patch_size = arguments.at("patch_size");
   o.embed_dim = arguments.at("embed_dim");
   o.window_size = arguments.at("window_size");
   o.window_fit = swin_classes_of(oracle) > 0 ? models::WindowFit::shrink : models::WindowFit::pad;
   o.mlp_ratio = arguments.at("mlp_ratio");
+  o.plug_ins.attention.qkv_bias = arguments.at("qkv_bias");
+  o.plug_ins.norm = nn::LayerNormOptions{oracle.real("norm_eps")};
   for (size_t i = 0; i < arguments.at("depths").size(); ++i)
     o.stages.push_back({arguments["depths"][i], arguments["num_heads"][i]});
   return o;

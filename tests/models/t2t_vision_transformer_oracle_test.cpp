@@ -28,7 +28,7 @@ nn::NormOptions t2t_norm_of(const Oracle& oracle) {
 models::T2tVisionTransformerOptions t2t_options_of(const Oracle& oracle) {
   const auto& arguments = oracle.metadata.at("arguments");
   models::T2tVisionTransformerOptions o;
-  o.image = {3, arguments.at("img_size"), arguments.at("img_size")};
+  o.image = {oracle.step(0, "x").size(1), arguments.at("img_size"), arguments.at("img_size")};
   o.classes = oracle.integer("classes");
   o.token_attention = arguments.at("tokens_type") == "performer" ? models::TokenAttention::performer
                                                                  : models::TokenAttention::transformer;

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
+
 #include "cachet/io/published_names.h"
 #include "cachet/models/language/transformer_xl.h"
 #include "tests/support/model_oracle.h"
@@ -17,12 +19,28 @@ using test::ModelUnderTest;
 using test::Oracle;
 
 TransformerXLOptions transformer_xl_options_of(const Oracle& oracle) {
+  // The arguments of the published code, at its defaults where the fixture does not have them.
   const nlohmann::json& given = oracle.metadata.at("arguments");
   TransformerXLOptions o;
   o.vocabulary = {.tokens = given.at("n_token"), .dim = given.at("d_model")};
+  o.vocabulary.embedding_dim = given.value("d_embed", o.vocabulary.dim);
   o.vocabulary.cutoffs = given.at("cutoffs").get<std::vector<int64_t>>();
+  o.vocabulary.division = given.value("div_val", int64_t{1});
+  o.ties.tables = given.value("tie_weight", true);
+  if (given.contains("tie_projs")) {
+    const auto tied = given.at("tie_projs").get<std::vector<bool>>();
+    // The first cluster's projection is the output's own in both; the others have one rule.
+    EXPECT_FALSE(tied.at(0));
+    EXPECT_EQ(std::count(tied.begin() + 1, tied.end(), tied.at(1)), std::ssize(tied) - 1);
+    o.ties.projections = tied.at(1);
+  }
+  EXPECT_EQ(given.value("ext_len", 0), 0) << "the model has no extended context";
   o.target_length = given.at("tgt_len");
-  o.segments.memory_length = given.value("mem_len", int64_t{0});
+  o.segments = {.memory_length = given.value("mem_len", int64_t{0}),
+                .clamp_length = std::max<int64_t>(0, given.value("clamp_len", int64_t{-1})),
+                .same_length = given.value("same_length", false)};
+  o.norm_place = given.value("pre_lnorm", false) ? nn::NormPlace::before : nn::NormPlace::after;
+  o.plug_ins.norm = nn::LayerNormOptions{oracle.real("norm_eps")};
   o.depth = given.at("n_layer");
   o.num_heads = given.at("n_head");
   o.mlp_dim = given.at("d_inner");
@@ -56,17 +74,20 @@ TEST(TransformerXLOracle, SegmentsMemoriesAndGradientsAreReproduced) {
   test::load_model(test, oracle);
   const auto steps = static_cast<int64_t>(oracle.metadata.at("lengths").size()),
              trained = oracle.integer("train_steps");
-  // Evaluation with the inputs of earlier segments, and with their keys and values.
+  const int64_t batch = oracle.integer("batch");
+  // Evaluation with the inputs of earlier segments, and with their keys and values. The fixture evaluates with
+  // same_length, which its metadata do not name.
   const nlohmann::json& evaluation = oracle.metadata.at("eval");
-  const SegmentOptions eval{evaluation.at("mem_len"), evaluation.at("clamp_len"), /*same_length=*/true};
-  TextStream remembered = model->make_stream(2, model->segments());
+  const SegmentOptions eval{evaluation.at("mem_len"), evaluation.at("clamp_len"),
+                            evaluation.value("same_length", true)};
+  TextStream remembered = model->make_stream(batch, model->segments());
   TextStream kept;
   for (int64_t step = 0; step < steps; ++step) {
     const std::string label = "step" + std::to_string(step);
     if (step == trained) {
-      remembered = model->make_stream(2, eval);
+      remembered = model->make_stream(batch, eval);
       model->eval();
-      kept = model->make_stream(2, eval);
+      kept = model->make_stream(batch, eval);
     }
     const at::Tensor ids = by_lane(oracle.step(step, "input")), targets = by_lane(oracle.step(step, "target"));
     model->zero_grad();
@@ -153,6 +174,8 @@ const std::vector<Scope>& scopes() {
   return all;
 }
 
+int64_t depth_of(const Oracle& oracle) { return oracle.metadata.at("arguments").at("n_layer").get<int64_t>(); }
+
 nn::AttentionState& cache_state(TextStream& stream, int64_t layer) {
   return stream.state->part("block_" + std::to_string(layer)).part("attn").part("cache");
 }
@@ -212,7 +235,7 @@ TEST(CachedTransformerXLOracle, TrainingIsReproducedWithEveryGradient) {
         const std::string label = scope_name + ".step" + std::to_string(step);
         const at::Tensor nll = losses_of(cached, oracle, step, stream), loss = nll.mean();
         compare.close(by_lane(nll), oracle[label + ".nll"], label + ".nll");
-        for (const int64_t layer : {0, 1})
+        for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
           compare.close(cache_of(cached, stream, layer), oracle[label + ".cache" + std::to_string(layer)],
                         label + ".cache");
         sum = sum.defined() ? sum + loss : loss;
@@ -238,10 +261,12 @@ TEST(CachedTransformerXLOracle, EvaluationIsReproducedUnderEveryPolicy) {
                        policy == "frozen" ? nn::CacheInference::frozen : nn::CacheInference::updated);
       TextStream trainer = cached.model->make_stream(oracle.integer("batch"), cached.model->segments());
       for (int64_t step = 0; step < trained; ++step) losses_of(cached, oracle, step, trainer);
-      std::vector<at::Tensor> left{cache_of(cached, trainer, 0).clone(), cache_of(cached, trainer, 1).clone()};
+      std::vector<at::Tensor> left;
+      for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
+        left.push_back(cache_of(cached, trainer, layer).clone());
       cached.model->eval();
       TextStream stream = cached.model->make_stream(oracle.integer("batch"), cached.model->segments());
-      for (const int64_t layer : {0, 1})
+      for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
         cache_state(stream, layer)
             .set("cache", policy == "fresh" ? at::zeros_like(left[static_cast<size_t>(layer)])
                                             : left[static_cast<size_t>(layer)]);
@@ -249,14 +274,16 @@ TEST(CachedTransformerXLOracle, EvaluationIsReproducedUnderEveryPolicy) {
       for (int64_t step = trained; step < steps; ++step) {
         const std::string label = prefix + std::to_string(step);
         compare.close(by_lane(losses_of(cached, oracle, step, stream)), oracle[label + ".nll"], label + ".nll");
-        for (const int64_t layer : {0, 1})
+        for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
           if (oracle.has(label + ".cache" + std::to_string(layer)))
             compare.close(cache_of(cached, stream, layer), oracle[label + ".cache" + std::to_string(layer)],
                           label + ".cache");
       }
       if (scope == nn::CacheScope::lane) continue;
-      EXPECT_TRUE(at::equal(cached.model->named_buffers()["blocks.0.attn.cache.tokens"], left[0]))
-          << "an evaluation leaves the model's cache as it is";
+      for (int64_t layer = 0; layer < depth_of(oracle); ++layer)
+        EXPECT_TRUE(at::equal(cached.model->named_buffers()["blocks." + std::to_string(layer) + ".attn.cache.tokens"],
+                              left[static_cast<size_t>(layer)]))
+            << "an evaluation leaves the model's cache as it is, layer " << layer;
     }
 }
 

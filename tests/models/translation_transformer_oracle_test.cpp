@@ -25,11 +25,17 @@ TranslationTransformerOptions translation_options_of(const Oracle& oracle) {
   TranslationTransformerOptions o;
   const nlohmann::json& special = oracle.metadata.at("special");
   const int64_t vocabulary = oracle.integer("vocabulary");
-  o.text = {vocabulary, vocabulary, 24, 24, {special.at("pad"), special.at("eos"), special.at("eos")}};
+  constexpr int64_t kLongest =
+      24;  // above every sentence and every limit of the fixtures; the model has tables for none
+  o.text = {vocabulary, vocabulary, kLongest, kLongest, {special.at("pad"), special.at("eos"), special.at("eos")}};
   o.embed_dim = oracle.integer("dim");
   o.encoder = {oracle.integer("encoder_layers"), oracle.integer("heads"), oracle.integer("encoder_ffn")};
   o.decoder = {oracle.integer("decoder_layers"), oracle.integer("heads"), oracle.integer("decoder_ffn")};
   o.shared = models::SharedEmbeddings::all;
+  o.norm_place = oracle.flag("pre_norm") ? nn::NormPlace::before : nn::NormPlace::after;
+  EXPECT_EQ(oracle.metadata.at("activation"), "relu");
+  o.activation = nn::Activation::relu;
+  o.plug_ins.norm = nn::LayerNormOptions{oracle.real("norm_eps")};
   o.dropout = 0;
   return o;
 }

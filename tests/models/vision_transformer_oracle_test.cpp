@@ -11,7 +11,7 @@ using test::Oracle;
 std::shared_ptr<models::VisionTransformer> make_model(const Oracle& oracle) {
   const auto& arguments = oracle.metadata.at("arguments");
   models::VisionTransformerOptions o;
-  o.image = {arguments.value("in_chans", int64_t{3}), arguments.at("img_size"), arguments.at("img_size")};
+  o.image = {oracle.step(0, "x").size(1), arguments.at("img_size"), arguments.at("img_size")};
   o.patch_size = arguments.at("patch_size");
   o.classes = oracle.integer("classes");
   o.embed_dim = arguments.at("embed_dim");

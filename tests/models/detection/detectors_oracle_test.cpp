@@ -20,19 +20,27 @@ std::shared_ptr<models::FeaturePyramid> backbone_of(const Oracle& oracle) {
   const auto& arguments = oracle.metadata["backbone"];
   models::PyramidVisionTransformerOptions o;
   o.image = {3, arguments["img_size"], arguments["img_size"]};
-  for (size_t i = 0; i < 4; ++i)
+  o.plug_ins.attention.qkv_bias = arguments["qkv_bias"];
+  for (size_t i = 0; i < arguments["embed_dims"].size(); ++i)
     o.stages.push_back({arguments["embed_dims"][i], arguments["depths"][i], arguments["num_heads"][i],
                         arguments["mlp_ratios"][i], arguments["sr_ratios"][i]});
   return std::make_shared<models::PyramidVisionTransformer>(o);
 }
 
-const std::vector<int64_t> kDetectionStrides{4, 8, 16, 32};
+/// Of the backbone's stages: that of the patches, and twice that of the stage before.
+std::vector<int64_t> strides_of(const Oracle& oracle) {
+  const auto& arguments = oracle.metadata["backbone"];
+  std::vector<int64_t> strides;
+  for (size_t i = 0; i < arguments["embed_dims"].size(); ++i)
+    strides.push_back(arguments["patch_size"].get<int64_t>() << i);
+  return strides;
+}
 
 models::RegionDetectorOptions region_options_of(const Oracle& oracle, bool masks) {
   const auto &rpn = oracle.metadata["rpn"], &rcnn = oracle.metadata["rcnn"], &test = oracle.metadata["test"];
   const int64_t classes = oracle.integer("classes");
-  auto o = masks ? models::RegionDetectorOptions::mask_rcnn(kDetectionStrides, classes)
-                 : models::RegionDetectorOptions::faster_rcnn(kDetectionStrides, classes);
+  auto o = masks ? models::RegionDetectorOptions::mask_rcnn(strides_of(oracle), classes)
+                 : models::RegionDetectorOptions::faster_rcnn(strides_of(oracle), classes);
   o.neck.channels = o.rpn.channels = rpn["channels"];
   o.rpn.targets.anchors = test::anchor_options_of(rpn["anchors"]);
   o.rpn.targets.assigner = test::assignment_options_of(rpn);
@@ -155,7 +163,7 @@ TEST(DetectorOracle, MaskRcnn) {
 TEST(DetectorOracle, RetinaNet) {
   const Oracle oracle = test::load_oracle("model_retinanet");
   const auto &retina = oracle.metadata["retina"], &test = oracle.metadata["test"];
-  auto o = models::RetinaNetOptions::published(kDetectionStrides, oracle.integer("classes"));
+  auto o = models::RetinaNetOptions::published(strides_of(oracle), oracle.integer("classes"));
   o.neck.channels = o.head.channels = retina["channels"];
   const auto anchors = test::anchor_options_of(retina["anchors"]);
   EXPECT_EQ(o.head.targets.anchors.strides, anchors.strides);

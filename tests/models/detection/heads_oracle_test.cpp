@@ -28,10 +28,22 @@ void expect_part_gradients(const torch::nn::Module& part, const Oracle& oracle, 
                   oracle[prefix + item.key()], prefix + item.key());
 }
 
-std::vector<at::Tensor> leaves_of(const Oracle& oracle, const std::string& prefix, size_t count) {
+/// The maps <prefix>0, <prefix>1, … of the fixture.
+std::vector<at::Tensor> leaves_of(const Oracle& oracle, const std::string& prefix) {
   std::vector<at::Tensor> leaves;
-  for (size_t i = 0; i < count; ++i) leaves.push_back(oracle[prefix + std::to_string(i)].clone().requires_grad_());
+  while (oracle.has(prefix + std::to_string(leaves.size())))
+    leaves.push_back(oracle[prefix + std::to_string(leaves.size())].clone().requires_grad_());
+  EXPECT_FALSE(leaves.empty()) << oracle.name << " has no " << prefix << 0;
   return leaves;
+}
+
+/// "image0.", "image1.", …: the images of a fixture whose tensor `key` it has.
+std::vector<std::string> images_with(const Oracle& oracle, const std::string& key) {
+  std::vector<std::string> images;
+  for (std::string image = "image0."; oracle.has(image + key); image = "image" + std::to_string(images.size()) + ".")
+    images.push_back(image);
+  EXPECT_FALSE(images.empty()) << oracle.name << " has no image with " << key;
+  return images;
 }
 
 TEST(DetectionOracle, FeaturePyramidNetwork) {
@@ -47,7 +59,7 @@ TEST(DetectionOracle, FeaturePyramidNetwork) {
     o.relu_before_extra = of_case.value("relu_before_extra_convs", false);
     models::FeaturePyramidNetwork neck(o, of_case["in_channels"].get<std::vector<int64_t>>());
     load_part(neck, oracle, name + ".param.");
-    const auto stages = leaves_of(oracle, "x", 4);
+    const auto stages = leaves_of(oracle, "x");
     const auto levels = neck.forward(stages);
     at::Tensor loss = at::zeros({}, at::kDouble);
     for (size_t i = 0; i < levels.size(); ++i) {
@@ -103,7 +115,7 @@ TEST(DetectionOracle, RpnHead) {
   const auto& o = oracle.metadata["rpn"];
   models::RpnHead head({.channels = o["channels"], .targets = dense_options_of(o)}, o["channels"]);
   load_part(head, oracle, "param.");
-  const auto levels = leaves_of(oracle, "x", 5);
+  const auto levels = leaves_of(oracle, "x");
   const models::DenseOutputs out = head.forward(levels);
   expect_dense_outputs(out, oracle, compare);
   const auto batch = test::batch_of(oracle, {}, "");
@@ -136,7 +148,7 @@ TEST(DetectionOracle, RetinaHead) {
                            .limits = test::detection_limits_of(test)},
                           o["channels"]);
   load_part(head, oracle, "param.");
-  const auto levels = leaves_of(oracle, "x", 5);
+  const auto levels = leaves_of(oracle, "x");
   const models::DenseOutputs out = head.forward(levels);
   expect_dense_outputs(out, oracle, compare);
   const auto batch = test::batch_of(oracle, {}, "");
@@ -177,8 +189,8 @@ TEST(DetectionOracle, BoxHead) {
     std::vector<models::BoxSample> samples;
     std::vector<at::Tensor> labels;
     const auto numbers = [](int64_t count) { return at::arange(count, at::kLong); };
-    for (size_t i = 0; any && i < 2; ++i) {
-      const std::string image = "image" + std::to_string(i) + ".";
+    for (const std::string& image : images_with(oracle, "pos_boxes")) {
+      if (!any) break;
       const at::Tensor positives = oracle[image + "pos_boxes"], negatives = oracle[image + "neg_boxes"];
       samples.push_back({numbers(positives.size(0)), numbers(negatives.size(0)), numbers(positives.size(0)),
                          at::cat({positives, negatives}), oracle[image + "pos_gt_boxes"]});
@@ -231,8 +243,7 @@ TEST(DetectionOracle, MaskHead) {
                         oracle.metadata["rcnn"]["channels"]);
   load_part(head, oracle, "param.");
   std::vector<at::Tensor> targets, labels;
-  for (int i = 0; i < 2; ++i) {
-    const std::string image = "image" + std::to_string(i) + ".";
+  for (const std::string& image : images_with(oracle, "gt_masks")) {
     targets.push_back(models::bitmap_mask_targets(oracle[image + "gt_masks"])(
         oracle[image + "pos_boxes"], oracle[image + "pos_assigned_gt"], oracle.metadata["mask"]["size"]));
     labels.push_back(oracle[image + "pos_gt_labels"]);
