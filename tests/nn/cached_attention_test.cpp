@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cachet/nn/linear.h"
+#include "tests/support/cached_layer.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/refused.h"
 
@@ -13,22 +14,12 @@ namespace cachet {
 namespace {
 
 using test::expect_refused;
+using test::make_cached;
+using test::run;
+using test::stored_tokens;
 using Grc = nn::GatedRecurrentCacheOptions;
 
 // The numbers themselves are held by the fixtures, in cached_attention_oracle_test.cpp.
-
-std::shared_ptr<nn::Attention> make_cached(const nn::CacheOptions& cache, int64_t dim = 8, int64_t heads = 2,
-                                           int64_t tokens = 4, const nn::TokenLayout& layout = {}) {
-  auto layer = nn::make_self_attention({dim, heads, tokens, layout, cache});
-  layer->to(at::kDouble);
-  return layer;
-}
-
-at::Tensor run(nn::Attention& layer, const at::Tensor& x, const nn::AttentionLayout& layout = {}) {
-  return layer.forward(x, x, layout);
-}
-
-at::Tensor stored_tokens(const nn::Attention& layer) { return layer.named_buffers()["cache.tokens"].clone(); }
 
 at::Tensor gate_gradient(const nn::Attention& layer) {
   return layer.named_parameters()["cache.update_gate.weight"].grad();
@@ -84,34 +75,6 @@ TEST(CachedAttention, TwoForwardsBeforeABackwardAreLegal) {
   EXPECT_TRUE(at::equal(gradients[0], gradients[1]));
 }
 
-TEST(CachedAttention, RecomputingTrainsTheGatesOfACausalLayer) {
-  const at::Tensor first = at::randn({2, 4, 8}, at::kDouble), second = at::randn({2, 4, 8}, at::kDouble);
-  std::map<nn::CacheGradient, std::pair<at::Tensor, at::Tensor>> seen;  // output, gate gradient of the second segment
-  for (const auto gradient : {nn::CacheGradient::recompute, nn::CacheGradient::detached, nn::CacheGradient::carry}) {
-    Grc options;
-    options.gradient = gradient;
-    at::manual_seed(5);
-    const auto layer = make_cached(options);
-    const auto state = layer->make_state(2, nn::StreamUse::segments);
-    nn::AttentionLayout layout;
-    layout.causal = true;
-    layout.state = state.get();
-    run(*layer, first, layout);
-    const at::Tensor y = run(*layer, second, layout);
-    y.sum().backward();
-    const at::Tensor grad = gate_gradient(*layer);
-    seen[gradient] = {y.detach(), grad.defined() ? grad.clone() : at::zeros({4, 8}, at::kDouble)};
-  }
-  const auto& recompute = seen[nn::CacheGradient::recompute];
-  const auto& detached = seen[nn::CacheGradient::detached];
-  const auto& carry = seen[nn::CacheGradient::carry];
-  EXPECT_TRUE(at::allclose(recompute.first, detached.first, 1e-12, 1e-12)) << "the same numbers forward";
-  EXPECT_EQ(detached.second.abs().sum().item<double>(), 0);
-  EXPECT_GT(recompute.second.abs().sum().item<double>(), 0);
-  // One segment back, what is recomputed is what would have been carried.
-  EXPECT_TRUE(at::allclose(recompute.second, carry.second, 1e-10, 1e-14));
-}
-
 TEST(CachedAttention, LanesDoNotMix) {
   Grc options;
   options.scope = nn::CacheScope::lane;
@@ -130,16 +93,6 @@ TEST(CachedAttention, LanesDoNotMix) {
   EXPECT_EQ(stored_tokens(*layer).abs().sum().item<double>(), 0) << "lanes live in the caller's state";
 }
 
-// What memory attention reads of an input.
-at::Tensor memory_of(nn::Attention& layer, const at::Tensor& x) {
-  at::Tensor memory;
-  const nn::Observation observation(layer, [&](const std::string&, nn::Signal signal, const at::Tensor& value) {
-    if (signal == nn::Signal::memory_tokens) memory = value;
-  });
-  run(layer, x);
-  return memory;
-}
-
 TEST(CachedAttention, AListenerHearsWhatItAsksForAlone) {
   const auto layer = make_cached(Grc{});
   const auto heard = [&](nn::Signals wanted) {
@@ -155,51 +108,6 @@ TEST(CachedAttention, AListenerHearsWhatItAsksForAlone) {
   EXPECT_EQ(heard({nn::Signal::update_gate, nn::Signal::attention_keys}),
             (Times{{nn::Signal::update_gate, 1}, {nn::Signal::attention_keys, 2}}));  // of itself and of the memory
   EXPECT_EQ(heard(nn::Signals::all()).size(), 9u);
-}
-
-TEST(CachedAttention, AttendingToTheMeanGivesEverySampleTheStoredCache) {
-  const auto layer = make_cached(Grc{});
-  const at::Tensor memory = memory_of(*layer, at::randn({3, 4, 8}, at::kDouble));
-  EXPECT_TRUE(at::allclose(memory, stored_tokens(*layer), 1e-12, 1e-14));
-}
-
-TEST(CachedAttention, SamplesOfAnEvaluationNeverMeet) {
-  Grc options;
-  options.inference = nn::CacheInference::per_sample;
-  for (const auto attend : {nn::CacheAttend::mean, nn::CacheAttend::per_sample}) {
-    options.attend = attend;
-    const auto layer = make_cached(options);
-    const at::Tensor x = at::randn({3, 4, 8}, at::kDouble);
-    run(*layer, x);
-    layer->eval();
-    EXPECT_TRUE(at::allclose(memory_of(*layer, x).narrow(0, 1, 1), memory_of(*layer, x.narrow(0, 1, 1)), 1e-12, 1e-14));
-  }
-}
-
-// What is left of the equations: C' = ½C + ½W_c[½C, X̄], averaged over the batch.
-TEST(CachedAttention, FixedGatesAreHalf) {
-  Grc options;
-  options.gates = nn::CacheGates::half;
-  const auto layer = make_cached(options);
-  const auto parameters = layer->named_parameters();
-  EXPECT_FALSE(parameters.contains("cache.reset_gate.weight") || parameters.contains("cache.update_gate.weight"));
-  const at::Tensor first = at::randn({3, 4, 8}, at::kDouble), second = at::randn({3, 4, 8}, at::kDouble);
-  run(*layer, first);
-  const at::Tensor before = stored_tokens(*layer);
-  run(*layer, second);
-  const at::Tensor seen = at::cat({before.expand({3, -1, -1}) / 2, second.narrow(2, 0, 4)}, 2);
-  const at::Tensor candidate =
-      at::linear(seen, parameters["cache.candidate.weight"], parameters["cache.candidate.bias"]);
-  EXPECT_TRUE(at::allclose(stored_tokens(*layer), (before + candidate.mean(0, true)) / 2, 1e-12, 1e-14));
-}
-
-TEST(CachedAttention, PoolsTheGridAndKeepsTheClassToken) {
-  Grc options;
-  options.pool = 2;
-  const nn::TokenLayout layout{nn::Grid{5, 4}, 1, {}};
-  const auto layer = make_cached(options, 8, 2, 21, layout);
-  EXPECT_EQ(stored_tokens(*layer).sizes(), at::IntArrayRef({1, 1 + 3 * 2, 4}));
-  run(*layer, at::randn({2, 21, 8}, at::kDouble), nn::AttentionLayout::self(layout));
 }
 
 TEST(CachedAttention, GradientEqualsFiniteDifferences) {
