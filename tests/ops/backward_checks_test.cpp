@@ -97,12 +97,36 @@ bool runs_on(const at::Device& device, const Sample& sample) {
 
 const at::Device kDevices[] = {at::Device(at::kCPU), at::Device(at::kMeta)};
 
-TEST(BackwardOperators, TakeWhatTheyShould) {
-  for (const at::Device& device : kDevices)
-    for (const Sample& sample : samples())
-      if (runs_on(device, sample)) {
-        EXPECT_NO_THROW(call(sample.op, on(device, sample.arguments))) << sample.op << " on " << device;
+/// The tensors that a call gave, in order; undefined ones too.
+std::vector<at::Tensor> tensors_of(const std::vector<IValue>& results) {
+  std::vector<at::Tensor> tensors;
+  for (const IValue& result : results) {
+    if (result.isTensor()) tensors.push_back(result.toTensor());
+    if (result.isTensorList())
+      for (const at::Tensor& tensor : result.toTensorVector()) tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+TEST(BackwardOperators, GiveFiniteGradientsWhoseShapesMetaPredicts) {
+  for (const Sample& sample : samples()) {
+    const std::vector<at::Tensor> given = tensors_of(call(sample.op, sample.arguments));
+    ASSERT_FALSE(given.empty()) << sample.op;
+    for (const at::Tensor& gradient : given)
+      if (gradient.defined()) {
+        EXPECT_TRUE(at::isfinite(gradient).all().item<bool>()) << sample.op;
       }
+    const at::Device meta(at::kMeta);
+    if (!runs_on(meta, sample)) continue;
+    const std::vector<at::Tensor> predicted = tensors_of(call(sample.op, on(meta, sample.arguments)));
+    ASSERT_EQ(predicted.size(), given.size()) << sample.op;
+    for (size_t i = 0; i < given.size(); ++i) {
+      ASSERT_EQ(predicted[i].defined(), given[i].defined()) << sample.op << ", result " << i;
+      if (!given[i].defined()) continue;
+      EXPECT_EQ(predicted[i].sizes(), given[i].sizes()) << sample.op << ", result " << i;
+      EXPECT_EQ(predicted[i].scalar_type(), given[i].scalar_type()) << sample.op << ", result " << i;
+    }
+  }
 }
 
 /// What a call that must be refused says; empty where it is not.
