@@ -117,7 +117,11 @@ TEST_P(CachedSummary, CountsTheCacheAsPublished) {
 }
 INSTANTIATE_TEST_SUITE_P(Options, CachedSummary,
                          ::testing::Values(CachedCase{0.5, {}}, CachedCase{0.25, {}}, CachedCase{1.0, {}},
-                                           CachedCase{0.5, 64}));
+                                           CachedCase{0.5, 64}),
+                         [](const auto& info) {
+                           const std::string percent = std::to_string(std::lround(100 * info.param.ratio));
+                           return percent + "_percent" + (info.param.length ? "_of_64_slots" : "");
+                         });
 
 TEST(ModelSummary, FifoHasNoGates) {
   const Sizes s;

@@ -71,7 +71,13 @@ void expect_parts_make_the_whole(int64_t numbers, int64_t count, int64_t step, c
 template <class T>
 class KernelThreads : public ::testing::Test {};
 using Types = ::testing::Types<float, BFloat16>;
-TYPED_TEST_SUITE(KernelThreads, Types);
+struct TypeNames {
+  template <class T>
+  static std::string GetName(int) {
+    return std::is_same_v<T, float> ? "float32" : "bfloat16";
+  }
+};
+TYPED_TEST_SUITE(KernelThreads, Types, TypeNames);
 
 constexpr int64_t kTokens = 37, kWidth = 21;
 

@@ -65,7 +65,8 @@ TEST_P(AveragePrecisionOfOracle, OfEachImageOnceIsCocos) {
   EXPECT_GT(average_precision_error(images, categories).value(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, AveragePrecisionOfOracle, ::testing::Values(OverlapKind::boxes, OverlapKind::masks));
+INSTANTIATE_TEST_SUITE_P(Kinds, AveragePrecisionOfOracle, ::testing::Values(OverlapKind::boxes, OverlapKind::masks),
+                         [](const auto& info) { return info.param == OverlapKind::boxes ? "boxes" : "masks"; });
 
 TEST(AveragePrecision, OfSeveralTimesAnImageIsThatOfItsCopies) {
   std::mt19937 random(2);

@@ -74,7 +74,8 @@ TEST_P(CocoEvaluation, GoesOnFromWrittenLines) {
   EXPECT_EQ(read, verdicts);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, CocoEvaluation, ::testing::Values(OverlapKind::boxes, OverlapKind::masks));
+INSTANTIATE_TEST_SUITE_P(Kinds, CocoEvaluation, ::testing::Values(OverlapKind::boxes, OverlapKind::masks),
+                         [](const auto& info) { return info.param == OverlapKind::boxes ? "boxes" : "masks"; });
 
 TrueObject truth_at(double x, double side = 10, int32_t category = 0) {
   return {.category = category, .box = {x, 0, side, side}, .area = side * side};

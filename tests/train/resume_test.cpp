@@ -90,7 +90,8 @@ TEST_P(ResumeMatrix, IsBitExact) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Workers, ResumeMatrix, ::testing::Values(0, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Workers, ResumeMatrix, ::testing::Values(0, 2, 4),
+                         [](const auto& info) { return std::to_string(info.param); });
 
 // As nohup starts a program.
 TEST(Resume, ASignalThatIsIgnoredStaysIgnored) {
