@@ -6,7 +6,7 @@ CMAKE_FLAGS ?=
 BUILD := build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test peers export-matrix robustness fuzz trial-times bench evidence install format check-format check-layers ci clean
+.PHONY: help setup build demo test test-fast peers export-matrix robustness fuzz trial-times bench evidence install format check-format check-layers ci clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -25,6 +25,12 @@ demo: build  ## train a plain and a cached model on the images in data/ and comp
 
 test: build-tests  ## build everything and run all tests
 	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+
+test-fast:  ## build the layers' tests and run those that are not slow: for the inner loop
+	@tools/setup --tests
+	cmake --preset release -DCACHET_BUILD_TESTS=ON $(CMAKE_FLAGS)
+	cmake --build $(BUILD) --parallel $(JOBS) --target layer_tests
+	ctest --preset fast --parallel $(JOBS)
 
 .PHONY: build-tests
 build-tests:
