@@ -3,7 +3,7 @@
 #include <ATen/TensorOperators.h>
 
 #include "cachet/nn/attention/cached_attention.h"
-#include "cachet/nn/norm/unified_norm.h"
+#include "cachet/nn/norm/norm.h"
 
 namespace cachet::analysis {
 
@@ -21,10 +21,11 @@ std::vector<CacheShare> cache_shares(const torch::nn::Module& model) {
 
 std::vector<UnifiedNormSteps> unified_norm_steps(const torch::nn::Module& model) {
   std::vector<UnifiedNormSteps> found;
-  for (const auto& item : model.named_modules("", /*include_self=*/false))
-    if (const auto* norm = dynamic_cast<const nn::UnifiedNorm*>(item.value().get()))
-      found.push_back(
-          {item.key(), norm->steps(), norm->steps_on_window(), norm->steps_filtered(), norm->filters_channels()});
+  for (const auto& item : model.named_modules("", /*include_self=*/false)) {
+    const auto* norm = dynamic_cast<const nn::Norm*>(item.value().get());
+    const auto window = norm ? norm->window() : std::nullopt;
+    if (window) found.push_back({item.key(), window->steps, window->on_window, window->filtered, window->by_channel});
+  }
   return found;
 }
 

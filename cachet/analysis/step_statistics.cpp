@@ -6,37 +6,32 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
-#include "cachet/nn/norm/batch_norm.h"
-#include "cachet/nn/norm/power_norm.h"
-#include "cachet/nn/norm/unified_norm.h"
+#include "cachet/nn/norm/norm.h"
 
 namespace cachet::analysis {
 namespace {
 
 at::Tensor as_double(const at::Tensor& statistic) { return statistic.detach().to(at::kCPU, at::kDouble).clone(); }
 
-// What a norm would use in evaluation; undefined for one that keeps none.
-at::Tensor running_statistic(const torch::nn::Module& norm) {
-  if (const auto* unified = dynamic_cast<const nn::UnifiedNorm*>(&norm))
-    return unified->statistics.select(0, ops::UnifiedNormState::kRunning);
-  if (const auto* power = dynamic_cast<const nn::PowerNorm*>(&norm))
-    return power->statistics.select(0, ops::PowerNormState::kRunning);
-  if (const auto* batch = dynamic_cast<const nn::BatchNorm*>(&norm)) return batch->running_var;
-  return {};
+// The module as a norm that keeps a statistic of the batches, else null.
+std::shared_ptr<const nn::Norm> batch_norm(const std::shared_ptr<torch::nn::Module>& module) {
+  auto norm = std::dynamic_pointer_cast<const nn::Norm>(module);
+  return norm && norm->running_statistic().defined() ? norm : nullptr;
 }
 
 }  // namespace
 
 bool has_batch_statistics(const torch::nn::Module& model) {
   for (const auto& module : model.modules(/*include_self=*/false))
-    if (running_statistic(*module).defined()) return true;
+    if (batch_norm(module)) return true;
   return false;
 }
 
 StepStatistics::StepStatistics(const torch::nn::Module& model) {
   for (const auto& item : model.named_modules("", /*include_self=*/false))
-    if (running_statistic(*item.value()).defined()) norms_[item.key()] = item.value();
+    if (auto norm = batch_norm(item.value())) norms_[item.key()] = std::move(norm);
 }
 
 nn::Listener StepStatistics::listener() {
@@ -46,16 +41,16 @@ nn::Listener StepStatistics::listener() {
         if (found == norms_.end()) return;
         if (signal == nn::Signal::statistic) {
           layers_[path].forward.push_back(as_double(value));
-          if (const auto* unified = dynamic_cast<const nn::UnifiedNorm*>(found->second.get())) {
-            layers_[path].filtered.push_back(unified->steps_filtered());
-            layers_[path].window = unified->settings().forward_window;
-            layers_[path].gradient_window = unified->settings().backward_window;
+          if (const auto window = found->second->window()) {
+            layers_[path].filtered.push_back(window->filtered);
+            layers_[path].window = window->forward;
+            layers_[path].gradient_window = window->backward;
           }
         }
         if (signal == nn::Signal::gradient_statistic) layers_[path].gradient.push_back(as_double(value));
         if (signal != nn::Signal::used_statistic) return;
         Layer& layer = layers_[path];
-        const at::Tensor used = as_double(value), running = as_double(running_statistic(*found->second));
+        const at::Tensor used = as_double(value), running = as_double(found->second->running_statistic());
         layer.used.push_back(used.mean().item<double>());
         layer.running.push_back(running.mean().item<double>());
         layer.apart.push_back((used - running).norm().item<double>() / running.norm().item<double>());

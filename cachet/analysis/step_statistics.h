@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cachet/analysis/by_layer.h"
+#include "cachet/nn/norm/norm.h"
 #include "cachet/nn/observer.h"
 
 namespace cachet::analysis {
@@ -36,7 +37,7 @@ class StepStatistics {
   const ByLayer<Layer>& layers() const { return layers_; }
 
  private:
-  std::map<std::string, std::shared_ptr<torch::nn::Module>> norms_;
+  std::map<std::string, std::shared_ptr<const nn::Norm>> norms_;
   ByLayer<Layer> layers_;
 };
 

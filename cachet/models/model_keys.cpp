@@ -47,20 +47,28 @@ void read_dropout(const config::View& table, double& dropout, double& stochastic
 
 void check_plug_ins(const config::View& table, const nn::PlugIns& plug_ins, int64_t embed_dim, int64_t num_heads,
                     std::string_view where) {
-  check_gate_rank(table, "attention", plug_ins.attention, embed_dim, num_heads, where);
+  check_norm(table, plug_ins.norm, embed_dim, where);
+  check_attention(table, "attention", plug_ins.attention, embed_dim, num_heads, where);
   const std::optional<nn::CachedLayerOptions> cache = nn::cached_layer_options(plug_ins.cache);
   if (!cache || !check_cache_width(table, *cache, embed_dim, num_heads, where)) return;
-  check_gate_rank(table, "attention", plug_ins.attention, nn::cache_dim(cache->ratio, embed_dim), num_heads,
+  check_attention(table, "attention", plug_ins.attention, nn::cache_dim(cache->ratio, embed_dim), num_heads,
                   std::string(" of the memory") + std::string(where));
 }
 
-void check_gate_rank(const config::View& table, std::string_view key, const nn::AttentionOptions& attention,
+void check_attention(const config::View& table, std::string_view key, const nn::AttentionOptions& attention,
                      int64_t channels, int64_t num_heads, std::string_view where) {
-  const auto* kernel = std::get_if<nn::KernelOptions>(&attention.function);
   const int64_t of_head = attention.head_dim > 0 ? attention.head_dim : channels / num_heads;
-  if (kernel == nullptr || kernel->gate_rank <= of_head) return;
-  table.table(key).problem("gate_rank", std::to_string(kernel->gate_rank) + " is more than the " +
-                                            std::to_string(of_head) + " channels of a head" + std::string(where));
+  if (const auto misfit = nn::chosen_attention_function(attention.function).misfit(of_head))
+    table.table(key).problem(misfit->key, misfit->text + std::string(where));
+}
+
+void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t channels, std::string_view where) {
+  if (const auto misfit = nn::chosen_norm(norm).misfit(channels))
+    table.table("norm").problem(misfit->key, misfit->text + std::string(where));
+}
+
+void check_causal_norm(const config::View& table, const nn::NormOptions& norm) {
+  if (const std::string why = nn::why_norm_not_causal(norm); !why.empty()) table.table("norm").problem("kind", why);
 }
 
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,
@@ -77,8 +85,7 @@ void check_cache_without_grid(const config::View& table, const nn::CacheOptions&
   if (nn::is_concatenated(cache)) cache_table.problem("kind", nn::kConcatenatedIsForImages);
   const auto layer = nn::cached_layer_options(cache);
   if (layer && layer->positional_convolution) cache_table.problem("positional_convolution", missing + "false");
-  const auto* grc = std::get_if<nn::GatedRecurrentCacheOptions>(&cache);
-  if (grc != nullptr && grc->pool > 1) cache_table.problem("pool", missing + "1");
+  if (layer && layer->pool.value_or(1) > 1) cache_table.problem("pool", missing + "1");
 }
 
 void check_stage_pools(const config::View& table, const nn::CacheOptions& cache, bool pools) {

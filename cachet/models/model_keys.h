@@ -28,15 +28,21 @@ int64_t read_classes(const config::View& table, int64_t classes);
 /// `dropout` and `stochastic_depth`.
 void read_dropout(const config::View& table, double& dropout, double& stochastic_depth);
 
-/// Records a problem if plug-ins cannot stand in a layer of that width: a cache whose channels and heads do not go
-/// together, or an attention function that asks for more channels than a head has. `where` says which layer, " of stage
-/// 2", or is empty.
+/// Records a problem if plug-ins cannot stand in a layer of that width: a norm that does not fit, a cache whose
+/// channels and heads do not go together, or an attention function that asks for more channels than a head has. `where`
+/// says which layer, " of stage 2", or is empty.
 void check_plug_ins(const config::View& table, const nn::PlugIns& plug_ins, int64_t embed_dim, int64_t num_heads,
                     std::string_view where = "");
 
-/// Records a problem if a gate of the attention of table `key` has a higher rank than its heads have channels.
-void check_gate_rank(const config::View& table, std::string_view key, const nn::AttentionOptions& attention,
+/// Records a problem if the attention function of table `key` does not fit the channels of its heads.
+void check_attention(const config::View& table, std::string_view key, const nn::AttentionOptions& attention,
                      int64_t channels, int64_t num_heads, std::string_view where = "");
+
+/// Records a problem if a norm does not fit layers of so many channels.
+void check_norm(const config::View& table, const nn::NormOptions& norm, int64_t channels, std::string_view where = "");
+
+/// Records a problem if a norm looks at later tokens, of a model that writes token by token.
+void check_causal_norm(const config::View& table, const nn::NormOptions& norm);
 
 /// Records a problem with `key` where an MLP that is `ratio` times as wide as a layer has no channel.
 void check_mlp_ratio(const config::View& table, std::string_view key, double ratio, int64_t embed_dim,

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cachet/config/toml_text.h"
-#include "cachet/nn/norm/unified_norm.h"
+#include "cachet/nn/norm/norm.h"
 #include "cachet/tasks/saved_run.h"
 #include "cachet/tasks/weights/weight_import.h"
 #include "cachet/train/paper_rows.h"
@@ -81,7 +81,7 @@ std::vector<std::string> RecipePlan::initialize(train::Task& task) const {
   options.partial = training.train.init_partial;
   const WeightImportReport report = import_weights(task.model(), path, options);
   for (const auto& module : task.model().modules())
-    if (auto* norm = dynamic_cast<nn::UnifiedNorm*>(module.get())) norm->restart_warmup();
+    if (auto* norm = dynamic_cast<nn::Norm*>(module.get())) norm->restart_warmup();
   std::vector<std::string> lines = report_lines(report, path);
   if (has_other_classes(*this->task, path, report))
     lines.push_back(path +

@@ -68,7 +68,7 @@ std::shared_ptr<CausalTransformer> made_causal_model(const CausalTransformerOpti
 
 TEST(CausalTransformer, NoTokenSeesItsFutureWhateverTheAttentionAndTheNorm) {
   for (const auto& [form, options] : causal_forms())
-    for (const auto& [norm, norm_options] : test::all_norms())
+    for (const auto& [norm, norm_options] : test::causal_norms())
       for (const auto place : {nn::NormPlace::before, nn::NormPlace::after}) {
         if (place == nn::NormPlace::after && form != "softmax") continue;  // the place does not know the attention
         CausalTransformerOptions o = options;

@@ -33,7 +33,7 @@ std::vector<std::pair<std::string, TranslationTransformerOptions>> translation_a
     TranslationTransformerOptions o = small_translation_options();
     o.plug_ins.attention.function = function;
     if (nn::why_not_causal(function).empty()) o.decoder_attention.function = function;
-    if (models::why_not_across(function).empty()) o.cross_attention.function = function;
+    if (nn::why_not_across(function).empty()) o.cross_attention.function = function;
     all.emplace_back(name, o);
   }
   TranslationTransformerOptions cached = small_translation_options();
@@ -51,7 +51,7 @@ std::vector<std::pair<std::string, TranslationTransformerOptions>> translation_a
 template <class Check>
 void for_all_attentions_and_norms(const Check& check) {
   for (const auto& [attention, options] : translation_attentions())
-    for (const auto& [norm, norm_options] : test::all_norms())
+    for (const auto& [norm, norm_options] : test::causal_norms())
       for (const auto place : {nn::NormPlace::before, nn::NormPlace::after}) {
         TranslationTransformerOptions o = options;
         o.norm_place = place;

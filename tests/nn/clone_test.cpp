@@ -15,6 +15,8 @@
 #include "cachet/nn/linear.h"
 #include "cachet/nn/norm/scale_shift_norm.h"
 #include "cachet/nn/transformer_block.h"
+#include "tests/support/all_caches.h"
+#include "tests/support/all_norms.h"
 #include "tests/support/attention_functions.h"
 #include "tests/support/clone_check.h"
 #include "tests/support/refused.h"
@@ -36,26 +38,14 @@ void expect_attention_clones(const std::shared_ptr<Attention>& layer) {
   test::expect_clones<Attention>(layer, forward);
 }
 
-std::vector<std::pair<std::string, CacheOptions>> all_caches() {
-  return {{"none", NoCacheOptions{}},
-          {"grc", GatedRecurrentCacheOptions{.ratio = 0.5}},
-          {"grc, official", GatedRecurrentCacheOptions::of(GatedRecurrentCacheVariant::official)},
-          {"fifo", FifoCacheOptions{.length = 5}},
-          {"concatenated", ConcatenatedCacheOptions{}}};
-}
-
 TEST(LayerClone, OfEveryNorm) {
   const at::Tensor x = at::randn({3, 5, kDim});
-  const std::vector<std::pair<std::string, NormOptions>> norms{
-      {"layer", LayerNormOptions{}},
-      {"rms", RMSNormOptions{}},
-      {"batch", BatchNormOptions{}},
-      {"un", UnifiedNormOptions{.settings = {.warmup = 1}}},
+  // Those that warm up, beyond the warm-up.
+  std::vector<std::pair<std::string, NormOptions>> norms{
+      {"un, warm", UnifiedNormOptions{.settings = {.warmup = 1}}},
       {"un, official", UnifiedNormOptions{.variant = UnifiedNormVariant::official, .settings = {.warmup = 1}}},
-      {"mabn", MovingAverageBatchNormOptions{.window = 3, .warmup = 1}},
-      {"pn", PowerNormOptions{}},
-      {"pn*", PowerNormOptions{.group_scaling = false}},
-      {"none", NoNormOptions{}}};
+      {"mabn, warm", MovingAverageBatchNormOptions{.window = 3, .warmup = 1}}};
+  norms.insert(norms.end(), test::all_norms().begin(), test::all_norms().end());
   for (const auto& [name, options] : norms) {
     SCOPED_TRACE(name);
     const auto norm = make_norm(options, kDim);
@@ -67,7 +57,7 @@ TEST(LayerClone, OfEveryNorm) {
 }
 
 TEST(LayerClone, OfEveryCacheAndAttentionFunction) {
-  for (const auto& [cache_name, cache] : all_caches())
+  for (const auto& [cache_name, cache] : test::all_caches())
     for (const auto& [name, function] : test::attention_functions()) {
       SCOPED_TRACE(cache_name + ", " + name);
       if (is_concatenated(cache) && !std::holds_alternative<SoftmaxOptions>(function)) continue;
@@ -87,7 +77,7 @@ TEST(LayerClone, OfTrainedKernelsOfEveryForm) {
 }
 
 TEST(LayerClone, OfTheOtherAttentions) {
-  for (const auto& [name, cache] : all_caches()) {
+  for (const auto& [name, cache] : test::all_caches()) {
     SCOPED_TRACE(name);
     expect_attention_clones(make_window_attention(
         {.dim = kDim, .num_heads = 2, .cache = cache, .windows = {.window = {3, 3}, .shift = {1, 1}}}));

@@ -237,7 +237,7 @@ TEST(Deployment, AReductionFoldsItsNormIntoItsNeighbours) {
       }
       for_deployment(layer);
       const at::Tensor x = random_tokens({2, 16, 8}), expected = layer->forward(x, x, layout);
-      const bool online = name == "layer" || name == "rms" || name == "pn";
+      const bool online = test::is_online(norm);
       const auto outcome = !online                                  ? nn::FoldedNorm::Outcome::gone
                            : form == nn::ReductionForm::convolution ? nn::FoldedNorm::Outcome::core
                                                                     : nn::FoldedNorm::Outcome::stays;
@@ -268,7 +268,7 @@ TEST(Deployment, ABlockAbsorbsItsNorms) {
         copy->to(at::kDouble);
         copy->eval();
         const nn::FoldedNorm first = copy->fold_norms().at(0);
-        const bool online = name == "layer" || name == "rms" || name == "pn";
+        const bool online = test::is_online(norm);
         EXPECT_EQ(first.outcome, online           ? nn::FoldedNorm::Outcome::stays
                                  : name == "none" ? nn::FoldedNorm::Outcome::gone
                                                   : nn::FoldedNorm::Outcome::scale_shift)
@@ -277,7 +277,7 @@ TEST(Deployment, ABlockAbsorbsItsNorms) {
         block->freeze_cache();
       }
       for (const nn::FoldedNorm& folded : block->fold_norms()) {
-        const bool online = name == "layer" || name == "rms" || name == "pn";
+        const bool online = test::is_online(norm);
         EXPECT_EQ(folded.outcome, online ? nn::FoldedNorm::Outcome::core : nn::FoldedNorm::Outcome::gone)
             << name << ": " << folded.reason;
       }

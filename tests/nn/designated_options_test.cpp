@@ -48,13 +48,13 @@ TEST(DesignatedOptions, OfAttentionFunctions) {
 }
 
 TEST(DesignatedOptions, OfAttentions) {
-  static_assert(MultiHeadOptions{.dim = 8, .num_heads = 2, .attention = {.head_dim = 3}}.context_dim == 0);
+  EXPECT_EQ((MultiHeadOptions{.dim = 8, .num_heads = 2, .attention = {.head_dim = 3}}.context_dim), 0);
   EXPECT_EQ((CachedAttentionOptions{.dim = 8, .num_heads = 2, .cache = GatedRecurrentCacheOptions{}}.tokens), 0);
-  static_assert(SpatialReductionOptions{.ratio = 2}.form == ReductionForm::convolution);
+  EXPECT_EQ((SpatialReductionOptions{.ratio = 2}.form), ReductionForm::convolution);
   static_assert(TokenPerformerOptions{.dim = 8, .token_dim = 4}.feature_ratio == 0.5);
   static_assert(TokenTransformerOptions{.dim = 8, .token_dim = 4}.softmax.dropout == 0);
   static_assert(WindowSettings{.window = {7, 7}}.shift == Grid{});
-  static_assert(WindowAttentionOptions{.dim = 8, .num_heads = 2}.windows.order == WindowOrder::shift_then_pad);
+  EXPECT_EQ((WindowAttentionOptions{.dim = 8, .num_heads = 2}.windows.order), WindowOrder::shift_then_pad);
   EXPECT_EQ((TokenLayout{.grid = Grid{.height = 2, .width = 3}}.class_tokens), 0);
   EXPECT_FALSE((AttentionLayout{.query = {.class_tokens = 1}}.causal));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachet/analysis/meta_kernels.h"
+#include "cachet/nn/norm/norm_options.h"
 #include "cachet/tasks/dry_run.h"
 #include "cachet/tasks/recipe.h"
 #include "tests/support/meta_run.h"
@@ -120,9 +121,9 @@ TEST_P(MetaDevice, HasAllOfEachCache) {
 }
 
 TEST_P(MetaDevice, HasAllOfEachNorm) {
-  for (const char* kind : {"layer", "rms", "batch", "un", "mabn", "pn", "none"}) {
+  for (const nn::NormRow* kind : nn::norm_kinds()) {
     Settings settings = cache("paper");
-    settings.push_back(std::string("model.norm.kind=") + kind);
+    settings.push_back("model.norm.kind=" + kind->name);
     expect_nothing_left(settings);
   }
 }

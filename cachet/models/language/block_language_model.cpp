@@ -23,6 +23,8 @@ BlockLanguageModel::BlockLanguageModel(const LanguageBlockOptions& options) : ma
   check("depth", o.depth);
   check("mlp_dim", o.mlp_dim);
   nn::check_dropout((o.model + ": dropout").c_str(), o.dropout);
+  const std::string why_not = nn::why_norm_not_causal(o.plug_ins.norm);
+  TORCH_CHECK(why_not.empty(), o.model, ": the norm ", why_not);
   embedding_ = register_module("embedding", std::make_shared<nn::AdaptiveEmbedding>(o.vocabulary));
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kPosition = "position";  // of the next token, in a stream's state
 
 bool keeps_sums(const nn::AttentionFunctionOptions& function) {
-  return std::holds_alternative<nn::EluOptions>(function) || std::holds_alternative<nn::KernelOptions>(function);
+  return nn::chosen_attention_function(function).traits.sums_past;
 }
 
 bool may_keep_whole_past(const nn::PlugIns& plug_ins) {

@@ -33,6 +33,7 @@ Options read_language_keys(const config::View& table, Options o) {
     table.problem("num_heads", std::to_string(o.num_heads) + " heads do not divide embed_dim " +
                                    std::to_string(o.vocabulary.dim) + "; set attention.head_dim");
   check_plug_ins(table, o.plug_ins, o.vocabulary.dim, o.num_heads);
+  check_causal_norm(table, o.plug_ins.norm);
   check_cache_without_grid(table, o.plug_ins.cache, "text");
   return o;
 }

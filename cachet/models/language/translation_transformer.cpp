@@ -50,7 +50,9 @@ const TranslationTransformerOptions& checked_options(const TranslationTransforme
               o.text.source_vocabulary, " and ", o.text.target_vocabulary, " tokens");
   const std::string not_causal = nn::why_not_causal(o.decoder_attention.function);
   TORCH_CHECK(not_causal.empty(), "translation_transformer: decoder_attention ", not_causal);
-  const std::string not_across = why_not_across(o.cross_attention.function);
+  const std::string not_causal_norm = nn::why_norm_not_causal(o.plug_ins.norm);
+  TORCH_CHECK(not_causal_norm.empty(), "translation_transformer: the norm ", not_causal_norm);
+  const std::string not_across = nn::why_not_across(o.cross_attention.function);
   TORCH_CHECK(not_across.empty(), "translation_transformer: cross_attention ", not_across);
   return o;
 }

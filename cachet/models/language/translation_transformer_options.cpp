@@ -33,23 +33,13 @@ void check_heads(const config::View& table, const std::string& half, int64_t hea
 }
 
 void set_cache_length(nn::CacheOptions& cache) {
-  std::visit(
-      []<class Options>(Options& o) {
-        if constexpr (requires { o.length; })
-          if (!o.length) o.length = kPaperCacheLength;
-      },
-      cache);
+  std::optional<nn::CachedLayerOptions> layer = nn::cached_layer_options(cache);
+  if (!layer || layer->length) return;
+  layer->length = kPaperCacheLength;
+  cache = nn::with_layer(cache, *layer);
 }
 
 }  // namespace
-
-std::string why_not_across(const nn::AttentionFunctionOptions& function) {
-  if (std::holds_alternative<nn::BigBirdOptions>(function) || std::holds_alternative<nn::LshOptions>(function) ||
-      std::holds_alternative<nn::LocalOptions>(function))
-    return "chooses keys by the places and the number of all queries, which a decoder that writes token by token does "
-           "not know; use softmax, elu, kernel or performer";
-  return "";
-}
 
 TranslationTransformerOptions read_translation_transformer_options(const config::View& table,
                                                                    TranslationTransformerOptions o) {
@@ -89,11 +79,12 @@ TranslationTransformerOptions read_translation_transformer_options(const config:
   check_heads(table, "decoder", o.decoder.num_heads, o.embed_dim, {&o.decoder_attention, &o.cross_attention});
   if (const std::string why = nn::why_not_causal(o.decoder_attention.function); !why.empty())
     table.table("decoder_attention").problem("kind", why);
-  if (const std::string why = why_not_across(o.cross_attention.function); !why.empty())
+  if (const std::string why = nn::why_not_across(o.cross_attention.function); !why.empty())
     table.table("cross_attention").problem("kind", why);
-  check_gate_rank(table, "decoder_attention", o.decoder_attention, o.embed_dim, o.decoder.num_heads);
-  check_gate_rank(table, "cross_attention", o.cross_attention, o.embed_dim, o.decoder.num_heads);
+  check_attention(table, "decoder_attention", o.decoder_attention, o.embed_dim, o.decoder.num_heads);
+  check_attention(table, "cross_attention", o.cross_attention, o.embed_dim, o.decoder.num_heads);
   check_plug_ins(table, o.plug_ins, o.embed_dim, o.encoder.num_heads);
+  check_causal_norm(table, o.plug_ins.norm);
   check_cache_without_grid(table, o.plug_ins.cache, "sentences");
   return o;
 }

@@ -40,7 +40,4 @@ struct TranslationTransformerOptions {
 TranslationTransformerOptions read_translation_transformer_options(const config::View& table,
                                                                    TranslationTransformerOptions defaults);
 
-/// Why a decoder cannot attend to an encoder with this function; empty where it can.
-std::string why_not_across(const nn::AttentionFunctionOptions& function);
-
 }  // namespace cachet::models

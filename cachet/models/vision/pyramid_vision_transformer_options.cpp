@@ -62,15 +62,15 @@ void check_memory(const config::View& table, const PyramidVisionTransformerOptio
 
 // What is pooled is reduced once more where memory attention reduces as the tokens' own does.
 void check_pools(const config::View& table, const PyramidVisionTransformerOptions& o) {
-  const auto* cache = std::get_if<nn::GatedRecurrentCacheOptions>(&o.plug_ins.cache);
-  if (!cache || cache->length) return;
+  const std::optional<nn::CachedLayerOptions> cache = nn::cached_layer_options(o.plug_ins.cache);
+  if (!cache || !cache->pool || cache->length) return;
   const bool reduces = o.memory_reduction == MemoryReduction::as_self;
   if (reduces && o.form == PyramidForm::v2_linear) return;  // which makes any grid 7 x 7
   const std::vector<int64_t> strides = halving_strides(o.patch_size, o.stages.size());
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const auto& stage = o.stages[i];
     const bool has_own = stage.cache_pool > 1;  // which counts instead of that of all caches
-    const int64_t pool = has_own ? stage.cache_pool : cache->pool, reduction = reduces ? stage.spatial_reduction : 1;
+    const int64_t pool = has_own ? stage.cache_pool : *cache->pool, reduction = reduces ? stage.spatial_reduction : 1;
     const nn::Grid grid{parts(o.image.height, strides[i]), parts(o.image.width, strides[i])};
     const nn::Grid pooled{parts(grid.height, pool), parts(grid.width, pool)};
     const auto side = [](const nn::Grid& of) { return std::min(of.height, of.width); };

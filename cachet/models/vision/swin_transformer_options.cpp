@@ -14,7 +14,7 @@ constexpr std::array<config::Choice<WindowFit>, 2> kWindowFits{
     {{"shrink", WindowFit::shrink}, {"pad", WindowFit::pad}}};
 
 void check_swin(const config::View& table, const SwinTransformerOptions& o) {
-  if (!std::holds_alternative<nn::SoftmaxOptions>(o.plug_ins.attention.function))
+  if (!nn::chosen_attention_function(o.plug_ins.attention.function).traits.takes_bias)
     table.table("attention")
         .problem("kind",
                  "must be 'softmax': a window's bias for each offset is added to the scores of all "
@@ -33,15 +33,15 @@ void check_swin(const config::View& table, const SwinTransformerOptions& o) {
 
 // A cache remembers a window, which is no larger than the map of its stage unless windows are padded.
 void note_pools(const config::View& table, const SwinTransformerOptions& o) {
-  const auto* cache = std::get_if<nn::GatedRecurrentCacheOptions>(&o.plug_ins.cache);
-  if (!cache || cache->length) return;
+  const std::optional<nn::CachedLayerOptions> cache = nn::cached_layer_options(o.plug_ins.cache);
+  if (!cache || !cache->pool || cache->length) return;
   const std::vector<int64_t> strides = halving_strides(o.patch_size, o.stages.size());
   const int64_t longest = std::max(o.image.height, o.image.width);
   for (size_t i = 0; i < o.stages.size(); ++i) {
     const int64_t map = (longest + strides[i] - 1) / strides[i];
     const int64_t window = o.window_fit == WindowFit::pad ? o.window_size : std::min(o.window_size, map);
     const bool has_own = o.stages[i].cache_pool > 1;
-    const int64_t pool = has_own ? o.stages[i].cache_pool : cache->pool;
+    const int64_t pool = has_own ? o.stages[i].cache_pool : *cache->pool;
     if (pool > 1 && pool >= window)
       note_single_key(has_own ? table : table.table("cache"), has_own ? "cache_pools" : "pool", i + 1, pool, 1);
   }

@@ -47,7 +47,7 @@ void AttentionFunction::refuse_bias(const char* name, const AttentionLayout& lay
 }
 
 void AttentionFunction::refuse_causal(const char* name, const AttentionLayout& layout) {
-  TORCH_CHECK(!layout.causal, name, ": has no causal form; ", kCausalForms);
+  TORCH_CHECK(!layout.causal, name, ": has no causal form; ", causal_forms());
 }
 
 }  // namespace cachet::nn

@@ -1,14 +1,20 @@
 #pragma once
 
+#include <string>
+
 #include "cachet/nn/attention/attention_state.h"
 #include "cachet/nn/layout.h"
 #include "cachet/nn/observer.h"
+#include "cachet/nn/plug_in.h"
 #include "cachet/nn/state_module.h"
 
 namespace cachet::nn {
 
+/// What to use where attention has to be causal: "use softmax, elu, kernel, local, or performer with features = …".
+std::string causal_forms();
+
 /// How queries meet keys and values, head by head. Owns feature maps or hashes where it has any, never projections.
-class AttentionFunction : public StateModule, public Observable {
+class AttentionFunction : public StateModule, public Observable, public PlugIn {
  public:
   using StateModule::StateModule;
 
@@ -26,8 +32,10 @@ class AttentionFunction : public StateModule, public Observable {
   virtual bool keeps_stream() const { return false; }
   virtual void begin_stream(AttentionState& /*state*/, const torch::TensorOptions& /*options*/) const {}
 
-  /// What to use where attention has to be causal.
-  static constexpr const char* kCausalForms = "use softmax, local, elu, kernel, or performer with features = \"relu\"";
+  /// Whether what a query gets depends on no other query: other functions choose keys by the number of queries, or
+  /// scale features by the largest of several.
+  virtual bool queries_stand_alone() const { return false; }
+
   /// Throw c10::Error, opening with the function's name, where the layout has a bias, or is causal.
   static void refuse_bias(const char* name, const AttentionLayout& layout);
   static void refuse_causal(const char* name, const AttentionLayout& layout);

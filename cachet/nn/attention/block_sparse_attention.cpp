@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "cachet/nn/attention/softmax_attention.h"
@@ -18,6 +19,18 @@ namespace cachet::nn {
 namespace {
 
 constexpr int64_t kDrawBits = 31, kDrawnRows = 256, kNoBlock = -1;
+
+BigBirdOptions read_block_sparse_attention(const config::View& table) {
+  BigBirdOptions o;
+  o.block_size = table.integer("block_size", o.block_size, AttentionRanges::kBlockSize);
+  o.window = table.integer("window", o.window, {1, 1023});
+  if (o.window % 2 == 0)
+    table.problem("window",
+                  "must be odd: as many blocks before a query's own as behind it, got " + std::to_string(o.window));
+  o.random_blocks = table.integer("random_blocks", o.random_blocks, {0, 64});
+  o.pattern_length = read_pattern_length(table);
+  return o;
+}
 
 int64_t blocks_of(int64_t length, int64_t size) { return (length + size - 1) / size; }
 
@@ -116,6 +129,16 @@ torch::Tensor block_sparse_attention(const torch::Tensor& q, const torch::Tensor
   return attend_by_pattern(q, k, v, pattern, layout.context,
                            [&] { return blocks_met(random, pattern, options.window); });
 }
+
+constinit const AttentionFunctionKind<BigBirdOptions> BigBirdOptions::kKind{
+    .name = "bigbird",
+    .read = read_block_sparse_attention,
+    .make = [](const BigBirdOptions& o, int64_t num_heads, int64_t) -> std::shared_ptr<AttentionFunction> {
+      return std::make_shared<BlockSparseAttention>(o, num_heads);
+    },
+    .traits = {.chooses_by_query = true},
+    .exports = Export::traced,
+    .why_not_causal = no_causal_form<BigBirdOptions>};
 
 BlockSparseAttention::BlockSparseAttention(const BigBirdOptions& options, int64_t num_heads)
     : Cloneable("BlockSparseAttention"), options_(options) {

@@ -4,10 +4,21 @@
 #include <cstdint>
 
 #include "cachet/nn/attention/attention_function.h"
-#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/attention/attention_function_kind.h"
+#include "cachet/nn/attention/pattern_length.h"
 #include "cachet/nn/latest.h"
 
 namespace cachet::nn {
+
+/// Block-sparse softmax attention (BigBird, arXiv 2007.14062, Sec. 2).
+struct BigBirdOptions {
+  int64_t block_size = 64;
+  int64_t window = 3;         // blocks around a query's own, odd
+  int64_t random_blocks = 3;  // for each block of queries and head
+  PatternLength pattern_length = PatternLength::model;
+
+  static const AttentionFunctionKind<BigBirdOptions> kKind;
+};
 
 /// Which blocks of keys each block of queries but the first and the last meets, for queries of Nq ≥ 2 blocks and a
 /// context of Nk ≥ 1: the first and the last one, those of the window around ⌊i·Nk/Nq⌋, and its random ones.

@@ -7,6 +7,7 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros.h>
 
+#include <array>
 #include <cmath>
 
 #include "cachet/nn/initialization.h"
@@ -17,6 +18,17 @@ namespace {
 
 constexpr double kNormEps = 1e-5;
 
+constexpr std::array<config::Choice<KernelForm>, 6> kForms{{{"linear", KernelForm::linear},
+                                                            {"orthogonal_linear", KernelForm::orthogonal_linear},
+                                                            {"glu", KernelForm::glu},
+                                                            {"oglu", KernelForm::orthogonal_glu},
+                                                            {"aoglu", KernelForm::low_rank_glu},
+                                                            {"feed_forward", KernelForm::feed_forward}}};
+constexpr std::array<config::Choice<KernelActivation>, 2> kActivations{
+    {{"gelu", KernelActivation::gelu}, {"sigmoid", KernelActivation::sigmoid}}};
+constexpr std::array<config::Choice<KernelBetween>, 2> kBetween{
+    {{"none", KernelBetween::none}, {"layer", KernelBetween::layer_norm}}};
+
 bool gated(KernelForm form) {
   return form == KernelForm::glu || form == KernelForm::orthogonal_glu || form == KernelForm::low_rank_glu;
 }
@@ -25,6 +37,34 @@ bool gated(KernelForm form) {
 bool orthogonal(KernelForm form) {
   return form == KernelForm::orthogonal_linear || form == KernelForm::orthogonal_glu ||
          form == KernelForm::low_rank_glu;
+}
+
+KernelOptions read_kernel_attention(const config::View& table) {
+  KernelOptions o;
+  o.form = table.choice("form", o.form, kForms);
+  o.head_wise = table.boolean("head_wise", o.head_wise);
+  o.eps = table.real("eps", o.eps, AttentionRanges::kEps);
+  const bool linear = o.form == KernelForm::linear || o.form == KernelForm::orthogonal_linear;
+  // A key that the form has no use for is an unknown key.
+  if (!linear) o.layers = table.integer("layers", o.layers, {1, 16});
+  if (o.form == KernelForm::low_rank_glu) o.gate_rank = table.integer("gate_rank", o.gate_rank, {0, 4096});
+  if (orthogonal(o.form)) o.penalty = table.real("penalty", o.penalty, {0.0, 1e6});
+  if (o.form == KernelForm::feed_forward) {
+    o.activation = table.choice("activation", o.activation, kActivations);
+    o.between = table.choice("norm", o.between, kBetween);
+  }
+  return o;
+}
+
+std::optional<Misfit> misfit_of_gate(const KernelOptions& o, int64_t head_dim) {
+  if (o.gate_rank <= head_dim) return std::nullopt;
+  return Misfit{"gate_rank",
+                std::to_string(o.gate_rank) + " is more than the " + std::to_string(head_dim) + " channels of a head"};
+}
+
+template <class Options>
+std::shared_ptr<AttentionFunction> make_kernel_attention(const Options& options, int64_t num_heads, int64_t head_dim) {
+  return std::make_shared<KernelAttention>(options, num_heads, head_dim);
 }
 
 ops::FeatureUnit hidden_unit(const KernelOptions& options) {
@@ -37,6 +77,23 @@ ops::FeatureUnit output_unit(const KernelOptions& options) {
 }
 
 }  // namespace
+
+constinit const AttentionFunctionKind<EluOptions> EluOptions::kKind{
+    .name = "elu",
+    .read =
+        [](const config::View& table) {
+          return EluOptions{table.real("eps", EluOptions{}.eps, AttentionRanges::kEps)};
+        },
+    .make = make_kernel_attention<EluOptions>,
+    .traits = {.sums_past = true},
+    .exports = Export::traced};
+
+constinit const AttentionFunctionKind<KernelOptions> KernelOptions::kKind{.name = "kernel",
+                                                                          .read = read_kernel_attention,
+                                                                          .make = make_kernel_attention<KernelOptions>,
+                                                                          .traits = {.sums_past = true},
+                                                                          .exports = Export::traced,
+                                                                          .misfit = misfit_of_gate};
 
 KernelAttention::KernelAttention(const EluOptions& options, int64_t num_heads, int64_t head_dim)
     : Cloneable("EluAttention"), eps_(options.eps), num_heads_(num_heads), head_dim_(head_dim) {}

@@ -1,12 +1,44 @@
 #pragma once
 
 #include "cachet/nn/attention/attention_function.h"
-#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/attention/attention_function_kind.h"
 #include "cachet/nn/norm/norm.h"
 #include "cachet/nn/regularizer.h"
 #include "cachet/ops/kernel_attention.h"
 
 namespace cachet::nn {
+
+/// Linear attention with φ(x) = elu(x) + 1 (Katharopoulos et al., arXiv 2006.16236, Eq. 7).
+struct EluOptions {
+  double eps = 1e-6;  // added to each query's denominator
+
+  static const AttentionFunctionKind<EluOptions> kKind;
+};
+
+/// The form of a trained feature map (Trainable feed-forward kernels, arXiv 2211.04076, p. 2).
+enum class KernelForm {
+  linear,             // softplus(x·W), one layer
+  orthogonal_linear,  // the same, W kept orthogonal
+  glu,                // layers of x·W ⊙ σ(x·G), the last softplus(x·W) ⊙ σ(x·G)
+  orthogonal_glu,     // "OGLU": each W kept orthogonal
+  low_rank_glu,       // "AOGLU": that, and each gate the product of an n × r and an r × n matrix
+  feed_forward,       // layers of activation(x·W), the last softplus(x·W)
+};
+enum class KernelActivation { gelu, sigmoid };
+enum class KernelBetween { none, layer_norm };
+
+struct KernelOptions {
+  KernelForm form = KernelForm::glu;
+  int64_t layers = 1;     // 1 for the linear forms
+  int64_t gate_rank = 0;  // r of AOGLU; 0 means a quarter of a head's channels
+  bool head_wise = true;  // each head has weights of its own
+  double penalty = 0.01;  // weight of Σ_h ‖WWᵀ − I‖²_F in the loss, for weights kept orthogonal
+  double eps = 0.0;       // added to each query's denominator
+  KernelActivation activation = KernelActivation::gelu;  // of feed_forward
+  KernelBetween between = KernelBetween::none;           // of feed_forward: a norm behind each hidden layer
+
+  static const AttentionFunctionKind<KernelOptions> kKind;
+};
 
 /// Attention whose kernel is the product of positive features φ(q)·φ(k), in time linear in the length: see
 /// ops::kernel_attention. The feature map is elu + 1 or a small trained network, applied head by head.
@@ -36,6 +68,7 @@ class KernelAttention : public Cloneable<KernelAttention, AttentionFunction>, pu
   std::vector<torch::Tensor> orthogonal_weights() const;
 
   bool keeps_stream() const override { return true; }
+  bool queries_stand_alone() const override { return true; }
   void begin_stream(AttentionState& state, const torch::TensorOptions& options) const override;
 
  protected:

@@ -23,6 +23,19 @@ torch::Tensor on_device(std::vector<int64_t>& numbers, at::IntArrayRef sizes, co
 
 }  // namespace
 
+constinit const AttentionFunctionKind<LocalOptions> LocalOptions::kKind{
+    .name = "local",
+    .read =
+        [](const config::View& table) {
+          const int64_t window = table.integer("window", LocalOptions{}.window, {0, 1 << 20});
+          return LocalOptions{window, read_pattern_length(table)};
+        },
+    .make = [](const LocalOptions& o, int64_t, int64_t) -> std::shared_ptr<AttentionFunction> {
+      return std::make_shared<LocalAttention>(o);
+    },
+    .traits = {.chooses_by_query = true},
+    .exports = Export::traced};
+
 LocalAttention::LocalAttention(const LocalOptions& options)
     : Cloneable("LocalAttention"),
       window_(options.window),

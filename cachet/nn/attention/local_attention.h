@@ -1,10 +1,19 @@
 #pragma once
 
 #include "cachet/nn/attention/attention_function.h"
-#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/attention/attention_function_kind.h"
+#include "cachet/nn/attention/pattern_length.h"
 #include "cachet/nn/latest.h"
 
 namespace cachet::nn {
+
+/// Softmax attention to the keys around a query's place.
+struct LocalOptions {
+  int64_t window = 128;  // the farthest key, in tokens
+  PatternLength pattern_length = PatternLength::model;
+
+  static const AttentionFunctionKind<LocalOptions> kKind;
+};
 
 /// Softmax attention to the keys around a query's place (Longformer, arXiv 2004.05150, Sec. 3.1), in time and memory
 /// linear in the length: query i of Lq stands at key p = ⌊i·Lk/Lq⌋ and sees key j iff |j − p| ≤ window; in a causal

@@ -14,8 +14,10 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "cachet/ops/block_attention.h"
@@ -26,6 +28,20 @@ namespace {
 
 constexpr double kUnitEps = 1e-6, kLeastNorm = 1e-12;
 constexpr int64_t kNoChunk = -1;
+constexpr std::array<config::Choice<LshScore>, 2> kLshScores{{{"unit", LshScore::unit}, {"scaled", LshScore::scaled}}};
+
+LshOptions read_lsh_attention(const config::View& table) {
+  LshOptions o;
+  o.chunk_size = table.integer("chunk_size", o.chunk_size, AttentionRanges::kBlockSize);
+  o.buckets = table.integer("buckets", o.buckets, {2, 1 << 14});
+  if (o.buckets % 2 != 0)
+    table.problem("buckets",
+                  "must be even: each direction of the hash has its opposite, got " + std::to_string(o.buckets));
+  o.rounds = table.integer("rounds", o.rounds, {1, 64});
+  o.score = table.choice("score", o.score, kLshScores);
+  o.pattern_length = read_pattern_length(table);
+  return o;
+}
 
 /// Tokens of all rounds in the order of their buckets.
 class Sorted {
@@ -180,6 +196,16 @@ torch::Tensor lsh_attention(const torch::Tensor& q, const torch::Tensor& k, cons
   const torch::Tensor weights = queries.unsort_rows(cut_filling(sums, query_chunks, rows)).softmax(2).unsqueeze(-1);
   return (y * weights).sum(2).to(q.scalar_type());
 }
+
+constinit const AttentionFunctionKind<LshOptions> LshOptions::kKind{
+    .name = "reformer",
+    .read = read_lsh_attention,
+    .make = [](const LshOptions& o, int64_t num_heads, int64_t head_dim) -> std::shared_ptr<AttentionFunction> {
+      return std::make_shared<LshAttention>(o, num_heads, head_dim);
+    },
+    .traits = {.shares_query_and_key = true, .chooses_by_query = true},
+    .exports = Export::traced,
+    .why_not_causal = no_causal_form<LshOptions>};
 
 LshAttention::LshAttention(const LshOptions& options, int64_t num_heads, int64_t head_dim)
     : Cloneable("LshAttention"), options_(options) {

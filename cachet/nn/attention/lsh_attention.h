@@ -1,9 +1,27 @@
 #pragma once
 
 #include "cachet/nn/attention/attention_function.h"
-#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/attention/attention_function_kind.h"
+#include "cachet/nn/attention/pattern_length.h"
 
 namespace cachet::nn {
+
+/// How LSH attention scores a query and a key of the same projection.
+enum class LshScore {
+  unit,    // q·k/√(‖k‖² + d·1e-6), as trax and Hugging Face have it
+  scaled,  // q·k/(‖k‖√d), as lucidrains has it
+};
+
+/// Attention within buckets of a locality-sensitive hash (Reformer, arXiv 2001.04451, Sec. 2).
+struct LshOptions {
+  int64_t chunk_size = 64;  // tokens, in the order of their buckets, that attend to each other and to the chunk before
+  int64_t buckets = 64;     // even
+  int64_t rounds = 1;       // of hashing
+  LshScore score = LshScore::unit;
+  PatternLength pattern_length = PatternLength::model;
+
+  static const AttentionFunctionKind<LshOptions> kKind;
+};
 
 // Attention of Reformer (Kitaev et al., arXiv 2001.04451, Sec. 2) in two steps, so that each can be had alone: hashing
 // gives every token a bucket, attending takes buckets as they are given.

@@ -234,19 +234,12 @@ AttentionLayout MultiHeadAttention::add_relative_bias(const AttentionLayout& lay
 
 namespace {
 
-// Whether what a query gets depends on no other one: others choose keys by the number of queries, or scale features by
-// the largest of several.
-bool queries_stand_alone(const AttentionFunction& function) {
-  return dynamic_cast<const SoftmaxAttention*>(&function) != nullptr ||
-         dynamic_cast<const KernelAttention*>(&function) != nullptr;
-}
-
 // For fewer keys and values than lanes, (G, H, Lk, d) and (N, H, L, d), each of which serves N/G lanes: their queries
 // are queries of one, side by side, (G, H, N/G·L, d).
 torch::Tensor mix_in_groups(AttentionFunction& function, const torch::Tensor& q, const torch::Tensor& k,
                             const torch::Tensor& v, const AttentionLayout& layout) {
   const int64_t groups = k.size(0), in_group = q.size(0) / groups, heads = q.size(1), length = q.size(2);
-  if (!queries_stand_alone(function) || layout.causal || layout.bias.defined() || layout.query.padding.defined()) {
+  if (!function.queries_stand_alone() || layout.causal || layout.bias.defined() || layout.query.padding.defined()) {
     AttentionLayout own = layout;
     if (layout.context.padding.defined()) own.context.padding = layout.context.padding.repeat_interleave(in_group, 0);
     return function.forward(q, k.repeat_interleave(in_group, 0), v.repeat_interleave(in_group, 0), own);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cachet/config/view.h"
 #include "cachet/nn/layout.h"
 
 namespace cachet::nn {
@@ -14,6 +15,9 @@ enum class PatternLength {
           // is the one of a sequence that is padded to this length
   batch,  // that of the tokens at hand, which a batch pads to its longest sequence: the rule of version 0.1.0
 };
+
+/// `pattern_length` of an `attention` table.
+PatternLength read_pattern_length(const config::View& table);
 
 /// The number of tokens that a pattern is made for, at least `tokens`, which are at hand.
 inline int64_t pattern_tokens(PatternLength rule, const TokenLayout& layout, int64_t tokens) {

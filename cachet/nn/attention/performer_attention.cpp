@@ -10,6 +10,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -21,6 +22,23 @@ namespace cachet::nn {
 namespace {
 
 constexpr double kSoftmaxEps = 1e-4, kReluEps = 1e-3;
+constexpr std::array<config::Choice<RandomFeatures>, 2> kRandomFeatures{
+    {{"softmax", RandomFeatures::softmax}, {"relu", RandomFeatures::relu}}};
+
+PerformerOptions read_performer_attention(const config::View& table) {
+  PerformerOptions o;
+  o.form = table.choice("features", o.form, kRandomFeatures);
+  o.count = table.integer("feature_count", o.count, {0, 1 << 14});
+  o.eps = table.real("eps", performer_eps(o), AttentionRanges::kEps);
+  o.causal_eps = table.real("causal_eps", o.causal_eps, AttentionRanges::kEps);
+  o.redraw_every = table.integer("redraw_every", o.redraw_every, {0, int64_t{1} << 40});
+  return o;
+}
+
+std::string why_performer_is_not_causal(const PerformerOptions& o) {
+  if (o.form == RandomFeatures::relu) return "";
+  return "performer with features = \"softmax\" scales by the largest of all keys, later ones too";
+}
 
 int64_t feature_count(const PerformerOptions& options, int64_t head_dim) {
   if (options.count > 0) return options.count;
@@ -31,6 +49,16 @@ int64_t feature_count(const PerformerOptions& options, int64_t head_dim) {
 torch::Tensor in_float(const torch::Tensor& x) { return x.to(c10::promoteTypes(x.scalar_type(), at::kFloat)); }
 
 }  // namespace
+
+constinit const AttentionFunctionKind<PerformerOptions> PerformerOptions::kKind{
+    .name = "performer",
+    .read = read_performer_attention,
+    .make = [](const PerformerOptions& o, int64_t num_heads, int64_t head_dim) -> std::shared_ptr<AttentionFunction> {
+      return std::make_shared<PerformerAttention>(o, num_heads, head_dim);
+    },
+    .traits = {.causal_with = "features = \"relu\""},
+    .exports = Export::traced,
+    .why_not_causal = why_performer_is_not_causal};
 
 double performer_eps(const PerformerOptions& options) {
   return options.eps.value_or(options.form == RandomFeatures::softmax ? kSoftmaxEps : kReluEps);

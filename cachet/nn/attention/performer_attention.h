@@ -1,9 +1,25 @@
 #pragma once
 
 #include "cachet/nn/attention/attention_function.h"
-#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/attention/attention_function_kind.h"
 
 namespace cachet::nn {
+
+/// The random features of a Performer (FAVOR+, arXiv 2009.14794, Sec. 2).
+enum class RandomFeatures {
+  softmax,  // exp(w·x − ‖x‖²/2 − largest) + ε, which estimates the softmax
+  relu,     // max(w·x, 0) + ε, the generalised form
+};
+
+struct PerformerOptions {
+  RandomFeatures form = RandomFeatures::softmax;
+  int64_t count = 0;               // of features; 0 means ⌊d·ln d⌋ for heads of d channels
+  std::optional<double> eps = {};  // added to each feature; unset: 1e-4 for softmax, 1e-3 for relu
+  double causal_eps = 1e-6;        // added to each entry of the sum of key features in causal attention
+  int64_t redraw_every = 0;        // training forwards; 0 keeps the features that the layer began with
+
+  static const AttentionFunctionKind<PerformerOptions> kKind;
+};
 
 /// What is added to each feature where the options leave it open.
 double performer_eps(const PerformerOptions& options);

@@ -156,6 +156,18 @@ torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& key
   return at::where(visible.any(-1, /*keepdim=*/true), out, at::Scalar(0));
 }
 
+constinit const AttentionFunctionKind<SoftmaxOptions> SoftmaxOptions::kKind{
+    .name = "softmax",
+    .read =
+        [](const config::View& table) {
+          return SoftmaxOptions{table.real("dropout", SoftmaxOptions{}.dropout, AttentionRanges::kDropout)};
+        },
+    .make = [](const SoftmaxOptions& o, int64_t, int64_t) -> std::shared_ptr<AttentionFunction> {
+      return std::make_shared<SoftmaxAttention>(o);
+    },
+    .traits = {.takes_bias = true},
+    .exports = Export::traced};
+
 SoftmaxAttention::SoftmaxAttention(const SoftmaxOptions& options) : Cloneable("SoftmaxAttention"), options_(options) {
   check_dropout("softmax_attention: dropout", options.dropout);
 }

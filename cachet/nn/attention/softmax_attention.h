@@ -1,9 +1,16 @@
 #pragma once
 
 #include "cachet/nn/attention/attention_function.h"
-#include "cachet/nn/attention/attention_options.h"
+#include "cachet/nn/attention/attention_function_kind.h"
 
 namespace cachet::nn {
+
+/// Scaled dot product attention with softmax.
+struct SoftmaxOptions {
+  double dropout = 0.0;  // of attention weights
+
+  static const AttentionFunctionKind<SoftmaxOptions> kKind;
+};
 
 /// softmax(q·kᵀ/√d + bias)·v (Vaswani et al., arXiv 1706.03762, Eq. 1), by ATen's fused kernels where they apply.
 /// q (B, H, Lq, d), k (B or 1, H, Lk, d), v (B or 1, H, Lk, e) -> (B, H, Lq, e). A query that may see no key at all
@@ -15,6 +22,7 @@ torch::Tensor softmax_attention(const torch::Tensor& q, const torch::Tensor& k, 
 class SoftmaxAttention : public Cloneable<SoftmaxAttention, AttentionFunction> {
  public:
   explicit SoftmaxAttention(const SoftmaxOptions& options);
+  bool queries_stand_alone() const override { return true; }
 
  protected:
   torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,

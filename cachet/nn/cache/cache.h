@@ -7,6 +7,7 @@
 #include "cachet/nn/attention/attention_state.h"
 #include "cachet/nn/layout.h"
 #include "cachet/nn/observer.h"
+#include "cachet/nn/plug_in.h"
 #include "cachet/nn/replicas.h"
 #include "cachet/nn/state_module.h"
 #include "cachet/ops/renewable.h"
@@ -20,7 +21,7 @@ struct Memory {
 };
 
 /// A fixed-length memory of earlier tokens of an attention layer. A renewal starts with an empty memory.
-class Cache : public StateModule, public Replicated, public Observable, public ops::Renewable {
+class Cache : public StateModule, public Replicated, public Observable, public ops::Renewable, public PlugIn {
  public:
   using StateModule::StateModule;
 

@@ -3,11 +3,34 @@
 #include <ATen/TracerMode.h>
 #include <c10/core/GradMode.h>
 
+#include <string>
+
 #include "cachet/nn/initialization.h"
 #include "cachet/nn/option_checks.h"
 #include "cachet/ops/resize_tokens.h"
 
 namespace cachet::nn {
+namespace {
+
+// The keys that other caches have, and why this one does not.
+ConcatenatedCacheOptions read_concatenated_cache(const config::View& table, Streams streams) {
+  if (streams == Streams::lanes) table.problem("kind", kConcatenatedIsForImages);
+  const std::string leave = "; leave it out";
+  for (const char* key : {"ratio", "length", "pool"})
+    table.refuse(key, "a concatenated cache has an entry for each of the layer's own keys, as wide as these" + leave);
+  for (const char* key : {"share_start", "variant", "gates", "attend", "inference", "gradient", "scope"})
+    table.refuse(key,
+                 "a concatenated cache has neither gates nor λ: its keys are in the layer's own softmax, in "
+                 "evaluation those of the last training step" +
+                     leave);
+  table.refuse("positional_convolution", "a concatenated cache has no positional convolution" + leave);
+  return {};
+}
+
+}  // namespace
+
+constinit const CacheKind<ConcatenatedCacheOptions> ConcatenatedCacheOptions::kKind{
+    .name = "concatenated", .read = read_concatenated_cache, .exports = Export::traced};
 
 ConcatenatedCache::ConcatenatedCache(int64_t dim, int64_t length) : Cloneable("ConcatenatedCache") {
   check_positive("concatenated_cache: dim", dim);

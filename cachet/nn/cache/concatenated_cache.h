@@ -1,8 +1,20 @@
 #pragma once
 
 #include "cachet/nn/cache/cache.h"
+#include "cachet/nn/cache/cache_kind.h"
 
 namespace cachet::nn {
+
+/// Further columns of the layer's own softmax (ConcatenatedCache), of image models with softmax attention. Without
+/// options: its entries are as many and as wide as the layer's own keys.
+struct ConcatenatedCacheOptions {
+  static const CacheKind<ConcatenatedCacheOptions> kKind;
+};
+
+/// What to use where a concatenated cache is refused.
+inline constexpr const char* kConcatenatedIsForImages =
+    "'concatenated' is for image models with attention.kind = \"softmax\"; for text there is Transformer-XL's memory: "
+    "a transformer_xl model and its memory_length";
 
 /// The memory of an attention layer whose own keys and values have further columns beside them in the same softmax, as
 /// Transformer-XL's memory (arXiv 1901.02860), but for samples without an order: the rival of Cached Transformers

@@ -9,6 +9,23 @@
 #include "cachet/nn/initialization.h"
 
 namespace cachet::nn {
+namespace {
+
+FifoCacheOptions read_fifo_cache(const config::View& table, Streams streams) {
+  FifoCacheOptions options;
+  options = with_layer(options, read_cached_layer(table, layer_of(options)));
+  options.scope = read_cache_scope(table, options.scope, streams);
+  return options;
+}
+
+}  // namespace
+
+constinit const CacheKind<FifoCacheOptions> FifoCacheOptions::kKind{
+    .name = "fifo",
+    .read = read_fifo_cache,
+    .make = [](const FifoCacheOptions& o, int64_t dim, int64_t tokens, const TokenLayout& layout)
+        -> std::shared_ptr<Cache> { return std::make_shared<FifoCache>(o, dim, tokens, layout); },
+    .exports = Export::traced};
 
 FifoCache::FifoCache(const FifoCacheOptions& options, int64_t dim, int64_t model_tokens, const TokenLayout& layout)
     : Cloneable("FifoCache"), options_(options) {

@@ -1,9 +1,21 @@
 #pragma once
 
 #include "cachet/nn/cache/cache.h"
-#include "cachet/nn/cache/cache_options.h"
+#include "cachet/nn/cache/cache_kind.h"
 
 namespace cachet::nn {
+
+/// First in, first out: the last Tm tokens, without gates, read by memory attention as a gated recurrent cache is. A
+/// control of this project's own. The same options as of a gated recurrent cache.
+struct FifoCacheOptions {
+  double ratio = 0.5;
+  std::optional<int64_t> length = {};
+  double share_start = 0.0;
+  bool positional_convolution = false;
+  CacheScope scope = CacheScope::batch_mean;
+
+  static const CacheKind<FifoCacheOptions> kKind;
+};
 
 /// First in, first out: memory attention reads the cache as it stood before this segment, then the first Dm channels of
 /// the segment's valid tokens push the oldest out, detached. It starts as zeros, which are attended to.

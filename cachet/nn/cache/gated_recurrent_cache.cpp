@@ -8,6 +8,8 @@
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
+#include <array>
+
 #include "cachet/nn/initialization.h"
 #include "cachet/ops/product.h"
 #include "cachet/ops/resize_tokens.h"
@@ -16,6 +18,37 @@ namespace cachet::nn {
 namespace {
 
 constexpr double kCandidateNormEps = 1e-5;
+
+using Variant = GatedRecurrentCacheVariant;
+constexpr std::array<config::Choice<Variant>, 2> kCacheVariants{
+    {{"paper", Variant::paper}, {"official", Variant::official}}};
+constexpr std::array<config::Choice<CacheAttend>, 2> kAttends{
+    {{"mean", CacheAttend::mean}, {"per_sample", CacheAttend::per_sample}}};
+constexpr std::array<config::Choice<CacheInference>, 3> kInferences{{{"frozen", CacheInference::frozen},
+                                                                     {"per_sample", CacheInference::per_sample},
+                                                                     {"updated", CacheInference::updated}}};
+constexpr std::array<config::Choice<CacheGradient>, 3> kGradients{
+    {{"recompute", CacheGradient::recompute}, {"detached", CacheGradient::detached}, {"carry", CacheGradient::carry}}};
+constexpr std::array<config::Choice<CacheGates>, 2> kGates{
+    {{"learned", CacheGates::learned}, {"half", CacheGates::half}}};
+
+GatedRecurrentCacheOptions read_gated_recurrent_cache(const config::View& table, Streams streams) {
+  auto options = GatedRecurrentCacheOptions::of(table.choice("variant", Variant::paper, kCacheVariants));
+  options = with_layer(options, read_cached_layer(table, layer_of(options)));
+  options.scope = read_cache_scope(table, options.scope, streams);
+  const bool lanes = options.scope == CacheScope::lane;
+  options.attend = table.choice("attend", lanes ? CacheAttend::per_sample : options.attend, kAttends);
+  options.inference = table.choice(
+      "inference", lanes ? CacheInference::updated : options.inference.value_or(CacheInference::frozen), kInferences);
+  if (options.inference == CacheInference::updated && streams == Streams::none)
+    table.problem("inference", "'updated' is for models that read streams, which this one does not");
+  options.gradient = table.choice("gradient", options.gradient, kGradients);
+  options.gates = table.choice("gates", options.gates, kGates);
+  options.pool = table.integer("pool", options.pool, {1, 64});
+  if (lanes && options.attend == CacheAttend::mean)
+    table.problem("attend", "'mean' would mix the lanes of scope = \"lane\"; use 'per_sample'");
+  return options;
+}
 
 // The operator multiplies with parts of them.
 ops::GateWeights weights_of(const Linear& linear) { return {ops::unpacked_weight(linear.weight), linear.bias}; }
@@ -33,6 +66,25 @@ AttentionState& lanes(const AttentionLayout& layout, const char* why) {
 }
 
 }  // namespace
+
+constinit const CacheKind<GatedRecurrentCacheOptions> GatedRecurrentCacheOptions::kKind{
+    .name = "grc",
+    .read = read_gated_recurrent_cache,
+    .make = [](const GatedRecurrentCacheOptions& o, int64_t dim, int64_t tokens, const TokenLayout& layout)
+        -> std::shared_ptr<Cache> { return std::make_shared<GatedRecurrentCache>(o, dim, tokens, layout); },
+    .exports = Export::traced};
+
+GatedRecurrentCacheOptions GatedRecurrentCacheOptions::of(GatedRecurrentCacheVariant variant) {
+  GatedRecurrentCacheOptions options;
+  options.variant = variant;
+  if (variant == Variant::official) {
+    options.share_start = -1.0;
+    options.positional_convolution = true;
+    options.attend = CacheAttend::per_sample;
+    options.inference = CacheInference::per_sample;
+  }
+  return options;
+}
 
 GatedRecurrentCache::GatedRecurrentCache(const GatedRecurrentCacheOptions& options, int64_t dim, int64_t model_tokens,
                                          const TokenLayout& layout)

@@ -1,12 +1,48 @@
 #pragma once
 
 #include "cachet/nn/cache/cache.h"
-#include "cachet/nn/cache/cache_options.h"
+#include "cachet/nn/cache/cache_kind.h"
 #include "cachet/nn/linear.h"
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/ops/grc_update.h"
 
 namespace cachet::nn {
+
+enum class GatedRecurrentCacheVariant { paper, official };
+enum class CacheAttend { mean, per_sample };  // training reads the mean of the samples' C_t, or its own
+enum class CacheInference {                   // evaluation reads
+  frozen,                                     // C as stored
+  per_sample,                                 // each sample's own update of it
+  updated,                                    // a stream's own, which starts as stored and goes on with the stream
+};
+enum class CacheGradient { recompute, detached, carry };  // how gates learn when attention reads C_{t-1} (causal)
+enum class CacheGates { learned, half };  // half: both ½ whatever comes in, the control that shows what gates are for
+
+/// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Eq. 3–5).
+struct GatedRecurrentCacheOptions {
+  double ratio = 0.5;                   // Dm = ratio·D, in (0, 1]
+  std::optional<int64_t> length = {};   // Tm; unset: the tokens of the model at its own input size
+  double share_start = 0.0;             // λ before training
+  bool positional_convolution = false;  // 3×3 over the grid, groups = Dm, added to the layer's output
+  CacheScope scope = CacheScope::batch_mean;
+  GatedRecurrentCacheVariant variant = GatedRecurrentCacheVariant::paper;
+  CacheAttend attend = CacheAttend::mean;        // lanes always read their own
+  std::optional<CacheInference> inference = {};  // unset: frozen for batch_mean, updated for lanes
+  CacheGradient gradient = CacheGradient::recompute;
+  CacheGates gates = CacheGates::learned;
+  int64_t pool = 1;  // side of the average pooling of the grid before interpolation
+
+  /// The defaults of a variant. The paper's Algorithm 1 averages before attention reads the cache, and reads the stored
+  /// average at inference. The published code starts λ at −1, adds the positional convolution, and runs its gates and
+  /// reads each sample's own cache in training and at inference. Either way inference meets what training did.
+  static GatedRecurrentCacheOptions of(GatedRecurrentCacheVariant variant);
+
+  CacheInference inference_or_default() const {
+    return inference.value_or(scope == CacheScope::lane ? CacheInference::updated : CacheInference::frozen);
+  }
+
+  static const CacheKind<GatedRecurrentCacheOptions> kKind;
+};
 
 /// Gated recurrent cache (Cached Transformers, arXiv 2312.12742, Algorithm 1; ops::grc_update has the equations).
 ///

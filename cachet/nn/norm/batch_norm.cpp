@@ -13,6 +13,19 @@
 
 namespace cachet::nn {
 
+constinit const NormKind<BatchNormOptions> BatchNormOptions::kKind{
+    .name = "batch",
+    .read =
+        [](const config::View& table) {
+          const double eps = table.real("eps", BatchNormOptions{}.eps, NormRanges::kEps);
+          return BatchNormOptions{eps, table.real("momentum", BatchNormOptions{}.momentum, NormRanges::kMomentum)};
+        },
+    .make = [](const BatchNormOptions& o, int64_t channels, double) -> std::shared_ptr<Norm> {
+      return std::make_shared<BatchNorm>(channels, o);
+    },
+    .statistics = NormStatistics::batch,
+    .exports = Export::traced};
+
 BatchNorm::BatchNorm(int64_t channels, const BatchNormOptions& options) : Cloneable("BatchNorm"), options_(options) {
   weight = register_parameter("weight", at::ones({channels}));
   bias = register_parameter("bias", at::zeros({channels}));

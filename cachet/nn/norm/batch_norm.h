@@ -1,11 +1,19 @@
 #pragma once
 
 #include "cachet/nn/norm/norm.h"
-#include "cachet/nn/norm/norm_options.h"
+#include "cachet/nn/norm/norm_kind.h"
 #include "cachet/nn/norm/renewed_means.h"
 #include "cachet/ops/renewable.h"
 
 namespace cachet::nn {
+
+/// Per channel over all tokens of a batch, running averages at inference (Ioffe & Szegedy, arXiv 1502.03167).
+struct BatchNormOptions {
+  double eps = 1e-5;
+  double momentum = 0.1;  // weight of the new batch in the running averages
+
+  static const NormKind<BatchNormOptions> kKind;
+};
 
 /// Batch normalisation over tokens: mean and variance of each channel over all valid tokens of the batch in training,
 /// running averages at inference. Training throws c10::Error when the batch has fewer than two tokens,
@@ -16,6 +24,7 @@ class BatchNorm : public Cloneable<BatchNorm, Norm>, public ops::Renewable {
   BatchNorm(int64_t channels, const BatchNormOptions& options);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
+  torch::Tensor running_statistic() const override { return running_var; }
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
 

@@ -6,6 +6,15 @@
 
 namespace cachet::nn {
 
+constinit const NormKind<LayerNormOptions> LayerNormOptions::kKind{
+    .name = "layer",
+    .read = [](const config::View& table) { return LayerNormOptions{read_open_eps(table)}; },
+    .make = [](const LayerNormOptions& o, int64_t channels, double default_eps) -> std::shared_ptr<Norm> {
+      return std::make_shared<LayerNorm>(channels, o.eps.value_or(default_eps));
+    },
+    .statistics = NormStatistics::token,
+    .exports = Export::traced};
+
 LayerNorm::LayerNorm(int64_t channels, double eps) : Cloneable("LayerNorm"), eps_(eps) {
   TORCH_CHECK(channels >= 1 && eps >= 0, "layer_norm: needs at least one channel and eps of at least 0, got ", channels,
               " and ", eps);

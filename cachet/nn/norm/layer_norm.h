@@ -1,8 +1,16 @@
 #pragma once
 
 #include "cachet/nn/norm/norm.h"
+#include "cachet/nn/norm/norm_kind.h"
 
 namespace cachet::nn {
+
+/// (x − mean)/√(variance + ε) over each token's channels (Ba et al., arXiv 1607.06450).
+struct LayerNormOptions {
+  std::optional<double> eps{};  // unset: the model's own, 1e-6 in vision transformers
+
+  static const NormKind<LayerNormOptions> kKind;
+};
 
 /// See LayerNormOptions.
 class LayerNorm : public Cloneable<LayerNorm, Norm> {

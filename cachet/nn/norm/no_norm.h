@@ -1,8 +1,14 @@
 #pragma once
 
 #include "cachet/nn/norm/norm.h"
+#include "cachet/nn/norm/norm_kind.h"
 
 namespace cachet::nn {
+
+/// x as it is.
+struct NoNormOptions {
+  static const NormKind<NoNormOptions> kKind;
+};
 
 /// The identity, where a backbone expects a norm.
 class NoNorm : public Cloneable<NoNorm, Norm> {

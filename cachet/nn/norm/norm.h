@@ -7,6 +7,7 @@
 
 #include "cachet/nn/affine.h"
 #include "cachet/nn/observer.h"
+#include "cachet/nn/plug_in.h"
 #include "cachet/nn/replicas.h"
 #include "cachet/nn/state_module.h"
 
@@ -14,8 +15,17 @@ namespace cachet::nn {
 
 struct SplitNorm;
 
+/// How a norm that averages over a window of training steps has used it.
+struct NormWindow {
+  int64_t steps = 0;                  // training steps so far
+  double on_window = 0;               // of them, normalised with the window's mean
+  double filtered = 0;                // of them, dropped by the outlier filter
+  bool by_channel = false;            // each channel is filtered by itself: the last two are means over channels
+  int64_t forward = 0, backward = 0;  // steps in the window of statistics, and in that of the gradient's
+};
+
 /// A normalisation over the channels of tokens. Own weight and bias, where a form has them, are called so.
-class Norm : public StateModule, public Observable, public Replicated {
+class Norm : public StateModule, public Observable, public Replicated, public PlugIn {
  public:
   using StateModule::StateModule;
   /// x (…, C), token_mask (…) bool, true = padding, undefined = none. Returns the shape and dtype of x; what stands at
@@ -27,6 +37,12 @@ class Norm : public StateModule, public Observable, public Replicated {
   /// What evaluation does, in two: what looks at its input, without weights of its own, and the affine map behind that,
   /// which a following layer may absorb. For an offline norm the first is NoNorm.
   virtual SplitNorm split() const;
+  /// The statistic of training's batches that evaluation uses, (C); undefined for norms that keep none.
+  virtual torch::Tensor running_statistic() const { return {}; }
+  /// None for norms without a window.
+  virtual std::optional<NormWindow> window() const { return std::nullopt; }
+  /// Starts the warm-up of a window again, for fine-tuning. Statistics stay.
+  virtual void restart_warmup() {}
 
  protected:
   /// Throws c10::Error, opening with `name`, unless x has this many channels.

@@ -2,67 +2,56 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
 #include "cachet/config/view.h"
+#include "cachet/nn/kind_table.h"
+#include "cachet/nn/norm/batch_norm.h"
+#include "cachet/nn/norm/layer_norm.h"
+#include "cachet/nn/norm/no_norm.h"
 #include "cachet/nn/norm/norm.h"
-#include "cachet/ops/power_norm.h"
-#include "cachet/ops/unified_norm.h"
+#include "cachet/nn/norm/norm_kind.h"
+#include "cachet/nn/norm/power_norm.h"
+#include "cachet/nn/norm/rms_norm.h"
+#include "cachet/nn/norm/unified_norm.h"
 
 namespace cachet::nn {
 
-/// (x − mean)/√(variance + ε) over each token's channels (Ba et al., arXiv 1607.06450).
-struct LayerNormOptions {
-  std::optional<double> eps{};  // unset: the model's own, 1e-6 in vision transformers
-};
+/// The table of norms: the options of each kind, in the order in which messages list the kinds. The record of a kind,
+/// its options' kKind, has its name, reader, factory and abilities. ChosenNorm is for kinds that a program registered.
+using NormOptions = std::variant<LayerNormOptions,               //
+                                 RMSNormOptions,                 //
+                                 BatchNormOptions,               //
+                                 UnifiedNormOptions,             //
+                                 MovingAverageBatchNormOptions,  //
+                                 PowerNormOptions,               //
+                                 NoNormOptions,                  //
+                                 ChosenNorm>;
 
-/// x/√(mean of x² + ε) over each token's channels, weight without bias (Zhang & Sennrich, arXiv 1910.07467).
-struct RMSNormOptions {
-  std::optional<double> eps{};
-};
+using NormRow = KindRow<NormOptions>;
 
-/// Per channel over all tokens of a batch, running averages at inference (Ioffe & Szegedy, arXiv 1502.03167).
-struct BatchNormOptions {
-  double eps = 1e-5;
-  double momentum = 0.1;  // weight of the new batch in the running averages
-};
+/// All kinds: those of the library, then those that the program registered.
+std::span<const NormRow* const> norm_kinds();
 
-enum class UnifiedNormVariant { paper, official };
+/// Adds a kind before any recipe is read. Throws std::invalid_argument for a name that is taken.
+void register_norm(NormRow row);
 
-/// Unified normalization (arXiv 2208.01313); `ops::UnifiedNormSettings` says what each number is.
-struct UnifiedNormOptions {
-  UnifiedNormVariant variant = UnifiedNormVariant::paper;
-  ops::UnifiedNormSettings settings{};
-};
+/// The same from a record, as the library's kinds have it.
+template <class Options>
+void register_norm(const NormKind<Options>& kind) {
+  register_norm({std::string(kind.name),
+                 [kind](const config::View& table) -> NormOptions { return chosen_norm(kind, kind.read(table)); }});
+}
 
-/// Moving average batch normalization (Yan et al., arXiv 2001.06838), as the code of unified normalization has it:
-/// ops::UnifiedNormSettings with an arithmetic window, r in the forward pass, no momentum backward, no filter.
-struct MovingAverageBatchNormOptions {
-  int64_t window = 16;     // steps in both means
-  double momentum = 0.98;  // α of the running statistic
-  double eps = 1e-5;
-  int64_t warmup = 100;  // steps on the batch's own statistic
-};
+/// What the record of the options' kind says of them.
+ChosenNorm chosen_norm(const NormOptions& options);
 
-/// Power normalization (Shen et al., arXiv 2003.07845); without group scaling it is the PN* of arXiv 2208.01313.
-struct PowerNormOptions {
-  ops::PowerNormSettings settings{};
-  bool group_scaling = true;  // x / √(mean of x² over a token's channels + ε) first, at inference too
-};
+/// Why a model whose tokens may not depend on later ones cannot have this norm; empty where it can.
+std::string why_norm_not_causal(const NormOptions& options);
 
-/// x as it is.
-struct NoNormOptions {};
-
-using NormOptions = std::variant<LayerNormOptions, RMSNormOptions, BatchNormOptions, UnifiedNormOptions,
-                                 MovingAverageBatchNormOptions, PowerNormOptions, NoNormOptions>;
-
-/// What the operator behind a UN or MABN layer is asked for.
-ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options);
-ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options);
-
-/// Reads a `norm` table: kind = "layer" | "rms" | "batch" | "un" | "mabn" | "pn" | "none", and that kind's options.
+/// Reads a `norm` table: kind, a name of norm_kinds(), and that kind's options.
 NormOptions read_norm_options(const config::View& table);
 
 /// default_eps: what LayerNorm and RMSNorm use when their options leave it open.

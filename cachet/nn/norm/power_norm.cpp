@@ -11,6 +11,29 @@
 #include "cachet/nn/norm/rms_norm.h"
 
 namespace cachet::nn {
+namespace {
+
+PowerNormOptions read_power_norm(const config::View& table) {
+  PowerNormOptions o;
+  ops::PowerNormSettings& s = o.settings;
+  s.forward_momentum = table.real("momentum", s.forward_momentum, NormRanges::kMomentum);
+  s.backward_momentum = table.real("backward_momentum", s.forward_momentum, NormRanges::kMomentum);
+  s.eps = table.real("eps", s.eps, NormRanges::kEps);
+  s.warmup = table.integer("warmup", s.warmup, NormRanges::kWarmup);
+  o.group_scaling = table.boolean("group_scaling", o.group_scaling);
+  return o;
+}
+
+}  // namespace
+
+constinit const NormKind<PowerNormOptions> PowerNormOptions::kKind{
+    .name = "pn",
+    .read = read_power_norm,
+    .make = [](const PowerNormOptions& o, int64_t channels, double) -> std::shared_ptr<Norm> {
+      return std::make_shared<PowerNorm>(channels, o);
+    },
+    .statistics = NormStatistics::batch,
+    .exports = Export::traced};
 
 PowerNorm::PowerNorm(int64_t channels, const PowerNormOptions& options) : Cloneable("PowerNorm"), options_(options) {
   weight = register_parameter("weight", at::ones({channels}));

@@ -1,11 +1,20 @@
 #pragma once
 
 #include "cachet/nn/norm/norm.h"
-#include "cachet/nn/norm/norm_options.h"
+#include "cachet/nn/norm/norm_kind.h"
 #include "cachet/nn/norm/renewed_means.h"
+#include "cachet/ops/power_norm.h"
 #include "cachet/ops/renewable.h"
 
 namespace cachet::nn {
+
+/// Power normalization (Shen et al., arXiv 2003.07845); without group scaling it is the PN* of arXiv 2208.01313.
+struct PowerNormOptions {
+  ops::PowerNormSettings settings{};
+  bool group_scaling = true;  // x / √(mean of x² over a token's channels + ε) first, at inference too
+
+  static const NormKind<PowerNormOptions> kKind;
+};
 
 /// Power normalization (arXiv 2003.07845), with group scaling or without (PN*): see ops::power_norm. In training each
 /// forward pass is one step of its state. Without group scaling inference is an affine map. In a renewal each pass is
@@ -17,6 +26,7 @@ class PowerNorm : public Cloneable<PowerNorm, Norm>, public ops::Renewable {
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
   SplitNorm split() const override;
+  torch::Tensor running_statistic() const override { return statistics.select(0, ops::PowerNormState::kRunning); }
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
 

@@ -6,6 +6,15 @@
 
 namespace cachet::nn {
 
+constinit const NormKind<RMSNormOptions> RMSNormOptions::kKind{
+    .name = "rms",
+    .read = [](const config::View& table) { return RMSNormOptions{read_open_eps(table)}; },
+    .make = [](const RMSNormOptions& o, int64_t channels, double default_eps) -> std::shared_ptr<Norm> {
+      return std::make_shared<RMSNorm>(channels, o.eps.value_or(default_eps));
+    },
+    .statistics = NormStatistics::token,
+    .exports = Export::traced};
+
 RMSNorm::RMSNorm(int64_t channels, double eps) : Cloneable("RMSNorm"), eps_(eps) {
   TORCH_CHECK(channels >= 1 && eps >= 0, "rms_norm: needs at least one channel and eps of at least 0, got ", channels,
               " and ", eps);

@@ -1,8 +1,16 @@
 #pragma once
 
 #include "cachet/nn/norm/norm.h"
+#include "cachet/nn/norm/norm_kind.h"
 
 namespace cachet::nn {
+
+/// x/√(mean of x² + ε) over each token's channels, weight without bias (Zhang & Sennrich, arXiv 1910.07467).
+struct RMSNormOptions {
+  std::optional<double> eps{};  // unset: the model's own
+
+  static const NormKind<RMSNormOptions> kKind;
+};
 
 /// See RMSNormOptions.
 class RMSNorm : public Cloneable<RMSNorm, Norm> {

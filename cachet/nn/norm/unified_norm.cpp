@@ -6,10 +6,90 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
+#include <array>
 #include <limits>
 
 namespace cachet::nn {
 using State = ops::UnifiedNormState;
+namespace {
+
+constexpr config::Range<int64_t> kWindow{1, 1024};
+constexpr std::array<config::Choice<UnifiedNormVariant>, 2> kVariants{
+    {{"paper", UnifiedNormVariant::paper}, {"official", UnifiedNormVariant::official}}};
+constexpr std::array<config::Choice<ops::WindowMean>, 3> kMeans{{{"geometric", ops::WindowMean::geometric},
+                                                                 {"arithmetic", ops::WindowMean::arithmetic},
+                                                                 {"none", ops::WindowMean::none}}};
+constexpr std::array<config::Choice<ops::OutlierThreshold>, 2> kThresholds{
+    {{"pooled", ops::OutlierThreshold::pooled}, {"channel", ops::OutlierThreshold::channel}}};
+
+UnifiedNormOptions read_unified_norm(const config::View& table) {
+  UnifiedNormOptions options;
+  ops::UnifiedNormSettings& s = options.settings;
+  options.variant = table.choice("variant", options.variant, kVariants);
+  s.forward_window = table.integer("window", s.forward_window, kWindow);
+  s.backward_window = table.integer("backward_window", s.forward_window, kWindow);
+  s.forward_momentum = table.real("momentum", s.forward_momentum, NormRanges::kMomentum);
+  s.backward_momentum = table.real("backward_momentum", s.forward_momentum, NormRanges::kMomentum);
+  s.eps = table.real("eps", s.eps, NormRanges::kEps);
+  s.warmup = table.integer("warmup", s.warmup, NormRanges::kWarmup);
+  s.filter_outliers = table.boolean("filter_outliers", s.filter_outliers);
+  s.forward_mean = table.choice("forward_mean", s.forward_mean, kMeans);
+  s.threshold = table.choice("threshold", s.threshold, kThresholds);
+  if (s.threshold == ops::OutlierThreshold::pooled) return options;
+  if (!s.filter_outliers)
+    table.problem("threshold", "'channel' has no effect without the filter; set filter_outliers = true");
+  if (s.forward_window < 2)
+    table.problem("threshold", "'channel' compares the steps of a window; set window = 2 or more");
+  return options;
+}
+
+MovingAverageBatchNormOptions read_moving_average_batch_norm(const config::View& table) {
+  MovingAverageBatchNormOptions o;
+  o.window = table.integer("window", o.window, kWindow);
+  o.momentum = table.real("momentum", o.momentum, NormRanges::kMomentum);
+  o.eps = table.real("eps", o.eps, NormRanges::kEps);
+  o.warmup = table.integer("warmup", o.warmup, NormRanges::kWarmup);
+  return o;
+}
+
+template <class Options>
+std::shared_ptr<Norm> make_unified_norm(const Options& options, int64_t channels, double /*default_eps*/) {
+  return std::make_shared<UnifiedNorm>(channels, unified_norm_settings(options));
+}
+
+}  // namespace
+
+constinit const NormKind<UnifiedNormOptions> UnifiedNormOptions::kKind{.name = "un",
+                                                                       .read = read_unified_norm,
+                                                                       .make = make_unified_norm<UnifiedNormOptions>,
+                                                                       .statistics = NormStatistics::batch,
+                                                                       .exports = Export::traced};
+
+constinit const NormKind<MovingAverageBatchNormOptions> MovingAverageBatchNormOptions::kKind{
+    .name = "mabn",
+    .read = read_moving_average_batch_norm,
+    .make = make_unified_norm<MovingAverageBatchNormOptions>,
+    .statistics = NormStatistics::batch,
+    .exports = Export::traced};
+
+ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options) {
+  ops::UnifiedNormSettings settings = options.settings;
+  settings.official = options.variant == UnifiedNormVariant::official;
+  return settings;
+}
+
+ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options) {
+  ops::UnifiedNormSettings settings;
+  settings.forward_window = settings.backward_window = options.window;
+  settings.forward_momentum = options.momentum;
+  settings.backward_momentum = 0;
+  settings.eps = options.eps;
+  settings.warmup = options.warmup;
+  settings.filter_outliers = false;
+  settings.forward_mean = ops::WindowMean::arithmetic;
+  settings.official = settings.rescale = true;
+  return settings;
+}
 
 UnifiedNorm::UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings)
     : Cloneable("UnifiedNorm"), settings_(settings) {
@@ -69,6 +149,15 @@ void UnifiedNorm::tell_statistics(const torch::Tensor& input, const torch::Tenso
 
 std::optional<Affine> UnifiedNorm::inference_affine() const {
   return Affine{weight * at::rsqrt(statistics.select(0, State::kRunning) + settings_.eps), bias.clone()};
+}
+
+std::optional<NormWindow> UnifiedNorm::window() const {
+  return NormWindow{steps(),
+                    steps_on_window(),
+                    steps_filtered(),
+                    filters_channels(),
+                    settings_.forward_window,
+                    settings_.backward_window};
 }
 
 int64_t UnifiedNorm::steps() const { return counters[State::kSteps].item<int64_t>(); }

@@ -1,11 +1,37 @@
 #pragma once
 
 #include "cachet/nn/norm/norm.h"
+#include "cachet/nn/norm/norm_kind.h"
 #include "cachet/nn/norm/renewed_means.h"
 #include "cachet/ops/renewable.h"
 #include "cachet/ops/unified_norm.h"
 
 namespace cachet::nn {
+
+enum class UnifiedNormVariant { paper, official };
+
+/// Unified normalization (arXiv 2208.01313); `ops::UnifiedNormSettings` says what each number is.
+struct UnifiedNormOptions {
+  UnifiedNormVariant variant = UnifiedNormVariant::paper;
+  ops::UnifiedNormSettings settings{};
+
+  static const NormKind<UnifiedNormOptions> kKind;
+};
+
+/// Moving average batch normalization (Yan et al., arXiv 2001.06838), as the code of unified normalization has it:
+/// ops::UnifiedNormSettings with an arithmetic window, r in the forward pass, no momentum backward, no filter.
+struct MovingAverageBatchNormOptions {
+  int64_t window = 16;     // steps in both means
+  double momentum = 0.98;  // α of the running statistic
+  double eps = 1e-5;
+  int64_t warmup = 100;  // steps on the batch's own statistic
+
+  static const NormKind<MovingAverageBatchNormOptions> kKind;
+};
+
+/// What the operator behind a UN or MABN layer is asked for.
+ops::UnifiedNormSettings unified_norm_settings(const UnifiedNormOptions& options);
+ops::UnifiedNormSettings unified_norm_settings(const MovingAverageBatchNormOptions& options);
 
 /// Unified normalization (arXiv 2208.01313), and moving average batch normalization, which is the same operator with
 /// other settings: see ops::unified_norm. In training each forward pass is one step of its state; at inference it is
@@ -17,6 +43,8 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Renewable {
   UnifiedNorm(int64_t channels, const ops::UnifiedNormSettings& settings);
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
+  torch::Tensor running_statistic() const override { return statistics.select(0, ops::UnifiedNormState::kRunning); }
+  std::optional<NormWindow> window() const override;
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
 
@@ -25,8 +53,7 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Renewable {
   double steps_filtered() const;   // of them, dropped by the outlier filter
   /// The last two are means over channels, if each channel has its own threshold; else they are whole.
   bool filters_channels() const { return settings_.threshold == ops::OutlierThreshold::channel; }
-  /// Starts the warm-up again, for fine-tuning. Statistics stay.
-  void restart_warmup();
+  void restart_warmup() override;
   const ops::UnifiedNormSettings& settings() const { return settings_; }
 
   OwnTensor weight, bias;          // (C)

@@ -12,7 +12,7 @@
 #include "cachet/models/language/translation_model.h"
 #include "cachet/models/vision/image_model.h"
 #include "cachet/models/vision/tokens_to_token.h"
-#include "cachet/nn/norm/unified_norm.h"
+#include "cachet/nn/norm/norm.h"
 #include "cachet/nn/positions.h"
 #include "cachet/tasks/weights/published_code.h"
 
@@ -72,8 +72,9 @@ ModelFacts facts_of(const models::Model& model, const io::TensorMap& weights) {
   facts.names.image_height = image.height;
   facts.names.image_width = image.width;
   for (const auto& module : model.modules()) {
-    if (const auto* norm = dynamic_cast<const nn::UnifiedNorm*>(module.get()))
-      facts.names.unified_norm_windows = {norm->settings().forward_window, norm->settings().backward_window};
+    const auto* norm = dynamic_cast<const nn::Norm*>(module.get());
+    if (const auto window = norm ? norm->window() : std::nullopt)
+      facts.names.unified_norm_windows = {window->forward, window->backward};
     if (const auto* split = dynamic_cast<const models::TokensToToken*>(module.get())) {
       const int64_t tokens = 1 + split->grid_of({image.height, image.width}).tokens();
       facts.positions = nn::sinusoidal_positions(tokens, weights.at("cls_token").size(2));

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cachet/config/view.h"
+#include "cachet/nn/cache/cache.h"
+#include "cachet/nn/cache/cached_layer_options.h"
+#include "cachet/nn/layout.h"
+#include "cachet/nn/plug_in.h"
+
+namespace cachet::nn {
+
+/// The record of a kind of cache: all that the library asks about it by name. It stands beside the cache, as the static
+/// member kKind of the kind's options.
+template <class Options>
+struct CacheKind {
+  std::string_view name;                                        // as recipes write it
+  Options (*read)(const config::View& table, Streams streams);  // the kind's own keys of a `cache` table
+  /// For a layer of `dim` channels; `tokens` and `layout`: how many there are in the model at its own input size, and
+  /// how they lie. Null for kinds without a memory attention of their own; the options of others are OfCachedLayer.
+  std::shared_ptr<Cache> (*make)(const Options& options, int64_t dim, int64_t tokens,
+                                 const TokenLayout& layout) = nullptr;
+  Export exports = Export::refused;
+};
+
+/// A kind and its options together. As an alternative of CacheOptions, the cache of a kind that a program registered.
+struct ChosenCache {
+  std::string kind;
+  std::optional<CachedLayerOptions> layer;  // none for kinds without a memory attention of their own
+  std::function<std::shared_ptr<Cache>(const CachedLayerOptions& layer, int64_t dim, int64_t tokens,
+                                       const TokenLayout& layout)>
+      make;  // empty for these
+};
+
+template <class Options>
+ChosenCache chosen_cache(const CacheKind<Options>& kind, const Options& options) {
+  ChosenCache chosen{std::string(kind.name), {}, {}};
+  if constexpr (OfCachedLayer<Options>) {
+    chosen.layer = layer_of(options);
+    chosen.make = [kind, options](const CachedLayerOptions& layer, int64_t dim, int64_t tokens,
+                                  const TokenLayout& layout) {
+      return marked(kind.make(with_layer(options, layer), dim, tokens, layout), kind.exports, "cache", kind.name);
+    };
+  }
+  return chosen;
+}
+
+}  // namespace cachet::nn

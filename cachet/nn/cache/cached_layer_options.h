@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "cachet/config/view.h"
+
+namespace cachet::nn {
+
+/// The most slots that a cache of a new run may have: more than any block has tokens, of which the first stage of a
+/// detector has 67,200. Older runs may have more.
+inline constexpr int64_t kMostCacheLength = 131'072;
+
+/// Whose memory it is: one for all samples, averaged over the batch, or one per lane of a stream.
+enum class CacheScope { batch_mean, lane };
+
+/// Whether a model reads streams, each lane of a batch one: without them no cache can belong to a lane.
+enum class Streams { none, lanes };
+
+/// What the options of a cache with a memory attention of its own say of the layer around it: its memory's channels and
+/// length, and what the layer adds.
+struct CachedLayerOptions {
+  double ratio = 0.5;
+  std::optional<int64_t> length = {};
+  double share_start = 0.0;
+  bool positional_convolution = false;
+  std::optional<int64_t> pool = {};  // side of the average pooling of the grid, of kinds that pool
+};
+
+/// Options that have the members of CachedLayerOptions; `pool` if the kind pools.
+template <class Options>
+concept OfCachedLayer = requires(Options o) {
+  o.ratio;
+  o.length;
+  o.share_start;
+  o.positional_convolution;
+};
+
+template <OfCachedLayer Options>
+CachedLayerOptions layer_of(const Options& o) {
+  CachedLayerOptions layer{o.ratio, o.length, o.share_start, o.positional_convolution};
+  if constexpr (requires { o.pool; }) layer.pool = o.pool;
+  return layer;
+}
+
+/// The options with those of `layer`.
+template <OfCachedLayer Options>
+Options with_layer(Options o, const CachedLayerOptions& layer) {
+  o.ratio = layer.ratio;
+  o.length = layer.length;
+  o.share_start = layer.share_start;
+  o.positional_convolution = layer.positional_convolution;
+  if constexpr (requires { o.pool; })
+    if (layer.pool) o.pool = *layer.pool;
+  return o;
+}
+
+/// Reads `ratio`, `length`, `share_start` and `positional_convolution` of a `cache` table.
+CachedLayerOptions read_cached_layer(const config::View& table, CachedLayerOptions defaults);
+
+/// `scope`. Without streams 'lane' is a problem.
+CacheScope read_cache_scope(const config::View& table, CacheScope scope, Streams streams);
+
+/// Channels of the memory for a layer of dim channels: ratio·dim, rounded down. Throws c10::Error unless the ratio is
+/// above 0 and at most 1.
+int64_t cache_dim(double ratio, int64_t dim);
+
+}  // namespace cachet::nn

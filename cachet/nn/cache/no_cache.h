@@ -1,0 +1,12 @@
+#pragma once
+
+#include "cachet/nn/cache/cache_kind.h"
+
+namespace cachet::nn {
+
+/// A layer without a cache.
+struct NoCacheOptions {
+  static const CacheKind<NoCacheOptions> kKind;
+};
+
+}  // namespace cachet::nn

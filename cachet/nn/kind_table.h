@@ -1,0 +1,66 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cachet/config/view.h"
+
+namespace cachet::nn {
+
+/// A kind of plug-in, as it stands in the table of its family (norms, caches, attention functions). `Options`: the
+/// variant of the family's options.
+template <class Options, class... Arguments>
+struct KindRow {
+  std::string name;                                                                // as recipes write it
+  std::function<Options(const config::View& table, Arguments... arguments)> read;  // its keys
+};
+
+/// The kinds of a family: first those of the library, which are the alternatives of the variant in their order, each
+/// with a record `kKind`, then those that a program registered. The first is what a table without `kind` means.
+template <class Options, class... Arguments>
+class KindTable {
+ public:
+  using Row = KindRow<Options, Arguments...>;
+
+  KindTable() {
+    [this]<size_t... index>(std::index_sequence<index...>) {
+      (add_alternative<std::variant_alternative_t<index, Options>>(), ...);
+    }
+    (std::make_index_sequence<std::variant_size_v<Options>>());
+  }
+
+  std::span<const Row* const> rows() const { return rows_; }
+
+  Options read(const config::View& table, Arguments... arguments) const {
+    return table.record("kind", rows_.front(), rows())->read(table, arguments...);
+  }
+
+  /// `family`: "norm". Throws std::invalid_argument for a name that is taken.
+  void add(const char* family, Row row) {
+    for (const Row* other : rows_)
+      if (other->name == row.name)
+        throw std::invalid_argument(std::string("there is a kind of ") + family + " \"" + row.name + "\" already");
+    rows_.push_back(&storage_.emplace_back(std::move(row)));
+  }
+
+ private:
+  template <class Alternative>
+  void add_alternative() {
+    if constexpr (requires { Alternative::kKind; })
+      rows_.push_back(&storage_.emplace_back(
+          Row{std::string(Alternative::kKind.name), [](const config::View& table, Arguments... arguments) -> Options {
+                return Alternative::kKind.read(table, arguments...);
+              }}));
+  }
+
+  std::deque<Row> storage_;  // rows stay where they are
+  std::vector<const Row*> rows_;
+};
+
+}  // namespace cachet::nn

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cachet/config/view.h"
+#include "cachet/nn/norm/norm.h"
+#include "cachet/nn/plug_in.h"
+
+namespace cachet::nn {
+
+/// What a norm takes its statistics over in training.
+enum class NormStatistics {
+  none,    // it has none
+  token,   // the channels of each token
+  sample,  // tokens of one sample
+  batch,   // tokens of all samples; evaluation has a running statistic
+};
+
+/// The record of a kind of norm: all that the library asks about it by name. It stands beside the norm, as the static
+/// member kKind of the kind's options.
+template <class Options>
+struct NormKind {
+  std::string_view name;                       // as recipes write it
+  Options (*read)(const config::View& table);  // the kind's own keys of a `norm` table
+  /// default_eps: the model's own, where the options leave eps open.
+  std::shared_ptr<Norm> (*make)(const Options& options, int64_t channels, double default_eps);
+  NormStatistics statistics = NormStatistics::token;
+  Export exports = Export::refused;
+  /// What does not fit layers of so many channels; null: nothing.
+  std::optional<Misfit> (*misfit)(const Options& options, int64_t channels) = nullptr;
+};
+
+/// A kind and its options together. As an alternative of NormOptions, the norm of a kind that a program registered.
+struct ChosenNorm {
+  std::string kind;
+  std::function<std::shared_ptr<Norm>(int64_t channels, double default_eps)> make;
+  std::function<std::optional<Misfit>(int64_t channels)> misfit;
+  NormStatistics statistics;
+};
+
+template <class Options>
+ChosenNorm chosen_norm(const NormKind<Options>& kind, const Options& options) {
+  return {std::string(kind.name),
+          [kind, options](int64_t channels, double default_eps) {
+            return marked(kind.make(options, channels, default_eps), kind.exports, "norm", kind.name);
+          },
+          [kind, options](int64_t channels) {
+            return kind.misfit ? kind.misfit(options, channels) : std::optional<Misfit>();
+          },
+          kind.statistics};
+}
+
+/// Ranges of keys that several kinds have.
+struct NormRanges {
+  // A smaller one is 0 in float32, where a token of equal channels would be divided by it.
+  static constexpr config::Range<double> kEps{1e-30, 1.0};
+  static constexpr config::Range<double> kMomentum{0.0, 1.0};
+  static constexpr config::Range<int64_t> kWarmup{0, 1'000'000'000};
+};
+
+/// `eps`, if it is written: models have defaults of their own.
+std::optional<double> read_open_eps(const config::View& table);
+
+}  // namespace cachet::nn
