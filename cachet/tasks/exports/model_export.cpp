@@ -17,6 +17,7 @@
 #include "cachet/io/state_dict.h"
 #include "cachet/models/language/translation_model.h"
 #include "cachet/models/vision/image_model.h"
+#include "cachet/nn/plug_in.h"
 #include "cachet/report/format.h"
 #include "cachet/report/html.h"
 #include "cachet/runtime/engines.h"
@@ -53,6 +54,10 @@ std::vector<std::string> with(std::vector<std::string> settings, const std::vect
 ClassificationTask& classification(Task& task) { return dynamic_cast<ClassificationTask&>(task); }
 
 void require_exportable(Task& task, EngineKind engine) {
+  for (const auto& module : task.model().named_modules())
+    if (const auto* plug_in = dynamic_cast<const nn::PlugIn*>(module.value().get()))
+      if (!plug_in->why_not_exported().empty())
+        throw std::runtime_error(module.key() + ": " + plug_in->why_not_exported());
   if (dynamic_cast<ClassificationTask*>(&task) != nullptr) return;
   const std::string whose = "a task of kind '" + task.profile().kind + "' ";
   const auto* rewritten = dynamic_cast<ExportsRewrittenModel*>(&task);
