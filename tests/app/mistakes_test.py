@@ -99,6 +99,15 @@ class Models(command.CommandTest):
                       self.refused("train", "demo_plain", "--print", *kind, "--set", "model.cache.ratio=0.5"))
         self.succeed("train", "demo_cached", "--print", *kind)  # the ratio of its grc is not this cache's
 
+    def test_groups_that_do_not_divide_the_channels(self):
+        group = ("--set", "model.norm.kind=group", "--set")
+        self.assertIn("model.norm.groups: must be a divisor, such as 4: 5 does not divide the 192 channels",
+                      self.refused("summary", TINY, *group, "model.norm.groups=5"))
+        self.assertIn("model.norm.groups: must be a divisor, such as 64: 128 does not divide the 64 channels of stage 1",
+                      self.refused("summary", "pvt_tiny", *group, "model.norm.groups=128"))
+        self.assertIn("model.norm.kind: takes its statistics over all tokens of a sample, later ones too; use one of layer, rms",
+                      self.refused("summary", "causal_transformer_small", *group, "model.norm.groups=4"))
+
     def test_all_settings_at_once(self):
         said = self.refused("summary", TINY, "--set", "model.depth=0", "--set", "model.num_heads=5", "--set",
                             "model.norm.kind=um", lines=3)

@@ -14,7 +14,7 @@ namespace cachet::test {
 /// defaults do not fit the few channels of tests, options that do.
 inline const std::vector<std::pair<std::string, nn::NormOptions>>& all_norms() {
   static const auto norms = [] {
-    const std::map<std::string, nn::NormOptions> small{};
+    const std::map<std::string, nn::NormOptions> small{{"group", nn::GroupNormOptions{.groups = 2}}};
     std::vector<std::pair<std::string, nn::NormOptions>> all{
         {"un_channel", nn::UnifiedNormOptions{.settings = {.threshold = ops::OutlierThreshold::channel}}},
         {"pn_star", nn::PowerNormOptions{{}, false}}};

@@ -9,6 +9,7 @@
 #include "cachet/config/view.h"
 #include "cachet/nn/kind_table.h"
 #include "cachet/nn/norm/batch_norm.h"
+#include "cachet/nn/norm/group_norm.h"
 #include "cachet/nn/norm/layer_norm.h"
 #include "cachet/nn/norm/no_norm.h"
 #include "cachet/nn/norm/norm.h"
@@ -27,6 +28,8 @@ using NormOptions = std::variant<LayerNormOptions,               //
                                  UnifiedNormOptions,             //
                                  MovingAverageBatchNormOptions,  //
                                  PowerNormOptions,               //
+                                 GroupNormOptions,               //
+                                 InstanceNormOptions,            //
                                  NoNormOptions,                  //
                                  ChosenNorm>;
 

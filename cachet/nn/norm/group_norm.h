@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cachet/nn/norm/norm.h"
+#include "cachet/nn/norm/norm_kind.h"
+
+namespace cachet::nn {
+
+/// (x − mean)/√(variance + ε) over the tokens of a sample and the channels of a group, padding left out (Wu & He,
+/// arXiv 1803.08494).
+struct GroupNormOptions {
+  int64_t groups = 32;  // of neighbouring channels, all of one size
+  double eps = 1e-5;
+
+  static const NormKind<GroupNormOptions> kKind;
+};
+
+/// The same with as many groups as channels (Ulyanov et al., arXiv 1607.08022).
+struct InstanceNormOptions {
+  double eps = 1e-5;
+
+  static const NormKind<InstanceNormOptions> kKind;
+};
+
+/// See GroupNormOptions. The first dimension of x is the samples; what lies between it and the channels is the tokens.
+/// Statistics are float32 or wider. It looks at its input in evaluation too, so that it is no affine map.
+class GroupNorm : public Cloneable<GroupNorm, Norm> {
+ public:
+  /// Throws c10::Error unless `groups` divides `channels`.
+  GroupNorm(int64_t channels, int64_t groups, double eps);
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
+  SplitNorm split() const override;
+
+  OwnTensor weight, bias;  // (C)
+
+ private:
+  int64_t groups_;
+  double eps_;
+};
+
+}  // namespace cachet::nn
