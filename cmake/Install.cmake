@@ -33,7 +33,7 @@ install(EXPORT cachetTargets NAMESPACE cachet:: DESTINATION ${cachet_package_dir
 # headers. tools/check-installed-headers holds the rest to that.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cachet TYPE INCLUDE FILES_MATCHING PATTERN *.h
         PATTERN kernels EXCLUDE PATTERN openvino EXCLUDE
-        REGEX "/ops/(fused|block_features|compositions|head_rows|kernel_attention_walk|registration|roi_axes)\\.h$" EXCLUDE
+        REGEX "/ops/([a-z_]+_cpu|fused|block_features|compositions|head_rows|kernel_attention_blocks|registration|roi_axes)\\.h$" EXCLUDE
         REGEX "/(embedded_json|gloo_backend|result_values)\\.h$" EXCLUDE)
 # The demo's images too: it runs wherever the command is installed.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes ${PROJECT_SOURCE_DIR}/data DESTINATION ${CMAKE_INSTALL_DATADIR}/cachet)

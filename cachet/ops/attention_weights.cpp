@@ -61,7 +61,7 @@ Tensor attention_weights_composite(const Tensor& scores, const OptionalTensor& b
   return weights.to(scores.scalar_type());
 }
 
-// --- fused, CPU ------------------------------------------------------------------------------------------------------
+// --- CPU -------------------------------------------------------------------------------------------------------------
 
 // The bias of each window and head in float32 (W, H, Lq, Lk); undefined where there is none.
 Tensor whole_bias(const Tensor& scores, const OptionalTensor& bias) {

@@ -18,7 +18,7 @@
 
 #include "cachet/kernels/block_softmax.h"
 #include "cachet/ops/attention_checks.h"
-#include "cachet/ops/block_attention_fused.h"
+#include "cachet/ops/block_attention_cpu.h"
 #include "cachet/ops/call.h"
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
@@ -190,7 +190,7 @@ BlockOutputs block_attention_composite(const BlockOperands& call) {
   return {whole(y).to(q.scalar_type()).transpose(1, 2).contiguous().transpose(1, 2), whole(sums).contiguous()};
 }
 
-// --- fused, CPU ------------------------------------------------------------------------------------------------------
+// --- CPU -------------------------------------------------------------------------------------------------------------
 
 // As the kernels read the operands.
 BlockAttentionCall block_call(const BlockOperands& call) {

@@ -13,7 +13,7 @@
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
-#include "cachet/ops/grc_update_fused.h"
+#include "cachet/ops/grc_update_cpu.h"
 #include "cachet/ops/grc_weights.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
@@ -132,7 +132,7 @@ GrcUpdateForward grc_update_composite(const GrcUpdateCall& call) {
           token_products, cache_products, reset_products};
 }
 
-// --- fused, CPU ------------------------------------------------------------------------------------------------------
+// --- CPU -------------------------------------------------------------------------------------------------------------
 
 GrcUpdateForward grc_update_cpu(const GrcUpdateCall& call) {
   if (grc_update_fused_on(call) != FusedOn::cpu) return grc_update_composite(call);

@@ -12,7 +12,7 @@
 #include "cachet/ops/fused.h"
 #include "cachet/ops/kernel_attention_checks.h"
 #include "cachet/ops/kernel_attention_composite.h"
-#include "cachet/ops/kernel_attention_fused.h"
+#include "cachet/ops/kernel_attention_cpu.h"
 #include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
@@ -27,7 +27,7 @@ Tensor kernel_features_checked(const Tensor& x, at::TensorList weights, at::IntA
   return kernel_features_composite(x, weights, units);
 }
 
-// --- fused, CPU ------------------------------------------------------------------------------------------------------
+// --- CPU -------------------------------------------------------------------------------------------------------------
 
 FusedOn attention_fused_on(const KernelAttentionOperands& call) {
   // Elu + 1 has no product: the fused form takes it alone.

@@ -7,7 +7,7 @@
 namespace cachet::ops {
 
 // Kernel attention as a composition of differentiable ATen operators, for every dtype and device; the twin of
-// ops/kernel_attention_fused.h. ops/kernel_attention.h has the formulas; operands were checked.
+// ops/kernel_attention_cpu.h. ops/kernel_attention.h has the formulas; operands were checked.
 
 /// φ(x).
 at::Tensor kernel_features_composite(const at::Tensor& x, at::TensorList weights, at::IntArrayRef units);

@@ -90,7 +90,7 @@ CrossEntropyForward linear_cross_entropy_composite(const Tensor& x, const Tensor
                         : at::empty({0}, x.options())};
 }
 
-// --- fused, CPU ------------------------------------------------------------------------------------------------------
+// --- CPU -------------------------------------------------------------------------------------------------------------
 
 // Rows whose scores are made at a time where they are not kept: about 32 MiB.
 int64_t rows_at_a_time(int64_t rows, int64_t classes) {

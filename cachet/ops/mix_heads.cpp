@@ -45,7 +45,7 @@ Tensor mix_heads_composite(const Tensor& self, const Tensor& memory, const Tenso
   return (share * wide + (1 - share) * self).contiguous();
 }
 
-// --- fused, CPU ------------------------------------------------------------------------------------------------------
+// --- CPU -------------------------------------------------------------------------------------------------------------
 
 kernels::MixHeadsShape shape_of(const Tensor& self, const Tensor& memory) {
   return {self.size(0) * self.size(1), self.size(2), self.size(3), memory.size(3)};

@@ -85,7 +85,7 @@ std::tuple<Tensor, Tensor> nms_composite(const Tensor& boxes, const Tensor& scor
   return {order, kept.to(boxes.device())};
 }
 
-// --- fused, CPU ------------------------------------------------------------------------------------------------------
+// --- CPU -------------------------------------------------------------------------------------------------------------
 
 /// Places in the falling order, by group, within a group in that order; where each group begins; and their end.
 struct Grouped {

@@ -60,7 +60,7 @@ Tensor relative_attention_weights_composite(const Tensor& content, const Tensor&
   return x.masked_fill(none, 0).softmax(-1).masked_fill(none, 0).to(content.scalar_type());
 }
 
-// --- fused, CPU ------------------------------------------------------------------------------------------------------
+// --- CPU -------------------------------------------------------------------------------------------------------------
 
 Tensor relative_attention_weights_cpu(const Tensor& content, const Tensor& position, const OptionalTensor& hidden,
                                       double scale) {

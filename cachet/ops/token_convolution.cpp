@@ -10,13 +10,13 @@
 
 #include <tuple>
 
-#include "cachet/kernels/token_convolution.h"
 #include "cachet/ops/device_check.h"
 #include "cachet/ops/dispatch.h"
 #include "cachet/ops/fused.h"
 #include "cachet/ops/optional_tensor.h"
 #include "cachet/ops/registration.h"
 #include "cachet/ops/shapes.h"
+#include "cachet/ops/token_convolution_cpu.h"
 #include "cachet/ops/wants_gradient.h"
 
 namespace cachet::ops {
@@ -72,7 +72,7 @@ Tensor token_convolution_composite(const Tensor& tokens, const Tensor& weight, c
   return (gelu ? at::gelu(y) : y).contiguous();
 }
 
-// --- fused, CPU ------------------------------------------------------------------------------------------------------
+// --- CPU -------------------------------------------------------------------------------------------------------------
 
 // Kernels have groups of 1, 2, 4 and 8 channels.
 FusedOn convolution_fused_on(const Tensor& tokens, const Tensor& weight) {
@@ -83,55 +83,13 @@ FusedOn convolution_fused_on(const Tensor& tokens, const Tensor& weight) {
   return serves ? fused : FusedOn::none;
 }
 
-kernels::ConvolutionShape shape_of(const Tensor& tokens, const Tensor& weight, int64_t height, int64_t width) {
-  return {height, width, tokens.size(2), weight.size(1)};
-}
-
-Tensor packed(const Tensor& weight, const kernels::ConvolutionShape& shape, bool transposed) {
-  const Tensor wide = weight.to(at::kFloat).contiguous();
-  const Tensor out = at::empty({9, shape.group, shape.channels}, wide.options());
-  kernels::pack_convolution(data<float>(wide), mutable_data<float>(out), shape, transposed);
-  return out;
-}
-
-// Convolves every sample of x (B, L, D) and writes all of out, class tokens too.
-void convolve(const Tensor& x, const Tensor& weights, const Tensor& bias, const Tensor& addend, const Tensor& out,
-              const kernels::ConvolutionShape& shape, int64_t class_tokens, bool gelu) {
-  const int64_t dim = shape.channels, sample = x.size(1) * dim, row = shape.width * dim;
-  if (class_tokens > 0) {
-    Tensor front = out.narrow(1, 0, class_tokens);
-    if (addend.defined()) {
-      const Tensor kept = addend.narrow(1, 0, class_tokens);
-      front.copy_(gelu ? at::gelu(kept) : kept);
-    } else {
-      front.zero_();  // of GELU too
-    }
-  }
-  const auto end = gelu ? kernels::ConvolutionEnd::gelu : kernels::ConvolutionEnd::linear;
-  for_type_of(x, [&]<class T>(T*) {
-    const int64_t off_grid = class_tokens * dim;
-    parallel(x.size(0) * shape.height, 9 * row, [&](int64_t from, int64_t to) {
-      for (int64_t i = from; i < to; ++i) {
-        const int64_t offset = i / shape.height * sample + off_grid;
-        kernels::convolve_tokens(data<T>(x) + offset, data<float>(weights), data_or_null<float>(bias),
-                                 addend.defined() ? data<T>(addend) + offset : nullptr, mutable_data<T>(out) + offset,
-                                 shape, end, i % shape.height, i % shape.height + 1);
-      }
-    });
-  });
-}
-
 Tensor token_convolution_cpu(const Tensor& tokens, const Tensor& weight, const OptionalTensor& bias,
                              const OptionalTensor& addend, int64_t height, int64_t width, int64_t class_tokens,
                              bool gelu) {
   if (convolution_fused_on(tokens, weight) != FusedOn::cpu)
     return token_convolution_composite(tokens, weight, bias, addend, height, width, class_tokens, gelu);
   check_token_convolution(tokens, weight, bias, addend, height, width, class_tokens);
-  const auto shape = shape_of(tokens, weight, height, width);
-  const Tensor out = at::empty(tokens.sizes(), tokens.options());
-  convolve(tokens.contiguous(), packed(weight, shape, false), float_vector(bias),
-           addend ? addend->contiguous() : Tensor(), out, shape, class_tokens, gelu);
-  return out;
+  return token_convolution_forward(tokens, weight, bias, addend, {height, width, class_tokens}, gelu);
 }
 
 // Gradients of tokens, weight and bias; the addend's is grad itself.
@@ -139,28 +97,8 @@ TokenConvolutionBackward token_convolution_backward_cpu(const Tensor& grad, cons
                                                         int64_t height, int64_t width, int64_t class_tokens) {
   check_fused_on_cpu("token_convolution", convolution_fused_on(tokens, weight));
   check_gradient(grad, tokens, weight, height, width, class_tokens);
-  const auto shape = shape_of(tokens, weight, height, width);
-  const Tensor dy = grad.contiguous(), x = tokens.contiguous();
-  const Tensor d_tokens = at::empty(x.sizes(), x.options());
-  convolve(dy, packed(weight, shape, true), Tensor(), Tensor(), d_tokens, shape, class_tokens, /*gelu=*/false);
-  if (class_tokens > 0) d_tokens.narrow(1, 0, class_tokens).zero_();
-
-  const Tensor d_packed = at::zeros({9, shape.group, shape.channels}, x.options().dtype(at::kFloat));
-  constexpr int64_t kChannels = 64;  // whole vectors of whole groups, whatever the instruction set
-  const int64_t sample = x.size(1) * shape.channels;
-  for_type_of(x, [&]<class T>(T*) {
-    parallel_chunks(shape.channels, kChannels, 9 * height * width, [&](int64_t, int64_t first, int64_t size) {
-      for (int64_t b = 0; b < x.size(0); ++b) {
-        const int64_t offset = b * sample + class_tokens * shape.channels;
-        kernels::convolve_tokens_weight_gradient(data<T>(dy) + offset, data<T>(x) + offset,
-                                                 mutable_data<float>(d_packed), shape, first, first + size);
-      }
-    });
-  });
-  const Tensor d_weight = at::empty(weight.sizes(), d_packed.options());
-  kernels::unpack_convolution(data<float>(d_packed), mutable_data<float>(d_weight), shape);
-  const Tensor d_bias = dy.slice(1, class_tokens).sum(at::IntArrayRef({0, 1}), /*keepdim=*/false, at::kFloat);
-  return {d_tokens, d_weight.to(weight.scalar_type()), d_bias};
+  const auto d = token_convolution_gradients(grad, tokens, weight, {height, width, class_tokens});
+  return {d.tokens, d.weight, d.bias};
 }
 
 // --- shapes ----------------------------------------------------------------------------------------------------------

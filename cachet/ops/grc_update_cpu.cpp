@@ -1,4 +1,4 @@
-#include "cachet/ops/grc_update_fused.h"
+#include "cachet/ops/grc_update_cpu.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>

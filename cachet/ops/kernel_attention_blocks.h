@@ -9,7 +9,7 @@
 #include "cachet/ops/block_features.h"
 #include "cachet/ops/block_product.h"
 #include "cachet/ops/head_rows.h"
-#include "cachet/ops/kernel_attention_fused.h"
+#include "cachet/ops/kernel_attention_cpu.h"
 
 namespace cachet::ops {
 
@@ -18,9 +18,9 @@ inline constexpr int64_t kBlock = 256, kInner = 64;
 
 inline int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
 
-/// What all heads of a call share, and the walk over them.
-struct KernelWalk {
-  explicit KernelWalk(const KernelAttentionCall& call)
+/// Sizes that all heads of a call share, and the blocks of rows in which a head is computed.
+struct KernelBlocks {
+  explicit KernelBlocks(const KernelAttentionCall& call)
       : heads(call.q.size(1)),
         tasks(call.q.size(0) * heads),
         queries(call.q.size(2)),
@@ -30,7 +30,7 @@ struct KernelWalk {
         block(std::min(kBlock, rounded_up(std::max<int64_t>(1, std::max(queries, keys)), kInner))) {}
 
   template <class Body>
-  void for_blocks(int64_t length, const Body& body) const {
+  void for_each(int64_t length, const Body& body) const {
     for (int64_t first = 0; first < length; first += block) body(BlockRows{first, std::min(block, length - first)});
   }
 
@@ -40,12 +40,12 @@ struct KernelWalk {
 /// One head's operands.
 template <class T>
 struct KernelHead {
-  KernelHead(const KernelAttentionCall& call, const KernelWalk& walk, int64_t task)
-      : number(task % walk.heads),
+  KernelHead(const KernelAttentionCall& call, const KernelBlocks& blocks, int64_t task)
+      : number(task % blocks.heads),
         q(one_head<T>(call.q, task)),
         k(one_head<T>(call.k, task)),
         v(one_head<T>(call.v, task)),
-        padding(call.padding.defined() ? call.padding.const_data_ptr<bool>() + task / walk.heads * walk.keys
+        padding(call.padding.defined() ? call.padding.const_data_ptr<bool>() + task / blocks.heads * blocks.keys
                                        : nullptr) {}
   const bool* padding_of(BlockRows rows) const { return padding ? padding + rows.first : nullptr; }
 
@@ -91,10 +91,10 @@ inline const float* denominators(const Matrix& sums) { return sums.data + (sums.
 /// The sums Σ [v, 1]φ(k)ᵀ, or their gradients, before (or behind) each kInner rows of a block.
 class InnerSums {
  public:
-  explicit InnerSums(const KernelWalk& walk)
-      : count_(walk.block / kInner),
-        rows_(walk.width + 1),
-        features_(walk.features),
+  explicit InnerSums(const KernelBlocks& blocks)
+      : count_(blocks.block / kInner),
+        rows_(blocks.width + 1),
+        features_(blocks.features),
         sums_(count_ * rows_, features_) {}
 
   Matrix operator[](int64_t i) { return sums_.rows(i * rows_, rows_); }

@@ -1,4 +1,4 @@
-#include "cachet/ops/block_attention_fused.h"
+#include "cachet/ops/block_attention_cpu.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
