@@ -105,55 +105,10 @@ void clear_above_diagonal(float* square, int64_t size) {
   for (int64_t row = 0; row < size; ++row) std::fill(square + row * size + row + 1, square + (row + 1) * size, 0.0f);
 }
 
-namespace scalar {
-
-template <class T>
-void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows s) {
-  for (int64_t row = 0; row < s.rows; ++row)
-    for (int64_t i = 0; i <= s.width; ++i) {
-      const float value = i < s.width ? to_float(values[row * s.stride + (i < s.width ? i : 0)]) : 1.0f;
-      with_ones[row * (s.width + 1) + i] = padding && padding[row] ? 0.0f : value;
-    }
-}
-
-void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows s) {
-  for (int64_t row = 0; row < s.rows; ++row) {
-    float sum = 0;
-    for (int64_t i = 0; i < s.width; ++i) sum += matrix[row * s.stride + i] * (vector ? vector[i] : 1.0f);
-    sums[row] = add ? sums[row] + sum : sum;
-  }
-}
-
-template <class T>
-void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
-                   ValueRows s) {
-  for (int64_t row = 0; row < s.rows; ++row) {
-    const float divisor = denominators[row] + eps;
-    divisors[row] = divisor > 0 ? divisor : 0.0f;
-    for (int64_t i = 0; i < s.width; ++i)
-      out[row * s.stride + i] = from_float<T>(divisor > 0 ? numerators[row * s.width + i] / divisor : 0.0f);
-  }
-}
-
-template <class T>
-void divide_totals_backward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
-                            ValueRows s) {
-  for (int64_t row = 0; row < s.rows; ++row) {
-    float* d_total = d_totals + row * (s.width + 1);
-    d_total[s.width] = 0.0f;
-    for (int64_t i = 0; i < s.width; ++i) {
-      d_total[i] = divisors[row] > 0 ? to_float(grad[row * grad_stride + i]) / divisors[row] : 0.0f;
-      d_total[s.width] -= d_total[i] * to_float(out[row * s.stride + i]);
-    }
-  }
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                                 \
-  template void space append_ones(const T*, const bool*, float*, ValueRows);                   \
-  template void space divide_totals(const float*, const float*, float, T*, float*, ValueRows); \
-  template void space divide_totals_backward(const T*, const float*, const T*, int64_t, float*, ValueRows);
+#define CACHET_FORMS(T)                                                                  \
+  template void append_ones(const T*, const bool*, float*, ValueRows);                   \
+  template void divide_totals(const float*, const float*, float, T*, float*, ValueRows); \
+  template void divide_totals_backward(const T*, const float*, const T*, int64_t, float*, ValueRows);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -34,18 +35,11 @@ void divide_totals_backward(const T* out, const float* divisors, const T* grad, 
 /// Zeroes what lies above the diagonal of a square matrix.
 void clear_above_diagonal(float* square, int64_t size);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernels above are tested against.
-template <class T>
-void append_ones(const T* values, const bool* padding, float* with_ones, ValueRows shape);
-void dot_rows(const float* matrix, const float* vector, bool add, float* sums, ValueRows shape);
-template <class T>
-void divide_totals(const float* numerators, const float* denominators, float eps, T* out, float* divisors,
-                   ValueRows shape);
-template <class T>
-void divide_totals_backward(const T* out, const float* divisors, const T* grad, int64_t grad_stride, float* d_totals,
-                            ValueRows shape);
+/// A numerator over its divisor, 0 if the divisor is not positive.
+CACHET_HOST_DEVICE inline float divided(float numerator, float divisor) {
+  return divisor > 0 ? numerator / divisor : 0.0f;
+}
 
-}  // namespace scalar
 }  // namespace cachet::kernels

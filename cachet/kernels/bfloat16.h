@@ -1,7 +1,9 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
+#include <cstring>
+
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -11,20 +13,26 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-inline float to_float(float value) { return value; }
-inline float to_float(BFloat16 value) { return std::bit_cast<float>(static_cast<uint32_t>(value.bits) << 16); }
+CACHET_HOST_DEVICE inline float to_float(float value) { return value; }
+CACHET_HOST_DEVICE inline float to_float(BFloat16 value) {
+  const uint32_t bits = static_cast<uint32_t>(value.bits) << 16;
+  float wide;
+  std::memcpy(&wide, &bits, sizeof(wide));
+  return wide;
+}
 
 /// Rounds to nearest, ties to even.
 template <class T>
-T from_float(float value) = delete;
+CACHET_HOST_DEVICE T from_float(float value) = delete;
 template <>
-inline float from_float<float>(float value) {
+CACHET_HOST_DEVICE inline float from_float<float>(float value) {
   return value;
 }
 template <>
-inline BFloat16 from_float<BFloat16>(float value) {
+CACHET_HOST_DEVICE inline BFloat16 from_float<BFloat16>(float value) {
   if (value != value) return {0x7FC0};
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
   return {static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16)};
 }
 

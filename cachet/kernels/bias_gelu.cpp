@@ -1,7 +1,5 @@
 #include "cachet/kernels/bias_gelu.h"
 
-#include <cmath>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/bias_gelu.cpp"
 #include <hwy/foreach_target.h>
@@ -52,32 +50,9 @@ void bias_gelu_backward(const T* x, const float* bias, const T* grad, T* d_x, fl
   CACHET_DISPATCH(BiasGeluBackward, T)(x, bias, grad, d_x, d_bias, shape);
 }
 
-namespace scalar {
-
-template <class T>
-void bias_gelu(const T* x, const float* bias, T* out, BiasRows s) {
-  for (int64_t i = 0; i < s.rows * s.width; ++i) {
-    const float a = to_float(x[i]) + bias[i % s.width];
-    out[i] = from_float<T>(a * 0.5f * (1.0f + std::erf(a * 0.70710678f)));
-  }
-}
-
-template <class T>
-void bias_gelu_backward(const T* x, const float* bias, const T* grad, T* d_x, float* d_bias, BiasRows s) {
-  for (int64_t i = 0; i < s.rows * s.width; ++i) {
-    const float a = to_float(x[i]) + bias[i % s.width];
-    const float slope = 0.5f * (1.0f + std::erf(a * 0.70710678f)) + a * 0.39894228f * std::exp(-0.5f * a * a);
-    const float g = to_float(grad[i]) * slope;
-    d_x[i] = from_float<T>(g);
-    d_bias[i % s.width] += g;
-  }
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                         \
-  template void space bias_gelu(const T*, const float*, T*, BiasRows); \
-  template void space bias_gelu_backward(const T*, const float*, const T*, T*, float*, BiasRows);
+#define CACHET_FORMS(T)                                          \
+  template void bias_gelu(const T*, const float*, T*, BiasRows); \
+  template void bias_gelu_backward(const T*, const float*, const T*, T*, float*, BiasRows);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

@@ -18,13 +18,4 @@ void bias_gelu(const T* x, const float* bias, T* out, BiasRows shape);
 template <class T>
 void bias_gelu_backward(const T* x, const float* bias, const T* grad, T* d_x, float* d_bias, BiasRows shape);
 
-namespace scalar {
-
-// The same, one element at a time: what the kernels above are tested against.
-template <class T>
-void bias_gelu(const T* x, const float* bias, T* out, BiasRows shape);
-template <class T>
-void bias_gelu_backward(const T* x, const float* bias, const T* grad, T* d_x, float* d_bias, BiasRows shape);
-
-}  // namespace scalar
 }  // namespace cachet::kernels

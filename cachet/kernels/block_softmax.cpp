@@ -103,47 +103,5 @@ void block_softmax_backward(const float* weights, const float* offsets, float sc
   HWY_DYNAMIC_DISPATCH(BlockSoftmaxBackward)(weights, offsets, scale, grad, shape);
 }
 
-namespace scalar {
-namespace {
-
-float masked_score(const float* scores, float scale, const SeenKeys* seen, int64_t row, int64_t column) {
-  const float score = scores[column] * scale;
-  if (!seen) return score;
-  const int32_t key = seen->keys[column], ahead = key - seen->queries[row];
-  const bool visible = key == kAlwaysSeen || (key >= 0 && ahead >= seen->least && ahead <= seen->most);
-  if (!visible) return -std::numeric_limits<float>::infinity();
-  return seen->own_last && ahead == 0 ? score - kOwnPenalty : score;
-}
-
-}  // namespace
-
-void block_softmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows s) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  for (int64_t row = 0; row < s.rows; ++row, scores += s.stride) {
-    float largest = -infinity, sum = 0.0f;
-    for (int64_t i = 0; i < s.columns; ++i) {
-      scores[i] = masked_score(scores, scale, seen, row, i);
-      largest = std::isnan(scores[i]) ? infinity : std::max(largest, scores[i]);
-    }
-    const bool none = largest == -infinity, number = largest != infinity;
-    for (int64_t i = 0; i < s.columns && !none && number; ++i) sum += scores[i] = std::exp(scores[i] - largest);
-    const float odd = none ? 0.0f : std::numeric_limits<float>::quiet_NaN();
-    for (int64_t i = 0; i < s.columns; ++i) scores[i] = none || !number ? odd : scores[i] / sum;
-    logsumexp[row] = none ? kNoScore : number ? largest + std::log(sum) : odd;
-  }
-}
-
-void block_weights(float* scores, float scale, const SeenKeys* seen, const float* logsumexp, ScoreRows s) {
-  for (int64_t row = 0; row < s.rows; ++row, scores += s.stride)
-    for (int64_t i = 0; i < s.columns; ++i)
-      scores[i] = std::exp(masked_score(scores, scale, seen, row, i) - logsumexp[row]);
-}
-
-void block_softmax_backward(const float* weights, const float* offsets, float scale, float* grad, ScoreRows s) {
-  for (int64_t row = 0; row < s.rows; ++row, weights += s.stride, grad += s.stride)
-    for (int64_t i = 0; i < s.columns; ++i) grad[i] = scale * weights[i] * (grad[i] - offsets[row]);
-}
-
-}  // namespace scalar
 }  // namespace cachet::kernels
 #endif

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -34,12 +37,22 @@ void block_weights(float* scores, float scale, const SeenKeys* seen, const float
 /// From the weights' gradient that of the scores, in place: scale·weight·(gradient − offset of the row).
 void block_softmax_backward(const float* weights, const float* offsets, float scale, float* grad, ScoreRows shape);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernels above are tested against.
-void block_softmax(float* scores, float scale, const SeenKeys* seen, float* logsumexp, ScoreRows shape);
-void block_weights(float* scores, float scale, const SeenKeys* seen, const float* logsumexp, ScoreRows shape);
-void block_softmax_backward(const float* weights, const float* offsets, float scale, float* grad, ScoreRows shape);
+/// scale·score as a query sees it: −∞ if it does not see the key, lowered by kOwnPenalty if the rule says so.
+CACHET_HOST_DEVICE inline float seen_score(float score, float scale, const SeenKeys* seen, int64_t row,
+                                           int64_t column) {
+  const float scaled = score * scale;
+  if (!seen) return scaled;
+  const int32_t key = seen->keys[column], ahead = key - seen->queries[row];
+  const bool visible = key == kAlwaysSeen || (key >= 0 && ahead >= seen->least && ahead <= seen->most);
+  if (!visible) return -INFINITY;
+  return seen->own_last && ahead == 0 ? scaled - kOwnPenalty : scaled;
+}
 
-}  // namespace scalar
+/// The gradient of a score from that of its weight.
+CACHET_HOST_DEVICE inline float block_score_gradient(float weight, float grad, float offset, float scale) {
+  return scale * weight * (grad - offset);
+}
+
 }  // namespace cachet::kernels

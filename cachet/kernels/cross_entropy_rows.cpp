@@ -1,6 +1,5 @@
 #include "cachet/kernels/cross_entropy_rows.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -80,44 +79,9 @@ void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTa
   (scores, bias, targets, losses, likelihoods, residual, scratch, shape);
 }
 
-namespace scalar {
-
-template <class T>
-void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTargets& targets, float* losses,
-                        float* likelihoods, T* residual, float* scratch, CrossEntropyShape s) {
-  for (int64_t row = 0; row < s.rows; ++row) {
-    const int64_t first = row * s.columns, target = targets.classes[row];
-    float largest = -std::numeric_limits<float>::infinity(), sum = 0.0f;
-    bool number = true;
-    for (int64_t i = 0; i < s.columns; ++i) {
-      scratch[i] = to_float(scores[first + i]) + (bias ? bias[i] : 0.0f);
-      number = number && !std::isnan(scratch[i]);
-      largest = std::max(largest, scratch[i]);
-    }
-    number = number && !std::isinf(largest);
-    const float none = number || target < 0 ? 0.0f : std::numeric_limits<float>::quiet_NaN();
-    const bool counts = target >= 0 && number;
-    for (int64_t i = 0; i < s.columns && counts; ++i) sum += std::exp(scratch[i] - largest);
-    float loss = 0.0f;
-    for (int64_t i = 0; i < s.columns && counts; ++i) {
-      const float wanted = targets.other + (i == target ? 1.0f - targets.smoothing - targets.other : 0.0f);
-      const float log_p = scratch[i] - largest - std::log(sum);
-      if (wanted != 0) loss -= wanted * log_p;
-      if (i == target) likelihoods[row] = -log_p;
-      if (residual) residual[first + i] = from_float<T>(std::exp(log_p) - wanted);
-    }
-    losses[row] = loss + none;
-    if (counts) continue;
-    likelihoods[row] = none;
-    for (int64_t i = 0; i < s.columns && residual; ++i) residual[first + i] = from_float<T>(none);
-  }
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                                                   \
-  template void space cross_entropy_rows(const T*, const float*, const CrossEntropyTargets&, float*, float*, T*, \
-                                         float*, CrossEntropyShape);
+#define CACHET_FORMS(T)                                                                                            \
+  template void cross_entropy_rows(const T*, const float*, const CrossEntropyTargets&, float*, float*, T*, float*, \
+                                   CrossEntropyShape);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

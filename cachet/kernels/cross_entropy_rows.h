@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -26,12 +27,11 @@ template <class T>
 void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTargets& targets, float* losses,
                         float* likelihoods, T* residual, float* scratch, CrossEntropyShape shape);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernel above is tested against.
-template <class T>
-void cross_entropy_rows(const T* scores, const float* bias, const CrossEntropyTargets& targets, float* losses,
-                        float* likelihoods, T* residual, float* scratch, CrossEntropyShape shape);
+/// The probability that the targets give to class i of a row whose class is `target`.
+CACHET_HOST_DEVICE inline float wanted_probability(const CrossEntropyTargets& targets, int64_t i, int64_t target) {
+  return targets.other + (i == target ? 1.0f - targets.smoothing - targets.other : 0.0f);
+}
 
-}  // namespace scalar
 }  // namespace cachet::kernels

@@ -5,7 +5,7 @@
 //   inside HWY_NAMESPACE   template <class T> void AddRows(const T* a, …) {…}   CACHET_KERNEL(AddRows);
 //   under HWY_ONCE         CACHET_EXPORT(AddRows);
 //                          template <class T> void add_rows(const T* a, …) { CACHET_DISPATCH(AddRows, T)(a, …); }
-//   and, after the scalar twins, a macro of explicit instantiations handed to CACHET_INSTANTIATE.
+//   and then a macro of explicit instantiations handed to CACHET_INSTANTIATE.
 
 #include <hwy/highway.h>
 
@@ -31,5 +31,5 @@
       return &HWY_DYNAMIC_DISPATCH(Name##BF16); \
   }()
 
-/// Instantiates a file's kernels and their scalar twins for both types.
-#define CACHET_INSTANTIATE(Forms) Forms(, float) Forms(, BFloat16) Forms(scalar::, float) Forms(scalar::, BFloat16)
+/// Instantiates a file's kernels for both types.
+#define CACHET_INSTANTIATE(Forms) Forms(float) Forms(BFloat16)

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cachet/kernels/philox.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/dropout.cpp"
 #include <hwy/foreach_target.h>
@@ -19,7 +17,7 @@ namespace cachet::kernels::HWY_NAMESPACE {
 HWY_INLINE void WordsOfGroup(uint64_t seed, int64_t group, uint32_t* words) {
   for (int64_t i = 0; i < kDropoutCounters; ++i) {
     const Philox::Words four = Philox::words(static_cast<uint64_t>(group * kDropoutCounters + i), seed);
-    for (int64_t word = 0; word < 4; ++word) words[word * kDropoutCounters + i] = four[static_cast<size_t>(word)];
+    for (int64_t word = 0; word < 4; ++word) words[word * kDropoutCounters + i] = four[word];
   }
 }
 
@@ -45,7 +43,7 @@ HWY_INLINE HighLow MultiplyWide(Counters d, CounterVector x, CounterVector facto
 HWY_INLINE void WordsOfGroup(uint64_t seed, int64_t group, uint32_t* words) {
   const Counters d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto first_factor = hn::Set(d, Philox::kMultipliers[0]), second_factor = hn::Set(d, Philox::kMultipliers[1]);
+  const auto first_factor = hn::Set(d, Philox::kFirstMultiplier), second_factor = hn::Set(d, Philox::kSecondMultiplier);
   for (int64_t part = 0; part < kDropoutCounters; part += lanes) {
     const auto counter = static_cast<uint64_t>(group * kDropoutCounters + part);
     // No carry into the upper word: a group is aligned.
@@ -58,8 +56,8 @@ HWY_INLINE void WordsOfGroup(uint64_t seed, int64_t group, uint32_t* words) {
       c1 = b.low;
       c2 = hn::Xor(hn::Xor(a.high, c3), hn::Set(d, key1));
       c3 = a.low;
-      key0 += Philox::kKeySteps[0];
-      key1 += Philox::kKeySteps[1];
+      key0 += Philox::kFirstKeyStep;
+      key1 += Philox::kSecondKeyStep;
     }
     hn::StoreU(c0, d, words + part);
     hn::StoreU(c1, d, words + kDropoutCounters + part);
@@ -92,15 +90,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace cachet::kernels {
-namespace {
-
-bool is_kept(DropoutMask mask, int64_t i) {
-  const Philox::Words four =
-      Philox::words(static_cast<uint64_t>(i / kDropoutGroup * kDropoutCounters + i % kDropoutCounters), mask.seed);
-  return four[static_cast<size_t>(i % kDropoutGroup / kDropoutCounters)] <= mask.last;
-}
-
-}  // namespace
 
 CACHET_EXPORT(Dropout);
 
@@ -113,16 +102,7 @@ void kept_by_dropout(DropoutMask mask, int64_t first, int64_t count, bool* kept)
   for (int64_t i = 0; i < count; ++i) kept[i] = is_kept(mask, first + i);
 }
 
-namespace scalar {
-
-template <class T>
-void dropout(const T* x, T* out, DropoutMask mask, float scale, int64_t first, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) out[i] = from_float<T>(is_kept(mask, first + i) ? scale * to_float(x[i]) : 0.0f);
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T) template void space dropout(const T*, T*, DropoutMask, float, int64_t, int64_t);
+#define CACHET_FORMS(T) template void dropout(const T*, T*, DropoutMask, float, int64_t, int64_t);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

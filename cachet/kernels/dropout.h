@@ -3,6 +3,8 @@
 #include <cstdint>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/kernels/host_device.h"
+#include "cachet/kernels/philox.h"
 
 namespace cachet::kernels {
 
@@ -25,11 +27,13 @@ void dropout(const T* x, T* out, DropoutMask mask, float scale, int64_t first, i
 /// kept[i]: whether element first + i is kept.
 void kept_by_dropout(DropoutMask mask, int64_t first, int64_t count, bool* kept);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernel above is tested against.
-template <class T>
-void dropout(const T* x, T* out, DropoutMask mask, float scale, int64_t first, int64_t count);
+/// Whether element i is kept.
+CACHET_HOST_DEVICE inline bool is_kept(DropoutMask mask, int64_t i) {
+  const Philox::Words four =
+      Philox::words(static_cast<uint64_t>(i / kDropoutGroup * kDropoutCounters + i % kDropoutCounters), mask.seed);
+  return four[i % kDropoutGroup / kDropoutCounters] <= mask.last;
+}
 
-}  // namespace scalar
 }  // namespace cachet::kernels

@@ -1,7 +1,5 @@
 #include "cachet/kernels/feature_units.h"
 
-#include <cmath>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/feature_units.cpp"
 #include <hwy/foreach_target.h>
@@ -167,59 +165,5 @@ void feature_unit_backward(FeatureUnit unit, const float* products, const float*
   HWY_DYNAMIC_DISPATCH(UnitBackward)(unit, products, d_features, d_products, shape);
 }
 
-namespace scalar {
-
-struct Point {
-  float value, to_a, to_g;  // the unit and its derivatives
-};
-
-inline float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
-
-inline Point unit_at(FeatureUnit unit, float a, float g) {
-  const float softplus = std::fmax(a, 0.0f) + std::log1p(std::exp(-std::fabs(a))), s = sigmoid(a), share = sigmoid(g);
-  switch (unit) {
-    case FeatureUnit::elu_plus_one:
-      return {a > 0 ? a + 1 : std::exp(a), a > 0 ? 1.0f : std::exp(a), 0};
-    case FeatureUnit::softplus:
-      return {softplus, s, 0};
-    case FeatureUnit::gelu: {
-      const float phi = 0.5f * (1.0f + std::erf(a * 0.70710678f));
-      return {a * phi, phi + a * 0.39894228f * std::exp(-0.5f * a * a), 0};
-    }
-    case FeatureUnit::sigmoid:
-      return {s, s * (1 - s), 0};
-    case FeatureUnit::glu:
-      return {a * share, share, a * share * (1 - share)};
-    case FeatureUnit::softplus_glu:
-      break;
-  }
-  return {softplus * share, s * share, softplus * share * (1 - share)};
-}
-
-inline bool is_gated(FeatureUnit unit) { return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu; }
-
-Point unit_at(FeatureUnit unit, const float* products, UnitRows s, int64_t row, int64_t i) {
-  const float* at = products + row * s.stride + i;
-  return unit_at(unit, at[0], is_gated(unit) ? at[s.width] : 0.0f);
-}
-
-void feature_unit(FeatureUnit unit, const float* products, float* features, UnitRows s) {
-  for (int64_t row = 0; row < s.rows; ++row)
-    for (int64_t i = 0; i < s.width; ++i) features[row * s.width + i] = unit_at(unit, products, s, row, i).value;
-}
-
-void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
-                           UnitRows s) {
-  const int64_t columns = is_gated(unit) ? 2 * s.width : s.width;
-  for (int64_t row = 0; row < s.rows; ++row)
-    for (int64_t i = 0; i < s.width; ++i) {
-      const Point at = unit_at(unit, products, s, row, i);
-      const float g = d_features[row * s.width + i];
-      d_products[row * columns + i] = g * at.to_a;
-      if (is_gated(unit)) d_products[row * columns + s.width + i] = g * at.to_g;
-    }
-}
-
-}  // namespace scalar
 }  // namespace cachet::kernels
 #endif

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "cachet/kernels/activations.h"
+
 namespace cachet::kernels {
 
 /// The units of a feature map (ops/kernel_attention.h has the same list with its formulas).
@@ -20,12 +22,33 @@ void feature_unit(FeatureUnit unit, const float* products, float* features, Unit
 void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
                            UnitRows shape);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernels above are tested against.
-void feature_unit(FeatureUnit unit, const float* products, float* features, UnitRows shape);
-void feature_unit_backward(FeatureUnit unit, const float* products, const float* d_features, float* d_products,
-                           UnitRows shape);
+CACHET_HOST_DEVICE inline bool unit_is_gated(FeatureUnit unit) {
+  return unit == FeatureUnit::glu || unit == FeatureUnit::softplus_glu;
+}
 
-}  // namespace scalar
+/// A unit and its derivatives at a, and at the gate's number g if the unit is gated.
+struct UnitPoint {
+  float value, to_a, to_g;
+};
+CACHET_HOST_DEVICE inline UnitPoint unit_at(FeatureUnit unit, float a, float g) {
+  const float s = sigmoid(a), share = sigmoid(g);
+  switch (unit) {
+    case FeatureUnit::elu_plus_one:
+      return {a > 0 ? a + 1 : std::exp(a), a > 0 ? 1.0f : std::exp(a), 0};
+    case FeatureUnit::softplus:
+      return {softplus(a), s, 0};
+    case FeatureUnit::gelu:
+      return {gelu(a), gelu_slope(a), 0};
+    case FeatureUnit::sigmoid:
+      return {s, s * (1 - s), 0};
+    case FeatureUnit::glu:
+      return {a * share, share, a * share * (1 - share)};
+    case FeatureUnit::softplus_glu:
+      break;
+  }
+  return {softplus(a) * share, s * share, softplus(a) * share * (1 - share)};
+}
+
 }  // namespace cachet::kernels

@@ -9,38 +9,6 @@
 #include "cachet/kernels/dispatch.h"
 #include "cachet/kernels/simd-inl.h"
 
-#ifndef CACHET_GRC_UPDATE_ONCE
-#define CACHET_GRC_UPDATE_ONCE
-namespace cachet::kernels {
-
-/// Where one row of one sample lies.
-template <class T>
-struct GrcRow {
-  GrcRow(const GrcInputs<T>& in, const GrcShape& s, int64_t sample, int64_t t) {
-    const int64_t own = sample * s.length + t, held = s.shared ? t : own;
-    row = own;
-    cache_row = held;
-    token_reset = in.token_products + own * 3 * s.width;
-    token_update = token_reset + s.width;
-    token_candidate = token_update + s.width;
-    cache_reset = in.cache_products + held * 2 * s.width;
-    cache_update = cache_reset + s.width;
-    reset_product = in.reset_products ? in.reset_products + own * s.width : nullptr;
-    cache = in.cache + held * s.width;
-  }
-  int64_t row, cache_row;
-  const T *token_reset, *token_update, *token_candidate, *cache_reset, *cache_update, *reset_product;
-  const float* cache;
-};
-
-/// Mean and 1/√(variance + ε) of a row.
-struct Moments {
-  float mean, inverse_deviation;
-};
-
-}  // namespace cachet::kernels
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
 
@@ -239,133 +207,12 @@ void grc_reset_backward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset
   CACHET_DISPATCH(GrcResetBackward, T)(in, d_reset_cache, reset_cache, out, shape, rows);
 }
 
-namespace scalar {
-
-template <class T>
-float gate(const T* token_product, const T* cache_product, int64_t i) {
-  return 1.0f / (1.0f + std::exp(-(to_float(token_product[i]) + to_float(cache_product[i]))));
-}
-
-template <class T>
-float candidate_product(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t i) {
-  return to_float(at.token_candidate[i]) + to_float(at.reset_product[i]) +
-         (in.candidate_bias ? in.candidate_bias[i] : 0.0f);
-}
-
-inline float gelu(float x) { return x * 0.5f * (1.0f + std::erf(x * 0.70710678f)); }
-inline float gelu_slope(float x) {
-  return 0.5f * (1.0f + std::erf(x * 0.70710678f)) + x * 0.39894228f * std::exp(-0.5f * x * x);
-}
-
-template <class T>
-Moments activated_candidate(const GrcInputs<T>& in, const GrcRow<T>& at, int64_t width, float* row) {
-  float sum = 0.0f, squares = 0.0f;
-  for (int64_t i = 0; i < width; ++i) sum += row[i] = gelu(candidate_product(in, at, i));
-  const float mean = sum / static_cast<float>(width);
-  for (int64_t i = 0; i < width; ++i) squares += (row[i] - mean) * (row[i] - mean);
-  return {mean, 1.0f / std::sqrt(squares / static_cast<float>(width) + in.norm_eps)};
-}
-
-template <class T>
-void grc_reset(const GrcInputs<T>& in, T* reset_cache, const GrcShape& s, GrcRows rows) {
-  for (int64_t sample = 0; sample < s.batch; ++sample)
-    for (int64_t t = rows.from; t < rows.to; ++t) {
-      const GrcRow<T> at(in, s, sample, t);
-      for (int64_t i = 0; i < s.width; ++i)
-        reset_cache[at.row * s.width + i] = from_float<T>(gate(at.token_reset, at.cache_reset, i) * at.cache[i]);
-    }
-}
-
-template <class T>
-void grc_blend(const GrcInputs<T>& in, T* next, float* mean, float* scratch, const GrcShape& s, GrcRows rows) {
-  for (int64_t t = rows.from; t < rows.to; ++t) {
-    for (int64_t i = 0; i < s.width; ++i) mean[t * s.width + i] = 0.0f;
-    for (int64_t sample = 0; sample < s.batch; ++sample) {
-      const GrcRow<T> at(in, s, sample, t);
-      Moments m{};
-      if (in.norm_weight) m = activated_candidate(in, at, s.width, scratch);
-      for (int64_t i = 0; i < s.width; ++i) {
-        const float z = (scratch[i] - m.mean) * m.inverse_deviation;
-        const float candidate = in.norm_weight ? z * in.norm_weight[i] + in.norm_bias[i] : candidate_product(in, at, i);
-        const float u = gate(at.token_update, at.cache_update, i);
-        const float value = (1.0f - u) * at.cache[i] + u * candidate;
-        next[at.row * s.width + i] = from_float<T>(value);
-        mean[t * s.width + i] += value / static_cast<float>(s.batch);
-      }
-    }
-  }
-}
-
-template <class T>
-void grc_blend_backward(const GrcInputs<T>& in, const T* d_next, const float* d_mean, const GrcGradients<T>& out,
-                        float* scratch, const GrcShape& s, GrcRows rows) {
-  const auto n = static_cast<float>(s.width);
-  float* d_candidate = scratch + s.width;
-  for (int64_t t = rows.from; t < rows.to; ++t)
-    for (int64_t sample = 0; sample < s.batch; ++sample) {
-      const GrcRow<T> at(in, s, sample, t);
-      Moments m{};
-      if (in.norm_weight) m = activated_candidate(in, at, s.width, scratch);
-      float mean_g = 0.0f, mean_gz = 0.0f;
-      for (int64_t i = 0; i < s.width; ++i) {
-        const float z = (scratch[i] - m.mean) * m.inverse_deviation;
-        const float candidate = in.norm_weight ? z * in.norm_weight[i] + in.norm_bias[i] : candidate_product(in, at, i);
-        float g = d_next ? to_float(d_next[at.row * s.width + i]) : 0.0f;
-        if (d_mean) g += d_mean[t * s.width + i] / static_cast<float>(s.batch);
-        const float u = gate(at.token_update, at.cache_update, i);
-        out.token_products[at.row * 3 * s.width + s.width + i] =
-            from_float<T>(g * (candidate - at.cache[i]) * u * (1.0f - u));
-        if (out.cache) out.cache[at.cache_row * s.width + i] += (1.0f - u) * g;
-        d_candidate[i] = g * u;
-        if (!in.norm_weight) continue;
-        out.norm_weight[i] += d_candidate[i] * z;
-        out.norm_bias[i] += d_candidate[i];
-        d_candidate[i] *= in.norm_weight[i];
-        mean_g += d_candidate[i] / n;
-        mean_gz += d_candidate[i] * z / n;
-      }
-      for (int64_t i = 0; i < s.width; ++i) {
-        float g = d_candidate[i];
-        if (in.norm_weight) {
-          const float z = (scratch[i] - m.mean) * m.inverse_deviation;
-          g = (g - mean_g - z * mean_gz) * m.inverse_deviation * gelu_slope(candidate_product(in, at, i));
-        }
-        out.token_products[at.row * 3 * s.width + 2 * s.width + i] = from_float<T>(g);
-      }
-    }
-}
-
-template <class T>
-void grc_reset_backward(const GrcInputs<T>& in, const T* d_reset_cache, T* reset_cache, const GrcGradients<T>& out,
-                        const GrcShape& s, GrcRows rows) {
-  for (int64_t t = rows.from; t < rows.to; ++t) {
-    float* d_gates = out.cache_products ? out.cache_products + t * 2 * s.width : nullptr;
-    for (int64_t i = 0; d_gates && i < 2 * s.width; ++i) d_gates[i] = 0.0f;
-    for (int64_t sample = 0; sample < s.batch; ++sample) {
-      const GrcRow<T> at(in, s, sample, t);
-      T* d_tokens = out.token_products + at.row * 3 * s.width;
-      for (int64_t i = 0; i < s.width; ++i) {
-        const float g = to_float(d_reset_cache[at.row * s.width + i]), r = gate(at.token_reset, at.cache_reset, i);
-        reset_cache[at.row * s.width + i] = from_float<T>(r * at.cache[i]);
-        d_tokens[i] = from_float<T>(g * at.cache[i] * r * (1.0f - r));
-        if (out.cache) out.cache[at.cache_row * s.width + i] += g * r;
-        if (!d_gates) continue;
-        d_gates[i] += g * at.cache[i] * r * (1.0f - r);
-        d_gates[s.width + i] += to_float(d_tokens[s.width + i]);
-      }
-    }
-  }
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                                                        \
-  template void space grc_reset(const GrcInputs<T>&, T*, const GrcShape&, GrcRows);                                   \
-  template void space grc_blend(const GrcInputs<T>&, T*, float*, float*, const GrcShape&, GrcRows);                   \
-  template void space grc_blend_backward(const GrcInputs<T>&, const T*, const float*, const GrcGradients<T>&, float*, \
-                                         const GrcShape&, GrcRows);                                                   \
-  template void space grc_reset_backward(const GrcInputs<T>&, const T*, T*, const GrcGradients<T>&, const GrcShape&,  \
-                                         GrcRows);
+#define CACHET_FORMS(T)                                                                                         \
+  template void grc_reset(const GrcInputs<T>&, T*, const GrcShape&, GrcRows);                                   \
+  template void grc_blend(const GrcInputs<T>&, T*, float*, float*, const GrcShape&, GrcRows);                   \
+  template void grc_blend_backward(const GrcInputs<T>&, const T*, const float*, const GrcGradients<T>&, float*, \
+                                   const GrcShape&, GrcRows);                                                   \
+  template void grc_reset_backward(const GrcInputs<T>&, const T*, T*, const GrcGradients<T>&, const GrcShape&, GrcRows);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

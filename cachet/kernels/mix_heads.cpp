@@ -73,41 +73,9 @@ void mix_heads_backward(const T* grad, const T* self, const T* memory, const flo
   CACHET_DISPATCH(MixHeadsBackward, T)(grad, self, memory, share, d_self, d_memory, d_share, shape);
 }
 
-namespace scalar {
-
-template <class T>
-void mix_heads(const T* self, const T* memory, const float* share, T* out, MixHeadsShape s) {
-  for (int64_t row = 0; row < s.tokens * s.heads; ++row) {
-    const float give = share[row % s.heads];
-    for (int64_t c = 0; c < s.head_dim; ++c) {
-      const float given = c < s.memory_head_dim ? give * to_float(memory[row * s.memory_head_dim + c]) : 0.0f;
-      out[row * s.head_dim + c] = from_float<T>((1.0f - give) * to_float(self[row * s.head_dim + c]) + given);
-    }
-  }
-}
-
-template <class T>
-void mix_heads_backward(const T* grad, const T* self, const T* memory, const float* share, T* d_self, T* d_memory,
-                        float* d_share, MixHeadsShape s) {
-  for (int64_t row = 0; row < s.tokens * s.heads; ++row) {
-    const float give = share[row % s.heads];
-    for (int64_t c = 0; c < s.head_dim; ++c) {
-      const int64_t i = row * s.head_dim + c, m = row * s.memory_head_dim + c;
-      const float g = to_float(grad[i]);
-      d_self[i] = from_float<T>((1.0f - give) * g);
-      d_share[row % s.heads] -= to_float(self[i]) * g;
-      if (c >= s.memory_head_dim) continue;
-      d_memory[m] = from_float<T>(give * g);
-      d_share[row % s.heads] += to_float(memory[m]) * g;
-    }
-  }
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                        \
-  template void space mix_heads(const T*, const T*, const float*, T*, MixHeadsShape); \
-  template void space mix_heads_backward(const T*, const T*, const T*, const float*, T*, T*, float*, MixHeadsShape);
+#define CACHET_FORMS(T)                                                         \
+  template void mix_heads(const T*, const T*, const float*, T*, MixHeadsShape); \
+  template void mix_heads_backward(const T*, const T*, const T*, const float*, T*, T*, float*, MixHeadsShape);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -22,14 +23,19 @@ template <class T>
 void mix_heads_backward(const T* grad, const T* self, const T* memory, const float* share, T* d_self, T* d_memory,
                         float* d_share, MixHeadsShape shape);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernels above are tested against.
-template <class T>
-void mix_heads(const T* self, const T* memory, const float* share, T* out, MixHeadsShape shape);
-template <class T>
-void mix_heads_backward(const T* grad, const T* self, const T* memory, const float* share, T* d_self, T* d_memory,
-                        float* d_share, MixHeadsShape shape);
+/// (1 − s)·self + s·memory
+CACHET_HOST_DEVICE inline float mixed(float self, float memory, float share) {
+  return (1.0f - share) * self + share * memory;
+}
 
-}  // namespace scalar
+/// What an element's gradient g gives: to self, to memory, and its part of d_share.
+struct MixedGradient {
+  float self, memory, share;
+};
+CACHET_HOST_DEVICE inline MixedGradient mixed_gradient(float g, float self, float memory, float share) {
+  return {(1.0f - share) * g, share * g, (memory - self) * g};
+}
+
 }  // namespace cachet::kernels

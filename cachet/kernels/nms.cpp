@@ -54,22 +54,5 @@ void nms(const BoxColumns& boxes, float threshold, uint8_t* kept, float* space) 
   HWY_DYNAMIC_DISPATCH(Nms)(boxes, threshold, kept, space);
 }
 
-namespace scalar {
-
-void nms(const BoxColumns& b, float threshold, uint8_t* kept, float*) {
-  const auto area = [&](int64_t i) { return (b.x1[i] - b.x0[i]) * (b.y1[i] - b.y0[i]); };
-  for (int64_t i = 0; i < b.count; ++i) {
-    kept[i] = 1;
-    for (int64_t k = 0; k < i && kept[i] != 0; ++k) {
-      if (kept[k] == 0) continue;
-      const float width = std::max(std::min(b.x1[i], b.x1[k]) - std::max(b.x0[i], b.x0[k]), 0.0f);
-      const float height = std::max(std::min(b.y1[i], b.y1[k]) - std::max(b.y0[i], b.y0[k]), 0.0f);
-      const float shared = width * height, sum = area(i) + area(k);
-      if (shared / (sum - shared) > threshold) kept[i] = 0;
-    }
-  }
-}
-
-}  // namespace scalar
 }  // namespace cachet::kernels
 #endif

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -22,10 +25,15 @@ inline constexpr int64_t nms_space(int64_t count) {
 /// above no threshold.
 void nms(const BoxColumns& boxes, float threshold, uint8_t* kept, float* space);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one box at a time: what the kernel above is tested against.
-void nms(const BoxColumns& boxes, float threshold, uint8_t* kept, float* space);
+/// Whether box k, if it is kept, removes box i, which comes after it.
+CACHET_HOST_DEVICE inline bool removes(const BoxColumns& b, int64_t k, int64_t i, float threshold) {
+  const float width = std::fmax(std::fmin(b.x1[i], b.x1[k]) - std::fmax(b.x0[i], b.x0[k]), 0.0f);
+  const float height = std::fmax(std::fmin(b.y1[i], b.y1[k]) - std::fmax(b.y0[i], b.y0[k]), 0.0f);
+  const float areas = (b.x1[i] - b.x0[i]) * (b.y1[i] - b.y0[i]) + (b.x1[k] - b.x0[k]) * (b.y1[k] - b.y0[k]);
+  const float shared = width * height;
+  return shared / (areas - shared) > threshold;
+}
 
-}  // namespace scalar
 }  // namespace cachet::kernels

@@ -97,65 +97,9 @@ void relative_softmax_rows_backward(const T* weights, const T* grad, float scale
   CACHET_DISPATCH(RelativeSoftmaxRowsBackward, T)(weights, grad, scale, d_content, d_position, shape);
 }
 
-namespace scalar {
-namespace {
-
-// Where the shift takes the number at (row, column) from: its place in the matrix with a column of zeros before it,
-// counted through; −1 for one of the zeros.
-int64_t source_of(int64_t row, int64_t column, RelativeSoftmaxShape s) {
-  const int64_t place = row * s.columns + column + s.rows;
-  const int64_t from_row = place / (s.columns + 1), from_column = place % (s.columns + 1);
-  return from_column == 0 ? -1 : from_row * s.columns + from_column - 1;
-}
-
-}  // namespace
-
-template <class T>
-void relative_softmax_rows(const T* content, const T* position, const uint8_t* hidden, float scale, T* out,
-                           float* scratch, RelativeSoftmaxShape s) {
-  for (int64_t row = 0; row < s.rows; ++row) {
-    const int64_t first = row * s.columns;
-    float largest = -std::numeric_limits<float>::infinity(), sum = 0.0f;
-    bool number = true;
-    for (int64_t i = 0; i < s.columns; ++i) {
-      const int64_t source = source_of(row, i, s);
-      scratch[i] = (to_float(content[first + i]) + (source < 0 ? 0.0f : to_float(position[source]))) * scale;
-      if (hidden && hidden[first + i]) scratch[i] = -std::numeric_limits<float>::infinity();
-      number = number && !std::isnan(scratch[i]);
-      largest = std::max(largest, scratch[i]);
-    }
-    const bool none = std::isinf(largest) && largest < 0;
-    number = number && !(std::isinf(largest) && largest > 0);
-    for (int64_t i = 0; i < s.columns && !none; ++i) sum += scratch[i] = std::exp(scratch[i] - largest);
-    for (int64_t i = 0; i < s.columns; ++i)
-      out[first + i] = from_float<T>(!number ? std::numeric_limits<float>::quiet_NaN()
-                                     : none  ? 0.0f
-                                             : scratch[i] / sum);
-  }
-}
-
-template <class T>
-void relative_softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_content, T* d_position,
-                                    RelativeSoftmaxShape s) {
-  for (int64_t i = 0; i < s.rows * s.columns; ++i) d_position[i] = from_float<T>(0.0f);
-  for (int64_t row = 0; row < s.rows; ++row) {
-    const int64_t first = row * s.columns;
-    float sum = 0.0f;
-    for (int64_t i = first; i < first + s.columns; ++i) sum += to_float(weights[i]) * to_float(grad[i]);
-    for (int64_t i = 0; i < s.columns; ++i) {
-      const float pulled = to_float(weights[first + i]) * (to_float(grad[first + i]) - sum) * scale;
-      d_content[first + i] = from_float<T>(pulled);
-      if (const int64_t source = source_of(row, i, s); source >= 0) d_position[source] = from_float<T>(pulled);
-    }
-  }
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                                     \
-  template void space relative_softmax_rows(const T*, const T*, const uint8_t*, float, T*, float*, \
-                                            RelativeSoftmaxShape);                                 \
-  template void space relative_softmax_rows_backward(const T*, const T*, float, T*, T*, RelativeSoftmaxShape);
+#define CACHET_FORMS(T)                                                                                             \
+  template void relative_softmax_rows(const T*, const T*, const uint8_t*, float, T*, float*, RelativeSoftmaxShape); \
+  template void relative_softmax_rows_backward(const T*, const T*, float, T*, T*, RelativeSoftmaxShape);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

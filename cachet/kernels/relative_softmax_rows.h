@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -30,15 +31,14 @@ template <class T>
 void relative_softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_content, T* d_position,
                                     RelativeSoftmaxShape shape);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernels above are tested against.
-template <class T>
-void relative_softmax_rows(const T* content, const T* position, const uint8_t* hidden, float scale, T* out,
-                           float* scratch, RelativeSoftmaxShape shape);
-template <class T>
-void relative_softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_content, T* d_position,
-                                    RelativeSoftmaxShape shape);
+/// Where in `position` the shift takes the number at (row, column) from: its place in the matrix with a column of zeros
+/// before it, counted through. −1 for one of the zeros.
+CACHET_HOST_DEVICE inline int64_t shifted_from(int64_t row, int64_t column, RelativeSoftmaxShape shape) {
+  const int64_t place = row * shape.columns + column + shape.rows;
+  const int64_t from_row = place / (shape.columns + 1), from_column = place % (shape.columns + 1);
+  return from_column == 0 ? -1 : from_row * shape.columns + from_column - 1;
+}
 
-}  // namespace scalar
 }  // namespace cachet::kernels

@@ -127,46 +127,9 @@ void roi_align_backward(const T* grad, int64_t grad_cell, const RoiAxis& rows, c
   CACHET_DISPATCH(RoiAlignBackward, T)(grad, grad_cell, rows, columns, d_map, shape);
 }
 
-namespace scalar {
-
-/// Calls use(row's bin, column's bin, cell of the map, weight) for all that a box reads.
-template <class Use>
-void for_each_read(const RoiAxis& rows, const RoiAxis& columns, int64_t width, const Use& use) {
-  for (int64_t i = 0; i < rows.bins; ++i)
-    for (int64_t j = 0; j < columns.bins; ++j)
-      for (int64_t y = rows.offset[i]; y < rows.offset[i + 1]; ++y)
-        for (int64_t x = columns.offset[j]; x < columns.offset[j + 1]; ++x)
-          use(i, j, (rows.first[i] + y - rows.offset[i]) * width + columns.first[j] + x - columns.offset[j],
-              rows.weights[y] * columns.weights[x]);
-}
-
-template <class T>
-void roi_align(const T* map, RoiMap s, const RoiAxis& rows, const RoiAxis& columns, T* out, int64_t out_cell,
-               float* sums) {
-  const int64_t bins = rows.bins * columns.bins;
-  for (int64_t i = 0; i < bins * s.channels; ++i) sums[i] = 0.0f;
-  for_each_read(rows, columns, s.width, [&](int64_t i, int64_t j, int64_t cell, float weight) {
-    for (int64_t c = 0; c < s.channels; ++c)
-      sums[(i * columns.bins + j) * s.channels + c] += weight * to_float(map[cell * s.cell + c]);
-  });
-  for (int64_t bin = 0; bin < bins; ++bin)
-    for (int64_t c = 0; c < s.channels; ++c) out[bin * out_cell + c] = from_float<T>(sums[bin * s.channels + c]);
-}
-
-template <class T>
-void roi_align_backward(const T* grad, int64_t grad_cell, const RoiAxis& rows, const RoiAxis& columns, float* d_map,
-                        RoiMap s) {
-  for_each_read(rows, columns, s.width, [&](int64_t i, int64_t j, int64_t cell, float weight) {
-    for (int64_t c = 0; c < s.channels; ++c)
-      d_map[cell * s.cell + c] += weight * to_float(grad[(i * columns.bins + j) * grad_cell + c]);
-  });
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                                          \
-  template void space roi_align(const T*, RoiMap, const RoiAxis&, const RoiAxis&, T*, int64_t, float*); \
-  template void space roi_align_backward(const T*, int64_t, const RoiAxis&, const RoiAxis&, float*, RoiMap);
+#define CACHET_FORMS(T)                                                                           \
+  template void roi_align(const T*, RoiMap, const RoiAxis&, const RoiAxis&, T*, int64_t, float*); \
+  template void roi_align_backward(const T*, int64_t, const RoiAxis&, const RoiAxis&, float*, RoiMap);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

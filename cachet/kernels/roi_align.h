@@ -37,15 +37,4 @@ template <class T>
 void roi_align_backward(const T* grad, int64_t grad_cell, const RoiAxis& rows, const RoiAxis& columns, float* d_map,
                         RoiMap shape);
 
-namespace scalar {
-
-// The same, one element at a time: what the kernels above are tested against.
-template <class T>
-void roi_align(const T* map, RoiMap shape, const RoiAxis& rows, const RoiAxis& columns, T* out, int64_t out_cell,
-               float* sums);
-template <class T>
-void roi_align_backward(const T* grad, int64_t grad_cell, const RoiAxis& rows, const RoiAxis& columns, float* d_map,
-                        RoiMap shape);
-
-}  // namespace scalar
 }  // namespace cachet::kernels

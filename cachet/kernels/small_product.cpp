@@ -143,19 +143,5 @@ void small_product(const LeftMatrix& left, const DenseRows<const float>& right, 
   HWY_DYNAMIC_DISPATCH(SmallProduct)(left, right, out, add, shape);
 }
 
-namespace scalar {
-
-void small_product(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
-                   const ProductShape& shape) {
-  for (int64_t row = 0; row < shape.rows; ++row)
-    for (int64_t column = 0; column < shape.columns; ++column) {
-      float& sum = out.data[row * out.stride + column];
-      if (!add) sum = 0.0f;
-      for (int64_t i = 0; i < shape.inner; ++i)
-        sum += left.data[row * left.row_stride + i * left.column_stride] * right.data[i * right.stride + column];
-    }
-}
-
-}  // namespace scalar
 }  // namespace cachet::kernels
 #endif

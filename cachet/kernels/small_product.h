@@ -26,11 +26,4 @@ struct ProductShape {
 void small_product(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
                    const ProductShape& shape);
 
-namespace scalar {
-
-// The same, one element at a time: what the kernel above is tested against.
-void small_product(const LeftMatrix& left, const DenseRows<const float>& right, const DenseRows<float>& out, bool add,
-                   const ProductShape& shape);
-
-}  // namespace scalar
 }  // namespace cachet::kernels

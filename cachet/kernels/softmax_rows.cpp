@@ -1,6 +1,5 @@
 #include "cachet/kernels/softmax_rows.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -75,45 +74,9 @@ void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_sc
   CACHET_DISPATCH(SoftmaxRowsBackward, T)(weights, grad, scale, d_scores, d_bias, shape);
 }
 
-namespace scalar {
-
-template <class T>
-void softmax_rows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape s) {
-  for (int64_t row = 0; row < s.rows; ++row, scores += s.columns, out += s.columns) {
-    float largest = -std::numeric_limits<float>::infinity(), sum = 0.0f;
-    bool number = true;
-    for (int64_t i = 0; i < s.columns; ++i) {
-      scratch[i] = to_float(scores[i]) * scale + (bias ? bias[row * s.columns + i] : 0.0f);
-      number = number && !std::isnan(scratch[i]);
-      largest = std::max(largest, scratch[i]);
-    }
-    const bool none = std::isinf(largest) && largest < 0;
-    number = number && !(std::isinf(largest) && largest > 0);
-    for (int64_t i = 0; i < s.columns && !none; ++i) sum += scratch[i] = std::exp(scratch[i] - largest);
-    for (int64_t i = 0; i < s.columns; ++i)
-      out[i] = from_float<T>(!number ? std::numeric_limits<float>::quiet_NaN() : none ? 0.0f : scratch[i] / sum);
-  }
-}
-
-template <class T>
-void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias, SoftmaxShape s) {
-  for (int64_t row = 0; row < s.rows; ++row) {
-    const int64_t first = row * s.columns;
-    float sum = 0.0f;
-    for (int64_t i = first; i < first + s.columns; ++i) sum += to_float(weights[i]) * to_float(grad[i]);
-    for (int64_t i = first; i < first + s.columns; ++i) {
-      const float pulled = to_float(weights[i]) * (to_float(grad[i]) - sum);
-      if (d_bias) d_bias[i] += pulled;
-      d_scores[i] = from_float<T>(pulled * scale);
-    }
-  }
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                               \
-  template void space softmax_rows(const T*, const float*, float, T*, float*, SoftmaxShape); \
-  template void space softmax_rows_backward(const T*, const T*, float, T*, float*, SoftmaxShape);
+#define CACHET_FORMS(T)                                                                \
+  template void softmax_rows(const T*, const float*, float, T*, float*, SoftmaxShape); \
+  template void softmax_rows_backward(const T*, const T*, float, T*, float*, SoftmaxShape);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

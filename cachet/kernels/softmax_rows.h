@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -23,14 +24,9 @@ template <class T>
 void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias,
                            SoftmaxShape shape);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernels above are tested against.
-template <class T>
-void softmax_rows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape shape);
-template <class T>
-void softmax_rows_backward(const T* weights, const T* grad, float scale, T* d_scores, float* d_bias,
-                           SoftmaxShape shape);
+/// The gradient of a score, before the scale, from its weight p, the gradient of p, and Σ g·p over the row.
+CACHET_HOST_DEVICE inline float softmax_gradient(float p, float g, float sum) { return p * (g - sum); }
 
-}  // namespace scalar
 }  // namespace cachet::kernels

@@ -1,39 +1,11 @@
 #include "cachet/kernels/token_convolution.h"
 
-#include <cmath>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cachet/kernels/token_convolution.cpp"
 #include <hwy/foreach_target.h>
 // Behind the one above.
 #include "cachet/kernels/dispatch.h"
 #include "cachet/kernels/simd-inl.h"
-
-#ifndef CACHET_TOKEN_CONVOLUTION_ONCE
-#define CACHET_TOKEN_CONVOLUTION_ONCE
-namespace cachet::kernels {
-
-/// One of the nine taps at a place of the grid: how far away its input lies, in tokens.
-struct Tap {
-  int64_t number, offset;
-};
-
-/// Calls step(tap) for the taps whose input is on the grid.
-template <class Step>
-inline void for_each_tap(const ConvolutionShape& s, int64_t row, int64_t column, const Step& step) {
-  for (int64_t dy = -1; dy <= 1; ++dy)
-    for (int64_t dx = -1; dx <= 1; ++dx)
-      if (row + dy >= 0 && row + dy < s.height && column + dx >= 0 && column + dx < s.width)
-        step(Tap{(dy + 1) * 3 + dx + 1, dy * s.width + dx});
-}
-
-/// Where packed[tap][j][c] lies.
-inline int64_t packed_index(const ConvolutionShape& s, int64_t tap, int64_t j, int64_t c) {
-  return (tap * s.group + j) * s.channels + c;
-}
-
-}  // namespace cachet::kernels
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace cachet::kernels::HWY_NAMESPACE {
@@ -249,51 +221,10 @@ void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed,
   CACHET_DISPATCH(WeightGradient, T)(grad, x, d_packed, shape, first, last);
 }
 
-namespace scalar {
-
-template <class T>
-void convolve_tokens(const T* x, const float* packed, const float* bias, const T* addend, T* out,
-                     const ConvolutionShape& s, ConvolutionEnd end, int64_t first_row, int64_t last_row) {
-  for (int64_t row = first_row; row < last_row; ++row)
-    for (int64_t column = 0; column < s.width; ++column)
-      for (int64_t c = 0; c < s.channels; ++c) {
-        const int64_t place = (row * s.width + column) * s.channels;
-        float sum = (bias ? bias[c] : 0.0f) + (addend ? to_float(addend[place + c]) : 0.0f);
-        for_each_tap(s, row, column, [&](Tap tap) {
-          for (int64_t j = 0; j < s.group; ++j)
-            sum += to_float(x[place + tap.offset * s.channels + (c ^ j)]) * packed[packed_index(s, tap.number, j, c)];
-        });
-        T made = from_float<T>(sum);
-        if (end == ConvolutionEnd::gelu) {
-          const float a = to_float(made);
-          made = from_float<T>(a * 0.5f * (1.0f + std::erf(a * 0.70710678f)));
-        }
-        out[place + c] = made;
-      }
-}
-
-template <class T>
-void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& s,
-                                     int64_t first, int64_t last) {
-  for (int64_t row = 0; row < s.height; ++row)
-    for (int64_t column = 0; column < s.width; ++column)
-      for (int64_t c = first; c < last; ++c) {
-        const int64_t place = (row * s.width + column) * s.channels;
-        for_each_tap(s, row, column, [&](Tap tap) {
-          for (int64_t j = 0; j < s.group; ++j)
-            d_packed[packed_index(s, tap.number, j, c)] +=
-                to_float(grad[place + c]) * to_float(x[place + tap.offset * s.channels + (c ^ j)]);
-        });
-      }
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                                                      \
-  template void space convolve_tokens(const T*, const float*, const float*, const T*, T*, const ConvolutionShape&,  \
-                                      ConvolutionEnd, int64_t, int64_t);                                            \
-  template void space convolve_tokens_weight_gradient(const T*, const T*, float*, const ConvolutionShape&, int64_t, \
-                                                      int64_t);
+#define CACHET_FORMS(T)                                                                                      \
+  template void convolve_tokens(const T*, const float*, const float*, const T*, T*, const ConvolutionShape&, \
+                                ConvolutionEnd, int64_t, int64_t);                                           \
+  template void convolve_tokens_weight_gradient(const T*, const T*, float*, const ConvolutionShape&, int64_t, int64_t);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

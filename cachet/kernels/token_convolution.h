@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -36,15 +37,38 @@ template <class T>
 void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& shape,
                                      int64_t first, int64_t last);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernels above are tested against.
-template <class T>
-void convolve_tokens(const T* x, const float* packed, const float* bias, const T* addend, T* out,
-                     const ConvolutionShape& shape, ConvolutionEnd end, int64_t first_row, int64_t last_row);
-template <class T>
-void convolve_tokens_weight_gradient(const T* grad, const T* x, float* d_packed, const ConvolutionShape& shape,
-                                     int64_t first, int64_t last);
+/// One of the nine taps at a place of the grid: how far away its input lies, in tokens.
+struct Tap {
+  int64_t number, offset;
+};
 
-}  // namespace scalar
+/// Calls step(tap) for the taps whose input is on the grid.
+template <class Step>
+CACHET_HOST_DEVICE inline void for_each_tap(const ConvolutionShape& s, int64_t row, int64_t column, const Step& step) {
+  for (int64_t dy = -1; dy <= 1; ++dy)
+    for (int64_t dx = -1; dx <= 1; ++dx)
+      if (row + dy >= 0 && row + dy < s.height && column + dx >= 0 && column + dx < s.width)
+        step(Tap{(dy + 1) * 3 + dx + 1, dy * s.width + dx});
+}
+
+/// Where packed[tap][j][c] lies.
+CACHET_HOST_DEVICE inline int64_t packed_index(const ConvolutionShape& s, int64_t tap, int64_t j, int64_t c) {
+  return (tap * s.group + j) * s.channels + c;
+}
+
+/// Channel c of the convolution of x at a place of the grid, without bias and addend.
+template <class T>
+CACHET_HOST_DEVICE inline float convolved(const T* x, const float* packed, const ConvolutionShape& s, int64_t row,
+                                          int64_t column, int64_t c) {
+  const int64_t place = (row * s.width + column) * s.channels;
+  float sum = 0.0f;
+  for_each_tap(s, row, column, [&](Tap tap) {
+    for (int64_t j = 0; j < s.group; ++j)
+      sum += to_float(x[place + tap.offset * s.channels + (c ^ j)]) * packed[packed_index(s, tap.number, j, c)];
+  });
+  return sum;
+}
+
 }  // namespace cachet::kernels

@@ -121,49 +121,11 @@ void scale_subtract(const T* dy, const float* grad_scale, const T* x, const floa
   CACHET_DISPATCH(ScaleSubtract, T)(dy, grad_scale, x, input_scale, out, shape);
 }
 
-namespace scalar {
-
-template <class T>
-void sum_of_squares(const T* x, const bool* padding, float* sums, Tokens s) {
-  for (int64_t t = 0; t < s.tokens; ++t)
-    if (!padding || !padding[t])
-      for (int64_t c = 0; c < s.channels; ++c)
-        sums[c] += to_float(x[t * s.channels + c]) * to_float(x[t * s.channels + c]);
-}
-
-template <class T>
-void gradient_sums(const T* dy, const T* x, const bool* padding, float* products, float* totals, Tokens s) {
-  for (int64_t t = 0; t < s.tokens; ++t)
-    if (!padding || !padding[t])
-      for (int64_t c = 0; c < s.channels; ++c) {
-        products[c] += to_float(dy[t * s.channels + c]) * to_float(x[t * s.channels + c]);
-        totals[c] += to_float(dy[t * s.channels + c]);
-      }
-}
-
-template <class T>
-void scale_shift(const T* x, const float* scale, const float* shift, T* y, Tokens s) {
-  for (int64_t i = 0; i < s.tokens * s.channels; ++i) {
-    const int64_t c = i % s.channels;
-    y[i] = from_float<T>(to_float(x[i]) * scale[c] + (shift ? shift[c] : 0.0f));
-  }
-}
-
-template <class T>
-void scale_subtract(const T* dy, const float* grad_scale, const T* x, const float* input_scale, T* out, Tokens s) {
-  for (int64_t i = 0; i < s.tokens * s.channels; ++i) {
-    const int64_t c = i % s.channels;
-    out[i] = from_float<T>(to_float(dy[i]) * grad_scale[c] - to_float(x[i]) * input_scale[c]);
-  }
-}
-
-}  // namespace scalar
-
-#define CACHET_FORMS(space, T)                                                                \
-  template void space sum_of_squares(const T*, const bool*, float*, Tokens);                  \
-  template void space gradient_sums(const T*, const T*, const bool*, float*, float*, Tokens); \
-  template void space scale_shift(const T*, const float*, const float*, T*, Tokens);          \
-  template void space scale_subtract(const T*, const float*, const T*, const float*, T*, Tokens);
+#define CACHET_FORMS(T)                                                                 \
+  template void sum_of_squares(const T*, const bool*, float*, Tokens);                  \
+  template void gradient_sums(const T*, const T*, const bool*, float*, float*, Tokens); \
+  template void scale_shift(const T*, const float*, const float*, T*, Tokens);          \
+  template void scale_subtract(const T*, const float*, const T*, const float*, T*, Tokens);
 CACHET_INSTANTIATE(CACHET_FORMS)
 #undef CACHET_FORMS
 

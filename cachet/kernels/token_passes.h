@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cachet/kernels/bfloat16.h"
+#include "cachet/kernels/host_device.h"
 
 namespace cachet::kernels {
 
@@ -29,17 +30,12 @@ void scale_shift(const T* x, const float* scale, const float* shift, T* y, Token
 template <class T>
 void scale_subtract(const T* dy, const float* grad_scale, const T* x, const float* input_scale, T* out, Tokens shape);
 
-namespace scalar {
+// --- one element -----------------------------------------------------------------------------------------------------
 
-// The same, one element at a time: what the kernels above are tested against.
-template <class T>
-void sum_of_squares(const T* x, const bool* padding, float* sums, Tokens shape);
-template <class T>
-void gradient_sums(const T* dy, const T* x, const bool* padding, float* products, float* totals, Tokens shape);
-template <class T>
-void scale_shift(const T* x, const float* scale, const float* shift, T* y, Tokens shape);
-template <class T>
-void scale_subtract(const T* dy, const float* grad_scale, const T* x, const float* input_scale, T* out, Tokens shape);
+CACHET_HOST_DEVICE inline float scaled_shifted(float x, float scale, float shift) { return x * scale + shift; }
 
-}  // namespace scalar
+CACHET_HOST_DEVICE inline float scaled_difference(float dy, float grad_scale, float x, float input_scale) {
+  return dy * grad_scale - x * input_scale;
+}
+
 }  // namespace cachet::kernels

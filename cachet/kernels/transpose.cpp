@@ -58,14 +58,5 @@ void transpose(const float* from, int64_t from_stride, float* to, int64_t to_str
   HWY_DYNAMIC_DISPATCH(Transpose)(from, from_stride, to, to_stride, rows, columns);
 }
 
-namespace scalar {
-
-void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows, int64_t columns) {
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column)
-      to[column * to_stride + row] = from[row * from_stride + column];
-}
-
-}  // namespace scalar
 }  // namespace cachet::kernels
 #endif

@@ -7,10 +7,4 @@ namespace cachet::kernels {
 /// to (columns, rows) = fromᵀ, from (rows, columns); rows of each lie `stride` numbers apart.
 void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows, int64_t columns);
 
-namespace scalar {
-
-// The same, one element at a time: what the kernel above is tested against.
-void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows, int64_t columns);
-
-}  // namespace scalar
 }  // namespace cachet::kernels

@@ -1,5 +1,6 @@
 #include "cachet/kernels/attention_rows.h"
 
+#include "tests/kernels/scalar/attention_rows.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {
@@ -18,21 +19,15 @@ TEST(AttentionRowsKernelRobustness, AppendOnesEqualsItsDefinition) {
     const bool padding[kRowsOfValues] = {false, true, false, false, true};
     for (int64_t i = 0; i < width; ++i)
       values.data()[stride + i] = kernels::from_float<T>(std::numeric_limits<float>::quiet_NaN());
-    for (const bool simd : {true, false}) {
-      Guarded<float> with_ones(kRowsOfValues * (width + 1), offset);
-      const kernels::ValueRows shape{kRowsOfValues, width, stride};
-      if (simd)
-        kernels::append_ones(values.data(), padding, with_ones.data(), shape);
-      else
-        kernels::scalar::append_ones(values.data(), padding, with_ones.data(), shape);
-      expect_near<float>(
-          with_ones,
-          [&](int64_t i) {
-            const int64_t row = i / (width + 1), c = i % (width + 1);
-            return padding[row] ? 0.0 : c == width ? 1.0 : static_cast<double>(values[row * stride + c]);
-          },
-          [](int64_t) { return 0.0; }, 0, label);
-    }
+    Guarded<float> with_ones(kRowsOfValues * (width + 1), offset);
+    kernels::append_ones(values.data(), padding, with_ones.data(), {kRowsOfValues, width, stride});
+    expect_near<float>(
+        with_ones,
+        [&](int64_t i) {
+          const int64_t row = i / (width + 1), c = i % (width + 1);
+          return padding[row] ? 0.0 : c == width ? 1.0 : static_cast<double>(values[row * stride + c]);
+        },
+        [](int64_t) { return 0.0; }, 0, label);
   });
 }
 
@@ -42,27 +37,23 @@ TEST(AttentionRowsKernelRobustness, DotRowsEqualsItsDefinition) {
     const int64_t stride = width + 2;
     const Guarded<float> matrix(kRowsOfValues * stride, offset, random), vector(width, offset, random);
     const kernels::ValueRows shape{kRowsOfValues, width, stride};
-    for (const bool simd : {true, false})
-      for (const bool add : {true, false})
-        for (const float* factors : {vector.data(), static_cast<const float*>(nullptr)}) {
-          Guarded<float> sums(kRowsOfValues, offset);
-          for (int64_t row = 0; row < kRowsOfValues; ++row) sums.data()[row] = static_cast<float>(row);
-          if (simd)
-            kernels::dot_rows(matrix.data(), factors, add, sums.data(), shape);
-          else
-            kernels::scalar::dot_rows(matrix.data(), factors, add, sums.data(), shape);
-          const auto sum = [&](int64_t row, bool absolute) {
-            double all = add ? static_cast<double>(row) : 0.0;
-            for (int64_t i = 0; i < width; ++i) {
-              const double term = static_cast<double>(matrix[row * stride + i]) * (factors ? vector[i] : 1.0f);
-              all += absolute ? std::abs(term) : term;
-            }
-            return all;
-          };
-          expect_near<float>(
-              sums, [&](int64_t row) { return sum(row, false); }, [&](int64_t row) { return sum(row, true); },
-              static_cast<double>(width + 2), label);
-        }
+    for (const bool add : {true, false})
+      for (const float* factors : {vector.data(), static_cast<const float*>(nullptr)}) {
+        Guarded<float> sums(kRowsOfValues, offset);
+        for (int64_t row = 0; row < kRowsOfValues; ++row) sums.data()[row] = static_cast<float>(row);
+        kernels::dot_rows(matrix.data(), factors, add, sums.data(), shape);
+        const auto sum = [&](int64_t row, bool absolute) {
+          double all = add ? static_cast<double>(row) : 0.0;
+          for (int64_t i = 0; i < width; ++i) {
+            const double term = static_cast<double>(matrix[row * stride + i]) * (factors ? vector[i] : 1.0f);
+            all += absolute ? std::abs(term) : term;
+          }
+          return all;
+        };
+        expect_near<float>(
+            sums, [&](int64_t row) { return sum(row, false); }, [&](int64_t row) { return sum(row, true); },
+            static_cast<double>(width + 2), label);
+      }
   });
 }
 

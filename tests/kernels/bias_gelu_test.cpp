@@ -1,5 +1,6 @@
 #include "cachet/kernels/bias_gelu.h"
 
+#include "tests/kernels/scalar/bias_gelu.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {

@@ -1,5 +1,6 @@
 #include "cachet/kernels/block_softmax.h"
 
+#include "tests/kernels/scalar/block_softmax.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {

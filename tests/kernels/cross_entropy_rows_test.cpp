@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/kernels/scalar/cross_entropy_rows.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {

@@ -1,6 +1,7 @@
 #include "cachet/kernels/dropout.h"
 
 #include "cachet/kernels/philox.h"
+#include "tests/kernels/scalar/dropout.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {

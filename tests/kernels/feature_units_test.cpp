@@ -1,5 +1,6 @@
 #include "cachet/kernels/feature_units.h"
 
+#include "tests/kernels/scalar/feature_units.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {

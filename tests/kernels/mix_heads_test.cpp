@@ -1,5 +1,6 @@
 #include "cachet/kernels/mix_heads.h"
 
+#include "tests/kernels/scalar/mix_heads.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {

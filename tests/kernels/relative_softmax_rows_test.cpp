@@ -1,5 +1,6 @@
 #include "cachet/kernels/relative_softmax_rows.h"
 
+#include "tests/kernels/scalar/relative_softmax_rows.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {

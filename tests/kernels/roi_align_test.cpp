@@ -47,28 +47,21 @@ TEST(RoiAlignKernelRobustness, EqualsItsDefinitionForwardAndBackward) {
       }
       return sum;
     };
-    for (const bool simd : {true, false}) {
-      Guarded<T> out(kBins * cell, offset);
-      Guarded<float> sums(kBins * channels, offset), d_map(cells * cell, offset);
-      for (int64_t i = 0; i < d_map.size(); ++i) d_map.data()[i] = 1.0f;
-      const kernels::RoiMap shape{kMapWidth, cell, channels};
-      if (simd) {
-        kernels::roi_align(map.data(), shape, kBoxRows, kBoxColumns, out.data(), cell, sums.data());
-        kernels::roi_align_backward(grad.data(), cell, kBoxRows, kBoxColumns, d_map.data(), shape);
-      } else {
-        kernels::scalar::roi_align(map.data(), shape, kBoxRows, kBoxColumns, out.data(), cell, sums.data());
-        kernels::scalar::roi_align_backward(grad.data(), cell, kBoxRows, kBoxColumns, d_map.data(), shape);
-      }
-      ASSERT_TRUE(sums.untouched_around()) << label;
-      // Products of three numbers, of nine cells a bin; of as many bins a cell.
-      const auto or_rest = [&](const auto& of, double rest) {
-        return [=](int64_t i) { return i % cell < channels ? of(i / cell, i % cell) : rest; };
-      };
-      expect_near<T>(out, or_rest([&](int64_t i, int64_t c) { return of_bin(i, c, false); }, 0.0),
-                     or_rest([&](int64_t i, int64_t c) { return of_bin(i, c, true); }, 0.0), 3 * 9, label);
-      expect_near<float>(d_map, or_rest([&](int64_t i, int64_t c) { return of_cell(i, c, false); }, 1.0),
-                         or_rest([&](int64_t i, int64_t c) { return of_cell(i, c, true); }, 1.0), 3 * kBins, label);
-    }
+    Guarded<T> out(kBins * cell, offset);
+    Guarded<float> sums(kBins * channels, offset), d_map(cells * cell, offset);
+    for (int64_t i = 0; i < d_map.size(); ++i) d_map.data()[i] = 1.0f;
+    const kernels::RoiMap shape{kMapWidth, cell, channels};
+    kernels::roi_align(map.data(), shape, kBoxRows, kBoxColumns, out.data(), cell, sums.data());
+    kernels::roi_align_backward(grad.data(), cell, kBoxRows, kBoxColumns, d_map.data(), shape);
+    ASSERT_TRUE(sums.untouched_around()) << label;
+    // Products of three numbers, of nine cells a bin; of as many bins a cell.
+    const auto or_rest = [&](const auto& of, double rest) {
+      return [=](int64_t i) { return i % cell < channels ? of(i / cell, i % cell) : rest; };
+    };
+    expect_near<T>(out, or_rest([&](int64_t i, int64_t c) { return of_bin(i, c, false); }, 0.0),
+                   or_rest([&](int64_t i, int64_t c) { return of_bin(i, c, true); }, 0.0), 3 * 9, label);
+    expect_near<float>(d_map, or_rest([&](int64_t i, int64_t c) { return of_cell(i, c, false); }, 1.0),
+                       or_rest([&](int64_t i, int64_t c) { return of_cell(i, c, true); }, 1.0), 3 * kBins, label);
   });
 }
 

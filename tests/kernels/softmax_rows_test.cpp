@@ -1,5 +1,6 @@
 #include "cachet/kernels/softmax_rows.h"
 
+#include "tests/kernels/scalar/softmax_rows.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {

@@ -1,5 +1,6 @@
 #include "cachet/kernels/token_convolution.h"
 
+#include "tests/kernels/scalar/token_convolution.h"
 #include "tests/kernels/sweep.h"
 
 namespace cachet {

@@ -1,0 +1,9 @@
+#pragma once
+
+/// Marks the inline functions of headers that sources for the CPU and for CUDA share: plain C++ on numbers and
+/// pointers.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define CACHET_HOST_DEVICE __host__ __device__
+#else
+#define CACHET_HOST_DEVICE
+#endif
