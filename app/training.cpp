@@ -85,15 +85,13 @@ void print_tried(const tasks::DryRun& dry) {
   print_line("memory", report::format_bytes(dry.memory_bytes));
 }
 
-/// How steps are cut into parts with states of their own, and what these take.
+/// How steps are cut into parts with states of their own, and what the copies of the model's state take.
 void print_parts(const tasks::RecipePlan& plan, const torch::nn::Module& model) {
   const std::optional<std::string> text = tasks::part_sizes_text(plan);
   if (!text) return;
-  const train::TrainOptions& training = plan.training.train;
-  const bool is_one = training.state == train::StateRule::first || training.shard.all_parts() == 1;
-  const int64_t states = is_one ? 1 : training.shard.all_parts();
-  const std::string bytes = report::format_bytes(states * train::state_bytes(model));
-  print_line("parts", *text + (is_one ? ", with one state of " + bytes : ", " + bytes + " together"));
+  const int64_t bytes = train::part_state_bytes(model, plan.training.train).in_memory;
+  print_line("parts", *text + "; " + (bytes == 0 ? "no" : report::format_bytes(bytes) + " for") +
+                          " copies of the model's state");
 }
 
 void dry_run_with_data(const tasks::RecipePlan& plan, size_t runs, const std::string& progress) {

@@ -24,6 +24,7 @@ RecentNormality::RecentNormality(torch::nn::Module& model, int64_t passes)
 nn::Listener RecentNormality::listener() {
   return nn::Listener(
       [this](const std::string& path, nn::Signal signal, const at::Tensor& value) {
+        if (!recorded_) return;
         if (signal == nn::Signal::statistic) keep(layers_[path].forward, value);
         if (signal == nn::Signal::gradient_statistic) keep(layers_[path].gradient, value);
       },

@@ -14,12 +14,15 @@
 namespace cachet::analysis {
 
 /// While a model trains: the fraction of normal channels (PNAC, normality.h) of what each norm with batch statistics
-/// measured in its last training passes. One forward pass of a norm is one pass; if a step has several micro-batches,
+/// measured in its last recorded passes. One forward pass of a norm is one pass; if a step has several micro-batches,
 /// it has as many. Passes in evaluation do not count.
 class RecentNormality {
  public:
   /// Listens to this model, which must live as long. passes: kLeastForNormality or more.
   RecentNormality(torch::nn::Module& model, int64_t passes);
+
+  /// Whether the passes that follow count. At first they do.
+  void record(bool recorded) { recorded_ = recorded; }
 
   struct Layer {
     std::string layer;
@@ -37,6 +40,7 @@ class RecentNormality {
   void keep(std::deque<at::Tensor>& statistics, const at::Tensor& newest) const;
 
   int64_t passes_;
+  bool recorded_ = true;
   ByLayer<Statistics> layers_;
   nn::Observation observation_;
 };

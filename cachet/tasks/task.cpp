@@ -76,6 +76,10 @@ void Task::record_normality(int64_t passes) {
     note({"train.normality_passes: the model has no norm with statistics of its batches; nothing is recorded"});
 }
 
+void Task::record_passes(bool recorded) {
+  if (normality_) normality_->record(recorded);
+}
+
 std::optional<std::string> Task::doubt_about(const nn::Cache& cache) const {
   const auto why = cache.why_memory_is_unfamiliar();
   return why ? std::optional("model.cache: " + *why) : std::nullopt;

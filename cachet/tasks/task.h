@@ -68,6 +68,7 @@ class Task : public train::Task {
   /// From here on observe() tells the fraction of normal channels (PNAC) of each norm over its last training passes.
   /// Notes it, if the model has no norm with statistics of its batches.
   void record_normality(int64_t passes);
+  void record_passes(bool recorded) override;
 
  protected:
   explicit Task(TaskProfile profile) : profile_(std::move(profile)) {}

@@ -255,6 +255,13 @@ Checkpoint LiveRun::capture() const {
   return checkpoint;
 }
 
+int64_t LiveRun::expected_checkpoint_bytes() const {
+  const int64_t models = options_.train.ema_decay > 0 ? 2 : 1;
+  constexpr int64_t kMoments = 2;
+  return (models + kMoments) * training_step_.parameter_bytes() + models * state_bytes(task_.model()) +
+         part_state_bytes(task_.model(), options_.train).in_checkpoint;
+}
+
 std::vector<std::string> LiveRun::restore(const Checkpoint& checkpoint) {
   require_as_many_parts(checkpoint.state, options_.train);
   const TrainState saved = recounted(checkpoint.state);

@@ -36,6 +36,8 @@ class LiveRun {
   /// processes the leader captures, and waits for give_own_state() of the others. Throws std::logic_error where their
   /// weights differ from its own.
   Checkpoint capture() const;
+  /// About how many bytes a checkpoint takes: parameters, two moments of each, averages, and the states of all parts.
+  int64_t expected_checkpoint_bytes() const;
   /// Gives the leader what of a checkpoint only this process has: its generators, its part of the stream, the states of
   /// its parts.
   void give_own_state() const;

@@ -34,35 +34,51 @@ const at::Tensor& saved_state(const io::TensorMap& states, int64_t part, const i
 
 constexpr size_t kPartZero = 0, kBegin = 1;  // of `states_` with "first"
 
+/// How many copies of the model's buffers a process keeps.
+int64_t copies_in_memory(const TrainOptions& options) {
+  if (!options.has_parts() || options.shard.parts == 1) return 0;
+  return options.state == StateRule::separate ? options.shard.parts : 2;
+}
+
 }  // namespace
 
 PartStates::PartStates(torch::nn::Module& model, const TrainOptions& options)
     : model_(model), rule_(options.state), shard_(options.shard), buffers_(io::distinct_buffers(model)) {
   if (own() == 1) return;
+  for (const auto& module : model.modules(/*include_self=*/false))
+    if (auto* flagged = dynamic_cast<ops::HostFlag*>(module.get())) flagged_.push_back(flagged);
   const RandomStateKept random(model);
   for (int64_t i = 0; i < own(); ++i) {
     if (number(i) > 0) seed_draws(options.seed, number(i));
     generators_.push_back(random_state(model, number(i)));
   }
-  const size_t copies = each_has_its_own() ? generators_.size() : 2;
-  while (states_.size() < copies) states_.push_back(copy_of_model());
+  for (int64_t copy = 0; copy < copies_in_memory(options); ++copy) states_.push_back(copy_of_model());
 }
 
 PartStates::State PartStates::copy_of_model() const {
   State state;
-  for (const at::Tensor& buffer : tensors_of(buffers_)) state.push_back(buffer.clone());
+  for (const at::Tensor& buffer : tensors_of(buffers_)) state.tensors.push_back(buffer.clone());
+  state.flags = flags_of_model();
   return state;
+}
+
+std::vector<bool> PartStates::flags_of_model() const {
+  std::vector<bool> flags;
+  for (const ops::HostFlag* module : flagged_) flags.push_back(module->host_flag());
+  return flags;
 }
 
 void PartStates::read(State& state) const {
   const at::NoGradGuard no_grad;
-  if (!state.empty()) at::_foreach_copy_(state, tensors_of(buffers_));
+  if (!buffers_.empty()) at::_foreach_copy_(state.tensors, tensors_of(buffers_));
+  state.flags = flags_of_model();
 }
 
 void PartStates::write(const State& state) const {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> buffers = tensors_of(buffers_);
-  if (!state.empty()) at::_foreach_copy_(buffers, state);
+  if (!buffers.empty()) at::_foreach_copy_(buffers, state.tensors);
+  for (size_t i = 0; i < state.flags.size(); ++i) flagged_[i]->set_host_flag(state.flags[i]);
 }
 
 void PartStates::begin(int64_t i) {
@@ -119,7 +135,7 @@ io::TensorMap PartStates::states() const {
   const std::vector<at::Tensor> model = tensors_of(buffers_);
   for (int64_t i = 0; i < own(); ++i) {
     if (number(i) == 0) continue;
-    const State& state = i == 0 ? model : states_[static_cast<size_t>(i)];
+    const std::vector<at::Tensor>& state = i == 0 ? model : states_[static_cast<size_t>(i)].tensors;
     for (size_t b = 0; b < buffers_.size(); ++b)
       map.emplace(state_prefix(number(i)) + buffers_[b].name(), state[b].clone());
   }
@@ -139,21 +155,26 @@ bool PartStates::load(const io::TensorMap& states, const io::TensorMap& generato
     goes_on &= set_random_state(model_, generators, number(i));
     if (own() > 1) generators_[static_cast<size_t>(i)] = random_state(model_, number(i));
     if (!each_has_its_own() || number(i) == 0) continue;
+    if (i > 0) states_[static_cast<size_t>(i)].flags.clear();
     for (size_t b = 0; b < buffers_.size(); ++b) {
       const at::Tensor& saved = saved_state(states, number(i), buffers_[b]);
-      (i == 0 ? buffers_[b].tensor.detach() : states_[static_cast<size_t>(i)][b]).copy_(saved);
+      (i == 0 ? buffers_[b].tensor.detach() : states_[static_cast<size_t>(i)].tensors[b]).copy_(saved);
     }
   }
   return goes_on;
 }
-
-int64_t PartStates::bytes() const { return static_cast<int64_t>(states_.size()) * state_bytes(model_); }
 
 int64_t state_bytes(const torch::nn::Module& model) {
   int64_t bytes = 0;
   for (const io::NamedTensor& buffer : io::distinct_buffers(model))
     bytes += static_cast<int64_t>(buffer.tensor.nbytes());
   return bytes;
+}
+
+PartStateBytes part_state_bytes(const torch::nn::Module& model, const TrainOptions& options) {
+  const int64_t saved = options.state == StateRule::separate ? options.shard.all_parts() - 1 : 0;
+  const int64_t bytes = state_bytes(model);
+  return {copies_in_memory(options) * bytes, saved * bytes};
 }
 
 }  // namespace cachet::train

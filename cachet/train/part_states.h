@@ -9,6 +9,7 @@
 
 #include "cachet/io/state_dict.h"
 #include "cachet/io/tensor_map.h"
+#include "cachet/ops/host_flag.h"
 #include "cachet/processes/processes.h"
 #include "cachet/train/options.h"
 
@@ -50,14 +51,14 @@ class PartStates {
   /// buffer if a state is missing or has another shape.
   bool load(const io::TensorMap& states, const io::TensorMap& generators);
 
-  /// Bytes that the states of this process take: one state for each part with "separate". With "first" they are copies
-  /// that a step needs: two if the process has several parts, else none.
-  int64_t bytes() const;
-
  private:
-  using State = std::vector<at::Tensor>;  // in the order of buffers_
+  struct State {
+    std::vector<at::Tensor> tensors;  // in the order of buffers_
+    std::vector<bool> flags;          // in the order of flagged_; empty: not known
+  };
 
   State copy_of_model() const;
+  std::vector<bool> flags_of_model() const;
   void read(State& state) const;         // state ← model
   void write(const State& state) const;  // model ← state
   void take_from_leader(processes::Processes& processes) const;
@@ -67,6 +68,7 @@ class PartStates {
   StateRule rule_;
   data::Shard shard_;
   std::vector<io::NamedTensor> buffers_;
+  std::vector<ops::HostFlag*> flagged_;  // the model's modules that have a flag
   // Of a process with several parts: by own number. With "first": part 0's, and what all parts begin the step with.
   std::vector<State> states_;
   std::vector<io::TensorMap> generators_;
@@ -74,5 +76,14 @@ class PartStates {
 
 /// Bytes of a model's buffers: of one state.
 int64_t state_bytes(const torch::nn::Module& model);
+
+/// Bytes of the copies of the model's buffers that parts with states of their own need besides the model.
+struct PartStateBytes {
+  /// In each process: a copy for each of its parts with "separate", two with "first", none if it has one part.
+  int64_t in_memory = 0;
+  /// A copy for each part but part 0 with "separate", else none.
+  int64_t in_checkpoint = 0;
+};
+PartStateBytes part_state_bytes(const torch::nn::Module& model, const TrainOptions& options);
 
 }  // namespace cachet::train

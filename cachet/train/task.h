@@ -127,6 +127,11 @@ class Task {
   /// Micro-batches of an epoch from `first_batch` on; the same as if those before it had been read.
   virtual std::unique_ptr<TrainingStream> training_stream(int64_t epoch, int64_t first_batch) = 0;
 
+  /// Whether the passes that follow are those of a training step whose statistics the task may log: true during the
+  /// forward and backward pass of a micro-batch, unless parts have states of their own (train.state) and the
+  /// micro-batch is not part 0. False between steps, in which the average of weights may renew its states.
+  virtual void record_passes(bool /*recorded*/) {}
+
   /// How many samples evaluate() looks at.
   virtual int64_t evaluation_size() const = 0;
   /// Metrics over the evaluation data, the one that decides among them. The trainer has set evaluation mode and

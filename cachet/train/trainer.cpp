@@ -146,8 +146,7 @@ class Trainer::Loop {
       metrics.insert(metrics.end(), trainer_metrics().begin(), trainer_metrics().end());
       tensorboard_.emplace(folder_.path(), folder_.recipe_text().value_or(""), metrics, history_, live_.state.step);
     }
-    const int copies = options_.train.ema_decay > 0 ? 4 : 3;  // weights, two moments, averages
-    store_.require_space(static_cast<uint64_t>(live_.training_step().parameter_bytes() * copies));
+    store_.require_space(static_cast<uint64_t>(live_.expected_checkpoint_bytes()));
     log_.note("parameters with " + live_.training_step().group_summary());
     folder_.describe(run_);
     folder_.trained_by(leader_.processes());

@@ -30,7 +30,8 @@ void require_finite_number(double value, const std::string& what, size_t micro_b
 
 TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes,
                            PartStates* parts)
-    : model_(task.model()),
+    : task_(task),
+      model_(task.model()),
       precision_(options.train.precision),
       clip_norm_(options.train.clip_norm),
       device_(device_of(task.model()).type()),
@@ -54,7 +55,9 @@ TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_bat
   begin(stream, micro_batches, result);
   for (int64_t i = 0; i < micro_batches; ++i) {
     if (parts_ != nullptr) parts_->begin(i);
+    task_.record_passes(parts_ == nullptr || parts_->number(i) == 0);
     done.push_back(accumulate(stream, unit, result));
+    task_.record_passes(false);
     if (parts_ != nullptr) parts_->end(i);
     weight += done.back().weight;
   }

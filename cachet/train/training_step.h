@@ -80,6 +80,7 @@ class TrainingStep {
                  Result& result) const;
   void take_norm(std::span<const double> norms, Result& result) const;
 
+  Task& task_;
   torch::nn::Module& model_;
   Precision precision_;
   double clip_norm_;

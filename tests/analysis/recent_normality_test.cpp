@@ -36,6 +36,9 @@ TEST(RecentNormality, IsThatOfTheLastTrainingPasses) {
     model->eval();
     model->norm->forward(values * 1e3);  // evaluation is no pass
     model->train();
+    recent.record(false);
+    model->norm->forward((values * 1e3).requires_grad_()).sum().backward();  // of another part of the step
+    recent.record(true);
   }
   ASSERT_EQ(recent.layers().size(), 1u);
   const RecentNormality::Layer layer = recent.layers().front();

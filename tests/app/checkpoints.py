@@ -30,6 +30,15 @@ def fill(checkpoint, chosen, value, file="model.safetensors", count=None):
     return names
 
 
+def counters(checkpoint, file="model.safetensors"):
+    """The first number of each tensor of whole numbers, by name."""
+    data = (checkpoint / file).read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    numbers = {name: entry for name, entry in json.loads(data[8:8 + size]).items()
+               if name != "__metadata__" and entry["dtype"] == "I64"}
+    return {name: struct.unpack_from("<q", data, 8 + size + entry["data_offsets"][0])[0] for name, entry in numbers.items()}
+
+
 def only_checkpoint(run):
     """Of a run that has one."""
     found = [path for path in (run / "checkpoints").iterdir() if path.is_dir() and path.name.startswith("step-")]

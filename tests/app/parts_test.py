@@ -1,6 +1,9 @@
 """Parts of a step with states of their own: micro-batches of one process are processes, bit by bit, with all that is drawn."""
 import json
+import re
+import shutil
 
+import checkpoints
 import command
 import translate_test
 from language_test import SMALL as SMALL_LANGUAGE, write_corpus
@@ -32,6 +35,26 @@ kind = "constant"
 """
 
 
+DETECTOR = detector_recipe("retinanet_pvt_tiny_fpn", 64, """[model.bbox_head]
+feat_channels = 8
+stacked_convs = 1
+[model.cache]
+kind = "grc"
+[model.norm]
+kind = "un"
+warmup = 2
+[train]
+epochs = 3
+threads = 1
+log_every = "1 steps"
+[optimizer]
+lr = 0.002
+[schedule]
+kind = "constant"
+""")
+TRANSLATION = translate_test.RECIPE.replace('kind = "inverse_sqrt"\nwarmup = "20 steps"', 'kind = "constant"')
+
+
 def settings(*pairs):
     return [word for pair in pairs for word in ("--set", pair)]
 
@@ -55,12 +78,24 @@ class Parts(RunTest):
         self.assertEqual(self.logged(one), self.logged(other), f"{one} and {other}")
         self.assertEqual(self.evaluated(one), self.evaluated(other), f"{one} and {other}")
 
-    def expect_processes(self, recipe, name, size, *more, steps=7, state="separate", key="train.batch_size"):
+    def passes(self, run):
+        """How many training passes the norms of part 0 and of part 1 have had."""
+        checkpoint = self.folder / run / "checkpoints"
+        checkpoint = checkpoint / (checkpoint / "last").read_text().strip()
+        first = checkpoints.counters(checkpoint)
+        second = checkpoints.counters(checkpoint, "part_states.safetensors")
+        names = [name for name in first if f"part.1/{name}" in second]
+        self.assertTrue(names, sorted(second))
+        counts = {(first[name], second[f"part.1/{name}"]) for name in names}
+        self.assertEqual(len(counts), 1, counts)
+        return counts.pop()
+
+    def expect_processes(self, recipe, name, size, *more, steps=7, state="separate", keys={"train.batch_size": 1}):
         """Two micro-batches of `size` in one process, as two processes with a batch of twice the size; the same after a resume
-        in the other spread in the middle."""
+        in the other spread in the middle. `keys`: what has this size, or so many times this size."""
         whole = settings(f"train.state={state}", *more)
-        one = settings("train.accumulate=2", f"{key}={size}")
-        two = ["--processes", "2", *settings("train.accumulate=1", f"{key}={2 * size}")]
+        one = settings("train.accumulate=2", *(f"{key}={size * times}" for key, times in keys.items()))
+        two = ["--processes", "2", *settings("train.accumulate=1", *(f"{key}={2 * size * times}" for key, times in keys.items()))]
         limit = lambda count: settings(f"train.limit={count} steps")
         self.cachet("train", recipe, "--run", f"{name}-one", *PLAIN, *whole, *one, *limit(steps))
         self.cachet("train", recipe, "--run", f"{name}-two", *PLAIN, *whole, *two, *limit(steps))
@@ -83,6 +118,17 @@ class Parts(RunTest):
         (self.folder / "pvt.toml").write_text(table("pvt_tiny"))
         self.expect_processes("pvt.toml", "pvt", 4, *LARGER, *PVT[1:], *DRAWS, "model.cache.kind=fifo", steps=4)
 
+    def test_of_a_concatenated_cache(self):
+        """In each part, the first pass is the plain layer's."""
+        (self.folder / "vit.toml").write_text(table("vit_tiny_patch16_224"))
+        for state in ("separate", "first"):
+            run = self.expect_processes("vit.toml", f"vit-{state}", 8, "model.image_size=8", *VIT, *DRAWS, "model.norm.kind=un",
+                                        "model.norm.warmup=3", "model.cache.kind=concatenated", "train.ema_decay=0.9",
+                                        "train.ema_renew_states=2", state=state)
+            self.assertEqual("part_states" in self.files(run), state == "separate")
+        (self.folder / "pvt.toml").write_text(table("pvt_tiny"))
+        self.expect_processes("pvt.toml", "pvt", 4, *LARGER, *PVT[1:], *DRAWS, "model.cache.kind=concatenated", steps=4)
+
     def test_of_a_t2t_vit_with_each_norm(self):
         (self.folder / "t2t.toml").write_text(table("t2t_vit_14"))
         small = [*LARGER, "model.embed_dim=16", "model.depth=1", "model.num_heads=2", *DRAWS]
@@ -91,38 +137,40 @@ class Parts(RunTest):
 
     def test_of_a_detector(self):
         self.cachet(*shapes_command(20, 4, 64))
-        (self.folder / "detector.toml").write_text(detector_recipe("retinanet_pvt_tiny_fpn", 64, """[model.bbox_head]
-feat_channels = 8
-stacked_convs = 1
-[model.cache]
-kind = "grc"
-[model.norm]
-kind = "un"
-warmup = 2
-[train]
-epochs = 3
-threads = 1
-log_every = "1 steps"
-[optimizer]
-lr = 0.002
-[schedule]
-kind = "constant"
-"""))
+        (self.folder / "detector.toml").write_text(DETECTOR)
         self.expect_processes("detector.toml", "detector", 2, "model.stochastic_depth=0.2", steps=7)
 
+    def test_a_part_without_samples_keeps_its_state(self):
+        """Of scenes that are wide there is one, and a step is of wide or of upright scenes."""
+        self.cachet(*shapes_command(6, 2, 64))
+        self.cachet("data", "shapes", "-o", "wide", "--train", "1", "--validation", "1", "--height", "32", "--width", "64")
+        file = self.folder / "shapes/annotations/instances_train.json"
+        scenes, wide = json.loads(file.read_text()), json.loads((self.folder / "wide/annotations/instances_train.json").read_text())
+        shutil.copy(self.folder / "wide/images/train/000001.png", self.folder / "shapes/images/train/wide.png")
+        scenes["images"].append({**wide["images"][0], "id": 1000, "file_name": "wide.png"})
+        scenes["annotations"] += [{**one, "id": 1000 + one["id"], "image_id": 1000} for one in wide["annotations"]]
+        file.write_text(json.dumps(scenes))
+        (self.folder / "detector.toml").write_text(DETECTOR)
+        for state in ("separate", "first"):  # 7 scenes: three steps of 2 and one of 1
+            run = self.expect_processes("detector.toml", state, 1, "model.stochastic_depth=0.2", "train.epochs=2", state=state, steps=8)
+            if state == "separate":
+                self.assertEqual(self.passes(run), (8, 6), "two steps had no scene for part 1")
+
+    def test_a_part_without_sentences_keeps_its_state(self):
+        translate_test.write_pairs(self.folder / "pairs", range(9), range(150, 156), range(160, 165))
+        (self.folder / "translation.toml").write_text(TRANSLATION)
+        for state in ("separate", "first"):  # 9 sentences: two steps of 4 and one of 1
+            run = self.expect_processes("translation.toml", state, 2, "model.dropout=0.1", "model.norm.kind=un", "model.norm.warmup=3",
+                                        "train.log_every=1 steps", state=state, steps=6,
+                                        keys={"data.max_samples": 1, "data.max_tokens": 50})
+            if state == "separate":
+                self.assertEqual(self.passes(run), (6, 4), "two steps had no sentence for part 1")
+
     def test_of_translation(self):
-        (self.folder / "pairs").mkdir()
-        for stem, numbers in (("train", range(150)), ("valid", range(150, 160)), ("test", range(160, 165))):
-            for side, language in enumerate(("de", "en")):
-                (self.folder / "pairs" / f"{stem}.{language}").write_text(
-                    "".join(translate_test.pair(n)[side] + "\n" for n in numbers))
-        (self.folder / "pairs/words.txt").write_text(
-            "<eos>\t9\n" + "".join(f"{language}{word}\t5\n" for language in "ab" for word in range(translate_test.WORDS)) +
-            "<unk>\t0\n")
-        recipe = translate_test.RECIPE.replace('kind = "inverse_sqrt"\nwarmup = "20 steps"', 'kind = "constant"')
-        (self.folder / "translation.toml").write_text(recipe)
+        translate_test.write_pairs(self.folder / "pairs", valid=range(150, 160), test=range(160, 165))
+        (self.folder / "translation.toml").write_text(TRANSLATION)
         self.expect_processes("translation.toml", "translation", 40, "model.dropout=0.1", "model.norm.kind=un", "model.norm.warmup=3",
-                              "train.log_every=1 steps", steps=9, key="data.max_tokens")
+                              "train.log_every=1 steps", steps=9, keys={"data.max_tokens": 1})
 
     def test_of_a_language_model(self):
         write_corpus(self.folder / "wikitext-2")
@@ -131,6 +179,19 @@ kind = "constant"
         for recipe in ("wikitext2_transformer_xl", "wikitext2_grc"):
             self.expect_processes(recipe, recipe, 2, *small, "data.vocabulary=23", "schedule.kind=constant", "schedule.warmup=0 steps",
                                   "model.dropout=0.1", "train.log_every=1 steps", steps=9)
+
+    def test_the_log_has_the_normality_of_part_0(self):
+        """A pass for each step: the other part's, and those that renew the states of the average, do not count."""
+        (self.folder / "vit.toml").write_text(table("vit_tiny_patch16_224"))
+        words = ["train", "vit.toml", *PLAIN, *settings("model.image_size=8", *VIT, *DRAWS, "model.norm.kind=un", "model.norm.warmup=3",
+                 "train.normality_passes=8", "train.ema_decay=0.9", "train.ema_renew_states=2", "train.limit=11 steps")]
+        for state in ("separate", "first"):
+            own = settings(f"train.state={state}")
+            self.cachet(*words, "--run", f"{state}-one", *own, *settings("train.accumulate=2", "train.batch_size=8"))
+            self.cachet(*words, "--run", f"{state}-two", *own, "--processes", "2", *settings("train.batch_size=16"))
+            self.expect_same(f"{state}-one", f"{state}-two")
+            tested = [step for step, _, series in self.logged(f"{state}-one") if any(name.startswith("pnac/") for name in series)]
+            self.assertEqual(tested, [8, 9, 10, 11], state)
 
     def test_another_number_is_refused_and_changes_nothing(self):
         same = settings("train.state=separate", "train.accumulate=4", "train.batch_size=8")
@@ -150,13 +211,18 @@ kind = "constant"
     def test_are_said(self):
         cut = settings("train.state=separate", "train.accumulate=4", "train.batch_size=8")
         dry = self.cachet("train", "tiny.toml", "--dry-run", *cut).stdout
-        self.assertRegex(dry, r"parts +4 states of 8 images, [0-9.]+ [KM]iB together")
+        four = re.search(r"parts +4 states of 8 images; ([0-9.]+) KiB for copies of the model's state\n", dry)
         self.assertRegex(dry, r"note +4 states of 8 images; the recipe has one state for all")
         (self.folder / "cut.toml").write_text((self.folder / "tiny.toml").read_text().replace(
             "[train]", '[train]\nstate = "first"\naccumulate = 2'))
         dry = self.cachet("train", "cut.toml", "--dry-run").stdout
-        self.assertRegex(dry, r"parts +2 parts of 8 images, with one state of")
+        two = re.search(r"parts +2 parts of 8 images; ([0-9.]+) KiB for copies of the model's state\n", dry)
+        self.assertAlmostEqual(float(two[1]), float(four[1]) / 2, delta=0.1, msg="part 0's, and what all parts begin with")
         self.assertNotIn("the recipe has", dry)
+        eight = settings("train.accumulate=8", "train.batch_size=2")
+        self.assertIn(two[0].replace("2 parts of 8", "8 parts of 2"), self.cachet("train", "cut.toml", "--dry-run", *eight).stdout)
+        dry = self.cachet("train", "cut.toml", "--dry-run", *settings("train.accumulate=1")).stdout
+        self.assertRegex(dry, r"parts +1 part of 8 images; no copies of the model's state\n")
         done = self.cachet("train", "cut.toml", "--run", "two", "--processes", "2", *PLAIN, *settings("train.limit=1 steps"))
         self.assertIn("4 parts of 4 images; the recipe has 2 of 8", done.stderr)
         self.assertIn("Parts of a step", (self.folder / "two/report.html").read_text())

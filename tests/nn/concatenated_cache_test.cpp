@@ -3,12 +3,14 @@
 
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "cachet/nn/attention/spatial_reduction_attention.h"
 #include "cachet/nn/attention/window_attention.h"
 #include "cachet/nn/cache/reset_caches.h"
+#include "tests/support/device_reads.h"
 #include "tests/support/refused.h"
 
 namespace cachet {
@@ -390,6 +393,49 @@ TEST(ConcatenatedCache, AnEmptyBatchLeavesItAsItIs) {
   const at::Tensor before = stored_in(*layer).clone();
   EXPECT_EQ(layer->forward(none, none, nn::AttentionLayout::self(map)).size(0), 0);
   EXPECT_TRUE(at::equal(stored_in(*layer), before));
+}
+
+// A pass that reads a number from a device waits for it, and cannot be captured.
+TEST(ConcatenatedCache, ADeviceIsReadOnceAfterSomebodyElseHasWrittenTheTokens) {
+  const nn::AttentionLayout map = nn::AttentionLayout::self({nn::Grid{4, 4}, 0, {}});
+  const auto layer = nn::make_self_attention({8, 2, 16, map.query, nn::ConcatenatedCacheOptions{}});
+  const at::Tensor x = at::randn({3, 16, 8});
+  const auto pass = [&](nn::Attention& of) { return of.forward(x, x, map).detach(); };
+  test::DeviceReads reads;
+  for (int64_t step = 0; step < 3; ++step) pass(*layer);
+  layer->eval();
+  const at::Tensor seen = pass(*layer);
+  EXPECT_EQ(reads.taken(), 0) << "in training and evaluation";
+
+  const at::Tensor tokens = stored_in(*layer).clone();
+  stored_in(*layer).copy_(tokens);  // as a checkpoint is loaded
+  EXPECT_TRUE(at::equal(pass(*layer), seen));
+  EXPECT_EQ(reads.taken(), 1);
+  pass(*layer);
+  EXPECT_EQ(reads.taken(), 0) << "it is known again";
+
+  nn::reset_caches(*layer);
+  const at::Tensor plain = pass(*layer);
+  EXPECT_FALSE(at::equal(plain, seen));
+  EXPECT_EQ(reads.taken(), 0) << "a reset is known";
+  {
+    const c10::InferenceMode inference;
+    stored_in(*layer).copy_(tokens);
+  }
+  EXPECT_TRUE(at::equal(pass(*layer), seen)) << "written in inference mode";
+  EXPECT_EQ(reads.taken(), 1);
+  stored_in(*layer).zero_();
+  EXPECT_TRUE(at::equal(pass(*layer), plain)) << "emptied by hand";
+  EXPECT_EQ(reads.taken(), 1);
+
+  stored_in(*layer).copy_(tokens);
+  const auto copy = std::dynamic_pointer_cast<nn::Attention>(layer->clone());
+  EXPECT_TRUE(at::equal(pass(*copy), seen)) << "a copy reads its own tokens";
+  const auto frozen = layer->freeze_cache();
+  reads.taken();
+  const at::Tensor constant = pass(*frozen);
+  EXPECT_EQ(reads.taken(), 0) << "frozen";
+  EXPECT_TRUE(at::allclose(constant, seen));
 }
 
 TEST(ConcatenatedCache, IsFilledWhereWorkIsCounted) {

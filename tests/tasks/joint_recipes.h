@@ -8,8 +8,13 @@
 
 namespace cachet::test {
 
+/// How the recipes below train: with gradients of at most this norm, at this rate.
+inline std::string joint_training(const char* clip_norm, const char* rate) {
+  return std::string("[train]\nclip_norm = ") + clip_norm + "\n[optimizer]\nkind = \"sgd\"\nlr = " + rate + "\n";
+}
+
 /// Recipes of seconds whose training draws nothing.
-inline constexpr const char* kJointImages = R"([data]
+inline const std::string kJointImages = R"([data]
 kind = "cifar10"
 [data.augmentation]
 flip = 0.5
@@ -21,14 +26,9 @@ embed_dim = 16
 depth = 2
 num_heads = 2
 mlp_ratio = 1
-[train]
-clip_norm = 1.0
-[optimizer]
-kind = "sgd"
-lr = 0.1
-)";
+)" + joint_training("1.0", "0.1");
 
-inline constexpr const char* kJointSequences = R"([task]
+inline const std::string kJointSequences = R"([task]
 kind = "sequence_classification"
 [data]
 kind = "imdb"
@@ -41,14 +41,9 @@ embed_dim = 16
 depth = 2
 num_heads = 2
 mlp_dim = 16
-[train]
-clip_norm = 1.0
-[optimizer]
-kind = "sgd"
-lr = 0.1
-)";
+)" + joint_training("1.0", "0.1");
 
-inline constexpr const char* kJointScenes = R"([task]
+inline const std::string kJointScenes = R"([task]
 kind = "detection"
 [data]
 root = "nowhere"
@@ -64,15 +59,11 @@ mlp_ratios = [1, 1, 1, 1]
 stochastic_depth = 0.0
 [model.neck]
 out_channels = 8
-[train]
-clip_norm = 10.0
-[optimizer]
-kind = "sgd"
-lr = 0.01
-)";
+)" + joint_training("10.0", "0.01");
 
 /// For few made-up samples.
-inline tasks::RecipePlan joint_plan(const char* recipe, const std::vector<std::string>& settings, int64_t batch_size) {
+inline tasks::RecipePlan joint_plan(const std::string& recipe, const std::vector<std::string>& settings,
+                                    int64_t batch_size) {
   config::Document document = config::Document::from_text(recipe, "joint.toml");
   for (const std::string& setting : settings) document.set(setting);
   tasks::RecipePlan plan = tasks::reduced(tasks::read_recipe(document, data::DataRoot::optional));

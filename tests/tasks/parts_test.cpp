@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cachet/tasks/dry_run.h"
+#include "tests/support/device_reads.h"
 #include "tests/tasks/joint_recipes.h"
 #include "tests/tasks/joint_steps.h"
 
@@ -16,7 +17,7 @@ using Settings = std::vector<std::string>;
 using train::StateRule;
 
 /// `step_samples` in two parts.
-RecipePlan parts_plan(const char* recipe, const Settings& settings, StateRule state, int64_t step_samples,
+RecipePlan parts_plan(const std::string& recipe, const Settings& settings, StateRule state, int64_t step_samples,
                       int64_t processes) {
   RecipePlan plan = test::joint_plan(recipe, settings, step_samples);
   train::TrainOptions& training = plan.training.train;
@@ -59,7 +60,8 @@ train::Checkpoint trained_by_two(const RecipePlan& plan, int64_t steps, double& 
   return checkpoint;
 }
 
-void expect_two_parts_are_two_processes(const char* recipe, const Settings& settings, int64_t samples, int64_t steps) {
+void expect_two_parts_are_two_processes(const std::string& recipe, const Settings& settings, int64_t samples,
+                                        int64_t steps) {
   for (const StateRule state : {StateRule::separate, StateRule::first}) {
     std::string what = state == StateRule::first ? "first: " : "separate: ";
     for (const std::string& setting : settings) what += setting + " ";
@@ -81,7 +83,8 @@ void expect_two_parts_are_two_processes(const char* recipe, const Settings& sett
 TEST(Parts, OfImagesAreProcesses) {
   for (const Settings& settings :
        {Settings{"model.norm.kind=un", "model.cache.kind=grc"},
-        Settings{"model.norm.kind=batch", "model.cache.kind=fifo"}, Settings{"model.norm.kind=pn"},
+        Settings{"model.norm.kind=batch", "model.cache.kind=fifo"}, Settings{"model.cache.kind=concatenated"},
+        Settings{"model.norm.kind=un", "model.cache.kind=concatenated"}, Settings{"model.norm.kind=pn"},
         Settings{"model.norm.kind=mabn"}, Settings{"model.norm.kind=layer"}})
     expect_two_parts_are_two_processes(test::kJointImages, settings, 6, 5);
 }
@@ -95,12 +98,29 @@ TEST(Parts, OfSequencesAreProcesses) {
 
 TEST(Parts, OfADetectorAreProcesses) {
   for (const Settings& plug_ins :
-       {Settings{"model.norm.kind=batch"}, Settings{"model.norm.kind=un", "model.cache.kind=grc"}}) {
+       {Settings{"model.norm.kind=batch"}, Settings{"model.norm.kind=un", "model.cache.kind=grc"},
+        Settings{"model.cache.kind=concatenated"}}) {
     Settings settings{"model.name=retinanet_pvt_tiny_fpn", "model.bbox_head.feat_channels=8",
                       "model.bbox_head.stacked_convs=1"};
     settings.insert(settings.end(), plug_ins.begin(), plug_ins.end());
     expect_two_parts_are_two_processes(test::kJointScenes, settings, 4, 3);
   }
+}
+
+// A step reads as many numbers with the cache as without: what it holds is known on the host, for each part.
+TEST(Parts, ReadNothingFromTheDeviceForAConcatenatedCache) {
+  const auto reads_of = [](const Settings& settings, StateRule state) {
+    at::set_num_threads(1);
+    RecipePlan plan = parts_plan(test::kJointImages, settings, state, 6, 1);
+    if (state == StateRule::shared) plan.training.train.shard.parts = 1;
+    const auto task = plan.build(Splits::made_up);
+    train::LiveRun live(*task, plan.training);
+    test::DeviceReads reads;
+    for (int64_t step = 0; step < 3; ++step) live.advance();
+    return reads.taken();
+  };
+  for (const StateRule state : {StateRule::shared, StateRule::separate, StateRule::first})
+    EXPECT_EQ(reads_of({"model.cache.kind=concatenated"}, state), reads_of({}, state)) << static_cast<int>(state);
 }
 
 TEST(Parts, RefuseAStepOfFewerSamplesThanParts) {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -53,7 +54,6 @@ TEST(PartStates, LieOutsideTheModelWhoseBuffersKeepTheirAddresses) {
   const void* address = model.memory.const_data_ptr();
   PartStates parts(model, parts_options(StateRule::separate, 0, 1, 3).train);
   ASSERT_EQ(parts.own(), 3);
-  EXPECT_EQ(parts.bytes(), 3 * (3 * 8 + 8));
   for (int step = 0; step < 2; ++step) {
     for (int64_t part = 0; part < 3; ++part) {
       parts.begin(part);
@@ -75,7 +75,6 @@ TEST(PartStates, LieOutsideTheModelWhoseBuffersKeepTheirAddresses) {
 TEST(PartStates, OfTheFirstAlonePart0IsKept) {
   PartsModel model;
   PartStates parts(model, parts_options(StateRule::first, 0, 1, 3).train);
-  EXPECT_EQ(parts.bytes(), 2 * (3 * 8 + 8)) << "however many parts there are";
   for (int step = 0; step < 2; ++step) {
     const double before = model.memory[0].item<double>();
     for (int64_t part = 0; part < 3; ++part) {
@@ -89,6 +88,91 @@ TEST(PartStates, OfTheFirstAlonePart0IsKept) {
     EXPECT_EQ(model.memory[0].item<double>(), 0.5 * before + 1);
   }
   EXPECT_TRUE(parts.states().empty());
+}
+
+TEST(PartStates, TakeAsManyBytesAsIsSaid) {
+  const PartsModel model;
+  constexpr int64_t kState = 3 * 8 + 8;
+  const auto bytes = [&](StateRule state, int64_t processes, int64_t parts) {
+    const PartStateBytes found = part_state_bytes(model, parts_options(state, 0, processes, parts).train);
+    return std::pair(found.in_memory / kState, found.in_checkpoint / kState);
+  };
+  EXPECT_EQ(bytes(StateRule::shared, 1, 1), std::pair(0L, 0L));
+  EXPECT_EQ(bytes(StateRule::shared, 2, 1), std::pair(0L, 0L));
+  EXPECT_EQ(bytes(StateRule::separate, 1, 3), std::pair(3L, 2L));
+  EXPECT_EQ(bytes(StateRule::separate, 2, 2), std::pair(2L, 3L)) << "of each process; a checkpoint has those of all";
+  EXPECT_EQ(bytes(StateRule::separate, 2, 1), std::pair(0L, 1L)) << "the model has the only one";
+  EXPECT_EQ(bytes(StateRule::first, 1, 3), std::pair(2L, 0L)) << "part 0's, and the one that all begin with";
+  EXPECT_EQ(bytes(StateRule::first, 1, 8), std::pair(2L, 0L)) << "however many parts there are";
+  EXPECT_EQ(bytes(StateRule::first, 2, 1), std::pair(0L, 0L));
+}
+
+// What is asked of the disk before the first step is what the first checkpoint takes.
+TEST(PartStates, AreInTheSpaceThatACheckpointNeeds) {
+  for (const StateRule state : {StateRule::shared, StateRule::separate, StateRule::first})
+    for (const double decay : {0.0, 0.9}) {
+      Options options = parts_options(state, 0, 1, state == StateRule::shared ? 1 : 4);
+      options.optimizer.kind = OptimizerOptions::Kind::adamw;
+      options.train.ema_decay = decay;
+      options.train.ema_renew_states = 0;
+      PartsTask task(options.train);
+      LiveRun live(task, options);
+      const int64_t expected = live.expected_checkpoint_bytes();
+      live.advance();
+      const Checkpoint checkpoint = live.capture();
+      int64_t saved = 0;
+      for (const io::TensorMap* tensors : {&checkpoint.model, &checkpoint.ema, &checkpoint.parts})
+        for (const auto& [name, tensor] : *tensors) saved += static_cast<int64_t>(tensor.nbytes());
+      constexpr int64_t kMoments = 2 * 6 * 8;  // of the weight
+      EXPECT_EQ(expected, saved + kMoments) << static_cast<int>(state) << ", " << decay;
+      EXPECT_EQ(checkpoint.parts.empty(), state != StateRule::separate);
+    }
+}
+
+/// Counts its passes in a buffer, and knows on the host whether there were any.
+class FlaggedPart : public torch::nn::Module, public ops::HostFlag {
+ public:
+  FlaggedPart() { passes = register_buffer("passes", at::zeros({}, at::kLong)); }
+  bool host_flag() const override {
+    if (!flag_) ++reads_;
+    return flag_.value_or(passes.item<int64_t>() > 0);
+  }
+  void set_host_flag(bool flag) override { flag_ = flag; }
+  /// The flag is to be the buffer's.
+  void pass() {
+    EXPECT_EQ(host_flag(), passes.item<int64_t>() > 0);
+    passes.add_(1);
+    flag_ = true;
+  }
+  int64_t reads() const { return reads_; }
+
+  at::Tensor passes;
+
+ private:
+  std::optional<bool> flag_ = false;
+  mutable int64_t reads_ = 0;
+};
+
+struct FlaggedModel : torch::nn::Module {
+  FlaggedModel() { part = register_module("part", std::make_shared<FlaggedPart>()); }
+  std::shared_ptr<FlaggedPart> part;
+};
+
+// A part that has had no pass yet must not take another part's word for it.
+TEST(PartStates, WhatAModuleKnowsOfItsBuffersGoesWithThem) {
+  for (const StateRule state : {StateRule::separate, StateRule::first}) {
+    FlaggedModel model;
+    PartStates parts(model, parts_options(state, 0, 1, 3).train);
+    for (int64_t step = 0; step < 3; ++step) {
+      for (int64_t part = 0; part < 3; ++part) {
+        parts.begin(part);
+        if (part < 2 || step > 1) model.part->pass();
+        parts.end(part);
+      }
+      parts.end_step(nullptr);
+    }
+    EXPECT_EQ(model.part->reads(), 0) << "nothing is read from a device";
+  }
 }
 
 TEST(PartStates, DrawAsTheProcessesOfARunDo) {

@@ -5,11 +5,9 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
-#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -20,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/device_reads.h"
 #include "tests/support/played_processes.h"
 #include "tests/support/thrown_message.h"
 
@@ -289,24 +288,17 @@ TEST(TrainingStep, EachMicroBatchIsOneUpdateOfTheModelsStateInOrder) {
   EXPECT_FALSE(memory_after({12}).allclose(expected)) << "three updates are not one";
 }
 
-std::atomic<int> numbers_read = 0;
-
 TEST(TrainingStep, ReadsNoNumberByItself) {
   // Each is a wait for the device: a step reads all of its numbers in one copy.
-  const at::CallbackHandle counting =
-      at::addGlobalCallback(at::RecordFunctionCallback([](const at::RecordFunction& function) {
-                              if (function.name() == std::string("aten::_local_scalar_dense")) ++numbers_read;
-                              return std::unique_ptr<at::ObserverContext>();
-                            }).scopes({at::RecordScope::FUNCTION}));
+  test::DeviceReads reads;
   StepTask task;
   task.sizes = {5, 7};
   task.penalty = 0.3;
-  numbers_read = 0;
+  reads.taken();
   take_step(task, /*clip_norm=*/0.05);
-  EXPECT_EQ(numbers_read, 0);
+  EXPECT_EQ(reads.taken(), 0);
   at::ones({}).item<float>();
-  EXPECT_EQ(numbers_read, 1) << "the counter counts nothing";
-  at::removeCallback(counting);
+  EXPECT_EQ(reads.taken(), 1) << "the counter counts nothing";
 }
 
 TEST(TrainingStep, NamesTheMicroBatchWhoseLossIsNotFinite) {

@@ -190,7 +190,7 @@ void MultiHeadAttention::project_memory(const torch::Tensor& tokens, Heads& head
 std::optional<MultiHeadAttention::Heads> MultiHeadAttention::read_memory(const torch::Tensor& context,
                                                                          const AttentionLayout& layout) {
   Heads memory{{}, memory_keys_, memory_values_};
-  if (!cache_) return ConcatenatedCache::holds_values(memory_keys_) ? std::optional(memory) : std::nullopt;
+  if (!cache_) return memory_held_.of(memory_keys_) ? std::optional(memory) : std::nullopt;
   const bool holds_step = cache_->holds_step();
   const torch::Tensor tokens = cache_->step(context, {}, layout).tokens;
   if (!holds_step) return std::nullopt;
@@ -359,6 +359,7 @@ void MultiHeadAttention::hold_memory() {
   cache_ = nullptr;
   memory_keys_ = constant("memory_keys", memory.k);
   memory_values_ = constant("memory_values", memory.v);
+  memory_held_.set(memory_keys_, holds_step);
   eval();
 }
 

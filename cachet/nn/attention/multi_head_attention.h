@@ -80,6 +80,7 @@ class MultiHeadAttention : public Cloneable<MultiHeadAttention, Attention> {
   Part<AttentionFunction> function_;
   Part<ConcatenatedCache> cache_;
   OwnTensor memory_keys_, memory_values_;  // of a frozen cache: (1, H, L, d)
+  HeldValues memory_held_;                 // of the keys
   OwnTensor relative_position_bias_table_;
   std::optional<Grid> relative_window_;
   mutable Latest<torch::Tensor> relative_index_;  // on the table's device

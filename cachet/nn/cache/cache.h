@@ -31,7 +31,7 @@ class Cache : public StateModule, public Replicated, public Observable, public o
   virtual Memory step(const torch::Tensor& input, const torch::Tensor& self_output, const AttentionLayout& layout) = 0;
 
   /// Sets the memory to zero, as it is before the first step.
-  void reset();
+  virtual void reset();
   void begin_renewal() override { reset(); }
   void end_renewal() override {}
 

@@ -1,6 +1,5 @@
 #include "cachet/nn/cache/concatenated_cache.h"
 
-#include <ATen/TracerMode.h>
 #include <c10/core/GradMode.h>
 
 #include <string>
@@ -37,6 +36,12 @@ ConcatenatedCache::ConcatenatedCache(int64_t dim, int64_t length) : Cloneable("C
   TORCH_CHECK(length >= 1, "concatenated_cache: has as many entries as the layer has keys, of which there are ",
               length);
   tokens = register_buffer("tokens", zeros({1, length, dim}));
+  held_.set(tokens, false);
+}
+
+void ConcatenatedCache::reset() {
+  Cache::reset();
+  held_.set(tokens, false);
 }
 
 Memory ConcatenatedCache::step(const torch::Tensor& input, const torch::Tensor&, const AttentionLayout& layout) {
@@ -47,19 +52,16 @@ Memory ConcatenatedCache::step(const torch::Tensor& input, const torch::Tensor&,
     if (layout.context.padding.defined()) padding = layout.context.padding;
     const torch::Tensor x = ops::resize_tokens(input.to(tokens.scalar_type()), tokens.size(1), padding);
     tokens.copy_(mean_over_replicas(x.mean(0, /*keepdim=*/true), x.size(0)));
+    held_.set(tokens, true);
   }
   return {previous, {}};
 }
 
 void ConcatenatedCache::fill() {
   const at::NoGradGuard no_grad;
-  if (!holds_step()) tokens.normal_();
-}
-
-bool ConcatenatedCache::holds_values(const torch::Tensor& tensor) {
-  if (tensor.is_meta()) return true;
-  const at::tracer::impl::NoTracerDispatchMode no_step_of_a_graph;
-  return tensor.any().item<bool>();
+  if (holds_step()) return;
+  tokens.normal_();
+  held_.set(tokens, true);
 }
 
 }  // namespace cachet::nn

@@ -2,6 +2,8 @@
 
 #include "cachet/nn/cache/cache.h"
 #include "cachet/nn/cache/cache_kind.h"
+#include "cachet/nn/cache/held_values.h"
+#include "cachet/ops/host_flag.h"
 
 namespace cachet::nn {
 
@@ -23,7 +25,7 @@ inline constexpr const char* kConcatenatedIsForImages =
 /// It has an entry for each of the layer's own keys. An entry is the mean over all samples of a training step of what
 /// the layer projects keys and values from, detached. Samples with another number of tokens are interpolated first, as
 /// those of a gated recurrent cache are. Buffer: tokens (1, L, D); zeros as long as no step has been stored.
-class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache> {
+class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache>, public ops::HostFlag {
  public:
   /// For a layer of `dim` channels with `length` keys of its own.
   ConcatenatedCache(int64_t dim, int64_t length);
@@ -34,18 +36,21 @@ class ConcatenatedCache : public Cloneable<ConcatenatedCache, Cache> {
   void begin_stream(AttentionState&) const override {}
   std::optional<std::string> why_memory_varies() const override { return std::nullopt; }
 
-  /// Whether a step has been stored. One is taken for granted on the meta device, which has no values.
-  bool holds_step() const { return holds_values(tokens); }
+  void reset() override;
+  /// Whether a step has been stored. One is taken for granted on the meta device, which has no values. Known on the
+  /// host; the device is read only if somebody else has written the tokens.
+  bool holds_step() const { return held_.of(tokens); }
+  bool host_flag() const override { return holds_step(); }
+  void set_host_flag(bool flag) override { held_.set(tokens, flag); }
   /// Fills an empty memory with noise, as if a step had been stored.
   void fill();
 
   OwnTensor tokens;
 
-  /// Whether a tensor is not zero everywhere; true on the meta device.
-  static bool holds_values(const torch::Tensor& tensor);
-
  private:
   Memory stored_memory() const override { return {tokens, {}}; }
+
+  HeldValues held_;
 };
 
 }  // namespace cachet::nn

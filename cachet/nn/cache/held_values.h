@@ -1,0 +1,30 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "cachet/nn/latest.h"
+
+namespace cachet::nn {
+
+/// Whether a tensor holds values, which means that it is not zero everywhere. The answer is kept on the host: the
+/// device is read once after each time that somebody else has written the tensor (a loaded checkpoint, averaged
+/// weights), and not in between. A copy knows nothing yet.
+class HeldValues {
+ public:
+  /// True on the meta device, which has no values.
+  bool of(const torch::Tensor& tensor) const;
+  /// States the answer for the tensor as it is now.
+  void set(const torch::Tensor& tensor, bool holds);
+
+ private:
+  struct Answer {
+    const c10::TensorImpl* tensor;
+    uint32_t version;  // of its values: each write in place counts
+    bool holds;
+  };
+  mutable Latest<Answer> answer_;
+};
+
+}  // namespace cachet::nn
