@@ -1,5 +1,6 @@
 #include "cachet/deploy/torch_session.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 
@@ -12,6 +13,12 @@
 
 namespace cachet::deploy {
 namespace {
+
+/// Without a mask attention computes the same, and less: a mask that hides nothing is left out, as a run has none then.
+at::Tensor without_empty_mask(const at::Tensor& tensor) {
+  const bool hides_nothing = tensor.scalar_type() == at::kBool && !tensor.any().item<bool>();
+  return hides_nothing ? at::Tensor() : tensor;
+}
 
 class TorchSession : public runtime::Session {
  public:
@@ -31,7 +38,7 @@ class TorchSession : public runtime::Session {
     std::vector<at::Tensor> tensors;
     for (const runtime::Input& input : inputs) {
       const at::Tensor tensor = at::from_blob(const_cast<void*>(input.data), input.shape, dtype_of(input.element));
-      tensors.push_back(tensor.is_floating_point() ? tensor.to(dtype_) : tensor);
+      tensors.push_back(tensor.is_floating_point() ? tensor.to(dtype_) : without_empty_mask(tensor));
     }
     const at::Tensor scores = scores_of(tensors);
     const float* first = scores.const_data_ptr<float>();

@@ -7,6 +7,7 @@
 #include "cachet/deploy/classifier_inputs.h"
 #include "cachet/deploy/rewrite.h"
 #include "cachet/deploy/session_model.h"
+#include "cachet/nn/cloneable.h"
 #include "tests/deploy/made_up_inputs.h"
 #include "tests/deploy/trained_model.h"
 #include "tests/support/refused.h"
@@ -60,6 +61,31 @@ class Recorder : public runtime::Session {
  private:
   std::vector<std::vector<int64_t>>& shapes_;
 };
+
+/// Keeps whether it was given a mask.
+class MaskRecorder : public nn::Cloneable<MaskRecorder, models::SequenceClassifier> {
+ public:
+  torch::Tensor forward(const models::Sequences& first, const models::Sequences& /*second*/) override {
+    masked.push_back(first.padding.defined());
+    return at::zeros({first.ids.size(0), 2});
+  }
+  models::SequenceShape sequence_shape() const override { return {}; }
+  int64_t classes() const override { return 2; }
+
+  std::vector<bool> masked;
+};
+
+TEST(TorchSession, LeavesOutAMaskThatHidesNothing) {
+  const auto model = std::make_shared<MaskRecorder>();
+  model->eval();
+  const auto session = make_torch_session(model, {});
+  at::Tensor padding = at::zeros({2, 3}, at::kBool);
+  const at::Tensor ids = at::ones({2, 3}, at::kLong);
+  classify(*session, {ids, padding});
+  padding[1][2] = true;
+  classify(*session, {ids, padding});
+  EXPECT_EQ(model->masked, (std::vector<bool>{false, true}));
+}
 
 TEST(SessionModel, FillsSequencesUpWhereTheirLengthIsFixed) {
   std::vector<std::vector<int64_t>> shapes;
