@@ -42,7 +42,7 @@ WrittenModel write_for_openvino(const PortableModel& portable, const std::filesy
                             " linear layers and convolutions multiply in 8 bits");
   }
   for (const auto& [name, value] : metadata) model->set_rt_info(value, "cachet", name);
-  model->set_rt_info(minimum_version(*model), "cachet", "minimum_openvino_version");
+  model->set_rt_info(std::string(kOldestOpenVino), "cachet", "minimum_openvino_version");
   const bool casts = options.precision == runtime::Precision::bfloat16;
   model->set_rt_info(std::string(casts ? "bf16" : "f32"), "runtime_options", ov::hint::inference_precision.name());
   told_by_openvino([&] {

@@ -3,14 +3,12 @@
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
-#include <algorithm>
 #include <limits>
 #include <openvino/op/constant.hpp>
 #include <openvino/op/gather_elements.hpp>
 #include <openvino/op/scaled_dot_product_attention.hpp>
 #include <openvino/op/select.hpp>
 #include <openvino/op/slice.hpp>
-#include <openvino/op/util/topk_base.hpp>
 #include <openvino/op/variadic_split.hpp>
 #include <openvino/pass/constant_folding.hpp>
 #include <openvino/pass/manager.hpp>
@@ -78,12 +76,6 @@ void replace_boolean_attention_masks(const std::shared_ptr<ov::Model>& model) {
         std::make_shared<ov::op::v1::Select>(mask, number_of(0), number_of(-std::numeric_limits<float>::infinity()));
     attention->input(kMask).replace_source_output(added);
   }
-}
-
-std::string minimum_version(const ov::Model& model) {
-  const bool sorts =
-      std::ranges::any_of(model.get_ops(), [](const auto& node) { return ov::is_type<ov::op::util::TopKBase>(node); });
-  return sorts ? "2026.1" : "2024.6";
 }
 
 }  // namespace cachet::deploy

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <openvino/core/model.hpp>
-#include <string>
 
 namespace torch::jit {
 struct Graph;
@@ -22,8 +21,7 @@ void replace_slices_before_gathers(const std::shared_ptr<ov::Model>& model);
 /// answers in each version (tried: 2024.6, 2025.2, 2026.1 and 2026.4).
 void replace_boolean_attention_masks(const std::shared_ptr<ov::Model>& model);
 
-/// The oldest OpenVINO that was tried and answers as 2026.4 does (docs/deploying.md): "2024.6". Versions before 2026
-/// answer something else if a model sorts, as Reformer's attention does.
-std::string minimum_version(const ov::Model& model);
+/// The oldest OpenVINO that was tried. It answers as 2026.4 does (docs/deploying.md).
+inline constexpr const char* kOldestOpenVino = "2024.6";
 
 }  // namespace cachet::deploy

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -28,6 +27,9 @@ namespace {
 
 constexpr double kUnitEps = 1e-6, kLeastNorm = 1e-12;
 constexpr int64_t kNoChunk = -1;
+/// The bucket of padding, after all others. OpenVINO before 2026 computes whole numbers of 64 bits in 32, and converts
+/// constants by way of float32: larger numbers become negative there.
+constexpr int64_t kPaddingBucket = int64_t{1} << 24;
 constexpr std::array<config::Choice<LshScore>, 2> kLshScores{{{"unit", LshScore::unit}, {"scaled", LshScore::scaled}}};
 
 LshOptions read_lsh_attention(const config::View& table) {
@@ -157,8 +159,7 @@ torch::Tensor lsh_buckets(const torch::Tensor& x, const torch::Tensor& rotations
 
 torch::Tensor lsh_order(const torch::Tensor& buckets, const torch::Tensor& padding) {
   torch::Tensor keys = buckets;
-  if (padding.defined())
-    keys = keys.masked_fill(padding.unsqueeze(1).unsqueeze(1), std::numeric_limits<int64_t>::max());
+  if (padding.defined()) keys = keys.masked_fill(padding.unsqueeze(1).unsqueeze(1), kPaddingBucket);
   return keys.argsort(/*stable=*/true, /*dim=*/3, /*descending=*/false);
 }
 
@@ -212,6 +213,8 @@ LshAttention::LshAttention(const LshOptions& options, int64_t num_heads, int64_t
   TORCH_CHECK(options.chunk_size >= 1, "lsh_attention: chunk_size must be at least 1, got ", options.chunk_size);
   TORCH_CHECK(options.buckets >= 2 && options.buckets % 2 == 0,
               "lsh_attention: buckets must be even, each direction of the hash has its opposite, got ",
+              options.buckets);
+  TORCH_CHECK(options.buckets <= kPaddingBucket, "lsh_attention: buckets must be at most ", kPaddingBucket, ", got ",
               options.buckets);
   TORCH_CHECK(options.rounds >= 1, "lsh_attention: rounds must be at least 1, got ", options.rounds);
   rotations_ = register_buffer("rotations", at::randn({num_heads, options.rounds, head_dim, options.buckets / 2}));
