@@ -1,7 +1,9 @@
 #include "cachet/deploy/rewrite.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -78,9 +80,12 @@ class Rewriting {
   void fold_norms() {
     for (const auto& [path, foldable] : parts_of<nn::Foldable>(model_))
       for (const nn::NormFold& norm : foldable->norm_folds()) {
+        const std::set<std::string> before = buffer_names();
         const nn::FoldedNorm folded = norm.fold();
-        note({Kind::norm, path_of(path, norm.name), folded.outcome == Outcome::gone, left_of(folded.outcome),
-              folded.reason});
+        RewrittenPlace place{Kind::norm, path_of(path, norm.name), folded.outcome == Outcome::gone,
+                             left_of(folded.outcome), folded.reason};
+        if (const auto kept = kept_for(path, norm.name, before)) add_kept(place, *kept);
+        note(std::move(place));
       }
   }
 
@@ -91,6 +96,29 @@ class Rewriting {
 
  private:
   using Kind = RewrittenPlace::Kind;
+
+  std::set<std::string> buffer_names() const {
+    std::set<std::string> names;
+    for (const auto& item : model_.named_buffers()) names.insert(item.key());
+    return names;
+  }
+
+  // A reader that took a norm in may keep numbers for it: windows fill places beyond the map with them. The name of
+  // these numbers in the module that had the norm.
+  std::optional<std::string> kept_for(const std::string& module, const std::string& norm,
+                                      const std::set<std::string>& before) const {
+    const std::string start = path_of(module, "");
+    for (const std::string& name : buffer_names())
+      if (!before.contains(name) && !name.starts_with(path_of(module, norm) + "."))
+        return name.starts_with(start) ? name.substr(start.size()) : name;
+    return std::nullopt;
+  }
+
+  static void add_kept(RewrittenPlace& place, const std::string& numbers) {
+    place.gone = false;
+    place.left += (place.left.empty() ? "" : ", and ") + std::string("a number for each channel");
+    place.reason += (place.reason.empty() ? "" : "; ") + ("its reader needs " + numbers);
+  }
 
   // `left`: where `rewrite` throws why it cannot.
   void take(RewrittenPlace place, const char* left, const std::function<void()>& rewrite) {
@@ -157,7 +185,8 @@ std::vector<std::string> report_lines(const RewriteReport& report) {
   for (const auto& [what, paths] : alike) {
     const auto& [kind, is_left, left, reason] = what;
     std::string line = counted(static_cast<int64_t>(paths.size()), word(kind));
-    line += is_left ? ": " + left + " stays (" + reason + ")" : paths.size() == 1 ? " is gone" : " are gone";
+    const char* each = paths.size() == 1 ? "; left of it: " : "; left of each: ";
+    line += is_left ? each + left + " (" + reason + ")" : paths.size() == 1 ? " is gone" : " are gone";
     if (is_left) line += ": " + paths.front() + (paths.size() > 1 ? ", …" : "");
     lines.push_back(std::move(line));
   }

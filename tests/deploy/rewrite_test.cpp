@@ -142,15 +142,27 @@ TEST(RewriteReport, SaysWhatWentAndWhatStayedAndWhy) {
   const auto lines = report_lines(rewrite(*model));
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[0], "3 norms are gone");
-  EXPECT_NE(lines[1].find("2 norms: one affine map stays (cached_attention: cannot absorb"), std::string::npos)
+  EXPECT_NE(lines[1].find("2 norms; left of each: one affine map (cached_attention: cannot absorb"), std::string::npos)
       << lines[1];
-  EXPECT_NE(lines[2].find("2 caches: all of it stays"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[2].find("2 caches; left of each: all of it"), std::string::npos) << lines[2];
   EXPECT_NE(lines[2].find("per_sample"), std::string::npos) << lines[2];
 
   model = trained(vit, {"norm.kind=layer"});
-  EXPECT_EQ(
-      report_lines(rewrite(*model)),
-      (std::vector<std::string>{"5 norms: its statistics, without weights stays (it looks at its input): norm, …"}));
+  EXPECT_EQ(report_lines(rewrite(*model)),
+            (std::vector<std::string>{
+                "5 norms; left of each: its statistics, without weights (it looks at its input): norm, …"}));
+  // The first swin's windows fit the map, the second one's reach beyond it: both keep what would fill such places.
+  for (const SmallModel& small : small_models()) {
+    if (small.name != "swin_tiny_patch4_window7_224") continue;
+    model = trained(small, {"norm.kind=un"});
+    const RewriteReport swin = rewrite(*model);
+    for (const RewrittenPlace& place : swin.places) {
+      const bool before_windows = place.path.ends_with("norm1");
+      EXPECT_EQ(place.gone, !before_windows) << place.path;
+      EXPECT_EQ(place.left, before_windows ? "a number for each channel" : "") << place.path;
+      if (before_windows) EXPECT_NE(place.reason.find("attn.beyond"), std::string::npos) << place.reason;
+    }
+  }
   model = trained(vit, {"norm.kind=un"});
   EXPECT_TRUE(rewrite(*model, {.fold = false}).places.empty());
   model->train();
