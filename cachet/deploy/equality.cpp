@@ -21,6 +21,12 @@ at::Tensor log_probabilities(const at::Tensor& scores) {
   return wide.log_softmax(1);
 }
 
+std::string three_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
 }  // namespace
 
 Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const Tolerance& tolerance) {
@@ -41,6 +47,18 @@ Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const
   equality.clear = clear.sum().item<int64_t>();
   equality.clear_other = changed.bitwise_and(clear).sum().item<int64_t>();
   return equality;
+}
+
+std::vector<std::string> Equality::broken_bounds(const Tolerance& tolerance, const DecisionWords& words) const {
+  std::vector<std::string> broken;
+  if (!(difference <= tolerance.log_probability))  // NaN is too far
+    broken.push_back("a log-probability may differ by " + three_digits(tolerance.log_probability));
+  const std::string decision = words.decision;
+  if (clear_other > 0)
+    broken.push_back(decision + " may not change if it leads by " + three_digits(2 * tolerance.log_probability));
+  if (other > 1 && changed() > tolerance.changed)
+    broken.push_back(decision + " may change for " + three_digits(100 * tolerance.changed) + " % of the " + words.many);
+  return broken;
 }
 
 std::string to_text(const Equality& equality, const DecisionWords& words) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cachet::deploy {
 
@@ -17,6 +18,12 @@ struct Tolerance {
 /// probabilities, and few digits of them are right in bf16.
 inline constexpr double kLeastLikely = 1e-3;
 
+/// What a row of scores decides, and how many rows are called.
+struct DecisionWords {
+  const char* decision = "the best class";
+  const char* many = "samples";
+};
+
 /// How two models' answers to the same samples compare. A constant that is added to all scores of a sample changes
 /// nothing, and one score far below the others hides nothing.
 struct Equality {
@@ -28,21 +35,15 @@ struct Equality {
   int64_t other = 0;        // of all samples
 
   double changed() const { return static_cast<double>(other) / static_cast<double>(samples); }
-  bool holds(const Tolerance& tolerance) const {
-    return difference <= tolerance.log_probability && clear_other == 0 &&
-           (other <= 1 || changed() <= tolerance.changed);
-  }
+  /// The bounds of the tolerance that the answers do not keep, each as a clause: "a log-probability may differ by
+  /// 0.001".
+  std::vector<std::string> broken_bounds(const Tolerance& tolerance, const DecisionWords& words = {}) const;
+  bool holds(const Tolerance& tolerance) const { return broken_bounds(tolerance).empty(); }
 };
 
 /// expected, actual (N, classes): scores whose softmax gives probabilities, or log-probabilities. Throws c10::Error
 /// unless their shapes are the same, and ops::NotFinite for scores that are not finite.
 Equality equality_of(const at::Tensor& expected, const at::Tensor& actual, const Tolerance& tolerance);
-
-/// What a row of scores decides, and how many rows are called.
-struct DecisionWords {
-  const char* decision = "the best class";
-  const char* many = "samples";
-};
 
 /// "largest difference of a log-probability 3.1e-07; the best class is the same for 256 of 256 samples".
 std::string to_text(const Equality& equality, const DecisionWords& words = {});

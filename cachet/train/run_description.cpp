@@ -61,7 +61,7 @@ io::JsonFields part_of(const io::JsonFields& json, const char* name) {
 
 std::string evaluated_text(const SampleWords& words, int64_t evaluated, int64_t split_size) {
   const std::string of = evaluated < split_size ? " of " + std::to_string(split_size) : "";
-  return std::to_string(evaluated) + of + " " + words.held_out + " " + words.many;
+  return std::to_string(evaluated) + of + " " + words.held_out + " " + (split_size == 1 ? words.one : words.many);
 }
 
 std::string to_json(const RunDescription& description) {

@@ -41,11 +41,11 @@ ComparedScores Detection::compared_scores() {
   }
   const at::Tensor compared = at::cat(scores);
   const bool one_class = model_->classes_exclude_each_other();
-  return {one_class ? compared : choices_of(compared),
-          compared_samples(std::to_string(compared.size(0)) + " boxes on " + std::to_string(images) + " ",
-                           sample_words(), validation_ != nullptr),
-          one_class ? deploy::DecisionWords{.many = "boxes"}
-                    : deploy::DecisionWords{"yes or no", "scores of boxes and classes"}};
+  return {
+      one_class ? compared : choices_of(compared),
+      compared_samples(std::to_string(compared.size(0)) + " boxes on ", images, sample_words(), validation_ != nullptr),
+      one_class ? deploy::DecisionWords{.many = "boxes"}
+                : deploy::DecisionWords{"yes or no", "scores of boxes and classes"}};
 }
 
 }  // namespace cachet::tasks

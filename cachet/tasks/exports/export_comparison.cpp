@@ -176,22 +176,6 @@ void compare_rewritten(const SavedRun& before, const SavedRun& after, bool real,
   check.metric_after = actual.value;
 }
 
-/// The bounds of the tolerance that the answers do not keep.
-std::vector<std::string> broken_bounds_of(const deploy::Equality& equality, const deploy::Tolerance& tolerance,
-                                          const deploy::DecisionWords& words) {
-  std::vector<std::string> broken;
-  if (!(equality.difference <= tolerance.log_probability))  // NaN is too far
-    broken.push_back("a log-probability may differ by " + report::format_number(tolerance.log_probability, 3));
-  const std::string decision = words.decision;
-  if (equality.clear_other > 0)
-    broken.push_back(decision + " may not change if it leads by " +
-                     report::format_number(2 * tolerance.log_probability, 3));
-  if (equality.other > 1 && equality.changed() > tolerance.changed)
-    broken.push_back(decision + " may change for " + report::format_number(100 * tolerance.changed, 3) + " % of the " +
-                     words.many);
-  return broken;
-}
-
 }  // namespace
 
 ExportTolerance export_tolerance(runtime::Precision precision) {
@@ -208,9 +192,9 @@ ExportTolerance export_tolerance(runtime::Precision precision) {
 }
 
 std::vector<std::string> ExportCheck::broken_bounds() const {
-  std::vector<std::string> broken = broken_bounds_of(equality, tolerance.answers, words);
+  std::vector<std::string> broken = equality.broken_bounds(tolerance.answers, words);
   if (sent.samples > 0) {
-    for (std::string& bound : broken_bounds_of(sent, tolerance.sent(), {}))
+    for (std::string& bound : sent.broken_bounds(tolerance.sent()))
       if (std::ranges::find(broken, bound) == broken.end()) broken.push_back(std::move(bound));
   }
   // Accuracies and precisions are shares of 1, perplexities and BLEU are not.
@@ -250,8 +234,7 @@ ExportCheck compare_export(const ExportSource& source, const ExportOptions& opti
   }
   const at::Tensor expected = model.answer_evaluation(sides), actual = exported.answer_evaluation(sides);
   check.equality = deploy::equality_of(expected, actual, check.tolerance.answers);
-  check.samples =
-      compared_samples(std::to_string(check.equality.samples) + " ", model.task().sample_words(), /*real=*/true);
+  check.samples = compared_samples("", check.equality.samples, model.task().sample_words(), /*real=*/true);
   compare_sent(model, exported, model.samples(), check);
   check.has_metric = check_all;
   check.metric_before = model.top1();

@@ -35,6 +35,10 @@ class ExportsRewrittenModel {
 /// tokens, none of them real".
 std::string compared_samples(const std::string& what, const train::SampleWords& words, bool real);
 
+/// The same of so many samples: "" gives "256 test images" or "1 test image", "9 boxes on " gives "9 boxes on 1 test
+/// image".
+std::string compared_samples(const std::string& what, int64_t count, const train::SampleWords& words, bool real);
+
 /// A plan whose model can be one that was rewritten, and runs on LibTorch by itself.
 class TakesRewrittenModel {
  public:
