@@ -16,6 +16,8 @@
 #include "cachet/analysis/model_summary.h"
 #include "cachet/report/format.h"
 #include "cachet/report/text_table.h"
+#include "cachet/runtime/export_manifest.h"
+#include "cachet/tasks/exports/exported_model.h"
 
 namespace cachet::app {
 namespace {
@@ -72,6 +74,14 @@ void print_table(const models::ModelPlan& plan, const analysis::ModelSummary& su
               << " of what the blocks have besides\n";
 }
 
+/// Of an export, whose table has what is left of the model.
+void print_model_before(const analysis::ModelSummary& before) {
+  const auto count = [](int64_t number) { return report::format_count(static_cast<double>(number)); };
+  std::cout << "\nthese are the numbers of the export; the model that it was made of has " << count(before.parameters)
+            << " parameters, " << count(before.macs.linear_convolution) << " linear + conv MACs and "
+            << count(before.macs.attention) << " attention MACs (evaluation)\n";
+}
+
 nlohmann::ordered_json to_json(const std::string& name, const analysis::ModelSummary& summary, analysis::Pass pass) {
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   for (const auto& layer : summary.layers)
@@ -100,19 +110,25 @@ int run_published(const SummaryArguments& arguments) {
 int run_summary(const SummaryArguments& arguments) {
   if (arguments.published) return run_published(arguments);
   const auto plan = read_described_model(arguments.model);
-  const auto pass = arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
-  const auto summary = analysis::summarize(plan, pass, arguments.depth);
-  if (arguments.json)
-    print_json(to_json(plan.name, summary, pass));
-  else
-    print_table(plan, summary, pass, arguments.wide);
+  const bool exported = is_model_on_disk(arguments.model.name) && runtime::is_export(arguments.model.name);
+  const auto pass = exported || arguments.inference ? analysis::Pass::inference : analysis::Pass::training;
+  const auto as_given = analysis::summarize(plan, pass, arguments.depth);
+  const auto summary = exported ? analysis::summarize(*tasks::built_as_exported(plan), arguments.depth) : as_given;
+  if (arguments.json) {
+    auto json = to_json(plan.name, summary, pass);
+    if (exported) json["made_of"] = {{"parameters", as_given.parameters}, {"macs", macs_json(as_given.macs)}};
+    print_json(json);
+    return kDone;
+  }
+  print_table(plan, summary, pass, arguments.wide);
+  if (exported) print_model_before(as_given);
   return kDone;
 }
 
 Action declare_summary(CLI::App& app) {
   auto arguments = std::make_shared<SummaryArguments>();
   CLI::Option* model = add_model_argument(app, arguments->model);
-  model->description(std::string("One of: ") + kDescribedModels);
+  model->description(std::string("One of: ") + kDescribedModels + ", or an export");
   // CLI11 sees what was given before it asks for what is required.
   app.add_option_function<std::string>(
          "--table",

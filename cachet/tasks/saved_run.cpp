@@ -116,6 +116,15 @@ std::optional<std::string> complete_run(const std::filesystem::path& run, const 
   return why;
 }
 
+void refuse_fixed_keys(const std::filesystem::path& path, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings)
+    if (const auto key = fixed_key(setting))
+      throw std::invalid_argument(path.string() +
+                                  " is an export: its model, the names of its classes and how it prepares images "
+                                  "cannot be changed; leave " +
+                                  *key + " out of --set");
+}
+
 }  // namespace
 
 SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<std::string>& settings) {
@@ -123,12 +132,7 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
   SavedRun saved;
   if (runtime::is_export(path)) {
     saved.exported = runtime::read_export(path);
-    for (const std::string& setting : settings)
-      if (const auto key = fixed_key(setting))
-        throw std::invalid_argument(path.string() +
-                                    " is an export: its model, the names of its classes and how it prepares images "
-                                    "cannot be changed; leave " +
-                                    *key + " out of --set");
+    refuse_fixed_keys(path, settings);
   }
   const bool is_folder = saved.exported || is_model_folder(path);
   if (is_folder) {
@@ -158,6 +162,7 @@ SavedRun open_saved_run(const std::filesystem::path& given, const std::vector<st
 }
 
 RecipePlan read_saved_plan(const std::filesystem::path& path, const std::vector<std::string>& settings) {
+  if (runtime::is_export(path)) refuse_fixed_keys(path, settings);
   const bool is_whole = runtime::is_export(path) || is_model_folder(path) || train::is_run_folder(path);
   return read_plan(is_whole ? path : run_of_checkpoint(train::find_checkpoint(path)), settings).plan;
 }

@@ -137,6 +137,25 @@ class Export(RunTest):
                 own = json.loads(self.cachet("predict", "texts", "a film").stdout)
                 self.assertEqual(line["predicted"], own["predicted"])
 
+    def test_one_sample_is_one(self):
+        said = self.cachet("export", "run", "-o", "one", "--engine", "torch", "--set", "data.limit=1").stdout
+        self.assertIn("on 1 test image:", said)
+
+    def test_a_summary_counts_what_is_left(self):
+        of_run = self.json_of("summary", "run", "--inference", "--json", cwd=self.folder)
+        for engine in engines():
+            with self.subTest(engine):
+                report = self.json_of("export", "run", "-o", engine, "--engine", engine, "--json", cwd=self.folder)
+                summary = self.json_of("summary", engine, "--json", cwd=self.folder)
+                self.assertEqual([summary["made_of"]["parameters"], summary["parameters"]], report["parameters"])
+                self.assertEqual(summary["made_of"], {"parameters": of_run["parameters"], "macs": of_run["macs"]})
+                self.assertEqual(summary["pass"], "evaluation")
+                self.assertEqual(sum(layer["parameters"] for layer in summary["layers"]), summary["parameters"])
+                text = self.cachet("summary", engine).stdout
+                self.assertIn("the model that it was made of has", text)
+                self.assertIn("leave model.* out of --set", self.refused("summary", engine, "--set", "model.depth=1", cwd=self.folder, code=1))
+        self.assertNotIn("made of", self.cachet("summary", "run").stdout)
+
     def test_a_model_whose_answers_are_not_finite_is_refused(self):
         self.train("small", "--set", "train.limit='1 steps'")
         for name, part, value, count in (("overflows", "patch_embed.proj.weight", 3e38, None), ("large", "head.bias", 3.4e38, 1)):

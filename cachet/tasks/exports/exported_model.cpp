@@ -21,9 +21,7 @@ namespace cachet::tasks {
 namespace {
 
 std::shared_ptr<models::Model> rewritten_model(const std::filesystem::path& weights, const models::ModelPlan& plan) {
-  const std::shared_ptr<models::Model> model = plan.build();
-  model->eval();
-  deploy::rewrite(*model);
+  const std::shared_ptr<models::Model> model = built_as_exported(plan);
   io::load_state_dict(*model, io::read_safetensors(weights).tensors, {.conversion = io::LoadPolicy::Conversion::kNone});
   return model;
 }
@@ -64,6 +62,13 @@ RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportMani
                  : runtime::open_session(folder, limited, options);
   };
   return with_sessions(plan, manifest, session, folder.string());
+}
+
+std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan) {
+  std::shared_ptr<models::Model> model = plan.build();
+  model->eval();
+  deploy::rewrite(*model);
+  return model;
 }
 
 std::optional<std::string> fixed_key(const std::string& setting) {

@@ -35,6 +35,10 @@ RecipePlan with_sessions(const RecipePlan& plan, const runtime::ExportManifest& 
 RecipePlan with_exported_model(const RecipePlan& plan, const runtime::ExportManifest& manifest,
                                const std::filesystem::path& folder);
 
+/// The model that an export of this one computes, in evaluation: rewritten as it was when it was exported. Its weights
+/// are not those of the export.
+std::shared_ptr<models::Model> built_as_exported(const models::ModelPlan& plan);
+
 /// The first key of a setting ("key=value", also of a table) that the answers of an export depend on, as a pattern:
 /// "model.*", "data.class_names"; nothing if there is none. An export has these values itself, and they stay.
 std::optional<std::string> fixed_key(const std::string& setting);
