@@ -58,7 +58,9 @@ CausalTransformer::CausalTransformer(const CausalTransformerOptions& options)
   o.plug_ins.attention.projection_dropout = o.dropout;
   const int64_t dim = o.vocabulary.dim;
   make_blocks([&] {
-    return nn::make_self_attention({dim, o.num_heads, o.target_length, {}, o.plug_ins.cache}, o.plug_ins.attention);
+    nn::CachedAttentionOptions cached{.dim = dim, .num_heads = o.num_heads, .tokens = o.target_length};
+    cached.cache = o.plug_ins.cache;
+    return nn::make_self_attention(cached, o.plug_ins.attention);
   });
   if (o.norm_place == nn::NormPlace::before)
     norm_ = register_module("norm", nn::make_norm(o.plug_ins.norm, dim, kNormEps));

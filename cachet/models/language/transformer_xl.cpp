@@ -71,7 +71,9 @@ TransformerXL::TransformerXL(const TransformerXLOptions& options)
         nn::MultiHeadOptions{width, o.num_heads, memory, nn::Projection::separate});
   };
   make_blocks([&] {
-    return nn::make_self_attention({dim, o.num_heads, o.target_length, {}, o.plug_ins.cache}, make_attention);
+    nn::CachedAttentionOptions cached{.dim = dim, .num_heads = o.num_heads, .tokens = o.target_length};
+    cached.cache = o.plug_ins.cache;
+    return nn::make_self_attention(cached, make_attention);
   });
   make_output();
 }

@@ -95,8 +95,10 @@ void TranslationTransformer::make_encoder() {
   torch::nn::ModuleList blocks = register_module("encoder_blocks", torch::nn::ModuleList());
   for (int64_t i = 0; i < o.encoder.depth; ++i) {
     nn::BlockParts parts;
-    parts.attention = nn::make_self_attention(
-        {o.embed_dim, o.encoder.num_heads, o.text.source_length, {}, o.plug_ins.cache}, o.plug_ins.attention);
+    nn::CachedAttentionOptions cached{
+        .dim = o.embed_dim, .num_heads = o.encoder.num_heads, .tokens = o.text.source_length};
+    cached.cache = o.plug_ins.cache;
+    parts.attention = nn::make_self_attention(cached, o.plug_ins.attention);
     parts.feed_forward = std::make_shared<nn::FeedForward>(
         nn::FeedForwardOptions{o.embed_dim, o.encoder.mlp_dim, o.dropout, o.activation, o.activation_dropout});
     encoder_blocks_.push_back(std::make_shared<nn::TransformerBlock>(block, o.plug_ins, parts));
