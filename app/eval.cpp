@@ -1,4 +1,3 @@
-#include <ATen/core/grad_mode.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,8 +25,8 @@
 #include "cachet/report/uncertainty.h"
 #include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/language_modelling/language_evaluation.h"
+#include "cachet/train/inference_scope.h"
 #include "cachet/train/run_description.h"
-#include "cachet/train/runtime.h"
 #include "cachet/train/told_notes.h"
 
 namespace cachet::app {
@@ -86,8 +85,7 @@ int eval_text(const EvalArguments& arguments) {
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   const auto task = load(saved, arguments.model, tasks::Splits::given);
   auto& scores = ability_of<tasks::ScoresText>(*task, "score text");
-  const at::NoGradGuard no_grad;
-  const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
   const tasks::NextSample next = samples_of_lines(arguments.text);
   CountedProgress progress("eval", arguments.progress,
                            {.results_on_terminal = arguments.json && report::is_terminal(STDOUT_FILENO),
@@ -188,8 +186,7 @@ int run_eval(const EvalArguments& arguments) {
   std::optional<PredictionFolder> folder;
   if (!arguments.output.path.empty()) folder.emplace(arguments.output, std::vector<std::filesystem::path>{});
   const auto task = load(saved, arguments.model, tasks::Splits::test);
-  const at::NoGradGuard no_grad;
-  const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
   train::ToldNotes notes(*task);
   CountedProgress progress("eval", arguments.progress);
   const auto show = [&](int64_t done, int64_t total) { progress.show(done, total); };

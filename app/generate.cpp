@@ -1,4 +1,3 @@
-#include <ATen/core/grad_mode.h>
 
 #include <iostream>
 #include <memory>
@@ -13,7 +12,7 @@
 #include "app/number_option.h"
 #include "app/recipe_argument.h"
 #include "cachet/tasks/saved_run.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/inference_scope.h"
 
 namespace cachet::app {
 namespace {
@@ -49,8 +48,7 @@ int run_generate(const GenerateArguments& arguments) {
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   const auto task = load(saved, arguments.model, tasks::Splits::given);
   auto& generates = ability_of<tasks::GeneratesText>(*task, "generate text");
-  const at::NoGradGuard no_grad;
-  const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
   if (arguments.lines.empty()) {
     generate(generates, arguments, arguments.prompt);
     return kDone;

@@ -28,7 +28,7 @@
 #include "cachet/tasks/given_records.h"
 #include "cachet/tasks/records.h"
 #include "cachet/tasks/saved_run.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/inference_scope.h"
 
 namespace cachet::app {
 namespace {
@@ -296,7 +296,7 @@ int run_predict(const PredictArguments& arguments) {
   const auto task =
       load(saved, arguments.model, arguments.gives_samples() ? tasks::Splits::given : tasks::Splits::test);
   refuse_options_for(*task, arguments);
-  const train::PrecisionScope precision(saved.plan.training.train.precision, train::device_of(task->model()).type());
+  const train::InferenceScope inference(task->model(), {.precision = saved.plan.training.train.precision});
   CountedProgress progress("predict", arguments.progress,
                            {.results_on_terminal = arguments.output.path.empty() && report::is_terminal(STDOUT_FILENO),
                             .asked_line_by_line = arguments.asks_line_by_line()});

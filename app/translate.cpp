@@ -1,4 +1,3 @@
-#include <ATen/core/grad_mode.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,11 +17,10 @@
 #include "app/number_option.h"
 #include "app/progress_argument.h"
 #include "app/recipe_argument.h"
-#include "cachet/nn/linear.h"
 #include "cachet/report/format.h"
 #include "cachet/report/terminal.h"
 #include "cachet/tasks/saved_run.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/inference_scope.h"
 
 namespace cachet::app {
 namespace {
@@ -30,7 +28,7 @@ namespace {
 struct TranslateArguments {
   SavedRunArgument model;
   std::vector<std::string> files{"-"};
-  tasks::LineTranslationOptions options;
+  tasks::TranslationOptions options;
   models::SamplingOptions sampling;
   // What the recipe says unless the command line does.
   std::optional<int64_t> beam, shortest, added, lines;
@@ -85,7 +83,7 @@ void lay_over(models::BeamOptions& beam, const TranslateArguments& arguments) {
 }
 
 int run_translate(const TranslateArguments& arguments) {
-  tasks::LineTranslationOptions options = arguments.options;
+  tasks::TranslationOptions options = arguments.options;
   if (arguments.draws) options.sampling = arguments.sampling;
   if (arguments.draws && arguments.beam) throw UsageError("--beam searches and --sample draws; give one of them");
   if (!arguments.draws && !arguments.of_drawing.empty())
@@ -93,22 +91,19 @@ int run_translate(const TranslateArguments& arguments) {
   const tasks::SavedRun saved = tasks::open_saved_run(arguments.model.path, arguments.model.all_settings());
   const auto task = load(saved, arguments.model, tasks::Splits::given);
   auto& translates = ability_of<tasks::TranslatesText>(*task, "translate");
-  options.beam = translates.translation_beam();
+  options.beam = translates.translation_options().beam;
   lay_over(options.beam, arguments);
   if (arguments.lines)
     options.lines = *arguments.lines;
   else if (reads_terminal(arguments))
     options.lines = 1;
   try {
-    models::check_beam(options.beam);
-    if (options.sampling) models::check_sampling(*options.sampling);
+    tasks::check_translation(options);
   } catch (const std::invalid_argument& problem) {
     throw UsageError(problem.what());
   }
-  const at::NoGradGuard no_grad;
-  const train::Precision computed = saved.plan.training.train.precision;
-  const train::PrecisionScope precision(computed, train::device_of(task->model()).type());
-  if (computed == train::Precision::float32) nn::pack_linear_layers(task->model());
+  const train::InferenceScope inference(task->model(),
+                                        {.precision = saved.plan.training.train.precision, .packed = true});
   CountedProgress progress("translate", arguments.progress,
                            {.results_on_terminal = report::is_terminal(STDOUT_FILENO),
                             .asked_line_by_line = std::ranges::any_of(arguments.files, comes_line_by_line)});
@@ -123,7 +118,7 @@ int run_translate(const TranslateArguments& arguments) {
 
 Action declare_translate(CLI::App& app) {
   auto arguments = std::make_shared<TranslateArguments>();
-  tasks::LineTranslationOptions& options = arguments->options;
+  tasks::TranslationOptions& options = arguments->options;
   add_saved_run(app, arguments->model);
   app.add_option("FILE", arguments->files, "Texts, a sentence a line; - or none is standard input");
   add_number(app, "--beam", arguments->beam, "Hypotheses of a sentence that go on (the recipe's)", {1, 1000})

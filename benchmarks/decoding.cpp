@@ -52,9 +52,9 @@ class Decoding {
   }
 
   void describe() const {
-    const int64_t max_tokens = options_.evaluation.max_tokens;
+    const int64_t max_tokens = options_.evaluation.how.max_tokens;
     const models::TranslationTokens special = model_.translation_shape().tokens;
-    const models::BeamOptions& beam = options_.evaluation.beam;
+    const models::BeamOptions& beam = options_.evaluation.how.beam;
     json about{{"recipe", saved_.recipe},
                {"batches", tasks::batches_by_length(sentences_, max_tokens)},
                {"references", references_},
@@ -88,9 +88,8 @@ class Decoding {
 
  private:
   std::string decode(int64_t beam) {
-    tasks::SentenceTranslationOptions how{options_.evaluation.beam, {}, 0, options_.evaluation.max_tokens};
+    tasks::TranslationOptions how = options_.evaluation.how;
     how.beam.beam = beam;
-    how.beam.n_best = 1;
     how.beam.lengths.width = models::LengthLimits::Width::batch;  // which the other programs can be told
     std::vector<std::vector<models::Hypothesis>> found;
     const double milliseconds = milliseconds_of([&] { found = tasks::translate_sentences(model_, sentences_, how); });

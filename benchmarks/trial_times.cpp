@@ -101,7 +101,7 @@ class Run {
   /// Milliseconds of a step in the second half of an epoch.
   double step() {
     skip_first_half_of_epoch();
-    train::TrainingStep::Result result;
+    train::StepSummary result;
     const double all = milliseconds_of([&] { result = live_.advance(); });
     samples_ = result.samples;
     return all - 1e3 * result.waited_seconds;

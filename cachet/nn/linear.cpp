@@ -29,9 +29,16 @@ torch::Tensor Linear::forward(const torch::Tensor& x) const {
   return ops::linear(x, weight, bias.defined() ? std::optional<torch::Tensor>(bias) : std::nullopt);
 }
 
-void Linear::pack() {
+torch::Tensor Linear::pack() {
   const at::NoGradGuard no_grad;
+  torch::Tensor before = weight;
   weight = ops::packed_weight(weight);
+  *parameters_.find("weight") = weight;
+  return before;
+}
+
+void Linear::unpack(const torch::Tensor& unpacked) {
+  weight = unpacked;
   *parameters_.find("weight") = weight;
 }
 

@@ -4,12 +4,13 @@
 
 #include "cachet/nn/affine.h"
 #include "cachet/nn/cloneable.h"
+#include "cachet/ops/packable.h"
 
 namespace cachet::nn {
 
 /// y = x·Wᵀ + b on (…, inputs), one fused product also for three dimensions (torch::nn::Linear makes two of it).
 /// W starts truncated-normal (0.02), b zero.
-class Linear : public Cloneable<Linear> {
+class Linear : public Cloneable<Linear>, public ops::Packable {
  public:
   Linear(int64_t inputs, int64_t outputs, bool with_bias = true);
   /// Of a weight (outputs, inputs) and a bias (outputs), undefined for none, as they are.
@@ -21,9 +22,8 @@ class Linear : public Cloneable<Linear> {
   /// From now on the layer gives what after.apply() made of its result. A layer without a bias gets one.
   void absorb_behind(const Affine& after);
 
-  /// From now on the weight lies as oneDNN reads it (ops::packed_weight): products alone can read it, and none of them
-  /// has a gradient. Layers of a model that only answers.
-  void pack();
+  torch::Tensor pack() override;
+  void unpack(const torch::Tensor& unpacked) override;
   /// y's channels from `first` on alone.
   torch::Tensor forward_part(const torch::Tensor& x, int64_t first, int64_t count) const;
 

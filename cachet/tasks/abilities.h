@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cachet/data/text/coded_text.h"
-#include "cachet/models/language/beam_search.h"
 #include "cachet/models/language/sampling.h"
+#include "cachet/tasks/translation/translation_options.h"
 #include "cachet/train/metrics.h"
 
 /// What a task can do besides training and evaluating. A command asks a task for the interface that it needs
@@ -139,15 +139,6 @@ class GeneratesText {
                         const std::function<void(const std::string& piece)>& seen) = 0;
 };
 
-/// How lines are translated: by beam search, or, with sampling, by beam.n_best draws.
-struct LineTranslationOptions {
-  models::BeamOptions beam{};
-  std::optional<models::SamplingOptions> sampling{};
-  uint64_t seed = 0;
-  int64_t lines = 256;        // that are read before the first of them is translated, so that like lengths meet
-  int64_t max_tokens = 4096;  // of the sentences that are translated at once, padding among them
-};
-
 /// A line and its translations, the best first; none of a line without a word.
 struct TranslatedLine {
   struct Translation {
@@ -166,10 +157,10 @@ class TranslatesText {
   /// next_line gives the lines without their ends, nothing behind the last; `seen` gets each line in its order,
   /// whatever is in it. Throws std::invalid_argument for options that make no sense.
   virtual void translate(const std::function<std::optional<std::string>()>& next_line,
-                         const LineTranslationOptions& options,
+                         const TranslationOptions& options,
                          const std::function<void(const TranslatedLine& line)>& seen) = 0;
-  /// How the recipe has translations made.
-  virtual models::BeamOptions translation_beam() const = 0;
+  /// The options of the recipe's evaluations.
+  virtual TranslationOptions translation_options() const = 0;
   /// What was done by rule to the lines so far, lines for the user.
   virtual std::vector<std::string> notes_on_translated() const = 0;
 };

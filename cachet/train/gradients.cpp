@@ -28,6 +28,10 @@ std::vector<at::Tensor> gradients_of(const std::vector<NamedParameter>& paramete
 
 }  // namespace
 
+void zero_gradients(const std::vector<NamedParameter>& parameters) {
+  for (const NamedParameter& parameter : parameters) parameter.tensor.mutable_grad().reset();
+}
+
 at::Tensor gradient_norms(const std::vector<NamedParameter>& parameters) {
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> gradients = gradients_of(parameters);

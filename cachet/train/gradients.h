@@ -10,6 +10,9 @@
 
 namespace cachet::train {
 
+/// Removes the gradients of all parameters.
+void zero_gradients(const std::vector<NamedParameter>& parameters);
+
 /// The 2-norm of each parameter's gradient, a vector on the gradients' device; empty where there are none.
 at::Tensor gradient_norms(const std::vector<NamedParameter>& parameters);
 

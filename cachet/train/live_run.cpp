@@ -1,25 +1,17 @@
 #include "cachet/train/live_run.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <iomanip>
-#include <random>
-#include <span>
-#include <sstream>
-#include <string_view>
 
-#include "cachet/io/safetensors.h"
-#include "cachet/io/sha256.h"
 #include "cachet/io/state_dict.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/gradients.h"
+#include "cachet/train/inference_scope.h"
 #include "cachet/train/micro_batches.h"
+#include "cachet/train/outgrown_values.h"
 #include "cachet/train/part_counts.h"
+#include "cachet/train/process_states.h"
 #include "cachet/train/renewed_states.h"
 #include "cachet/train/runtime.h"
 
@@ -52,27 +44,6 @@ void require_finite(std::initializer_list<CalledTensors> all) {
   if (const auto index = first_non_finite(tensors)) throw NotFinite(names[*index] + " is not finite");
 }
 
-/// The first weight or state of a model whose square float32 does not hold, and what it holds: a cache or statistics
-/// that have grown so large are what a loss that is not finite may come from.
-std::optional<std::string> outgrown(const torch::nn::Module& model) {
-  const at::NoGradGuard no_grad;
-  std::vector<io::NamedTensor> all = io::distinct_parameters(model);
-  for (io::NamedTensor& state : io::distinct_buffers(model)) all.push_back(std::move(state));
-  for (const io::NamedTensor& named : all) {
-    if (!named.tensor.is_floating_point() || named.tensor.numel() == 0) continue;
-    const auto largest = named.tensor.abs().max().item<double>();
-    if (std::isfinite(static_cast<float>(largest * largest))) continue;
-    std::ostringstream text;
-    text << named.name() << " of the model holds ";
-    if (std::isfinite(largest))
-      text << "numbers up to " << std::setprecision(2) << largest;
-    else
-      text << "a number that is " << (std::isnan(largest) ? "NaN" : "infinite");
-    return std::move(text).str();
-  }
-  return std::nullopt;
-}
-
 /// The sums of a run whose loss column has the penalty in it.
 std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
   const auto penalty = std::ranges::find(sums, "penalty", &MetricSum::name);
@@ -81,72 +52,6 @@ std::vector<MetricSum> with_penalty_in_loss(std::vector<MetricSum> sums) {
   sums.erase(penalty);
   return sums;
 }
-
-// In a checkpoint the leader's part of a stream has its own names, that of process 1 "process.1/" before them. If parts
-// have states of their own, part r has the names of process r.
-constexpr std::string_view kProcessPrefix = "process.";
-
-std::string stream_name(const std::string& name, int64_t rank) {
-  return std::string(kProcessPrefix) + std::to_string(rank) + "/" + name;
-}
-
-/// The part of a checkpoint's stream that is one process's.
-io::TensorMap part_of(const io::TensorMap& stream, int64_t rank) {
-  const std::string prefix = rank == 0 ? "" : stream_name("", rank);
-  io::TensorMap part;
-  for (const auto& [name, tensor] : stream) {
-    if (rank == 0 ? !name.starts_with(kProcessPrefix) : name.starts_with(prefix))
-      part.emplace(name.substr(prefix.size()), tensor);
-  }
-  return part;
-}
-
-constexpr const char* kWeightsDigest = "weights";
-
-/// What tells whether two processes have the same weights, to the last bit.
-at::Tensor digest_tensor(const io::TensorMap& weights) {
-  const io::Sha256::Digest digest = io::sha256(io::serialize_safetensors(weights));
-  at::Tensor tensor = at::empty({static_cast<int64_t>(digest.size())}, at::kByte);
-  std::ranges::copy(digest, tensor.mutable_data_ptr<uint8_t>());
-  return tensor;
-}
-
-/// What each process gave of a checkpoint that only it has, by rank.
-void add_states_of_others(Checkpoint& checkpoint, const std::vector<std::string>& states) {
-  at::Tensor first;
-  for (size_t rank = 0; rank < states.size(); ++rank) {
-    io::TensorMap own =
-        io::parse_safetensors(std::as_bytes(std::span(states[rank])), "process " + std::to_string(rank)).tensors;
-    const at::Tensor digest = own.at(kWeightsDigest);
-    own.erase(kWeightsDigest);
-    if (rank == 0) {
-      first = digest;
-      continue;
-    }
-    if (!digest.equal(first))
-      throw std::logic_error(
-          "process " + std::to_string(rank) +
-          " has other weights than process 0: something of the model is not summed over all of them");
-    for (auto& [name, tensor] : own) {
-      io::TensorMap& map = name.starts_with(kProcessPrefix) ? checkpoint.stream
-                           : name.starts_with(kPartPrefix)  ? checkpoint.parts
-                                                            : checkpoint.random;
-      map.insert_or_assign(name, tensor);
-    }
-  }
-}
-
-/// Evaluation mode until the end of the scope.
-class EvaluationMode {
- public:
-  explicit EvaluationMode(torch::nn::Module& model) : model_(model) { model_.eval(); }
-  EvaluationMode(const EvaluationMode&) = delete;
-  EvaluationMode& operator=(const EvaluationMode&) = delete;
-  ~EvaluationMode() { model_.train(); }
-
- private:
-  torch::nn::Module& model_;
-};
 
 }  // namespace
 
@@ -171,11 +76,11 @@ LiveRun::LiveRun(Task& task, const Options& options, std::shared_ptr<processes::
   if (rank() > 0) seed_draws(options.train.seed, rank());
 }
 
-TrainingStep::Result LiveRun::advance(int stop_signal) {
+StepSummary LiveRun::advance(int stop_signal) {
   if (!stream_) open_stream({});
   // The last accumulation of an epoch takes what is left of it.
   const int64_t micro_batches = std::min(options_.train.accumulate, batches_per_epoch_ - state.batch);
-  TrainingStep::Result result = named_step(micro_batches, stop_signal);
+  StepSummary result = named_step(micro_batches, stop_signal);
   move_cursor(micro_batches);
   state.step += 1;
   if (average_) average_->update(state.step);
@@ -192,11 +97,11 @@ void LiveRun::fill_stream() {
   stream_->fill_state(batches_per_epoch_ / 2);
 }
 
-TrainingStep::Result LiveRun::named_step(int64_t micro_batches, int stop_signal) {
+StepSummary LiveRun::named_step(int64_t micro_batches, int stop_signal) {
   try {
     return training_step_.run(*stream_, micro_batches, schedule_.rates(state.step), stop_signal);
   } catch (const NotFinite& error) {
-    const auto what = outgrown(task_.model());
+    const auto what = outgrown_value(task_.model());
     if (!what) throw;
     throw NotFinite(std::string(error.what()) + "; " + *what);
   }
@@ -213,7 +118,7 @@ void LiveRun::move_cursor(int64_t micro_batches) {
 void LiveRun::open_stream(const io::TensorMap& stream_state) {
   stream_ = task_.training_stream(state.epoch, state.batch);
   for (int64_t i = 0; i < own_parts(); ++i)
-    if (const io::TensorMap own = part_of(stream_state, part_number(i)); !own.empty()) stream_->restore(i, own);
+    if (const io::TensorMap own = stream_of(stream_state, part_number(i)); !own.empty()) stream_->restore(i, own);
 }
 
 io::TensorMap LiveRun::own_generators() const {
@@ -326,9 +231,7 @@ std::string LiveRun::own_state() const {
     own.merge(own_stream());
     if (parts_) own.merge(parts_->states());
   }
-  own.emplace(kWeightsDigest, digest_tensor(common_tensors()));
-  const std::vector<std::byte> bytes = io::serialize_safetensors(own);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  return packed_state(std::move(own), common_tensors());
 }
 
 io::TensorMap LiveRun::common_tensors() const {
@@ -344,25 +247,24 @@ void LiveRun::give_own_state() const { processes_->to_leader(own_state()); }
 bool LiveRun::renew_average(const std::function<void(int64_t, int64_t)>& passed) {
   if (!renews_average_) return false;
   const RandomStateKept random(task_.model());
-  const EvaluationMode training_afterwards(task_.model());
   const int64_t count = options_.train.ema_renew_states;
-  return average_->renew_states([&] {
+  const bool renewed = average_->renew_states([&] {
     const auto tell = [&](int64_t done) {
       if (passed) passed(done, count);
     };
     pass_for_states(task_, options_.train.precision, count, tell, own_parts());
   });
+  task_.model().train();
+  return renewed;
 }
 
 Metrics LiveRun::evaluate(const EvaluationProgress& progress) {
   const io::TensorMap weights = io::state_dict(task_.model());
   require_finite({{"the weight or state", &weights}});
-  const at::NoGradGuard no_grad;
   const RandomStateKept random(task_.model());
-  const EvaluationMode mode(task_.model());
+  const InferenceScope inference(task_.model(), {.precision = options_.train.precision});
   std::optional<WeightAverage::Applied> averaged;
   if (average_) averaged.emplace(*average_);
-  const PrecisionScope precision(options_.train.precision, device_.type());
   return task_.evaluate(progress);
 }
 

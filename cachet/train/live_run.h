@@ -26,7 +26,7 @@ class LiveRun {
 
   /// Takes the next step; `stop_signal` tells other processes by which signal this one was asked to stop. Throws what
   /// TrainingStep::run() throws; the run is then of no further use.
-  TrainingStep::Result advance(int stop_signal = 0);
+  StepSummary advance(int stop_signal = 0);
 
   /// Gives what the stream of micro-batches carries the size that it has in the middle of an epoch, with made-up
   /// values: for measuring what the next step costs.
@@ -71,7 +71,7 @@ class LiveRun {
 
  private:
   /// A step whose NotFinite also names what of the model has outgrown float32.
-  TrainingStep::Result named_step(int64_t micro_batches, int stop_signal);
+  StepSummary named_step(int64_t micro_batches, int stop_signal);
   void open_stream(const io::TensorMap& stream_state);
   /// The generators of this process, by the names that a checkpoint has.
   io::TensorMap own_generators() const;

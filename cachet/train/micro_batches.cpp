@@ -22,6 +22,7 @@ int64_t over_micro_batches(Task& task, int64_t count, const std::function<void(T
       stream = task.training_stream(++epoch, 0);
       if (!stream->fetch()) return done;
     }
+    stream->prepare();
     take(*stream, done + 1);
     for (int64_t other = 1; other < own_parts; ++other) stream->fetch();
   }

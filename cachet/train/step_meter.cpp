@@ -39,7 +39,7 @@ bool is_error(const Metrics& metrics, std::string_view name) {
 
 void StepMeter::begin_step() { step_start_ = clock_seconds(); }
 
-double StepMeter::end_step(const TrainingStep::Result& result) {
+double StepMeter::end_step(const StepSummary& result) {
   const double seconds = clock_seconds() - step_start_;
   seconds_ += seconds;
   waited_ += result.waited_seconds;

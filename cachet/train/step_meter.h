@@ -13,8 +13,8 @@ namespace cachet::train {
 class StepMeter {
  public:
   void begin_step();
-  double end_step(const TrainingStep::Result& result);  // the seconds that the step took
-  void reset();                                         // after a step line
+  double end_step(const StepSummary& result);  // the seconds that the step took
+  void reset();                                // after a step line
 
   double samples_per_second() const;
   double tokens_per_second() const;  // 0 where samples have none

@@ -28,14 +28,15 @@ struct StepMetric {
 
 /// What a forward pass over one micro-batch gives. The gradient of a step is that of Σ loss / Σ weight + penalty, so it
 /// does not depend on how the samples are cut into micro-batches.
-struct StepResult {
+struct ForwardResult {
   at::Tensor loss;      // scalar with its gradient: the sum of the losses over the micro-batch
   double weight = 0;    // what that sum is to be divided by: samples, tokens, objects; 0 where nothing has a target
   at::Tensor penalty;   // scalar with its gradient: a term of the model and not of the data; undefined = none
   int64_t samples = 0;  // images, sequences: what "samples/s" counts
   int64_t tokens = 0;   // in these samples, padding not counted; 0 where they have none
-  std::vector<StepMetric> metrics;  // beside loss and penalty, which the trainer sums up itself
+  std::vector<StepMetric> metrics;  // except loss and penalty, which the trainer sums up itself
 };
+using StepResult [[deprecated("use ForwardResult")]] = ForwardResult;
 
 /// Adds up numbers over all processes of a run, in place. Each process calls it with the same number of numbers. In a
 /// run of one process the numbers do not change.
@@ -64,8 +65,13 @@ class TrainingStream {
   /// and takes the weight and the names of the metrics from the result.
   virtual bool has_samples() const { return true; }
 
-  /// Runs the model over the fetched micro-batch. Autocast and training mode are set by the trainer.
-  virtual StepResult forward() = 0;
+  /// Makes the fetched micro-batch ready for forward(): draws, mixes, counts and uploads. The trainer calls it after
+  /// fetch(), before forward().
+  virtual void prepare() {}
+
+  /// Runs the model over the prepared micro-batch. The trainer sets autocast and training mode. On a GPU, a step can be
+  /// captured if forward() reads no value on the host and uploads nothing.
+  virtual ForwardResult forward() = 0;
 
   /// What is carried from batch to batch and is no weight, such as a language model's memory. Saved in checkpoints and
   /// given back, before the first fetch, to the stream that goes on from there. If parts have states of their own, each

@@ -22,7 +22,8 @@ TrainState parse_train_state(const io::JsonFields& json) {
   state.step = json.count("step");
   state.epoch = json.count("epoch");
   state.batch = json.count("batch");
-  state.micro_batch = json.count("micro_batch");
+  // A checkpoint lies between steps.
+  if (json.count("micro_batch") != 0) json.fail("'micro_batch' is not 0");
   state.samples = json.count("samples");
   state.evaluated = json.flag("evaluated");
   state.seconds = json.number("seconds");
@@ -61,7 +62,7 @@ std::string to_json(const TrainState& state) {
             {"step", state.step},
             {"epoch", state.epoch},
             {"batch", state.batch},
-            {"micro_batch", state.micro_batch},
+            {"micro_batch", 0},
             {"samples", state.samples},
             {"evaluated", state.evaluated},
             {"seconds", state.seconds},

@@ -12,13 +12,12 @@ namespace cachet::train {
 
 /// The numbers of a checkpoint: where the run stands and what it was made with.
 struct TrainState {
-  int64_t step = 0;         // optimizer steps done
-  int64_t epoch = 0;        // epoch that the next micro-batch belongs to
-  int64_t batch = 0;        // its number within that epoch: the sampler's cursor
-  int64_t micro_batch = 0;  // within an accumulation: 0, as checkpoints lie between steps
-  int64_t samples = 0;      // seen in training
-  bool evaluated = false;   // whether the evaluation that is due at this step is done
-  double seconds = 0;       // that the run took, over all its parts, evaluations included
+  int64_t step = 0;        // optimizer steps done
+  int64_t epoch = 0;       // epoch that the next micro-batch belongs to
+  int64_t batch = 0;       // its number within that epoch: the sampler's cursor
+  int64_t samples = 0;     // seen in training
+  bool evaluated = false;  // whether the evaluation that is due at this step is done
+  double seconds = 0;      // that the run took, over all its parts, evaluations included
 
   std::optional<double> best;  // objective's best value
   int64_t best_step = 0;

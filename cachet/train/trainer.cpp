@@ -193,7 +193,7 @@ class Trainer::Loop {
     did_something_ = true;
     meter_.begin_step();
     const double rate = live_.learning_rate();
-    TrainingStep::Result result;
+    StepSummary result;
     try {
       result = leader_.lead(Act::step, [&] { return live_.advance(); });
       interruption_.pass_on(result.stop_signal);

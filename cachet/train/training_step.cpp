@@ -45,92 +45,108 @@ TrainingStep::TrainingStep(Task& task, const Options& options, std::shared_ptr<p
   optimizer_ = make_optimizer(options.optimizer, std::move(groups));
 }
 
-TrainingStep::Result TrainingStep::run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates,
-                                       int stop_signal) {
-  for (NamedParameter& parameter : parameters_) parameter.tensor.mutable_grad().reset();
-  Result result;
-  result.stop_signal = stop_signal;
-  std::vector<MicroBatch> done;
-  double unit = 0, weight = 0;
-  begin(stream, micro_batches, result);
+StepSummary TrainingStep::run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates,
+                              int stop_signal) {
+  StepSummary summary;
+  summary.stop_signal = stop_signal;
+  zero_gradients(parameters_);
+  const Accumulated step = accumulate(stream, micro_batches, summary);
+  all_reduce_gradients(step);
+  read_and_check(step, summary);
+  if (clip_norm_ > 0) clip_gradients(parameters_, summary.gradient_norm, clip_norm_);
+  optimizer_->step(rates);
+  return summary;
+}
+
+// Accumulate.
+
+TrainingStep::Accumulated TrainingStep::accumulate(TrainingStream& stream, int64_t micro_batches,
+                                                   StepSummary& summary) const {
+  fetch_step(stream, micro_batches, summary);
+  Accumulated step;
   for (int64_t i = 0; i < micro_batches; ++i) {
     if (parts_ != nullptr) parts_->begin(i);
     task_.record_passes(parts_ == nullptr || parts_->number(i) == 0);
-    done.push_back(accumulate(stream, unit, result));
+    accumulate_one(stream, step, summary);
     task_.record_passes(false);
     if (parts_ != nullptr) parts_->end(i);
-    weight += done.back().weight;
   }
   if (parts_ != nullptr) parts_->end_step(processes_.get());
-  if (processes_) {
-    read_and_add_up(done, unit, result);
-  } else {
-    take_means(unit, weight);
-    read(done, result);
-  }
-  if (clip_norm_ > 0) clip_gradients(parameters_, result.gradient_norm, clip_norm_);
-  optimizer_->step(rates);
-  return result;
+  return step;
 }
 
-void TrainingStep::begin(TrainingStream& stream, int64_t micro_batches, Result& result) const {
+void TrainingStep::fetch_step(TrainingStream& stream, int64_t micro_batches, StepSummary& summary) const {
   const double start = clock_seconds();
   if (!stream.fetch_step(micro_batches)) throw std::runtime_error(kDataEnded);
-  result.waited_seconds += clock_seconds() - start;
-  stream.count_step([&](std::vector<double>& numbers) { sum_over_all(numbers); });
+  summary.waited_seconds += clock_seconds() - start;
+  stream.count_step([&](std::vector<double>& numbers) { sum_over_processes(numbers); });
 }
 
-StepResult TrainingStep::forward(TrainingStream& stream) const {
+void TrainingStep::accumulate_one(TrainingStream& stream, Accumulated& step, StepSummary& summary) const {
+  const double start = clock_seconds();
+  if (!stream.fetch()) throw std::runtime_error(kDataEnded);
+  summary.waited_seconds += clock_seconds() - start;
+  stream.prepare();
+
+  ForwardResult result = forward(stream);
+  if (!(result.weight >= 0) || std::isinf(result.weight)) {
+    throw std::logic_error("the task gave a micro-batch the weight " + std::to_string(result.weight));
+  }
+  if (step.unit == 0) step.unit = unit_of(result.weight);
+  // A process with an empty micro-batch goes backward, too, if layers sum their gradients over all processes.
+  if (result.weight > 0 || (processes_ && parts_ == nullptr)) {
+    const double divisor = step.unit > 0 ? step.unit : 1;
+    at::Tensor objective = result.loss / divisor;
+    if (result.penalty.defined()) objective = objective + result.penalty * (result.weight / divisor);
+    objective.backward();
+  }
+  summary.samples += result.samples;
+  summary.tokens += result.tokens;
+  step.weight += result.weight;
+  const at::Tensor loss = result.loss.detach();
+  step.numbers.push_back({result.weight > 0 ? loss / result.weight : loss,
+                          result.penalty.defined() ? result.penalty.detach() : at::Tensor(), result.weight,
+                          std::move(result.metrics)});
+}
+
+ForwardResult TrainingStep::forward(TrainingStream& stream) const {
   const PrecisionScope precision(precision_, device_);
   if (parts_ == nullptr || stream.has_samples()) return stream.forward();
   const at::NoGradGuard no_grad;
   model_.eval();
-  StepResult step = stream.forward();
+  ForwardResult result = stream.forward();
   model_.train();
-  return step;
+  return result;
 }
 
 double TrainingStep::unit_of(double weight) const {
-  if (parts_ == nullptr) return sum_of_all(weight);
-  const double of_part_0 = sum_of_all(parts_->number(0) == 0 ? weight : 0);
+  if (parts_ == nullptr) return sum_over_processes(weight);
+  const double of_part_0 = sum_over_processes(parts_->number(0) == 0 ? weight : 0);
   return of_part_0 > 0 ? of_part_0 : 1;
 }
 
-void TrainingStep::take_means(double unit, double weight) const {
-  if (weight != unit && weight > 0) scale_gradients(parameters_, unit / weight);
+// All-reduce.
+
+void TrainingStep::all_reduce_gradients(const Accumulated& step) const {
+  const double weight = sum_over_processes(step.weight);
+  if (weight == 0) return zero_gradients(parameters_);
+  const auto take_means = [&] {
+    if (weight != step.unit) scale_gradients(parameters_, step.unit / weight);
+  };
+  // One process that has all parts adds up their gradients before it divides. Several processes do the same, to the
+  // bit.
+  if (parts_ == nullptr) take_means();
+  if (processes_) add_gradients(parameters_, *processes_);
+  if (parts_ != nullptr) take_means();
 }
 
-TrainingStep::MicroBatch TrainingStep::accumulate(TrainingStream& stream, double& unit, Result& result) {
-  const double start = clock_seconds();
-  if (!stream.fetch()) throw std::runtime_error(kDataEnded);
-  result.waited_seconds += clock_seconds() - start;
-
-  StepResult step = forward(stream);
-  if (!(step.weight >= 0) || std::isinf(step.weight)) {
-    throw std::logic_error("the task gave a micro-batch the weight " + std::to_string(step.weight));
-  }
-  if (unit == 0) unit = unit_of(step.weight);
-  // A process whose part is empty goes backward, too, if others wait there for its part of what is summed over a batch.
-  if (step.weight > 0 || (processes_ && parts_ == nullptr)) {
-    const double divisor = unit > 0 ? unit : 1;
-    at::Tensor objective = step.loss / divisor;
-    if (step.penalty.defined()) objective = objective + step.penalty * (step.weight / divisor);
-    objective.backward();
-  }
-  result.samples += step.samples;
-  result.tokens += step.tokens;
-  const at::Tensor loss = step.loss.detach();
-  return {step.weight > 0 ? loss / step.weight : loss, step.penalty.defined() ? step.penalty.detach() : at::Tensor(),
-          step.weight, std::move(step.metrics)};
-}
-
-double TrainingStep::sum_of_all(double number) const {
+double TrainingStep::sum_over_processes(double number) const {
   std::vector<double> one{number};
-  sum_over_all(one);
+  sum_over_processes(one);
   return one.front();
 }
 
-void TrainingStep::sum_over_all(std::vector<double>& numbers) const {
+void TrainingStep::sum_over_processes(std::vector<double>& numbers) const {
   if (!processes_) return;
   at::Tensor sums = at::tensor(numbers, at::kDouble);
   processes_->add(sums);
@@ -138,75 +154,61 @@ void TrainingStep::sum_over_all(std::vector<double>& numbers) const {
   numbers.assign(sum, sum + sums.numel());
 }
 
-std::vector<at::Tensor> TrainingStep::numbers_of(const std::vector<MicroBatch>& micro_batches) {
-  std::vector<at::Tensor> tensors;
-  for (const MicroBatch& batch : micro_batches) {
-    tensors.push_back(batch.loss);
-    if (batch.penalty.defined()) tensors.push_back(batch.penalty);
-    for (const StepMetric& metric : batch.metrics) tensors.push_back(metric.total);
-  }
-  return tensors;
-}
+// Check.
 
-void TrainingStep::read(const std::vector<MicroBatch>& micro_batches, Result& result) const {
-  std::vector<at::Tensor> tensors = numbers_of(micro_batches);
-  const auto sums = static_cast<std::ptrdiff_t>(tensors.size());
+void TrainingStep::read_and_check(const Accumulated& step, StepSummary& summary) const {
+  std::vector<at::Tensor> tensors;
+  for (const UnreadNumbers& numbers : step.numbers) {
+    tensors.push_back(numbers.loss);
+    if (numbers.penalty.defined()) tensors.push_back(numbers.penalty);
+    for (const StepMetric& metric : numbers.metrics) tensors.push_back(metric.total);
+  }
+  const size_t losses_and_metrics = tensors.size();
   tensors.push_back(gradient_norms(parameters_));
   const std::vector<double> numbers = read_numbers(tensors);
-  take_sums(micro_batches, numbers, result);
-  take_norm({numbers.begin() + sums, numbers.end()}, result);
+  take_sums(step, std::span(numbers).first(losses_and_metrics), summary);
+  if (processes_) all_reduce_sums(summary);
+  take_norm(std::span(numbers).subspan(losses_and_metrics), summary);
 }
 
-void TrainingStep::read_and_add_up(const std::vector<MicroBatch>& micro_batches, double unit, Result& result) const {
-  take_sums(micro_batches, read_numbers(numbers_of(micro_batches)), result);
-  std::vector<double> parts{static_cast<double>(result.samples), static_cast<double>(result.tokens)};
-  for (const int signal : Interruption::kSignals) parts.push_back(signal == result.stop_signal ? 1 : 0);
-  for (const MetricSum& sum : result.sums) {
-    parts.push_back(sum.total);
-    parts.push_back(sum.count);
+void TrainingStep::take_sums(const Accumulated& step, std::span<const double> numbers, StepSummary& summary) const {
+  auto next = numbers.begin();
+  for (size_t i = 0; i < step.numbers.size(); ++i) {
+    const UnreadNumbers& micro_batch = step.numbers[i];
+    const auto take = [&](const char* name) {
+      // Several processes check the sum, so that all of them throw.
+      if (!processes_) require_finite_number(*next, name, i, step.numbers.size());
+      add_sums(summary.sums, {{name, *next++ * micro_batch.weight, micro_batch.weight}});
+    };
+    take(kLoss);
+    if (micro_batch.penalty.defined()) take(kPenalty);
+    for (const StepMetric& metric : micro_batch.metrics) add_sums(summary.sums, {{metric.name, *next++, metric.count}});
   }
-  sum_over_all(parts);
-  auto next = parts.begin();
-  result.samples = static_cast<int64_t>(*next++);
-  result.tokens = static_cast<int64_t>(*next++);
+}
+
+void TrainingStep::all_reduce_sums(StepSummary& summary) const {
+  std::vector<double> numbers{static_cast<double>(summary.samples), static_cast<double>(summary.tokens)};
+  for (const int signal : Interruption::kSignals) numbers.push_back(signal == summary.stop_signal ? 1 : 0);
+  for (const MetricSum& sum : summary.sums) {
+    numbers.push_back(sum.total);
+    numbers.push_back(sum.count);
+  }
+  sum_over_processes(numbers);
+  auto next = numbers.begin();
+  summary.samples = static_cast<int64_t>(*next++);
+  summary.tokens = static_cast<int64_t>(*next++);
   for (const int signal : Interruption::kSignals)
-    if (*next++ > 0) result.stop_signal = signal;
-  for (MetricSum& sum : result.sums) {
+    if (*next++ > 0) summary.stop_signal = signal;
+  for (MetricSum& sum : summary.sums) {
     sum.total = *next++;
     sum.count = *next++;
     if (sum.name == kLoss || sum.name == kPenalty) require_finite_number(sum.total, sum.name, 0, 1);
   }
-  const double weight = result.sums.front().count;  // of the losses, which come first
-  if (weight == 0) {
-    for (const NamedParameter& parameter : parameters_) parameter.tensor.mutable_grad().reset();
-    return;
-  }
-  // Where parts have states of their own, one process would have summed up before it divides.
-  if (parts_ == nullptr) take_means(unit, weight);
-  add_gradients(parameters_, *processes_);
-  if (parts_ != nullptr) take_means(unit, weight);
-  take_norm(read_numbers({gradient_norms(parameters_)}), result);
 }
 
-void TrainingStep::take_sums(const std::vector<MicroBatch>& micro_batches, const std::vector<double>& numbers,
-                             Result& result) const {
-  auto next = numbers.begin();
-  for (size_t i = 0; i < micro_batches.size(); ++i) {
-    const MicroBatch& batch = micro_batches[i];
-    const auto take = [&](const char* name) {
-      // Of several processes all are to find it, in the sum.
-      if (!processes_) require_finite_number(*next, name, i, micro_batches.size());
-      add_sums(result.sums, {{name, *next++ * batch.weight, batch.weight}});
-    };
-    take(kLoss);
-    if (batch.penalty.defined()) take(kPenalty);
-    for (const StepMetric& metric : batch.metrics) add_sums(result.sums, {{metric.name, *next++, metric.count}});
-  }
-}
-
-void TrainingStep::take_norm(std::span<const double> norms, Result& result) const {
-  result.gradient_norm = norm_of_norms(norms);
-  if (std::isfinite(result.gradient_norm)) return;
+void TrainingStep::take_norm(std::span<const double> norms, StepSummary& summary) const {
+  summary.gradient_norm = norm_of_norms(norms);
+  if (std::isfinite(summary.gradient_norm)) return;
   const std::optional<std::string> name = first_non_finite_gradient(parameters_);
   throw NotFinite(name ? "the gradient of " + *name + " is not finite" : "the norm of the gradients overflows");
 }

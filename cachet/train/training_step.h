@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cachet/ops/finite.h"
@@ -17,30 +18,34 @@ namespace cachet::train {
 /// A loss, a gradient, a weight or a score that is NaN or infinite. what() names it.
 using ops::NotFinite;
 
-/// One optimizer step: micro-batches, backward passes, clipping, update.
+/// The numbers of one optimizer step, of all processes.
+struct StepSummary {
+  std::vector<MetricSum> sums;  // the loss and, if there is one, the penalty, by weight; then the task's metrics
+  int64_t samples = 0;
+  int64_t tokens = 0;
+  double gradient_norm = 0;   // before clipping
+  double waited_seconds = 0;  // of this process, for data
+  int stop_signal = 0;        // the signal that asks all processes to stop after this step; 0: none
+};
+
+/// One optimizer step: zero gradients, accumulate, all-reduce, check, clip, update. run() has these phases in order.
 class TrainingStep {
  public:
-  /// `processes`: those that have a part of each micro-batch, of whom this is one; null where this one has the whole.
-  /// `parts`: if the parts of a step have states of their own, of which each micro-batch of this process is one; they
-  /// must outlive the step. Null: all share the model's.
+  /// `processes`: if several processes train the model, all of them; each has a part of every micro-batch. Null: this
+  /// process has every micro-batch whole.
+  /// `parts`: if the parts of a step have states of their own, those states. Each micro-batch of this process is one
+  /// part. They must outlive the step. Null: all parts share the model's state.
   TrainingStep(Task& task, const Options& options, std::shared_ptr<processes::Processes> processes = nullptr,
                PartStates* parts = nullptr);
 
-  struct Result {
-    std::vector<MetricSum> sums;  // the loss and the penalty, where there is one, by weight; then the task's metrics
-    int64_t samples = 0;
-    int64_t tokens = 0;
-    double gradient_norm = 0;  // before clipping
-    double waited_seconds = 0;
-    int stop_signal = 0;  // by which a process was asked that all stop behind this step; 0: none was
-  };
-  /// Takes `micro_batches` of the stream: the gradient is that of StepResult, one large batch's. Each forward pass is
-  /// one update of the model's state (batch statistics, caches), in order. Where the whole step has no weight no
-  /// parameter is updated. Nothing is read from the device before the last backward pass, and then all numbers at once.
-  /// Of several processes each gets the sums of all, and updates its parameters alike; `stop_signal` tells them by
-  /// which signal this one was asked to stop, 0 for none. Throws NotFinite before the update, in all processes,
-  /// std::runtime_error for a stream that ends early, std::logic_error for a weight that is negative or not finite.
-  Result run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
+  /// Takes `micro_batches` of the stream. The gradient is that of ForwardResult, of one large batch. Each forward pass
+  /// updates the model's state (batch statistics, caches) once, in order. If the whole step has no weight, no parameter
+  /// is updated. Nothing is read from the device before the last backward pass; then all numbers are read at once.
+  ///
+  /// Each of several processes gets the sums of all, and updates its parameters alike. `stop_signal` is the signal that
+  /// asked this process to stop, 0 for none. Throws NotFinite before the update, in all processes; std::runtime_error
+  /// if the stream ends early; std::logic_error for a weight that is negative or not finite.
+  StepSummary run(TrainingStream& stream, int64_t micro_batches, const UpdateRates& rates, int stop_signal = 0);
 
   Optimizer& optimizer() { return *optimizer_; }
   const Optimizer& optimizer() const { return *optimizer_; }
@@ -48,37 +53,40 @@ class TrainingStep {
   int64_t parameter_bytes() const;
 
  private:
-  /// A micro-batch behind its backward pass; its numbers still lie on the device.
-  struct MicroBatch {
+  /// The losses and metrics of one micro-batch. The tensors are on the device until the step reads them.
+  struct UnreadNumbers {
     at::Tensor loss;     // the mean over its weight
     at::Tensor penalty;  // undefined = none
     double weight = 0;
     std::vector<StepMetric> metrics;
   };
-  /// `unit` is the weight in whose mean gradients are under way: that of the first micro-batch that has one, in all
-  /// processes, or that of part 0 where parts have states of their own. What norms keep of gradients is of that size,
-  /// whoever has which part.
-  MicroBatch accumulate(TrainingStream& stream, double& unit, Result& result);
-  /// The model's answer to the fetched micro-batch.
-  StepResult forward(TrainingStream& stream) const;
-  /// `weight` is that of this process's first micro-batch.
+  /// What the backward passes of a step leave: gradients are sums over `unit`, of this process.
+  struct Accumulated {
+    double unit = 0;    // the divisor of the loss: the weight of the first micro-batch that has one, of all processes;
+                        // with parts, part 0's weight
+    double weight = 0;  // of all micro-batches of this process
+    std::vector<UnreadNumbers> numbers;  // of each micro-batch
+  };
+
+  Accumulated accumulate(TrainingStream& stream, int64_t micro_batches, StepSummary& summary) const;
+  /// Waits for the data of the whole step and lets the stream count in them.
+  void fetch_step(TrainingStream& stream, int64_t micro_batches, StepSummary& summary) const;
+  void accumulate_one(TrainingStream& stream, Accumulated& step, StepSummary& summary) const;
+  ForwardResult forward(TrainingStream& stream) const;
   double unit_of(double weight) const;
-  /// Makes gradients, which are sums over `unit`, means over `weight`.
-  void take_means(double unit, double weight) const;
-  /// The stream fetches the micro-batches of the whole step and counts in them.
-  void begin(TrainingStream& stream, int64_t micro_batches, Result& result) const;
-  /// Sums over all processes.
-  double sum_of_all(double number) const;
-  void sum_over_all(std::vector<double>& numbers) const;
-  /// What is to be read of micro-batches, in their order.
-  static std::vector<at::Tensor> numbers_of(const std::vector<MicroBatch>& micro_batches);
-  /// Reads what is to be known of a step, checks and sums it.
-  void read(const std::vector<MicroBatch>& micro_batches, Result& result) const;
-  /// The same over all processes, and their gradients, which are sums over `unit` here: means of all behind it.
-  void read_and_add_up(const std::vector<MicroBatch>& micro_batches, double unit, Result& result) const;
-  void take_sums(const std::vector<MicroBatch>& micro_batches, const std::vector<double>& numbers,
-                 Result& result) const;
-  void take_norm(std::span<const double> norms, Result& result) const;
+
+  /// Makes gradients means over the weight of all processes. Removes them if that weight is 0.
+  void all_reduce_gradients(const Accumulated& step) const;
+
+  /// Reads the numbers of all micro-batches and the gradients' norms from the device at once, sums the numbers over all
+  /// processes, and throws NotFinite for the first that is not finite.
+  void read_and_check(const Accumulated& step, StepSummary& summary) const;
+  void take_sums(const Accumulated& step, std::span<const double> numbers, StepSummary& summary) const;
+  void all_reduce_sums(StepSummary& summary) const;
+  void take_norm(std::span<const double> norms, StepSummary& summary) const;
+
+  double sum_over_processes(double number) const;
+  void sum_over_processes(std::vector<double>& numbers) const;
 
   Task& task_;
   torch::nn::Module& model_;

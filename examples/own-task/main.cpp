@@ -96,7 +96,7 @@ class DiscTask : public tasks::Task {
       discs = {part(all.images), part(all.radii)};
       return true;
     }
-    train::StepResult forward() override {
+    train::ForwardResult forward() override {
       const at::Tensor difference = task.net().forward(discs.images) - discs.radii;
       const int64_t count = difference.size(0);
       const auto weight = static_cast<double>(count);

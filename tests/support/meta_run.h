@@ -9,15 +9,47 @@
 #include <torch/library.h>
 #include <torch/nn/module.h>
 
+#include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cachet/train/training_step.h"
 
 namespace cachet::test {
+
+/// Counts copies of tensors from the CPU to the meta device: on CUDA each would be an upload.
+class UploadsCounted {
+ public:
+  UploadsCounted() {
+    count() = 0;
+    handle_ =
+        at::addGlobalCallback(at::RecordFunctionCallback(note).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
+  }
+  UploadsCounted(const UploadsCounted&) = delete;
+  UploadsCounted& operator=(const UploadsCounted&) = delete;
+  ~UploadsCounted() { at::removeCallback(handle_); }
+
+  static std::atomic<int64_t>& count() {
+    static std::atomic<int64_t> count = 0;
+    return count;
+  }
+
+ private:
+  static std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& function) {
+    if (std::string_view(function.name()) != "aten::copy_") return nullptr;
+    const auto inputs = function.inputs();
+    if (inputs[0].toTensor().is_meta() && inputs[1].toTensor().is_cpu()) ++count();
+    return nullptr;
+  }
+
+  at::CallbackHandle handle_;
+};
 
 /// While it lives, notes each operator that meets a tensor of the meta device together with one of the CPU: on CUDA it
 /// would fail, or wait for a copy. Single numbers may lie on the CPU, and copies may go from one device to the other.
@@ -175,20 +207,59 @@ class MetaDeviceCompleted {
   torch::Library library_;
 };
 
-/// Takes a training step and an evaluation of a task whose model is put on the meta device: shapes without values. What
-/// comes back is empty where all tensors follow the model: operators that met two devices, what an operator refused,
-/// and values that the host waited for: in a training step any, in an evaluation more than one tensor a batch.
-inline std::set<std::string> left_on_the_cpu(train::Task& task, const train::Options& options) {
-  const MetaDeviceCompleted completed;
-  put_on_meta(task.model());
+/// A task's stream whose forward passes upload and read nothing, or tell what they did.
+class WatchedForward : public train::TrainingStream {
+ public:
+  explicit WatchedForward(std::unique_ptr<train::TrainingStream> stream) : stream_(std::move(stream)) {}
+
+  bool fetch_step(int64_t micro_batches) override { return stream_->fetch_step(micro_batches); }
+  void count_step(const train::SumOverProcesses& sum) override { stream_->count_step(sum); }
+  bool fetch() override { return stream_->fetch(); }
+  bool has_samples() const override { return stream_->has_samples(); }
+  void prepare() override { stream_->prepare(); }
+  train::ForwardResult forward() override {
+    const UploadsCounted uploads;
+    const int64_t reads_before = MetaDeviceCompleted::copies();
+    train::ForwardResult result = stream_->forward();
+    if (UploadsCounted::count() > 0) faults.insert("forward() uploaded a tensor");
+    if (MetaDeviceCompleted::copies() > reads_before) faults.insert("forward() read a tensor of the device");
+    return result;
+  }
+
+  std::set<std::string> faults;
+
+ private:
+  std::unique_ptr<train::TrainingStream> stream_;
+};
+
+/// Takes a training step of a task whose model is on the meta device. Returns what left_on_the_cpu() says of a step.
+inline std::set<std::string> faults_of_step(train::Task& task, const train::Options& options) {
   const DeviceMixes mixes;
-  std::set<std::string> refused;
+  std::set<std::string> faults;
   try {
     train::TrainingStep step(task, options);
     task.model().train();
-    const auto stream = task.training_stream(0, 0);
-    step.run(*stream, 1, {.learning_rate = 0.1});
-    if (MetaDeviceCompleted::copies() > 0) refused.insert("the training step read a tensor of the device");
+    WatchedForward stream(task.training_stream(0, 0));
+    step.run(stream, 1, {.learning_rate = 0.1});
+    faults = std::move(stream.faults);
+    if (MetaDeviceCompleted::copies() > 0) faults.insert("the training step read a tensor of the device");
+  } catch (const c10::Error& error) {
+    faults.insert(error.what_without_backtrace());
+  }
+  faults.merge(std::set(DeviceMixes::names()));
+  return faults;
+}
+
+/// Takes a training step and an evaluation of a task whose model is put on the meta device: shapes without values. What
+/// comes back is empty where all tensors follow the model: operators that met two devices, what an operator refused,
+/// values that the host waited for (in a training step any, in an evaluation more than one tensor a batch), and what
+/// the forward pass of the step read or uploaded.
+inline std::set<std::string> left_on_the_cpu(train::Task& task, const train::Options& options) {
+  const MetaDeviceCompleted completed;
+  put_on_meta(task.model());
+  std::set<std::string> refused = faults_of_step(task, options);
+  const DeviceMixes mixes;
+  try {
     const at::NoGradGuard no_grad;
     task.model().eval();
     MetaDeviceCompleted::copies() = 0;

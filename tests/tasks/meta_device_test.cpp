@@ -146,6 +146,86 @@ TEST_P(MetaDevice, HasAllOfEachAttentionFunction) {
   }
 }
 
+constexpr const char* kMetaText = R"([task]
+kind = "language_modelling"
+[data]
+root = "nowhere"
+vocabulary = 13
+[model]
+name = "transformer_xl_small"
+dropout = 0.1
+embed_dim = 16
+depth = 2
+num_heads = 2
+mlp_dim = 24
+target_length = 8
+[train]
+batch_size = 4
+clip_norm = 1.0
+)";
+
+constexpr const char* kMetaPairs = R"([task]
+kind = "translation"
+[data]
+root = "nowhere"
+source = "de"
+target = "en"
+tokens = "words"
+vocabulary = 26
+max_length = 8
+max_tokens = 60
+[model]
+name = "transformer_translation_small"
+dropout = 0.1
+embed_dim = 16
+encoder_depth = 1
+decoder_depth = 1
+encoder_heads = 2
+decoder_heads = 2
+encoder_mlp_dim = 24
+decoder_mlp_dim = 24
+[train]
+clip_norm = 1.0
+)";
+
+struct MetaText {
+  std::string name;
+  const char* recipe;
+  Settings settings;
+};
+
+void PrintTo(const MetaText& text, std::ostream* out) { *out << text.name; }
+
+class MetaTexts : public ::testing::TestWithParam<MetaText> {};
+
+TEST_P(MetaTexts, StepsReadAndUploadNothing) {
+  analysis::register_meta_kernels();
+  config::Document document = config::Document::from_text(GetParam().recipe, GetParam().name);
+  for (const std::string& setting : GetParam().settings) document.set(setting);
+  const RecipePlan plan = reduced(read_recipe(document, data::DataRoot::optional));
+  const auto task = plan.build(Splits::made_up);
+  const test::MetaDeviceCompleted completed;
+  test::put_on_meta(task->model());
+  EXPECT_EQ(test::faults_of_step(*task, plan.training), std::set<std::string>{});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, MetaTexts,
+    ::testing::Values(
+        MetaText{"transformer_xl", kMetaText, {}}, MetaText{"no_memory", kMetaText, {"model.memory_length=0"}},
+        MetaText{"memory_tokens", kMetaText, {"model.memory_tokens=2"}},
+        MetaText{"grc", kMetaText, {"model.cache.kind=grc", "model.cache.length=4"}},
+        MetaText{"grc_per_row", kMetaText, {"model.cache.kind=grc", "model.cache.length=4", "model.cache.scope=lane"}},
+        MetaText{"fifo", kMetaText, {"model.cache.kind=fifo", "model.cache.length=4"}},
+        MetaText{"kernels",
+                 kMetaText,
+                 {"model.name=causal_transformer_small", "model.whole_past=true", "model.attention.kind=kernel",
+                  "model.attention.form=glu"}},
+        MetaText{"translation", kMetaPairs, {}},
+        MetaText{"translation_grc", kMetaPairs, {"model.cache.kind=grc", "model.cache.length=4"}},
+        MetaText{"translation_un", kMetaPairs, {"model.norm.kind=un"}}),
+    [](const auto& test) { return test.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(Families, MetaDevice, ::testing::ValuesIn(meta_families()),
                          [](const auto& test) { return test.param.name; });
 

@@ -51,7 +51,7 @@ train::Checkpoint trained_by_two(const RecipePlan& plan, int64_t steps, double& 
   test::play_well(2, [&](const std::shared_ptr<processes::Processes>& own) {
     const auto rank = static_cast<size_t>(own->rank());
     train::LiveRun live(*made[rank], plans[rank].training, own);
-    train::TrainingStep::Result result;
+    train::StepSummary result;
     for (int64_t step = 0; step < steps; ++step) result = live.advance();
     if (!own->leads()) return live.give_own_state();
     loss = result.sums.front().total / result.sums.front().count;

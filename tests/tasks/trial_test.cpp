@@ -141,9 +141,10 @@ Done step_of_run(Task& task) {
   for (int step = 0; step <= kStepsBefore; ++step) {
     clear_gradients(task.model());
     if (!stream->fetch_step(1) || !stream->fetch()) throw std::runtime_error("the epoch is too short for this test");
+    stream->prepare();
     std::optional<Recording> recording;
     if (step == kStepsBefore) recording.emplace(done);
-    const train::StepResult result = stream->forward();
+    const train::ForwardResult result = stream->forward();
     at::Tensor objective = result.loss / result.weight;
     if (result.penalty.defined()) objective = objective + result.penalty;
     objective.backward();

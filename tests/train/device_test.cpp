@@ -147,7 +147,7 @@ TEST(RandomState, ARunThatLeftCudaSaysThatItIsAnother) {
   EXPECT_TRUE(live.restore(checkpoint).empty());
 }
 
-enum class MoveFault { none, forgets, reads_value, reads_tensor };
+enum class MoveFault { none, forgets, reads_value, reads_tensor, uploads };
 
 /// A layer with dropout and a table that is added to its result, which may be forgotten when the model moves; it may
 /// also ask for values of what it computes.
@@ -160,6 +160,7 @@ struct MovableModel : torch::nn::Module {
   at::Tensor forward(const at::Tensor& rows) {
     if (fault == MoveFault::reads_value) rows.sum().item<double>();
     if (fault == MoveFault::reads_tensor) rows.cpu();
+    if (fault == MoveFault::uploads) at::ones({3}).to(rows.device());
     return at::dropout(at::linear(rows, weight), 0.1, is_training()) + table;
   }
   MoveFault fault;
@@ -184,8 +185,9 @@ struct MovableTask : Task {
   struct Stream : TrainingStream {
     explicit Stream(MovableTask& owner) : task(owner) {}
     bool fetch() override { return true; }
-    StepResult forward() override {
-      const at::Tensor result = task.movable->forward(task.batch());
+    void prepare() override { rows = task.batch(); }
+    ForwardResult forward() override {
+      const at::Tensor result = task.movable->forward(rows);
       return {.loss = result.square().sum(),
               .weight = 4,
               .penalty = task.movable->weight.square().sum(),
@@ -193,6 +195,7 @@ struct MovableTask : Task {
               .metrics = {{"positive", (result > 0).sum(), 8}}};
     }
     MovableTask& task;
+    at::Tensor rows;
   };
   std::unique_ptr<TrainingStream> training_stream(int64_t, int64_t) override { return std::make_unique<Stream>(*this); }
 
@@ -217,8 +220,14 @@ TEST(MetaRun, FindsValuesThatTheHostWaitsFor) {
                               of_tensor = test::left_on_the_cpu(tensor, {});
   ASSERT_EQ(of_value.size(), 1U);
   EXPECT_NE(of_value.begin()->find("aten::_local_scalar_dense"), std::string::npos) << *of_value.begin();
-  EXPECT_EQ(of_tensor, (std::set<std::string>{"the training step read a tensor of the device",
+  EXPECT_EQ(of_tensor, (std::set<std::string>{"forward() read a tensor of the device",
+                                              "the training step read a tensor of the device",
                                               "the evaluation read more than a tensor a batch"}));
+}
+
+TEST(MetaRun, FindsUploadsOfTheForwardPass) {
+  MovableTask uploads(MoveFault::uploads);
+  EXPECT_EQ(test::left_on_the_cpu(uploads, {}), std::set<std::string>{"forward() uploaded a tensor"});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cachet/train/manifest.h"
 #include "cachet/train/train_state.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/thrown_message.h"
 
 namespace cachet::train {
 namespace {
@@ -113,6 +114,16 @@ TEST(TrainState, KeepsEveryBit) {
   EXPECT_THROW(train_state_from_json("{"), std::runtime_error);
   EXPECT_THROW(train_state_from_json("{\"schema\":1}"), std::runtime_error);
   EXPECT_THROW(train_state_from_json("{\"schema\":2}"), std::runtime_error);
+}
+
+TEST(TrainState, LiesBetweenSteps) {
+  std::string text = to_json(TrainState());
+  const std::string field = "\"micro_batch\": 0";
+  const size_t at = text.find(field);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, field.size(), "\"micro_batch\": 1");
+  EXPECT_NE(test::thrown_message<io::Error>([&] { train_state_from_json(text); }).find("'micro_batch' is not 0"),
+            std::string::npos);
 }
 
 TEST(Manifest, ShowsEveryChangedBit) {

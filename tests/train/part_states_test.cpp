@@ -257,7 +257,7 @@ LeftByParts trained_parts(StateRule state, int64_t processes, int64_t parts, int
     PartsTask& task = *tasks[static_cast<size_t>(rank)];
     LiveRun live(task, parts_options(state, rank, processes, parts), own);
     if (from != nullptr) live.restore(*from);
-    TrainingStep::Result result;
+    StepSummary result;
     for (int64_t step = 0; step < steps; ++step) result = live.advance();
     Checkpoint checkpoint;
     if (rank == 0) {

@@ -83,9 +83,9 @@ class PartsTask : public train::Task {
       return true;
     }
     bool has_samples() const override { return indices_.numel() > 0; }
-    train::StepResult forward() override {
+    train::ForwardResult forward() override {
       const at::Tensor rows = task_.rows.index_select(0, indices_);
-      train::StepResult result;
+      train::ForwardResult result;
       result.loss =
           (task_.model_->forward(rows, task_.dropout_) - task_.targets.index_select(0, indices_)).square().sum();
       result.weight = static_cast<double>(indices_.numel());

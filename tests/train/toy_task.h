@@ -149,7 +149,7 @@ class ToyTask : public train::Task {
       return batch_.has_value();
     }
 
-    train::StepResult forward() override {
+    train::ForwardResult forward() override {
       task_.hooks_.before_forward(epoch_, batch_->number);
       task_.hooks_.spoil(batch_->images, *task_.model_);
       const at::Tensor scores = task_.model_->forward(batch_->images);

@@ -68,13 +68,13 @@ struct StepTask : Task {
   struct Stream : TrainingStream {
     explicit Stream(StepTask& owner) : task(owner) {}
     bool fetch() override { return ++number < static_cast<int64_t>(task.sizes.size()); }
-    StepResult forward() override {
+    ForwardResult forward() override {
       const auto first = std::accumulate(task.sizes.begin(), task.sizes.begin() + number, int64_t{0});
       const int64_t size = task.sizes[static_cast<size_t>(number)];
       const at::Tensor rows = task.rows.narrow(0, first, size), targets = task.targets.narrow(0, first, size);
       const std::vector<double> weights(task.row_weights.begin() + first, task.row_weights.begin() + first + size);
       const at::Tensor errors = (task.step_model->forward(rows) - targets).square().sum(1);
-      StepResult result;
+      ForwardResult result;
       result.loss = (errors * at::tensor(weights, at::kDouble)).sum();
       if (number + 1 == static_cast<int64_t>(task.sizes.size())) result.loss = result.loss * task.spoil_loss;
       result.weight = std::accumulate(weights.begin(), weights.end(), 0.0) * task.weight_factor;
@@ -89,8 +89,7 @@ struct StepTask : Task {
   std::unique_ptr<TrainingStream> training_stream(int64_t, int64_t) override { return std::make_unique<Stream>(*this); }
 };
 
-TrainingStep::Result take_step(StepTask& task, double clip_norm = 0,
-                               std::shared_ptr<processes::Processes> processes = nullptr) {
+StepSummary take_step(StepTask& task, double clip_norm = 0, std::shared_ptr<processes::Processes> processes = nullptr) {
   Options options;
   options.optimizer.kind = OptimizerOptions::Kind::sgd;
   options.optimizer.weight_decay = 0.01;
@@ -100,9 +99,7 @@ TrainingStep::Result take_step(StepTask& task, double clip_norm = 0,
   return step.run(*stream, task.batches_per_epoch(), {0.1});
 }
 
-double mean_of(const TrainingStep::Result& result, const std::string& name) {
-  return means(result.sums).find(name).value();
-}
+double mean_of(const StepSummary& result, const std::string& name) { return means(result.sums).find(name).value(); }
 
 // The bound on what is left of a different order of additions in float64: values of the size of one, a dozen of them.
 constexpr double kRounding = 1e-12;
@@ -119,11 +116,11 @@ TEST(TrainingStep, CutsIntoMicroBatchesChangeNothing) {
           return take_step(task, clip_norm);
         };
         StepTask whole;
-        const TrainingStep::Result expected = run({12}, whole);
+        const StepSummary expected = run({12}, whole);
         for (const std::vector<int64_t>& sizes :
              {std::vector<int64_t>{5, 7}, {1, 2, 9}, {3, 1, 8}, {11, 1}, {4, 4, 4}, {3, 3, 3, 3}}) {
           StepTask cut;
-          const TrainingStep::Result result = run(sizes, cut);
+          const StepSummary result = run(sizes, cut);
           EXPECT_LT((cut.step_model->weight_ - whole.step_model->weight_).abs().max().item<double>(), kRounding);
           EXPECT_NEAR(result.gradient_norm, expected.gradient_norm, kRounding * expected.gradient_norm);
           EXPECT_NEAR(mean_of(result, "loss"), mean_of(expected, "loss"), kRounding * mean_of(expected, "loss"));
@@ -161,11 +158,11 @@ struct TwoDivisorsTask : StepTask {
       scale = totals[0] > 0 ? totals[1] / totals[0] : 0;
     }
     bool fetch() override { return ++number < fetched; }
-    StepResult forward() override {
+    ForwardResult forward() override {
       const std::pair<int64_t, int64_t>& part = task.parts[static_cast<size_t>(number)];
       const at::Tensor rows = task.rows.narrow(0, part.first, part.second),
                        errors = task.step_model->forward(rows) - task.targets.narrow(0, part.first, part.second);
-      StepResult result;
+      ForwardResult result;
       const at::Tensor counted = (errors.abs().sum(1) * at::tensor(counts_of(part), at::kDouble)).sum() * scale;
       result.loss = errors.square().sum() + counted;
       result.weight = static_cast<double>(part.second);
@@ -183,7 +180,7 @@ struct TwoDivisorsTask : StepTask {
 TEST(TrainingStep, ADivisorThatIsCountedAheadIsTheWholeSteps) {
   TwoDivisorsTask whole;
   whole.parts = {{0, 12}};
-  const TrainingStep::Result expected = take_step(whole);
+  const StepSummary expected = take_step(whole);
   double absolute = 0;
   {
     StepTask fresh;  // the weights before the step
@@ -191,7 +188,7 @@ TEST(TrainingStep, ADivisorThatIsCountedAheadIsTheWholeSteps) {
     absolute = (errors * at::tensor(whole.counted, at::kDouble)).sum().item<double>() / 7;
   }
   EXPECT_NEAR(mean_of(expected, "counted"), absolute, kRounding);
-  const auto expect_whole = [&](const TwoDivisorsTask& cut, const TrainingStep::Result& result) {
+  const auto expect_whole = [&](const TwoDivisorsTask& cut, const StepSummary& result) {
     EXPECT_LT((cut.step_model->weight_ - whole.step_model->weight_).abs().max().item<double>(), kRounding);
     EXPECT_NEAR(result.gradient_norm, expected.gradient_norm, kRounding * expected.gradient_norm);
     for (const char* name : {"loss", "counted"}) EXPECT_NEAR(mean_of(result, name), mean_of(expected, name), kRounding);
@@ -227,7 +224,7 @@ TEST(TrainingStep, ThePenaltyCountsOnceAStepAndStandsBesideTheLoss) {
   plain.sizes = with_penalty.sizes = {2, 9, 1};
   with_penalty.penalty = 0.3;
   const at::Tensor before = plain.step_model->weight_.detach().clone();
-  const TrainingStep::Result without = take_step(plain), with = take_step(with_penalty);
+  const StepSummary without = take_step(plain), with = take_step(with_penalty);
   const at::Tensor difference = with_penalty.step_model->weight_ - plain.step_model->weight_;
   // The gradient of 0.3·|w|² is 0.6·w; a first step of SGD at rate 0.1.
   EXPECT_LT((difference + 0.1 * 0.6 * before).abs().max().item<double>(), kRounding);
@@ -243,7 +240,7 @@ TEST(TrainingStep, MicroBatchesWithoutATargetCountForNothing) {
   whole.penalty = cut.penalty = 0.3;
   cut.sizes = {3, 3, 2, 4};  // the first and the third have no weight
   take_step(whole);
-  const TrainingStep::Result result = take_step(cut);
+  const StepSummary result = take_step(cut);
   EXPECT_LT((cut.step_model->weight_ - whole.step_model->weight_).abs().max().item<double>(), kRounding);
   EXPECT_EQ(result.samples, 12);
 }
@@ -254,7 +251,7 @@ TEST(TrainingStep, AStepWithoutATargetUpdatesNoParameter) {
   task.row_weights.assign(12, 0);
   task.penalty = 0.3;
   const at::Tensor before = task.step_model->weight_.detach().clone();
-  const TrainingStep::Result result = take_step(task, /*clip_norm=*/1);
+  const StepSummary result = take_step(task, /*clip_norm=*/1);
   EXPECT_TRUE(task.step_model->weight_.equal(before));
   EXPECT_NE(task.step_model->memory_.abs().sum().item<double>(), 0) << "forward passes count in the model's state";
   EXPECT_EQ(result.gradient_norm, 0);

@@ -20,6 +20,7 @@
 #include "cachet/train/checkpoint.h"
 #include "cachet/train/checkpoint_store.h"
 #include "cachet/train/device.h"
+#include "cachet/train/inference_scope.h"
 #include "cachet/train/micro_batches.h"
 #include "cachet/train/run_folder.h"
 #include "cachet/train/runtime.h"
@@ -143,9 +144,8 @@ Task& AnalysedRun::training() {
 
 train::Metrics AnalysedRun::evaluate(const nn::Listener& listener, const train::EvaluationProgress& progress) {
   Task& task = evaluation();
-  const at::NoGradGuard no_grad;
   const train::RandomStateKept random(task.model());
-  const train::PrecisionScope precision(saved_.plan.training.train.precision, device_.type());
+  const train::InferenceScope inference(task.model(), {.precision = saved_.plan.training.train.precision});
   std::optional<nn::Observation> observation;
   if (listener) observation.emplace(task.model(), in_full_precision(listener));
   return task.evaluate(progress);
@@ -161,7 +161,7 @@ void AnalysedRun::replay(const std::function<Replay(torch::nn::Module& model)>& 
   const Replay replay = look(model);
   const nn::Observation observation(model, in_full_precision(replay.listener));
   const auto take = [&](train::TrainingStream& stream, int64_t step) {
-    train::StepResult result;
+    train::ForwardResult result;
     {
       const train::PrecisionScope precision(saved_.plan.training.train.precision, device_.type());
       result = stream.forward();

@@ -21,8 +21,9 @@ std::vector<report::MetricDescription> classification_metrics() {
           {"loss", "loss", ValueForm::fixed, Better::lower}};
 }
 
-train::StepResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets) {
-  train::StepResult result;
+train::ForwardResult classification_step(torch::nn::Module& model, const at::Tensor& logits,
+                                         const at::Tensor& targets) {
+  train::ForwardResult result;
   result.samples = targets.size(0);
   result.loss = models::summed_cross_entropy(logits, targets);
   result.weight = static_cast<double>(targets.size(0));

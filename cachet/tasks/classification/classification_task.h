@@ -85,6 +85,6 @@ std::vector<report::MetricDescription> classification_metrics();
 /// What a training step makes of logits (B, classes) and of targets (B, classes) that sum up to one: the sum of the
 /// cross-entropies, the model's penalties beside it, and how often both prefer the same class. `tokens` of the result
 /// are the caller's to fill in.
-train::StepResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
+train::ForwardResult classification_step(torch::nn::Module& model, const at::Tensor& logits, const at::Tensor& targets);
 
 }  // namespace cachet::tasks

@@ -103,20 +103,24 @@ class DetectionStream : public train::TrainingStream {
     if (ahead_.empty() && !fetch_step(1)) return false;
     now_ = std::move(ahead_.front());
     ahead_.pop_front();
-    train::move_to(train::device_of(model_), {&now_.loaded.images});
     return true;
   }
 
   bool has_samples() const override { return now_.images() > 0; }
 
-  train::StepResult forward() override {
-    if (now_.images() == 0) return without_images();
+  void prepare() override {
+    train::move_to(train::device_of(model_), {&now_.loaded.images});
+    if (now_.images() == 0) return;
     if (!now_.anchors) find_targets(now_);
-    models::DetectionBatch& batch = now_.batch;
-    batch.images = now_.loaded.images;
-    if (model_.outlines_objects()) add_masks(batch);
+    now_.batch.images = now_.loaded.images;
+    if (model_.outlines_objects()) add_masks(now_.batch);
+  }
+
+  train::ForwardResult forward() override {
+    if (now_.images() == 0) return without_images();
+    const models::DetectionBatch& batch = now_.batch;
     const models::DetectionLosses losses = model_.losses(batch, *now_.anchors);
-    train::StepResult result;
+    train::ForwardResult result;
     result.samples = batch.images.size(0);
     result.weight = static_cast<double>(result.samples);
     result.loss = losses.sum() * result.weight;
@@ -152,9 +156,9 @@ class DetectionStream : public train::TrainingStream {
 
   // All images of the batch were skipped: a step of weight 0. If other processes have images of it, this process takes
   // part in what the backbone sums over the batch, forward and backward. All processes have the same metrics.
-  train::StepResult without_images() const {
+  train::ForwardResult without_images() const {
     const at::Tensor& images = now_.loaded.images;
-    train::StepResult result;
+    train::ForwardResult result;
     result.loss = at::zeros({}, images.options()).requires_grad_(true) * 0;
     result.penalty = nn::total_penalty(model_);
     for (const std::string& name : model_.loss_names())

@@ -19,7 +19,7 @@
 #include "cachet/tasks/evaluated_run.h"
 #include "cachet/tasks/exports/rewritten_export.h"
 #include "cachet/tasks/exports/sent_inputs.h"
-#include "cachet/train/runtime.h"
+#include "cachet/train/inference_scope.h"
 
 namespace cachet::tasks {
 namespace {
@@ -148,8 +148,8 @@ struct RewrittenAnswers {
 RewrittenAnswers rewritten_answers_of(const SavedRun& saved, Splits splits, bool evaluate, ComparedSides& sides) {
   const auto task = load(saved, splits);
   // Of the run itself in float32, whatever it was trained in.
-  const train::PrecisionScope precision(
-      saved.exported ? saved.plan.training.train.precision : train::Precision::float32, at::kCPU);
+  const train::InferenceScope inference(
+      task->model(), {.precision = saved.exported ? saved.plan.training.train.precision : train::Precision::float32});
   RewrittenAnswers answers{dynamic_cast<ExportsRewrittenModel&>(*task).compared_scores()};
   if (!evaluate) return answers;
   const report::MetricDescription* decides = report::deciding(task->profile().metrics);

@@ -1,7 +1,6 @@
 #include "cachet/tasks/exports/export_speed.h"
 
 #include <ATen/Context.h>
-#include <ATen/core/grad_mode.h>
 
 #include <chrono>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "cachet/io/state_dict.h"
 #include "cachet/models/model.h"
 #include "cachet/report/format.h"
+#include "cachet/train/inference_scope.h"
 #include "cachet/train/runtime.h"
 
 namespace cachet::tasks {
@@ -48,8 +48,7 @@ class TimedModel {
     trial_ = model_->trial(batch, at::TensorOptions(at::kFloat));
   }
   double seconds() const {
-    const at::NoGradGuard no_grad;
-    const train::PrecisionScope precision(precision_, at::kCPU);
+    const train::InferenceScope inference(*model_, {.precision = precision_});
     const auto start = Clock::now();
     trial_.forward();
     return seconds_since(start);

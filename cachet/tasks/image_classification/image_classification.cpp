@@ -105,18 +105,20 @@ class ImageStream : public train::TrainingStream {
 
   bool fetch() override {
     batch_ = batches_.next();
-    if (batch_) train::move_to(train::device_of(model_), {&batch_->images, &batch_->labels});
     return batch_.has_value();
   }
 
   bool has_samples() const override { return batch_->labels.numel() > 0; }
 
-  train::StepResult forward() override {
-    const int64_t classes = model_.classes();
-    const data::MixedBatch mixed =
-        data::mix_batch(batch_->images, batch_->labels, classes, options_.mixing, seed_, epoch_, batch_->number);
-    const at::Tensor images = nn::with_outliers(mixed.images, 1, options_.outliers);
-    return classification_step(model_, model_.forward(images), mixed.targets);
+  void prepare() override {
+    train::move_to(train::device_of(model_), {&batch_->images, &batch_->labels});
+    mixed_ = data::mix_batch(batch_->images, batch_->labels, model_.classes(), options_.mixing, seed_, epoch_,
+                             batch_->number);
+    mixed_.images = nn::with_outliers(mixed_.images, 1, options_.outliers);
+  }
+
+  train::ForwardResult forward() override {
+    return classification_step(model_, model_.forward(mixed_.images), mixed_.targets);
   }
 
  private:
@@ -126,6 +128,7 @@ class ImageStream : public train::TrainingStream {
   uint64_t seed_;
   int64_t epoch_;
   std::optional<data::ImageBatch> batch_;
+  data::MixedBatch mixed_;
 };
 
 }  // namespace

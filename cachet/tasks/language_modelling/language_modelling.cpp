@@ -57,8 +57,13 @@ class LanguageTrainingStream final : public train::TrainingStream {
     return !parts_[static_cast<size_t>(now_)].segments.empty();
   }
 
-  train::StepResult forward() override {
-    train::StepResult result;
+  void prepare() override {
+    for (data::SegmentBatch& segment : parts_[static_cast<size_t>(now_)].segments)
+      train::move_to(train::device_of(model_), {&segment.ids, &segment.targets});
+  }
+
+  train::ForwardResult forward() override {
+    train::ForwardResult result;
     Part& part = parts_[static_cast<size_t>(now_)];
     models::TextStream& stream = part.stream;
     for (const data::SegmentBatch& segment : part.segments) {
@@ -108,7 +113,6 @@ class LanguageTrainingStream final : public train::TrainingStream {
       for (Part& part : parts_) {
         auto segment = segments_.next();
         if (!segment) return;
-        train::move_to(train::device_of(model_), {&segment->ids, &segment->targets});
         part.segments.push_back(std::move(*segment));
       }
   }

@@ -23,14 +23,19 @@ namespace {
 
 constexpr size_t kMostShownSequences = 8;  // of the first step
 
-at::Tensor logits_of(models::SequenceClassifier& model, data::SequenceBatch batch) {
+void upload_tokens(const torch::nn::Module& model, data::SequenceBatch& batch) {
   train::move_to(train::device_of(model),
                  {&batch.tokens.ids, &batch.tokens.padding, &batch.second.ids, &batch.second.padding});
+}
+
+// Of a batch on the model's device.
+at::Tensor logits_of(models::SequenceClassifier& model, const data::SequenceBatch& batch) {
   return model.forward({batch.tokens.ids, batch.tokens.padding}, {batch.second.ids, batch.second.padding});
 }
 
 // Logits (B, classes) float32, on the CPU.
-at::Tensor answers_of(models::SequenceClassifier& model, const data::SequenceBatch& batch) {
+at::Tensor answers_of(models::SequenceClassifier& model, data::SequenceBatch batch) {
+  upload_tokens(model, batch);
   const at::Tensor logits = logits_of(model, batch).to(at::kFloat).cpu();
   ops::require_finite_scores(logits);
   return logits;
@@ -60,18 +65,23 @@ class SequenceTrainingStream : public train::TrainingStream {
 
   bool fetch() override {
     batch_ = batches_.next();
-    if (batch_) train::move_to(train::device_of(model_), {&batch_->labels});
     return batch_.has_value();
   }
 
   bool has_samples() const override { return batch_->labels.numel() > 0; }
 
-  train::StepResult forward() override {
+  void prepare() override {
+    tokens_ = tokens_in(batch_->tokens) + tokens_in(batch_->second);
     const int64_t classes = model_.classes();
-    const at::Tensor targets = at::one_hot(batch_->labels, classes).to(at::kFloat) * (1 - label_smoothing_) +
-                               label_smoothing_ / static_cast<double>(classes);
-    train::StepResult result = classification_step(model_, logits_of(model_, *batch_), targets);
-    result.tokens = tokens_in(batch_->tokens) + tokens_in(batch_->second);
+    targets_ = at::one_hot(batch_->labels, classes).to(at::kFloat) * (1 - label_smoothing_) +
+               label_smoothing_ / static_cast<double>(classes);
+    train::move_to(train::device_of(model_), {&targets_});
+    upload_tokens(model_, *batch_);
+  }
+
+  train::ForwardResult forward() override {
+    train::ForwardResult result = classification_step(model_, logits_of(model_, *batch_), targets_);
+    result.tokens = tokens_;
     return result;
   }
 
@@ -79,7 +89,9 @@ class SequenceTrainingStream : public train::TrainingStream {
   models::SequenceClassifier& model_;
   data::BatchStream<data::SequenceBatch> batches_;
   double label_smoothing_;
-  std::optional<data::SequenceBatch> batch_;  // its tokens stay on the CPU, where they are counted
+  std::optional<data::SequenceBatch> batch_;
+  at::Tensor targets_;  // (B, classes)
+  int64_t tokens_ = 0;
 };
 
 void check_fit(const data::SequenceDataset& dataset, const models::SequenceClassifierPlan& model) {
@@ -231,6 +243,7 @@ ShownSample SequenceClassification::run_over(int64_t index) {
   data::SequenceBatch batch;
   batch.tokens = data::pad({held_out_->tokens(index)}, options_.loader.padding);
   if (held_out_->has_pairs()) batch.second = data::pad({held_out_->second(index)}, options_.loader.padding);
+  upload_tokens(*model_, batch);
   logits_of(*model_, batch);
   const data::SequenceKind& kind = *options_.dataset.kind;
   std::unique_ptr<const data::TextEncoder> encoder;

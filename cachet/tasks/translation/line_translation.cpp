@@ -68,14 +68,9 @@ std::vector<Tokens> parts_of_line(std::string_view line, const data::SentenceEnc
 }
 
 void translate_lines(models::TranslationModel& model, const data::ParallelEncoders& encoders, int64_t most_tokens,
-                     const std::function<std::optional<std::string>()>& next_line,
-                     const LineTranslationOptions& options, LineCounts& counts,
-                     const std::function<void(const TranslatedLine& line)>& seen) {
-  models::check_beam(options.beam);
-  if (options.sampling) models::check_sampling(*options.sampling);
-  if (options.lines < 1 || options.max_tokens < 1)
-    throw std::invalid_argument("lines and tokens that are translated at once must be at least 1");
-  const SentenceTranslationOptions how{options.beam, options.sampling, options.seed, options.max_tokens};
+                     const std::function<std::optional<std::string>()>& next_line, const TranslationOptions& options,
+                     LineCounts& counts, const std::function<void(const TranslatedLine& line)>& seen) {
+  check_translation(options);
   bool more = true;
   while (more) {
     std::vector<TranslatedLine> lines;
@@ -98,7 +93,7 @@ void translate_lines(models::TranslationModel& model, const data::ParallelEncode
       if (part > 1 && counts.in_parts++ == 0) counts.first_in_parts = counts.lines;
     }
     first_parts.push_back(parts.size());
-    const auto found = translate_sentences(model, parts, how);
+    const auto found = translate_sentences(model, parts, options);
     for (size_t i = 0; i < lines.size(); ++i) {
       const std::span own(found.data() + first_parts[i], first_parts[i + 1] - first_parts[i]);
       lines[i].translations = joined_translations(own, encoders.target, options.beam.length_penalty);

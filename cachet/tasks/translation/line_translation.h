@@ -27,8 +27,7 @@ std::vector<std::vector<data::Token>> parts_of_line(std::string_view line, const
 /// Translates lines: a number of them is read, their parts are translated in batches of like lengths, and the parts'
 /// translations are joined by spaces, so that each line gives one line.
 void translate_lines(models::TranslationModel& model, const data::ParallelEncoders& encoders, int64_t most_tokens,
-                     const std::function<std::optional<std::string>()>& next_line,
-                     const LineTranslationOptions& options, LineCounts& counts,
-                     const std::function<void(const TranslatedLine& line)>& seen);
+                     const std::function<std::optional<std::string>()>& next_line, const TranslationOptions& options,
+                     LineCounts& counts, const std::function<void(const TranslatedLine& line)>& seen);
 
 }  // namespace cachet::tasks

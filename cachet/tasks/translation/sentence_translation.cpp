@@ -22,7 +22,7 @@ models::Sequences padded_batch(models::TranslationModel& model, std::span<const 
 // n_best draws of each sentence, the best first.
 std::vector<std::vector<models::Hypothesis>> draws(models::TranslationModel& model, const models::Sequences& source,
                                                    std::span<const int64_t> numbers,
-                                                   const SentenceTranslationOptions& options) {
+                                                   const TranslationOptions& options) {
   std::vector<std::vector<models::Hypothesis>> all(numbers.size());
   std::vector<int64_t> own(numbers.begin(), numbers.end());
   for (int64_t draw = 0; draw < options.beam.n_best; ++draw) {
@@ -55,7 +55,7 @@ std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTr
 std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
                                                              std::span<const SentenceToTranslate> sentences,
                                                              const std::vector<int64_t>& batch,
-                                                             const SentenceTranslationOptions& options) {
+                                                             const TranslationOptions& options) {
   const models::Sequences source = padded_batch(model, sentences, batch);
   if (!options.sampling) return models::beam_search(model, source, options.beam);
   std::vector<int64_t> numbers;
@@ -65,7 +65,7 @@ std::vector<std::vector<models::Hypothesis>> translate_batch(models::Translation
 
 std::vector<std::vector<models::Hypothesis>> translate_sentences(models::TranslationModel& model,
                                                                  std::span<const SentenceToTranslate> sentences,
-                                                                 const SentenceTranslationOptions& options,
+                                                                 const TranslationOptions& options,
                                                                  const std::function<void(int64_t done)>& progress) {
   std::vector<std::vector<models::Hypothesis>> all(sentences.size());
   int64_t done = 0;

@@ -1,25 +1,15 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cachet/data/text/parallel_options.h"
-#include "cachet/models/language/beam_search.h"
-#include "cachet/models/language/sampling.h"
 #include "cachet/models/language/translation_model.h"
+#include "cachet/tasks/translation/translation_options.h"
 
 namespace cachet::tasks {
-
-/// How sentences become hypotheses: by beam search, or, with sampling, by beam.n_best draws.
-struct SentenceTranslationOptions {
-  models::BeamOptions beam{};
-  std::optional<models::SamplingOptions> sampling{};
-  uint64_t seed = 0;
-  int64_t max_tokens = 4096;  // of the sentences that are translated at once, padding among them
-};
 
 /// A sentence of the source language with its end, and the number by which it draws.
 struct SentenceToTranslate {
@@ -35,13 +25,13 @@ std::vector<std::vector<int64_t>> batches_by_length(std::span<const SentenceToTr
 std::vector<std::vector<models::Hypothesis>> translate_batch(models::TranslationModel& model,
                                                              std::span<const SentenceToTranslate> sentences,
                                                              const std::vector<int64_t>& batch,
-                                                             const SentenceTranslationOptions& options);
+                                                             const TranslationOptions& options);
 
 /// The same of all sentences, in their order, batch by batch. `progress` is called with the number of batches that are
 /// done, and may throw to leave.
 std::vector<std::vector<models::Hypothesis>> translate_sentences(
-    models::TranslationModel& model, std::span<const SentenceToTranslate> sentences,
-    const SentenceTranslationOptions& options, const std::function<void(int64_t done)>& progress = {});
+    models::TranslationModel& model, std::span<const SentenceToTranslate> sentences, const TranslationOptions& options,
+    const std::function<void(int64_t done)>& progress = {});
 
 /// What a hypothesis says, in one line and in the form of the texts: a line end that the vocabulary may have is a
 /// space.

@@ -26,13 +26,13 @@ constexpr int64_t kMostBeams = 1000;
 TranslationEvaluationOptions read_translation_evaluation(const config::View& table) {
   TranslationEvaluationOptions o;
   o.translate = table.boolean("translate", o.translate);
-  o.beam.beam = table.integer("beam", o.beam.beam, {1, kMostBeams});
-  o.beam.length_penalty = table.real("length_penalty", o.beam.length_penalty, {-10.0, 10.0});
-  o.beam.lengths.shortest = table.integer("min_length", o.beam.lengths.shortest, kTokenCounts);
-  o.beam.lengths.per_token = table.real("max_length_a", o.beam.lengths.per_token, {0.0, 1000.0});
-  o.beam.lengths.added = table.integer("max_length_b", o.beam.lengths.added, kTokenCounts);
+  o.how.beam.beam = table.integer("beam", o.how.beam.beam, {1, kMostBeams});
+  o.how.beam.length_penalty = table.real("length_penalty", o.how.beam.length_penalty, {-10.0, 10.0});
+  o.how.beam.lengths.shortest = table.integer("min_length", o.how.beam.lengths.shortest, kTokenCounts);
+  o.how.beam.lengths.per_token = table.real("max_length_a", o.how.beam.lengths.per_token, {0.0, 1000.0});
+  o.how.beam.lengths.added = table.integer("max_length_b", o.how.beam.lengths.added, kTokenCounts);
   o.limit = table.integer("limit", o.limit, {.least = 0});
-  o.max_tokens = table.integer("max_tokens", o.max_tokens, {1, 1 << 24});
+  o.how.max_tokens = table.integer("max_tokens", o.how.max_tokens, {1, 1 << 24});
   o.bleu.tokens = table.choice("bleu_tokens", o.bleu.tokens, kBleuTokens);
   return o;
 }

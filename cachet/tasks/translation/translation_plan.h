@@ -18,10 +18,9 @@ namespace cachet::tasks {
 /// What evaluations translate, and how.
 struct TranslationEvaluationOptions {
   bool translate = true;  // false: the loss alone
-  /// As fairseq's recipes evaluate: at most 1.2 tokens for one of the source and 10 more.
-  models::BeamOptions beam{.lengths = {.per_token = 1.2, .added = 10}};
-  int64_t limit = 0;          // of the first pairs, which evaluations during training translate; 0: all
-  int64_t max_tokens = 4096;  // of the sentences that are translated at once, padding among them
+  /// As fairseq's recipes evaluate: at most 1.2 target tokens for each source token, plus 10.
+  TranslationOptions how{.beam = {.lengths = {.per_token = 1.2, .added = 10}}};
+  int64_t limit = 0;  // of the first pairs, which evaluations during training translate; 0: all
   metrics::BleuOptions bleu{};
 };
 

@@ -56,18 +56,20 @@ class TranslationTrainingStream final : public train::TrainingStream {
       : model_(model), next_(std::move(next)), smoothing_(smoothing) {}
 
   bool fetch() override {
-    auto batch = next_();
-    if (!batch) return false;
-    targets_ = tokens_of(batch->target);
-    pairs_ = pairs_of(model_, std::move(*batch));
-    return true;
+    batch_ = next_();
+    return batch_.has_value();
   }
 
-  bool has_samples() const override { return pairs_.targets.size(0) > 0; }
+  bool has_samples() const override { return batch_->target.ids.size(0) > 0; }
 
-  train::StepResult forward() override {
+  void prepare() override {
+    targets_ = tokens_of(batch_->target);
+    pairs_ = pairs_of(model_, *batch_);
+  }
+
+  train::ForwardResult forward() override {
     const models::TranslationLosses losses = model_.losses(pairs_, smoothing_);
-    train::StepResult result;
+    train::ForwardResult result;
     result.loss = losses.loss.sum();
     result.weight = static_cast<double>(targets_);
     result.penalty = nn::total_penalty(model_);
@@ -81,6 +83,7 @@ class TranslationTrainingStream final : public train::TrainingStream {
   models::TranslationModel& model_;
   NextPairs next_;
   models::LabelSmoothing smoothing_;
+  std::optional<data::ParallelBatch> batch_;
   models::SentencePairs pairs_;
   int64_t targets_ = 0;
 };
@@ -226,7 +229,7 @@ train::Metrics TranslationTask::evaluate(const train::EvaluationProgress& progre
   const std::vector<SentenceToTranslate> sources = sources_to_translate();
   const int64_t losses_of = held_out_loader_ ? held_out_loader_->batches() : 1;
   const int64_t batches =
-      losses_of + static_cast<int64_t>(batches_by_length(sources, options_.evaluation.max_tokens).size());
+      losses_of + static_cast<int64_t>(batches_by_length(sources, options_.evaluation.how.max_tokens).size());
   TranslationTally tally;
   int64_t done = 0;
   measure_pairs(0, [&](int64_t, const std::vector<PairLosses>& losses) {
@@ -264,12 +267,6 @@ void TranslationTask::measure_pairs(int64_t first, const UseLosses& use) {
   }
 }
 
-SentenceTranslationOptions TranslationTask::evaluation_search() const {
-  SentenceTranslationOptions how{options_.evaluation.beam, std::nullopt, 0, options_.evaluation.max_tokens};
-  how.beam.n_best = 1;
-  return how;
-}
-
 TranslatedSentence TranslationTask::sentence_of(const SentenceToTranslate& source,
                                                 const models::Hypothesis* written) const {
   TranslatedSentence sentence{source.number, "", "", "", 0};
@@ -289,7 +286,7 @@ TranslatedSentence TranslationTask::sentence_of(const SentenceToTranslate& sourc
 // Also shows where the first translations look.
 std::vector<TranslatedSentence> TranslationTask::translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                                     const std::function<void(int64_t done)>& progress) {
-  const auto found = translate_sentences(*model_, sources, evaluation_search(), progress);
+  const auto found = translate_sentences(*model_, sources, options_.evaluation.how, progress);
   std::vector<TranslatedSentence> sentences;
   for (size_t i = 0; i < sources.size(); ++i) {
     sentences.push_back(sentence_of(sources[i], found[i].empty() ? nullptr : &found[i].front()));
@@ -356,7 +353,7 @@ void TranslationTask::restore_evaluation(const std::string& details) {
 }
 
 void TranslationTask::translate(const std::function<std::optional<std::string>()>& next_line,
-                                const LineTranslationOptions& options,
+                                const TranslationOptions& options,
                                 const std::function<void(const TranslatedLine& line)>& seen) {
   translate_lines(*model_, *encoders_, options_.parallel.rules.max_length, next_line, options, line_counts_, seen);
 }

@@ -45,9 +45,9 @@ class TranslationTask : public Task,
   std::string record_digest(int64_t index) override;
   void record_evaluation(int64_t first, const SeenRecord& seen) override;
   train::Metrics evaluate_records(const NextRecord& next) override;
-  void translate(const std::function<std::optional<std::string>()>& next_line, const LineTranslationOptions& options,
+  void translate(const std::function<std::optional<std::string>()>& next_line, const TranslationOptions& options,
                  const std::function<void(const TranslatedLine& line)>& seen) override;
-  models::BeamOptions translation_beam() const override { return options_.evaluation.beam; }
+  TranslationOptions translation_options() const override { return options_.evaluation.how; }
   std::vector<std::string> notes_on_translated() const override;
   /// log p of the token behind each of 64 beginnings, as the model has it when it writes.
   ComparedScores compared_scores() override;
@@ -70,7 +70,6 @@ class TranslationTask : public Task,
   /// Batches of held-out pairs, from the one on that has the pair at place `first`.
   void measure_pairs(int64_t first, const UseLosses& use);
   std::vector<SentenceToTranslate> sources_to_translate() const;
-  SentenceTranslationOptions evaluation_search() const;
   std::vector<TranslatedSentence> translate_held_out(const std::vector<SentenceToTranslate>& sources,
                                                      const std::function<void(int64_t done)>& progress);
   /// `written` nothing: a sentence that was not translated.

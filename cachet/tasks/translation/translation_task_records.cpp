@@ -19,7 +19,7 @@ std::string TranslationTask::record_digest(int64_t index) {
     for (int64_t batch = 0; batch < held_out_loader_->batches(); ++batch)
       std::ranges::copy(held_out_loader_->place(/*epoch=*/0, batch).indices(), std::back_inserter(pairs_of_records_));
     const std::vector<SentenceToTranslate> sources = sources_to_translate();
-    for (const std::vector<int64_t>& batch : batches_by_length(sources, options_.evaluation.max_tokens))
+    for (const std::vector<int64_t>& batch : batches_by_length(sources, options_.evaluation.how.max_tokens))
       for (const int64_t source : batch) pairs_of_records_.push_back(sources[static_cast<size_t>(source)].number);
   }
   return held_out_->sample_digest(pairs_of_records_.at(static_cast<size_t>(index)));
@@ -38,10 +38,10 @@ void TranslationTask::record_evaluation(int64_t first, const SeenRecord& seen) {
   }
   const std::vector<SentenceToTranslate> sources = sources_to_translate();
   int64_t place = pairs;
-  for (const std::vector<int64_t>& batch : batches_by_length(sources, options_.evaluation.max_tokens)) {
+  for (const std::vector<int64_t>& batch : batches_by_length(sources, options_.evaluation.how.max_tokens)) {
     const int64_t end = place + static_cast<int64_t>(batch.size());
     if (end > first) {
-      const auto found = translate_batch(*model_, sources, batch, evaluation_search());
+      const auto found = translate_batch(*model_, sources, batch, options_.evaluation.how);
       for (size_t i = 0; i < batch.size(); ++i) {
         const SentenceToTranslate& source = sources[static_cast<size_t>(batch[i])];
         const models::Hypothesis* written = found[i].empty() ? nullptr : &found[i].front();

@@ -119,7 +119,7 @@ kind = "constant"
     const RecipePlan made = plan(settings);
     const auto task = made.build();
     train::LiveRun live(*task, made.training);
-    const train::TrainingStep::Result result = live.advance();
+    const train::StepSummary result = live.advance();
     return {train::means(result.sums), result.gradient_norm, result.samples, io::state_dict(task->model())};
   }
 

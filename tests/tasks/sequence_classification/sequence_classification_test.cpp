@@ -305,6 +305,7 @@ TEST_F(SequenceClassificationTest, LabelSmoothingChangesTheLossAlone) {
     const auto task = plan(settings).build();
     auto stream = task->training_stream(0, 0);
     EXPECT_TRUE(stream->fetch());
+    stream->prepare();
     return stream->forward().loss.item<double>();
   };
   EXPECT_DOUBLE_EQ(first_loss({}), first_loss({"task.label_smoothing=0.0"}));

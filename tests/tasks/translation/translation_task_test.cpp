@@ -193,7 +193,8 @@ TEST_F(TranslationTaskTest, MicroBatchesWeighByTheirTokens) {
   double weight = 0;
   std::set<double> weights;
   while (stream->fetch()) {
-    const train::StepResult result = stream->forward();
+    stream->prepare();
+    const train::ForwardResult result = stream->forward();
     EXPECT_NEAR(result.metrics.at(0).count, result.weight, 0);
     EXPECT_EQ(result.tokens, static_cast<int64_t>(result.weight)) << "tokens of the target alone";
     EXPECT_GE(result.loss.item<double>(), 0);
@@ -248,7 +249,7 @@ TEST_F(TranslationTaskTest, AModelWithMoreIdsThanTheTextHasWritesNoneOfThem) {
 }
 
 std::vector<TranslatedLine> lines_translated(TranslatesText& task, const std::vector<std::string>& lines,
-                                             const LineTranslationOptions& options) {
+                                             const TranslationOptions& options) {
   std::vector<TranslatedLine> seen;
   size_t next = 0;
   task.translate([&] { return next < lines.size() ? std::optional(lines[next++]) : std::nullopt; }, options,
@@ -275,8 +276,7 @@ TEST_F(TranslationTaskTest, NoLineIsLostOrMergedWhateverIsInIt) {
                                        "a5 a6 a7 a8 a9 a10 a11 a0 a1",
                                        "nobody knows this",
                                        ""};
-  LineTranslationOptions options;
-  options.beam = translates.translation_beam();
+  TranslationOptions options = translates.translation_options();
   const auto all = lines_translated(translates, lines, options);
   ASSERT_EQ(all.size(), lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -309,7 +309,7 @@ TEST_F(TranslationTaskTest, SeveralTranslationsAndDrawsOfALine) {
   task->model().eval();
   auto& translates = dynamic_cast<TranslatesText&>(*task);
   const std::vector<std::string> lines{"a1 a2 a3", "a1 a2 a3", "a4"};
-  LineTranslationOptions options;
+  TranslationOptions options;
   options.beam = {.beam = 4, .n_best = 3};
   const auto searched = lines_translated(translates, lines, options);
   ASSERT_EQ(searched[0].translations.size(), 3u);
