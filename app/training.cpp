@@ -129,9 +129,10 @@ void dry_run_without_data(const tasks::RecipePlan& plan, const std::string& why)
   const double seconds = dry.step_seconds / static_cast<double>(dry.step_samples);
   const std::string epochs = train::Span{training.epochs, train::Span::Unit::epochs}.text();
   const std::string limit = training.limit ? ", at most " + training.limit->text() : "";
+  const tasks::TaskPlan::StepSize size = plan.task->step_size(training);
   print_line("whole run", "about " + report::format_duration(1000 * seconds * static_cast<double>(training.epochs)) +
                               " for each 1,000 training " + samples + " (" + epochs + limit +
-                              "), and more memory for batches of " + std::to_string(training.batch_size));
+                              "), and more memory for steps of " + std::to_string(size.count) + " " + size.unit);
 }
 
 }  // namespace

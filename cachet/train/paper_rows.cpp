@@ -20,14 +20,38 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTitles{
      {"2211.04076", "Trainable feed-forward kernels"},
      {"2312.12742", "Cached Transformers"}}};
 
-/// Keys that do not make another experiment. Those of the loader and the folder of the data are not among them.
-constexpr std::array<std::string_view, 10> kOfTheRunAlone{
-    "train.seed",        "train.device",         "train.threads",      "train.deterministic", "train.log_every",
-    "train.tensorboard", "train.evaluate_every", "train.save_minutes", "train.keep",          "data.root"};
+/// Keys that do not make another experiment: with what means a run is trained, what it logs and saves, and where its
+/// data and its first weights lie.
+constexpr std::array<std::string_view, 21> kOfTheRunAlone{"train.seed",
+                                                          "train.device",
+                                                          "train.threads",
+                                                          "train.deterministic",
+                                                          "train.log_every",
+                                                          "train.tensorboard",
+                                                          "train.normality_passes",
+                                                          "train.evaluate_every",
+                                                          "train.checkpoint_every",
+                                                          "train.save_minutes",
+                                                          "train.keep",
+                                                          "train.max_hours",
+                                                          "train.init",
+                                                          "data.root",
+                                                          "data.train_folder",
+                                                          "data.validation_folder",
+                                                          "data.train_annotations",
+                                                          "data.train_images",
+                                                          "data.validation_annotations",
+                                                          "data.validation_images",
+                                                          "data.strict_images"};
 
 bool makes_another_experiment(const std::string& key) {
   if (is_of_paper(key) || std::ranges::find(kOfTheRunAlone, key) != kOfTheRunAlone.end()) return false;
   return !key.ends_with(".workers") && !key.ends_with(".prefetch");
+}
+
+bool is_empty(const config::View& view) {
+  constexpr std::array kKeys{"arxiv", "row", "value", "runs", "differs", "changed"};
+  return std::ranges::none_of(kKeys, [&](const char* key) { return view.has(key); });
 }
 
 bool is_written(const config::Origin& origin) { return origin.line > 0 || origin.source == config::kSetSource; }
@@ -61,6 +85,7 @@ void require_numbers(const config::View& view, const std::vector<std::string>& a
 std::optional<PaperRows> read_paper_rows(const config::View& root) {
   if (!root.has(kTable)) return std::nullopt;
   const config::View view = root.table(kTable);
+  if (is_empty(view)) return std::nullopt;
   const std::vector<std::string> arxiv = required_lines(view, "arxiv", "\"2312.12742\""),
                                  row = required_lines(view, "row", "\"Table 1, PVT-Tiny (Cached)\""),
                                  value = required_lines(view, "value", "\"78.4 % top-1\"");

@@ -25,7 +25,8 @@ struct PaperRows {
   std::vector<std::string> changed;  // keys whose values are not those of the recipe that has the table
 };
 
-/// The table of the root of a recipe; nothing if it is not written. `changed` is empty: read_changed_keys() reads it.
+/// The table of the root of a recipe; nothing if it is not written, or is empty: a recipe that trains no row says so,
+/// though its base has one. `changed` is empty: read_changed_keys() reads it.
 std::optional<PaperRows> read_paper_rows(const config::View& root);
 
 /// The key `paper.changed`, which Cachet itself writes.
@@ -38,7 +39,8 @@ std::optional<PaperRows> paper_rows_of(const RecipeValues& values);
 bool is_of_paper(const std::string& key);
 
 /// The keys of an experiment whose values a user wrote and that `row` has not, or has with other values. Seed, device,
-/// threads, loader, folder of the data and log do not make another experiment. Both documents have been read.
+/// threads, loader, places of data and first weights, log and checkpoints do not make another experiment. Both
+/// documents have been read.
 std::vector<std::string> keys_changed_from(const config::Document& row, const config::Document& document);
 
 /// "Cached Transformers (arXiv 2312.12742)"; "arXiv NUMBER" for a paper that Cachet does not know.

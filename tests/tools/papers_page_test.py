@@ -108,6 +108,13 @@ class PapersPage(unittest.TestCase):
         self.assertIn("recipe un_window cites a paper and is not on the page", said)
         self.assertNotIn("vit_plain", said)
 
+    def test_a_recipe_does_not_take_the_row_of_its_base(self):
+        self.write("recipes/vision/vit_wide.toml", 'base = "vit_b.toml"\n[model]\nembed_dim = 96\n')
+        self.assertIn("recipe vit_wide has the row of its base", self.run_tool("--check", code=1))
+        self.write("recipes/vision/vit_wide.toml", 'base = "vit_b.toml"\n[paper]\n[model]\nembed_dim = 96\n')
+        self.run_tool()
+        self.run_tool("--check")
+
     def test_a_recipe_on_the_page_exists(self):
         self.write("docs/papers.md", PAGE.replace("vit_a --dry", "vit_c --dry"))
         self.assertIn("the page names vit_c, which is no recipe", self.run_tool("--check", code=1))

@@ -94,6 +94,12 @@ config::Document numbers(const std::string& text) {
   return document;
 }
 
+TEST(PaperRows, AnEmptyTableIsNoRow) {
+  config::Document document = config::Document::from_text("[paper]\n", "mine.toml");
+  EXPECT_FALSE(read_paper_rows(document.root()));
+  EXPECT_NO_THROW(document.finish());
+}
+
 TEST(PaperRows, AKeyIsChangedIfItsValueIsAndIfItBelongsToTheExperiment) {
   const config::Document row = numbers("[train]\nepochs = 300\n");
   EXPECT_TRUE(keys_changed_from(row, numbers("[train]\nepochs = 300\n")).empty());
