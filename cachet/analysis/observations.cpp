@@ -23,8 +23,8 @@ std::vector<UnifiedNormSteps> unified_norm_steps(const torch::nn::Module& model)
   std::vector<UnifiedNormSteps> found;
   for (const auto& item : model.named_modules("", /*include_self=*/false)) {
     const auto* norm = dynamic_cast<const nn::Norm*>(item.value().get());
-    const auto window = norm ? norm->window() : std::nullopt;
-    if (window) found.push_back({item.key(), window->steps, window->on_window, window->filtered, window->by_channel});
+    const auto use = norm ? norm->window_use() : std::nullopt;
+    if (use) found.push_back({item.key(), use->steps, use->on_window, use->filtered, use->by_channel});
   }
   return found;
 }

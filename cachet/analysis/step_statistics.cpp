@@ -42,7 +42,7 @@ nn::Listener StepStatistics::listener() {
         if (signal == nn::Signal::statistic) {
           layers_[path].forward.push_back(as_double(value));
           if (const auto window = found->second->window()) {
-            layers_[path].filtered.push_back(window->filtered);
+            layers_[path].filtered.push_back(found->second->window_use()->filtered);
             layers_[path].window = window->forward;
             layers_[path].gradient_window = window->backward;
           }

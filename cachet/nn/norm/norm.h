@@ -15,13 +15,17 @@ namespace cachet::nn {
 
 struct SplitNorm;
 
-/// How a norm that averages over a window of training steps has used it.
+/// The training steps over which a norm averages its statistics, and those over which it averages the gradient's.
 struct NormWindow {
-  int64_t steps = 0;                  // training steps so far
-  double on_window = 0;               // of them, normalised with the window's mean
-  double filtered = 0;                // of them, dropped by the outlier filter
-  bool by_channel = false;            // each channel is filtered by itself: the last two are means over channels
-  int64_t forward = 0, backward = 0;  // steps in the window of statistics, and in that of the gradient's
+  int64_t forward = 0, backward = 0;
+};
+
+/// How a norm with a window has used it.
+struct NormWindowUse {
+  int64_t steps = 0;        // training steps so far
+  double on_window = 0;     // of them, normalised with the window's mean
+  double filtered = 0;      // of them, dropped by the outlier filter
+  bool by_channel = false;  // each channel is filtered by itself: the last two are means over channels
 };
 
 /// A normalisation over the channels of tokens. Own weight and bias, where a form has them, are called so.
@@ -41,6 +45,8 @@ class Norm : public StateModule, public Observable, public Replicated, public Pl
   virtual torch::Tensor running_statistic() const { return {}; }
   /// None for norms without a window.
   virtual std::optional<NormWindow> window() const { return std::nullopt; }
+  /// The same of its use; reads the counters from the device.
+  virtual std::optional<NormWindowUse> window_use() const { return std::nullopt; }
   /// Starts the warm-up of a window again, for fine-tuning. Statistics stay.
   virtual void restart_warmup() {}
 

@@ -151,13 +151,8 @@ std::optional<Affine> UnifiedNorm::inference_affine() const {
   return Affine{weight * at::rsqrt(statistics.select(0, State::kRunning) + settings_.eps), bias.clone()};
 }
 
-std::optional<NormWindow> UnifiedNorm::window() const {
-  return NormWindow{steps(),
-                    steps_on_window(),
-                    steps_filtered(),
-                    filters_channels(),
-                    settings_.forward_window,
-                    settings_.backward_window};
+std::optional<NormWindowUse> UnifiedNorm::window_use() const {
+  return NormWindowUse{steps(), steps_on_window(), steps_filtered(), filters_channels()};
 }
 
 int64_t UnifiedNorm::steps() const { return counters[State::kSteps].item<int64_t>(); }

@@ -44,7 +44,10 @@ class UnifiedNorm : public Cloneable<UnifiedNorm, Norm>, public ops::Renewable {
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& token_mask = {}) override;
   std::optional<Affine> inference_affine() const override;
   torch::Tensor running_statistic() const override { return statistics.select(0, ops::UnifiedNormState::kRunning); }
-  std::optional<NormWindow> window() const override;
+  std::optional<NormWindow> window() const override {
+    return NormWindow{settings_.forward_window, settings_.backward_window};
+  }
+  std::optional<NormWindowUse> window_use() const override;
   void begin_renewal() override { renewal_.emplace(); }
   void end_renewal() override;
 
