@@ -24,11 +24,12 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kOrientedVersion = 2;  // only manifests whose images are turned upright had this version
 constexpr int64_t kDigestVersion = 3;    // from this version on, a manifest has a digest of itself
+constexpr int64_t kResizeVersion = 4;    // from this version on, image has "resize_in", and "untrained" is known
 constexpr const char* kFormat = "cachet-export";
 constexpr uint64_t kMostManifestBytes = uint64_t{16} << 20;
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
 constexpr int64_t kMostSize = int64_t{1} << 24;  // of one dimension
-constexpr size_t kMostInputs = 16, kMostDimensions = 8, kMostClasses = size_t{1} << 20;
+constexpr size_t kMostInputs = 16, kMostDimensions = 8, kMostClasses = size_t{1} << 20, kMostParts = size_t{1} << 16;
 
 template <class Value>
 using Words = std::vector<std::pair<Value, const char*>>;
@@ -126,10 +127,14 @@ class Reader {
   std::string place_;
 };
 
+// The numbers of the resize to the model's size.
+const char* resize_numbers(const ImagePreparation& image) { return image.middle ? "uint8" : "float32"; }
+
 ImagePreparation read_image(const Reader& json, int64_t version) {
   std::set<std::string_view> keys{"channels", "height",        "width",         "first_height", "first_width",
                                   "middle",   "crop_fraction", "interpolation", "mean",         "std"};
   if (version >= kOrientedVersion) keys.insert("orientation");
+  if (version >= kResizeVersion) keys.insert("resize_in");
   json.require_keys_among(keys);
   ImagePreparation image;
   image.channels = json["channels"].integer(1, 3);
@@ -152,6 +157,8 @@ ImagePreparation read_image(const Reader& json, int64_t version) {
       static_cast<double>(io::kMostImagePixels))
     json.fail("makes images of more pixels than there can be");
   image.filter = json["interpolation"].word(kFilters);
+  if (version >= kResizeVersion && json["resize_in"].text() != resize_numbers(image))
+    json["resize_in"].fail("does not fit middle: it has to be " + io::in_quotes(resize_numbers(image)));
   if (json.has("orientation")) image.orientation = json["orientation"].word(kOrientations);
   for (const Reader& value : json["mean"].list(3)) image.mean.push_back(value.number());
   for (const Reader& value : json["std"].list(3)) image.deviation.push_back(value.number());
@@ -215,6 +222,7 @@ void check_form(const Json& parsed, const Reader& json, int64_t version) {
   std::set<std::string_view> keys{"format", "version", "engine", "precision", "task",    "model",
                                   "source", "made_by", "inputs", "image",     "classes", "files"};
   if (version >= kDigestVersion) keys.insert("digest");
+  if (version >= kResizeVersion) keys.insert("untrained");
   json.require_keys_among(keys);
   if (version >= kDigestVersion) {
     Json rest = parsed;
@@ -259,10 +267,12 @@ std::string to_json(const ExportManifest& manifest) {
                      {"interpolation", word_of(kFilters, image.filter)},
                      {"mean", image.mean},
                      {"std", image.deviation}};
+    if (manifest.version >= kResizeVersion) json["image"]["resize_in"] = resize_numbers(image);
     if (image.orientation == io::OrientationRule::apply)
       json["image"]["orientation"] = word_of(kOrientations, image.orientation);
   }
   json["classes"] = manifest.classes;
+  if (!manifest.untrained.empty()) json["untrained"] = manifest.untrained;
   json["files"] = manifest.files;
   if (has_digest) json["digest"] = digest_of_all(json);
   return text_of(json);
@@ -314,6 +324,8 @@ ExportManifest parse_export_manifest(const std::string& text, const std::string&
   for (const Reader& input : json["inputs"].list(kMostInputs)) manifest.inputs.push_back(read_input(input, version));
   if (manifest.inputs.empty()) json["inputs"].fail("is empty");
   for (const Reader& label : json["classes"].list(kMostClasses)) manifest.classes.push_back(label.text());
+  if (json.has("untrained"))
+    for (const Reader& part : json["untrained"].list(kMostParts)) manifest.untrained.push_back(part.text());
   // LibTorch alone runs models that write text, which have none.
   const bool may_write_text = manifest.engine == EngineKind::torch && !json.has("image");
   if (manifest.classes.empty() && !may_write_text) json["classes"].fail("is empty");

@@ -50,7 +50,8 @@ struct ImagePreparation {
   /// have one. 0 leaves images as they are.
   int64_t first_height = 0, first_width = 0;
   /// Then the smallest size of the same proportions that covers the input / crop_fraction, and its middle; without it
-  /// the whole image, resized behind the normalisation.
+  /// the whole image, resized after the normalisation. Pixels are resized with a rounding to whole numbers, as Pillow
+  /// does it, and normalised images in floating point: "resize_in" of export.json says which.
   bool middle = true;
   double crop_fraction = 1;
   PixelFilter filter = PixelFilter::bicubic;
@@ -59,8 +60,9 @@ struct ImagePreparation {
   bool operator==(const ImagePreparation&) const = default;
 };
 
-/// The form of export.json. Manifests of forms 1 and 2, which version 0.1.0 wrote, have no digest of themselves.
-inline constexpr int64_t kExportVersion = 3;
+/// The form of export.json. Manifests of forms 1 and 2, which version 0.1.0 wrote, have no digest of themselves; those
+/// of form 3 do not say in which numbers images are resized, and what was not trained.
+inline constexpr int64_t kExportVersion = 4;
 
 struct ExportManifest {
   int64_t version = kExportVersion;
@@ -73,6 +75,7 @@ struct ExportManifest {
   std::string made_by;  // "cachet 0.1.0, OpenVINO 2026.4.1"
   std::vector<ExportedInput> inputs;
   std::vector<std::string> classes;          // of a classifier
+  std::vector<std::string> untrained{};      // parts of the model that nothing has trained; empty before form 4
   std::optional<ImagePreparation> image;     // of a classifier of images
   std::map<std::string, std::string> files;  // name and SHA-256 of all others
 

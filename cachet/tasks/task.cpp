@@ -7,6 +7,7 @@
 #include "cachet/analysis/step_statistics.h"
 #include "cachet/report/progress.h"
 #include "cachet/tasks/plug_in_series.h"
+#include "cachet/tasks/told_once.h"
 #include "cachet/train/error_message.h"
 #include "cachet/train/runtime.h"
 
@@ -88,7 +89,7 @@ std::optional<std::string> Task::doubt_about(const nn::Cache& cache) const {
 void Task::note(const std::vector<std::string>& lines) {
   report::Progress progress({.mode = report::ProgressMode::none});
   for (const std::string& line : lines) {
-    progress.log(line);
+    if (ToldOnce::asks_for(line)) progress.log(line);
     data_notes_.push_back(line);
   }
 }

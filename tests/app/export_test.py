@@ -129,7 +129,9 @@ class Export(RunTest):
         expected = self.metrics("texts")
         for engine in engines():
             with self.subTest(engine):
-                said = self.cachet("export", "texts", "-o", "texts-" + engine, "--engine", engine).stdout
+                done = self.cachet("export", "texts", "-o", "texts-" + engine, "--engine", engine)
+                said = done.stdout
+                self.assertEqual(done.stderr.count("test: 10 sequences"), 1, "the run and the export have the same data")
                 self.assertIn("on 10 test sequences", said)
                 self.assertNotIn("the run computes in bf16", said)
                 self.assertAlmostEqual(self.metrics("texts-" + engine)["loss"], expected["loss"], delta=1e-4)
@@ -290,7 +292,7 @@ class Export(RunTest):
             manifest.write_text(whole)
             return said
 
-        self.assertIn("newer version", damaged(lambda content: content.update(version=4)))
+        self.assertIn("newer version", damaged(lambda content: content.update(version=5)))
         self.assertIn("export the model again", damaged(lambda content: content.update(engine="abacus")))
         self.assertIn("export the model again", damaged(lambda content: content.pop("inputs")))
         weights = self.folder / "deployed/model.safetensors"

@@ -368,12 +368,16 @@ class Models(ImportTest):
                 if part is None:
                     self.assertNotIn("not trained", done.stderr + weights.stderr)
                     self.assertEqual(notes, [])
+                    self.assertNotIn("not trained", self.succeed("predict", model + "-out", photo, cwd=self.folder).stderr)
                     continue
                 self.assertEqual(done.stderr.count("these parts are not trained"), 1, done.stderr)
                 self.assertEqual(weights.stderr.count("these parts are not trained"), 1, weights.stderr)
                 self.assertIn(part, done.stderr)
                 self.assertEqual(len(notes), 1)
                 self.assertIn(part, notes[0])
+                said = self.succeed("predict", model + "-out", photo, cwd=self.folder).stderr
+                self.assertEqual(said.count(f"{model}-out: these parts are not trained"), 1, said)
+                self.assertIn(part, said)
                 self.assertIn("these parts are not trained", (self.folder / f"{model}-out/report.html").read_text())
         done = self.succeed("eval", "cached", "--data", "photos", cwd=self.folder)
         self.assertEqual(done.stderr.count("these parts are not trained"), 1, done.stderr)

@@ -67,7 +67,7 @@ class Tampered(runs.RunTest):
     def test_values_of_the_manifest(self):
         manifest = self.folder / "out/export.json"
         whole = json.loads(manifest.read_text())
-        self.assertEqual((whole["version"], len(whole["digest"]), len(whole["source"]["weights"])), (3, 64, 64))
+        self.assertEqual((whole["version"], len(whole["digest"]), len(whole["source"]["weights"])), (4, 64, 64))
         checkpoint = next(self.folder.glob("run/checkpoints/step-*/manifest.json"))
         self.assertIn(whole["source"]["weights"], checkpoint.read_text())
 
@@ -83,7 +83,7 @@ class Tampered(runs.RunTest):
         for version in (1, 2):
             self.assertIn("has the key 'digest'", refusal(lambda content: content.update(version=version)))
             self.assertNotEqual(refusal(lambda content: (content.update(version=version), content.pop("digest"))), "")
-        self.assertIn("newer version", refusal(lambda content: content.update(version=4)))
+        self.assertIn("newer version", refusal(lambda content: content.update(version=5)))
 
     def test_files_of_another_export(self):
         self.train("other", "--set", "train.limit='2 steps'", "--set", "train.seed=5")

@@ -75,6 +75,36 @@ TEST(ExportManifest, IsWhatItWasWhenReadAgain) {
   EXPECT_EQ(again.precision, Precision::bfloat16);
 }
 
+// The resize of pixels rounds to whole numbers, and that of normalised images does not.
+TEST(ExportManifest, SaysInWhichNumbersImagesAreResized) {
+  ExportManifest manifest = manifest_of_images();
+  EXPECT_EQ(Json::parse(to_json(manifest))["image"]["resize_in"], "uint8");
+  manifest.image->middle = false;
+  manifest.image->first_height = manifest.image->first_width = 8;
+  EXPECT_EQ(Json::parse(to_json(manifest))["image"]["resize_in"], "float32");
+  EXPECT_EQ(parse_export_manifest(to_json(manifest), "m.json").image, manifest.image);
+}
+
+TEST(ExportManifest, NamesWhatWasNotTrained) {
+  ExportManifest manifest = manifest_of_images();
+  EXPECT_FALSE(Json::parse(to_json(manifest)).contains("untrained"));
+  manifest.untrained = {"head.bias", "blocks.*.attn.cache"};
+  EXPECT_EQ(parse_export_manifest(to_json(manifest), "m.json").untrained, manifest.untrained);
+}
+
+// What was written before "resize_in" and "untrained" is read, is written again as it was, and lacks nothing.
+TEST(ExportManifest, OfFormThreeIsReadAsItWas) {
+  const std::string text = to_json(of_version(3));
+  EXPECT_FALSE(Json::parse(text)["image"].contains("resize_in"));
+  const ExportManifest again = parse_export_manifest(text, "m.json");
+  EXPECT_EQ(to_json(again), text);
+  EXPECT_FALSE(lack_of(again));
+  for (const auto& change : std::vector<std::function<void(Json&)>>{
+           [](Json& json) { json["image"]["resize_in"] = "uint8"; }, [](Json& json) { json["untrained"] = {"head"}; }})
+    EXPECT_NE(refusal_of(signed_text(of_version(3), change)).find("which this version of the file does not have"),
+              std::string::npos);
+}
+
 TEST(ExportManifest, HasLimitsOfTokens) {
   ExportManifest manifest = manifest_of_images();
   manifest.image.reset();
@@ -126,6 +156,8 @@ TEST(ExportManifest, OfAnEarlierVersionHasNoKeyOfALaterOne) {
       {2, [](Json& json) { json["image"].erase("orientation"); }},
       {2, [](Json& json) { json["version"] = 1; }},
       {3, [](Json& json) { json["version"] = 1; }},
+      {3, [](Json& json) { json["version"] = 4; }},
+      {4, [](Json& json) { json["version"] = 3; }},
       {3, [](Json& json) { json.erase("digest"); }},
   };
   for (const auto& [version, change] : damages) {
@@ -163,7 +195,7 @@ TEST(ExportManifest, HasTheOrientationOnlyWhereItIsApplied) {
 }
 
 TEST(ExportManifest, SaysWhatToDoWithANewerOne) {
-  const std::string text = refusal_of([](Json& json) { json["version"] = 4; });
+  const std::string text = refusal_of([](Json& json) { json["version"] = 5; });
   EXPECT_NE(text.find("newer version of Cachet"), std::string::npos) << text;
   EXPECT_NE(text.find("export the model again"), std::string::npos) << text;
 }
@@ -201,6 +233,11 @@ TEST(ExportManifest, RefusesWhatDoesNotFitTogether) {
       {"image.std: must be above 0", [](Json& json) { json["image"]["std"][2] = 0; }},
       {"image: has a mean and a deviation for other channels", [](Json& json) { json["image"]["mean"] = {0.5}; }},
       {"image: says half", [](Json& json) { json["image"]["first_height"] = 8; }},
+      {"image: has no 'resize_in'", [](Json& json) { json["image"].erase("resize_in"); }},
+      {"image.resize_in: does not fit middle: it has to be 'uint8'",
+       [](Json& json) { json["image"]["resize_in"] = "float32"; }},
+      {"untrained: is no list", [](Json& json) { json["untrained"] = "head"; }},
+      {"untrained[0]: is no text", [](Json& json) { json["untrained"] = {5}; }},
       {"image.middle: is neither", [](Json& json) { json["image"]["middle"] = "yes"; }},
       {"names '../secret'", [](Json& json) { json["files"]["../secret"] = "00"; }},
       {"files: has no model.safetensors",

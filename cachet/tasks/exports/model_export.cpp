@@ -31,6 +31,7 @@
 #include "cachet/tasks/exports/finite_answers.h"
 #include "cachet/tasks/exports/padded_answers.h"
 #include "cachet/tasks/exports/rewritten_export.h"
+#include "cachet/tasks/told_once.h"
 #include "cachet/tasks/weights/model_folder.h"
 #include "cachet/train/environment.h"
 #include "cachet/train/run_folder.h"
@@ -229,6 +230,7 @@ std::string export_source(const SavedRun& saved) {
 ExportReport export_model(const ExportSource& source, const ExportOptions& options, const fs::path& target,
                           const ExportProgress& progress) {
   check_export_options(options);
+  const ToldOnce once;  // the run and its export are opened several times, of the same data
   const SavedRun saved = open_saved_run(source.path, source.settings);
   const std::string made_of = export_source(saved);
   const auto absent = saved.plan.task->absent_data();
@@ -247,6 +249,7 @@ ExportReport export_model(const ExportSource& source, const ExportOptions& optio
   report.manifest.model = saved.plan.model().name;
   report.manifest.source = made_of;
   report.manifest.weights = weights_digest(saved);
+  report.manifest.untrained = untrained_parts(saved.run);
   if (const auto* classifier = dynamic_cast<const ClassificationTask*>(task.get())) {
     report.manifest.classes = classifier->class_names();
     report.manifest.image = classifier->image_preparation();

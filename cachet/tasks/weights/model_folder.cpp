@@ -9,6 +9,7 @@
 #include "cachet/io/read_file.h"
 #include "cachet/io/safetensors.h"
 #include "cachet/io/sha256.h"
+#include "cachet/runtime/export_manifest.h"
 #include "cachet/tasks/weights/tensor_parts.h"
 
 namespace cachet::tasks {
@@ -82,9 +83,13 @@ std::vector<std::string> untrained_tensors(const fs::path& folder) {
   return json.has("untrained") ? json.texts("untrained") : std::vector<std::string>();
 }
 
+std::vector<std::string> untrained_parts(const fs::path& path) {
+  if (runtime::is_export(path)) return runtime::read_export_manifest(path).untrained;
+  return is_model_folder(path) ? tensor_parts(untrained_tensors(path)) : std::vector<std::string>();
+}
+
 std::optional<std::string> untrained_note(const fs::path& path) {
-  const std::vector<std::string> parts =
-      is_model_folder(path) ? tensor_parts(untrained_tensors(path)) : std::vector<std::string>();
+  const std::vector<std::string> parts = untrained_parts(path);
   if (parts.empty()) return std::nullopt;
   return path.string() + ": these parts are not trained, and answers depend on them: " + first_names(parts);
 }

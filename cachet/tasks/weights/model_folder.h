@@ -45,8 +45,10 @@ std::filesystem::path model_folder_recipe(const std::filesystem::path& folder);
 
 /// The tensors of ModelFolderFacts::untrained; none if a folder was written before they were kept. Throws io::Error.
 std::vector<std::string> untrained_tensors(const std::filesystem::path& folder);
-/// A line for the user that names the parts of a model folder which nothing has trained; nothing for a folder without
-/// such parts, and for any other path. Throws io::Error.
+/// The parts of a model folder, or of an export of one, that nothing has trained ("blocks.*.attn.cache"); none for any
+/// other path. Throws io::Error.
+std::vector<std::string> untrained_parts(const std::filesystem::path& path);
+/// A line for the user that names these parts; nothing if there are none. Throws io::Error.
 std::optional<std::string> untrained_note(const std::filesystem::path& path);
 
 /// The SHA-256 of the weights, as config.json has it. Throws io::Error.
