@@ -42,9 +42,13 @@ class UploadsCounted {
 
  private:
   static std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& function) {
-    if (std::string_view(function.name()) != "aten::copy_") return nullptr;
+    const std::string_view name = function.name();
     const auto inputs = function.inputs();
-    if (inputs[0].toTensor().is_meta() && inputs[1].toTensor().is_cpu()) ++count();
+    if (name == "aten::copy_" && inputs[0].toTensor().is_meta() && inputs[1].toTensor().is_cpu()) ++count();
+    constexpr size_t kDevice = 3;
+    if (name == "aten::_to_copy" && inputs[0].toTensor().is_cpu() && inputs[kDevice].isDevice() &&
+        inputs[kDevice].toDevice().is_meta())
+      ++count();
     return nullptr;
   }
 

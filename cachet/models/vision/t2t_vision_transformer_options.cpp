@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "cachet/models/model_keys.h"
 
@@ -11,6 +13,14 @@ namespace {
 
 constexpr std::array<config::Choice<TokenAttention>, 2> kTokenAttentions{
     {{"performer", TokenAttention::performer}, {"transformer", TokenAttention::transformer}}};
+
+/// The channels of the norms in the tokens-to-token module, and where they are.
+std::array<std::pair<int64_t, std::string_view>, 3> token_norms_of(const T2tVisionTransformerOptions& o) {
+  const int64_t side = 2 * o.split_stride - 1;
+  return {{{o.image.channels * side * side, " of the first split"},
+           {o.token_dim, " of token_dim"},
+           {9 * o.token_dim, " of the second split"}}};
+}
 
 }  // namespace
 
@@ -41,6 +51,7 @@ T2tVisionTransformerOptions read_t2t_vision_transformer_options(const config::Vi
                   std::to_string(o.num_heads) + " heads do not divide embed_dim " + std::to_string(o.embed_dim));
   else
     check_plug_ins(table, o.plug_ins, o.embed_dim, o.num_heads);
+  for (const auto& [channels, where] : token_norms_of(o)) check_norm(table, o.plug_ins.norm, channels, where);
   return o;
 }
 

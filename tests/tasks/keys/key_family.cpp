@@ -129,9 +129,12 @@ const std::vector<KeyFamily>& key_families() {
         {"mask_rcnn", detector_recipe("mask_rcnn_pvt_tiny_fpn"), write_scenes, of_scenes},
         {"faster_rcnn_swin", detector_recipe("faster_rcnn_swin_t_fpn"), write_scenes, of_scenes},
     };
-    // The default, 32, does not divide the few channels of these models.
-    for (KeyFamily& family : families)
-      family.needs.emplace("model.norm.kind=\"group\"", Settings{"model.norm.groups=4"});
+    // The default, 32, does not divide the few channels of these models. The first split of T2T-ViT has 49.
+    for (KeyFamily& family : families) {
+      const bool splits = family.name.starts_with("t2t");
+      family.needs.emplace("model.norm.kind=\"group\"",
+                           Settings{splits ? "model.norm.groups=1" : "model.norm.groups=4"});
+    }
     return families;
   }();
   return all;
