@@ -65,8 +65,10 @@ TEST_P(Rewrite, LeavesNoOfflineNormButWhereZerosAreReadBeyondABorder) {
     const auto model = trained(GetParam(), {"norm.kind=" + norm});
     for (const RewrittenPlace& place : rewrite(*model).places) {
       if (!kOffline.contains(norm) || place.gone) continue;
-      EXPECT_EQ(place.left, "one affine map") << place.path;
-      EXPECT_TRUE(place.reason.find("beyond the border") != std::string::npos ||
+      // Windows reach beyond the map, where the norm would have seen zeros: they keep what it made of a zero.
+      const bool windows = place.reason.find("its reader needs attn.beyond") != std::string::npos;
+      EXPECT_EQ(place.left, windows ? "a number for each channel" : "one affine map") << place.path;
+      EXPECT_TRUE(windows || place.reason.find("beyond the border") != std::string::npos ||
                   place.reason.find("products of two sequences") != std::string::npos)
           << place.path << ": " << place.reason;
     }
