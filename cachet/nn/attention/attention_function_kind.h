@@ -22,7 +22,7 @@ struct AttentionTraits {
   std::string_view causal_with = {};  // if its defaults are not causal, the setting that is: "features = \"relu\""
 };
 
-/// The record of a kind of attention function: all that the library asks about it by name. It stands beside the
+/// The record of a kind of attention function: all that the library asks about it by name. It is next to the
 /// function, as the static member kKind of the kind's options.
 template <class Options>
 struct AttentionFunctionKind {

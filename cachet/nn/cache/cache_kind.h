@@ -15,7 +15,7 @@
 
 namespace cachet::nn {
 
-/// The record of a kind of cache: all that the library asks about it by name. It stands beside the cache, as the static
+/// The record of a kind of cache: all that the library asks about it by name. It is next to the cache, as the static
 /// member kKind of the kind's options.
 template <class Options>
 struct CacheKind {

@@ -21,7 +21,7 @@ enum class NormStatistics {
   batch,   // tokens of all samples; evaluation has a running statistic
 };
 
-/// The record of a kind of norm: all that the library asks about it by name. It stands beside the norm, as the static
+/// The record of a kind of norm: all that the library asks about it by name. It is next to the norm, as the static
 /// member kKind of the kind's options.
 template <class Options>
 struct NormKind {

@@ -4,6 +4,7 @@
 
 #include "cachet/kernels/relative_softmax_rows.h"
 #include "cachet/kernels/softmax_rows.h"
+#include "tests/kernels/scalar/softmax_rows.h"
 
 namespace cachet::kernels::scalar {
 
@@ -14,20 +15,12 @@ void relative_softmax_rows(const T* content, const T* position, const uint8_t* h
                            float* scratch, RelativeSoftmaxShape s) {
   for (int64_t row = 0; row < s.rows; ++row) {
     const int64_t first = row * s.columns;
-    float largest = -INFINITY, sum = 0.0f;
-    bool number = true;
     for (int64_t i = 0; i < s.columns; ++i) {
       const int64_t source = shifted_from(row, i, s);
       scratch[i] = (to_float(content[first + i]) + (source < 0 ? 0.0f : to_float(position[source]))) * scale;
       if (hidden && hidden[first + i]) scratch[i] = -INFINITY;
-      number = number && !std::isnan(scratch[i]);
-      largest = std::fmax(largest, scratch[i]);
     }
-    const bool none = std::isinf(largest) && largest < 0;
-    number = number && !(std::isinf(largest) && largest > 0);
-    for (int64_t i = 0; i < s.columns && !none; ++i) sum += scratch[i] = std::exp(scratch[i] - largest);
-    for (int64_t i = 0; i < s.columns; ++i)
-      out[row * s.columns + i] = from_float<T>(!number ? NAN : none ? 0.0f : scratch[i] / sum);
+    softmax_row(scratch, out + first, s.columns);
   }
 }
 

@@ -8,21 +8,27 @@ namespace cachet::kernels::scalar {
 
 // The kernels of this name as loops over their element functions.
 
+/// The softmax of one row of scores, which it overwrites: NaN if a score is NaN or +infinity, 0 if all are -infinity.
+template <class T>
+void softmax_row(float* scores, T* out, int64_t columns) {
+  float largest = -INFINITY, sum = 0.0f;
+  bool number = true;
+  for (int64_t i = 0; i < columns; ++i) {
+    number = number && !std::isnan(scores[i]);
+    largest = std::fmax(largest, scores[i]);
+  }
+  const bool none = std::isinf(largest) && largest < 0;
+  number = number && !(std::isinf(largest) && largest > 0);
+  for (int64_t i = 0; i < columns && !none; ++i) sum += scores[i] = std::exp(scores[i] - largest);
+  for (int64_t i = 0; i < columns; ++i) out[i] = from_float<T>(!number ? NAN : none ? 0.0f : scores[i] / sum);
+}
+
 template <class T>
 void softmax_rows(const T* scores, const float* bias, float scale, T* out, float* scratch, SoftmaxShape s) {
   for (int64_t row = 0; row < s.rows; ++row) {
-    float largest = -INFINITY, sum = 0.0f;
-    bool number = true;
-    for (int64_t i = 0; i < s.columns; ++i) {
-      scratch[i] = to_float(scores[row * s.columns + i]) * scale + (bias ? bias[row * s.columns + i] : 0.0f);
-      number = number && !std::isnan(scratch[i]);
-      largest = std::fmax(largest, scratch[i]);
-    }
-    const bool none = std::isinf(largest) && largest < 0;
-    number = number && !(std::isinf(largest) && largest > 0);
-    for (int64_t i = 0; i < s.columns && !none; ++i) sum += scratch[i] = std::exp(scratch[i] - largest);
     for (int64_t i = 0; i < s.columns; ++i)
-      out[row * s.columns + i] = from_float<T>(!number ? NAN : none ? 0.0f : scratch[i] / sum);
+      scratch[i] = to_float(scores[row * s.columns + i]) * scale + (bias ? bias[row * s.columns + i] : 0.0f);
+    softmax_row(scratch, out + row * s.columns, s.columns);
   }
 }
 
